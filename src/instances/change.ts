@@ -13,26 +13,26 @@ import { findEach, type Target } from './resolve.ts';
 import { nextStep } from './status.ts';
 import { waitForEach } from './waiting.ts';
 
-/** As many requests at once as is polite to a service whose rate limits are not documented. */
+/** Concurrent requests; low, since the service's rate limits are not documented. */
 const AT_ONCE = 4;
 
-/** A change of status that the service makes on request (API document: start, stop, terminate). */
+/** A status change on request (API document: start, stop, terminate). */
 export interface Change {
   readonly verb: 'start' | 'stop' | 'terminate';
   /** Completes "NAME was not …". */
   readonly done: string;
-  /** The status that it leads to. */
+  /** Final status. */
   readonly goal: 'ACTIVE' | 'STOPPED' | 'TERMINATED';
-  /** What comes before the first request: a question, or a note about the price. */
+  /** Runs before the first request: a question, or a note about the price. */
   before?(targets: readonly Target[], context: Context): Promise<void>;
-  /** The service accepted the request for one instance. */
+  /** Called when the service accepted a request. */
   onAccepted?(id: string): void;
 }
 
 /**
- * Changes several instances. All requests are sent before any is waited for, since one that is sent
- * late bills for longer. A failure of one stops no other; `failure` is theirs together.
- * `until`: the status, or `ssh`, to wait for.
+ * Changes several instances. Sends all requests before waiting for any, since a late one bills for
+ * longer. A failure doesn't stop the others; `failure` combines all of them. `until` is the status to
+ * wait for, or `ssh`.
  */
 export async function changeEach(
   change: Change,
@@ -61,7 +61,7 @@ export async function changeEach(
 
 interface Sending {
   readonly api: Api;
-  /** Whether the status is waited for afterwards. */
+  /** Whether the command waits for the status afterwards. */
   readonly waits: boolean;
 }
 
@@ -74,7 +74,7 @@ async function send(
   let sent = false;
   try {
     const answer = await api.instances[change.verb](target.id, {
-      // A start may bill once it was sent, so the first Ctrl-C waits for its response.
+      // A sent start may bill, so the first Ctrl-C waits for its response.
       ...(change.verb === 'start' ? { signal: context.interrupts.second } : {}),
       onSending() {
         sent = true;
@@ -98,8 +98,8 @@ async function send(
 }
 
 /**
- * Compares the status in the response with what was asked. A response may show the status from
- * before the request, so the instance is read once more.
+ * Checks the status in the response, which may be the one from before the request. So an unexpected
+ * status is read once more.
  */
 async function onTheWay(
   { verb, goal, done }: Change,
@@ -128,7 +128,7 @@ async function onTheWay(
   );
 }
 
-/** A change that failed leaves the instance as it was read last, which may be elsewhere. */
+/** After a failed change the instance keeps its last known state, which may be billing. */
 function stillThere(error: CliError, { last }: Target): CliError {
   const isNowhere = last === undefined && error.failure === 'notFound';
   const billing = mayBill(last) && !isNowhere;
@@ -136,10 +136,10 @@ function stillThere(error: CliError, { last }: Target): CliError {
 }
 
 /**
- * A refusal has several reasons, and the state decides: what is done already is success (design:
- * Retries), so that a script may terminate an instance twice. Nothing is sent again.
+ * Treats a refused stop or terminate as success if the instance already has the status, so a script
+ * may terminate an instance twice. Sends nothing again.
  *
- * @throws the refusal if the state is another, or can't be read.
+ * @throws the refusal if the instance has another status or can't be read.
  */
 async function alreadyThere(
   { id, name }: Target,
@@ -168,19 +168,19 @@ async function alreadyThere(
   } else {
     context.err.warn(
       'may_be_billing',
-      `${name} is already ${status}, but not yet ${goal}. If that fails, it keeps billing. To make sure: gpucloud instances wait ${typedName(name, id)} --for ${goal.toLowerCase()}`,
+      `${name} is already ${status}, but not yet ${goal}. It may still be billing. To make sure: gpucloud instances wait ${typedName(name, id)} --for ${goal.toLowerCase()}`,
     );
   }
   return { id, name, status };
 }
 
-/** What to do about an instance that was read after the service refused to stop or terminate it. */
+/** Returns the hint after a refused stop or terminate, by the status read afterwards. */
 function afterRefusal(status: string, verb: Change['verb'], instance: string): string {
   if (verb === 'terminate' || status === 'ACTIVE') {
-    return `Try again later: gpucloud instances ${verb} ${instance}; what happened: gpucloud instances events ${instance}`;
+    return `try again later: gpucloud instances ${verb} ${instance}; see what happened: gpucloud instances events ${instance}`;
   }
-  if (!mayBill(status)) return `It can't be stopped: gpucloud instances get ${instance}`;
-  return `Only an ACTIVE instance can be stopped; ${nextStep(status, instance)}; or terminate it: gpucloud instances terminate ${instance}`;
+  if (!mayBill(status)) return `see its state: gpucloud instances get ${instance}`;
+  return `only an ACTIVE instance can be stopped; ${nextStep(status, instance)}; or terminate it: gpucloud instances terminate ${instance}`;
 }
 
 function notSent(interrupt: CliError, target: Target, { done }: Pick<Change, 'done'>): CliError {
@@ -194,7 +194,7 @@ function notSent(interrupt: CliError, target: Target, { done }: Pick<Change, 'do
   );
 }
 
-/** One line for people, and an error for each instance for scripts. */
+/** Throws one line for people, and one error per instance for scripts. */
 function noneSent(interrupt: CliError, targets: readonly Target[], change: Change): CliError {
   const [first, ...others] = targets.map((target) => notSent(interrupt, target, change));
   if (first === undefined || others.length === 0) return first ?? interrupt;

@@ -5,10 +5,10 @@ import { lazy } from '../lazy.ts';
 import { instant } from '../output/time.ts';
 import { type Moment, timeOf } from '../rules/times.ts';
 
-/** Milliseconds since 1970 from which on events are asked for. To be called once a response has come. */
+/** Start of the requested events, in milliseconds since 1970. Call it after a response has come. */
 export type Beginning = () => number;
 
-/** What `--since 10m` means to the service, whose clock wrote the times of the events. */
+/** Converts `--since 10m` to the service's clock, which event times use. */
 export function beginningAt(
   moment: Moment,
   { serviceClock }: Pick<Context, 'serviceClock'>,
@@ -16,13 +16,12 @@ export function beginningAt(
   return lazy(() => timeOf(moment, serviceClock.now()));
 }
 
-/** So many events from before the beginning say that no others come; a few may be late ones. */
+/** After this many events from before the start, the walk stops; a few may be out of order. */
 const BEFORE_THE_BEGINNING = 10;
 
 /**
- * Reads a log page after page, newest first, back to its beginning. Events that arrive in the
- * meantime push older ones onto the next page, so those seen before are left out. A log that is
- * pruned in the meantime ends the walk on its empty page.
+ * Yields a log page by page, newest first, until its start. New events push older ones onto the next
+ * page, so repeated ones are dropped. If the log is pruned during the walk, the empty page ends it.
  */
 export async function* eachEvent(
   api: Api,

@@ -13,22 +13,22 @@ import { LONGEST_WITHIN_MS } from '../watch/transient.ts';
 import type { Beginning } from './event-log.ts';
 import type { Target } from './resolve.ts';
 
-/** As many requests at once as is polite to a service whose rate limits are not documented. */
+/** Concurrent requests; low, since the service's rate limits are not documented. */
 const AT_ONCE = 4;
 
 interface FollowInput {
   readonly targets: readonly Target[];
-  /** Events on a page. */
+  /** Events per page. */
   readonly limit: number;
-  /** Where the events begin; undefined for the whole log. */
+  /** Start of the events; undefined for the whole log. */
   readonly beginning: Beginning | undefined;
   /** Types in capital letters; undefined for all. */
   readonly type: readonly string[] | undefined;
-  /** A status or a type in capital letters that ends the follow. */
+  /** A status or event type, in capital letters, that ends the command. */
   readonly until: string | undefined;
-  /** `until` may be a status, so that the instances are read too. */
+  /** `until` may be a status, so the instances are read too. */
   readonly isStatus: boolean;
-  /** The file that keeps the position between two runs. */
+  /** File that stores the position between two runs. */
   readonly resume: string | undefined;
   /** Milliseconds. */
   readonly pollInterval: number;
@@ -40,7 +40,7 @@ interface InstanceLog extends FollowedLog<InstanceEvent> {
   readonly cursor: Cursor;
 }
 
-/** Prints the events of instances as they come, until all have ended. */
+/** Prints events of instances as they arrive, until all instances have ended. */
 export async function followEvents(input: FollowInput, context: Context): Promise<void> {
   refuseWholes(context);
   const { targets } = input;
@@ -71,7 +71,7 @@ export async function followEvents(input: FollowInput, context: Context): Promis
     });
     for await (const { log, event } of stream) {
       story.begin();
-      // Tells the rows of several instances apart.
+      // With several instances, a column shows whose event it is.
       yield event.instance_id == null ? { ...event, instance_id: log.target.id } : event;
     }
   }
@@ -85,24 +85,27 @@ export async function followEvents(input: FollowInput, context: Context): Promis
     });
   } finally {
     story.begin();
-    // A follower that sleeps or reads has nobody to follow for any more.
+    // Stop sleeping and reading when the command ends.
     left.abort();
   }
   if (context.signal.aborted) throw interrupted(input, targets, context);
   throwAll([...story.gone, ...otherEnds.values()]);
 }
 
-/** These look at a list that is whole, and that of a follow never is. */
+/** Refuses options that need a complete list. */
 function refuseWholes({ flags }: Context): void {
   if (flags.sort !== undefined) {
-    throw usageError('--sort: events that are followed come in the order of time');
+    throw usageError("--sort can't be used with --follow, which sorts by time");
   }
   if (flags.query !== undefined) {
-    throw usageError('--query: events that are followed are no list', 'try -o jsonl | jq');
+    throw usageError(
+      "--query needs a complete list; it can't be used with --follow",
+      'try -o jsonl | jq',
+    );
   }
 }
 
-/** A log that has not been begun is begun by the next run. */
+/** The next run starts a log that this one did not. */
 function savedOf(logs: readonly InstanceLog[]): Map<string, SavedCursor> {
   const begun = logs.filter(({ cursor }) => cursor.begun);
   return new Map(begun.map(({ target, cursor }) => [target.id, cursor.saved()]));
@@ -113,7 +116,7 @@ interface Parts {
   readonly signal: AbortSignal;
   readonly context: Context;
   readonly resume: ResumeFile | undefined;
-  /** By the id of the instance. */
+  /** Keyed by instance ID. */
   readonly otherEnds: Map<string, CliError>;
 }
 
@@ -121,7 +124,7 @@ function logsOf(targets: readonly Target[], input: FollowInput, parts: Parts): I
   const { api, signal, context, resume } = parts;
   const { limit, beginning } = input;
   const options = { signal };
-  // A pause that is asked for before anything was read has nobody else who would keep it.
+  // A pause requested before the first read has no other place to be stored.
   const later = { ...options, longestPauseMs: LONGEST_WITHIN_MS };
   return targets.map((target) => {
     const cursor = createCursor(resume?.of(target.id));
@@ -144,8 +147,8 @@ function logsOf(targets: readonly Target[], input: FollowInput, parts: Parts): I
 }
 
 /**
- * Whether an instance has the status that is waited for. The words of an event name a status, too, but
- * often two of them, and the document does not say which is which: so the instance itself is read.
+ * Whether an instance has the requested status. Event texts name statuses too, but often two of
+ * them, and the document doesn't say which is which. So the instance itself is read.
  */
 function endOf(
   target: Target,
@@ -162,14 +165,12 @@ function endOf(
 }
 
 function endedElsewhere({ id, name }: Target, { status }: Instance, wanted: string): CliError {
-  return new CliError(
-    'otherEnd',
-    `${name} (${id}) is ${status}: neither will it be ${wanted}, nor is an event of that type likely to come.`,
-    { resource: id },
-  );
+  return new CliError('otherEnd', `${name} (${id}) is ${status} and will not reach ${wanted}.`, {
+    resource: id,
+  });
 }
 
-/** Prints to stderr what happens beside the events. */
+/** Reports to stderr while events are printed. */
 function reporterOf(logs: readonly InstanceLog[], context: Context) {
   const { err, out } = context;
   const gone: CliError[] = [];
@@ -177,7 +178,7 @@ function reporterOf(logs: readonly InstanceLog[], context: Context) {
   let progress = logs.length === 0 ? undefined : err.progress(`${named(logs)}: reading the log`);
   let looks = 0;
 
-  /** From here on, nothing may turn beside the rows. */
+  /** Stops the progress line: nothing may move beside the rows. */
   function begin(): void {
     progress?.done();
     progress = undefined;
@@ -188,11 +189,11 @@ function reporterOf(logs: readonly InstanceLog[], context: Context) {
       begin();
       err.warn(
         'retrying',
-        `${error.message} Trying again; what happens to ${named(some)} meanwhile is shown then.`,
+        `${error.message} Trying again; events of ${named(some)} will be shown then.`,
       );
     },
     back(after) {
-      err.note(`The service answers again, after ${spoken(after)}.`);
+      err.note(`The service is reachable again after ${spoken(after)}.`);
     },
     gap({ target }, why, until) {
       begin();
@@ -200,8 +201,8 @@ function reporterOf(logs: readonly InstanceLog[], context: Context) {
       err.warn(
         'incomplete',
         why === 'pruned'
-          ? `${target.name}: the log holds nothing any more of what was shown before: events from before ${before} may be missing here.`
-          : `${target.name}: there are more events than are shown at once: those from before ${before} are left out. See them all: gpucloud instances events ${typed(target)} --all`,
+          ? `${target.name}: the log was pruned since the last run: events before ${before} may be missing.`
+          : `${target.name}: too many events to show at once: those before ${before} are skipped. To see all: gpucloud instances events ${typed(target)} --all`,
       );
     },
     missed(log, { count, before }) {
@@ -213,19 +214,19 @@ function reporterOf(logs: readonly InstanceLog[], context: Context) {
       const events = count === 1 ? '1 event' : `${count} events`;
       err.warn(
         'incomplete',
-        `${target.name}: ${events} from before ${new Date(before).toISOString()} may have entered the log too late to be found. See the whole log: gpucloud instances events ${typed(target)} --all`,
+        `${target.name}: ${events} from before ${new Date(before).toISOString()} may have reached the log too late to be shown. To see all: gpucloud instances events ${typed(target)} --all`,
       );
     },
     gone(_log, error) {
       begin();
       gone.push(error);
-      if (logs.length > 1) err.warn('incomplete', `${error.message} The others are followed on.`);
+      if (logs.length > 1) err.warn('incomplete', `${error.message} Still following the others.`);
     },
     looked(shown) {
       begin();
       looks += 1;
       if (looks === 1 && shown === 0 && out.format === 'table') {
-        err.note(`Nothing to show yet of ${named(logs)}; waiting. Ctrl-C ends.`);
+        err.note(`No events of ${named(logs)} yet. Press Ctrl-C to stop.`);
       }
     },
   };
@@ -236,7 +237,7 @@ function typed({ name, id }: Target): string {
   return typedName(name, id);
 }
 
-/** As many names as a line has room for. */
+/** Returns as many names as fit on a line. */
 function named(logs: readonly { readonly target: Target }[]): string {
   const names = logs.slice(0, 4).map(({ target }) => target.name);
   const others = logs.length - names.length;
@@ -248,7 +249,7 @@ function spoken(milliseconds: number): string {
   return seconds < 120 ? `${seconds} s` : `${Math.round(seconds / 60)} min`;
 }
 
-/** Ctrl-C is how a follow without an end is left. With one, somebody still waits for it. */
+/** Ctrl-C is the normal way to end a follow, unless --until still waits. */
 function interrupted(
   { until }: FollowInput,
   targets: readonly Target[],
@@ -263,7 +264,7 @@ function interrupted(
   }
   const names = named(targets.map((target) => ({ target })));
   return reason.with(
-    `${reason.message} Nobody waits for ${until} of ${names} any more. It may still be billing.`,
+    `${reason.message} Stopped waiting for ${until} of ${names}. It may still be billing.`,
     {
       hint: `see it with "gpucloud instances get ${targets.map(typed).join(' ')}"`,
       mayBeBilling: true,

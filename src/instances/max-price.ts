@@ -10,14 +10,15 @@ import { mayBill } from '../rules/statuses.ts';
 import { rent } from './rent.ts';
 
 export function maxPriceOption() {
-  return new Option('--max-price <rub>', 'terminate at once if it costs more per hour').argParser(
-    ruled('--max-price', positiveMoney),
-  );
+  return new Option(
+    '--max-price <rub>',
+    'terminate at once if the price per hour is higher',
+  ).argParser(ruled('--max-price', positiveMoney));
 }
 
 /**
- * Rents a machine, and ends it where it came out dearer than the limit. A machine whose answer could
- * not be used is read for its price, and ended where that can't be had.
+ * Rents an instance and terminates it if it costs more than the limit. If the response was unusable,
+ * reads the instance for its price, and terminates it if that fails too.
  */
 export async function rentWithin(
   limit: Money | undefined,
@@ -41,7 +42,7 @@ export async function rentWithin(
   return rented;
 }
 
-/** The id in an error that came after the machine was made; whoever interrupted wants no more of it. */
+/** Returns the ID from an error after the creation. After an interrupt, the user wants no more. */
 function madeAfterAll(error: unknown): string | undefined {
   const isMade =
     error instanceof CliError &&
@@ -62,8 +63,8 @@ async function readPrice(id: string, name: string, context: Context): Promise<Pr
 type Priced = Pick<Instance, 'id' | 'name' | 'price_per_hour_snapshot'>;
 
 /**
- * Says that a machine costs more an hour than was allowed; undefined where it does not. A price that
- * can't be read counts as too high.
+ * Describes an instance that costs more per hour than allowed; undefined otherwise. An unreadable
+ * price counts as too high.
  */
 function tooDear(instance: Priced, limit: Money): string | undefined {
   const price = money(instance.price_per_hour_snapshot ?? '');
@@ -75,9 +76,8 @@ function tooDear(instance: Priced, limit: Money): string | undefined {
 }
 
 /**
- * Ends a machine that was rented at a higher hourly price than was allowed, since the published API
- * tells the price only then. A price that can't be read counts as too high.
- * Throws CliError('refused') when it was ended, and when that failed, with the machine still billing.
+ * Terminates an instance whose hourly price is above the limit. The API shows a price only after the
+ * creation. Throws CliError('refused') if it was terminated, or if that failed and it is billing.
  */
 async function enforceMaxPrice(
   instance: Priced,
@@ -104,7 +104,7 @@ async function enforceMaxPrice(
     throw new CliError(
       unknown ? 'outcomeUnknown' : 'refused',
       unknown
-        ? `${found}. Whether it was terminated is unknown, and it may be billing: ${reason}`
+        ? `${found}. The outcome of its termination is unknown, so it may be billing: ${reason}`
         : `${found}. It could NOT be terminated and is billing: ${reason}`,
       {
         hint: `gpucloud instances terminate ${typed}`,

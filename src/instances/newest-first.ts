@@ -1,6 +1,6 @@
 import { instant } from '../output/time.ts';
 
-/** The times of a row of the list. */
+/** Times of a row in the list. */
 export interface Rented {
   readonly id: string | null;
   readonly instance?: { readonly created_at?: string | null | undefined } | undefined;
@@ -10,9 +10,8 @@ export interface Rented {
 }
 
 /**
- * Sorts by when each instance was rented, newest first, as docker lists containers. Of equal times,
- * the one requested here later comes first; rows without a time come last. Ids break remaining ties,
- * so that two lists never differ.
+ * Sorts rows by rental time, newest first, as docker lists containers. For equal times the later
+ * request comes first, then the ID decides, so two lists never differ. Rows without a time come last.
  */
 export function newestFirst<T extends Rented>(rows: readonly T[]): T[] {
   return rows
@@ -21,7 +20,7 @@ export function newestFirst<T extends Rented>(rows: readonly T[]): T[] {
     .map(({ row }) => row);
 }
 
-/** By the service's clock if known, otherwise by when it was requested here. */
+/** The service's time if known, otherwise the time of the request here. */
 function rentedAt({ instance, last, asked_at, ordered_at }: Rented): number {
   return time(instance?.created_at ?? last?.created_at ?? asked_at ?? ordered_at);
 }

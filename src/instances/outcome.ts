@@ -5,7 +5,7 @@ import { typedName } from '../rules/names.ts';
 import { mayBill } from '../rules/statuses.ts';
 import type { Target } from './resolve.ts';
 
-/** What became of one instance. */
+/** The outcome for one instance. */
 export interface Changed {
   readonly id: string;
   readonly name: string;
@@ -13,7 +13,7 @@ export interface Changed {
   readonly paid_until?: string | null | undefined;
 }
 
-/** What became of several; `failure` is that of all that failed. */
+/** The outcomes for several instances; `failure` combines all failures. */
 export interface Outcome {
   readonly changed: readonly Changed[];
   readonly failure: CliError | undefined;
@@ -30,7 +30,7 @@ export function outcomeOf(
   };
 }
 
-/** Returns the failure of one instance, with its name, so that it does not stop the others. */
+/** Returns one instance's failure, with its name, so the others continue. */
 export async function attempt(
   { id, name }: Target,
   work: () => Promise<Changed>,
@@ -45,7 +45,7 @@ export async function attempt(
   }
 }
 
-/** The wait is over; the service said nothing about this instance. */
+/** A fault of the wait itself; the service said nothing about this instance. */
 const TIME_IS_OVER: readonly Failure[] = ['deadline', 'rateLimited'];
 
 interface EndedWait {
@@ -56,7 +56,7 @@ interface EndedWait {
   readonly after?: string;
 }
 
-/** Says what the early end of a wait means for the instance and the bill. */
+/** Explains what an early end of a wait means for the instance and the bill. */
 export function withBill(
   error: CliError,
   { target: { id, name }, until, after }: EndedWait,
@@ -65,13 +65,13 @@ export function withBill(
 ): CliError {
   const status = seen ?? after;
   const billing = mayBill(status);
-  // What was asked for before the wait, such as another instance, may not be asked for twice.
+  // Only the wait may be repeated: repeating the request could rent a second instance.
   const details = { resource: id, retryable: error.retryable && after === undefined };
   const nobody = `Stopped waiting for ${name} (${id}).`;
   const typed = typedName(name, id);
   const interrupted = isInterrupt(error);
   if (!interrupted && error.failure !== 'otherEnd' && !TIME_IS_OVER.includes(error.failure)) {
-    // A refused key, say, ends the wait and not the instance.
+    // A refused key, for example, ends the wait but not the instance.
     if (!billing || error.failure === 'notFound') return error;
     if (status === undefined) return error.with(error.message, { ...details, mayBeBilling: true });
     return error.with(
@@ -82,7 +82,7 @@ export function withBill(
   const what = interrupted ? `${error.message} ${nobody}` : `${name} (${id}): ${error.message}`;
   const goesOn =
     (interrupted || error.failure === 'rateLimited') && ['STOPPED', 'TERMINATED'].includes(until)
-      ? ' The service goes on with the request.'
+      ? ' The service is still processing the request.'
       : '';
   const meaning = billing ? 'It may still be billing.' : 'It is no longer billing.';
   const { retryAfterMs } = error;
@@ -100,8 +100,8 @@ export function withBill(
 }
 
 /**
- * What to throw when some of several instances failed. Ctrl-C ends all waits at once: a person gets
- * one line, and one command that ends the instances.
+ * Returns what to throw if some of several instances failed. Ctrl-C ends all waits at once: people
+ * get one line, with one command that terminates the instances.
  */
 function errorOfSeveral(
   errors: readonly [CliError, ...CliError[]],

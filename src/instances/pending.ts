@@ -9,12 +9,12 @@ import { mayBill } from '../rules/statuses.ts';
 import { livingNamesake, nameTaken } from './refusal.ts';
 import { guardOf } from './request/guards.ts';
 
-/** Requests that may hold a name one after the other; more than one at once is rare. */
+/** Retries while other requests take the name; more than one is rare. */
 const ROUNDS = 5;
 
 /**
- * The journal with the account known. The account of a key from the environment is asked for once;
- * `me` replaces the request for a caller that reads the profile anyway.
+ * Returns the journal, with its account known. Asks the service once for the account of a key from
+ * the environment; `me` replaces that request for a caller that reads the profile anyway.
  */
 export async function ownJournal(
   context: Context,
@@ -29,8 +29,8 @@ export async function ownJournal(
 }
 
 /**
- * The journal for a command that only reads. If the account can't be asked for, the instances of
- * every account that was used here are shown.
+ * Returns the journal for a command that only reads. If the account can't be determined, it shows
+ * the instances of every account used here.
  */
 export async function readableJournal(
   context: Context,
@@ -49,20 +49,20 @@ export async function readableJournal(
 }
 
 /**
- * Refuses a name whose earlier request is not settled, if nobody can be asked. A person is asked
- * right before the request is sent.
+ * Refuses a name with an unsettled request if not interactive. If interactive, the question comes
+ * right before the request.
  */
 export async function ensureNoPending(name: string, context: Context): Promise<void> {
   if ((await context.prompts()) !== undefined) return;
   const open = await (await context.journal()).requests();
   if (!open.some((request) => request.name === name)) return;
-  // It may be another account's.
+  // The request may be another account's.
   await agreedUids(name, new Set(), await ownJournal(context), context);
 }
 
 /**
- * Puts the request on disk, alone with its name: no other open request has it, and no known living
- * instance. No guard of the profile refuses it. Throws otherwise, with nothing left open.
+ * Writes the request to disk, exclusive under its name: no other open request and no known living
+ * instance has it. Checks the profile's guards. Throws otherwise, and leaves nothing open.
  */
 export async function openAlone(request: RentalRequest, context: Context): Promise<OpenedRequest> {
   const { name } = request;
@@ -76,8 +76,8 @@ export async function openAlone(request: RentalRequest, context: Context): Promi
     agreed = await agreedUids(name, agreed, journal, context);
     const opened = await journal.open(request, agreed, guard);
     if (opened === undefined) continue;
-    // Its last holder may have made an instance since. A request to the service would take time in
-    // which others already count this one as sent.
+    // The previous holder may have created an instance by now. Asking the service would take time in
+    // which other processes already count this request as sent.
     const made = (await journal.read()).instances.find(
       (one) => one.name === name && mayBill(one.last?.status) && !before.has(one.id),
     );
@@ -88,7 +88,7 @@ export async function openAlone(request: RentalRequest, context: Context): Promi
   throw inFlight(name);
 }
 
-/** Asks about each open request of a name that was not agreed to yet. */
+/** Asks about each open request with this name that is not agreed to yet. */
 async function agreedUids(
   name: string,
   agreed: ReadonlySet<string>,
@@ -108,24 +108,24 @@ async function agreeToAnother(request: OpenRequest, context: Context): Promise<v
   const { name, asked_at } = request;
   const then = instant(asked_at);
   const when = then === undefined ? '' : ` (${relative(then, context.clock.now())})`;
-  const told = `An earlier request for ${name}${when} has an unknown outcome: the instance may exist and be billing.`;
+  const message = `An earlier request for ${name}${when} has an unknown outcome: the instance may exist and be billing.`;
   const prompts = await context.prompts();
   if (prompts === undefined) {
-    throw new CliError('outcomeUnknown', `${told} Nothing was sent now.`, {
-      hint: `settle it: ${shellLine(['gpucloud', 'instances', 'recover', ...typed(name)])}; to create another one anyway: --yes`,
+    throw new CliError('outcomeUnknown', `${message} Nothing was sent.`, {
+      hint: `recover it: ${shellLine(['gpucloud', 'instances', 'recover', ...typed(name)])}; to create another one anyway: --yes`,
       resource: name,
       mayBeBilling: true,
     });
   }
-  context.err.warn('outcome_unknown', `${told} Another one costs as much again.`);
+  context.err.warn('outcome_unknown', `${message} A second one would bill too.`);
   const question = `Create another ${name}?`;
   if (await onCancel('Nothing was sent.', () => prompts.confirm(question, false))) return;
   throw new CliError('interrupted', 'Cancelled. Nothing was sent.', {
-    hint: `settle it: ${shellLine(['gpucloud', 'instances', 'recover', ...typed(name)])}`,
+    hint: `recover it: ${shellLine(['gpucloud', 'instances', 'recover', ...typed(name)])}`,
   });
 }
 
-/** A name that begins like a flag can't be typed as an argument. */
+/** A name that starts like a flag can't be typed as an argument. */
 function typed(name: string): string[] {
   return name.startsWith('-') ? [] : [name];
 }
@@ -133,9 +133,9 @@ function typed(name: string): string[] {
 function inFlight(name: string): CliError {
   return new CliError(
     'outcomeUnknown',
-    `Another gpucloud is creating ${name}. Nothing was sent now.`,
+    `Another gpucloud process is creating ${name}. Nothing was sent.`,
     {
-      hint: 'wait for it, then look: gpucloud instances list',
+      hint: 'wait for it, then list your instances: gpucloud instances list',
       resource: name,
       retryable: true,
       mayBeBilling: true,
@@ -143,7 +143,7 @@ function inFlight(name: string): CliError {
   );
 }
 
-/** The instance is read first, since it may have ended elsewhere. */
+/** Reads the namesake first, since it may have ended elsewhere. */
 export async function ensureNotTaken(
   request: Pick<RentalRequest, 'operation' | 'name'>,
   context: Context,

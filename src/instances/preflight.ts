@@ -7,14 +7,13 @@ import type { KnownInstance } from '../journal/index.ts';
 import { inRoubles, money, zero } from '../rules/money.ts';
 import type { Target } from './resolve.ts';
 
-/** Milliseconds that a person waits for what is shown before a request. */
+/** Milliseconds that a person waits for details before a request. */
 const PATIENCE_MS = 5000;
 const READ_AT_ONCE = 8;
 
 /**
- * Does what comes before the first request that changes something: reading a key may take a minute.
- * An interrupt in that time ends with what `meaning` makes of it, unless a question that it ended
- * has already said what it means.
+ * Runs the work before the first request that changes something, which may take a minute. `meaning`
+ * completes an interrupt in that time, unless a cancelled question already explained it.
  */
 export async function runPreflight<T>(
   context: Context,
@@ -33,8 +32,8 @@ export function nothingCreated(interrupt: CliError): CliError {
 }
 
 /**
- * The instance as it is now; undefined if it can't be read, since the request that follows reports
- * what is wrong. Throws for a refused key and an interrupt.
+ * Reads the instance; returns undefined if it can't be read, since the following request reports
+ * that. Throws for a refused key and an interrupt.
  */
 async function readBriefly(
   { id }: Pick<Target, 'id'>,
@@ -48,7 +47,7 @@ async function readBriefly(
   }
 }
 
-/** The instances as they are now, as {@link readBriefly} reads one. */
+/** Reads the instances, each as {@link readBriefly} does. */
 export function readAll(
   targets: readonly Pick<Target, 'id'>[],
   context: Context,
@@ -56,7 +55,7 @@ export function readAll(
   return eachBounded(targets, READ_AT_ONCE, (target) => readBriefly(target, context));
 }
 
-/** Who names an instance by its id must not fail for a journal that can't be read. */
+/** A command that names an instance by ID must not fail because of an unreadable journal. */
 export async function knownHere(context: Context): Promise<readonly KnownInstance[]> {
   try {
     return (await (await context.journal()).read()).instances;
@@ -67,9 +66,9 @@ export async function knownHere(context: Context): Promise<readonly KnownInstanc
 }
 
 /**
- * Says what a start reserves ("funds for the next hour reserved at once", API document: start).
- * Nothing is reserved for an instance that is not STOPPED. One that can't be read counts, with the
- * price that is known here, since prices are fixed at creation.
+ * Reports what a start reserves ("funds for the next hour reserved at once", API document: start).
+ * Only STOPPED instances count. One that can't be read counts with its last known price, since
+ * prices are fixed at creation.
  */
 export async function reservationNote(targets: readonly Target[], context: Context): Promise<void> {
   const read = await readAll(targets, context);
@@ -89,46 +88,42 @@ export async function reservationNote(targets: readonly Target[], context: Conte
   const unpriced = started.length - prices.length;
   const amount =
     prices.length === 0
-      ? `the price of ${started.length === 1 ? 'one hour' : 'one hour of each'}, which is not known here`
-      : `${sum} for the next hour${unpriced === 0 ? '' : `, and the price of ${unpriced} more that is not known here`}`;
-  const names = started.length === 1 ? first.target.name : `${started.length} machines`;
+      ? `the price of ${started.length === 1 ? 'one hour' : 'one hour of each'}, which is unknown`
+      : `${sum} for the next hour${unpriced === 0 ? '' : `, plus an unknown price for ${unpriced} more`}`;
+  const names = started.length === 1 ? first.target.name : `${started.length} instances`;
   context.err.note(`Starting ${names} reserves ${amount}.`);
 }
 
-/** `trainer (ID)`, with more about it. */
+/** `trainer (ID)`, with more details in the parentheses. */
 export function titled({ id, name }: Target, more = ''): string {
   return name === id ? id : `${name} (${id}${more})`;
 }
 
-const TAKEN_OVER = 'Taken over: offer, image and SSH keys.';
+const TAKEN_OVER = 'Keeps: offer, image and SSH keys.';
 
 /**
- * Says what the new instance takes over and what it does not. If a person is there the old one is
- * read, so that what would be missing is named.
+ * Reports what the new instance keeps and what it may lack. If interactive, reads the old instance to
+ * name what would be missing.
  */
 export async function reorderNote(source: Target, context: Context): Promise<void> {
   const old =
     (await context.prompts()) === undefined ? undefined : await readBriefly(source, context);
   if (old === undefined) {
-    context.err.note(
-      `${TAKEN_OVER} Not mentioned by the published API: template, cloud drive, container.`,
-    );
+    context.err.note(`${TAKEN_OVER} May lack: template, cloud drive, container.`);
     return;
   }
   const price = money(old.price_per_hour_snapshot ?? '');
   const cost = price.ok
-    ? ` An hour of the old machine cost ${inRoubles(price.value)}; the new price is told once it is rented.`
+    ? ` The old instance cost ${inRoubles(price.value)} per hour; the new price is known after the order.`
     : '';
   const { application_template: template, storage_drive: drive, docker_config: docker } = old;
   const left = [
     ...(template == null ? [] : [`the template${named(template, 'name')}`]),
-    // A terminated instance may have let go of its drive.
+    // A terminated instance may no longer name its drive.
     drive == null ? 'any cloud drive' : `the cloud drive${named(drive, 'name')}`,
     ...(docker == null ? [] : [`the container${named(docker, 'image')}`]),
   ];
-  context.err.note(
-    `${TAKEN_OVER} Not mentioned by the published API, so expect the new machine to be without: ${left.join(', ')}.${cost}`,
-  );
+  context.err.note(`${TAKEN_OVER} The new instance may lack: ${left.join(', ')}.${cost}`);
 }
 
 function named(thing: unknown, field: string): string {

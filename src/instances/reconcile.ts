@@ -7,20 +7,20 @@ import { instant } from '../output/time.ts';
 import { resourceId } from '../rules/names.ts';
 
 const AT_ONCE = 8;
-/** Milliseconds by which this computer's clock and the service's may differ. */
+/** Milliseconds that this computer's clock and the service's may differ. */
 const SKEW = 5 * 60_000;
-/** Milliseconds after which an instance is no longer one that the request made. */
+/** Milliseconds after which a new instance can't belong to the request. */
 const LATEST = 3_600_000;
 
-/** A request whose outcome was unknown, and the instance that came of it if one was found. */
+/** A request with an unknown outcome, and the instance it created if found. */
 export interface Resolution {
   readonly request: OpenRequest;
   readonly instance: Instance | undefined;
 }
 
 /**
- * Finds the instances that open requests made, and settles those requests: instances that drives
- * name, and tracked ones, whose name and time fit. Each is read now.
+ * Finds the instances that open requests created, and settles those requests. Candidates are
+ * instances that drives name, and tracked ones, with a matching name and time. Each is read first.
  */
 export async function reconcile(
   open: readonly OpenRequest[],
@@ -44,13 +44,13 @@ export async function reconcile(
 }
 
 interface Candidate {
-  /** As it is now. */
+  /** The instance as just read. */
   readonly instance: Instance;
-  /** When this computer heard of it; undefined if a drive names it for the first time. */
+  /** When this computer first knew of it; undefined if a drive names it for the first time. */
   readonly known_at: string | undefined;
 }
 
-/** Of several requests with one name, the last that was sent before the instance was created. */
+/** Among requests with one name, picks the last one sent before the creation. */
 function requestOf(
   { instance, known_at }: Candidate,
   open: readonly OpenRequest[],
@@ -65,12 +65,12 @@ function requestOf(
   return fitting.find(({ asked_at }) => Date.parse(asked_at) <= created) ?? fitting[0];
 }
 
-/** What was known before a request was sent did not come of it. Both are by this computer's clock. */
+/** An instance known before the request was not created by it. Both times are local. */
 function isBefore(known_at: string, asked_at: string): boolean {
   return Date.parse(known_at) < Date.parse(asked_at);
 }
 
-/** The instances of no other request that may have come of these. */
+/** Returns instances that may belong to these requests and belong to no other. */
 async function readCandidates(
   open: readonly OpenRequest[],
   journal: Journal,
@@ -102,7 +102,7 @@ function mayFit({ name, request, last }: KnownInstance, names: ReadonlySet<strin
   return request === null && (names.has(name) || last === undefined);
 }
 
-/** The instances that drives name: the only ones that the service lists. */
+/** Returns the instances that drives name: the only ones that the service lists. */
 async function attachedIds(api: Api, context: Context): Promise<readonly string[]> {
   try {
     const drives = await api.drives.list();
@@ -121,7 +121,7 @@ function isOf(
 ): boolean {
   const created = instant(created_at);
   if (name !== wanted || created === undefined) return false;
-  // How far the service's clock was ahead when the request was made is not known: it only widens.
+  // The clock difference at the time of the request is unknown, so it only widens the window.
   const ahead = serviceClock.now() - clock.now();
   const age = created - Date.parse(asked_at);
   return age >= -SKEW + Math.min(0, ahead) && age <= LATEST + Math.max(0, ahead);
@@ -131,11 +131,11 @@ function isNotFound(error: unknown): boolean {
   return error instanceof CliError && error.failure === 'notFound';
 }
 
-/** Without a service or a key nothing can be found out at all. */
+/** Without a service or a key nothing can be recovered. */
 function warnUnread(what: string, error: unknown, { err, signal }: Context): void {
   const isEnd = !(error instanceof CliError) || ENDS.includes(error.failure) || signal.aborted;
   if (isEnd) throw error;
-  err.warn('incomplete', `${what} could not be read, so it settles nothing now: ${error.message}`);
+  err.warn('incomplete', `${what} could not be read, so it recovers nothing now: ${error.message}`);
 }
 
 const ENDS: readonly CliError['failure'][] = ['authentication', 'unreachable'];

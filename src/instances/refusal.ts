@@ -10,10 +10,10 @@ import { LONGEST_WITHIN_MS } from '../watch/transient.ts';
 import type { Target } from './resolve.ts';
 import { nextStep } from './status.ts';
 
-/** A refusal is held back this long for each reading that explains it. */
+/** Milliseconds that each explaining read may delay a refusal. */
 export const BRIEFLY = { timeoutMs: 5000, longestPauseMs: LONGEST_WITHIN_MS };
 
-/** What a service may answer to a taken name and to a low balance; the API document lists nothing. */
+/** Statuses that may mean a taken name or a low balance; the API document lists none. */
 const UNCLEAR: readonly (number | undefined)[] = [400, 402, 409];
 
 /** A proxy's page is not the service's own refusal. */
@@ -22,8 +22,8 @@ function isUnclear({ httpStatus, request }: CliError): boolean {
 }
 
 /**
- * Finds out why the service refused to rent: from the inventory, the balance and the last known
- * price, never from the words of the response. Returns the refusal if they show nothing.
+ * Explains why the service refused to rent, from the inventory, the balance and the last known price,
+ * never from the response text. Returns the refusal if they show nothing.
  */
 export async function explainRental(
   refusal: CliError,
@@ -44,7 +44,7 @@ export async function explainRental(
   if (shortfall !== undefined || httpStatus === 402) {
     return insufficientFunds(refusal, `${sentence(refusal.message)}${shortfall ?? ''}`);
   }
-  // A 400 may be about any field of the request.
+  // A 400 may concern any field of the request.
   if (httpStatus === 400 && operation === 'create') return refusal;
   return rentalError(
     `${sentence(refusal.message)} Another instance may have the name ${name}, or the balance may not cover an hour.`,
@@ -57,7 +57,7 @@ export async function explainRental(
   );
 }
 
-/** A known instance of a name that may be billing now. */
+/** Returns a known instance with that name that may be billing now. */
 export async function livingNamesake(
   name: string,
   journal: Journal,
@@ -73,7 +73,7 @@ export async function livingNamesake(
   return undefined;
 }
 
-/** undefined for one that the service does not find. */
+/** Returns undefined if the service does not find the instance. */
 async function statusNow(
   id: string,
   api: Api,
@@ -107,8 +107,8 @@ export function nameTaken(
 }
 
 /**
- * A start is refused with 409 for a low balance, and with 400 for that or a wrong status (API
- * document: Errors). Returns the refusal if it has another reason.
+ * Explains a refused start: 409 means a low balance, 400 that or a wrong status (API document:
+ * Errors). Returns the refusal if it has another reason.
  */
 export async function explainStart(
   { id, name }: Pick<Target, 'id' | 'name'>,
@@ -130,14 +130,14 @@ export async function explainStart(
     });
   }
   const shortfall = await shortfallOf(price, api);
-  const missing = 'there are not enough funds to reserve the next hour.';
+  const missing = 'the balance does not cover the next hour.';
   if (shortfall !== undefined || refusal.httpStatus !== 400) {
     const message = `The instance ${id} stays STOPPED: ${missing}${shortfall ?? ''}`;
     return insufficientFunds(refusal, message, mayBeBilling);
   }
-  // It may have been on its way to STOPPED when the request came.
+  // It may have been stopping when the request arrived.
   return refusal.with(
-    `${sentence(refusal.message)} The instance is STOPPED now. Either it was not before, or ${missing}`,
+    `${sentence(refusal.message)} The instance is STOPPED now. Either it was still stopping, or ${missing}`,
     {
       hint: `try again: gpucloud instances start ${typedName(name, id)}; see the balance: gpucloud billing balance`,
       mayBeBilling,
@@ -155,13 +155,13 @@ function insufficientFunds(refusal: CliError, message: string, mayBeBilling = fa
   );
 }
 
-/** A refused create with status 400 would otherwise exit with 1. */
+/** Without this, a refused create with status 400 would exit with 1. */
 function rentalError(message: string, details: ErrorDetails, refusal: CliError | undefined) {
   const { httpStatus, request } = refusal ?? {};
   return new CliError('wrongState', message, { ...details, httpStatus, request, cause: refusal });
 }
 
-/** What the balance shows, as a sentence after a space; undefined unless it is below the price. */
+/** Returns a sentence about the balance, after a space; undefined unless it is below the price. */
 async function shortfallOf(
   price: string | null | undefined,
   api: Api,
@@ -170,17 +170,17 @@ async function shortfallOf(
   if (!needed.ok) return undefined;
   const balance = money((await known(api.users.me(BRIEFLY)))?.balance ?? '');
   if (!balance.ok || balance.value.gte(needed.value)) return undefined;
-  return ` The balance is ${inRoubles(balance.value)}, and the last known price of an hour is ${inRoubles(needed.value)}.`;
+  return ` The balance is ${inRoubles(balance.value)}; the last known price is ${inRoubles(needed.value)} per hour.`;
 }
 
-/** As last seen: the API document has no list of offers. */
+/** The price as last seen: the API has no list of offers. */
 async function offerPrice({ offer_id }: RentalRequest, context: Context): Promise<string | null> {
   const entries = await (await context.catalog()).known();
   const offer = entries.find(({ kind, id }) => kind === 'offer' && id === offer_id);
   return offer?.price_per_hour ?? null;
 }
 
-/** A fact that can't be read counts as unknown: the refusal is reported anyway. */
+/** An unreadable fact counts as unknown: the refusal is reported anyway. */
 async function known<T>(reading: Promise<T>): Promise<T | undefined> {
   try {
     return await reading;

@@ -5,22 +5,23 @@ import { observationOf } from '../context/observe.ts';
 import { DEFAULT_TIMEOUT_MS } from '../context/service.ts';
 import type { Context } from '../context.ts';
 import { CliError, type Failure, isInterrupt } from '../errors.ts';
-import { answerId, type OpenedRequest, type RentalRequest, refusedId } from '../journal/index.ts';
+import { type OpenedRequest, type RentalRequest, refusedId, responseId } from '../journal/index.ts';
 import { typedName } from '../rules/names.ts';
 import { openAlone } from './pending.ts';
 import { nothingCreated, runPreflight } from './preflight.ts';
 import { explainRental } from './refusal.ts';
 
 /**
- * Sends the one request that rents (design: The journal):
- *
- * 1. the request is on disk, alone with its name, before a byte leaves;
- * 2. the id is on disk as soon as the raw response shows it, before the rest is looked at;
- * 3. without an id, the outcome is on disk: refused, not sent, or unknown.
- *
- * Throws the error of the request, with the id in it if something was made: the error may be the
- * only place that knows it.
- */
+ /**
+  * Sends the one request that rents (design: The journal):
+  *
+  * 1. The request is on disk, exclusive under its name, before a byte is sent.
+  * 2. The ID is on disk as soon as the raw response shows it, before the rest is parsed.
+  * 3. Without an ID, the outcome is on disk: refused, not sent, or unknown.
+  *
+  * Throws the request's error. If something was created, the error contains the ID, since it may be
+  * the only record.
+  */
 export async function rent(
   asked: Omit<RentalRequest, 'timeout_ms'>,
   context: Context,
@@ -60,11 +61,11 @@ export async function rent(
 
 /** What the response has shown so far. */
 interface Seen {
-  /** Of the new instance; it is on disk, unless the disk failed. */
+  /** ID of the new instance; it is on disk unless the disk failed. */
   id?: string;
-  /** Why the id in the response is not believed. */
+  /** Why the ID in the response is not trusted. */
   doubt?: CliError;
-  /** An ID that may be the new instance's: from a response without success, or not yet compared. */
+  /** An ID that may be the new instance's: from an unsuccessful response, or not compared yet. */
   candidate?: string;
 }
 
@@ -76,13 +77,13 @@ async function readAnswer(
 ): Promise<void> {
   if (seen.id !== undefined) return;
   if (status < 200 || status >= 300) return keepCandidate(refusedId(text), seen, opened, request);
-  const found = answerId(text);
+  const found = responseId(text);
   if (found !== undefined) await take(found.id, found.name, seen, opened, request);
 }
 
 /**
- * What the request names itself, such as the offer that was refused, is not the new instance. Nor is
- * one known before, such as a terminated one of that name.
+ * Drops IDs that can't be the new instance's: those in the request itself, such as a refused offer,
+ * and those known before, such as a terminated namesake.
  */
 async function keepCandidate(
   id: string | undefined,
@@ -96,7 +97,7 @@ async function keepCandidate(
   await keepDoubted(id, opened);
 }
 
-/** If the disk fails, the error of the request names the id. */
+/** If the disk fails, the request's error names the ID. */
 async function keepDoubted(id: string, opened: OpenedRequest): Promise<void> {
   try {
     await opened.keepDoubted(id);
@@ -112,7 +113,7 @@ async function take(
   opened: OpenedRequest,
   request: RentalRequest,
 ): Promise<void> {
-  // If the journal can't be read now, the error of the request names the ID.
+  // If the journal is unreadable now, the request's error names the ID.
   seen.candidate = id;
   const why = await opened.doubt(id, name);
   delete seen.candidate;
@@ -122,13 +123,13 @@ async function take(
     return;
   }
   seen.doubt = unknownOutcome(
-    `The service answered the request for ${request.name} with the id ${id}, which ${why}. Whether an instance was created is unknown.`,
+    `The response for ${request.name} has the ID ${id}, which ${why}. The outcome is unknown: an instance may exist and be billing.`,
     request,
   );
   await keepDoubted(id, opened);
 }
 
-/** The id is in the journal already; this adds what the response shows. */
+/** The ID is already in the journal; this adds the rest of the response. */
 async function keepObserved(
   made: Instance,
   { operation }: RentalRequest,
@@ -146,7 +147,7 @@ function withCandidate(error: unknown, id: string | undefined): unknown {
   if (id === undefined || !(error instanceof CliError)) return error;
   const isRefused = error.failure !== 'outcomeUnknown';
   return error.with(
-    `${sentence(error.message)} The response names the instance ${id}. It may still be billing.`,
+    `${sentence(error.message)} The response names instance ${id}. It may still be billing.`,
     {
       ...(isRefused ? { resource: id, hint: `see it: gpucloud instances get ${id}` } : {}),
       mayBeBilling: true,
@@ -160,7 +161,7 @@ interface Attempt {
   readonly request: RentalRequest;
 }
 
-/** Writes what became of a request without an id, and words its error. */
+/** Writes the outcome of a request without an ID, and completes its error. */
 async function notMade(
   error: unknown,
   { sent, opened, request }: Attempt,
@@ -172,11 +173,11 @@ async function notMade(
     await (isUnknown ? opened.unknown() : opened.notMade());
   } catch (fault) {
     if (!(fault instanceof CliError)) throw fault;
-    // What stays on disk counts as unknown, which is the careful reading.
+    // The request stays on disk and counts as unknown, the safe reading.
     if (!isUnknown) {
       context.err.warn(
         'local_storage',
-        `Nothing was created, but gpucloud will show it as UNKNOWN: ${fault.message}`,
+        `Nothing was created, but gpucloud will list it as UNKNOWN: ${fault.message}`,
       );
     }
   }
@@ -185,11 +186,11 @@ async function notMade(
   }
   if (!(error instanceof CliError)) {
     return unknownOutcome(
-      `Something unexpected happened after the request for ${request.name} was sent, and its outcome is unknown: ${messageOf(error)}`,
+      `Unexpected failure after the request for ${request.name} was sent; its outcome is unknown: ${messageOf(error)}`,
       request,
     );
   }
-  // Of a reorder, the request's own resource is the terminated instance.
+  // A reorder's own resource is the terminated instance.
   const { name: resource } = request;
   const reason: unknown = second.reason;
   if (!second.aborted || !(reason instanceof CliError)) {
@@ -203,7 +204,7 @@ async function notMade(
 }
 
 const NEVER_LEFT: readonly Failure[] = ['usage', 'unreachable'];
-/** The service has answered, and said no. */
+/** The service responded with a refusal. */
 const REFUSED: readonly Failure[] = [
   'refused',
   'notFound',
@@ -212,7 +213,7 @@ const REFUSED: readonly Failure[] = [
   'rateLimited',
 ];
 
-/** Whether nothing was made, whatever the error calls itself. */
+/** Whether nothing was created, whatever the error is called. */
 function isCertain(error: unknown, sent: boolean): boolean {
   if (!(error instanceof CliError)) return !sent;
   const { failure, httpStatus = 0 } = error;
@@ -221,11 +222,11 @@ function isCertain(error: unknown, sent: boolean): boolean {
   return isNo && REFUSED.includes(failure);
 }
 
-/** The disk was full for its id, or its response broken: it exists, and bills. */
+/** The instance exists and bills, but its ID could not be stored or its response was broken. */
 function madeAnyway(error: unknown, id: string, { name }: RentalRequest): CliError {
   if (error instanceof CliError && error.failure === 'storage') {
     return error.with(`${name} was created (${id}), but could not be saved: ${error.message}`, {
-      hint: `note the id; terminate it with "gpucloud instances terminate ${id}", or keep it in the list with "gpucloud instances track ${id}"`,
+      hint: `note the ID; terminate it with "gpucloud instances terminate ${id}", or keep it in the list with "gpucloud instances track ${id}"`,
       resource: id,
       mayBeBilling: true,
     });
@@ -260,7 +261,7 @@ function unknownOutcome(message: string, request: RentalRequest): CliError {
 function settleHint({ name }: RentalRequest): string {
   return name.startsWith('-')
     ? 'gpucloud instances recover'
-    : `gpucloud instances recover shows what can be done about ${name}`;
+    : `gpucloud instances recover lists the options for ${name}`;
 }
 
 function messageOf(error: unknown): string {

@@ -11,25 +11,24 @@ import { isUuid, resourceId } from '../rules/names.ts';
 import { nearest } from '../rules/nearest.ts';
 import { isTerminated, mayBill } from '../rules/statuses.ts';
 
-/** An instance that a command is to act on. */
+/** An instance that a command acts on. */
 export interface Target {
   readonly id: string;
-  /** The name known here, or what was typed. */
+  /** The known name, or the typed text. */
   readonly name: string;
-  /** The status that was read last; undefined if it was never read here. */
+  /** The last status read; undefined if it was never read here. */
   readonly last?: string | undefined;
 }
 
-/** What the command is about to do with the instance. */
+/** How the command uses the instance. */
 interface Purpose {
-  /** It changes something, so that a beginning of an id is taken only if no name is meant by it. */
+  /** The command changes something, so an ID prefix must not equal a name. */
   readonly changes?: true;
 }
 
 /**
- * Finds the instance that INSTANCE means: a UUID, a name known here, or a unique beginning of an id.
- * Only a UUID may be unknown here.
- * Throws CliError('notFound') for what fits nothing, and a usage error for what fits several.
+ * Finds the instance for INSTANCE: a UUID, a known name, or a unique ID prefix. Only a UUID may be
+ * unknown here. Throws CliError('notFound') without a match, and a usage error for several matches.
  */
 export async function findInstance(
   typed: string,
@@ -39,7 +38,7 @@ export async function findInstance(
   return instanceFinder(context)(typed, purpose);
 }
 
-/** The same for several, one after the other: the known instances are read once. */
+/** Finds several instances in turn; reads the known instances once. */
 export function instanceFinder(
   context: Context,
 ): (typed: string, purpose?: Purpose) => Promise<Target> {
@@ -47,7 +46,7 @@ export function instanceFinder(
   return (typed, purpose = {}) => find(typed, purpose, known, context);
 }
 
-/** Finds several instances, each once, in the order in which they were given. */
+/** Finds several instances, each once, in the given order. */
 export async function findInstances(
   typed: readonly string[],
   context: Context,
@@ -59,8 +58,8 @@ export async function findInstances(
 }
 
 /**
- * The same, for a command that acts on those that exist and reports the others as failed: one
- * mistyped name may not keep a cleanup from terminating the rest.
+ * Finds several instances for a command that reports missing ones as failed: a mistyped name must
+ * not keep a cleanup from terminating the rest.
  */
 export async function findEach(
   typed: readonly string[],
@@ -82,10 +81,10 @@ export async function findEach(
   return { targets: [...found.values()], missing };
 }
 
-/** The known instances, read once however many are looked for in them. */
+/** Known instances, read once for any number of lookups. */
 interface KnownHere {
   one(id: string): Promise<KnownInstance | undefined>;
-  /** Those that are not archived: the others may be many, and are seldom meant. */
+  /** Without archived instances: there may be many, and they are rarely meant. */
   living(): Promise<Known>;
   all(): Promise<Known>;
 }
@@ -119,8 +118,8 @@ async function find(
   const found = onlyOne(typed, beginning);
   if (purpose.changes && context.flags.yes) {
     throw usageError(
-      `INSTANCE "${typed}" is only the beginning of an ID (${found.name} ${found.id}), which --yes does not accept`,
-      'use the name or the whole ID',
+      `INSTANCE "${typed}" is only an ID prefix (${found.name} ${found.id}), which --yes does not accept`,
+      'use the name or the full ID',
     );
   }
   return found;
@@ -130,25 +129,25 @@ function onlyOne(typed: string, fitting: readonly KnownInstance[]): Target {
   const [first, second] = fitting;
   if (first === undefined || second !== undefined) {
     const list = fitting.map(({ id, name }) => `${name} ${id}`).join(', ');
-    throw usageError(`INSTANCE "${typed}" fits several machines: ${list}`, 'use an id');
+    throw usageError(`INSTANCE "${typed}" matches several instances: ${list}`, 'use an ID');
   }
   return { id: first.id, name: first.name, last: first.last?.status };
 }
 
-/** A whole id means that instance alone: its file is enough, however many others there are. */
+/** A full ID identifies one instance, so only its file is read. */
 async function withId(id: string, known: KnownHere): Promise<KnownInstance | undefined> {
   try {
     const kept = await known.one(id);
-    // The request that made it may not have been settled yet.
+    // The request that created it may still be open.
     return kept ?? (await known.living()).instances.find((instance) => instance.id === id);
   } catch (error) {
-    // Who wants to terminate an instance must not fail for a journal that can't be read.
+    // Terminating an instance must not fail because of an unreadable journal.
     if (!(error instanceof CliError) || error.failure !== 'storage') throw error;
     return undefined;
   }
 }
 
-/** By name, or by an id that is not a UUID; the living ones first. */
+/** Finds by name, or by an ID that is not a UUID; living instances first. */
 async function called(typed: string, known: KnownHere): Promise<readonly KnownInstance[]> {
   const living = await known.living();
   const named = namedSo(typed, living.instances);
@@ -164,7 +163,7 @@ function namedSo(typed: string, all: readonly KnownInstance[]): readonly KnownIn
   return exact.length > 0 ? exact : preferLiving(all.filter(({ name }) => name === typed));
 }
 
-/** A name may be used again after its instance was terminated; the living one is meant. */
+/** A name can be reused after a termination; the living instance is meant. */
 function preferLiving(all: readonly KnownInstance[]): readonly KnownInstance[] {
   const living = all.filter(({ last }) => !isTerminated(last?.status));
   return living.length > 0 ? living : all;
@@ -182,15 +181,15 @@ function notKnown(typed: string, instances: readonly KnownInstance[]): CliError 
     'notFound',
     `INSTANCE "${typed}": no instance of that name or ID is known on this computer.`,
     {
-      hint: `${meant}Names are known only on the computer that rented: gpucloud instances list --all; to add one: gpucloud instances track ID`,
+      hint: `${meant}list known instances: gpucloud instances list --all; add one from elsewhere: gpucloud instances track ID`,
       resource: typed,
     },
   );
 }
 
 /**
- * The instance of that name may be one whose id is not known: a namesake that is over is not meant
- * by who wants to terminate it, and 404 is no response either.
+ * Refuses a name whose request has no known ID. A terminated namesake is not the instance meant, and
+ * "not found" would be wrong.
  */
 function refusePending(
   name: string,
@@ -201,15 +200,15 @@ function refusePending(
   const open = lost ?? inFlight.find((request) => request.name === name);
   if (open === undefined) return;
   const others = archived.map(({ id, last }) => `${id} (${last?.status ?? 'not read'})`);
-  const namesake = others.length === 0 ? '' : ` Of that name is known: ${others.join(', ')}.`;
+  const namesake = others.length === 0 ? '' : ` Known with that name: ${others.join(', ')}.`;
   throw new CliError(
     'outcomeUnknown',
-    `A machine "${name}" was asked for at ${open.asked_at}, and its id is not known: it may be billing.${namesake}`,
+    `The ID of "${name}", requested at ${open.asked_at}, is unknown: it may be billing.${namesake}`,
     {
       hint:
         lost === undefined
-          ? 'its process still waits for the answer: run the command again in a while, or use an id'
-          : 'settle it: gpucloud instances recover; or use an id',
+          ? 'its process is still waiting for the response: try again later, or use an ID'
+          : 'recover it: gpucloud instances recover; or use an ID',
       resource: name,
       mayBeBilling: true,
     },
@@ -217,29 +216,25 @@ function refusePending(
 }
 
 /**
- * The ids of the instances that a person picks from the living ones, if none was named.
- * Throws a usage error if nobody can be asked, CliError('notFound') if there is nothing to pick.
+ * Lets a person pick from the living instances if none was named; returns their IDs. Throws a usage
+ * error if not interactive, and CliError('notFound') if there are none.
  */
 export async function pickInstances(question: string, context: Context): Promise<string[]> {
   const prompts = await context.prompts();
   if (prompts === undefined) {
     throw usageError(
-      'INSTANCE is missing: name the machines by their names or ids',
-      'those known here: gpucloud instances list',
+      'INSTANCE is missing: give names or IDs',
+      'list known instances: gpucloud instances list',
     );
   }
-  // Whose instances they are is known once there is a key that is.
+  // The account is known only with a key.
   await onCancel('Nothing was changed.', () => context.api());
   const { instances } = await (await context.journal()).read();
   const living = instances.filter(({ last }) => mayBill(last?.status));
   if (living.length === 0) {
-    throw new CliError(
-      'notFound',
-      'No machine that is not terminated is known to this computer, so there is none to pick.',
-      {
-        hint: 'gpucloud instances list --all; a machine from elsewhere: gpucloud instances track ID',
-      },
-    );
+    throw new CliError('notFound', 'This computer knows no living instance.', {
+      hint: 'list all: gpucloud instances list --all; add one from elsewhere: gpucloud instances track ID',
+    });
   }
   const choices = living.map((instance) => ({
     name: instance.name,
@@ -251,7 +246,7 @@ export async function pickInstances(question: string, context: Context): Promise
   );
 }
 
-/** What was last seen of it, with the beginning of its id for those of one name. */
+/** Describes an instance as last seen; namesakes get an ID prefix. */
 function about({ id, last }: KnownInstance, now: number): string[] {
   const seen = instant(last?.seen_at ?? '');
   const price = money(last?.price_per_hour ?? '');

@@ -1,8 +1,8 @@
 import { instanceStatus } from '../rules/statuses.ts';
 
 /**
- * The command that comes next for an instance that is not as somebody wants it, worded as a hint.
- * `instance` is its name or id, as it can be typed. `ssh`: somebody wants to enter it.
+ * Returns a hint with the next command for an instance in the wrong status. `instance` is a typeable
+ * name or ID. `ssh` means that the user wants to connect.
  */
 export function nextStep(status: string, instance: string, wanted?: 'ssh'): string {
   switch (instanceStatus(status).becomes) {
@@ -22,7 +22,7 @@ function atRest(status: string, instance: string, wanted: 'ssh' | undefined): st
     case 'ACTIVE':
       return `it is running: gpucloud instances get ${instance}`;
     case 'STOPPED':
-      return `start it, which bills: gpucloud instances start ${instance} --wait${wanted === 'ssh' ? '=ssh' : ''}`;
+      return `start it (this bills): gpucloud instances start ${instance} --wait${wanted === 'ssh' ? '=ssh' : ''}`;
     case 'TERMINATED':
       return `rent one like it: gpucloud instances reorder ${instance} NEW-NAME`;
     default:

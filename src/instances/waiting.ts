@@ -13,27 +13,25 @@ import { type Also, waitForStatus } from '../watch/wait.ts';
 import { attempt, type Changed, withBill } from './outcome.ts';
 import type { Target } from './resolve.ts';
 
-/** What is waited for. */
+/** An instance to wait for. */
 export interface Awaited {
   readonly target: Target;
   /** A status of the service, or `ssh`. */
   readonly until: string;
   /** The status in the response before the wait. */
   readonly after?: string;
-  /** Replaces the SSH port that the service gives. */
+  /** Replaces the service's SSH port. */
   readonly sshPort?: number | undefined;
-  /** Lets a few readings through at a time, if several instances are awaited at once. */
+  /** Limits concurrent reads when several instances are awaited. */
   readonly gate?: Gate;
-  /** Gets each reading, so that a wait which ends early leaves the last one. */
+  /** Called with each read, so an early end keeps the last one. */
   onReading?(instance: Instance): void;
 }
 
-/** As many readings at once as is polite to a service whose rate limits are not documented. */
+/** Concurrent reads; low, since the service's rate limits are not documented. */
 const READINGS_AT_ONCE = 8;
 
-/**
- * Waits for several instances at once, each under its own deadline. What failed before is passed on.
- */
+/** Waits for several instances at once, each with its own deadline. Passes on earlier failures. */
 export function waitForEach(
   each: readonly ((Target & { readonly status?: string }) | CliError)[],
   until: string,
@@ -55,8 +53,8 @@ export function waitForEach(
 }
 
 /**
- * Waits for an instance with a line of progress that shows its phases, and returns its last reading.
- * Every way in which the wait can end early says what that means for the bill.
+ * Waits for an instance with a progress line, and returns the last read. If the wait ends early, the
+ * error explains what that means for the bill.
  */
 export async function waitFor(
   awaited: Awaited,
@@ -76,17 +74,17 @@ export async function waitFor(
     lost(fault, retryAfter) {
       const goesOn =
         retryAfter === undefined
-          ? 'Waiting goes on.'
-          : `It is read again in ${Math.ceil(retryAfter / 1000)} s.`;
+          ? 'Still waiting.'
+          : `Trying again in ${Math.ceil(retryAfter / 1000)} s.`;
       err.warn('retrying', `${target.name} could not be read: ${fault.message} ${goesOn}`);
     },
-    over: () => err.note(`${target.name} can be read again: ${last?.status}.`),
+    over: () => err.note(`${target.name} is readable again: ${last?.status}.`),
   });
   const progress = err.progress(`${target.name}: waiting`);
   let line = target.name;
   const show = (phase: string, elapsed: number) => {
     line = `${target.name}: ${phase} (${Math.round(elapsed / 1000)} s)`;
-    // The result shows that it is there.
+    // The result itself shows the instance.
     if (phase !== until) progress.update(line);
   };
   try {
@@ -110,7 +108,7 @@ export async function waitFor(
         const isAsked = fault.retryAfterMs !== undefined;
         outage.failed(fault, isAsked ? pause : undefined);
         const again = isAsked
-          ? `reading again at ${clockTime(clock.now() + pause)}`
+          ? `trying again at ${clockTime(clock.now() + pause)}`
           : 'trying again';
         show(`could not be read; ${again}`, elapsed);
       },
@@ -118,7 +116,7 @@ export async function waitFor(
     progress.done(`${line} ✔`);
     return instance;
   } catch (thrown) {
-    // A fault of our own ends the wait as well, and nothing else.
+    // Only a fault of the program itself ends the wait as well.
     const error = thrown instanceof CliError ? thrown : unforeseen(thrown);
     const events = error.failure === 'otherEnd' ? await lastEvents(target.id, api) : [];
     throw withBill(error, awaited, last?.status, events);
@@ -128,15 +126,15 @@ export async function waitFor(
 }
 
 /**
- * An address may come after the status does, and sshd after both. Time does not mend what can be no
+ * The address may follow the status, and sshd may follow both. Waiting does not fix an invalid
  * address (throws CliError 'notUnderstood').
  */
 function sshOf({ sshPort }: Awaited, signal: AbortSignal): Also<Instance> {
   return {
-    words: 'SSH has not answered',
+    words: 'SSH did not respond',
     before: hasSsh,
     async holds(instance, longest) {
-      // An empty address would be this computer.
+      // An empty address would mean this computer.
       if (instance.ip_address == null || instance.ip_address === '') return false;
       const address = sshAddress({ ...instance, ssh_port: instance.ssh_port ?? 22 }, sshPort);
       return answersSsh(address, longest, signal);
@@ -144,18 +142,18 @@ function sshOf({ sshPort }: Awaited, signal: AbortSignal): Also<Instance> {
   };
 }
 
-/** How many log entries are printed with an instance that ended elsewhere. */
+/** Log entries printed for an instance that reached another end. */
 const LAST_EVENTS = 5;
-/** The log is a help, not the news: nobody waits long for it. */
-const LOG_PATIENCE_MS = 5_000;
+/** Milliseconds; the log only adds details, so the wait is short. */
+const LOG_TIMEOUT_MS = 5_000;
 
-/** Oldest first; none where the log can't be had. */
+/** Oldest first; empty if the log can't be read. */
 async function lastEvents(id: string, api: Api): Promise<LoggedEvent[]> {
   try {
     const page = await api.instances.events(
       id,
       { limit: LAST_EVENTS },
-      { timeoutMs: LOG_PATIENCE_MS },
+      { timeoutMs: LOG_TIMEOUT_MS },
     );
     return page.data
       .slice(0, LAST_EVENTS)

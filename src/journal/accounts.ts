@@ -4,25 +4,25 @@ import { exists, foldersIn, readText, writeRecord } from './files.ts';
 import { fileName, fingerprint, serviceFolder } from './names.ts';
 import { parseRecord } from './record.ts';
 
-/** Whose keys are known, by fingerprint. */
+/** Folder that maps key fingerprints to accounts. */
 const KEYS = '@keys';
 
 /**
- * What an earlier version kept of a key whose account it never learned. It may be any account's of
- * the service, so each sees it.
+ * Records of a key whose account version 0.1.0 never learned. They may belong to any account of the
+ * service, so every account reads them.
  */
 export const UNCLAIMED = '@unclaimed';
 
 export type Accounts = ReturnType<typeof accountsOf>;
 
-/** The folders of one service: one for each account. */
+/** One service's folders, one per account. */
 export function accountsOf(root: string, { service, apiKey, account: given }: Scope) {
   const own = join(root, serviceFolder(service));
-  // Hashing loads node:crypto, which a profile that knows its account does without.
+  // Hashing loads node:crypto. A profile that knows its account doesn't need it.
   const keyFile = () => apiKey && join(own, KEYS, `${fingerprint(apiKey)}.json`);
   let learned: string | undefined;
 
-  /** The account's id, as far as it was learned; no request is made for it. */
+  /** Returns the account ID if it is known here, without a request. */
   function account(): string | undefined {
     if (given !== undefined) return given;
     if (learned !== undefined) return learned;
@@ -40,12 +40,12 @@ export function accountsOf(root: string, { service, apiKey, account: given }: Sc
         await writeRecord(file, { version: 1, account: id });
       }
     },
-    /** Where new things are written; undefined while the account is not known. */
+    /** Folder for new records; undefined if the account is unknown. */
     main(): string | undefined {
       const id = account();
       return id === undefined ? undefined : join(own, fileName(id));
     },
-    /** What to read: the account's own folder, or every account's while it is not known. */
+    /** Folders to read: the account's own, or every account's if the account is unknown. */
     folders(): string[] {
       const id = account();
       const names = id === undefined ? foldersIn(own) : [fileName(id), UNCLAIMED];

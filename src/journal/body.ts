@@ -1,11 +1,12 @@
 const MASK = '********';
 
-/** Characters; larger bodies are not kept. */
+/** In characters; a larger body is not stored. */
 const LARGEST = 64 * 1024;
 
 /**
- * The body of a request without its secrets: values of the container's environment, its command
- * line, which often holds a token, and anything that holds an API key. undefined if it is too large.
+ * Returns a request body with its secrets masked: container environment values, the container's
+ * command line (it often holds a token) and anything that contains an API key. Returns undefined if
+ * the body is too large.
  */
 export function keptBody(body: object): Record<string, unknown> | undefined {
   const kept = JSON.stringify(body, function (this: unknown, name: string, value: unknown) {

@@ -11,16 +11,16 @@ import { fileName, OLD_FOLDER, serviceFolder } from './names.ts';
 import { type InstanceRecord, parseRecord, type RequestRecord } from './record.ts';
 import { asidePath } from './requests.ts';
 
-// Version 0.1.0 kept its journal in `rentals`: OWNER/{open,machines,archive} and `accounts`. OWNER is
-// a hash of the service and the account, or of the service and the key while its account was not
-// known; ACCOUNT.KEY.json in `accounts` says whose key it is.
+// Version 0.1.0 stored its journal in `rentals`: OWNER/{open,machines,archive} and `accounts`. OWNER
+// is a hash of service and account, or of service and key if the account was unknown. A file
+// ACCOUNT.KEY.json in `accounts` links a key to its account.
 
 type Fields = Readonly<Record<string, unknown>>;
 
 interface OldFile extends FoundFile {
-  /** The first line of a request, the whole of another file; undefined for a torn one. */
+  /** A request's first line, or the whole of another file; undefined if the file is torn. */
   readonly fields: Fields | undefined;
-  /** The second line of a request: what came of it. */
+  /** A request's second line: its outcome. */
   readonly outcome: Fields | undefined;
 }
 
@@ -32,16 +32,17 @@ interface OldOwner {
 }
 
 /**
- * Writes all that version 0.1.0 knew into the journal, then renames its folder. Answers warnings.
+ * Copies the journal of version 0.1.0 into the current one, then renames the old folder. Returns
+ * warnings.
  *
- * Nothing that is there is replaced, so that it can be done again after a crash. Throws what the
- * file system throws; the old folder then keeps its name, and the next command tries again.
+ * Replaces no existing file, so it can run again after a crash. File system errors pass through; the
+ * old folder then keeps its name, and the next command tries again.
  */
 export async function carryOver(state: string): Promise<string[]> {
   const from = join(state, OLD_FOLDER);
   const root = join(state, 'journal');
   return await withLock(from, async () => {
-    // Another command may have done it.
+    // Another process may have finished it.
     if (!exists(from)) return [];
     const owners = await ownersIn(from);
     const foldersFor = await foldersOf(from, root, owners);
@@ -50,7 +51,7 @@ export async function carryOver(state: string): Promise<string[]> {
       const folders = foldersFor(owner);
       if (folders.length === 0) {
         warnings.push(
-          `Part of the journal of version 0.1.0 names no service and was not carried over: ${owner.name} in ${from}.carried-over`,
+          `Part of the journal of version 0.1.0 names no service and was not migrated: ${owner.name} in ${from}.carried-over`,
         );
       }
       for (const folder of folders) {
@@ -95,7 +96,7 @@ function fieldsOf(json: string): Fields | undefined {
   }
 }
 
-/** Finds out whose each old folder is, and keeps whose the keys are. */
+/** Finds the account of each old folder, and stores the account of each key. */
 async function foldersOf(
   from: string,
   root: string,
@@ -121,7 +122,7 @@ async function foldersOf(
     note(fields);
     const { service, account, key } = fields;
     const [ofAccount = '', keyFolder = ''] = name.split('.');
-    // What was asked for before any account was known is the first one's.
+    // Requests sent before any account was known belong to the first account.
     if (!ofKey.has(keyFolder)) ofKey.set(keyFolder, ofAccount);
     if (typeof service !== 'string' || typeof account !== 'string') continue;
     const print = /^key-([0-9a-f]{24})$/.exec(String(key))?.[1];
@@ -135,7 +136,7 @@ async function foldersOf(
     const own = byHash.get(owner.name) ?? byHash.get(ofKey.get(owner.name) ?? '');
     if (own !== undefined) return [own];
     const named = servicesOf([owner]);
-    // If every file of it is torn, it may be of any service that was used.
+    // A folder with only torn files may belong to any service that was used.
     const services = named.size > 0 ? named : servicesOf(owners);
     return [...services].map((service) => join(root, serviceFolder(service), UNCLAIMED));
   };
@@ -155,7 +156,7 @@ async function carryInstance(
     await writeRecord(path, record);
     return;
   }
-  // The name of a torn file tells the id.
+  // The name of a torn file is the ID.
   await privateFolder(join(folder, place));
   await replaceFile(path, text);
 }
@@ -164,7 +165,7 @@ function isThere(folder: string, file: string): boolean {
   return exists(join(folder, 'instances', file)) || exists(join(folder, 'archive', file));
 }
 
-/** Answers a warning for what is no instance: the journal keeps such requests no more. */
+/** Returns warnings. Requests for drives and API keys are not part of the journal any more. */
 async function carryRequest(file: OldFile, folder: string): Promise<string[]> {
   const { fields = tornRequest(file.name), outcome } = file;
   if (fields === undefined) return [`A request of version 0.1.0 can't be read: ${file.path}`];
@@ -176,7 +177,7 @@ async function carryRequest(file: OldFile, folder: string): Promise<string[]> {
       operation === 'drive' ? ['drive', 'drives list'] : ['API key', 'api-keys list'];
     return isOpen
       ? [
-          `The outcome of the request for the ${what} ${String(name)} (${String(asked_at)}) is unknown: gpucloud ${list} shows whether it was made.`,
+          `The outcome of the request for the ${what} ${String(name)} (${String(asked_at)}) is unknown: gpucloud ${list} shows whether it exists.`,
         ]
       : [];
   }
@@ -214,7 +215,7 @@ function textsIn(value: unknown): string[] {
   return Array.isArray(value) ? value.filter((one) => typeof one === 'string') : [];
 }
 
-/** Under its name, or beside another request of that name. */
+/** Writes the request under its name, or beside another request that holds the name. */
 async function carryOpen(request: RequestRecord, folder: string): Promise<void> {
   const main = join(folder, 'requests', `${fileName(request.name)}.json`);
   const aside = asidePath(folder, request);
@@ -232,7 +233,7 @@ function only(fields: Fields, names: readonly string[]): Fields {
   return Object.fromEntries(Object.entries(fields).filter(([name]) => names.includes(name)));
 }
 
-/** The file name of a torn request tells its time; it becomes its name, for want of another. */
+/** Rebuilds a torn request from its file name, which holds the time and serves as the name. */
 function tornRequest(uid: string): Fields | undefined {
   const [, hour, minute, second] =
     /^(\d{4}-\d\d-\d\dT\d\d)(\d\d)(\d\d\.\d{3}Z)-[0-9a-f-]{36}$/.exec(uid) ?? [];

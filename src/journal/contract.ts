@@ -6,67 +6,67 @@ export interface RentalRequest {
   readonly operation: Operation;
   readonly name: string;
   readonly offer_id: string | null;
-  /** The terminated instance that is ordered again. */
+  /** The terminated instance that is reordered. */
   readonly source_id?: string;
-  /** RUB per hour, a decimal (`--max-price`). */
+  /** Price limit in RUB per hour, a decimal (`--max-price`). */
   readonly max_price?: string;
-  /** As it will be sent; kept with its secrets replaced. */
+  /** Request body; secrets are masked before it is stored. */
   readonly body?: object;
-  /** Milliseconds after which its process no longer waits for the response. */
+  /** Milliseconds after which the process stops waiting for the response. */
   readonly timeout_ms: number;
 }
 
-/** A request that is on disk. Nobody else can send one with its name until it is settled. */
+/** A request on disk. No other process can send one with the same name until it is settled. */
 export interface OpenedRequest {
   readonly uid: string;
   /**
-   * Why a response with this id and name can't be about the new instance; completes "the id …".
-   * undefined if nothing known here contradicts it.
+   * Returns why a response with this ID and name can't describe the new instance, as the end of
+   * "the ID …". Returns undefined if no record contradicts it.
    */
   doubt(id: string, name: string | undefined): Promise<string | undefined>;
-  /** Keeps an id that is in doubt, since it may be the new instance's. Throws CliError('storage'). */
+  /** Stores an ID in doubt: it may be the new instance's. Throws CliError('storage'). */
   keepDoubted(id: string): Promise<void>;
   /** Writes the instance, then removes the request. Throws CliError('storage'). */
   made(id: string): Promise<void>;
-  /** Removes the request: the service refused it, or it was never sent. */
+  /** Removes a request that was refused or never sent. */
   notMade(): Promise<void>;
   /** Keeps the request as UNKNOWN. */
   unknown(): Promise<void>;
 }
 
-/** A request whose outcome is not known, or not known yet. */
+/** A request without a known outcome: in flight or UNKNOWN. */
 export interface OpenRequest
   extends Pick<
     RequestRecord,
     'uid' | 'name' | 'operation' | 'asked_at' | 'offer_id' | 'source_id' | 'max_price'
   > {
-  /** Its process runs and may still wait for the response. */
+  /** Its process is running and may still be waiting for the response. */
   readonly isInFlight: boolean;
-  /** Its file can't be read: the name comes from the file name, the time from the file system. */
+  /** The file is unreadable: the name comes from the file name, the time from the file system. */
   readonly isTorn: boolean;
 }
 
-/** An instance that this computer knows, as it was last seen. */
+/** An instance known to this computer, as last seen. */
 export interface KnownInstance extends Pick<InstanceRecord, 'id' | 'name' | 'origin'> {
   /** undefined if the instance was never read. */
   readonly last: Snapshot | undefined;
   readonly asked_at: string;
-  /** The request that made it. */
+  /** UID of the request that created it. */
   readonly request: string | null;
-  /** Terminated, or untracked. */
+  /** Terminated or untracked. */
   readonly archived: boolean;
   readonly untracked: boolean;
 }
 
 export interface Known {
   readonly instances: readonly KnownInstance[];
-  /** Oldest first. They may have been carried out. */
+  /** Requests without an outcome, oldest first. They may have succeeded. */
   readonly unknown: readonly OpenRequest[];
-  /** Another process waits for the response. */
+  /** Requests whose process is still waiting for the response. */
   readonly inFlight: readonly OpenRequest[];
 }
 
-/** What a response shows of an instance. */
+/** What a response shows about an instance. */
 export interface Observation {
   readonly id: string;
   readonly status: string;
@@ -77,21 +77,21 @@ export interface Observation {
 }
 
 /**
- * The requests that rent and the instances known to this computer, of one service and account.
+ * Rental requests and known instances of one service and account.
  *
- * While the account is not known, reads cover every account of the service, and nothing new can be
+ * While the account is unknown, reads cover every account of the service and nothing new can be
  * written. Every method throws CliError('storage') if the disk fails.
  */
 export interface Journal {
-  /** The account's id; undefined if the key was never used to rent or list. */
+  /** Returns the account ID; undefined if the key has never rented or listed anything. */
   account(): Promise<string | undefined>;
-  /** Remembers whose key this is. */
+  /** Stores the account of this key. */
   learnAccount(account: string): Promise<void>;
   /**
-   * Puts a request on disk before it is sent: exclusive under its name, and fsynced. undefined if
-   * another request holds the name. One of the `agreed` uids is moved aside first, if its process
-   * no longer waits; it stays UNKNOWN. `check` runs first, under a lock of the account that every
-   * request with a check takes: what it throws is thrown, and nothing is written.
+   * Writes a request to disk before it is sent: exclusive under its name, and fsynced. Returns
+   * undefined if another request holds the name. A holder among the `agreed` UIDs is moved aside first
+   * unless it is in flight; it stays UNKNOWN. `check` runs first, under a lock of the account.
+   * If it throws, nothing is written.
    */
   open(
     request: RentalRequest,
@@ -100,27 +100,27 @@ export interface Journal {
   ): Promise<OpenedRequest | undefined>;
   /** `archived` includes terminated and untracked instances. */
   read(how?: { archived?: boolean }): Promise<Known>;
-  /** The open requests alone, oldest first. */
+  /** Returns only the open requests, oldest first. */
   requests(): Promise<readonly OpenRequest[]>;
-  /** One instance, archived ones included, without reading the others. */
+  /** Returns one instance, archived or not, without reading the others. */
   instance(id: string): Promise<KnownInstance | undefined>;
-  /** Keeps what was seen of an instance. True if it was not known before. */
+  /** Stores an observation of an instance. Returns true if the instance is new here. */
   observe(observation: Observation, origin: Origin): Promise<boolean>;
-  /** Adds an id of which nothing was seen. True if it was not known before. */
+  /** Adds an ID that was never observed. Returns true if it is new here. */
   track(id: string): Promise<boolean>;
-  /** Archives an instance. Everything known about it is kept. */
+  /** Archives an instance with everything known about it. */
   untrack(id: string): Promise<void>;
-  /** Settles an open request: this instance came of it. */
+  /** Settles an open request: it created this instance. */
   settle(uid: string, id: string): Promise<void>;
   /** Archives an open request. */
   forget(uid: string): Promise<void>;
 }
 
-/** Whose journal it is. */
+/** The service and account that a journal covers. */
 export interface Scope {
   /** The base URL, or `sandbox` for the built-in service. */
   readonly service: string;
-  /** The account's user id, if it is known. */
+  /** The account's user ID, if known. */
   readonly account?: string | undefined;
   readonly apiKey?: string | undefined;
 }

@@ -6,23 +6,23 @@ import { privateFolder } from '../files/private-folder.ts';
 import { replaceFile, syncFolder } from '../files/replace.ts';
 import { textOfUtf8 } from '../files/utf8.ts';
 
-/** Bytes; a file of the journal is a hundredth of that. */
+/** In bytes; a journal file is about a hundredth of this. */
 const LARGEST = 1024 * 1024;
 
-/** Files after which a signal is heard that came while reading. */
+/** Files to read before yielding, so that a signal is handled. */
 const AT_ONCE = 256;
 
 export interface FoundFile {
   readonly path: string;
   /** Without the folder and `.json`. */
   readonly name: string;
-  /** undefined for one that can't be read. */
+  /** undefined if the file is unreadable. */
   readonly text: string | undefined;
 }
 
 /**
- * The `.json` files of a folder, by name; none if there is no folder. Throws what the file system
- * throws if the folder itself can't be read.
+ * Returns the `.json` files of a folder, sorted by name; none if the folder is missing. Throws if
+ * the folder exists and can't be read.
  */
 export async function filesIn(folder: string): Promise<FoundFile[]> {
   const found: FoundFile[] = [];
@@ -31,18 +31,18 @@ export async function filesIn(folder: string): Promise<FoundFile[]> {
     if (!file.endsWith('.json')) continue;
     const path = join(folder, file);
     const text = readText(path);
-    // Another process may have moved it since the folder was read.
+    // Another process may have moved it after the folder was read.
     if (text !== undefined || exists(path)) found.push({ path, name: file.slice(0, -5), text });
   }
   return found;
 }
 
-/** The names in a folder; none if there is no folder. */
+/** Returns the names in a folder; none if the folder is missing. */
 export function namesIn(folder: string): string[] {
   return entriesIn(folder).map(({ name }) => name);
 }
 
-/** The folders in a folder, without files of other programs, such as `.DS_Store`. */
+/** Returns the subfolders, without files of other programs such as `.DS_Store`. */
 export function foldersIn(folder: string): string[] {
   return entriesIn(folder).flatMap((entry) => (entry.isFile() ? [] : entry.name));
 }
@@ -60,7 +60,7 @@ export function exists(path: string): boolean {
   return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
 }
 
-/** The text of a file of ours; undefined if it can't be read, or is not there. */
+/** Returns the text of a journal file; undefined if it is missing or unreadable. */
 export function readText(path: string): string | undefined {
   try {
     const bytes = readPlain(path, LARGEST);
@@ -70,7 +70,7 @@ export function readText(path: string): string | undefined {
   }
 }
 
-/** Writes a whole record: after a crash the old or the new one is there. */
+/** Writes a record atomically: a crash leaves the old or the new one. */
 export async function writeRecord(path: string, record: object): Promise<void> {
   await privateFolder(dirname(path));
   await replaceFile(path, textOfRecord(record));
@@ -80,12 +80,12 @@ export function textOfRecord(record: object): string {
   return `${JSON.stringify(record, null, 2)}\n`;
 }
 
-/** Keeps a copy of a file that can't be understood, before another is written in its place. */
+/** Copies an unreadable file before it is replaced. */
 export function keepUnreadable(path: string): void {
   copyFileSync(path, `${path}.unreadable`);
 }
 
-/** Removes a file for good: it doesn't come back after a power cut. */
+/** Removes a file durably: a power cut doesn't bring it back. */
 export function removeFile(path: string): void {
   rmSync(path, { force: true });
   syncFolder(dirname(path));

@@ -3,11 +3,11 @@ import { known } from './known.ts';
 import { sending } from './sending.ts';
 import { openStore } from './store.ts';
 
-export { answerId, refusedId } from './answer-id.ts';
 export type * from './contract.ts';
 export type { Operation, Origin, Snapshot } from './record.ts';
+export { refusedId, responseId } from './response-id.ts';
 
-/** Opens the journal of one account. Nothing is read or written before it is asked for. */
+/** Opens one account's journal. Reads and writes nothing until a method is called. */
 export function openJournal(settings: JournalSettings): Journal {
   const store = openStore(settings);
   const { reading, writing, accounts } = store;

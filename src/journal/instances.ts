@@ -8,7 +8,7 @@ import { exists, filesIn, keepUnreadable, readText, writeRecord } from './files.
 import { fileName, textOf } from './names.ts';
 import { type InstanceRecord, type Origin, parseRecord, type Snapshot } from './record.ts';
 
-/** Living instances lie apart, so that reading them stays cheap. */
+/** Living instances have their own folder, so reading them stays fast. */
 export type Place = 'instances' | 'archive';
 
 export interface KeptInstance {
@@ -17,14 +17,14 @@ export interface KeptInstance {
   readonly folder: string;
   readonly place: Place;
   readonly record: InstanceRecord;
-  /** The file can't be read: its name alone tells the id. */
+  /** The file is unreadable; only its name gives the ID. */
   readonly isTorn: boolean;
 }
 
-/** Milliseconds after which an observation is written although it showed nothing new. */
+/** Milliseconds after which an unchanged observation is written again. */
 const FRESH = 10 * 60_000;
 
-/** The instances of an account. `spoil` gets the path of each torn one. */
+/** Returns an account's instances. Calls `spoil` with the path of each torn one. */
 export async function instancesIn(
   folder: string,
   place: Place,
@@ -38,7 +38,7 @@ export async function instancesIn(
   });
 }
 
-/** One instance, without reading the others. */
+/** Finds one instance without reading the others. */
 export function findInstance(folders: readonly string[], id: string): KeptInstance | undefined {
   const name = fileName(id);
   let torn: KeptInstance | undefined;
@@ -75,7 +75,7 @@ export function newInstance(id: string, origin: Origin, known_at: string): Insta
   return { version: 1, id, name: id, origin, known_at, request: null };
 }
 
-/** Writes an instance where it belongs: in `folder`, and in the archive once it is over. */
+/** Writes an instance into `folder`, or into its archive once it is terminated or untracked. */
 export async function writeInstance(
   folder: string,
   record: InstanceRecord,
@@ -91,7 +91,7 @@ export async function writeInstance(
   await writeRecord(path, record);
 }
 
-/** Two processes may see an instance end at once; what is written next is whole anyway. */
+/** Ignores a missing source: two processes may archive an instance at once, and both then write it. */
 function moved(from: string, to: string): void {
   try {
     renameSync(from, to);
@@ -100,7 +100,7 @@ function moved(from: string, to: string): void {
   }
 }
 
-/** The response to a start or stop shows the status alone; the rest is remembered. */
+/** Keeps earlier values: the response to a start or stop has only the status. */
 export function snapshotOf(
   observation: Observation,
   before: InstanceRecord | undefined,
@@ -119,12 +119,12 @@ export function snapshotOf(
   };
 }
 
-/** A text of the service may have any length, and a file of ours may not. */
+/** Limits a service's text, since a journal file has a size limit. */
 function cut(text: string | null | undefined): string | undefined {
   return text?.slice(0, 1000);
 }
 
-/** Whether an observation shows nothing new, and the last one is not old either. */
+/** Whether an observation is unchanged and the last one is recent. */
 export function isOldNews(before: Snapshot | undefined, after: Snapshot): boolean {
   return (
     before !== undefined &&

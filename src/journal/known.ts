@@ -11,19 +11,19 @@ import type { InstanceRecord } from './record.ts';
 import { openRequestOf } from './requests.ts';
 import type { Store } from './store.ts';
 
-/** The instances known to this computer, as they were last seen. */
+/** Known instances, as last seen. */
 export function known(
   store: Store,
 ): Pick<Journal, 'read' | 'instance' | 'observe' | 'track' | 'untrack'> {
   const { accounts, reading, writing, find, now } = store;
-  /** As the last read found them; a command that lists instances observes each right after. */
+  /** Instances of the last read; a command that lists instances observes each one right after it. */
   const seen = new Map<string, KeptInstance>();
   let isUnwritable = false;
 
   return {
     async read({ archived = false } = {}) {
       return reading(async () => {
-        // The requests first: whoever settles one meanwhile has written its instance before.
+        // Read requests first: a process that settles one in between has already written its instance.
         const open = (await store.openRequests()).map(openRequestOf);
         const kept = await store.instances(archived ? ['instances', 'archive'] : ['instances']);
         seen.clear();
@@ -59,7 +59,7 @@ export function known(
       const isAdded = kept === undefined || isWanted;
       const isPassing = origin === 'read' || origin === 'drive';
       if (isPassing && (isUnwritable || accounts.account() === undefined)) {
-        // Without an account a new instance has no place; a known one keeps its own.
+        // Without an account there is no folder for a new instance. A known one keeps its folder.
         if (kept === undefined || isUnwritable) return false;
       }
       if (isAdded || kept.isTorn || !isOldNews(record.last, last)) {

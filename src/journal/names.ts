@@ -1,15 +1,15 @@
 import { createHash } from 'node:crypto';
 
-/** Bytes; a file system takes 255, and endings follow. */
+/** In bytes; file systems allow 255, and endings follow. */
 const LONGEST = 150;
 
-/** Names that mean a device on Windows, whatever ending follows. */
+/** Names that mean a device on Windows, with any ending. */
 const DEVICES = /^(con|prn|aux|nul|com\d|lpt\d)$/;
 
 /**
- * A name of a file for any text. Different texts get different names, on file systems too that see
- * no difference between `A` and `a`: everything except a to z, digits, `_`, `-` and inner dots is
- * written as `%` and two digits for each byte. A long text ends in a hash.
+ * Returns a file name for any text. Different texts get different names, even on file systems that
+ * ignore case. Only a to z, digits, `_`, `-` and inner dots stay; other bytes become `%` and two hex
+ * digits. A long text ends in a hash.
  */
 export function fileName(text: string): string {
   const plain = text.replace(/^\.|\.$|[^a-z0-9._-]/gu, (letter) =>
@@ -19,7 +19,7 @@ export function fileName(text: string): string {
   return plain.length <= LONGEST ? plain : `${plain.slice(0, LONGEST - 33)}+${hashOf(text)}`;
 }
 
-/** The text that a file was named after; of a long one only its beginning. */
+/** Returns the text behind a file name; for a long text only its beginning. */
 export function textOf(name: string): string {
   const plain = name.replace(/\+[0-9a-f]+$/, '').replace(/%.?$/, '');
   try {
@@ -29,14 +29,14 @@ export function textOf(name: string): string {
   }
 }
 
-/** The folder of a service: `api.example.com`, `http@127.0.0.1%3a8080`, `@sandbox`. */
+/** The service's folder: `api.example.com`, `http@127.0.0.1%3a8080`, `@sandbox`. */
 export function serviceFolder(service: string): string {
   if (service === 'sandbox') return '@sandbox';
   const [, scheme = '', rest = service] = /^(https?):\/\/(.*)$/s.exec(service) ?? [];
   return `${scheme === 'http' ? 'http@' : ''}${fileName(rest)}`;
 }
 
-/** Tells keys apart; no key can be read from it. */
+/** A hash that identifies a key without revealing it. */
 export function fingerprint(apiKey: string): string {
   return createHash('sha256').update(apiKey).digest('hex').slice(0, 24);
 }
@@ -45,5 +45,5 @@ export function hashOf(text: string): string {
   return createHash('sha256').update(text).digest('hex').slice(0, 32);
 }
 
-/** Where version 0.1.0 kept its journal, in the state folder. */
+/** The journal folder of version 0.1.0, inside the state folder. */
 export const OLD_FOLDER = 'rentals';

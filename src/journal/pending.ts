@@ -3,8 +3,8 @@ import { exists, foldersIn, namesIn } from './files.ts';
 import { OLD_FOLDER } from './names.ts';
 
 /**
- * Whether any request of any account is open, without reading one: nearly every command asks, and
- * the answer is nearly always no. Throws what the file system throws for a folder that can't be read.
+ * Whether any account has an open request. Reads only folder names, since nearly every command
+ * checks this and the result is nearly always false. Throws if a folder can't be read.
  */
 export function anyRequestOpen(state: string): boolean {
   if (exists(join(state, OLD_FOLDER))) return true;

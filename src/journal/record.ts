@@ -2,10 +2,10 @@ import * as z from 'zod/mini';
 import { lazy } from '../lazy.ts';
 import { resourceId } from '../rules/names.ts';
 
-/** Fields of newer versions are kept. Built when the first file is read. */
+/** Schemas keep fields of newer versions. They are built when the first file is read. */
 const schemas = lazy(() => {
   const text = z.string();
-  // It becomes part of a request's path.
+  // The ID becomes part of a request path.
   const resource = z.string().check(z.refine((id) => resourceId(id).ok));
   const maybe = z.optional(z.nullable(text));
   return {
@@ -16,25 +16,25 @@ const schemas = lazy(() => {
       name: text,
       /** By this computer's clock. */
       asked_at: text,
-      /** Of the process that sends it; null once nobody waits for the response. */
+      /** The sending process; null once it stopped waiting for the response. */
       pid: z.nullable(z.number()),
       timeout_ms: z.number(),
       offer_id: z.nullable(text),
       source_id: z.optional(resource),
       /** RUB per hour. */
       max_price: z.optional(text),
-      /** Without its secrets. */
+      /** With secrets masked. */
       body: z.optional(z.record(text, z.unknown())),
     }),
     instance: z.looseObject({
       version: z.literal(1),
       id: resource,
       name: text,
-      /** How it came to be known. */
+      /** How the instance became known. */
       origin: z.enum(['create', 'reorder', 'read', 'track', 'drive', 'import']),
-      /** When it was asked for, or first heard of. */
+      /** When it was requested or first seen. */
       known_at: text,
-      /** The uid of the request that made it. */
+      /** UID of the request that created it. */
       request: z.nullable(text),
       untracked_at: z.optional(text),
       last: z.optional(
@@ -60,7 +60,7 @@ export type Snapshot = NonNullable<InstanceRecord['last']>;
 export type Origin = InstanceRecord['origin'];
 export type Operation = RequestRecord['operation'];
 
-/** A file of that kind; undefined for one that is torn, or not ours. */
+/** Parses a record of that kind; undefined if the file is torn or foreign. */
 export function parseRecord<K extends keyof Schemas>(
   kind: K,
   json: string | undefined,

@@ -18,12 +18,12 @@ import { fileName, hashOf, textOf } from './names.ts';
 import { parseRecord, type RequestRecord } from './record.ts';
 
 /**
- * Milliseconds after a request's timeout in which its process may still write the outcome; and
- * those in which a new file may not be whole yet.
+ * Milliseconds after a request's timeout in which its process may still write the outcome. Also the
+ * time in which a new file may be incomplete.
  */
 const GRACE = 10_000;
 
-/** A request as its file has it. */
+/** A request as stored in its file. */
 export interface KeptRequest extends RequestRecord {
   readonly path: string;
   /** The account's folder. */
@@ -37,9 +37,9 @@ type Named = Pick<RequestRecord, 'name' | 'uid'>;
 type Alive = Pick<JournalSettings, 'clock' | 'isAlive'>;
 
 /**
- * Puts a request on disk under its name, whole and fsynced, or not at all. False if a request of
- * that name is there: O_EXCL lets one process alone make the file. Throws what the file system
- * throws; the file is gone then.
+ * Writes a request under its name, complete and fsynced, or leaves no file. Returns false if a
+ * request already holds the name: O_EXCL lets only one process create the file. File system errors
+ * pass through.
  */
 export async function createRequest(folder: string, record: RequestRecord): Promise<boolean> {
   const path = mainPath(folder, record.name);
@@ -68,7 +68,7 @@ export async function createRequest(folder: string, record: RequestRecord): Prom
   return true;
 }
 
-/** The open requests of an account, oldest first. `spoil` gets the path of each torn one. */
+/** Returns an account's open requests, oldest first. Calls `spoil` with the path of each torn one. */
 export async function requestsIn(
   folder: string,
   alive: Alive,
@@ -83,7 +83,7 @@ export async function requestsIn(
   return kept.sort((a, b) => Date.parse(a.asked_at) - Date.parse(b.asked_at));
 }
 
-/** The request that holds a name; undefined if none does. */
+/** Returns the request that holds a name, if any. */
 export function requestNamed(folder: string, name: string, alive: Alive): KeptRequest | undefined {
   const path = mainPath(folder, name);
   const text = readText(path);
@@ -101,7 +101,7 @@ function keptRequest(
   const record = parseRecord('request', text);
   if (record !== undefined && isPlace(name, record)) {
     const { pid, asked_at, timeout_ms } = record;
-    // A clock that was set back makes a request neither young nor endless.
+    // A clock set back must not make a request look new or endless.
     const age = Math.abs(clock.now() - Date.parse(asked_at));
     const isInFlight = pid !== null && age < timeout_ms + GRACE && isAlive(pid);
     return { ...record, path, folder, isTorn: false, isInFlight };
@@ -121,12 +121,12 @@ function keptRequest(
     path,
     folder,
     isTorn: true,
-    // It may be half written. Wall time is the file system's here.
+    // The file may be half written. Its time is the file system's, so compare with the wall clock.
     isInFlight: uid === undefined && Math.abs(Date.now() - changed) < GRACE,
   };
 }
 
-/** The uid of a request whose file can't be read. Each has its own, as any other request. */
+/** Returns a unique UID for a request whose file is unreadable. */
 function tornUid(file: string, changed: number): string {
   return `torn-${hashOf(`${file} ${changed}`)}`;
 }
@@ -139,14 +139,14 @@ function mainPath(folder: string, name: string): string {
   return join(folder, 'requests', `${fileName(name)}.json`);
 }
 
-/** Where requests lie that gave up their name, and are still not settled. */
+/** Path of an unsettled request that gave up its name. */
 export function asidePath(folder: string, { name, uid }: Named): string {
   return join(folder, 'requests', `${fileName(name)}~${uid}.json`);
 }
 
 /**
- * Takes the name from a request that nobody waits for any more. Of several processes that agree to
- * it, one does; the others find the name free, or taken by the new request.
+ * Frees the name of a request whose process stopped waiting. If several processes agree to it, only
+ * one moves the file; the others find the name free or held by the new request.
  */
 export async function moveAside(request: KeptRequest, alive: Alive): Promise<void> {
   const { folder, name, path, uid } = request;
@@ -158,7 +158,7 @@ export async function moveAside(request: KeptRequest, alive: Alive): Promise<voi
   });
 }
 
-/** Notes that nobody waits for the response any more. */
+/** Records that no process is waiting for the response. */
 export async function giveUpRequest(folder: string, record: RequestRecord): Promise<void> {
   await replaceFile(placeOf(folder, record), textOfRecord({ ...record, pid: null }));
 }
@@ -167,7 +167,7 @@ export function removeRequest(folder: string, request: Named): void {
   removeFile(placeOf(folder, request));
 }
 
-/** Somebody may have moved it aside since, and its name may be another request's. */
+/** Another process may have moved the request aside, and a new request may hold its name. */
 function placeOf(folder: string, request: Named): string {
   const [main, aside] = [mainPath(folder, request.name), asidePath(folder, request)];
   if (exists(aside)) return aside;
@@ -179,7 +179,7 @@ function placeOf(folder: string, request: Named): string {
   return uid === request.uid ? main : aside;
 }
 
-/** Moves a request to the archive, where nothing reads it any more. */
+/** Moves a request to the archive, which no command reads. */
 export async function archiveRequest({ folder, path, name, uid }: KeptRequest): Promise<void> {
   const archive = join(folder, 'archive');
   await privateFolder(archive);

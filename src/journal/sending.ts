@@ -18,14 +18,14 @@ import {
 } from './requests.ts';
 import type { Store } from './store.ts';
 
-/** Characters of a name from outside that a message shows. */
+/** Characters of the service's name for an instance that a message shows. */
 const SHOWN = 60;
 
-/** Requests that rent: written before they are sent, and what became of them. */
+/** Rental requests: written before they are sent, then settled. */
 export function sending(store: Store): Pick<Journal, 'open' | 'requests' | 'settle' | 'forget'> {
   const { settings, reading, writing, find, openRequests, removeSettled } = store;
 
-  /** Writes that an instance came of a request. */
+  /** Records the instance that a request created. */
   async function madeBy(id: string, request: RequestRecord, folder: string): Promise<void> {
     const kept = find(id);
     const { operation, name, asked_at, uid } = request;
@@ -51,21 +51,21 @@ export function sending(store: Store): Pick<Journal, 'open' | 'requests' | 'sett
     };
   }
 
-  /** What can't be read contradicts nothing, and the id has to be kept all the same. */
+  /** An unreadable record contradicts nothing; the ID is stored anyway. */
   function doubtOf(record: RequestRecord, id: string, name: string | undefined) {
     if (name !== undefined && !isSameName(name, record.name)) {
-      return `belongs to an instance of another name, ${name.slice(0, SHOWN)}`;
+      return `belongs to an instance with another name, ${name.slice(0, SHOWN)}`;
     }
     if (record.source_id?.toLowerCase() === id.toLowerCase()) {
-      return 'is that of the terminated instance';
+      return 'is the ID of the terminated instance';
     }
     const kept = find(id) ?? find(id.toLowerCase());
     if (kept === undefined) return undefined;
     const { request, known_at } = kept.record;
     const isOfAnother = request !== null && request !== record.uid;
-    // A list of this very moment may have found the new instance through its drive.
+    // A list at this very moment may have found the new instance through its drive.
     const isOlder = Date.parse(known_at) <= Date.parse(record.asked_at);
-    return isOfAnother || isOlder ? 'is that of an instance that was known before' : undefined;
+    return isOfAnother || isOlder ? 'is the ID of an instance known before the request' : undefined;
   }
 
   async function open(request: RentalRequest, agreed: ReadonlySet<string>, folder: string) {

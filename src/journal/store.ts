@@ -7,21 +7,21 @@ import { findInstance, instancesIn, type KeptInstance, type Place } from './inst
 import { OLD_FOLDER } from './names.ts';
 import { type KeptRequest, removeRequest, requestsIn } from './requests.ts';
 
-/** The files of one account, as the parts of the journal read and write them. */
+/** One account's files, shared by all parts of the journal. */
 export interface Store {
   readonly settings: JournalSettings;
   readonly accounts: Accounts;
   now(): string;
-  /** Where new things are written. Only for callers that made sure of the account. */
+  /** Folder for new records. Only for callers that ensured that the account is known. */
   main(): string;
-  /** Turns what the file system throws into CliError('storage'). */
+  /** Turns file system errors into CliError('storage'). */
   reading<T>(work: () => T | Promise<T>): Promise<T>;
   writing<T>(work: () => T | Promise<T>): Promise<T>;
   instances(places: readonly Place[]): Promise<KeptInstance[]>;
   find(id: string): KeptInstance | undefined;
-  /** The requests that are not settled, oldest first in each folder. */
+  /** Returns unsettled requests, oldest first in each folder. */
   openRequests(): Promise<KeptRequest[]>;
-  /** Removes a settled request. A file that stays is removed by a later command. */
+  /** Removes a settled request. If that fails, a later command removes the file. */
   removeSettled(request: Pick<KeptRequest, 'folder' | 'name' | 'uid'>): void;
 }
 
@@ -32,14 +32,14 @@ export function openStore(settings: JournalSettings): Store {
   const warned = new Set<string>();
   let carried: Promise<void> | undefined;
 
-  /** What an earlier version kept is moved here before anything else is done. */
+  /** Migrates the journal of version 0.1.0 before anything else. */
   async function carryOver(): Promise<void> {
     if (!exists(join(state, OLD_FOLDER))) return;
     const old = await import('./carry-over.ts');
     for (const warning of await old.carryOver(state)) settings.warn(warning);
   }
 
-  async function storing<T>(what: 'read' | 'written', work: () => T | Promise<T>): Promise<T> {
+  async function storing<T>(what: 'read' | 'write', work: () => T | Promise<T>): Promise<T> {
     try {
       carried ??= carryOver();
       await carried;
@@ -47,7 +47,7 @@ export function openStore(settings: JournalSettings): Store {
     } catch (error) {
       if (error instanceof CliError) throw error;
       const words = error instanceof Error ? error.message : String(error);
-      throw new CliError('storage', `The list of rented machines could not be ${what}: ${words}`, {
+      throw new CliError('storage', `Could not ${what} the list of rented instances: ${words}`, {
         hint: `check the folder ${root}`,
         cause: error,
       });
@@ -57,7 +57,7 @@ export function openStore(settings: JournalSettings): Store {
   function spoil(path: string): void {
     if (!warned.has(path)) {
       settings.warn(
-        `A file of the journal can't be read and was left as it is: ${path}. What only it knew is missing here: compare with the web console.`,
+        `Can't read the journal file ${path}; it was left in place. Its record is missing here. Check your instances in the web console.`,
       );
     }
     warned.add(path);
@@ -80,7 +80,7 @@ export function openStore(settings: JournalSettings): Store {
     try {
       removeRequest(request.folder, request);
     } catch {
-      // The instance names the request, so that it counts as settled.
+      // The instance names the request, so the request counts as settled.
     }
   }
 
@@ -90,17 +90,17 @@ export function openStore(settings: JournalSettings): Store {
     now: () => new Date(clock.now()).toISOString(),
     main() {
       const folder = accounts.main();
-      if (folder === undefined) throw new Error('the account of the API key is not known');
+      if (folder === undefined) throw new Error('no account is known for the API key');
       return folder;
     },
     reading: (work) => storing('read', work),
-    writing: (work) => storing('written', work),
+    writing: (work) => storing('write', work),
     instances,
     find: (id) => findInstance(accounts.folders(), id),
     async openRequests() {
       const kept = await inFolders((folder) => requestsIn(folder, settings, spoil));
       if (kept.every(({ isInFlight }) => isInFlight)) return kept;
-      // One whose instance is known is settled: its process ended before it could remove the file.
+      // If the instance is known, the request is settled: its process ended before removing the file.
       const known = await instances(['instances', 'archive']);
       const made = new Set(known.map(({ record }) => record.request));
       const isSettled = ({ uid, isInFlight }: KeptRequest) => !isInFlight && made.has(uid);

@@ -1,7 +1,7 @@
 import type { CallOptions, Drive, User } from '../api/index.ts';
 import type { Context } from '../context.ts';
 import { type CliError, isOfOneReading } from '../errors.ts';
-import { type KnownMachines, readKnownMachines } from '../instances/known-machines.ts';
+import { type KnownInstances, readKnownInstances } from '../instances/known-instances.ts';
 import { readableJournal } from '../instances/pending.ts';
 import {
   archivedCharge,
@@ -15,12 +15,12 @@ import {
 import type { PartFault } from './faults.ts';
 import { type RecentHistory, readRecentHistory } from './recent-history.ts';
 
-/** What an account has and costs; a part that could not be read is undefined. */
+/** An account's balance and costs; a part that could not be read is undefined. */
 export interface AccountReading {
   /** Milliseconds since 1970, by the service's clock. */
   readonly now: number;
   readonly user: User | undefined;
-  readonly instances: KnownMachines | undefined;
+  readonly instances: KnownInstances | undefined;
   readonly drives: readonly Drive[] | undefined;
   /** undefined if the charges could not be read or compared. */
   readonly charges: CheckedCharges | undefined;
@@ -28,9 +28,9 @@ export interface AccountReading {
 }
 
 /**
- * Reads profile, instances, drives and recent transactions at once. A part that fails leaves the
- * others alone; a refused key is thrown, since nothing can be read with it. `quiet` is for callers
- * that report pending requests themselves.
+ * Reads profile, instances, drives and recent transactions in parallel. A failed part doesn't stop
+ * the others; a refused key throws, since it can read nothing. `quiet` is for callers that report
+ * pending requests themselves.
  */
 export async function readAccount(
   context: Context,
@@ -41,11 +41,11 @@ export async function readAccount(
   const before = serviceClock.now();
   const me = api.users.me(options);
   const drives = api.drives.list(options);
-  // One request says both who it is and whose the instances are.
+  // One request serves both the profile and the journal's account.
   const journal = readableJournal(context, () => me);
   const settled = await Promise.allSettled([
     me,
-    readKnownMachines({ all: false, drives, now: before, options, journal }, api, context),
+    readKnownInstances({ all: false, drives, now: before, options, journal }, api, context),
     drives,
     readRecentHistory(api, before - LONGEST_WINDOW, options),
   ]);
@@ -71,7 +71,7 @@ export async function readAccount(
   return { ...read, charges: await chargesOf(read, history, context), faults };
 }
 
-/** Of the windows that were read, the first with more charges than anything known explains. */
+/** Returns the first window whose charges exceed what known things can explain. */
 async function chargesOf(
   { now, instances, drives }: Pick<AccountReading, 'now' | 'instances' | 'drives'>,
   history: RecentHistory | undefined,
@@ -90,7 +90,7 @@ async function chargesOf(
 
   const checked = check(known);
   if (!checked.some(({ unexplained }) => unexplained.gt(0))) return checked[0];
-  // The archive may be large, so it is only read now.
+  // Read the archive only now: it may be large.
   const journaled = await (await context.journal()).read({ archived: true });
   const read = new Set(instances.rows.map(({ id }) => id));
   const ended = journaled.instances.flatMap(({ id, archived, last }) =>

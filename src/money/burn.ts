@@ -1,5 +1,5 @@
 import type { Drive } from '../api/index.ts';
-import type { Listed } from '../instances/known-machines.ts';
+import type { Listed } from '../instances/known-instances.ts';
 import { type Money, money, zero } from '../rules/money.ts';
 import { instanceStatus } from '../rules/statuses.ts';
 
@@ -9,7 +9,7 @@ export interface BillingItem {
   readonly id: string | null;
   readonly name: string;
   readonly status: string;
-  /** Roubles per hour, a decimal string of the service. */
+  /** RUB per hour, the service's decimal string. */
   readonly price: string | null;
 }
 
@@ -22,8 +22,8 @@ export function driveItem({ id, name, status, price_per_hour: price }: Drive): B
   return { kind: 'drive', id, name: name ?? id, status: status ?? 'unknown', price: price ?? null };
 }
 
-/** Whether the API document says that something of this status bills; `untold` if it is silent. */
-type Bills = 'yes' | 'no' | 'untold';
+/** Whether this status bills by the API document; `undocumented` if the document doesn't say. */
+type Bills = 'yes' | 'no' | 'undocumented';
 
 /** "They are billed per hour by size" (API document: What the service does); frozen hours are debt. */
 const DRIVES: ReadonlyMap<string, Bills> = new Map([
@@ -36,24 +36,26 @@ const DRIVES: ReadonlyMap<string, Bills> = new Map([
 ]);
 
 export function billsOf({ kind, status }: Pick<BillingItem, 'kind' | 'status'>): Bills {
-  return kind === 'instance' ? instanceStatus(status).bills : (DRIVES.get(status) ?? 'untold');
+  return kind === 'instance'
+    ? instanceStatus(status).bills
+    : (DRIVES.get(status) ?? 'undocumented');
 }
 
-/** For JSON; null if the published API does not say whether it bills. */
+/** For JSON; null if the document doesn't say whether the status bills. */
 export function billsFlag(item: BillingItem): boolean | null {
   const bills = billsOf(item);
-  return bills === 'untold' ? null : bills === 'yes';
+  return bills === 'undocumented' ? null : bills === 'yes';
 }
 
-/** What a set of instances and drives costs per hour. */
+/** The hourly cost of a set of instances and drives. */
 export interface Burn {
-  /** Roubles per hour of everything that certainly bills at a known price. */
+  /** RUB per hour of everything that certainly bills at a known price. */
   readonly perHour: Money;
   readonly instances: Money;
   readonly drives: Money;
-  /** With the full price of what may bill; undefined if one of its prices is not known. */
+  /** The same plus the full price of what may bill; undefined if one of those prices is unknown. */
   readonly atMost: Money | undefined;
-  /** What is missing in `perHour`: its price is not known, or nobody says whether it bills. */
+  /** Items missing in `perHour`: the price is unknown, or the status may or may not bill. */
   readonly uncounted: readonly {
     readonly item: BillingItem;
     readonly why: 'price' | 'status';
@@ -85,7 +87,7 @@ export function burnOf(items: readonly BillingItem[]): Burn {
   };
 }
 
-/** undefined for what is not a price: an hour never costs less than nothing. */
+/** Returns undefined for an invalid or negative price. */
 export function priceOf({
   price,
 }: {

@@ -1,11 +1,11 @@
-/** Periods of the calendar, in this computer's time zone. A week starts on Monday. */
+/** Calendar periods in the local time zone. Weeks start on Monday. */
 export const STEPS = ['day', 'week', 'month'] as const;
 export type Step = (typeof STEPS)[number];
 
 /**
- * The first moment of the period that contains a moment, in milliseconds since 1970. With `steps`,
- * that of a later period, or of an earlier one if it is negative. A day has 23 or 25 hours when the
- * clock changes; if the clock skips midnight, the day begins after the gap.
+ * Returns the start of the period that contains a moment, in milliseconds since 1970. `steps` moves
+ * it by that many periods, back if negative. A day has 23 or 25 hours when the clock changes; if the
+ * clock skips midnight, the day starts after the gap.
  */
 export function startOf(step: Step, at: number, steps = 0): number {
   const date = new Date(at);
@@ -24,7 +24,7 @@ export function startOf(step: Step, at: number, steps = 0): number {
   }
 }
 
-/** `2026-01-15`, `2026-W03` (ISO 8601: of the year that holds most of the week), `2026-01`. */
+/** `2026-01-15`, `2026-W03` (ISO 8601: the year that holds most of the week) or `2026-01`. */
 export function labelOf(step: Step, start: number): string {
   const date = new Date(start);
   if (step === 'day') return `${monthText(date)}-${two(date.getDate())}`;
@@ -35,7 +35,7 @@ export function labelOf(step: Step, start: number): string {
   return `${year(thursday)}-W${two(week)}`;
 }
 
-/** The name of the zone and how far it is ahead of UTC at a moment: `Europe/Moscow, UTC+03:00`. */
+/** Returns the zone's name and its UTC offset at a moment: `Europe/Moscow, UTC+03:00`. */
 export function zoneText(at: number): string {
   const ahead = -new Date(at).getTimezoneOffset();
   const minutes = Math.abs(ahead);

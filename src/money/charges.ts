@@ -1,5 +1,5 @@
 import type { Drive, Transaction } from '../api/index.ts';
-import type { Listed } from '../instances/known-machines.ts';
+import type { Listed } from '../instances/known-instances.ts';
 import type { Snapshot } from '../journal/index.ts';
 import { instant } from '../output/time.ts';
 import { type Money, zero } from '../rules/money.ts';
@@ -13,21 +13,21 @@ export interface Window {
   readonly to: number;
 }
 
-/** The charges of a window compared with what is known here. Amounts are roubles. */
+/** Charges in a window compared with what this computer knows. Amounts are RUB. */
 export interface CheckedCharges extends Window {
   readonly charged: Money;
-  /** The most that everything known can have been charged in the window. */
+  /** The most that all known things can have been charged in the window. */
   readonly atMost: Money;
   /** The charges above that, or zero. */
   readonly unexplained: Money;
 }
 
-/** Something that may have been charged, and when. */
+/** Something that may have been charged, and its lifetime. */
 export interface Chargeable {
   readonly kind: 'instance' | 'drive';
-  /** Roubles per hour, a decimal string of the service. */
+  /** RUB per hour, the service's decimal string. */
   readonly price: string | null | undefined;
-  /** When it was created; undefined if that is not known. */
+  /** Creation time; undefined if unknown. */
   readonly from: number | undefined;
   /** When it certainly stopped billing; undefined if it may bill now. */
   readonly to: number | undefined;
@@ -42,7 +42,7 @@ export function instanceCharge({ instance, last, status }: Listed): Chargeable {
   };
 }
 
-/** Of an archived instance: it ended no later than it was seen to have ended. */
+/** For an archived instance: it ended no later than the read that saw it terminated. */
 export function archivedCharge(last: Snapshot): Chargeable {
   return {
     kind: 'instance',
@@ -62,13 +62,13 @@ export function driveCharge(drive: Drive): Chargeable {
 }
 
 const HOUR = 3_600_000;
-/** In hours: a long window shows what is small, a short one what is new. */
+/** In hours: a long window shows small charges, a short one shows new ones. */
 const WINDOWS = [24, 3] as const;
 export const LONGEST_WINDOW = WINDOWS[0] * HOUR;
 
 /**
- * The windows to check, of a history that was read back to `from`: less of it than a day still
- * shows something, but less than an hour may hold the charge of a whole one.
+ * Returns the windows to check in a history that was read back to `from`. Less than a day is still
+ * useful. Less than an hour is not: it may hold a whole hour's charge.
  */
 export function windowsOf(from: number, now: number): Window[] {
   const starts = new Set(WINDOWS.map((hours) => Math.max(now - hours * HOUR, from)));
@@ -77,7 +77,7 @@ export function windowsOf(from: number, now: number): Window[] {
     .map((start) => ({ from: start, to: now }));
 }
 
-/** undefined if a price is not known, or a charge has no readable amount or time. */
+/** Returns undefined if a price is unknown, or a charge's amount or time is unreadable. */
 export function checkCharges(
   window: Window,
   known: readonly Chargeable[],
@@ -101,21 +101,21 @@ export function checkCharges(
   return { ...window, charged, atMost, unexplained };
 }
 
-/** The hours of the 7 days after which a suspended drive is deleted (API document: Drive status). */
+/** Hours in the 7 days after which a suspended drive is deleted (API document: Drive status). */
 const SUSPENDED_HOURS = 168;
 
 /**
- * The most that everything known can have been charged in a window. The document says neither at
- * which end of an hour it is charged nor what a charge is for, so each thing explains one hour more
- * than it existed. After a top-up, drives also explain the debt of their frozen time. undefined if a
- * price is not known.
+ * Returns the most that all known things can have been charged in a window, or undefined if a price
+ * is unknown. The document doesn't say whether an hour is charged at its start or end, or what a
+ * charge is for, so each thing explains one hour more than its lifetime. After a top-up, a drive
+ * also explains the debt of its frozen time.
  */
 function explainedBy(
   known: readonly Chargeable[],
   window: Window,
   toppedUp: boolean,
 ): Money | undefined {
-  // In rouble-milliseconds, so that only the end divides.
+  // In rouble-milliseconds, so only the last step divides.
   let most = zero();
   for (const { kind, price, from, to } of known) {
     const start = Math.max(from ?? window.from, window.from);
@@ -126,6 +126,6 @@ function explainedBy(
     const debt = kind === 'drive' && toppedUp ? SUSPENDED_HOURS * HOUR : 0;
     most = most.plus(amount.times(Math.max(0, end - start) + HOUR + debt));
   }
-  // Rounded up, so that what is called unexplained really is.
+  // Rounded up, so that "unexplained" is never a rounding error.
   return most.div(HOUR).round(2, 3);
 }

@@ -8,10 +8,10 @@ import { hoursText, runwayOf } from './runway.ts';
 export type MoneyFacts = ReturnType<typeof moneyFacts>;
 
 const HOUR = 3_600_000;
-/** Hours of a day, and of the 30 days that stand for a month. */
+/** Hours in a day, and in the 30 days that stand for a month. */
 const HOURS = { day: 24, month: 720 } as const;
 
-/** What an account costs and how long its balance lasts. */
+/** An account's costs, and how long its balance lasts. */
 export function moneyFacts({ user, instances, drives, charges, now }: AccountReading) {
   const balance = money(user?.balance ?? '');
   const burn = burnOf([
@@ -30,14 +30,14 @@ export function moneyFacts({ user, instances, drives, charges, now }: AccountRea
     /** undefined if the profile was not read or its balance is not an amount. */
     balance: balance.ok ? balance.value : undefined,
     burn,
-    /** Which parts of the burn rate could be read. */
+    /** The parts of the burn rate that could be read. */
     read: { instances: instances !== undefined, drives: drives !== undefined },
     charges,
-    /** Roubles per hour of charges that nothing known here explains; zero if there are none. */
+    /** RUB per hour of unexplained charges; zero if there are none. */
     unexplainedPerHour,
-    /** The burn rate and what is unexplained. */
+    /** The burn rate plus unexplained charges. */
     perHour,
-    /** undefined without a balance, and if nothing is spent. */
+    /** undefined without a balance, or if nothing is spent. */
     runway: balance.ok ? runwayOf(balance.value, perHour, now) : undefined,
   };
 }
@@ -49,23 +49,23 @@ export function burnJson({ burn, read }: Pick<MoneyFacts, 'burn' | 'read'>) {
     amount === undefined || !isRead ? null : kopecksText(amount);
   const isWhole = read.instances && read.drives;
   return {
-    /** null if instances or drives could not be read, as the two below. */
+    /** null if instances or drives could not be read; so are the two below. */
     per_hour: known(perHour, isWhole),
     per_day: known(perHour.times(HOURS.day), isWhole),
-    /** Of 30 days. */
+    /** For 30 days. */
     per_month: known(perHour.times(HOURS.month), isWhole),
     instances_per_hour: known(instances, read.instances),
     drives_per_hour: known(drives, read.drives),
-    /** With the full price of what may bill; also null if one of its prices is not known. */
+    /** Includes the full price of what may bill; also null if one of its prices is unknown. */
     per_hour_at_most: known(atMost, isWhole),
-    /** What is missing in `per_hour`. */
+    /** Items missing in `per_hour`. */
     not_counted: uncounted.map(({ item, why }) => ({
       kind: item.kind,
       id: item.id,
       name: item.name,
       status: item.status,
       price_per_hour: item.price,
-      /** Its price is not known, or the published API does not say whether this status bills. */
+      /** The price is unknown, or the document doesn't say whether this status bills. */
       reason: why === 'price' ? 'price_not_told' : 'billing_not_documented',
     })),
   };
@@ -75,11 +75,11 @@ export function runwayJson(facts: MoneyFacts) {
   const unknown = whyNoRunway(facts);
   const known = unknown === null ? facts.runway : undefined;
   return {
-    /** Rounded down to two decimals; null if it is not known. */
+    /** Rounded down to two decimals; null if unknown. */
     hours_left: known === undefined ? null : hoursText(known),
     /** Why `hours_left` is null. */
     hours_left_unknown: unknown,
-    /** Also null beyond the year 9999. */
+    /** Also null after the year 9999. */
     runs_out_at: known?.endsAt === undefined ? null : new Date(known.endsAt).toISOString(),
   };
 }
@@ -87,22 +87,22 @@ export function runwayJson(facts: MoneyFacts) {
 function whyNoRunway({ balance, burn, read, runway }: MoneyFacts) {
   if (balance === undefined) return 'balance_not_told';
   if (!read.instances || !read.drives) return 'not_read';
-  // One that could not be read, and a request of unknown outcome, may bill as well.
+  // An unread instance and a request with an unknown outcome may bill too.
   if (burn.atMost === undefined) return 'price_not_told';
   return runway === undefined ? 'nothing_is_spent' : null;
 }
 
 export const UNCHECKED =
-  'The charges could not be compared with what is known here (a price is not told, or the history is too long or in no order)';
+  'Could not check the charges for unknown instances (a price is missing, or the history is too long or unsorted)';
 
-/** Without a full stop. */
+/** Returns the finding without a full stop. */
 export function unexplainedText({ charged, atMost, from, to }: CheckedCharges): string {
   const hours = (to - from) / HOUR;
   const span = Number.isInteger(hours) ? `${hours} h` : spanText(Math.floor((to - from) / 1000));
-  return `Something unknown may be billing: ${inRoubles(charged)} was charged in the last ${span}, and all that is known here explains ${inRoubles(atMost)} at most`;
+  return `Something unknown may be billing: ${inRoubles(charged)} was charged in the last ${span}, but everything known here costs at most ${inRoubles(atMost)}`;
 }
 
-/** The compared charges in JSON. */
+/** The charge check in JSON. */
 export function chargesJson(charges: CheckedCharges | undefined) {
   return charges === undefined
     ? null
@@ -110,7 +110,7 @@ export function chargesJson(charges: CheckedCharges | undefined) {
         from: new Date(charges.from).toISOString(),
         to: new Date(charges.to).toISOString(),
         charged: kopecksText(charges.charged),
-        /** The most that everything known here can have been charged. */
+        /** The most that all known things can have been charged. */
         explained_at_most: kopecksText(charges.atMost),
         unexplained: kopecksText(charges.unexplained),
       };

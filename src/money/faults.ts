@@ -9,7 +9,7 @@ export interface PartFault {
 }
 
 const NAMES: Readonly<Record<Part, string>> = {
-  profile: 'the profile with the balance',
+  profile: 'the balance',
   instances: 'instances',
   drives: 'the drives',
   transactions: 'the transactions',
@@ -30,11 +30,11 @@ export function alikeFaults(faults: readonly PartFault[]) {
   });
 }
 
-/** Ends a command that has shown what could be read. The worst fault decides the exit code. */
+/** Throws after a command has shown what it could read. The worst fault decides the exit code. */
 export function assertWhole(faults: readonly PartFault[]): void {
   throwAll(
     alikeFaults(faults).map(({ names, error }) =>
-      error.with(`${names} could not be read, the rest is shown: ${error.message}`),
+      error.with(`${names} could not be read (the rest is shown): ${error.message}`),
     ),
   );
 }

@@ -3,21 +3,21 @@ import { pagesOf } from '../api/pages.ts';
 import type { Context } from '../context.ts';
 import { CliError } from '../errors.ts';
 
-/** The page size that is asked for; the service may give less (its maximum is not documented). */
+/** Requested page size. The service may return less; its maximum is not documented. */
 const PAGE = 100;
 
 /**
- * Transactions that arrive while reading push older ones onto the next pages. So the ids of the last
- * two pages are remembered, and at least this many. More would grow V8's heap on a long history.
+ * New transactions push older ones onto the next page during a walk. So the walk remembers the IDs
+ * of the last two pages, and at least this many. More would grow the heap on a long history.
  */
 const REMEMBERED = 1000;
 
-/** After so many pages without anything new the service does not page. */
+/** Pages without anything new after which the service counts as not paging. */
 const STUCK = 5;
 
 /**
- * The whole history, page after page, each transaction on one of them. Their order is not
- * documented, so that no page but the last one says that there is nothing more to be found.
+ * Yields the whole history page by page, each transaction once. The order is not documented, so only
+ * the last page proves that nothing is left.
  */
 export async function* wholeHistory(
   api: Api,
@@ -37,7 +37,7 @@ export async function* wholeHistory(
     if (meta.total < total) {
       err.warn(
         'incomplete',
-        'The history became shorter while it was read: some transactions may be missing here. Run the command again.',
+        'The history became shorter while it was read, so transactions may be missing. Run the command again.',
       );
     }
     total = meta.total;
@@ -48,26 +48,26 @@ export async function* wholeHistory(
     if (repeated === STUCK) {
       throw new CliError(
         'notUnderstood',
-        `The service gives the same transactions on page after page (page ${number}): the history can't be read to its end.`,
-        { hint: 'read single pages with --page and --limit' },
+        `The service repeats the same transactions on every page (page ${number}), so the history can't be read to its end.`,
+        { hint: 'read single pages: --page N --limit N' },
       );
     }
     if (isLast && given < total) {
       err.warn(
         'incomplete',
-        `The service counts ${total} transactions and gave ${given}: the rest is missing here, and totals are not those of the whole history.`,
+        `The service reports ${total} transactions but returned ${given}. The totals here are incomplete.`,
       );
     }
   }
 }
 
-/** Remembers at least the last `least` texts, and at most twice as many, however many come. */
+/** Remembers the last texts: at least `least` of them, at most twice as many. */
 interface SeenSet {
-  /** Remembers a text; returns whether it was new. */
+  /** Adds a text; returns whether it was new. */
   add(text: string): boolean;
 }
 
-/** Two generations: dropping the oldest of one large set one by one would take quadratic time. */
+/** Two generations: removing the oldest one by one from a large set takes quadratic time. */
 export function createSeenSet(least: number): SeenSet {
   let young = new Set<string>();
   let old = new Set<string>();

@@ -1,7 +1,7 @@
 import { instant } from '../output/time.ts';
 import { type Money, money } from '../rules/money.ts';
 
-/** A transaction as far as its money goes (API document: Transaction). */
+/** The money-related fields of a transaction (API document: Transaction). */
 export interface Entry {
   readonly id: string;
   readonly type?: string | null | undefined;
@@ -21,7 +21,7 @@ const DIRECTIONS: Readonly<Record<string, Direction>> = {
   USAGE_CHARGE: 'OUTGOING',
 };
 
-/** The direction in the response, or that of a documented type if there is none. */
+/** The direction in the response; if missing, the direction of a documented type. */
 export function directionOf({ direction, type }: Entry): Direction | undefined {
   if (direction === 'INCOMING' || direction === 'OUTGOING') {
     return direction;
@@ -31,12 +31,12 @@ export function directionOf({ direction, type }: Entry): Direction | undefined {
     : undefined;
 }
 
-/** What a transaction is to the books. `status`: no money moved. `amount`: it can't be read. */
+/** How to book a transaction. `status`: no money moved. `amount`: the amount is unreadable. */
 type Posting = Posted | { readonly counts: false; readonly why: 'status' | 'amount' };
 
 export interface Posted {
   readonly counts: true;
-  /** Of a documented type that goes its documented way; otherwise `other`, under its own name. */
+  /** A documented type in its documented direction; otherwise `other`, under its own name. */
   readonly heading: Heading | 'other';
   readonly amount: Money;
   readonly direction: Direction | undefined;
@@ -67,7 +67,7 @@ export function postingOf(entry: Entry): Posting {
   };
 }
 
-/** When a transaction was recorded, in milliseconds since 1970; undefined if that can't be read. */
+/** Time of a transaction in milliseconds since 1970; undefined if unreadable. */
 export function momentOf({ created_at: text }: Pick<Entry, 'created_at'>): number | undefined {
   return instant(text);
 }

@@ -1,21 +1,21 @@
-/** Why a transaction is missing in a sum, or counted with a doubt. */
+/** Why a transaction is not counted, or counted with a doubt. */
 const REASONS = {
-  amount: 'Not counted, amount not readable',
-  time: 'Not counted, time not readable',
-  direction: 'Not counted, direction not known',
-  sign: 'Counted with its sign, though amounts should be absolute',
+  amount: 'Not counted: unreadable amount',
+  time: 'Not counted: unreadable time',
+  direction: 'Not counted: unknown direction',
+  sign: 'Counted with a minus sign: negative amount',
 } as const;
 
 const NAMED = 3;
 
-/** What a sum leaves out: everything is counted and a few are named, however long the history is. */
+/** Transactions missing in a sum: all are counted, a few are named. */
 export interface LeftOut {
-  /** A transaction of a status that moves no money. */
+  /** Adds a transaction whose status moves no money. */
   status(word: string | null | undefined): void;
   add(reason: keyof typeof REASONS, name: string): void;
-  /** Lines for statuses, which are normal. */
+  /** Lines about statuses; these are normal. */
   notes(): string[];
-  /** Lines for what the service should not send. */
+  /** Lines about invalid transactions. */
   warnings(): string[];
 }
 
@@ -24,7 +24,7 @@ export function createLeftOut(): LeftOut {
   const doubts = new Map<keyof typeof REASONS, { names: string[]; count: number }>();
   return {
     status(status) {
-      const word = status ?? 'without a status';
+      const word = status ?? 'no status';
       statuses.set(word, (statuses.get(word) ?? 0) + 1);
     },
     add(reason, name) {
@@ -35,7 +35,7 @@ export function createLeftOut(): LeftOut {
     },
     notes() {
       const counts = [...statuses].map(([word, count]) => `${count} ${word}`).join(', ');
-      return counts === '' ? [] : [`Not counted, since only COMPLETED counts: ${counts}.`];
+      return counts === '' ? [] : [`Not counted (only COMPLETED counts): ${counts}.`];
     },
     warnings() {
       return Object.entries(REASONS).flatMap(([reason, text]) => {

@@ -3,22 +3,22 @@ import { pagesOf } from '../api/pages.ts';
 import { momentOf } from './ledger.ts';
 
 export interface RecentHistory {
-  /** Each transaction once; older ones may be among them. */
+  /** Each transaction once; may include older ones. */
   readonly entries: readonly Transaction[];
   /**
-   * Everything from this moment on was read, in milliseconds since 1970; -Infinity for the whole
-   * history, undefined if nothing is certain.
+   * The history is complete from this moment on, in milliseconds since 1970. -Infinity means the whole
+   * history, undefined means unknown.
    */
   readonly from: number | undefined;
 }
 
 const PAGE = 100;
-/** The history is sampled here, not read to its end. */
+/** A limit for sampling the history; longer ones are not read to the end. */
 const MOST_PAGES = 6;
 
 /**
- * The transactions since a moment, as far as a few requests reach. The order of the history is not
- * documented: unless it turns out to be newest first, only a short history is read, whole.
+ * Reads transactions since a moment, as far as a few requests reach. The order is not documented:
+ * unless the history is newest first, only a short one is read, completely.
  */
 export async function readRecentHistory(
   api: Api,
@@ -40,7 +40,7 @@ export async function readRecentHistory(
     if (isLast) break;
     const isEnough = isNewestFirst ? oldest < since : page.meta.total_pages > MOST_PAGES;
     if (isEnough || number === MOST_PAGES) {
-      // More transactions of the oldest moment may be on the next page.
+      // The next page may hold more transactions of the oldest moment.
       from = isNewestFirst ? Math.max(oldest + 1, since) : undefined;
       break;
     }

@@ -10,14 +10,14 @@ import {
 } from './ledger.ts';
 import { createLeftOut, type LeftOut } from './left-out.ts';
 
-/** What moved in one period, exact. */
+/** Exact sums of one period. */
 export interface Spent {
-  /** Milliseconds since 1970: from `from` on, before `to`. */
+  /** Milliseconds since 1970, `to` excluded. */
   readonly from: number;
   readonly to: number;
-  /** Sums of the documented types, as the service's absolute amounts. */
+  /** Sums per documented type, in the service's absolute amounts. */
   readonly sums: Readonly<Record<Heading, Money>>;
-  /** Transactions of types that the API document does not have, or that go another way. */
+  /** Undocumented types, and documented types in the other direction. */
   readonly other: readonly Other[];
   readonly count: number;
 }
@@ -29,26 +29,26 @@ export interface Other {
   readonly count: number;
 }
 
-/** Charges, less what was compensated for failures (API document: REFUND). */
+/** Charges minus refunds for failures (API document: REFUND). */
 export function netOf({ sums }: Pick<Spent, 'sums'>): Money {
   return sums.charged.minus(sums.refunded);
 }
 
-/** Sums that are filled one transaction at a time, so that a history of any length fits. */
+/** Adds up transactions one at a time, so a history of any length fits in memory. */
 export interface Books {
   add(entry: Entry): void;
   /**
-   * The periods up to `until`, empty ones too; `trimmed` leaves out those before the account's
+   * Returns the periods up to `until`, empty ones included. `trimmed` drops those before the account's
    * first transaction.
    */
   rows(until: number, how?: { trimmed?: boolean }): readonly Spent[];
-  /** All periods together. */
+  /** Sums of all periods together. */
   total(): Omit<Spent, 'from' | 'to'>;
-  /** What was left out, and why. */
+  /** Transactions that were left out, and why. */
   readonly left: LeftOut;
 }
 
-/** With more periods than this, those in which nothing happened are left out. */
+/** Above this number of periods, empty ones are dropped. */
 const MOST_ROWS = 4000;
 
 interface Page {
@@ -57,7 +57,7 @@ interface Page {
   count: number;
 }
 
-/** Counts only transactions from `from` on, and before `to`. */
+/** Counts transactions from `from` on and before `to`. */
 export function openBooks({ step, from, to }: { step: Step; from: number; to: number }): Books {
   const pages = new Map<number, Page>();
   const total = newPage();
@@ -70,7 +70,7 @@ export function openBooks({ step, from, to }: { step: Step; from: number; to: nu
       page.sums[posting.heading] = page.sums[posting.heading].plus(posting.amount);
       return;
     }
-    const type = entry.type ?? 'without a type';
+    const type = entry.type ?? 'no type';
     const key = `${type}\n${posting.direction}`;
     const before = page.other.get(key);
     page.other.set(key, {
@@ -114,7 +114,7 @@ export function openBooks({ step, from, to }: { step: Step; from: number; to: nu
   };
 }
 
-/** Every period from the first that is asked for, or has something in it, to the last. */
+/** Yields every period from the first requested or used one to the last. */
 function startsOf(
   filled: readonly number[],
   step: Step,

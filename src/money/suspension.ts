@@ -2,9 +2,9 @@ import { instant } from '../output/time.ts';
 
 /** When a suspended drive is deleted, in milliseconds since 1970. */
 export interface Deletion {
-  /** Counted from the last time that it was certainly paid for. */
+  /** 7 days after the last hour that was certainly paid. */
   readonly earliest: number | undefined;
-  /** Counted from its last change: being suspended was one. */
+  /** 7 days after the drive's last change; being suspended is a change. */
   readonly latest: number | undefined;
 }
 
@@ -12,8 +12,8 @@ export interface Deletion {
 const SEVEN_DAYS = 7 * 24 * 3_600_000;
 
 /**
- * No published field holds the moment of the suspension. It comes after the time that was paid for
- * and not after the last change of the drive, which bounds the deletion on both sides.
+ * Returns the range of the deletion time. No documented field holds the suspension time. It falls
+ * between the end of the paid time and the drive's last change.
  */
 export function deletionOf(drive: {
   readonly paid_until?: string | null | undefined;

@@ -10,20 +10,19 @@ import { instant, spanText } from '../output/time.ts';
 import { inRoubles, type Money, money } from '../rules/money.ts';
 import { instanceStatus, isTerminated } from '../rules/statuses.ts';
 
-/** Milliseconds between the service's Date header and its events: the header has whole seconds. */
+/** Milliseconds by which the Date header may lag behind event times: it has whole seconds. */
 const SLACK = 2000;
 
-/** What terminating gives back: the question before it, and the report after it. */
+/** Asks before terminating, then reports what came back. */
 export function termination(context: Context) {
   const started = context.clock.now();
   const shown = new Map<string, Instance>();
-  /** What was left when the service accepted; a person may answer in the next hour. */
+  /** The amount when the service accepted; the person may have confirmed in the next hour. */
   const expected = new Map<string, Money | undefined>();
 
   /**
-   * Asks about each instance by name, with the price that is known here. If a person can be asked,
-   * the instances are read first and shown with their age and what comes back; undefined if all turn
-   * out to be terminated.
+   * Asks about each instance by name with its last known price. If interactive, reads the instances
+   * first and shows their age and what comes back. Returns undefined if all are already terminated.
    */
   async function question(targets: readonly Target[]): Promise<string | undefined> {
     if (targets.length === 0) return 'Terminate the instances that stdin names?';
@@ -55,7 +54,7 @@ export function termination(context: Context) {
     return `Terminate ${described.join(' and ')} and delete ${disks}?`;
   }
 
-  /** Reports what the log shows of instances that were waited for, otherwise what is expected. */
+  /** Reports logged refunds of awaited instances, or the expected refund of the others. */
   async function report(changed: readonly Changed[], waited: boolean): Promise<void> {
     if (context.out.format !== 'table') return;
     for (const { id, name, status } of changed.filter((one) => expected.has(one.id))) {
@@ -67,7 +66,7 @@ export function termination(context: Context) {
     }
   }
 
-  /** What the service logged about money since the command started, oldest first. */
+  /** Returns what the service logged about money since the command started, oldest first. */
   async function billed(id: string): Promise<string[]> {
     const { clock, serviceClock } = context;
     const since = serviceClock.now() - (clock.now() - started) - SLACK;
@@ -79,7 +78,7 @@ export function termination(context: Context) {
         .map(({ message }) => sentence(message ?? ''))
         .reverse();
     } catch (error) {
-      // It is terminated, and the log is only a help.
+      // The instance is terminated; the log only adds details.
       if (error instanceof CliError) return [];
       throw error;
     }
@@ -105,7 +104,7 @@ function atStake(instance: Instance, now: number): string {
   return `${name ?? id}: ${facts}`;
 }
 
-/** A reservation is documented only for what bills. */
+/** Reservations are documented only for statuses that bill. */
 function restOf({ status, price_per_hour_snapshot: price, paid_until }: Instance, now: number) {
   const isPaid = instanceStatus(status).bills === 'yes';
   return isPaid ? restOfHour(price, instant(paid_until), now) : undefined;
@@ -118,10 +117,10 @@ function backText({ amount, left }: { amount: Money; left: number }): string {
 const HOUR = 3_600_000;
 
 /**
- * The part of the running hour that comes back at a termination ("unused reserved funds for the
- * current hour returned", API document: terminate), reckoned from `paid_until`. undefined where the
- * fields tell no running hour of at most one hour. `left` is in milliseconds; `amount` is rounded down
- * to the kopeck, since how the service rounds is not published.
+ * The refund for the rest of the running hour ("unused reserved funds for the current hour
+ * returned", API document: terminate), computed from `paid_until`. Returns undefined unless the
+ * fields show a running hour. `left` is in milliseconds. `amount` is rounded down to the kopeck,
+ * since the service's rounding is not documented.
  */
 export function restOfHour(
   price: string | null | undefined,

@@ -2,7 +2,7 @@ import { amountOf, createSum, inRoubles, isNegative, type Sum } from '../rules/m
 import { type Direction, directionOf, type Entry } from './ledger.ts';
 import { createLeftOut } from './left-out.ts';
 
-/** What came in and went out, exact, and what could not be counted. */
+/** Exact sums of incoming and outgoing amounts, and what could not be counted. */
 export interface Totals {
   add(transaction: Entry): void;
   /** Lines for people; none if nothing was added. */
@@ -34,7 +34,7 @@ export function createTotals(): Totals {
       if (count === 0) return [];
       const [incoming, outgoing] = [sums.INCOMING.total(), sums.OUTGOING.total()].map(inRoubles);
       return [
-        `Totals of ${count} ${count === 1 ? 'transaction' : 'transactions'}: incoming ${incoming}, outgoing ${outgoing}.`,
+        `Totals of ${count} ${count === 1 ? 'transaction' : 'transactions'}: ${incoming} in, ${outgoing} out.`,
         ...left.notes(),
         ...left.warnings(),
       ];

@@ -1,7 +1,7 @@
 /** What the API document says of an instance status (Instance status; States and transitions). */
 export interface InstanceStatus {
-  /** Whether the service bills for it; `untold` if the document is silent. */
-  readonly bills: 'yes' | 'no' | 'untold';
+  /** Whether the service bills for it; `undocumented` if the document is silent. */
+  readonly bills: 'yes' | 'no' | 'undocumented';
   /** "Server runs, SSH available". */
   readonly ssh: boolean;
   /** The status that a passing one leads to, unless the provider fails. */
@@ -14,17 +14,17 @@ const STATUSES: Readonly<Record<string, InstanceStatus>> = {
   INSTALLING: { bills: 'yes', ssh: true, becomes: 'ACTIVE' },
   ACTIVE: { bills: 'yes', ssh: true, becomes: undefined },
   STOPPING: { bills: 'yes', ssh: false, becomes: 'STOPPED' },
-  STOPPED: { bills: 'untold', ssh: false, becomes: undefined },
+  STOPPED: { bills: 'undocumented', ssh: false, becomes: undefined },
   STARTING: { bills: 'yes', ssh: false, becomes: 'ACTIVE' },
   REBOOTING: { bills: 'yes', ssh: false, becomes: 'ACTIVE' },
   // "Billing stops" with the request to terminate.
   TERMINATING: { bills: 'no', ssh: false, becomes: 'TERMINATED' },
   TERMINATED: { bills: 'no', ssh: false, becomes: undefined },
-  ERROR: { bills: 'untold', ssh: false, becomes: undefined },
+  ERROR: { bills: 'undocumented', ssh: false, becomes: undefined },
 };
 
 /** The service may add statuses. Nothing is promised of one, so it counts as billing. */
-const UNDOCUMENTED: InstanceStatus = { bills: 'untold', ssh: false, becomes: undefined };
+const UNDOCUMENTED: InstanceStatus = { bills: 'undocumented', ssh: false, becomes: undefined };
 
 export const INSTANCE_STATUSES: readonly string[] = Object.keys(STATUSES);
 

@@ -205,7 +205,7 @@ describe('each documented error names the next command', () => {
 });
 
 test.each([
-  ['12.00', ' The balance is 12.00 ₽, and the last known price of an hour is 89.90 ₽.'],
+  ['12.00', ' The balance is 12.00 ₽; the last known price is 89.90 ₽ per hour.'],
   ['100.00', ''],
 ])('explains insufficient_funds of a start with a balance of %s', async (balance, more) => {
   const one = await world(({ method, path }) => {
@@ -218,7 +218,7 @@ test.each([
   const { error } = JSON.parse(stderr);
   expect({ exit: code, code: error.code }).toEqual({ exit: 5, code: 'insufficient_funds' });
   expect(error.message).toBe(
-    `The instance ${ID} stays STOPPED: there are not enough funds to reserve the next hour.${more}`,
+    `The instance ${ID} stays STOPPED: the balance does not cover the next hour.${more}`,
   );
 });
 
@@ -232,7 +232,7 @@ test.each([400, 409])('explains a start that was refused with %i by the state', 
     expect(code).toBe(5);
     return stderr;
   };
-  expect(await said('STOPPED')).toContain('not enough funds to reserve the next hour');
+  expect(await said('STOPPED')).toContain('the balance does not cover the next hour');
   expect(await said('TERMINATED')).toContain('is TERMINATED; only a STOPPED one can be started');
 });
 
@@ -252,7 +252,7 @@ test.each([
     const { error } = JSON.parse(stderr);
     expect({ exit: code, code: error.code }).toEqual(expected);
     if (error.code === 'wrong_state')
-      expect(error.message).toContain('Either it was not before, or');
+      expect(error.message).toContain('Either it was still stopping, or');
   },
 );
 

@@ -75,7 +75,7 @@ function widest(written: string): number {
 function timeless(screen: string): string {
   return screen
     .replace(/\d{4}-\d\d-\d\d \d\d:\d\d \+00:00/g, 'YYYY-MM-DD HH:MM +00:00')
-    .replace(/asked for (now|\d+ s ago)/, 'asked for N s ago')
+    .replace(/requested (now|\d+ s ago)/, 'requested N s ago')
     .replace(/^(lost +UNKNOWN +-) +\d+ s /m, '$1  N s ');
 }
 

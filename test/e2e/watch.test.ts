@@ -222,7 +222,7 @@ describe('a live view in a terminal', () => {
     await shown.shows(/box-1 .*ACTIVE/);
     machines.refused = idOf(1);
     await shown.shows(
-      /1 of 2 machines could not be read[\s\S]*again in 1[12]\d s, as the service asks/,
+      /1 of 2 instances could not be read[\s\S]*again in 1[12]\d s, as the service asks/,
     );
     const asked = machines.service.requests.length;
     await shown.shows(/again in 11\d s, as the service asks\. Ctrl-C ends\.$/);
@@ -453,7 +453,7 @@ describe('waiting for several machines in a terminal', () => {
     machines.answer = undefined;
     machines.status = 'ACTIVE';
     expect(await shown.ended()).toBe(0);
-    expect(shown.scrollback()).toMatch(/box-\d can be read again: ACTIVE\.[\s\S]*NAME +ID/);
+    expect(shown.scrollback()).toMatch(/box-\d is readable again: ACTIVE\.[\s\S]*NAME +ID/);
   });
 
   test('shows a requested pause in the lines, and ends at once on Ctrl-C', async () => {
@@ -463,7 +463,7 @@ describe('waiting for several machines in a terminal', () => {
     await shown.shows(/^box-0: PROVISIONING .*\nbox-1: PROVISIONING/);
     machines.answer = busy(120);
     await shown.shows(
-      /box-0: could not be read; reading again at [\d:]{8} \(\d+ s\)\nbox-1: could not be read; reading again at/,
+      /box-0: could not be read; trying again at [\d:]{8} \(\d+ s\)\nbox-1: could not be read; trying again at/,
     );
     const asked = machines.service.requests.length;
     shown.type(CTRL_C);

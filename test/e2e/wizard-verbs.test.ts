@@ -44,7 +44,7 @@ describe('the other verbs', () => {
   test('makes terminate report that there is nothing to terminate', async () => {
     const one = person(['instances', 'terminate']);
     expect(await one.ended()).toBe(3);
-    expect(one.screen()).toContain('No machine that is not terminated is known to this computer');
+    expect(one.screen()).toContain('This computer knows no living instance');
   });
 
   test('asks for a new drive in drives create', async () => {

@@ -44,8 +44,8 @@ const MUTANTS: readonly Case[] = [
   {
     name: 'the id is not taken from the raw response',
     file: 'instances/rent.ts',
-    from: 'answerId(text)',
-    to: 'answerId("")',
+    from: 'responseId(text)',
+    to: 'responseId("")',
     check: through('cut: half answer'),
   },
   {

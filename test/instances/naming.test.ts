@@ -87,7 +87,7 @@ describe('the beginning of an ID', () => {
   test('is refused with --yes when not interactive', async () => {
     const { code, stderr, sent } = await changes('terminate', '2222', '--yes');
     expect({ code, sent }).toEqual({ code: 2, sent: 0 });
-    expect(stderr).toContain(`the beginning of an ID (CAFE ${LAB})`);
+    expect(stderr).toContain(`an ID prefix (CAFE ${LAB})`);
   });
 
   test('is refused with --yes in a terminal too, since it asks nobody', async () => {

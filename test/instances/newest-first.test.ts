@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Listed } from '../../src/instances/known-machines.ts';
+import type { Listed } from '../../src/instances/known-instances.ts';
 import { newestFirst } from '../../src/instances/newest-first.ts';
 
 function machine(id: string, created_at: string | null, more: Partial<Listed> = {}): Listed {

@@ -91,7 +91,7 @@ describe.each([
     const { code, stderr, requests } = await world.cli(argv);
     expect({ code, posts: posts(requests) }).toEqual({ code: 7, posts: 0 });
     expect(stderr).toContain(
-      'error: An earlier request for trainer (now) has an unknown outcome: the instance may exist and be billing. Nothing was sent now.\nhint: settle it: gpucloud instances recover trainer; to create another one anyway: --yes\n',
+      'error: An earlier request for trainer (now) has an unknown outcome: the instance may exist and be billing. Nothing was sent.\nhint: recover it: gpucloud instances recover trainer; to create another one anyway: --yes\n',
     );
     expect(errorOf((await world.cli([...argv, '--json'])).stderr)).toMatchObject({
       code: 'outcome_unknown',
@@ -131,7 +131,7 @@ describe.each([
       const { code, stderr, requests } = await world.cli([...argv, ...more], { isAlive });
       expect({ code, posts: posts(requests) }).toEqual({ code: 7, posts: 0 });
       expect(stderr).toContain(
-        'error: Another gpucloud is creating trainer. Nothing was sent now.',
+        'error: Another gpucloud process is creating trainer. Nothing was sent.',
       );
     }
     await other?.notMade();

@@ -60,7 +60,7 @@ describe.each([
     const error = await failure(argv);
     expect(error).toMatchObject({ exit: 5, code: 'insufficient_funds', http_status: 409 });
     expect(error.message).toContain(
-      'The balance is 89.89 ₽, and the last known price of an hour is 89.90 ₽.',
+      'The balance is 89.89 ₽; the last known price is 89.90 ₽ per hour.',
     );
     expect(error.hint).toContain('gpucloud billing balance');
   });
@@ -144,9 +144,7 @@ describe('a data.id in a refusal', () => {
       may_be_billing: true,
       hint: `see it: gpucloud instances get ${NEW}`,
     });
-    expect(error.message).toContain(
-      `The response names the instance ${NEW}. It may still be billing.`,
-    );
+    expect(error.message).toContain(`The response names instance ${NEW}. It may still be billing.`);
     expect(await listed()).toMatchObject([{ id: NEW, status: 'PROVISIONING' }]);
   });
 
@@ -165,7 +163,7 @@ describe('a data.id in a refusal', () => {
     refuse({ id: NEW }, 500);
     const error = await failure(CREATE);
     expect(error).toMatchObject({ exit: 7, resource: 'trainer' });
-    expect(error.message).toContain(`The response names the instance ${NEW}.`);
+    expect(error.message).toContain(`The response names instance ${NEW}.`);
     expect(await listed()).toMatchObject([{ status: 'UNKNOWN' }, { id: NEW }]);
   });
 

@@ -91,8 +91,8 @@ test('warns once of open requests for drives and API keys, and names the list to
   await known(ACCOUNT);
   await known(ACCOUNT);
   expect(warnings).toEqual([
-    'The outcome of the request for the drive lost-drive (2026-11-22T18:14:19.619Z) is unknown: gpucloud drives list shows whether it was made.',
-    'The outcome of the request for the API key lost-key (2026-11-22T18:14:19.912Z) is unknown: gpucloud api-keys list shows whether it was made.',
+    'The outcome of the request for the drive lost-drive (2026-11-22T18:14:19.619Z) is unknown: gpucloud drives list shows whether it exists.',
+    'The outcome of the request for the API key lost-key (2026-11-22T18:14:19.912Z) is unknown: gpucloud api-keys list shows whether it exists.',
   ]);
   expect((await readdir(state)).sort()).toEqual(['journal', 'rentals.carried-over']);
 });

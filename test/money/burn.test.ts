@@ -19,7 +19,7 @@ describe('the billing of a status', () => {
     const of = (status: string) => billsOf({ kind: 'instance', status });
     for (const status of BILLING) expect(of(status), status).toBe('yes');
     for (const status of ['TERMINATING', 'TERMINATED']) expect(of(status)).toBe('no');
-    for (const status of SILENT) expect(of(status), status).toBe('untold');
+    for (const status of SILENT) expect(of(status), status).toBe('undocumented');
   });
 
   test('continues as debt for a suspended drive', () => {
@@ -28,7 +28,7 @@ describe('the billing of a status', () => {
       expect(of(status)).toBe('yes');
     }
     expect(of('DELETED')).toBe('no');
-    expect(of('DELETING')).toBe('untold');
+    expect(of('DELETING')).toBe('undocumented');
   });
 });
 

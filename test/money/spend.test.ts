@@ -121,11 +121,11 @@ describe('the statement', () => {
       { ...charge, id: 'when', amount: '1', created_at: 'yesterday' },
       { ...charge, id: 'minus', amount: '-1', created_at: '2026-01-02T00:00:00Z' },
     ]);
-    expect(left.notes()).toEqual(['Not counted, since only COMPLETED counts: 1 PENDING.']);
+    expect(left.notes()).toEqual(['Not counted (only COMPLETED counts): 1 PENDING.']);
     expect(left.warnings()).toEqual([
-      'Not counted, amount not readable: 1: free.',
-      'Not counted, time not readable: 1: when.',
-      'Counted with its sign, though amounts should be absolute: 1: minus.',
+      'Not counted: unreadable amount: 1: free.',
+      'Not counted: unreadable time: 1: when.',
+      'Counted with a minus sign: negative amount: 1: minus.',
     ]);
   });
 

@@ -17,7 +17,7 @@ describe('totals', () => {
 
   it('add 0.1 and 0.2 to 0.3', () => {
     expect(totalsOf({ amount: '0.1' }, { amount: '0.2' })).toEqual([
-      'Totals of 2 transactions: incoming 0.30 ₽, outgoing 0.00 ₽.',
+      'Totals of 2 transactions: 0.30 ₽ in, 0.00 ₽ out.',
     ]);
   });
 
@@ -30,14 +30,14 @@ describe('totals', () => {
         { amount: '0.1', direction: 'OUTGOING' },
       ),
     ).toEqual([
-      'Totals of 4 transactions: incoming 123,456,789,012,345,678,901,234,567,891.000000000000000000000000000001 ₽, outgoing 999,999,999,999,999,999,999,999,999,999.10 ₽.',
+      'Totals of 4 transactions: 123,456,789,012,345,678,901,234,567,891.000000000000000000000000000001 ₽ in, 999,999,999,999,999,999,999,999,999,999.10 ₽ out.',
     ]);
   });
 
   it('add a negative amount as it is, with a note', () => {
     expect(totalsOf({ amount: '10' }, { amount: '-2.5' })).toEqual([
-      'Totals of 2 transactions: incoming 7.50 ₽, outgoing 0.00 ₽.',
-      'Counted with its sign, though amounts should be absolute: 1: t-2.',
+      'Totals of 2 transactions: 7.50 ₽ in, 0.00 ₽ out.',
+      'Counted with a minus sign: negative amount: 1: t-2.',
     ]);
   });
 
@@ -45,10 +45,10 @@ describe('totals', () => {
     const unreadable = ['', ' ', 'NaN', '1e5', 'Infinity', '1,5', null, undefined];
     const lines = totalsOf({ amount: '5' }, ...unreadable.map((amount) => ({ amount })));
     expect(lines).toEqual([
-      'Totals of 9 transactions: incoming 5.00 ₽, outgoing 0.00 ₽.',
-      'Not counted, amount not readable: 8: t-2 (""), t-3 (" "), t-4 ("NaN"), and 5 more.',
+      'Totals of 9 transactions: 5.00 ₽ in, 0.00 ₽ out.',
+      'Not counted: unreadable amount: 8: t-2 (""), t-3 (" "), t-4 ("NaN"), and 5 more.',
     ]);
-    expect(totalsOf({ amount: null })[1]).toBe('Not counted, amount not readable: 1: t-1 (none).');
+    expect(totalsOf({ amount: null })[1]).toBe('Not counted: unreadable amount: 1: t-1 (none).');
   });
 
   it('count only COMPLETED transactions', () => {
@@ -62,8 +62,8 @@ describe('totals', () => {
         { amount: '500', status: null },
       ),
     ).toEqual([
-      'Totals of 6 transactions: incoming 1.00 ₽, outgoing 0.00 ₽.',
-      'Not counted, since only COMPLETED counts: 1 PENDING, 2 FAILED, 1 REVERSED, 1 without a status.',
+      'Totals of 6 transactions: 1.00 ₽ in, 0.00 ₽ out.',
+      'Not counted (only COMPLETED counts): 1 PENDING, 2 FAILED, 1 REVERSED, 1 no status.',
     ]);
   });
 
@@ -80,8 +80,8 @@ describe('totals', () => {
         { type: 'constructor', amount: '1', direction: null },
       ),
     ).toEqual([
-      'Totals of 7 transactions: incoming 3.00 ₽, outgoing 1.00 ₽.',
-      'Not counted, direction not known: 3: t-5, t-6, t-7.',
+      'Totals of 7 transactions: 3.00 ₽ in, 1.00 ₽ out.',
+      'Not counted: unknown direction: 3: t-5, t-6, t-7.',
     ]);
   });
 });

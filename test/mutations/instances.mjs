@@ -174,7 +174,7 @@ export const instances = [
     ],
   },
   {
-    file: 'instances/known-machines.ts',
+    file: 'instances/known-instances.ts',
     tests: 'commands/instances/reading commands/status',
     changes: [
       ['an instance that can not be read is no fault', 'faults.push(error);', ''],
@@ -186,8 +186,8 @@ export const instances = [
     tests: 'rules/statuses',
     changes: [
       ['TERMINATING bills', "TERMINATING: { bills: 'no'", "TERMINATING: { bills: 'yes'"],
-      ['STOPPED does not bill', "STOPPED: { bills: 'untold'", "STOPPED: { bills: 'no'"],
-      ['a new status does not bill', "= { bills: 'untold", "= { bills: 'no"],
+      ['STOPPED does not bill', "STOPPED: { bills: 'undocumented'", "STOPPED: { bills: 'no'"],
+      ['a new status does not bill', "= { bills: 'undocumented", "= { bills: 'no"],
       [
         'a TERMINATING instance is over',
         "return status === 'TERMINATED';",

@@ -115,8 +115,8 @@ export const journal = [
     ],
   },
   {
-    file: 'journal/answer-id.ts',
-    tests: 'journal/answer-id',
+    file: 'journal/response-id.ts',
+    tests: 'journal/response-id',
     changes: [['the id of an offer is taken for the instance', '[^{}[\\]]*?"id"', '[^]*?"id"']],
   },
   {

@@ -39,7 +39,7 @@ export const money = [
       ['a suspended drive costs nothing', "['SUSPENDED', 'yes'],", "['SUSPENDED', 'no'],"],
       [
         'a drive of a new status costs nothing',
-        "DRIVES.get(status) ?? 'untold'",
+        "DRIVES.get(status) ?? 'undocumented'",
         "DRIVES.get(status) ?? 'no'",
       ],
       [

@@ -175,7 +175,7 @@ describe('waiting for more than the status', () => {
   const also = (...answers: readonly boolean[]) => {
     const left = [...answers];
     return {
-      words: 'SSH has not answered',
+      words: 'SSH did not respond',
       before: (status: string) => status === 'INSTALLING',
       holds: async () => left.shift() ?? false,
     };
@@ -210,7 +210,7 @@ describe('waiting for more than the status', () => {
     const { outcome } = await waiting(['ACTIVE'], { also: also() });
     expect(outcome).toMatchObject({
       failure: 'deadline',
-      message: 'The machine is ACTIVE, but SSH has not answered after 1 min.',
+      message: 'The machine is ACTIVE, but SSH did not respond after 1 min.',
     });
   });
 });

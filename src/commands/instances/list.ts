@@ -3,10 +3,10 @@ import type { Context } from '../../context.ts';
 import type { CliError } from '../../errors.ts';
 import {
   drivesUnread,
-  type KnownMachines,
+  type KnownInstances,
   type Listed,
-  readKnownMachines,
-} from '../../instances/known-machines.ts';
+  readKnownInstances,
+} from '../../instances/known-instances.ts';
 import { newestFirst } from '../../instances/newest-first.ts';
 import type { Output } from '../../output/output.ts';
 import { isTerminated } from '../../rules/statuses.ts';
@@ -39,7 +39,7 @@ export const list = action({
 
 async function listOnce(all: boolean, context: Context): Promise<void> {
   const api = await context.api();
-  const known = await readKnownMachines(
+  const known = await readKnownInstances(
     { all, drives: api.drives.list(), now: context.clock.now() },
     api,
     context,
@@ -53,7 +53,7 @@ async function listOnce(all: boolean, context: Context): Promise<void> {
   const [fault] = known.faults;
   if (fault === undefined) return;
   // Some rows of old news are a warning; a list of nothing else is a failure.
-  if (known.faults.length === known.asked) throw fault;
+  if (known.faults.length === known.requested) throw fault;
   context.err.warn('incomplete', machinesUnread(known));
 }
 
@@ -69,9 +69,9 @@ async function watchAll(all: boolean, interval: number, context: Context): Promi
         const except = new Set(ended.map(({ id }) => id));
         const drives = api.drives.list(options);
         const how = { all, except, drives, now: context.clock.now(), options };
-        const known = await readKnownMachines(how, api, context);
+        const known = await readKnownInstances(how, api, context);
         // What is shown is as old as all of these rows would be: it stays, with its age.
-        if (known.faults.length > 0 && known.faults.length === known.asked) {
+        if (known.faults.length > 0 && known.faults.length === known.requested) {
           throw longestAsking(faultsIn(known));
         }
         const machines = new Map(known.rows.map((row) => [row.id, row]));
@@ -100,7 +100,7 @@ async function watchAll(all: boolean, interval: number, context: Context): Promi
   );
 }
 
-function faultsIn({ faults, driveFault }: KnownMachines): readonly CliError[] {
+function faultsIn({ faults, driveFault }: KnownInstances): readonly CliError[] {
   return driveFault === undefined ? faults : [...faults, driveFault];
 }
 
@@ -114,6 +114,6 @@ async function show(rows: readonly Listed[], out: Output): Promise<void> {
   await out.list(rows, isNoted ? notedView() : listedView);
 }
 
-function machinesUnread({ faults, asked }: KnownMachines): string {
-  return `${faults.length} of ${asked} machines could not be read; their rows show what was last seen: ${faults[0]?.message}`;
+function machinesUnread({ faults, requested }: KnownInstances): string {
+  return `${faults.length} of ${requested} instances could not be read; their rows show the last state seen: ${faults[0]?.message}`;
 }

@@ -1,4 +1,4 @@
-import type { Listed } from '../../instances/known-machines.ts';
+import type { Listed } from '../../instances/known-instances.ts';
 import type { Column, View } from '../../output/output.ts';
 import { instanceView, paidUntil } from './view.ts';
 

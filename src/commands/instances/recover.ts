@@ -134,7 +134,7 @@ function untrackLine(request: OpenRequest | undefined): string {
 
 /** The process that sent it settles it. */
 function inFlight(name: string): CliError {
-  return new CliError('outcomeUnknown', `Another gpucloud is creating ${name}.`, {
+  return new CliError('outcomeUnknown', `Another gpucloud process is creating ${name}.`, {
     hint: 'wait for it, then look: gpucloud instances list',
     resource: name,
     mayBeBilling: true,

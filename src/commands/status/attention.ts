@@ -8,7 +8,7 @@ import { inRoubles } from '../../rules/money.ts';
 import { typedName } from '../../rules/names.ts';
 import type { DriveRow, InstanceRow } from './rows.ts';
 
-/** Something that a person should look at. */
+/** A condition that needs a person's attention. */
 export interface Attention {
   readonly code:
     | 'part_unread'
@@ -25,7 +25,7 @@ export interface Attention {
     | 'price_not_told'
     | 'drive_suspended'
     | 'drive_error';
-  /** The id or name of the thing that it is about. */
+  /** ID or name of the affected resource. */
   readonly resource: string | null;
   readonly message: string;
   readonly command: string | null;
@@ -38,12 +38,12 @@ interface Look {
   readonly drives: readonly DriveRow[];
 }
 
-/** In seconds: a balance that lasts for less is low. */
+/** In seconds; a balance that lasts less is low. */
 const LOW = 24 * 3600;
-/** In milliseconds: a service that charges per hour may be late by minutes. */
+/** In milliseconds: an hourly charge may be minutes late. */
 const LATE = 10 * 60_000;
 
-/** The gravest first. */
+/** The most serious first. */
 export function attentionOf({ reading, facts, instances, drives }: Look): Attention[] {
   return [
     ...unreadParts(reading),
@@ -69,7 +69,7 @@ function unreadParts({ instances, faults }: AccountReading): Attention[] {
   return alikeFaults(faults).flatMap(({ names, parts, error }) => {
     const some =
       instances !== undefined && parts.includes('instances')
-        ? ` (${instances.faults.length} of ${instances.asked} instances, shown as they were last seen)`
+        ? ` (${instances.faults.length} of ${instances.requested} instances, shown with their last known state)`
         : '';
     return attention(
       'part_unread',
@@ -81,18 +81,19 @@ function unreadParts({ instances, faults }: AccountReading): Attention[] {
 
 function unknownRequest({ name, status, created_at }: InstanceRow, now: number) {
   if (status !== 'UNKNOWN') return undefined;
-  const asked = created_at === null ? '' : `, asked for ${relative(Date.parse(created_at), now)},`;
+  const requested =
+    created_at === null ? '' : `, requested ${relative(Date.parse(created_at), now)},`;
   return attention(
     'unknown_request',
     name,
-    `Whether ${short(name)}${asked} was rented is not known: it may be billing`,
+    `The outcome of ${short(name)}${requested} is unknown: it may be billing`,
     'gpucloud instances recover',
   );
 }
 
 function ofCharges({ faults }: AccountReading, { charges }: MoneyFacts) {
   if (charges === undefined) {
-    // What could not be read is reported already.
+    // Unread parts have their own entry.
     if (faults.length > 0) return undefined;
     return attention('charges_unchecked', null, UNCHECKED, 'gpucloud billing spend');
   }
@@ -101,24 +102,24 @@ function ofCharges({ faults }: AccountReading, { charges }: MoneyFacts) {
     'unexplained_charges',
     null,
     `${unexplainedText(charges)}. ` +
-      'It may be a machine that was rented elsewhere, or a drive that was deleted or made smaller. Look at the web console, and at the charges',
+      'Possible causes: an instance rented elsewhere, or a drive that was deleted or shrunk. Check the web console and the charges',
     'gpucloud billing transactions --type usage-charge --since 24h',
   );
 }
 
 function ofAccount({ user }: AccountReading): Attention[] {
   return user?.is_active === false
-    ? attention('account_inactive', user.id, 'The service calls the account not active (blocked)')
+    ? attention('account_inactive', user.id, 'The account is not active (blocked)')
     : [];
 }
 
 function ofBalance({ user }: AccountReading, { balance, runway }: MoneyFacts) {
   if (user === undefined) return undefined;
   if (balance === undefined) {
-    return attention('balance_unknown', null, 'The service told no balance that could be read');
+    return attention('balance_unknown', null, 'The service returned no readable balance');
   }
   if (balance.lt(0)) {
-    return attention('balance_negative', null, `The balance is below zero: ${inRoubles(balance)}`);
+    return attention('balance_negative', null, `The balance is negative: ${inRoubles(balance)}`);
   }
   if (runway === undefined || runway.seconds.gte(LOW)) return undefined;
   const left = Number(runway.seconds.toFixed());
@@ -126,8 +127,8 @@ function ofBalance({ user }: AccountReading, { balance, runway }: MoneyFacts) {
     'balance_low',
     null,
     left === 0
-      ? 'The balance is used up: top it up'
-      : `At this rate the balance is used up in ${spanText(left)}: top it up, or end what is not needed`,
+      ? 'The balance is used up: top up'
+      : `The balance lasts ${spanText(left)} at this rate: top up, or terminate what you don't need`,
   );
 }
 
@@ -138,7 +139,7 @@ function ofDrive(row: DriveRow, now: number) {
     return attention(
       'drive_error',
       id,
-      `The drive ${name} is in ERROR, and bills`,
+      `Drive ${name} is in ERROR and still billing`,
       `gpucloud drives get ${id}`,
     );
   }
@@ -146,13 +147,13 @@ function ofDrive(row: DriveRow, now: number) {
   return attention(
     'drive_suspended',
     id,
-    `The drive ${name} is SUSPENDED since the balance was used up, its debt grows, and ${deletionText(row, now)}. ` +
+    `Drive ${name} is SUSPENDED because the balance ran out. Its debt grows, and ${deletionText(row, now)}. ` +
       'Top up the balance, then',
     `gpucloud drives resume ${typedName(row.name, id)}`,
   );
 }
 
-/** A range, since no field says when the drive was suspended. */
+/** A range: no field shows when the drive was suspended. */
 function deletionText(
   { deleted_at_earliest: earliest, deleted_at_latest: latest }: DriveRow,
   now: number,
@@ -160,7 +161,7 @@ function deletionText(
   const [after, before] = [earliest, latest].map((text) =>
     text === null ? undefined : spanText(Math.max(0, (Date.parse(text) - now) / 1000)),
   );
-  if (after === undefined) return 'it is deleted for good 7 days after it was suspended';
+  if (after === undefined) return 'it is deleted for good 7 days after the suspension';
   return before === undefined || before === after
     ? `it is deleted for good in about ${after}`
     : `it is deleted for good in ${after} to ${before}`;
@@ -175,7 +176,7 @@ function ofInstance(row: InstanceRow, now: number) {
     return attention(
       'instance_gone',
       id,
-      `The service does not find ${name}, which this computer knows: look at the web console whether it bills`,
+      `The service does not find ${name}: check in the web console whether it is billing`,
       `gpucloud instances untrack ${id}`,
     );
   }
@@ -184,7 +185,7 @@ function ofInstance(row: InstanceRow, now: number) {
     return attention(
       'instance_error',
       id,
-      `${name} is in ERROR${why}; whether it bills is not published`,
+      `${name} is in ERROR${why} and may be billing`,
       `gpucloud instances terminate ${typed}`,
     );
   }
@@ -193,7 +194,7 @@ function ofInstance(row: InstanceRow, now: number) {
     return attention(
       'price_not_told',
       id,
-      `The price of ${name} is not told, and is not in the burn rate`,
+      `The price of ${name} is unknown and not part of the burn rate`,
     );
   }
   const paid = row.paid_until === null ? now : Date.parse(row.paid_until);
@@ -206,7 +207,7 @@ function ofInstance(row: InstanceRow, now: number) {
   );
 }
 
-/** Names of other things than instances have any length. */
+/** Names of drives and requests can have any length. */
 function short(name: string): string {
   return clamp(name, 40);
 }

@@ -10,15 +10,14 @@ import { watch } from '../../watch/watch.ts';
 import { mayBillIn, type Overview, overviewOf } from './overview.ts';
 import { idView, statusBlocks, statusView } from './view.ts';
 
-/** `gpucloud status`, a verb of the root. */
 export const status = action({
   view: statusView,
   notes:
-    'Shows the instances known to this computer: the API has no list of them. The burn rate ' +
-    'is the sum of their prices and those of the drives.\n\n' +
-    "Charges of the last 24 hours that these don't explain are reported: something unknown " +
-    "may be billing. If a part can't be read, the others are shown, and it decides the exit " +
-    'code. -q prints the IDs of instances that bill or may bill.',
+    'Shows the instances known to this computer, since the API has no list of instances. The burn ' +
+    "rate is the sum of their prices and the drives' prices.\n\n" +
+    'Reports charges of the last 24 hours that known instances and drives do not explain. ' +
+    'If a part fails, status shows the others and exits with that failure. ' +
+    '-q prints the IDs of instances that bill or may bill.',
   examples: [
     'gpucloud status',
     'gpucloud status --watch',
@@ -38,12 +37,12 @@ export const status = action({
   },
 });
 
-/** The screen reports pending requests itself; a list of ids can't. */
+/** The screen shows pending requests itself; a list of IDs can't. */
 function read(options: CallOptions, context: Context): Promise<AccountReading> {
   return readAccount(context, { quiet: context.out.format !== 'id', options });
 }
 
-/** Parts that can't be read are named on the screen, and read again with the rest. */
+/** The screen names parts that could not be read, and reads them again with the rest. */
 async function watchStatus(all: boolean, interval: number, context: Context): Promise<void> {
   interface Reading {
     readonly reading: AccountReading;
@@ -52,7 +51,7 @@ async function watchStatus(all: boolean, interval: number, context: Context): Pr
   const watched = {
     async read(options: CallOptions): Promise<Reading> {
       const reading = await read(options, context);
-      // The previous screen shows more than one on which nothing could be read.
+      // If nothing could be read, keep the previous screen: it shows more.
       if (isNothingRead(reading)) assertWhole(reading.faults);
       return { reading, overview: overviewOf(reading) };
     },
@@ -70,9 +69,9 @@ async function watchStatus(all: boolean, interval: number, context: Context): Pr
   await watch({ ...watched, rows, view: statusView, one: true }, interval, context);
 }
 
-/** Whether the service sent nothing at all, so that only old states can be shown. */
+/** Whether nothing was read, so that only old states can be shown. */
 function isNothingRead({ user, drives, instances, faults }: AccountReading): boolean {
-  const read = instances === undefined ? 0 : instances.asked - instances.faults.length;
+  const read = instances === undefined ? 0 : instances.requested - instances.faults.length;
   const isHistory = !faults.some(({ part }) => part === 'transactions');
   return user === undefined && drives === undefined && read === 0 && !isHistory;
 }

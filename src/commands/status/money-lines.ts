@@ -3,7 +3,7 @@ import { minuteText, spanText } from '../../output/time.ts';
 import { isAboveZero, roublesText } from '../../rules/money.ts';
 import type { Overview } from './overview.ts';
 
-/** Balance, how long it lasts, and the burn rate, for the screen. */
+/** Balance, runway and burn rate, for the screen. */
 export function moneyLines(status: Overview, now: number): Fact[] {
   const unexplained = status.charges?.unexplained ?? '0';
   const isUnexplained = isAboveZero(unexplained);
@@ -12,12 +12,10 @@ export function moneyLines(status: Overview, now: number): Fact[] {
     { label: 'Lasts', ...lastsOf(status, now) },
     { label: 'Burn rate', text: burnText(status) },
     { label: '', text: partsText(status) },
-    { label: 'Not in it', text: notCountedText(status) },
+    { label: 'Excluded', text: notCountedText(status) },
     {
       label: 'Unknown',
-      text: isUnexplained
-        ? `${roublesText(unexplained)} charged that nothing known here explains`
-        : '',
+      text: isUnexplained ? `${roublesText(unexplained)} in unexplained charges` : '',
       colour: 'red',
     },
   ];
@@ -26,33 +24,32 @@ export function moneyLines(status: Overview, now: number): Fact[] {
 function burnText({ burn }: Overview): string {
   const { per_hour: hour, per_day: day, per_month: month } = burn;
   if (hour !== null && day !== null && month !== null) {
-    return `${roublesText(hour)} per hour, ${roublesText(day)} per day, ${roublesText(month)} in 30 days`;
+    return `${roublesText(hour)} per hour, ${roublesText(day)} per day, ${roublesText(month)} per 30 days`;
   }
   const { instances_per_hour: instances, drives_per_hour: drives } = burn;
-  if (instances !== null)
-    return `${roublesText(instances)} per hour for machines; drives not known`;
+  if (instances !== null) return `${roublesText(instances)} per hour for instances; drives unknown`;
   return drives === null
-    ? 'not known'
-    : `${roublesText(drives)} per hour for drives; machines not known`;
+    ? 'unknown'
+    : `${roublesText(drives)} per hour for drives; instances unknown`;
 }
 
 function balanceText({ balance, unread }: Overview): string {
   if (balance !== null) return roublesText(balance);
-  return unread.some(({ part }) => part === 'profile') ? 'could not be read' : 'not told';
+  return unread.some(({ part }) => part === 'profile') ? 'could not be read' : 'unknown';
 }
 
 function lastsOf(status: Overview, now: number): Pick<Fact, 'text' | 'colour'> {
   const { hours_left: hours, runs_out_at: end, instances, drives, balance } = status;
   if (status.hours_left_unknown === 'price_not_told') {
-    return { text: 'not known, since a price is not told' };
+    return { text: 'unknown: a price is missing' };
   }
   if (hours === null) {
     const isWhole = balance !== null && status.burn.per_hour !== null;
-    const idle = isWhole ? 'nothing that is known here is billing' : '';
+    const idle = isWhole ? 'nothing known is billing' : '';
     return { text: [...instances, ...drives].some(({ bills }) => bills !== false) ? '' : idle };
   }
   const seconds = Math.floor(Number(hours) * 3600);
-  const more = isAboveZero(status.charges?.unexplained) ? ' and what is unknown' : '';
+  const more = isAboveZero(status.charges?.unexplained) ? ' plus unexplained charges' : '';
   const until = end === null ? '' : `, until ${minuteText(Date.parse(end))}`;
   const left = end === null ? seconds : Math.floor((Date.parse(end) - now) / 1000);
   return {
@@ -61,12 +58,12 @@ function lastsOf(status: Overview, now: number): Pick<Fact, 'text' | 'colour'> {
   };
 }
 
-/** Where both take part, how much of the rate is whose. */
+/** How much of the rate belongs to instances and drives, if both bill. */
 function partsText({ burn }: Overview): string {
   const { instances_per_hour: instances, drives_per_hour: drives } = burn;
   if (instances === null || drives === null) return '';
   const both = isAboveZero(instances) && isAboveZero(drives);
-  return both ? `machines ${roublesText(instances)}, drives ${roublesText(drives)} per hour` : '';
+  return both ? `instances ${roublesText(instances)}, drives ${roublesText(drives)} per hour` : '';
 }
 
 function notCountedText({ burn }: Overview): string {
@@ -77,7 +74,7 @@ function notCountedText({ burn }: Overview): string {
     if (id === null) continue;
     isPriced &&= reason !== 'price_not_told';
     const text =
-      reason === 'price_not_told' ? `${kind}(s) of untold price` : `${status} ${kind}(s)`;
+      reason === 'price_not_told' ? `${kind}(s) of unknown price` : `${status} ${kind}(s)`;
     counts.set(text, (counts.get(text) ?? 0) + 1);
   }
   if (counts.size === 0) return '';
@@ -88,6 +85,6 @@ function notCountedText({ burn }: Overview): string {
     burn.per_hour_at_most === null
       ? ''
       : `; with ${burn.not_counted.length === 1 ? 'it' : 'them'} ${roublesText(burn.per_hour_at_most)} per hour at most`;
-  const who = isPriced ? 'the published API does not say' : 'nobody says';
-  return `${list.join(', ')}: ${who} what that costs${most}`;
+  const unknown = isPriced ? "the API doesn't document the cost" : 'cost unknown';
+  return `${list.join(', ')}: ${unknown}${most}`;
 }

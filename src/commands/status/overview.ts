@@ -7,14 +7,14 @@ import { byPrice, type DriveRow, driveRow, type InstanceRow, instanceRow } from 
 
 export type Overview = ReturnType<typeof overviewOf>;
 
-/** A command that fits the account. */
+/** A next step that fits the account. */
 interface NextStep {
   readonly command: string;
   /** A word or two. */
   readonly purpose: string;
 }
 
-/** The JSON of `status`: names and amounts of the service, and a few of ours. */
+/** The JSON of `status`: the service's names and amounts, plus a few fields of ours. */
 export function overviewOf(reading: AccountReading) {
   const { now, user, faults } = reading;
   const facts = moneyFacts(reading);
@@ -30,27 +30,27 @@ export function overviewOf(reading: AccountReading) {
       user === undefined
         ? null
         : { id: user.id, email: user.email ?? null, is_active: user.is_active ?? null },
-    /** The wallet balance of the profile, as the service wrote it. */
+    /** The wallet balance from the profile, as the service wrote it. */
     balance: user?.balance ?? null,
     burn: burnJson(facts),
     ...runwayJson(facts),
     charges: chargesJson(facts.charges),
-    /** Those known to this computer: the published API has no list of instances. */
+    /** Instances known to this computer: the API has no list of instances. */
     instances,
     drives,
     attention: attentionOf({ reading, facts, instances, drives }),
     next: nextSteps(mayBillIn(instances), drives, canRent),
-    /** The parts that could not be read; the worst decides the exit code. */
+    /** Parts that could not be read; the worst decides the exit code. */
     unread: faults.map(({ part, error }) => ({ part, code: error.code, message: error.message })),
   };
 }
 
-/** The instances that bill, or of which nobody says that they do not. */
+/** Returns instances that bill or may bill. */
 export function mayBillIn(instances: readonly InstanceRow[]): InstanceRow[] {
   return instances.filter(({ id, bills }) => id !== null && bills !== false);
 }
 
-/** At most three; what has to be settled is in the attention list with its own command. */
+/** At most three; pending requests are in the attention list with their own command. */
 function nextSteps(
   living: readonly InstanceRow[],
   drives: readonly DriveRow[],
@@ -58,7 +58,7 @@ function nextSteps(
 ): NextStep[] {
   const typed = ({ name, id }: InstanceRow) => typedName(name, id ?? '');
   const running = living.find(({ status }) => status === 'ACTIVE');
-  // What certainly bills comes before what only may.
+  // Certainly billing before possibly billing.
   const [dearest] = [...living].sort(
     (a, b) => Number(b.bills === true) - Number(a.bills === true) || byPrice(a, b),
   );

@@ -1,5 +1,5 @@
 import type { Drive } from '../../api/index.ts';
-import type { Listed } from '../../instances/known-machines.ts';
+import type { Listed } from '../../instances/known-instances.ts';
 import { billsFlag, driveItem, instanceItem } from '../../money/burn.ts';
 import { deletionOf } from '../../money/suspension.ts';
 import { instant } from '../../output/time.ts';
@@ -25,7 +25,7 @@ export function instanceRow(row: Listed, now: number) {
     age_seconds: since === undefined ? null : Math.max(0, Math.floor((now - since) / 1000)),
     paid_until: instance?.paid_until ?? null,
     failure_reason: instance?.failure_reason ?? null,
-    /** The status is what was last seen, at `last_seen_at`. */
+    /** The status is the last one seen, at `last_seen_at`. */
     unread: row.unread === true,
     last_seen_at: last?.seen_at ?? null,
   };
@@ -45,7 +45,7 @@ export function driveRow(drive: Drive) {
     size_gb: drive.size_gb ?? null,
     current_instance_id: drive.current_instance_id ?? null,
     paid_until: drive.paid_until ?? null,
-    /** Of a suspended drive: the range in which it is deleted for good. */
+    /** When a suspended drive is deleted for good: earliest and latest. */
     deleted_at_earliest: isoOrNull(deletion?.earliest),
     deleted_at_latest: isoOrNull(deletion?.latest),
   };

@@ -6,7 +6,7 @@ import { moneyLines } from './money-lines.ts';
 import type { Overview } from './overview.ts';
 import { byPrice, type DriveRow, type InstanceRow, priceOf } from './rows.ts';
 
-/** The whole of it in one row, for the formats that are rows; JSON and people have more. */
+/** The whole status in one row, for row formats; JSON and the screen have more. */
 export const statusView: View<Overview> = {
   columns: [
     { id: 'as_of', header: 'AS OF', kind: 'time', value: (s) => s.as_of },
@@ -29,8 +29,8 @@ export const statusView: View<Overview> = {
   ],
   // There is one status to an account, and it has no id.
   id: () => null,
-  empty: 'There is no status.',
-  // The window of the charges moves with the clock, and a new charge shows in the balance.
+  empty: 'No status.',
+  // The charges' window moves with the clock; a new charge shows in the balance anyway.
   steady: ({ as_of, hours_left, runs_out_at, charges, ...status }) => ({
     ...status,
     instances: status.instances.map(({ age_seconds, ...row }) => row),
@@ -39,21 +39,21 @@ export const statusView: View<Overview> = {
   }),
 };
 
-/** What `-q` prints: of these instances the ids alone. */
+/** The IDs that `-q` prints. */
 export const idView: View<InstanceRow> = {
   columns: [],
   id: ({ id }) => id,
-  empty: 'No machine bills.',
+  empty: 'No billing instances.',
 };
 
 interface ScreenOf {
-  /** A terminal shows the first of many; a pipe shows all. */
+  /** A terminal shows the first of many rows; a pipe shows all. */
   readonly all: boolean;
-  /** Puts a profile that was named by a flag into commands. */
+  /** Adds a profile that was chosen by a flag to commands. */
   readonly typed: (command: string) => string;
 }
 
-/** Rows of a table that still leave the rest of the screen to be seen. */
+/** Rows per table, so that the rest of the screen stays visible. */
 const MOST_ROWS = 12;
 
 export function statusBlocks(status: Overview, { all, typed }: ScreenOf): Block[] {
@@ -87,7 +87,7 @@ function emptyFacts({ instances, drives, unread }: Overview): Fact[] {
   const isRead = (name: string) => !unread.some(({ part }) => part === name);
   return [
     {
-      label: 'Machines',
+      label: 'Instances',
       text: instances.length === 0 && isRead('instances') ? 'none known to this computer' : '',
     },
     { label: 'Drives', text: drives.length === 0 && isRead('drives') ? 'none' : '' },
@@ -103,7 +103,7 @@ function instanceTable(
   const shown = firstRows(sorted, all);
   return {
     kind: 'table',
-    heading: `Machines known to this computer: ${instances.length}`,
+    heading: `Instances known to this computer: ${instances.length}`,
     columns: [
       { header: 'NAME' },
       { header: 'STATUS', kind: 'status' },
@@ -124,12 +124,12 @@ function instanceTable(
   };
 }
 
-/** One row more takes no more room than the line that says there is one. */
+/** One extra row takes no more room than the line that mentions it. */
 function firstRows<T>(rows: readonly T[], all: boolean): readonly T[] {
   return all || rows.length <= MOST_ROWS + 1 ? rows : rows.slice(0, MOST_ROWS);
 }
 
-/** What has to be looked at first, then what bills, then the rest. */
+/** What needs attention first, then what bills, then the rest. */
 function rank({ status, bills, unread }: InstanceRow): number {
   if (status === 'UNKNOWN') return 0;
   if (['GONE', 'ERROR', 'UNREAD'].includes(status) || unread) return 1;
@@ -170,7 +170,7 @@ function driveTable({ drives, instances }: Overview, all: boolean, now: number):
         row.status,
         row.price_per_hour,
         row.size_gb,
-        // A free drive is not at the instance whose id is not known either.
+        // Don't match a drive without an instance to a request without an ID.
         instance === null ? null : (names.get(instance) ?? instance),
         ...(isAny ? [leftCell(row, now)] : []),
       ];
@@ -190,6 +190,6 @@ function driveRank({ status }: DriveRow): number {
 function leftCell(row: DriveRow, now: number): Cell {
   if (row.status !== 'SUSPENDED') return null;
   return row.deleted_at_earliest === null
-    ? '7 days at most'
+    ? 'within 7 days'
     : spanText(Math.max(0, (Date.parse(row.deleted_at_earliest) - now) / 1000));
 }

@@ -13,7 +13,7 @@ import { type ContainerFlags, type ContainerPatch, containerOf } from './contain
 import { type Chosen, findHardware } from './hardware.ts';
 import { readManifest } from './manifest.ts';
 
-/** What `instances create` was told, before names became ids. */
+/** Input of `instances create`, before names become IDs. */
 export interface CreateFlags extends ContainerFlags {
   readonly name?: string | undefined;
   readonly offer?: string | undefined;
@@ -24,14 +24,14 @@ export interface CreateFlags extends ContainerFlags {
   readonly file?: string | undefined;
 }
 
-/** The flags that must be there, as a usage error names them, by the field that each of them fills. */
+/** Required flags, as a usage error names them, with the fields that fill them. */
 const NEEDED = {
   'NAME (or --name)': ['name', 'instance_name'],
   '--offer': ['offer', 'offer_id'],
   '--image': ['image', 'image_id'],
 } as const;
 
-/** What `--file` says. Nothing without it. */
+/** Reads `--file`; returns nothing without it. */
 export async function manifestOf(
   flags: CreateFlags,
   context: Context,
@@ -41,7 +41,7 @@ export async function manifestOf(
     : await readManifest(flags.file, flags.anyEnvKey === true, context);
 }
 
-/** What must be there and is neither in a flag nor in the file: `--offer`. */
+/** Required flags that are missing in both the flags and the file: `--offer`. */
 export function missingFlags(flags: CreateFlags, manifest: CreateInstanceFields): string[] {
   return Object.entries(NEEDED)
     .filter(([, [flag, field]]) => flags[flag] === undefined && manifest[field] === undefined)
@@ -51,19 +51,19 @@ export function missingFlags(flags: CreateFlags, manifest: CreateInstanceFields)
 export function missingError(names: readonly string[]): CliError {
   return usageError(
     `instances create: missing ${names.join(', ')}`,
-    'offers and images have no list in the published API; those known here: gpucloud catalog list',
+    'see the known offers and images: gpucloud catalog list',
   );
 }
 
-/** The body of POST /instances, with what is known here of the offer that it orders. */
+/** The body of POST /instances, with the known facts about its offer. */
 export interface MadeRequest {
   readonly body: CreateInstanceBody;
   readonly offer: Chosen;
 }
 
 /**
- * Makes the body of POST /instances. All local rules are checked, and all that is missing is named,
- * before the first request; the lists that turn names into ids are read only for what is not a UUID.
+ * Builds the body of POST /instances. Checks all local rules and names everything missing before the
+ * first request. Reads the lists that turn names into IDs only for values that are not UUIDs.
  */
 export async function makeRequest(
   flags: CreateFlags,
@@ -92,8 +92,8 @@ export async function makeRequest(
 }
 
 /**
- * Finds every fault of what was given that can be found before the rest is asked for: nobody shall
- * answer ten questions for a flag that was wrong from the start.
+ * Finds every local fault before the prompts start, so that nobody fills in a form and then learns
+ * that a flag was wrong.
  */
 export async function checkGiven(
   flags: CreateFlags,
@@ -129,7 +129,7 @@ function typedReferences(flags: CreateFlags, manifest: CreateInstanceFields): Ty
     ['--drive', [typed.drive]],
   ] as const) {
     if (texts.includes('')) {
-      throw usageError(`${flag} "": a name or id is not empty`);
+      throw usageError(`${flag} "": must not be empty`);
     }
   }
   return typed;
@@ -150,7 +150,7 @@ async function references(
   };
 }
 
-/** Flags win over the file, field by field; a container without an image is refused. */
+/** Merges flags and file, field by field; flags win. Refuses a container without an image. */
 function mergeContainer(
   file: ContainerPatch | undefined,
   flags: ContainerPatch,
@@ -158,14 +158,12 @@ function mergeContainer(
   const { image, ...rest } = { ...file, ...flags };
   if (image === undefined) {
     if (Object.keys(rest).length > 0) {
-      throw usageError(
-        '--docker-image is missing: the other container flags describe its container',
-      );
+      throw usageError('--docker-image is missing: the other container flags need it');
     }
     return undefined;
   }
   if (image.trim() === '') {
-    throw usageError('--docker-image "": an image name is not empty');
+    throw usageError('--docker-image "": must not be empty');
   }
   return { image, ...rest };
 }

@@ -12,7 +12,7 @@ import {
 } from '../../rules/container.ts';
 import type { Verdict } from '../../rules/rule.ts';
 
-/** The flags that describe a container, in docker's words. */
+/** The container flags, named as in docker. */
 export interface ContainerFlags {
   readonly dockerImage?: string | undefined;
   readonly dockerCommand?: string | undefined;
@@ -24,13 +24,12 @@ export interface ContainerFlags {
   readonly volume?: readonly Volume[] | undefined;
 }
 
-/** What a flag sets in `docker_config`, but the image; absent where the flag is. */
+/** What the flags set in `docker_config`, except the image; a field is missing if its flag is. */
 export type ContainerPatch = NonNullable<CreateInstanceFields['docker_config']>;
 
 /**
- * The part of `docker_config` that the flags say. Variables of `--env` come after those of
- * `--env-file` and win; a variable named without a value is taken from the environment, as docker
- * does, so that a secret need not stand in a command line.
+ * Builds the `docker_config` fields from the flags. `--env` wins over `--env-file`. A variable
+ * without a value is read from the environment, as docker does, which keeps secrets out of argv.
  */
 export async function containerOf(
   flags: ContainerFlags,
@@ -90,7 +89,7 @@ function variableOf(
   if (!key.ok && !anyKey) {
     throw usageError(
       `${where} "${variable.value.key}": ${key.rule}`,
-      'the published API shows no rule; --any-env-key sends it all the same',
+      'to send it anyway: --any-env-key',
     );
   }
   return variable.value;
@@ -99,6 +98,6 @@ function variableOf(
 function fromEnvironment(key: string, environment: Context['env']): Verdict<EnvironmentVariable> {
   const value = environment[key];
   return value === undefined
-    ? { ok: false, rule: `"${key}" has no value, and the environment has no variable of that name` }
+    ? { ok: false, rule: `"${key}" has no value and is not set in the environment` }
     : { ok: true, value: { key, value } };
 }

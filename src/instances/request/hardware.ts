@@ -8,17 +8,16 @@ import { inRoubles, money } from '../../rules/money.ts';
 import { isUuid, resourceId, typedName } from '../../rules/names.ts';
 import { nearest } from '../../rules/nearest.ts';
 
-/** An offer or image as it was asked for: its id, and what is known of it here. */
+/** A requested offer or image: its ID, and what is known about it here. */
 export interface Chosen {
   readonly id: string;
   readonly known: CatalogEntry | undefined;
 }
 
 /**
- * The offer or image that a text means: an id, or a name of the catalog. A text that fits no name
- * is taken for an id, and the service answers for it: what is known here may be out of date, and the
- * document gives ids of offers and images no form.
- * Throws a usage error for what fits several, and for what is neither a name known here nor an id.
+ * Finds the offer or image by its ID or its catalog name. An unknown text counts as an ID, and the
+ * service decides: the catalog here may be outdated, and the document shows no format for these IDs.
+ * Throws a usage error for an ambiguous name, and for a text that can't be an ID.
  */
 export async function findHardware(kind: Kind, typed: string, context: Context): Promise<Chosen> {
   const flag = `--${kind}`;
@@ -27,8 +26,8 @@ export async function findHardware(kind: Kind, typed: string, context: Context):
   const [first, second] = found;
   if (second !== undefined) {
     throw usageError(
-      `${flag} "${typed}" fits several ${kind}s: ${found.map(describeEntry).join(', ')}`,
-      `use an id, or name one: gpucloud catalog add ${kind} ID --name NAME`,
+      `${flag} "${typed}" matches several ${kind}s: ${found.map(describeEntry).join(', ')}`,
+      `use an ID, or name one: gpucloud catalog add ${kind} ID --name NAME`,
     );
   }
   if (first !== undefined) {
@@ -40,19 +39,19 @@ export async function findHardware(kind: Kind, typed: string, context: Context):
   );
   const verdict = resourceId(typed);
   if (!verdict.ok) {
-    const rule = `no ${kind} of that name is known here (see gpucloud catalog list), and ${verdict.rule}`;
+    const rule = `no known ${kind} has that name (see gpucloud catalog list), and ${verdict.rule}`;
     throw brokenRule(flag, typed, rule, near === undefined ? undefined : `did you mean ${near}?`);
   }
   if (!isUuid(typed)) {
-    const text = `No ${kind} named "${typed}" is known here: it is sent as an id.`;
-    // Nobody types an id that is nearly a name: a program is told of that, too.
+    const text = `No ${kind} named "${typed}" is known here; sending it as an ID.`;
+    // An ID that is nearly a known name is probably a typo, so programs get the warning too.
     if (near === undefined) context.err.note(text);
     else context.err.warn('unknown_id', `${text} Did you mean ${near}?`);
   }
   return { id: typed, known: undefined };
 }
 
-/** What is known of the price before the service is asked, which tells it only by renting. */
+/** Describes the price known before the order; the service shows the price only afterwards. */
 export function notePrice(offer: Chosen, { clock, err }: Context): void {
   const name = offer.known?.name ?? 'This offer';
   const price = knownPrice(offer, clock.now());
@@ -63,7 +62,7 @@ export function notePrice(offer: Chosen, { clock, err }: Context): void {
   );
 }
 
-/** The price that was told before is that of another day: whoever agreed to it learns of a higher one. */
+/** Warns if the new price is higher than the one shown before the order. */
 export function warnIfDearer(
   { id, name, price_per_hour_snapshot }: Instance,
   { known }: Chosen,
@@ -79,14 +78,14 @@ export function warnIfDearer(
   }
 }
 
-/** Whether the embedded sandbox, and not a service, has it. */
+/** Whether the built-in sandbox holds the instance. */
 export function isOfSandbox({ known }: Pick<Chosen, 'known'>): boolean {
   return known?.sources.includes('sandbox') === true;
 }
 
 /**
- * What an hour cost when it was last seen: `89.90 ₽ per hour when last seen, on …`; undefined where
- * no price was ever seen.
+ * Describes the last price seen: `89.90 ₽ per hour when last seen, on …`; undefined if no price was
+ * seen.
  */
 export function knownPrice({ known }: Chosen, now: number): string | undefined {
   const price = money(known?.price_per_hour ?? '');
@@ -96,13 +95,13 @@ export function knownPrice({ known }: Chosen, now: number): string | undefined {
   const hour = `${inRoubles(price.value)} per hour`;
   const at = Date.parse(known.price_at ?? '');
   if (isOfSandbox({ known })) {
-    return `${hour}, of the sandbox's play money`;
+    return `${hour} of sandbox play money`;
   }
   const when = Number.isNaN(at) ? '' : `, on ${dayOf(at)} (${relative(at, now)})`;
-  return `${hour} when last seen${when}; the price of today is unknown until created`;
+  return `${hour} when last seen${when}; the current price is unknown until created`;
 }
 
-/** `2026-01-15`, of this computer's time. */
+/** `2026-01-15`, in local time. */
 export function dayOf(time: number): string {
   return local(time).slice(0, 10);
 }

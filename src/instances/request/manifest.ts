@@ -5,8 +5,8 @@ import { type CliError, usageError } from '../../errors.ts';
 import { environmentKey } from '../../rules/container.ts';
 
 /**
- * Reads `--file`: YAML, which JSON is a part of, or stdin for `-`.
- * Throws a usage error that names the file, and of each fault the line, the field and the broken rule.
+ * Reads `--file`: YAML (JSON is a subset), or stdin for `-`. Throws a usage error that names the
+ * file and, for each fault, the line, the field and the broken rule.
  */
 export async function readManifest(
   path: string,
@@ -31,20 +31,20 @@ function environmentFaults(manifest: CreateInstanceFields): Fault[] {
       ? []
       : {
           where: ['docker_config', 'env', at, 'key'],
-          what: `breaks the rule: ${verdict.rule} (--any-env-key sends it all the same)`,
+          what: `breaks the rule: ${verdict.rule} (to send it anyway: --any-env-key)`,
         };
   });
 }
 
 interface YamlFile {
   readonly content: unknown;
-  /** A usage error that names the line of each path, or of the nearest thing around it. */
+  /** Builds a usage error with the line of each path, or of its nearest parent. */
   faultAt(faults: readonly Fault[]): CliError;
 }
 
 type Fault = ReturnType<typeof faultsInCreateFields>[number];
 
-/** Reads YAML, which JSON is a part of. Throws a usage error that names the file and the line. */
+/** Reads YAML (JSON is a subset). Throws a usage error that names the file and the line. */
 async function openYaml(path: string, text: string): Promise<YamlFile> {
   const { isMap, isNode, isScalar, LineCounter, parseDocument } = (await import('yaml')).default;
   const lines = new LineCounter();
@@ -60,7 +60,7 @@ async function openYaml(path: string, text: string): Promise<YamlFile> {
   }
 
   function offsetOf(where: readonly PropertyKey[]): number {
-    // What is missing has no place of its own: then the nearest thing around it has one.
+    // A missing field has no line; use its nearest parent's.
     for (let path = where; path.length > 0; path = path.slice(0, -1)) {
       const parent = document.getIn(path.slice(0, -1), true);
       const pair = isMap(parent)
@@ -76,9 +76,9 @@ async function openYaml(path: string, text: string): Promise<YamlFile> {
   try {
     content = document.toJS({ maxAliasCount: 100 });
   } catch (error) {
-    // Aliases that point nowhere, or that multiply without end.
+    // Dangling aliases, or aliases that multiply without end.
     const reason = error instanceof Error ? error.message : String(error);
-    throw usageError(`--file "${path}": its aliases can't be followed: ${reason}`);
+    throw usageError(`--file "${path}": can't resolve its aliases: ${reason}`);
   }
   return {
     content,
@@ -95,9 +95,9 @@ async function openYaml(path: string, text: string): Promise<YamlFile> {
 function syntaxFault({ code, message }: { code: string; message: string }): string {
   switch (code) {
     case 'DUPLICATE_KEY':
-      return 'a field stands there twice';
+      return 'duplicate field';
     case 'MULTIPLE_DOCS':
-      return 'a second document begins here; a file holds one instance';
+      return 'a second document starts here; a file describes one instance';
     default:
       return `not YAML or JSON: ${message}`;
   }

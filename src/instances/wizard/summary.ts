@@ -75,7 +75,7 @@ function moneyRows({ made: { offer }, wish, lists }: Summary, { clock }: Context
       label: 'Limit',
       text:
         maxPrice &&
-        `a machine that costs more than ${inRoubles(maxPrice)} per hour is terminated at once`,
+        `an instance that costs more than ${inRoubles(maxPrice)} per hour is terminated at once`,
     },
     {
       label: 'Balance',

@@ -102,11 +102,11 @@ describe('billing spend', () => {
     const { rows, stderr } = await spend();
     expect(rows.at(-1)).toMatchObject({ spent: '10.00', deposited: '0.00', transactions: 1 });
     expect(warningsOf(stderr)).toEqual([
-      'Not counted, amount not readable: 1: transaction-4.',
-      'Not counted, time not readable: 1: transaction-5.',
+      'Not counted: unreadable amount: 1: transaction-4.',
+      'Not counted: unreadable time: 1: transaction-5.',
     ]);
     expect((await world.cli(['billing', 'spend'])).stderr).toContain(
-      'Not counted, since only COMPLETED counts: 1 FAILED, 1 PENDING.\n',
+      'Not counted (only COMPLETED counts): 1 FAILED, 1 PENDING.\n',
     );
   });
 
@@ -264,7 +264,7 @@ describe('billing runway', () => {
         hours_left_unknown: 'price_not_told',
       });
       const screen = await world.cli(['status']);
-      expect(screen.stdout).toContain('Lasts      not known, since a price is not told\n');
+      expect(screen.stdout).toContain('Lasts      unknown: a price is missing\n');
     },
   );
 

@@ -99,7 +99,7 @@ describe('billing transactions, a page', () => {
     expect(stderr).toBe(
       [
         'Page 1 of 2 (4 transactions): --page 2 for the next, --all for all.',
-        'Totals of 3 transactions: incoming 0.30 ₽, outgoing 1.50 ₽.',
+        'Totals of 3 transactions: 0.30 ₽ in, 1.50 ₽ out.',
         '',
       ].join('\n'),
     );
@@ -166,8 +166,8 @@ describe('billing transactions, a page', () => {
     );
     expect(table.stderr).toBe(
       [
-        'Totals of 2 transactions: incoming 0.00 ₽, outgoing 0.00 ₽.',
-        'Not counted, amount not readable: 2: t-9 (""), t-8 (none).',
+        'Totals of 2 transactions: 0.00 ₽ in, 0.00 ₽ out.',
+        'Not counted: unreadable amount: 2: t-9 (""), t-8 (none).',
         '',
       ].join('\n'),
     );
@@ -207,7 +207,7 @@ describe('billing transactions, a page', () => {
     const { code, stdout, stderr } = await world.cli(list('--columns', 'type,amount'));
     expect(code).toBe(0);
     expect(stdout).toBe('TYPE       AMOUNT\nBONUS      500.00\nDEPOSIT  10000.00\n');
-    expect(stderr).toBe('Totals of 2 transactions: incoming 10,500.00 ₽, outgoing 0.00 ₽.\n');
+    expect(stderr).toBe('Totals of 2 transactions: 10,500.00 ₽ in, 0.00 ₽ out.\n');
   });
 });
 
@@ -233,7 +233,7 @@ describe('billing transactions --all', () => {
     const world = await worldOf({ rows: rows(25), cap: 10 });
     const { stdout, stderr, requests } = await world.cli(list('--all', '--columns', 'id'));
     expect(stdout.trimEnd().split('\n')).toHaveLength(26);
-    expect(stderr).toBe('Totals of 25 transactions: incoming 0.00 ₽, outgoing 37.50 ₽.\n');
+    expect(stderr).toBe('Totals of 25 transactions: 0.00 ₽ in, 37.50 ₽ out.\n');
     expect(requests).toHaveLength(3);
   });
 
@@ -262,7 +262,7 @@ describe('billing transactions --all', () => {
     const { code, stderr } = await world.cli(list('--all', '--limit', '10', '-q'));
     expect(code).toBe(0);
     expect(stderr).toBe(
-      'warning: The history became shorter while it was read: some transactions may be missing here. Run the command again.\n',
+      'warning: The history became shorter while it was read, so transactions may be missing. Run the command again.\n',
     );
   });
 
@@ -273,7 +273,9 @@ describe('billing transactions --all', () => {
     };
     const world = await worldOf(ledger);
     const { stderr } = await world.cli(list('--all', '--limit', '10', '-q'));
-    expect(stderr).toContain('The service counts 100 transactions and gave 5: the rest is missing');
+    expect(stderr).toContain(
+      'The service reports 100 transactions but returned 5. The totals here are incomplete.',
+    );
   });
 
   it.each([
@@ -299,7 +301,7 @@ describe('billing transactions --all', () => {
     worlds.push(world);
     const { code, stderr, requests } = await world.cli(list('--all', '-q'));
     expect(code).toBe(10);
-    expect(stderr).toContain('the same transactions on page after page (page 6)');
+    expect(stderr).toContain('the same transactions on every page (page 6)');
     // The sixth page ends it; the seventh may be in flight by then.
     expect([6, 7]).toContain(requests.length);
   });
@@ -340,7 +342,7 @@ describe('billing transactions, a period', () => {
     expect(stderr).toBe(
       [
         'The service has no time filter: the whole history is read and filtered here, from 2026-01-10T00:00:00.000Z, before 2026-01-20T00:00:00.000Z.',
-        'Totals of 2 transactions: incoming 0.00 ₽, outgoing 3.00 ₽.',
+        'Totals of 2 transactions: 0.00 ₽ in, 3.00 ₽ out.',
         '',
       ].join('\n'),
     );

@@ -291,7 +291,7 @@ describe('catalog add and remove', () => {
     const { code, stderr } = await world.cli(['catalog', 'remove', 'MINE']);
     expect(code).toBe(2);
     expect(stderr).toBe(
-      'error: ENTRY "MINE" fits several: offer mine x, image mine y (use an id)\n',
+      'error: ENTRY "MINE" matches several: offer mine x, image mine y (use an id)\n',
     );
   });
 });
@@ -311,7 +311,7 @@ describe('instances create by name', () => {
     expect(code).toBe(0);
     expect(requests[0]?.body).toMatchObject({ offer_id: A, image_id: UBUNTU });
     expect(stderr).toMatch(
-      /^RTX 4090: 89\.90 ₽ per hour when last seen, on 2026-01-12 \(3 days ago\); the price of today is unknown until created\.\n/,
+      /^RTX 4090: 89\.90 ₽ per hour when last seen, on 2026-01-12 \(3 days ago\); the current price is unknown until created\.\n/,
     );
   });
 
@@ -331,7 +331,7 @@ describe('instances create by name', () => {
     await see(OTHER);
     const { code, stderr, requests } = await create('--offer', 'rtx-4090', '--image', UBUNTU);
     expect({ code, requests }).toEqual({ code: 2, requests: [] });
-    expect(stderr).toContain('--offer "rtx-4090" fits several offers: ');
+    expect(stderr).toContain('--offer "rtx-4090" matches several offers: ');
     expect(stderr).toContain(`RTX 4090 (ru-1) ${A}`);
     expect(stderr).toContain(`RTX 4090 (ru-2) ${B}`);
     expect(stderr.trimEnd().split('\n')).toHaveLength(1);
@@ -346,7 +346,7 @@ describe('instances create by name', () => {
     expect(code).toBe(0);
     expect(requests[0]?.body).toMatchObject({ offer_id: 'rtx-4090', image_id: UBUNTU });
     expect(stderr).toContain(
-      'No offer named "rtx-4090" is known here: it is sent as an id.\nPrice per hour: unknown until created; --max-price sets a limit.\n',
+      'No offer named "rtx-4090" is known here; sending it as an ID.\nPrice per hour: unknown until created; --max-price sets a limit.\n',
     );
   });
 
@@ -354,7 +354,7 @@ describe('instances create by name', () => {
     const { code, stderr, requests } = await create('--offer', 'RTX 4090', '--image', UBUNTU);
     expect({ code, requests }).toEqual({ code: 2, requests: [] });
     expect(stderr).toBe(
-      'error: --offer "RTX 4090": no offer of that name is known here (see gpucloud catalog list), and an id holds letters, digits, ".", "_", "~" and "-" only, and starts with none of ".~-"\n',
+      'error: --offer "RTX 4090": no known offer has that name (see gpucloud catalog list), and an id holds letters, digits, ".", "_", "~" and "-" only, and starts with none of ".~-"\n',
     );
   });
 
@@ -390,7 +390,7 @@ describe('in the sandbox', () => {
       ['instances', 'create', 'box', '--offer', 'RTX 4090', '--image', IMAGE],
       SANDBOX,
     );
-    expect(stderr).toContain("RTX 4090: 89.90 ₽ per hour, of the sandbox's play money.\n");
+    expect(stderr).toContain('RTX 4090: 89.90 ₽ per hour of sandbox play money.\n');
   });
 
   test('adds and removes a name by hand beside its own', async () => {

@@ -153,7 +153,7 @@ describe('the question before a start', () => {
     await world.cli(['instances', 'stop', 'trainer', 'second', '--wait']);
     const before = (await world.sandbox.status()).available;
     const { stderr } = await world.cli(['instances', 'start', 'trainer', 'second']);
-    expect(stderr).toBe('Starting 2 machines reserves 179.80 ₽ for the next hour.\n');
+    expect(stderr).toBe('Starting 2 instances reserves 179.80 ₽ for the next hour.\n');
     const after = (await world.sandbox.status()).available;
     expect((Number(before) - Number(after)).toFixed(2)).toBe('179.80');
   });
@@ -202,7 +202,7 @@ describe('the question before a start', () => {
     });
     const { stderr } = await untold.cli(['instances', 'start', id]);
     await untold.close();
-    expect(stderr).toContain('reserves the price of one hour, which is not known here.\n');
+    expect(stderr).toContain('reserves the price of one hour, which is unknown.\n');
   });
 });
 
@@ -216,7 +216,7 @@ describe('a reorder', () => {
       columns: 300,
     });
     expect(stderr).toContain(
-      'Taken over: offer, image and SSH keys. Not mentioned by the published API, so expect the new machine to be without: the template JupyterLab, the cloud drive data. An hour of the old machine cost 89.90 ₽',
+      'Keeps: offer, image and SSH keys. The new instance may lack: the template JupyterLab, the cloud drive data. The old instance cost 89.90 ₽',
     );
   });
 

@@ -61,8 +61,8 @@ describe('instances create from a file', () => {
       'line 3: docker_config.env.0.key breaks the rule',
     ],
     ['offer_id: a\na: [', 'line 2: not YAML or JSON'],
-    ['offer_id: a\noffer_id: b', 'line 2: a field stands there twice'],
-    ['{"offer_id": "a", "offer_id": "b"}', 'line 1: a field stands there twice'],
+    ['offer_id: a\noffer_id: b', 'line 2: duplicate field'],
+    ['{"offer_id": "a", "offer_id": "b"}', 'line 1: duplicate field'],
     [
       'a: &a [x]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a,*a,*a]\nc: &c [*b,*b,*b,*b,*b,*b,*b,*b,*b,*b]\nd: [*c,*c,*c]',
       '',
@@ -77,7 +77,7 @@ describe('instances create from a file', () => {
     ],
     [
       'offer_id: a\n---\noffer_id: b',
-      'line 2: a second document begins here; a file holds one instance\n',
+      'line 2: a second document starts here; a file describes one instance\n',
     ],
     ['[1]', 'line 1: the file is not of the type object'],
     ['', 'line 1: the file is not of the type object'],
@@ -85,7 +85,9 @@ describe('instances create from a file', () => {
     const argv = ['instances', 'create', '-f', '-', ...HARDWARE, '--name', 'box'];
     const { code, stderr, requests } = await world.cli(argv, { stdin: content });
     expect({ code, requests }).toEqual({ code: 2, requests: [] });
-    expect(stderr).toContain(words === '' ? '--file "-": its aliases' : `--file "-", ${words}`);
+    expect(stderr).toContain(
+      words === '' ? '--file "-": can\'t resolve its aliases' : `--file "-", ${words}`,
+    );
     expect(stderr.trim().split('\n')).toHaveLength(1);
   });
 

@@ -187,6 +187,6 @@ describe('instances create with a lost response', () => {
       },
     );
     expect({ code, requests }).toEqual({ code: 9, requests: [] });
-    expect(stderr).toContain('The list of rented machines could not be read');
+    expect(stderr).toContain('Could not read');
   });
 });

@@ -116,7 +116,7 @@ describe('instances create', () => {
 
     expect({ code, stdout, requests }).toEqual({ code: 2, stdout: '', requests: [] });
     expect(stderr).toBe(
-      'error: instances create: missing NAME (or --name), --offer, --image (offers and images have no list in the published API; those known here: gpucloud catalog list)\n',
+      'error: instances create: missing NAME (or --name), --offer, --image (see the known offers and images: gpucloud catalog list)\n',
     );
   });
 

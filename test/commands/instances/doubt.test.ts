@@ -101,8 +101,8 @@ test('treats its own fault after the request was sent as an unknown outcome', as
   expect(code).toBe(7);
   const { error } = JSON.parse(stderr.trim().split('\n').at(-1) ?? '');
   expect(error).toMatchObject({ resource: 'trainer', may_be_billing: true });
-  expect(error.message).toContain('Something unexpected happened after the request for trainer');
-  expect(error.message).toContain(`names the instance ${NEW}`);
+  expect(error.message).toContain('Unexpected failure after the request for trainer');
+  expect(error.message).toContain(`names instance ${NEW}`);
   expect(await unknown()).toMatchObject([{ name: 'trainer' }]);
 });
 
@@ -140,7 +140,7 @@ describe('a dear instance, while it is terminated', () => {
       code: 'outcome_unknown',
       resource: NEW,
       may_be_billing: true,
-      hint: `gpucloud instances terminate ${NEW}`,
+      hint: `gpucloud instances terminate trainer`,
     });
   });
 
@@ -164,7 +164,7 @@ describe('an ID that create does not believe', () => {
   test.each([SOURCE, SOURCE.toUpperCase()])('is that of the reordered instance: %s', async (id) => {
     service.rent(SOURCE, 'old', { status: 'TERMINATED' });
     bend(id);
-    await expectDoubt(REORDER, 'that of the terminated instance');
+    await expectDoubt(REORDER, 'is the ID of the terminated instance');
     expect(await recovered()).toMatchObject([{ outcome: 'unknown' }]);
   });
 
@@ -174,7 +174,7 @@ describe('an ID that create does not believe', () => {
       service.rent(ID, 'trainer');
       return ok({ id: NEW, name: 'trainer', status: 'PROVISIONING' }, 201);
     });
-    await expectDoubt(CREATE, 'that of an instance that was known before');
+    await expectDoubt(CREATE, 'is the ID of an instance known before the request');
     // The instance of the first request keeps its name and settles nothing.
     expect(await listed()).toContainEqual(expect.objectContaining({ id: NEW, name: 'first' }));
     service.drives = [{ id: 'd1', current_instance_id: ID }];
@@ -186,12 +186,12 @@ describe('an ID that create does not believe', () => {
     await world.cli(['instances', 'track', ID]);
     world.clock.advance(1000);
     bend(ID);
-    await expectDoubt(CREATE, 'that of an instance that was known before');
+    await expectDoubt(CREATE, 'is the ID of an instance known before the request');
   });
 
   test('comes with another name, and is listed until recover settles it', async () => {
     bend(NEW, 'other');
-    await expectDoubt(CREATE, 'belongs to an instance of another name, other');
+    await expectDoubt(CREATE, 'belongs to an instance with another name, other');
     expect(await listed()).toMatchObject([{ status: 'UNKNOWN' }, { id: NEW }]);
     expect(await recovered()).toMatchObject([{ outcome: 'rented', id: NEW }]);
     expect(await unknown()).toEqual([]);
@@ -201,7 +201,7 @@ describe('an ID that create does not believe', () => {
 
 test('lists an instance whose name the service changed beside the UNKNOWN name', async () => {
   service.posts.push(() => ok(service.rent(NEW, 'trainer-1'), 201));
-  await expectDoubt(CREATE, 'belongs to an instance of another name, trainer-1');
+  await expectDoubt(CREATE, 'belongs to an instance with another name, trainer-1');
   expect(await recovered()).toMatchObject([{ outcome: 'unknown' }]);
   expect(await listed()).toMatchObject([
     { id: null, name: 'trainer' },

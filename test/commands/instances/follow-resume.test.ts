@@ -28,7 +28,7 @@ describe('an outage while following', () => {
       const [lost, back, ...more] = stderr.trim().split('\n');
       expect(lost).toMatch(words);
       expect(lost).toContain('Trying again');
-      expect(back).toMatch(/^The service answers again, after \d+ s\.$/);
+      expect(back).toMatch(/^The service is reachable again after \d+ s\.$/);
       expect(more).toEqual([]);
     },
   );
@@ -47,7 +47,7 @@ describe('an outage while following', () => {
     const { code, stdout, stderr } = await follow(stage, OTHER, '-o', 'tsv', '--no-header');
     expect(code).toBe(130);
     expect(stdout.match(new RegExp(`${ID}|${OTHER}`, 'g'))).toEqual([ID, OTHER]);
-    expect(stderr).toContain(`what happens to ${OTHER} meanwhile`);
+    expect(stderr).toContain(`events of ${OTHER} will be shown then`);
   });
 
   test('does not delay the other instances, and older events follow', async () => {
@@ -113,7 +113,7 @@ describe('--resume', () => {
     });
     const torn = await follow(third, '--resume', file, '-q');
     expect(torn.stdout).toBe('e56\ne57\ne58\ne59\ne60\n');
-    expect(torn.stderr).toContain('events from before 2026-01-15T12:00:56.000Z may be missing');
+    expect(torn.stderr).toContain('events before 2026-01-15T12:00:56.000Z may be missing');
   });
 
   test('keeps the start of --since although no event came yet', async () => {
@@ -192,8 +192,8 @@ describe("flags that don't go together", () => {
   test.each([
     [['--page', '2'], '--follow and --page exclude each other'],
     [['--all'], '--follow and --all exclude each other'],
-    [['--sort', 'type'], '--sort: events that are followed come in the order of time'],
-    [['--query', '[]'], '--query: events that are followed are no list'],
+    [['--sort', 'type'], "--sort can't be used with --follow, which sorts by time"],
+    [['--query', '[]'], "--query needs a complete list; it can't be used with --follow"],
     [['--until', 'a b'], '--until "a b": it is a status or a type of event'],
     [['--type', ''], '--type ""'],
     [['--since', 'soon'], '--since "soon"'],

@@ -57,7 +57,7 @@ describe('instances events --follow', () => {
     });
     const { stderr } = await follow(stage, '--since', '2026-01-15T12:00:15Z', '--json');
     expect(warningsOf(stderr)).toEqual([
-      expect.stringContaining('may have entered the log too late to be found'),
+      expect.stringContaining('may have reached the log too late to be shown'),
     ]);
   });
 
@@ -144,11 +144,11 @@ describe('instances events --follow', () => {
   test.each([
     [
       ['-q'],
-      /^warning: \S+: 1 event from before \S+Z may have entered the log too late to be found\. See .*--all\n$/,
+      /^warning: \S+: 1 event from before \S+Z may have reached the log too late to be shown\. To see .*--all\n$/,
     ],
     [
       ['--json'],
-      /^\{"warning":\{"code":"incomplete","message":"[^"]*too late to be found[^"]*"\}\}\n\{"error/,
+      /^\{"warning":\{"code":"incomplete","message":"[^"]*too late to be shown[^"]*"\}\}\n\{"error/,
     ],
   ])('reports an event that enters the log out of reach, once: %j', async (flags, words) => {
     const late = event('late', -1);
@@ -180,7 +180,7 @@ describe('instances events --follow', () => {
     const { stdout, stderr } = await follow(stage, '-q');
     expect(stdout.trim().split('\n')).toHaveLength(20_000);
     expect(stderr).toBe(
-      `warning: ${ID}: there are more events than are shown at once: those from before 2026-01-15T12:16:41.000Z are left out. See them all: gpucloud instances events ${ID} --all\n`,
+      `warning: ${ID}: too many events to show at once: those before 2026-01-15T12:16:41.000Z are skipped. To see all: gpucloud instances events ${ID} --all\n`,
     );
   });
 });
@@ -266,7 +266,7 @@ describe('the end of a follow', () => {
     const { code, stdout, stderr } = await follow(stage, OTHER, '--until', 'stopped', '-q');
     expect(code).toBe(3);
     expect(stdout).toBe('e1\ne2\ne3\ne4\ne5\n');
-    expect(stderr.split('\n')[0]).toContain('The others are followed on.');
+    expect(stderr.split('\n')[0]).toContain('Still following the others.');
   });
 
   test('ends whenever the key is refused', async () => {

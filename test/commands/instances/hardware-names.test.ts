@@ -16,7 +16,7 @@ describe('an offer with nearly a known name', () => {
   test("is refused with a suggestion if it can't be an ID", async () => {
     const refused = await create('RTX 4091');
     expect(refused).toMatchObject({ code: 2, stdout: '', requests: [] });
-    expect(refused.stderr).toContain('--offer "RTX 4091": no offer of that name is known here');
+    expect(refused.stderr).toContain('--offer "RTX 4091": no known offer has that name');
     expect(refused.stderr).toContain('did you mean RTX 4090?');
     const json = await create('RTX 4091', '--json');
     expect(json).toMatchObject({ code: 2, requests: [] });
@@ -25,7 +25,7 @@ describe('an offer with nearly a known name', () => {
   });
 
   // It may be an ID that is not known here, so the service decides.
-  const said = 'it is sent as an id. Did you mean rtx-4090?';
+  const said = 'sending it as an ID. Did you mean rtx-4090?';
 
   test.each([[[]], [['--json']], [['-o', 'jsonl']], [['-q']]])(
     'is sent with a suggestion if it can be an ID, with %j',

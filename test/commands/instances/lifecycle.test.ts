@@ -52,7 +52,7 @@ describe('start that is answered 200 with the status STOPPED', () => {
   };
 
   test.each([
-    ['STOPPED', `start it, which bills: gpucloud instances start ${boxId(1)} --wait`],
+    ['STOPPED', `start it (this bills): gpucloud instances start ${boxId(1)} --wait`],
     ['ERROR', `see what happened: gpucloud instances events ${boxId(1)}`],
   ])('is exit 12, and may be billing, if it is %s then', async (status, hint) => {
     const { code, stdout, stderr } = await answering(status);
@@ -158,7 +158,7 @@ describe('instances stop and start', () => {
     await rent('eater');
     const { code, stderr } = await world.cli(['instances', 'start', 'trainer']);
     expect(code).toBe(5);
-    expect(stderr).toMatch(/funds/);
+    expect(stderr).toMatch(/balance/);
   });
 
   test('reports an instance as running if the provider refuses two stops', async () => {
@@ -271,7 +271,7 @@ describe('instances terminate', () => {
     expect(going).toMatchObject({
       code: 0,
       stdout: `name,id,status,paid_until\r\ntrainer,${id},TERMINATING,\r\n`,
-      stderr: `warning: trainer is already TERMINATING, but not yet TERMINATED. If that fails, it keeps billing. To make sure: gpucloud instances wait trainer --for terminated\n`,
+      stderr: `warning: trainer is already TERMINATING, but not yet TERMINATED. It may still be billing. To make sure: gpucloud instances wait trainer --for terminated\n`,
     });
     const waited = await world.cli(['instances', 'terminate', 'trainer', '-y', '--wait', '--json']);
     expect(JSON.parse(waited.stdout)).toMatchObject([{ id, status: 'TERMINATED' }]);

@@ -229,7 +229,9 @@ describe('instances list', () => {
     });
     const first = await world.cli(['instances', 'list']);
     expect(first.stdout).toContain(ID);
-    expect(first.stderr).toBe(`Found through a drive and taken into the list: ${ID}.\n`);
+    expect(first.stderr).toBe(
+      `Found an instance through its drive and added it to the list: ${ID}.\n`,
+    );
     present = false;
     const second = await world.cli(['instances', 'list', '--json']);
     expect(JSON.parse(second.stdout)).toMatchObject([
@@ -258,7 +260,7 @@ describe('instances list', () => {
     expect(JSON.parse(stdout)).toContainEqual(
       expect.objectContaining({ id: ID, status: 'ACTIVE', unread: true }),
     );
-    expect(warningsOf(stderr)[0]).toContain('1 of 2 machines could not be read');
+    expect(warningsOf(stderr)[0]).toContain('1 of 2 instances could not be read');
   });
 
   test('hides them from another account, but not from another key of the same account', async () => {

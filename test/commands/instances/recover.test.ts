@@ -274,7 +274,7 @@ describe("recover and what can't be read", () => {
       const { code, stdout, stderr } = await world.cli(['instances', 'list', '--json']);
       expect(code).toBe(0);
       expect(JSON.parse(stdout)).toMatchObject([{ id: NEW, name: 'trainer' }]);
-      expect(stderr).toContain("can't be read and was left as it is");
+      expect(stderr).toContain("Can't read the journal file");
       expect(await world.cli(['instances', 'list'])).toMatchObject({ stderr: '' });
     }
     expect(await readFile(`${join(root, name ?? '')}.unreadable`, 'utf8')).toBe('null');
@@ -308,7 +308,7 @@ describe('a name whose instance has no known ID', () => {
     ]) {
       const { code, stderr, requests } = await world.cli(argv);
       expect({ code, requests }).toEqual({ code: 7, requests: [] });
-      expect(stderr).toContain(`Of that name is known: ${ID} (TERMINATED).`);
+      expect(stderr).toContain(`Known with that name: ${ID} (TERMINATED).`);
       expect(stderr).toContain('gpucloud instances recover');
     }
     expect((await world.cli(['instances', 'get', ID])).code).toBe(0);
@@ -344,10 +344,10 @@ describe('a request whose process still runs', () => {
     expect((await world.cli(['drives', 'list'], { isAlive })).stderr).not.toContain('unknown');
     const named = await world.cli(['instances', 'terminate', 'trainer', '--yes'], { isAlive });
     expect({ code: named.code, requests: named.requests }).toEqual({ code: 7, requests: [] });
-    expect(named.stderr).toContain('its process still waits for the answer');
+    expect(named.stderr).toContain('its process is still waiting for the response');
     const recover = await world.cli(['instances', 'recover', 'trainer'], { isAlive });
     expect(recover).toMatchObject({ code: 7, stdout: '' });
-    expect(recover.stderr).toContain('Another gpucloud is creating trainer.');
+    expect(recover.stderr).toContain('Another gpucloud process is creating trainer.');
     world.clock.advance(71_000);
     expect(await rows()).toMatchObject([{ name: 'trainer', status: 'UNKNOWN' }]);
   });

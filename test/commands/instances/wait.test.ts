@@ -180,7 +180,7 @@ describe('instances wait if the service is in trouble', () => {
     await near.close();
     expect({ code, stdout }).toEqual({ code: 0, stdout: 'b0000000-0000-4000-8000-000000000001\n' });
     expect(stderr).toMatch(
-      /^warning: b0000000-0000-4000-8000-000000000001 could not be read: .+ Waiting goes on\.\nb0000000-0000-4000-8000-000000000001 can be read again: CREATING\.\n$/,
+      /^warning: b0000000-0000-4000-8000-000000000001 could not be read: .+ Still waiting\.\nb0000000-0000-4000-8000-000000000001 is readable again: CREATING\.\n$/,
     );
   });
 
@@ -224,7 +224,7 @@ describe('instances wait if the service is in trouble', () => {
     });
     expect(strict.clock.slept).toEqual([500, seconds * 1000]);
     expect(stderr).toBe(
-      `warning: b0000000-0000-4000-8000-000000000001 could not be read: ${asks(seconds)} It is read again in ${seconds} s.\nb0000000-0000-4000-8000-000000000001 can be read again: ACTIVE.\n`,
+      `warning: b0000000-0000-4000-8000-000000000001 could not be read: ${asks(seconds)} Trying again in ${seconds} s.\nb0000000-0000-4000-8000-000000000001 is readable again: ACTIVE.\n`,
     );
   });
 

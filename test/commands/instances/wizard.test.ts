@@ -156,7 +156,7 @@ describe('instances create asks for what is missing', () => {
       ...['box', 'another', 'twin', 'none', '1', 'none', 'offer', 'rtx 4090', RENT_IT],
     );
     expect(code, stderr).toBe(0);
-    expect(stderr).toContain('This can not be asked for: --offer "twin" fits several offers');
+    expect(stderr).toContain('This can not be asked for: --offer "twin" matches several offers');
     expect(await machines()).toMatchObject([{ name: 'box', offer: { name: 'RTX 4090' } }]);
   });
 

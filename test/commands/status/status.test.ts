@@ -36,9 +36,9 @@ describe('status', () => {
     expect(stdout).toBe(
       [
         'Balance    0.00 ₽',
-        'Lasts      nothing that is known here is billing',
-        'Burn rate  0.00 ₽ per hour, 0.00 ₽ per day, 0.00 ₽ in 30 days',
-        'Machines   none known to this computer',
+        'Lasts      nothing known is billing',
+        'Burn rate  0.00 ₽ per hour, 0.00 ₽ per day, 0.00 ₽ per 30 days',
+        'Instances  none known to this computer',
         'Drives     none',
         '',
         'Next',
@@ -168,7 +168,7 @@ describe('status', () => {
     expect(await shown()).toEqual(Array.from({ length: 12 }, (_, at) => `box-${at}`));
     expect(await shown('--all')).toHaveLength(50);
     const { stdout } = await world.cli(['status'], { terminal: true, env });
-    expect(stdout).toContain('Machines known to this computer: 50\n');
+    expect(stdout).toContain('Instances known to this computer: 50\n');
     // From 88.50 down to 51.50.
     expect(stdout).toContain('and 38 more, 2,660.00 ₽ per hour: gpucloud instances list');
     const piped = await world.cli(['status']);
@@ -204,11 +204,9 @@ describe('the burn rate', () => {
     ]);
     const { stdout } = await world.cli(['status']);
     expect(stdout).toContain(
-      'Not in it  1 STOPPED instance, 1 ERROR instance, 1 HIBERNATING instance: the published API does not say what that costs; with them 279.70 ₽ per hour at most\n',
+      "Excluded   1 STOPPED instance, 1 ERROR instance, 1 HIBERNATING instance: the API doesn't document the cost; with them 279.70 ₽ per hour at most\n",
     );
-    expect(stdout).toContain(
-      '- broken is in ERROR (no power); whether it bills is not published:\n',
-    );
+    expect(stdout).toContain('- broken is in ERROR (no power) and may be billing:\n');
   });
 
   test('does not take an unknown price as zero', async () => {
@@ -217,17 +215,17 @@ describe('the burn rate', () => {
     expect(doc.burn).toMatchObject({ per_hour: '0.00', per_hour_at_most: null });
     expect(codes(doc)).toContain('price_not_told');
     const { stdout } = await world.cli(['status']);
-    expect(stdout).not.toContain('nothing that is known here is billing');
-    expect(stdout).toContain('1 instance of untold price');
+    expect(stdout).not.toContain('nothing known is billing');
+    expect(stdout).toContain('1 instance of unknown price');
   });
 });
 
 describe('the balance', () => {
   test.each([
-    ['-12.345', 'balance_negative', 'The balance is below zero: -12.345 ₽'],
-    ['269.70', 'balance_low', 'At this rate the balance is used up in 3 h: top it up'],
-    ['0', 'balance_low', 'The balance is used up: top it up'],
-    ['much', 'balance_unknown', 'The service told no balance that could be read'],
+    ['-12.345', 'balance_negative', 'The balance is negative: -12.345 ₽'],
+    ['269.70', 'balance_low', 'The balance lasts 3 h at this rate: top up'],
+    ['0', 'balance_low', 'The balance is used up: top up'],
+    ['much', 'balance_unknown', 'The service returned no readable balance'],
   ])('is explained if it is %s', async (balance, code, words) => {
     await known(service.machine('trainer'));
     service.balance = balance;
@@ -269,7 +267,7 @@ describe('what needs attention', () => {
         code: 'drive_suspended',
         resource: 'drive-1',
         message:
-          'The drive Данные is SUSPENDED since the balance was used up, its debt grows, and it is deleted for good in 5 days to 6 days. Top up the balance, then',
+          'Drive Данные is SUSPENDED because the balance ran out. Its debt grows, and it is deleted for good in 5 days to 6 days. Top up the balance, then',
         command: 'gpucloud drives resume drive-1',
       },
     ]);
@@ -282,7 +280,7 @@ describe('what needs attention', () => {
     const { code, stdout, stderr } = await world.cli(['status']);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).toContain(
-      '- Whether lost, asked for now, was rented is not known: it may be billing:\n    gpucloud instances recover\n',
+      '- The outcome of lost, requested now, is unknown: it may be billing:\n    gpucloud instances recover\n',
     );
     expect(stdout).toMatch(/^lost +UNKNOWN +- /m);
     const { doc } = await status();
@@ -346,7 +344,7 @@ describe('charges that nothing known explains', () => {
     expect(stdout).toContain(
       'Something unknown may be billing: 3,357.60 ₽ was charged in the last 24 h',
     );
-    expect(stdout).toContain('Unknown    1,110.10 ₽ charged that nothing known here explains\n');
+    expect(stdout).toContain('Unknown    1,110.10 ₽ in unexplained charges\n');
   });
 
   test('are noticed in the last three hours beside a dear day', async () => {
@@ -442,7 +440,7 @@ describe("a part that can't be read", () => {
   test.each([
     ['/billing/transactions', 'transactions', 'The transactions'],
     ['/storage/drives', 'drives', 'The drives'],
-    ['/users/me', 'profile', 'The profile with the balance'],
+    ['/users/me', 'profile', 'The balance'],
   ])('leaves the others alone and decides the exit code: %s', async (path, part, words) => {
     await known(service.machine('trainer'));
     service.drive('data');
@@ -451,7 +449,7 @@ describe("a part that can't be read", () => {
     expect(code).toBe(1);
     expect(stdout).toContain('trainer');
     expect(stdout).toContain(`- ${words} could not be read, exit code 1: `);
-    expect(stderr).toContain(`error: ${words} could not be read, the rest is shown: `);
+    expect(stderr).toContain(`error: ${words} could not be read (the rest is shown): `);
     const { doc } = await status();
     expect(doc.unread).toMatchObject([{ part, code: 'refused' }]);
     expect(doc.charges === null).toBe(part !== 'profile');
@@ -468,7 +466,7 @@ describe("a part that can't be read", () => {
     expect(doc.instances).toMatchObject([{ unread: true, status: 'ACTIVE' }, { unread: false }]);
     expect(doc.burn.per_hour).toBe('179.80');
     expect(doc.attention[0].message).toContain(
-      'Instances could not be read (1 of 2 instances, shown as',
+      'Instances could not be read (1 of 2 instances, shown with',
     );
   });
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { action } from '../../../cli/verb.ts';
 import type { Context } from '../../../context.ts';
 import { CliError } from '../../../errors.ts';
-import { drivesUnread, readKnownMachines } from '../../../instances/known-machines.ts';
+import { drivesUnread, readKnownInstances } from '../../../instances/known-instances.ts';
 import type { View } from '../../../output/output.ts';
 import { knownHostsFile } from '../../../reach/known-hosts.ts';
 import {
@@ -64,7 +64,7 @@ export const sshConfig = action({
 /** Of all known instances; warns about those that could not be read. */
 async function readEntries(context: Context): Promise<HostEntry[]> {
   const api = await context.api();
-  const known = await readKnownMachines(
+  const known = await readKnownInstances(
     { all: false, drives: api.drives.list(), now: context.clock.now() },
     api,
     context,
@@ -72,11 +72,11 @@ async function readEntries(context: Context): Promise<HostEntry[]> {
   if (known.driveFault !== undefined)
     context.err.warn('incomplete', drivesUnread(known.driveFault));
   const [fault] = known.faults;
-  if (fault !== undefined && known.faults.length === known.asked) throw fault;
+  if (fault !== undefined && known.faults.length === known.requested) throw fault;
   if (fault !== undefined) {
     context.err.warn(
       'incomplete',
-      `${known.faults.length} of ${known.asked} machines could not be read: ${fault.message}`,
+      `${known.faults.length} of ${known.requested} instances could not be read: ${fault.message}`,
     );
   }
   return hostEntries(known.rows.flatMap(({ instance }) => instance ?? []));

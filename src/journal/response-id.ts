@@ -1,22 +1,22 @@
 import { isUuid, resourceId } from '../rules/names.ts';
 
-interface AnswerId {
+interface ResponseId {
   readonly id: string;
   readonly name: string | undefined;
 }
 
 /**
- * Before the id only plain values and the envelope may stand, since the id of an offer or image
- * nested further in is not the instance's.
+ * Allows only plain values and the envelope before the ID. A nested ID belongs to an offer or image,
+ * not to the instance.
  */
 const AT_THE_FRONT =
   /^\s*\{(?:[^{}[\]]*"data"\s*:\s*\{)?[^{}[\]]*?"id"\s*:\s*"([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})"/i;
 
 /**
- * The instance's id in a response, with or without the envelope. One that was cut off behind the id
- * is searched as text. undefined if there is none for certain.
+ * Returns the instance ID in a response, with or without the envelope. Searches a truncated response
+ * as text. Returns undefined unless the ID is certain.
  */
-export function answerId(text: string): AnswerId | undefined {
+export function responseId(text: string): ResponseId | undefined {
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -30,7 +30,7 @@ export function answerId(text: string): AnswerId | undefined {
   return { id, name: typeof name === 'string' ? name : undefined };
 }
 
-/** `data.id` of a response without success; an instance's id is a UUID (API document: Instance). */
+/** Returns `data.id` of an unsuccessful response; instance IDs are UUIDs (API document: Instance). */
 export function refusedId(text: string): string | undefined {
   let value: unknown;
   try {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { answerId } from '../../src/journal/index.ts';
+import { responseId } from '../../src/journal/index.ts';
 import { fc } from '../support/random.ts';
 import { envelope } from '../support/service.ts';
 
@@ -19,7 +19,7 @@ const whole = body.indexOf(ID) + ID.length + 1;
 describe('the id of a new instance', () => {
   test('is found in a response that was cut anywhere after it, and never a wrong one', () => {
     for (let length = 0; length <= body.length; length += 1) {
-      const found = answerId(body.slice(0, length))?.id;
+      const found = responseId(body.slice(0, length))?.id;
       expect(found, `cut at ${length}`).toBe(length < whole ? undefined : ID);
     }
   });
@@ -29,14 +29,14 @@ describe('the id of a new instance', () => {
     fc.assert(
       fc.property(fields, fc.constantFrom(0, 2, '\t'), fc.nat(), (entries, space, cut) => {
         const text = JSON.stringify({ data: Object.fromEntries(entries) }, null, space);
-        expect(answerId(text)).toEqual({ id: ID, name: 'trainer' });
-        expect([ID, undefined]).toContain(answerId(text.slice(0, cut % text.length))?.id);
+        expect(responseId(text)).toEqual({ id: ID, name: 'trainer' });
+        expect([ID, undefined]).toContain(responseId(text.slice(0, cut % text.length))?.id);
       }),
     );
   });
 
   test('is found without an envelope', () => {
-    expect(answerId(JSON.stringify(instance))).toEqual({ id: ID, name: 'trainer' });
+    expect(responseId(JSON.stringify(instance))).toEqual({ id: ID, name: 'trainer' });
   });
 
   test.each([
@@ -48,7 +48,7 @@ describe('the id of a new instance', () => {
     ['the id of a nested thing, cut', `{"data":{"offer":{"id":"${NESTED}"},"na`],
     ['a list', `{"data":[{"id":"${ID}"}]}`],
   ])('is not found in %s', (_what, text) => {
-    expect(answerId(text)).toBeUndefined();
+    expect(responseId(text)).toBeUndefined();
   });
 
   test.each([
@@ -57,6 +57,6 @@ describe('the id of a new instance', () => {
     ['ids that are none', '"id":'],
     ['spaces', ' '],
   ])('is found in linear time in %s', (_what, piece) => {
-    expect(answerId(`{"data":{${piece.repeat(400_000)}`)).toBeUndefined();
+    expect(responseId(`{"data":{${piece.repeat(400_000)}`)).toBeUndefined();
   });
 });

@@ -9,129 +9,129 @@ import { isTerminated } from '../rules/statuses.ts';
 import { newestFirst } from './newest-first.ts';
 import { readableJournal } from './pending.ts';
 
-/** A machine known to this computer: as it was read now, as it was last seen, or only asked for. */
+/** An instance known to this computer: just read, as last seen, or only requested. */
 export interface Listed {
-  /** null for a request whose answer was lost, or has not come yet. */
+  /** null for a request without a response. */
   readonly id: string | null;
   readonly name: string;
-  /** The service's word, or GONE, UNKNOWN, IN_FLIGHT, UNREAD, which are ours. */
+  /** The service's status, or our own GONE, UNKNOWN, IN_FLIGHT or UNREAD. */
   readonly status: string;
   readonly instance?: Instance;
   readonly last?: Snapshot | undefined;
-  /** Of a request alone. */
+  /** Only on a request. */
   readonly asked_at?: string;
-  /** Of a request alone; "untrack" takes it. */
+  /** Only on a request; "untrack" accepts it. */
   readonly uid?: string;
-  /** Of a machine that this computer asked for: when. It only heard of the others. */
+  /** When this computer requested the instance; missing if it was only discovered. */
   readonly ordered_at?: string;
   readonly offer_id?: string | null;
-  /** The status is old news: the machine could not be read now. */
+  /** The status is the last one seen, because the instance could not be read now. */
   readonly unread?: true;
-  /** What a person should know beside the status. */
+  /** Details that a person needs beside the status. */
   readonly note?: string;
 }
 
-export interface KnownMachines {
+export interface KnownInstances {
   /**
-   * Requests without an outcome first, then machines, terminated ones too where they were read; each
-   * of the two newest first.
+   * Requests without an outcome first, then instances, terminated ones too if they were read. Both
+   * parts are newest first.
    */
   readonly rows: readonly Listed[];
-  /** How many of the rows are machines that the service was asked for. */
-  readonly asked: number;
-  /** Why machines could not be read; their rows show what was last seen. */
+  /** Number of rows that were requested from the service. */
+  readonly requested: number;
+  /** Why instances could not be read; their rows show the last state seen. */
   readonly faults: readonly CliError[];
-  /** Why the drives, which name machines too, could not be read. */
+  /** Why the drives could not be read. Drives name instances too. */
   readonly driveFault: CliError | undefined;
 }
 
 /**
- * As many readings at once: two hundred machines are two rounds of waiting. They are reads, and a
- * service that finds them too many says so (429) and is then asked again when it wants to be.
+ * Concurrent reads: 200 instances take two round trips. A service that finds them too many returns
+ * 429, and its Retry-After is honoured.
  */
 const AT_ONCE = 100;
 
 interface ReadHow {
-  /** Terminated machines too. */
+  /** Includes terminated instances. */
   readonly all: boolean;
-  /** Ids of machines that need no reading; they get no row. */
+  /** Instance IDs to skip; they get no row. */
   readonly except?: ReadonlySet<string | null>;
-  /** The drives of the account, being read: they name the machines that they are mounted to. */
+  /** The account's drives, in flight: each names the instance it is attached to. */
   readonly drives: Promise<readonly Drive[]>;
-  /** The moment that ages are told from. */
+  /** The time that ages are relative to. */
   readonly now: number;
-  /** For a caller that knows whose it is. */
+  /** For a caller that already has the account's journal. */
   readonly journal?: Promise<Journal>;
-  /** Of each reading of a machine. */
+  /** Options for each read of an instance. */
   readonly options?: CallOptions;
 }
 
 /**
- * The machines known to this computer, each read afresh, and those that a drive names, since the
- * published API has no list of them. One that can't be read is a row of old news and a fault; a
- * refused key is thrown.
+ * Reads every instance known to this computer, and those that drives name: the published API has no
+ * list of instances. An instance that can't be read becomes a row with its last state, and a fault.
+ * Throws if the key is refused.
  */
-export async function readKnownMachines(
+export async function readKnownInstances(
   { all, except, drives, now, options = {}, journal: given }: ReadHow,
   api: Api,
   context: Context,
-): Promise<KnownMachines> {
-  // Awaited below, and a failure in between would end the process.
+): Promise<KnownInstances> {
+  // Awaited below; an unhandled rejection before that would end the process.
   drives.catch(() => undefined);
   const journal = await (given ?? readableJournal(context));
   const known = await journal.read({ archived: all });
-  const ids = new Map(known.instances.map((machine) => [machine.id, machine]));
+  const ids = new Map(known.instances.map((one) => [one.id, one]));
   const faults: CliError[] = [];
-  const read = (asked: readonly string[]) =>
-    eachBounded(asked, AT_ONCE, (id) => readOne(id, ids.get(id), { api, faults, now, options }));
+  const read = (wanted: readonly string[]) =>
+    eachBounded(wanted, AT_ONCE, (id) => readOne(id, ids.get(id), { api, faults, now, options }));
 
-  const isAsked = (id: string) => except?.has(id) !== true;
-  const reading = read([...ids.keys()].filter(isAsked));
+  const isWanted = (id: string) => except?.has(id) !== true;
+  const reading = read([...ids.keys()].filter(isWanted));
   reading.catch(() => undefined);
   const { found, fault, isOdd } = await attachedTo(drives);
   if (isOdd) context.err.warn('odd_response', ODD);
-  const archived = all ? NO_MACHINES : await archivedOf(found, ids, journal);
+  const archived = all ? NONE : await archivedOf(found, ids, journal);
   const fresh = found.filter(
-    (id) => isAsked(id) && !ids.has(id) && archived.get(id)?.untracked !== true,
+    (id) => isWanted(id) && !ids.has(id) && archived.get(id)?.untracked !== true,
   );
-  for (const [id, machine] of archived) ids.set(id, machine);
+  for (const [id, instance] of archived) ids.set(id, instance);
   const attached = await read(fresh);
   for (const id of fresh.filter((one) => !archived.has(one))) {
-    context.err.note(`Found through a drive and taken into the list: ${id}.`);
+    context.err.note(`Found an instance through its drive and added it to the list: ${id}.`);
   }
-  // A drive that names a machine which was over raises a doubt; that it is over, a reading says.
+  // A drive may still name a terminated instance. Only a read shows whether it really is terminated.
   const isOver = ({ id, status }: Listed) => archived.has(id ?? '') && isTerminated(status);
   const rows = [...(await reading), ...attached.filter((row) => !isOver(row))];
   const lost = known.unknown.map((rental) => unknownRow(rental, now));
   const inFlight = known.inFlight.map((rental) => inFlightRow(rental, now));
   const inOrder = [...newestFirst(lost), ...newestFirst(inFlight), ...newestFirst(rows)];
-  return { rows: inOrder, asked: rows.length, faults, driveFault: fault };
+  return { rows: inOrder, requested: rows.length, faults, driveFault: fault };
 }
 
 export function drivesUnread({ message }: CliError): string {
-  return `The drives could not be read, so machines known only through one may be missing: ${message}`;
+  return `The drives could not be read, so instances known only through a drive may be missing: ${message}`;
 }
 
-const NO_MACHINES: ReadonlyMap<string, KnownInstance> = new Map();
+const NONE: ReadonlyMap<string, KnownInstance> = new Map();
 
-/** Those of the archive: they were terminated, or are not wanted in the list. */
+/** Returns the archived instances: terminated or untracked. */
 async function archivedOf(
   found: readonly string[],
   known: ReadonlyMap<string, KnownInstance>,
   journal: Journal,
 ): Promise<ReadonlyMap<string, KnownInstance>> {
   if (found.every((id) => known.has(id))) {
-    return NO_MACHINES;
+    return NONE;
   }
-  const { instances: machines } = await journal.read({ archived: true });
-  return new Map(machines.filter(({ archived }) => archived).map((one) => [one.id, one]));
+  const { instances } = await journal.read({ archived: true });
+  return new Map(instances.filter(({ archived }) => archived).map((one) => [one.id, one]));
 }
 
-/** Nothing can be asked for by it, and nothing is kept under it. */
+/** Such an ID can't be part of a request path or a file name. */
 const ODD =
-  'A drive names the machine that it is mounted to by what can be no id, so that this machine may be missing: gpucloud drives list shows it.';
+  'A drive names its instance by an invalid ID, so that instance may be missing here: gpucloud drives list';
 
-/** The ids that drives name; a list of drives that can't be had leaves the rest alone. */
+/** Returns the IDs that drives name. If the drives can't be read, returns the fault instead. */
 async function attachedTo(
   drives: Promise<readonly Drive[]>,
 ): Promise<{ found: string[]; fault: CliError | undefined; isOdd: boolean }> {
@@ -169,17 +169,17 @@ async function readOne(
     const name = known?.name ?? id;
     const last = known?.last;
     if (error.failure === 'notFound') {
-      // Never dropped for it: only the web console can tell what became of the machine.
-      const note = `the service does not find it; ${seenWords(last, now)}`;
+      // The row stays: only the web console shows what became of the instance.
+      const note = `not found by the service; ${lastSeen(last, now)}`;
       return { id, name, status: 'GONE', last, note, ...ordered };
     }
     faults.push(error);
-    const note = `could not be read; ${seenWords(last, now)}`;
+    const note = `could not be read; ${lastSeen(last, now)}`;
     return { id, name, status: last?.status ?? 'UNREAD', last, unread: true, note, ...ordered };
   }
 }
 
-function seenWords(last: Snapshot | undefined, now: number): string {
+function lastSeen(last: Snapshot | undefined, now: number): string {
   return last === undefined ? 'never seen' : `${last.status} ${ago(last.seen_at, now)}`;
 }
 
@@ -196,15 +196,15 @@ function unknownRow({ uid, name, asked_at, offer_id }: OpenRequest, now: number)
     status: 'UNKNOWN',
     asked_at,
     offer_id,
-    note: `asked for ${ago(asked_at, now)}; may be billing: gpucloud instances recover`,
+    note: `requested ${ago(asked_at, now)}; may be billing: gpucloud instances recover`,
   };
 }
 
-/** Another process waits for its answer; should it stand still, nobody else tells of its machine. */
+/** Returns a row for a request in flight: if its process hangs, nothing else shows the instance. */
 function inFlightRow(rental: OpenRequest, now: number): Listed {
   return {
     ...unknownRow(rental, now),
     status: 'IN_FLIGHT',
-    note: `asked for ${ago(rental.asked_at, now)}; its process waits for the answer`,
+    note: `requested ${ago(rental.asked_at, now)}; its process is waiting for the response`,
   };
 }
