@@ -161,10 +161,12 @@ __gpucloud_at_instances() {
     endpoints) path=instances_endpoints ;;
     secrets) path=instances_secrets ;;
     open) path=instances_open ;;
+    expire) path=instances_expire ;;
+    reap) path=instances_reap ;;
     recover) path=instances_recover ;;
     track) path=instances_track ;;
     untrack) path=instances_untrack ;;
-    ' ') verbs='list get create reorder start stop terminate events wait ssh scp tunnel ssh-config endpoints secrets open recover track untrack' ;;
+    ' ') verbs='list get create reorder start stop terminate events wait ssh scp tunnel ssh-config endpoints secrets open expire reap recover track untrack' ;;
     *) return 1 ;;
   esac
 }
@@ -172,8 +174,8 @@ __gpucloud_at_instances() {
 __gpucloud_at_instances_list() {
   case $1 in
     --interval) offer=free ;;
-    --columns) offer='list name id status offer price_per_hour_snapshot ip_address paid_until created_at last_seen_at note' ;;
-    --sort) offer='words name id status offer price_per_hour_snapshot ip_address paid_until created_at last_seen_at note' ;;
+    --columns) offer='list name id status offer price_per_hour_snapshot ip_address paid_until created_at last_seen_at ends_at note' ;;
+    --sort) offer='words name id status offer price_per_hour_snapshot ip_address paid_until created_at last_seen_at ends_at note' ;;
     ' ') flags='--all -a --watch -w --interval' ;;
     *) return 1 ;;
   esac
@@ -192,7 +194,7 @@ __gpucloud_at_instances_get() {
 __gpucloud_at_instances_create() {
   case $1 in
     --env-file|--file|-f) offer=file ;;
-    --name|--docker-image|--docker-command|--shm-size|--port|-p|--env|-e|--volume|-v|--max-price|--wait-timeout|--poll-interval) offer=free ;;
+    --name|--docker-image|--docker-command|--shm-size|--port|-p|--env|-e|--volume|-v|--max-price|--terminate-after|--terminate-at|--wait-timeout|--poll-interval) offer=free ;;
     --columns) offer='list name id status offer price_per_hour_snapshot ip_address paid_until created_at region gpu_count image failure_reason' ;;
     --sort) offer='words name id status offer price_per_hour_snapshot ip_address paid_until created_at region gpu_count image failure_reason' ;;
     --offer) offer='names offer' ;;
@@ -201,18 +203,18 @@ __gpucloud_at_instances_create() {
     --template) offer='names template' ;;
     --drive) offer='names drive' ;;
     --wait) offer='=words active ssh' ;;
-    ' ') flags='--name --offer --image --ssh-key --template --drive --docker-image --docker-command --shm-size --port -p --env -e --env-file --any-env-key --volume -v --file -f --max-price --if-not-exists --dry-run --schema --wait --wait-timeout --poll-interval' takes=(free) ;;
+    ' ') flags='--name --offer --image --ssh-key --template --drive --docker-image --docker-command --shm-size --port -p --env -e --env-file --any-env-key --volume -v --file -f --max-price --terminate-after --terminate-at --unenforced --if-not-exists --dry-run --schema --wait --wait-timeout --poll-interval' takes=(free) ;;
     *) return 1 ;;
   esac
 }
 
 __gpucloud_at_instances_reorder() {
   case $1 in
-    --name|--max-price|--wait-timeout|--poll-interval) offer=free ;;
+    --name|--max-price|--terminate-after|--terminate-at|--wait-timeout|--poll-interval) offer=free ;;
     --columns) offer='list name id status offer price_per_hour_snapshot ip_address paid_until created_at region gpu_count image failure_reason' ;;
     --sort) offer='words name id status offer price_per_hour_snapshot ip_address paid_until created_at region gpu_count image failure_reason' ;;
     --wait) offer='=words active ssh' ;;
-    ' ') flags='--name --any-name --max-price --wait --wait-timeout --poll-interval' takes=(free free) ;;
+    ' ') flags='--name --any-name --max-price --terminate-after --terminate-at --unenforced --wait --wait-timeout --poll-interval' takes=(free free) ;;
     *) return 1 ;;
   esac
 }
@@ -335,6 +337,26 @@ __gpucloud_at_instances_secrets() {
 __gpucloud_at_instances_open() {
   case $1 in
     ' ') flags=--print takes=('names instance' free) ;;
+    *) return 1 ;;
+  esac
+}
+
+__gpucloud_at_instances_expire() {
+  case $1 in
+    --after|--at) offer=free ;;
+    --columns) offer='list name id status ends_at' ;;
+    --sort) offer='words name id status ends_at' ;;
+    ' ') flags='--after --at --never' repeats=1 takes=('names instance') ;;
+    *) return 1 ;;
+  esac
+}
+
+__gpucloud_at_instances_reap() {
+  case $1 in
+    --every) offer=free ;;
+    --columns) offer='list name id deadline outcome overdue_seconds' ;;
+    --sort) offer='words name id deadline outcome overdue_seconds' ;;
+    ' ') flags=--every ;;
     *) return 1 ;;
   esac
 }

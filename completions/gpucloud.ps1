@@ -66,6 +66,8 @@ Register-ArgumentCompleter -Native -CommandName gpucloud -ScriptBlock {
     $steps['instances:endpoints'] = 'instances endpoints'
     $steps['instances:secrets'] = 'instances secrets'
     $steps['instances:open'] = 'instances open'
+    $steps['instances:expire'] = 'instances expire'
+    $steps['instances:reap'] = 'instances reap'
     $steps['instances:recover'] = 'instances recover'
     $steps['instances:track'] = 'instances track'
     $steps['instances:untrack'] = 'instances untrack'
@@ -131,14 +133,14 @@ Register-ArgumentCompleter -Native -CommandName gpucloud -ScriptBlock {
     $takes['sandbox rogue'] = @('free')
     $flags['sandbox reset'] = @('--balance', 'opening balance (default: 10000.00 and a bonus of 500.00)', '--speed', 'virtual seconds per second; 0 stops the clock (default: 1)', '--state', 'state file (default: that of the profile "sandbox")')
     $flags['sandbox serve'] = @('--port', 'port to listen on; 0 takes any free one (default: 0)', '--speed', 'virtual seconds per second; 0 stops the clock (default: unchanged)', '--fault', 'failure to cause (again for more): fail-start, fail-stop, fail-terminate, slow-provisioning, fail-provisioning, fail-running', '--state', 'state file (default: that of the profile "sandbox")')
-    $verbs['instances'] = @('list', 'List instances known to this computer', 'get', 'Show instances in detail', 'create', 'Rent an instance', 'reorder', 'Rent a terminated instance again', 'start', 'Start stopped instances', 'stop', 'Stop instances; their disks are kept', 'terminate', 'Terminate instances; their disks are deleted', 'events', 'Show or follow the event log', 'wait', 'Wait until instances reach a status', 'ssh', 'Open a shell, or run a command', 'scp', 'Copy files to or from an instance', 'tunnel', 'Forward a port to this computer', 'ssh-config', 'Let ssh, rsync and VS Code use instance names', 'endpoints', 'List URLs and ports', 'secrets', 'Show generated passwords and tokens', 'open', 'Open an application in the browser', 'recover', 'Settle requests with an unknown outcome', 'track', 'Add instances rented elsewhere', 'untrack', 'Remove from the list; billing continues')
+    $verbs['instances'] = @('list', 'List instances known to this computer', 'get', 'Show instances in detail', 'create', 'Rent an instance', 'reorder', 'Rent a terminated instance again', 'start', 'Start stopped instances', 'stop', 'Stop instances; their disks are kept', 'terminate', 'Terminate instances; their disks are deleted', 'events', 'Show or follow the event log', 'wait', 'Wait until instances reach a status', 'ssh', 'Open a shell, or run a command', 'scp', 'Copy files to or from an instance', 'tunnel', 'Forward a port to this computer', 'ssh-config', 'Let ssh, rsync and VS Code use instance names', 'endpoints', 'List URLs and ports', 'secrets', 'Show generated passwords and tokens', 'open', 'Open an application in the browser', 'expire', 'Set or remove a deadline', 'reap', 'Terminate what is past its deadline', 'recover', 'Settle requests with an unknown outcome', 'track', 'Add instances rented elsewhere', 'untrack', 'Remove from the list; billing continues')
     $flags['instances list'] = @('--all', 'include terminated instances', '-a', 'include terminated instances', '--watch', 'refresh until Ctrl-C; off a terminal, print each change', '-w', 'refresh until Ctrl-C; off a terminal, print each change', '--interval', 'time between refreshes of --watch')
     $flags['instances get'] = @('--watch', 'refresh until Ctrl-C; off a terminal, print each change', '-w', 'refresh until Ctrl-C; off a terminal, print each change', '--interval', 'time between refreshes of --watch')
     $repeats['instances get'] = $true
     $takes['instances get'] = @('names instance')
-    $flags['instances create'] = @('--name', 'same as NAME', '--offer', 'offer (the hardware), by name or ID; see "catalog list"', '--image', 'base image (the system), by name or ID', '--ssh-key', 'SSH key, by name, ID or fingerprint (again for more)', '--template', 'application template, by slug, name or ID', '--drive', 'cloud drive to attach, by name or ID', '--docker-image', 'run this container', '--docker-command', 'command to run in the container', '--shm-size', 'shared memory of the container, in GB', '--port', 'publish a port: EXTERNAL:INTERNAL[/tcp|udp][,name=web][,main] (again for more)', '-p', 'publish a port: EXTERNAL:INTERNAL[/tcp|udp][,name=web][,main] (again for more)', '--env', 'container variable: KEY=VALUE, or KEY to copy yours (again for more)', '-e', 'container variable: KEY=VALUE, or KEY to copy yours (again for more)', '--env-file', 'read variables from a file (again for more)', '--any-env-key', 'allow variable names that break the usual rule', '--volume', 'mount HOST_PATH:CONTAINER_PATH (again for more)', '-v', 'mount HOST_PATH:CONTAINER_PATH (again for more)', '--file', 'read the request from a YAML or JSON file; - for stdin', '-f', 'read the request from a YAML or JSON file; - for stdin', '--max-price', 'terminate at once if the price per hour is higher', '--if-not-exists', 'print the instance of that name if one exists', '--dry-run', 'print the request without sending it', '--schema', 'print the JSON Schema of --file', '--wait', 'wait until it is active (--wait=ssh: until SSH answers)', '--wait-timeout', 'time limit for the whole wait', '--poll-interval', 'time between requests')
+    $flags['instances create'] = @('--name', 'same as NAME', '--offer', 'offer (the hardware), by name or ID; see "catalog list"', '--image', 'base image (the system), by name or ID', '--ssh-key', 'SSH key, by name, ID or fingerprint (again for more)', '--template', 'application template, by slug, name or ID', '--drive', 'cloud drive to attach, by name or ID', '--docker-image', 'run this container', '--docker-command', 'command to run in the container', '--shm-size', 'shared memory of the container, in GB', '--port', 'publish a port: EXTERNAL:INTERNAL[/tcp|udp][,name=web][,main] (again for more)', '-p', 'publish a port: EXTERNAL:INTERNAL[/tcp|udp][,name=web][,main] (again for more)', '--env', 'container variable: KEY=VALUE, or KEY to copy yours (again for more)', '-e', 'container variable: KEY=VALUE, or KEY to copy yours (again for more)', '--env-file', 'read variables from a file (again for more)', '--any-env-key', 'allow variable names that break the usual rule', '--volume', 'mount HOST_PATH:CONTAINER_PATH (again for more)', '-v', 'mount HOST_PATH:CONTAINER_PATH (again for more)', '--file', 'read the request from a YAML or JSON file; - for stdin', '-f', 'read the request from a YAML or JSON file; - for stdin', '--max-price', 'terminate at once if the price per hour is higher', '--terminate-after', 'terminate it after this time, such as 4h', '--terminate-at', 'terminate it at this time, such as 2026-01-31T18:00', '--unenforced', 'allow a deadline although nothing enforces it', '--if-not-exists', 'print the instance of that name if one exists', '--dry-run', 'print the request without sending it', '--schema', 'print the JSON Schema of --file', '--wait', 'wait until it is active (--wait=ssh: until SSH answers)', '--wait-timeout', 'time limit for the whole wait', '--poll-interval', 'time between requests')
     $takes['instances create'] = @('free')
-    $flags['instances reorder'] = @('--name', 'same as NEW-NAME', '--any-name', 'allow a name that breaks the naming rule', '--max-price', 'terminate at once if the price per hour is higher', '--wait', 'wait until it is active (--wait=ssh: until SSH answers)', '--wait-timeout', 'time limit for the whole wait', '--poll-interval', 'time between requests')
+    $flags['instances reorder'] = @('--name', 'same as NEW-NAME', '--any-name', 'allow a name that breaks the naming rule', '--max-price', 'terminate at once if the price per hour is higher', '--terminate-after', 'terminate it after this time, such as 4h', '--terminate-at', 'terminate it at this time, such as 2026-01-31T18:00', '--unenforced', 'allow a deadline although nothing enforces it', '--wait', 'wait until it is active (--wait=ssh: until SSH answers)', '--wait-timeout', 'time limit for the whole wait', '--poll-interval', 'time between requests')
     $takes['instances reorder'] = @('free', 'free')
     $flags['instances start'] = @('--wait', 'wait until it is active (--wait=ssh: until SSH answers)', '--wait-timeout', 'time limit for the whole wait', '--poll-interval', 'time between requests')
     $repeats['instances start'] = $true
@@ -169,6 +171,10 @@ Register-ArgumentCompleter -Native -CommandName gpucloud -ScriptBlock {
     $takes['instances secrets'] = @('names instance', 'free')
     $flags['instances open'] = @('--print', 'print the link instead of opening it')
     $takes['instances open'] = @('names instance', 'free')
+    $flags['instances expire'] = @('--after', 'terminate after this time, such as 4h', '--at', 'terminate at this time, such as 2026-01-31T18:00', '--never', 'remove the deadline')
+    $repeats['instances expire'] = $true
+    $takes['instances expire'] = @('names instance')
+    $flags['instances reap'] = @('--every', 'the interval at which a scheduler repeats this command, such as 5m')
     $repeats['instances recover'] = $true
     $takes['instances recover'] = @('free')
     $flags['instances track'] = @('--force', 'add an ID that can''t be read')
@@ -290,10 +296,14 @@ Register-ArgumentCompleter -Native -CommandName gpucloud -ScriptBlock {
     $values['instances create:--volume'] = 'free'
     $values['instances create:-v'] = 'free'
     $values['instances create:--max-price'] = 'free'
+    $values['instances create:--terminate-after'] = 'free'
+    $values['instances create:--terminate-at'] = 'free'
     $values['instances create:--wait-timeout'] = 'free'
     $values['instances create:--poll-interval'] = 'free'
     $values['instances reorder:--name'] = 'free'
     $values['instances reorder:--max-price'] = 'free'
+    $values['instances reorder:--terminate-after'] = 'free'
+    $values['instances reorder:--terminate-at'] = 'free'
     $values['instances reorder:--wait-timeout'] = 'free'
     $values['instances reorder:--poll-interval'] = 'free'
     $values['instances start:--wait-timeout'] = 'free'
@@ -326,6 +336,9 @@ Register-ArgumentCompleter -Native -CommandName gpucloud -ScriptBlock {
     $values['instances tunnel:--ssh-arg'] = 'free'
     $values['instances tunnel:--wait-timeout'] = 'free'
     $values['instances tunnel:--poll-interval'] = 'free'
+    $values['instances expire:--after'] = 'free'
+    $values['instances expire:--at'] = 'free'
+    $values['instances reap:--every'] = 'free'
     $values['status:--interval'] = 'free'
     $values['catalog add:--name'] = 'free'
     $values['drives list:--interval'] = 'free'
@@ -354,8 +367,8 @@ Register-ArgumentCompleter -Native -CommandName gpucloud -ScriptBlock {
     $values['sandbox serve:--fault'] = 'words fail-start fail-stop fail-terminate slow-provisioning fail-provisioning fail-running'
     $values['doctor:--columns'] = 'list id status message hint'
     $values['doctor:--sort'] = 'words id status message hint'
-    $values['instances list:--columns'] = 'list name id status offer price_per_hour_snapshot ip_address paid_until created_at last_seen_at note'
-    $values['instances list:--sort'] = 'words name id status offer price_per_hour_snapshot ip_address paid_until created_at last_seen_at note'
+    $values['instances list:--columns'] = 'list name id status offer price_per_hour_snapshot ip_address paid_until created_at last_seen_at ends_at note'
+    $values['instances list:--sort'] = 'words name id status offer price_per_hour_snapshot ip_address paid_until created_at last_seen_at ends_at note'
     $values['instances get:--columns'] = 'list name id status offer price_per_hour_snapshot ip_address paid_until created_at region gpu_count image failure_reason'
     $values['instances create:--columns'] = 'list name id status offer price_per_hour_snapshot ip_address paid_until created_at region gpu_count image failure_reason'
     $values['instances reorder:--columns'] = 'list name id status offer price_per_hour_snapshot ip_address paid_until created_at region gpu_count image failure_reason'
@@ -399,6 +412,10 @@ Register-ArgumentCompleter -Native -CommandName gpucloud -ScriptBlock {
     $values['instances endpoints:--sort'] = 'words instance name url address protocol is_main port source instance_id'
     $values['instances secrets:--columns'] = 'list key value'
     $values['instances secrets:--sort'] = 'words key value'
+    $values['instances expire:--columns'] = 'list name id status ends_at'
+    $values['instances expire:--sort'] = 'words name id status ends_at'
+    $values['instances reap:--columns'] = 'list name id deadline outcome overdue_seconds'
+    $values['instances reap:--sort'] = 'words name id deadline outcome overdue_seconds'
     $values['instances recover:--columns'] = 'list name outcome id asked_at note operation offer_id uid'
     $values['instances recover:--sort'] = 'words name outcome id asked_at note operation offer_id uid'
     $values['status:--columns'] = 'list as_of balance per_hour per_day per_month hours_left runs_out_at unexplained instances drives attention unread'

@@ -73,6 +73,7 @@ export function createContext(host: Host, flags: GlobalFlags, version: string): 
     async close() {
       // A command that sent no request, but looked at what is kept here, warns at its end.
       if (settings.areFoldersUsed() && !isQuiet) await warnOfUnknown();
+      if (serviceClock.isKnown() && !isQuiet) await stores.warnOfOverdue(serviceClock.now());
       // Neither needs the other, and both take a while.
       const kept = names.keep();
       try {

@@ -4,7 +4,10 @@
  */
 export const WARNINGS = {
   account_blocked: 'the service says that the account is blocked',
+  clock_differs: "this computer's clock and the service's differ by more than a minute",
   connection: 'a connection to an instance, or a program that was started for it, failed',
+  deadline_passed: 'an instance is past its deadline, and may be billing',
+  deadline_unenforced: 'an instance has no deadline, or nothing on this computer enforces it',
   drive_suspended: 'a drive is suspended and will be deleted',
   incomplete: 'part of the result is missing, since it could not be read',
   key_exposed: 'others on this computer can read a key',

@@ -1,8 +1,10 @@
 import { join } from 'node:path';
 import type { NameRecorder } from '../completion/recorder.ts';
 import { CliError, usageError } from '../errors.ts';
-import type { Journal, Scope } from '../journal/index.ts';
+import type { Deadline, Journal, Scope } from '../journal/index.ts';
 import { lazy } from '../lazy.ts';
+import { spanText } from '../output/time.ts';
+import { mayBill } from '../rules/statuses.ts';
 import type { Sandbox } from '../sandbox/index.ts';
 import type { Context, Host } from './contract.ts';
 import type { SettingsRoom } from './settings.ts';
@@ -10,6 +12,8 @@ import type { SettingsRoom } from './settings.ts';
 export interface Stores extends Pick<Context, 'journal' | 'journalOf' | 'catalog' | 'sandbox'> {
   /** Warns, once per run, of requests whose outcome is unknown. */
   warnOfUnknown(): Promise<void>;
+  /** Warns of instances that are past their deadline at the service's time. */
+  warnOfOverdue(now: number): Promise<void>;
 }
 
 /** What is kept on this computer: the journal, the catalog, and the sandbox's state. */
@@ -85,6 +89,20 @@ export function createStores(
     }
   }
 
+  async function warnOfOverdue(now: number): Promise<void> {
+    try {
+      const { anyDeadline } = await import('../journal/pending.ts');
+      if (!anyDeadline((await folders()).state)) return;
+      const deadlines = await (await journalAtHand()).deadlines();
+      const overdue = deadlines.filter(
+        ({ deadline, status }) => Date.parse(deadline) <= now && mayBill(status),
+      );
+      if (overdue.length > 0) err.warn('deadline_passed', overdueWarning(overdue, now));
+    } catch {
+      // That the journal can't be read has been reported by warnOfUnknown.
+    }
+  }
+
   const catalog = lazy(async () => {
     const { openCatalog } = await import('../catalog/index.ts');
     const { sandbox: builtIn, baseUrl } = (await resolved()).settings;
@@ -106,10 +124,26 @@ export function createStores(
     );
   });
 
-  return { journal, journalOf, catalog, sandbox, warnOfUnknown: lazy(warnOfUnknown) };
+  return {
+    journal,
+    journalOf,
+    catalog,
+    sandbox,
+    warnOfUnknown: lazy(warnOfUnknown),
+    warnOfOverdue,
+  };
 }
 
 function unknownWarning(count: number): string {
   const requests = count === 1 ? '1 request has' : `${count} requests have`;
   return `${requests} an unknown outcome, and may be billing. Settle it: gpucloud instances recover`;
+}
+
+function overdueWarning(overdue: readonly Deadline[], now: number): string {
+  const [first] = [...overdue].sort((a, b) => Date.parse(a.deadline) - Date.parse(b.deadline));
+  const late = spanText((now - Date.parse(first?.deadline ?? '')) / 1000);
+  const others = overdue.length - 1;
+  const what = others === 0 ? 'is' : `and ${others} more are`;
+  const them = others === 0 ? 'it' : 'them';
+  return `${first?.name} ${what} ${late} past ${others === 0 ? 'its' : 'the'} deadline, and may be billing. To terminate ${them}: gpucloud instances reap`;
 }

@@ -53,19 +53,20 @@ export async function changeEach(
     },
   );
   const sent = await eachBounded(targets, AT_ONCE, (target) =>
-    attempt(target, () => send(change, target, { api, waits: until !== undefined }, context)),
+    attempt(target, () => changeOne(change, target, { api, waits: until !== undefined }, context)),
   );
   const outcomes = until === undefined ? sent : await waitForEach(sent, until, times, context);
   return outcomeOf([...outcomes, ...missing], targets);
 }
 
-interface Sending {
+export interface Sending {
   readonly api: Api;
   /** Whether the command waits for the status afterwards. */
   readonly waits: boolean;
 }
 
-async function send(
+/** Changes one instance. What it is on its way to already is success, without `onAccepted`. */
+export async function changeOne(
   change: Change,
   target: Target,
   { api, waits }: Sending,

@@ -25,6 +25,8 @@ export interface Listed {
   /** When this computer requested the instance; missing if it was only discovered. */
   readonly ordered_at?: string;
   readonly offer_id?: string | null;
+  /** The deadline, by the service's clock (ISO 8601). */
+  readonly ends_at?: string;
   /** The status is the last one seen, because the instance could not be read now. */
   readonly unread?: true;
   /** Details that a person needs beside the status. */
@@ -159,7 +161,10 @@ async function readOne(
   { api, faults, now, options }: Reading,
 ): Promise<Listed> {
   const isOurs = known?.origin === 'create' || known?.origin === 'reorder';
-  const ordered = isOurs ? { ordered_at: known.asked_at } : {};
+  const ordered = {
+    ...(isOurs ? { ordered_at: known.asked_at } : {}),
+    ...(known?.deadline === undefined ? {} : { ends_at: known.deadline }),
+  };
   try {
     const instance: Instance = await api.instances.get(id, options);
     const row = { id, name: instance.name ?? id, status: instance.status, instance, ...ordered };
@@ -188,7 +193,8 @@ function ago(time: string, now: number): string {
   return then === undefined ? 'once' : relative(then, now);
 }
 
-function unknownRow({ uid, name, asked_at, offer_id }: OpenRequest, now: number): Listed {
+function unknownRow(request: OpenRequest, now: number): Listed {
+  const { uid, name, asked_at, offer_id, deadline } = request;
   return {
     id: null,
     uid,
@@ -196,6 +202,7 @@ function unknownRow({ uid, name, asked_at, offer_id }: OpenRequest, now: number)
     status: 'UNKNOWN',
     asked_at,
     offer_id,
+    ...(deadline === undefined ? {} : { ends_at: deadline }),
     note: `requested ${ago(asked_at, now)}; may be billing: gpucloud instances recover`,
   };
 }

@@ -10,6 +10,8 @@ export interface RentalRequest {
   readonly source_id?: string;
   /** Price limit in RUB per hour, a decimal (`--max-price`). */
   readonly max_price?: string;
+  /** When the instance is to be terminated, by the service's clock (ISO 8601). */
+  readonly deadline?: string;
   /** Request body; secrets are masked before it is stored. */
   readonly body?: object;
   /** Milliseconds after which the process stops waiting for the response. */
@@ -38,7 +40,7 @@ export interface OpenedRequest {
 export interface OpenRequest
   extends Pick<
     RequestRecord,
-    'uid' | 'name' | 'operation' | 'asked_at' | 'offer_id' | 'source_id' | 'max_price'
+    'uid' | 'name' | 'operation' | 'asked_at' | 'offer_id' | 'source_id' | 'max_price' | 'deadline'
   > {
   /** Its process is running and may still be waiting for the response. */
   readonly isInFlight: boolean;
@@ -51,11 +53,31 @@ export interface KnownInstance extends Pick<InstanceRecord, 'id' | 'name' | 'ori
   /** undefined if the instance was never read. */
   readonly last: Snapshot | undefined;
   readonly asked_at: string;
+  /** By the service's clock (ISO 8601); undefined for none. */
+  readonly deadline: string | undefined;
   /** UID of the request that created it. */
   readonly request: string | null;
   /** Terminated or untracked. */
   readonly archived: boolean;
   readonly untracked: boolean;
+}
+
+/** When an instance is to be terminated. */
+export interface Deadline {
+  readonly id: string;
+  readonly name: string;
+  /** By the service's clock (ISO 8601). */
+  readonly deadline: string;
+  /** The status that was seen last; undefined if the instance was never read. */
+  readonly status: string | undefined;
+}
+
+/** The deadline of one instance, while no other process can change it. */
+export interface HeldDeadline {
+  /** undefined for none. */
+  readonly deadline: string | undefined;
+  /** `undefined` removes it. Throws CliError('storage'). */
+  set(name: string, deadline: string | undefined): Promise<void>;
 }
 
 export interface Known {
@@ -110,6 +132,10 @@ export interface Journal {
   track(id: string): Promise<boolean>;
   /** Archives an instance with everything known about it. */
   untrack(id: string): Promise<void>;
+  /** The deadlines of instances that are neither terminated nor untracked. */
+  deadlines(): Promise<readonly Deadline[]>;
+  /** Runs `work` with the deadline that the instance has now. Nobody changes it before it ends. */
+  withDeadline<T>(id: string, work: (held: HeldDeadline) => Promise<T>): Promise<T>;
   /** Settles an open request: it created this instance. */
   settle(uid: string, id: string): Promise<void>;
   /** Archives an open request. */

@@ -1,10 +1,16 @@
 import type { Journal, JournalSettings } from './contract.ts';
+import { deadlines } from './deadlines/index.ts';
 import { known } from './known.ts';
 import { sending } from './sending.ts';
 import { openStore } from './store.ts';
 
 export type * from './contract.ts';
-export type { Operation, Origin, Snapshot } from './record.ts';
+export {
+  heartbeatOf,
+  heartbeatsIn,
+  writeHeartbeat,
+} from './deadlines/heartbeats.ts';
+export type { Heartbeat, Operation, Origin, Snapshot } from './record.ts';
 export { refusedId, responseId } from './response-id.ts';
 
 /** Opens one account's journal. Reads and writes nothing until a method is called. */
@@ -16,5 +22,6 @@ export function openJournal(settings: JournalSettings): Journal {
     learnAccount: (id) => writing(() => accounts.learn(id)),
     ...sending(store),
     ...known(store),
+    ...deadlines(store),
   };
 }

@@ -4,6 +4,7 @@ import { errorCode } from '../files/error-code.ts';
 import { privateFolder } from '../files/private-folder.ts';
 import { isTerminated } from '../rules/statuses.ts';
 import type { KnownInstance, Observation } from './contract.ts';
+import { deadlinePath } from './deadlines/files.ts';
 import { exists, filesIn, keepUnreadable, readText, writeRecord } from './files.ts';
 import { fileName, textOf } from './names.ts';
 import { type InstanceRecord, type Origin, parseRecord, type Snapshot } from './record.ts';
@@ -89,6 +90,7 @@ export async function writeInstance(
     moved(before.path, path);
   }
   await writeRecord(path, record);
+  if (isOver) moved(deadlinePath(folder, record.id), path.replace(/json$/, 'deadline'));
 }
 
 /** Ignores a missing source: two processes may archive an instance at once, and both then write it. */
@@ -133,7 +135,10 @@ export function isOldNews(before: Snapshot | undefined, after: Snapshot): boolea
   );
 }
 
-export function knownInstance({ record, place }: KeptInstance): KnownInstance {
+export function knownInstance(
+  { record, place }: KeptInstance,
+  deadline: string | undefined,
+): KnownInstance {
   const { id, name, origin, last, known_at, request, untracked_at } = record;
   return {
     id,
@@ -141,6 +146,7 @@ export function knownInstance({ record, place }: KeptInstance): KnownInstance {
     origin,
     last,
     asked_at: known_at,
+    deadline,
     request,
     archived: place === 'archive',
     untracked: untracked_at !== undefined,

@@ -26,10 +26,13 @@ export function known(
         // Read requests first: a process that settles one in between has already written its instance.
         const open = (await store.openRequests()).map(openRequestOf);
         const kept = await store.instances(archived ? ['instances', 'archive'] : ['instances']);
+        const deadlines = await store.deadlines();
         seen.clear();
         for (const one of kept) if (!seen.has(one.record.id)) seen.set(one.record.id, one);
         return {
-          instances: [...seen.values()].map(knownInstance),
+          instances: [...seen.values()].map((one) =>
+            knownInstance(one, deadlines.get(one.record.id)?.deadline),
+          ),
           unknown: open.filter(({ isInFlight }) => !isInFlight),
           inFlight: open.filter(({ isInFlight }) => isInFlight),
         };
@@ -37,10 +40,11 @@ export function known(
     },
 
     instance: (id) =>
-      reading(() => {
+      reading(async () => {
         const kept = find(id);
         if (kept !== undefined) seen.set(id, kept);
-        return kept === undefined || kept.isTorn ? undefined : knownInstance(kept);
+        if (kept === undefined || kept.isTorn) return undefined;
+        return knownInstance(kept, (await store.deadlines()).get(id)?.deadline);
       }),
 
     async observe(observation, origin) {

@@ -8,6 +8,7 @@ const schemas = lazy(() => {
   // The ID becomes part of a request path.
   const resource = z.string().check(z.refine((id) => resourceId(id).ok));
   const maybe = z.optional(z.nullable(text));
+  const time = text.check(z.refine((iso) => !Number.isNaN(Date.parse(iso))));
   return {
     request: z.looseObject({
       version: z.literal(1),
@@ -23,6 +24,8 @@ const schemas = lazy(() => {
       source_id: z.optional(resource),
       /** RUB per hour. */
       max_price: z.optional(text),
+      /** By the service's clock. */
+      deadline: z.optional(time),
       /** With secrets masked. */
       body: z.optional(z.record(text, z.unknown())),
     }),
@@ -49,6 +52,25 @@ const schemas = lazy(() => {
         }),
       ),
     }),
+    deadline: z.looseObject({
+      version: z.literal(1),
+      id: resource,
+      name: text,
+      /** By the service's clock; null for an instance that runs until somebody terminates it. */
+      deadline: z.nullable(time),
+    }),
+    heartbeat: z.looseObject({
+      version: z.literal(1),
+      service: text,
+      /** null until a run has read it. */
+      account: z.nullable(text),
+      /** Milliseconds between two runs. */
+      every: z.number(),
+      /** By this computer's clock: the last run that reached the service with its key. */
+      at: z.nullable(time),
+      /** Of a later run that did not. */
+      failure: z.optional(z.looseObject({ at: time, message: text })),
+    }),
     key: z.looseObject({ version: z.literal(1), account: text }),
   };
 });
@@ -56,6 +78,8 @@ const schemas = lazy(() => {
 type Schemas = ReturnType<typeof schemas>;
 export type RequestRecord = z.infer<Schemas['request']>;
 export type InstanceRecord = z.infer<Schemas['instance']>;
+export type DeadlineRecord = z.infer<Schemas['deadline']>;
+export type Heartbeat = z.infer<Schemas['heartbeat']>;
 export type Snapshot = NonNullable<InstanceRecord['last']>;
 export type Origin = InstanceRecord['origin'];
 export type Operation = RequestRecord['operation'];

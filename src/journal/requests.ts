@@ -189,7 +189,7 @@ export async function archiveRequest({ folder, path, name, uid }: KeptRequest): 
 
 export function openRequestOf(request: KeptRequest): OpenRequest {
   const { uid, name, operation, asked_at, offer_id, source_id, max_price } = request;
-  const { isInFlight, isTorn } = request;
+  const { deadline, isInFlight, isTorn } = request;
   return {
     uid,
     name,
@@ -198,6 +198,7 @@ export function openRequestOf(request: KeptRequest): OpenRequest {
     offer_id,
     source_id,
     max_price,
+    deadline,
     isInFlight,
     isTorn,
   };

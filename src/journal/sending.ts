@@ -5,6 +5,7 @@ import { privateFolder } from '../files/private-folder.ts';
 import { isSameName } from '../rules/names.ts';
 import { keptBody } from './body.ts';
 import type { Journal, OpenedRequest, RentalRequest } from './contract.ts';
+import { inheritDeadline } from './deadlines/files.ts';
 import { newInstance, writeInstance } from './instances.ts';
 import type { RequestRecord } from './record.ts';
 import {
@@ -32,6 +33,7 @@ export function sending(store: Store): Pick<Journal, 'open' | 'requests' | 'sett
     const before =
       kept?.isTorn === false ? kept.record : { ...newInstance(id, operation, asked_at), name };
     await writeInstance(folder, { ...before, origin: operation, request: uid }, kept);
+    await inheritDeadline(folder, id, request);
   }
 
   function opened(record: RequestRecord, folder: string): OpenedRequest {
@@ -106,7 +108,7 @@ export function sending(store: Store): Pick<Journal, 'open' | 'requests' | 'sett
 }
 
 function recordOf(
-  { operation, name, offer_id, source_id, max_price, body, timeout_ms }: RentalRequest,
+  { operation, name, offer_id, source_id, max_price, deadline, body, timeout_ms }: RentalRequest,
   pid: number,
   asked_at: string,
 ): RequestRecord {
@@ -122,6 +124,7 @@ function recordOf(
     offer_id,
     ...(source_id === undefined ? {} : { source_id }),
     ...(max_price === undefined ? {} : { max_price }),
+    ...(deadline === undefined ? {} : { deadline }),
     ...(kept === undefined ? {} : { body: kept }),
   };
 }

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { CliError } from '../errors.ts';
 import { type Accounts, accountsOf } from './accounts.ts';
 import type { JournalSettings } from './contract.ts';
+import { deadlinesIn, inheritDeadline } from './deadlines/files.ts';
 import { exists } from './files.ts';
 import { findInstance, instancesIn, type KeptInstance, type Place } from './instances.ts';
 import { OLD_FOLDER } from './names.ts';
@@ -19,6 +20,8 @@ export interface Store {
   writing<T>(work: () => T | Promise<T>): Promise<T>;
   instances(places: readonly Place[]): Promise<KeptInstance[]>;
   find(id: string): KeptInstance | undefined;
+  /** The deadlines of living instances, by id. */
+  deadlines(): Promise<Map<string, { name: string; deadline: string }>>;
   /** Returns unsettled requests, oldest first in each folder. */
   openRequests(): Promise<KeptRequest[]>;
   /** Removes a settled request. If that fails, a later command removes the file. */
@@ -76,6 +79,19 @@ export function openStore(settings: JournalSettings): Store {
       return found;
     });
 
+  /** The process of a settled request ended before it could do this. */
+  async function finish(request: KeptRequest, instance: KeptInstance | undefined): Promise<void> {
+    try {
+      if (instance?.place === 'instances') {
+        await inheritDeadline(request.folder, instance.record.id, request);
+      }
+    } catch {
+      // The request keeps the deadline until a later command can write it.
+      return;
+    }
+    removeSettled(request);
+  }
+
   function removeSettled(request: Pick<KeptRequest, 'folder' | 'name' | 'uid'>): void {
     try {
       removeRequest(request.folder, request);
@@ -97,14 +113,24 @@ export function openStore(settings: JournalSettings): Store {
     writing: (work) => storing('write', work),
     instances,
     find: (id) => findInstance(accounts.folders(), id),
+    async deadlines() {
+      const records = await inFolders((folder) => deadlinesIn(folder, spoil));
+      return new Map(
+        records.flatMap(({ id, name, deadline }) =>
+          deadline === null ? [] : [[id, { name, deadline }]],
+        ),
+      );
+    },
     async openRequests() {
       const kept = await inFolders((folder) => requestsIn(folder, settings, spoil));
       if (kept.every(({ isInFlight }) => isInFlight)) return kept;
       // If the instance is known, the request is settled: its process ended before removing the file.
       const known = await instances(['instances', 'archive']);
-      const made = new Set(known.map(({ record }) => record.request));
+      const made = new Map(known.map((instance) => [instance.record.request, instance]));
       const isSettled = ({ uid, isInFlight }: KeptRequest) => !isInFlight && made.has(uid);
-      for (const request of kept.filter(isSettled)) removeSettled(request);
+      for (const request of kept.filter(isSettled)) {
+        await finish(request, made.get(request.uid));
+      }
       return kept.filter((request) => !isSettled(request));
     },
     removeSettled,

@@ -18,12 +18,28 @@ export function duration(text: string): Verdict<number> {
   return kept(Number(match[1]) * unit);
 }
 
+/** A duration as it is typed, in its largest whole unit. */
+export function durationWord(milliseconds: number): string {
+  const units = Object.entries(MILLISECONDS).reverse();
+  const [unit, length] = units.find(([, length]) => milliseconds % length === 0) ?? ['ms', 1];
+  return `${milliseconds / length}${unit}`;
+}
+
 /** A duration that may not be zero, for deadlines and intervals. */
 export function positiveDuration(text: string): Verdict<number> {
   const verdict = duration(text);
   return verdict.ok && verdict.value === 0
     ? broken('a duration here is longer than zero')
     : verdict;
+}
+
+/** How often a scheduler repeats a command: what the hour of every scheduler can be divided into. */
+export function schedule(text: string): Verdict<number> {
+  const verdict = duration(text);
+  const minutes = verdict.ok ? verdict.value / 60_000 : 0;
+  return Number.isInteger(minutes) && minutes >= 1 && minutes < 60
+    ? verdict
+    : broken('it is a whole number of minutes from 1m to 59m');
 }
 
 /** The shortest pause between two readings of the same thing: rate limits are not documented. */
@@ -54,6 +70,16 @@ export const since: Rule<Moment> = (text) => momentOf(text, 0);
 
 /** Up to here, the moment itself left out: a date is its whole day. */
 export const until: Rule<Moment> = (text) => momentOf(text, 1);
+
+const MOMENT =
+  'it is a date with a time of day, such as 2026-01-31T18:00, with Z or +03:00 for a zone';
+
+/** Milliseconds since 1970. A date alone does not say which hour is meant. */
+export const moment: Rule<number> = (text) => {
+  const verdict = momentOf(text, 0);
+  const isExact = verdict.ok && 'at' in verdict.value && text.includes(':');
+  return isExact ? kept(verdict.value.at) : broken(MOMENT);
+};
 
 /** Milliseconds since 1970. */
 export function timeOf(moment: Moment, now: number): number {

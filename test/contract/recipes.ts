@@ -55,6 +55,8 @@ export const RECIPES: Readonly<Record<string, Recipe>> = {
   'instances endpoints': { before: [LAB], argv: ['lab'], list: true },
   'instances secrets': { before: [LAB], argv: ['lab'], list: true },
   'instances open': { before: [LAB], argv: ['lab', 'JupyterLab'] },
+  'instances expire': { before: [MACHINE], argv: ['trainer', '--after', '4h'], list: true },
+  'instances reap': { before: [MACHINE], list: true },
   // It asks nothing if nothing is unknown.
   'instances recover': { before: [MACHINE], list: true, local: true },
   'instances track': { before: [MACHINE], argv: ['$MACHINE'], list: true },

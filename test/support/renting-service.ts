@@ -25,6 +25,9 @@ export class RentingService {
   /** The responses to the next POSTs, in order; later ones rent. */
   posts: ((request: RecordedRequest) => Answer | 'hangUp' | Promise<Answer | 'hangUp'>)[] = [];
 
+  /** Responses of the next requests to terminate, in order; afterwards they terminate. */
+  terminations: ((id: string) => Answer | 'hangUp' | Promise<Answer | 'hangUp'>)[] = [];
+
   newId = () => NEW;
 
   /** Further fields of the response to a create. */
@@ -48,6 +51,10 @@ export class RentingService {
       if (post !== undefined) return post(request);
       return ok({ ...this.rent(this.newId(), nameIn(body)), ...this.shows(body) }, 201);
     }
+    const [, terminated] = /^\/instances\/([^/]+)\/terminate$/.exec(path) ?? [];
+    if (method === 'POST' && terminated !== undefined) {
+      return (this.terminations.shift() ?? ((id) => this.terminate(id)))(terminated);
+    }
     if (path === '/storage/drives') return ok(this.drives);
     if (path === '/users/me') return ok({ id: this.me, balance: this.balance });
     const id = path.split('/')[2] ?? '';
@@ -55,6 +62,14 @@ export class RentingService {
     const answer = machine === undefined ? no(404, 'Instance not found') : ok(machine);
     return this.onRead === undefined ? answer : this.onRead(id).then(() => answer);
   };
+
+  terminate(id: string): Answer {
+    const machine = this.machines.get(id);
+    if (machine === undefined) return no(404, 'Instance not found');
+    if (/^TERMINAT/.test(machine.status)) return no(400, `Instance is ${machine.status}`);
+    this.machines.set(id, { ...machine, status: 'TERMINATING' });
+    return ok({ status: 'TERMINATING' });
+  }
 
   rent(id: string, name: string, more: Partial<Machine> = {}): Machine {
     const machine = {

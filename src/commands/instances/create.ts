@@ -4,6 +4,15 @@ import { each, ruled, ruledEach } from '../../cli/parse.ts';
 import { action } from '../../cli/verb.ts';
 import type { Context } from '../../context.ts';
 import { CliError, usageError } from '../../errors.ts';
+import {
+  checkDeadline,
+  type DeadlineFlags,
+  deadlineField,
+  terminateAfterOption,
+  terminateAtOption,
+  unenforcedOption,
+  wantedText,
+} from '../../instances/deadlines/deadline.ts';
 import { maxPriceOption, rentWithin } from '../../instances/max-price.ts';
 import { ensureNoPending, ensureNotTaken } from '../../instances/pending.ts';
 import { nothingCreated, runPreflight } from '../../instances/preflight.ts';
@@ -87,6 +96,9 @@ export const create = action({
       )
       .option('-f, --file <file>', 'read the request from a YAML or JSON file; - for stdin')
       .addOption(maxPriceOption())
+      .addOption(terminateAfterOption())
+      .addOption(terminateAtOption())
+      .addOption(unenforcedOption())
       .option('--if-not-exists', 'print the instance of that name if one exists')
       .option('--dry-run', 'print the request without sending it')
       .option('--schema', 'print the JSON Schema of --file')
@@ -94,11 +106,13 @@ export const create = action({
       .addOption(waitTimeoutOption())
       .addOption(pollIntervalOption()),
   async run(context, name, { wait, waitTimeout, pollInterval, ...given }) {
-    const { maxPrice, dryRun, schema, ifNotExists, ...flags } = given;
+    const { maxPrice, dryRun, schema, ifNotExists, ...more } = given;
+    const { terminateAfter, terminateAt, unenforced, ...flags } = more;
     if (schema === true) return printSchema(context);
     const input = {
       flags: { ...flags, name: oneName(name, flags.name) },
       maxPrice,
+      ends: { terminateAfter, terminateAt, unenforced },
       dryRun: dryRun === true,
       ifNotExists: ifNotExists === true,
       until: await statusFor(wait, context),
@@ -136,6 +150,7 @@ function oneName(argument: string | undefined, flag: string | undefined): string
 interface CreateInput extends Wait {
   readonly flags: CreateFlags;
   readonly maxPrice: Money | undefined;
+  readonly ends: DeadlineFlags;
   readonly dryRun: boolean;
   /** An instance of that name is printed. */
   readonly ifNotExists: boolean;
@@ -157,6 +172,7 @@ interface Prepared extends Pick<CreateInput, 'until'> {
 async function prepare(input: CreateInput, context: Context): Promise<Prepared> {
   const { flags, until } = input;
   const manifest = await manifestOf(flags, context);
+  if (!input.dryRun) await checkDeadline(input.ends, context);
   const missing = missingFlags(flags, manifest);
   if (missing.length > 0) {
     return await prepareAsked(missing, input, manifest, context);
@@ -221,19 +237,25 @@ async function createNow(
   worded: (error: unknown) => unknown = (error) => error,
 ): Promise<void> {
   if (input.dryRun) {
+    const ends = wantedText(input.ends);
+    if (ends !== undefined) context.err.note(`The instance would be terminated ${ends}.`);
     await context.out.item(body, createRequestView);
     return;
   }
+  const deadline = await runPreflight(context, nothingCreated, () =>
+    deadlineField(input.ends, context),
+  );
+  const request = { ...requestOf(body), ...deadline };
   let created: Instance;
   try {
-    created = await rentWithin(input.maxPrice, requestOf(body), context, (api, options) =>
+    created = await rentWithin(input.maxPrice, request, context, (api, options) =>
       api.instances.create(body, options),
     );
   } catch (error) {
     throw worded(error);
   }
   warnIfDearer(created, offer, context);
-  await showRented(created, input, context);
+  await showRented(created, { ...input, ...deadline }, context);
 }
 
 function requestOf(body: CreateInstanceBody) {

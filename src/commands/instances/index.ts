@@ -4,6 +4,7 @@ const RESTART = 'use "gpucloud instances stop NAME --wait", then "gpucloud insta
 
 const LIFECYCLE = 'Lifecycle:';
 const CONNECT = 'Connect:';
+const DEADLINES = 'Deadlines:';
 const KNOWN = 'What this computer knows:';
 
 /** The verbs of `gpucloud instances`, in the order of the help. */
@@ -121,6 +122,19 @@ export const instances: Group = {
       usage: '<instance> [endpoint]',
       summary: 'Open an application in the browser',
       load: async () => (await import('./connect/open.ts')).open,
+    },
+    {
+      name: 'expire',
+      heading: DEADLINES,
+      usage: '<instance...>',
+      summary: 'Set or remove a deadline',
+      load: async () => (await import('./deadlines/expire.ts')).expire,
+    },
+    {
+      name: 'reap',
+      heading: DEADLINES,
+      summary: 'Terminate what is past its deadline',
+      load: async () => (await import('./deadlines/reap.ts')).reap,
     },
     {
       name: 'recover',

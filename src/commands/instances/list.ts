@@ -12,7 +12,7 @@ import type { Output } from '../../output/output.ts';
 import { isTerminated } from '../../rules/statuses.ts';
 import { intervalOption, watchOption } from '../../watch/flags.ts';
 import { watch } from '../../watch/watch.ts';
-import { listedView, notedView } from './listed-view.ts';
+import { listedView, peopleView } from './listed-view.ts';
 
 export const list = action({
   view: listedView,
@@ -110,8 +110,7 @@ function longestAsking(faults: readonly CliError[]): CliError | undefined {
 }
 
 async function show(rows: readonly Listed[], out: Output): Promise<void> {
-  const isNoted = out.format === 'table' && rows.some(({ note }) => note !== undefined);
-  await out.list(rows, isNoted ? notedView() : listedView);
+  await out.list(rows, out.format === 'table' ? peopleView(rows) : listedView);
 }
 
 function machinesUnread({ faults, requested }: KnownInstances): string {

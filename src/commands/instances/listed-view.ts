@@ -1,14 +1,33 @@
 import type { Listed } from '../../instances/known-instances.ts';
 import type { Column, View } from '../../output/output.ts';
+import { mayBill } from '../../rules/statuses.ts';
 import { instanceView, paidUntil } from './view.ts';
 
 const noteColumn: Column<Listed> = { id: 'note', header: 'NOTE', value: (row) => row.note };
 
-/** The list with its notes, for people and only where a row has one: a script's columns stay. */
-export const notedView = (): View<Listed> => ({
-  ...listedView,
-  columns: listedView.columns.map((column) => (column.id === 'note' ? noteColumn : column)),
-});
+const endsColumn: Column<Listed> = {
+  id: 'ends_at',
+  header: 'ENDS',
+  kind: 'time',
+  value: endsAt,
+};
+
+/** A deadline means nothing any more once the instance is over. */
+function endsAt({ status, ends_at }: Listed): string | undefined {
+  return mayBill(status) ? ends_at : undefined;
+}
+
+/** The list for people, with the deadlines and notes that a row has: a script's columns stay. */
+export function peopleView(rows: readonly Listed[]): View<Listed> {
+  const shown = [
+    ...(rows.some((row) => endsAt(row) !== undefined) ? [endsColumn] : []),
+    ...(rows.some(({ note }) => note !== undefined) ? [noteColumn] : []),
+  ];
+  return {
+    ...listedView,
+    columns: listedView.columns.map((column) => shown.find(({ id }) => id === column.id) ?? column),
+  };
+}
 
 export const listedView: View<Listed> = {
   columns: [
@@ -47,6 +66,7 @@ export const listedView: View<Listed> = {
       value: (row) => row.last?.seen_at,
       hidden: true,
     },
+    { ...endsColumn, hidden: true },
     { ...noteColumn, hidden: true },
   ],
   id: (row) => row.id,
@@ -54,8 +74,8 @@ export const listedView: View<Listed> = {
   // A note has ages.
   steady: ({ note: _note, ...row }) => row,
   secrets: (instanceView.secrets ?? []).map((path) => `instance.${path}`),
-  json: (row) =>
-    row.instance ?? {
+  json: (row) => ({
+    ...(row.instance ?? {
       id: row.id,
       name: row.name,
       status: row.status,
@@ -75,5 +95,7 @@ export const listedView: View<Listed> = {
             last_seen_at: row.last.seen_at,
           }),
       ...(row.unread === true ? { unread: true } : {}),
-    },
+    }),
+    ends_at: endsAt(row) ?? null,
+  }),
 };

@@ -3,6 +3,11 @@ import type { CreateInstanceBody, Instance } from '../../api/index.ts';
 import { writeCreated } from '../../cli/creation.ts';
 import type { Context } from '../../context.ts';
 import { CliError, unforeseen } from '../../errors.ts';
+import {
+  type DeadlineFlags,
+  noteDeadline,
+  wantedDeadline,
+} from '../../instances/deadlines/deadline.ts';
 import { overLimit } from '../../instances/max-price.ts';
 import { waitFor } from '../../instances/waiting.ts';
 import type { Money } from '../../rules/money.ts';
@@ -19,30 +24,58 @@ export interface Wait {
   readonly times: WaitTimes;
 }
 
+/** What was asked for, beside the instance. */
+interface Asked extends Wait {
+  /** By the service's clock. */
+  readonly deadline?: string;
+}
+
 /**
  * Waits when it was asked for, then prints the instance. A wait that ends early still prints it,
  * since it was rented.
  */
-export async function showRented(rented: Instance, wait: Wait, context: Context): Promise<void> {
+export async function showRented(
+  rented: Instance,
+  { deadline, ...wait }: Asked,
+  context: Context,
+): Promise<void> {
   context.err.note(`Rented ${rented.name ?? rented.id} (${rented.id}).`);
+  if (deadline !== undefined) noteDeadline(rented, deadline, context);
   const made = { what: 'Instance', id: rented.id, remedy: remedyFor(rented) };
   const print = (latest: Instance) =>
     writeCreated(made, () => context.out.item(latest, instanceView));
   await waitAndPrint(rented, { ...wait, after: rented.status }, print, context);
 }
 
+interface Existing extends Wait {
+  readonly maxPrice: Money | undefined;
+  readonly ends: DeadlineFlags;
+}
+
 /** `create --if-not-exists` of a name that a known instance has. */
 export async function showExisting(
   id: string,
-  { maxPrice, ...wait }: Wait & { readonly maxPrice: Money | undefined },
+  { maxPrice, ends, ...wait }: Existing,
   context: Context,
 ): Promise<void> {
   const found = await (await context.api()).instances.get(id);
   context.err.note(`${found.name ?? id} already exists (${id}). Nothing was created.`);
   const dear = overLimit(found, maxPrice?.toFixed());
   if (dear !== undefined) context.err.warn('price', `${dear.message} To end it: ${dear.hint}`);
+  if (wantedDeadline(ends) !== undefined) await reportDeadline(found, context);
   const print = (latest: Instance) => context.out.item(latest, instanceView);
   await waitAndPrint(found, wait, print, context);
+}
+
+/** A deadline that was asked for is not set for an instance that exists. */
+async function reportDeadline({ id, name }: Instance, context: Context): Promise<void> {
+  const deadline = (await (await context.journal()).instance(id))?.deadline;
+  if (deadline !== undefined) return noteDeadline({ id, name }, deadline, context);
+  const typed = typedName(name, id);
+  context.err.warn(
+    'deadline_unenforced',
+    `${name ?? id} has no deadline. To set one: gpucloud instances expire ${typed} --after 4h`,
+  );
 }
 
 async function waitAndPrint(

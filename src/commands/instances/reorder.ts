@@ -2,6 +2,13 @@ import { calledBy } from '../../cli/hints.ts';
 import { checked } from '../../cli/parse.ts';
 import { action } from '../../cli/verb.ts';
 import { CliError, usageError } from '../../errors.ts';
+import {
+  checkDeadline,
+  deadlineField,
+  terminateAfterOption,
+  terminateAtOption,
+  unenforcedOption,
+} from '../../instances/deadlines/deadline.ts';
 import { maxPriceOption, rentWithin } from '../../instances/max-price.ts';
 import { ensureNoPending } from '../../instances/pending.ts';
 import { nothingCreated, reorderNote, runPreflight } from '../../instances/preflight.ts';
@@ -33,6 +40,9 @@ export const reorder = action({
       .option('--name <name>', 'same as NEW-NAME')
       .option('--any-name', 'allow a name that breaks the naming rule')
       .addOption(maxPriceOption())
+      .addOption(terminateAfterOption())
+      .addOption(terminateAtOption())
+      .addOption(unenforcedOption())
       .addOption(waitStartedOption())
       .addOption(waitTimeoutOption())
       .addOption(pollIntervalOption()),
@@ -43,11 +53,15 @@ export const reorder = action({
     const new_name = checked('NEW-NAME', name, flags.anyName === true ? anyName : instanceName);
     const until = await statusFor(flags.wait, context);
     const source = await runPreflight(context, nothingCreated, async () => {
+      await checkDeadline(flags, context);
       const found = await findInstance(instance, context, { changes: true });
       await ensureNoPending(new_name, context);
       await reorderNote(found, context);
       return found;
     });
+    const deadline = await runPreflight(context, nothingCreated, () =>
+      deadlineField(flags, context),
+    );
     const rented = await rentWithin(
       flags.maxPrice,
       {
@@ -56,6 +70,7 @@ export const reorder = action({
         offer_id: null,
         source_id: source.id,
         body: { new_name },
+        ...deadline,
       },
       context,
       (api, options) => api.instances.reorder(source.id, { new_name }, options),
@@ -64,6 +79,6 @@ export const reorder = action({
       throw error instanceof CliError ? calledBy(typed, error) : error;
     });
     const times = { timeout: flags.waitTimeout, interval: flags.pollInterval };
-    await showRented(rented, { until, times }, context);
+    await showRented(rented, { until, times, ...deadline }, context);
   },
 });

@@ -7,6 +7,7 @@ import type { Prompts } from '../../prompts/prompts.ts';
 import { shown } from '../../prompts/words.ts';
 import type { Port } from '../../rules/container.ts';
 import { inRoubles, kopecksText, type Money, money, roublesText } from '../../rules/money.ts';
+import { type DeadlineFlags, deadlineWords, wantedText } from '../deadlines/deadline.ts';
 import type { CreateFlags, MadeRequest } from '../request/body.ts';
 import { knownPrice } from '../request/hardware.ts';
 import type { Lists } from './lists.ts';
@@ -17,6 +18,7 @@ export interface Wish {
   /** What `--file` says. */
   readonly manifest: CreateInstanceFields;
   readonly maxPrice: Money | undefined;
+  readonly ends: DeadlineFlags;
   readonly dryRun: boolean;
   /** A status, or `ssh`. */
   readonly until: string;
@@ -59,6 +61,7 @@ export function showRequest(summary: Summary, prompts: Prompts, context: Context
 function moneyRows({ made: { offer }, wish, lists }: Summary, { clock }: Context): Row[] {
   const { known } = offer;
   const { maxPrice } = wish;
+  const ends = wantedText(wish.ends);
   const { balance } = lists;
   const unseen = known?.name ? `: no machine of ${known.name} was seen here yet` : '';
   const [have, hour] = [money(balance ?? ''), money(known?.price_per_hour ?? '')];
@@ -77,6 +80,7 @@ function moneyRows({ made: { offer }, wish, lists }: Summary, { clock }: Context
         maxPrice &&
         `an instance that costs more than ${inRoubles(maxPrice)} per hour is terminated at once`,
     },
+    { label: 'Deadline', text: ends && `terminated ${ends}` },
     {
       label: 'Balance',
       text:
@@ -126,7 +130,7 @@ function entryName(id: string, all: readonly CatalogEntry[]): string {
 
 /** Names stand in place of ids if a name means the very same thing. Values of variables stay out. */
 function commandLine(flags: CreateFlags, { wish, lists }: Summary, context: Context): string {
-  const { until, maxPrice } = wish;
+  const { until, maxPrice, ends } = wish;
   const { catalog, sshKeys = [], templates = [], drives = [] } = lists;
   const { offer, image, template, drive } = flags;
   const slugs = templates.map(({ id, slug: name }) => ({ id, name }));
@@ -155,6 +159,7 @@ function commandLine(flags: CreateFlags, { wish, lists }: Summary, context: Cont
       ...(flags.volume ?? []).map((one) => `${one.host_path}:${one.container_path}`),
     ),
     ...flag('--max-price', maxPrice && kopecksText(maxPrice)),
+    ...deadlineWords(ends),
     until === 'ssh' ? '--wait=ssh' : '--wait',
   ]);
 }

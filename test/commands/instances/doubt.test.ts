@@ -111,6 +111,7 @@ test('reports a dear instance whose termination leaves it ACTIVE as billing', as
     ok(service.rent(NEW, 'trainer', { price_per_hour_snapshot: '99.00' }), 201),
   );
   // The service responds to a terminate with the unchanged instance.
+  service.terminations.push((id) => ok(service.machines.get(id)));
   const { code, stderr } = await world.cli([...CREATE, '--max-price', '20', '--json']);
   expect(code).toBe(1);
   const { error } = JSON.parse(stderr.trim().split('\n').at(-1) ?? '');

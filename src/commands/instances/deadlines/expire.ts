@@ -1,0 +1,79 @@
+import { OR_STDIN } from '../../../cli/input.ts';
+import { ruled } from '../../../cli/parse.ts';
+import { forEach } from '../../../cli/several.ts';
+import { action } from '../../../cli/verb.ts';
+import type { Context } from '../../../context.ts';
+import { throwAll, usageError } from '../../../errors.ts';
+import { deadlineFrom, type WantedDeadline } from '../../../instances/deadlines/deadline.ts';
+import { type Expiring, setDeadline, warnUnenforced } from '../../../instances/deadlines/expire.ts';
+import { ownJournal } from '../../../instances/pending.ts';
+import { instanceFinder } from '../../../instances/resolve.ts';
+import type { View } from '../../../output/output.ts';
+import { moment, positiveDuration } from '../../../rules/times.ts';
+
+const expiringView: View<Expiring> = {
+  columns: [
+    { id: 'name', header: 'NAME', value: (row) => row.name },
+    { id: 'id', header: 'ID', value: (row) => row.id },
+    { id: 'status', header: 'STATUS', kind: 'status', value: (row) => row.status },
+    { id: 'ends_at', header: 'ENDS', kind: 'time', value: (row) => row.ends_at },
+  ],
+  id: ({ id }) => id,
+  empty: 'No deadline was changed.',
+};
+
+export const expire = action({
+  view: expiringView,
+  notes:
+    "Sets a deadline by the service's clock. " +
+    '"instances reap" terminates the instance after it, without asking. docs/deadlines.md has the details.',
+  examples: [
+    'gpucloud instances expire trainer --after 4h',
+    'gpucloud instances expire trainer lab --at 2026-01-31T18:00',
+    'gpucloud instances expire trainer --never',
+  ],
+  takes: (command) =>
+    command
+      .argument('<instance...>', `names or IDs${OR_STDIN}`)
+      .option(
+        '--after <duration>',
+        'terminate after this time, such as 4h',
+        ruled('--after', positiveDuration),
+      )
+      .option(
+        '--at <time>',
+        'terminate at this time, such as 2026-01-31T18:00',
+        ruled('--at', moment),
+      )
+      .option('--never', 'remove the deadline'),
+  async run(context, typed, flags) {
+    const wanted = wantedOf(flags);
+    const journal = await ownJournal(context);
+    const deadline = wanted && (await deadlineFrom(wanted, context));
+    const find = instanceFinder(context);
+    const work = async (text: string) =>
+      setDeadline(await find(text, { changes: true }), deadline, journal, context);
+    const { done, failed } = await forEach('INSTANCE', typed, work, context);
+    await show(done, context);
+    if (done.length > 0 && deadline !== undefined) await warnUnenforced(journal, context);
+    throwAll(failed);
+  },
+});
+
+/** undefined for `--never`. */
+function wantedOf(flags: {
+  after?: number | undefined;
+  at?: number | undefined;
+  never?: true | undefined;
+}): WantedDeadline | undefined {
+  const { after, at, never } = flags;
+  if ([after, at, never].filter((flag) => flag !== undefined).length !== 1) {
+    throw usageError('give one of --after, --at and --never');
+  }
+  if (after !== undefined) return { after };
+  return at === undefined ? undefined : { at };
+}
+
+async function show(done: readonly Expiring[], { out }: Context): Promise<void> {
+  if (done.length > 0 || out.format !== 'table') await out.list(done, expiringView);
+}

@@ -1,0 +1,118 @@
+import { Option } from '../../cli/command.ts';
+import { ruled } from '../../cli/parse.ts';
+import type { Context } from '../../context.ts';
+import { usageError } from '../../errors.ts';
+import { minuteText, relative, spanText } from '../../output/time.ts';
+import { typedName } from '../../rules/names.ts';
+import { durationWord, moment, positiveDuration } from '../../rules/times.ts';
+import { ensureArmed } from './armed.ts';
+import { serviceNow } from './service-now.ts';
+
+/** A year: what is further away is more likely a typing error. */
+const LONGEST = 366 * 86_400_000;
+
+export function terminateAfterOption() {
+  return new Option(
+    '--terminate-after <duration>',
+    'terminate it after this time, such as 4h',
+  ).argParser(ruled('--terminate-after', positiveDuration));
+}
+
+export function terminateAtOption() {
+  return new Option(
+    '--terminate-at <time>',
+    'terminate it at this time, such as 2026-01-31T18:00',
+  ).argParser(ruled('--terminate-at', moment));
+}
+
+export function unenforcedOption() {
+  return new Option('--unenforced', 'allow a deadline although nothing enforces it');
+}
+
+export interface DeadlineFlags {
+  readonly terminateAfter?: number | undefined;
+  readonly terminateAt?: number | undefined;
+  readonly unenforced?: true | undefined;
+}
+
+/** When an instance is to be terminated: milliseconds from now, or since 1970. */
+export type WantedDeadline = { readonly after: number } | { readonly at: number };
+
+/** The deadline that the flags of a command ask for. Throws a usage error for two of them. */
+export function wantedDeadline({
+  terminateAfter: after,
+  terminateAt: at,
+}: DeadlineFlags): WantedDeadline | undefined {
+  if (after !== undefined && at !== undefined) {
+    throw usageError("--terminate-after and --terminate-at can't be combined");
+  }
+  if (at !== undefined) return { at };
+  return after === undefined ? undefined : { after };
+}
+
+/**
+ * Checks the deadline that a request is to have, before anything is sent. Throws a usage error
+ * unless something enforces it, or `--unenforced` is given.
+ */
+export async function checkDeadline(flags: DeadlineFlags, context: Context): Promise<void> {
+  const wanted = wantedDeadline(flags);
+  if (wanted !== undefined && flags.unenforced !== true) await ensureArmed(context);
+}
+
+/**
+ * The deadline by the service's clock, in ISO 8601. Ask for it right before the request is sent.
+ * Throws a usage error for one that has passed.
+ */
+export async function deadlineFrom(wanted: WantedDeadline, context: Context): Promise<string> {
+  const now = await serviceNow(context);
+  const time = 'at' in wanted ? wanted.at : now + wanted.after;
+  if (time <= now) {
+    throw usageError(
+      `the deadline ${minuteText(time)} has passed: the service's time is ${minuteText(now)}`,
+    );
+  }
+  if (time > now + LONGEST) throw usageError('a deadline is at most 366 days from now');
+  return new Date(time).toISOString();
+}
+
+/** The deadline as part of a request that rents. */
+export async function deadlineField(
+  flags: DeadlineFlags,
+  context: Context,
+): Promise<{ deadline?: string }> {
+  const wanted = wantedDeadline(flags);
+  return wanted === undefined ? {} : { deadline: await deadlineFrom(wanted, context) };
+}
+
+/** How the deadline was asked for: `after 4 h`, `at 2026-03-01 14:05 +03:00`. */
+export function wantedText(flags: DeadlineFlags): string | undefined {
+  const wanted = wantedDeadline(flags);
+  if (wanted === undefined) return undefined;
+  return 'at' in wanted ? `at ${minuteText(wanted.at)}` : `after ${spanText(wanted.after / 1000)}`;
+}
+
+/** The flags as they can be typed again. */
+export function deadlineWords({ terminateAfter, terminateAt, unenforced }: DeadlineFlags) {
+  return [
+    ...(terminateAfter === undefined ? [] : ['--terminate-after', durationWord(terminateAfter)]),
+    ...(terminateAt === undefined ? [] : ['--terminate-at', new Date(terminateAt).toISOString()]),
+    ...(unenforced === true ? ['--unenforced'] : []),
+  ];
+}
+
+/** Says when a new instance is terminated. */
+export function noteDeadline(
+  { id, name }: { readonly id: string; readonly name?: string | null | undefined },
+  deadline: string,
+  { err, serviceClock }: Context,
+): void {
+  err.note(
+    `Deadline:    ${deadlineText(deadline, serviceClock.now())}. To move it: gpucloud instances expire ${typedName(name, id)} --after 4h`,
+  );
+}
+
+/** `2026-03-01 14:05 +03:00, in 3 h`. */
+export function deadlineText(deadline: string, now: number): string {
+  const time = Date.parse(deadline);
+  return `${minuteText(time)}, ${relative(time, now)}`;
+}

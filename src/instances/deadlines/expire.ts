@@ -1,0 +1,50 @@
+import type { Context } from '../../context.ts';
+import { CliError } from '../../errors.ts';
+import type { Journal } from '../../journal/index.ts';
+import { typedName } from '../../rules/names.ts';
+import { mayBill } from '../../rules/statuses.ts';
+import type { Target } from '../resolve.ts';
+import { readEnforcement, whyNot } from './armed.ts';
+
+/** An instance with its deadline. */
+export interface Expiring {
+  readonly id: string;
+  readonly name: string;
+  readonly status: string;
+  /** By the service's clock (ISO 8601); null for none. */
+  readonly ends_at: string | null;
+}
+
+/**
+ * Gives an instance a deadline, or takes it away. The instance is read while no `reap` can terminate
+ * it, so that what is printed holds. Throws CliError('wrongState') for one that has ended.
+ */
+export function setDeadline(
+  { id, name }: Target,
+  deadline: string | undefined,
+  journal: Journal,
+  context: Context,
+): Promise<Expiring> {
+  return journal.withDeadline(id, async (held) => {
+    const instance = await (await context.api()).instances.get(id);
+    const { status } = instance;
+    if (!mayBill(status)) {
+      throw new CliError('wrongState', `${name} has ended: its status is ${status}.`, {
+        resource: id,
+        hint: `rent one like it: gpucloud instances reorder ${typedName(name, id)} NEW-NAME`,
+      });
+    }
+    await held.set(instance.name ?? name, deadline);
+    return { id, name: instance.name ?? name, status, ends_at: deadline ?? null };
+  });
+}
+
+/** Says that nothing terminates the instances at their deadline, if that is so. */
+export async function warnUnenforced(journal: Journal, context: Context): Promise<void> {
+  const enforcement = await readEnforcement(context, await journal.account());
+  if (enforcement.isArmed) return;
+  context.err.warn(
+    'deadline_unenforced',
+    `Nothing on this computer enforces deadlines: ${whyNot(enforcement, context.clock.now())}. Arm it: gpucloud instances reap --install`,
+  );
+}

@@ -1,0 +1,122 @@
+import { eachBounded } from '../../bounded.ts';
+import type { Context } from '../../context.ts';
+import { CliError } from '../../errors.ts';
+import type { Deadline, Journal, OpenRequest } from '../../journal/index.ts';
+import { spanText } from '../../output/time.ts';
+import { type Change, changeOne } from '../change.ts';
+import { ownJournal } from '../pending.ts';
+import { reconcile } from '../reconcile.ts';
+import { serviceNow } from './service-now.ts';
+
+const AT_ONCE = 4;
+
+/** What became of an instance whose deadline has passed. */
+export interface Reaped {
+  /** null for a request whose outcome is unknown. */
+  readonly id: string | null;
+  readonly name: string;
+  /** By the service's clock (ISO 8601). */
+  readonly deadline: string;
+  readonly overdue_seconds: number;
+  /** `refused`: it was certainly not terminated, for whatever reason. */
+  readonly outcome: 'terminated' | 'already_ended' | 'refused' | 'unknown';
+}
+
+export interface Reaping {
+  readonly rows: readonly Reaped[];
+  readonly errors: readonly CliError[];
+}
+
+/**
+ * Terminates every instance of the account whose deadline has passed by the service's clock. Nobody
+ * is asked: who set the deadline has agreed. One that fails stops no other. Throws what keeps it
+ * from reaching the service with its key.
+ */
+export async function reapOverdue(context: Context): Promise<Reaping> {
+  const api = await context.api({ quiet: true });
+  // Shows the time, and proves that the key still works when nothing is overdue.
+  const me = await api.users.me();
+  const journal = await ownJournal(context, async () => me);
+  const now = await serviceNow(context);
+  const unknown = await settleOverdue(now, journal, context);
+  const overdue = (await journal.deadlines()).filter(({ deadline }) => isPast(deadline, now));
+  const ended = await eachBounded(overdue, AT_ONCE, (one) => terminate(one, journal, context));
+  const all = [...unknown, ...ended.filter((one) => one !== undefined)];
+  return {
+    rows: all.map(({ row }) => row),
+    errors: all.flatMap(({ error }) => error ?? []),
+  };
+}
+
+interface Ended {
+  readonly row: Reaped;
+  readonly error?: CliError;
+}
+
+/** Finds the instances of overdue requests; returns the requests that stay unknown. */
+async function settleOverdue(now: number, journal: Journal, context: Context): Promise<Ended[]> {
+  const isOverdue = ({ deadline }: OpenRequest) => deadline !== undefined && isPast(deadline, now);
+  const open = (await journal.requests()).filter(({ isInFlight }) => !isInFlight);
+  if (!open.some(isOverdue)) return [];
+  // Of several requests of one name, only all of them show which one made an instance.
+  const resolutions = await reconcile(open, journal, context);
+  return resolutions
+    .filter(({ request, instance }) => instance === undefined && isOverdue(request))
+    .map(({ request: { name, deadline = '' } }) => {
+      const row = { id: null, name, ...lateness(deadline, now), outcome: 'unknown' } as const;
+      return { row, error: stillUnknown(row) };
+    });
+}
+
+/** undefined if the deadline was moved or removed meanwhile: the new one holds. */
+async function terminate(
+  { id, name, deadline }: Deadline,
+  journal: Journal,
+  context: Context,
+): Promise<Ended | undefined> {
+  const { serviceClock } = context;
+  const row = { id, name, ...lateness(deadline, serviceClock.now()) };
+  let outcome: Reaped['outcome'] = 'already_ended';
+  const change: Change = {
+    verb: 'terminate',
+    done: 'terminated',
+    goal: 'TERMINATED',
+    onAccepted: () => {
+      outcome = 'terminated';
+    },
+  };
+  try {
+    const api = await context.api();
+    return await journal.withDeadline(id, async (held) => {
+      if (held.deadline === undefined || !isPast(held.deadline, serviceClock.now()))
+        return undefined;
+      await changeOne(change, { id, name }, { api, waits: false }, context);
+      return { row: { ...row, outcome } };
+    });
+  } catch (error) {
+    if (!(error instanceof CliError)) throw error;
+    if (error.failure === 'notFound') return { row: { ...row, outcome } };
+    const failed = error.failure === 'outcomeUnknown' ? 'unknown' : 'refused';
+    return { row: { ...row, outcome: failed }, error: named(error, name) };
+  }
+}
+
+function isPast(deadline: string, now: number): boolean {
+  return Date.parse(deadline) <= now;
+}
+
+function lateness(deadline: string, now: number) {
+  return { deadline, overdue_seconds: Math.floor((now - Date.parse(deadline)) / 1000) };
+}
+
+function named(error: CliError, name: string): CliError {
+  return error.message.includes(name) ? error : error.with(`${name}: ${error.message}`);
+}
+
+function stillUnknown({ name, overdue_seconds }: Reaped): CliError {
+  return new CliError(
+    'outcomeUnknown',
+    `${name} is ${spanText(overdue_seconds)} past its deadline, and whether it was created is unknown. It may be billing.`,
+    { hint: 'gpucloud instances recover', resource: name, mayBeBilling: true },
+  );
+}

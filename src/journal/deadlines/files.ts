@@ -1,0 +1,50 @@
+import { join } from 'node:path';
+import { filesIn, readText, writeRecord } from '../files.ts';
+import { fileName } from '../names.ts';
+import { type DeadlineRecord, parseRecord, type RequestRecord } from '../record.ts';
+
+/**
+ * A deadline has a file of its own, beside the instance's: every response rewrites what is known of
+ * an instance, and may not bring back a deadline that was moved meanwhile.
+ */
+export function deadlinePath(folder: string, id: string): string {
+  return join(folder, 'deadlines', `${fileName(id)}.json`);
+}
+
+/** undefined if it was never set. */
+export function deadlineOf(folder: string, id: string): DeadlineRecord | undefined {
+  return parseRecord('deadline', readText(deadlinePath(folder, id)));
+}
+
+/** The deadlines of an account. `spoil` gets the path of each torn one. */
+export async function deadlinesIn(
+  folder: string,
+  spoil: (path: string) => void,
+): Promise<DeadlineRecord[]> {
+  const files = await filesIn(join(folder, 'deadlines'));
+  return files.flatMap(({ path, text }) => {
+    const record = parseRecord('deadline', text);
+    if (record === undefined) spoil(path);
+    return record ?? [];
+  });
+}
+
+export async function writeDeadline(
+  folder: string,
+  id: string,
+  name: string,
+  deadline: string | undefined,
+): Promise<void> {
+  const record: DeadlineRecord = { version: 1, id, name, deadline: deadline ?? null };
+  await writeRecord(deadlinePath(folder, id), record);
+}
+
+/** Gives an instance the deadline of its request, unless `expire` has set another one. */
+export async function inheritDeadline(
+  folder: string,
+  id: string,
+  { name, deadline }: Pick<RequestRecord, 'name' | 'deadline'>,
+): Promise<void> {
+  if (deadline === undefined || deadlineOf(folder, id) !== undefined) return;
+  await writeDeadline(folder, id, name, deadline);
+}

@@ -1,0 +1,27 @@
+import { join } from 'node:path';
+import { filesIn, readText, writeRecord } from '../files.ts';
+import { fileName } from '../names.ts';
+import { type Heartbeat, parseRecord } from '../record.ts';
+
+/** One for each profile, since a profile may fail before its account is known. */
+function heartbeatPath(state: string, profile: string): string {
+  return join(state, 'reap', `${fileName(profile)}.json`);
+}
+
+export function heartbeatOf(state: string, profile: string): Heartbeat | undefined {
+  return parseRecord('heartbeat', readText(heartbeatPath(state, profile)));
+}
+
+/** A file that can't be read proves nothing, so it counts as none. */
+export async function heartbeatsIn(state: string): Promise<Heartbeat[]> {
+  const files = await filesIn(join(state, 'reap'));
+  return files.flatMap(({ text }) => parseRecord('heartbeat', text) ?? []);
+}
+
+export async function writeHeartbeat(
+  state: string,
+  profile: string,
+  heartbeat: Omit<Heartbeat, 'version'>,
+): Promise<void> {
+  await writeRecord(heartbeatPath(state, profile), { version: 1, ...heartbeat });
+}

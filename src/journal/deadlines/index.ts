@@ -1,0 +1,57 @@
+import { dirname } from 'node:path';
+import { CliError } from '../../errors.ts';
+import { errorCode } from '../../files/error-code.ts';
+import { withLock } from '../../files/lock.ts';
+import { privateFolder } from '../../files/private-folder.ts';
+import type { Journal } from '../contract.ts';
+import type { Store } from '../store.ts';
+import { deadlineOf, deadlinePath, writeDeadline } from './files.ts';
+
+/** When instances are to be terminated. */
+export function deadlines(store: Store): Pick<Journal, 'deadlines' | 'withDeadline'> {
+  const { reading, writing, find } = store;
+  return {
+    deadlines: () =>
+      reading(async () => {
+        // A settled request may still have to hand its deadline on.
+        await store.openRequests();
+        return [...(await store.deadlines())].map(([id, { name, deadline }]) => {
+          const record = find(id)?.record;
+          return { id, name: record?.name ?? name, deadline, status: record?.last?.status };
+        });
+      }),
+
+    withDeadline(id, work) {
+      const folder = store.main();
+      const held = () =>
+        work({
+          deadline: deadlineOf(folder, id)?.deadline ?? undefined,
+          set: (name, deadline) => writing(() => writeDeadline(folder, id, name, deadline)),
+        });
+      return locked(deadlinePath(folder, id), held);
+    },
+  };
+}
+
+/**
+ * A lock that another process holds is waited for. If none can be made, as on a full disk, nobody
+ * can change a deadline either, and an instance still has to be terminated.
+ */
+async function locked<T>(path: string, work: () => Promise<T>): Promise<T> {
+  let isBegun = false;
+  try {
+    await privateFolder(dirname(path));
+    return await withLock(path, () => {
+      isBegun = true;
+      return work();
+    });
+  } catch (error) {
+    if (isBegun) throw error;
+    if (errorCode(error) !== 'ELOCKED') return work();
+    throw new CliError('storage', 'Another gpucloud process is changing this deadline.', {
+      hint: 'try again',
+      retryable: true,
+      cause: error,
+    });
+  }
+}

@@ -1,0 +1,320 @@
+import { mkdirSync, readdirSync, renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { errorOf, warningsOf } from '../../../support/stderr-lines.ts';
+import {
+  CREATE,
+  type DeadlineWorld,
+  deadlineWorld,
+  HOUR,
+  ID,
+  IN_FOUR_HOURS,
+  listed,
+  recordsIn,
+  rentForFourHours,
+} from './world.ts';
+
+let world: DeadlineWorld;
+beforeEach(async () => {
+  world = await deadlineWorld();
+});
+afterEach(() => world.close());
+
+const OLD = '99999999-2222-4333-8444-555555555555';
+const posts = ({ method }: { method: string }) => method === 'POST';
+
+describe('a deadline that nothing enforces', () => {
+  test.each([
+    ['create', CREATE],
+    ['reorder', ['instances', 'reorder', OLD, 'trainer']],
+  ])('makes %s exit with 2 and send nothing', async (_verb, argv) => {
+    for (const flag of [
+      ['--terminate-after', '4h'],
+      ['--terminate-at', '2026-01-15T18:00Z'],
+    ]) {
+      const { code, stderr, requests } = await world.cli([...argv, ...flag]);
+      expect({ code, requests }).toEqual({ code: 2, requests: [] });
+      expect(stderr).toBe(
+        'error: Nothing on this computer enforces deadlines: "instances reap" is not scheduled. Nothing was sent. (arm it: gpucloud instances reap --install; to go without: --unenforced)\n',
+      );
+    }
+  });
+
+  test('is not armed by a heartbeat that is older than two intervals, or from the future', async () => {
+    await world.arm();
+    world.clock.advance(10 * 60_000);
+    const late = await world.cli([...CREATE, '--terminate-after', '4h']);
+    expect(late.code).toBe(2);
+    expect(late.stderr).toContain('the scheduled "instances reap" last ran 10 min ago.');
+    world.clock.advance(-26 * HOUR);
+    expect((await world.cli([...CREATE, '--terminate-after', '4h'])).code).toBe(2);
+  });
+
+  test('is not armed by a heartbeat of another account', async () => {
+    await world.arm('work', 'user-2');
+    const { code, requests } = await world.cli([...CREATE, '--terminate-after', '4h']);
+    expect({ code, posts: requests.filter(posts) }).toEqual({ code: 2, posts: [] });
+  });
+
+  test('is armed by a young heartbeat', async () => {
+    await world.arm();
+    world.clock.advance(9 * 60_000);
+    const { code, stderr } = await world.cli([...CREATE, '--terminate-after', '4h']);
+    expect(code, stderr).toBe(0);
+  });
+
+  test('is refused in a terminal too', async () => {
+    const argv = ['instances', 'create', '--terminate-after', '4h'];
+    const { code, requests } = await world.cli(argv, { terminal: true });
+    expect({ code, requests }).toEqual({ code: 2, requests: [] });
+  });
+});
+
+describe('create with a deadline', () => {
+  test.each([0, 26, -26])(
+    "puts it on disk before the request, by the service's clock, %i hours ahead",
+    async (ahead) => {
+      world.ahead = ahead * HOUR;
+      let before: unknown[] = [];
+      world.rented.posts.push(({ body }) => {
+        before = recordsIn(world, 'requests').map(({ deadline }) => deadline);
+        const { instance_name } = body as { instance_name: string };
+        return { status: 201, body: { data: world.rented.rent(ID, instance_name) } };
+      });
+      const { code, stderr } = await world.cli([...CREATE, ...IN_FOUR_HOURS]);
+      expect(code, stderr).toBe(0);
+      expect(before).toEqual([world.at(4)]);
+      expect(recordsIn(world, 'deadlines')).toMatchObject([{ id: ID, deadline: world.at(4) }]);
+      expect(stderr.includes("The service's clock is 1 day 2 h")).toBe(ahead !== 0);
+      expect(await listed(world)).toMatchObject([{ id: ID, ends_at: world.at(4) }]);
+    },
+  );
+
+  test('says when it ends, and how to move that', async () => {
+    const { stderr } = await world.cli([
+      ...CREATE,
+      '--terminate-at',
+      '2026-01-15T15:30Z',
+      '--unenforced',
+    ]);
+    expect(stderr).toMatch(
+      /Deadline: {4}2026-01-15 \d\d:\d\d [+-]\d\d:\d\d, in 3 h\. To move it: gpucloud instances expire trainer --after 4h\n/,
+    );
+  });
+
+  test('refuses one that has passed, two of them, and a date alone, and rents nothing', async () => {
+    const wrong: [string[], RegExp][] = [
+      [['--terminate-at', '2026-01-15T11:59Z'], /has passed: the service's time is 2026-01-15/],
+      [['--terminate-at', '2026-01-16'], /a date with a time of day/],
+      [['--terminate-after', '0s'], /longer than zero/],
+      [['--terminate-after', '9999d'], /at most 366 days/],
+      [['--terminate-after', '4h', '--terminate-at', '2026-01-15T18:00Z'], /can't be combined/],
+    ];
+    for (const [flags, words] of wrong) {
+      const { code, stderr, requests } = await world.cli([...CREATE, ...flags, '--unenforced']);
+      expect({ flags, code, posts: requests.filter(posts) }).toEqual({ flags, code: 2, posts: [] });
+      expect(stderr).toMatch(words);
+    }
+    expect(recordsIn(world, 'requests')).toEqual([]);
+  });
+
+  test('refuses a service that does not show its time', async () => {
+    await world.close();
+    world = await deadlineWorld({
+      handler: () => ({ status: 200, headers: { date: '' }, body: { data: { id: 'user-1' } } }),
+    });
+    const { code, stderr, requests } = await world.cli([...CREATE, ...IN_FOUR_HOURS, '--json']);
+    expect({ code, posts: requests.filter(posts) }).toEqual({ code: 10, posts: [] });
+    expect(errorOf(stderr).message).toContain('no Date header');
+  });
+
+  test('prints the deadline of --dry-run and sends nothing', async () => {
+    const { code, stderr, requests } = await world.cli([
+      ...CREATE,
+      '--terminate-after',
+      '4h',
+      '--dry-run',
+    ]);
+    expect({ code, requests }).toEqual({ code: 0, requests: [] });
+    expect(stderr).toContain('The instance would be terminated after 4 h.');
+  });
+
+  test('leaves an instance of that name alone with --if-not-exists, and says so', async () => {
+    world.rented.rent(ID, 'trainer');
+    await world.cli(['instances', 'track', ID]);
+    const { code, stderr } = await world.cli([...CREATE, ...IN_FOUR_HOURS, '--if-not-exists']);
+    expect(code).toBe(0);
+    expect(stderr).toContain(
+      'trainer has no deadline. To set one: gpucloud instances expire trainer',
+    );
+    expect(await listed(world)).toMatchObject([{ id: ID, ends_at: null }]);
+  });
+
+  test('keeps it for a reordered instance', async () => {
+    world.rented.rent(OLD, 'old', { status: 'TERMINATED' });
+    const argv = ['instances', 'reorder', OLD, 'trainer', ...IN_FOUR_HOURS];
+    expect((await world.cli(argv)).code).toBe(0);
+    expect(recordsIn(world, 'deadlines')).toMatchObject([{ id: ID, deadline: world.at(4) }]);
+  });
+});
+
+describe('the deadline of a lost response', () => {
+  const lose = async () => {
+    world.rented.posts.push(() => {
+      world.rented.rent(ID, 'trainer');
+      return 'hangUp';
+    });
+    expect((await world.cli([...CREATE, ...IN_FOUR_HOURS])).code).toBe(7);
+  };
+
+  test('stays with the UNKNOWN request', async () => {
+    await lose();
+    expect(await listed(world)).toMatchObject([{ status: 'UNKNOWN', ends_at: world.at(4) }]);
+  });
+
+  test('goes to the instance that settles the request', async () => {
+    await lose();
+    await world.cli(['instances', 'track', ID]);
+    expect(await listed(world)).toMatchObject([{ id: ID, ends_at: world.at(4) }]);
+  });
+
+  test('gives way to one that was set for the instance before', async () => {
+    await lose();
+    const name = `${ID.slice(0, -1)}7`;
+    world.rented.rent(name, 'other');
+    await world.cli(['instances', 'track', name]);
+    const later = ['--at', '2026-01-15T20:00:00Z'];
+    expect((await world.cli(['instances', 'expire', 'other', ...later])).code).toBe(0);
+    world.rented.rent(name, 'trainer', { created_at: world.at(0) });
+    await world.cli(['instances', 'get', name]);
+    await world.cli(['instances', 'recover']);
+    expect(recordsIn(world, 'deadlines')).toMatchObject([
+      { id: name, deadline: '2026-01-15T20:00:00.000Z' },
+    ]);
+    expect(recordsIn(world, 'requests')).toEqual([]);
+  });
+});
+
+test('hands the deadline on if the process ended between the instance and its deadline', async () => {
+  await rentForFourHours(world);
+  const [folder = ''] = readdirSync(join(world.home, 'state', 'journal'), {
+    recursive: true,
+    encoding: 'utf8',
+  })
+    .filter((path) => path.endsWith('/deadlines'))
+    .map((path) => join(world.home, 'state', 'journal', path, '..'));
+  const [{ request } = {}] = recordsIn(world, 'instances');
+  const [{ deadline } = {}] = recordsIn(world, 'deadlines');
+  renameSync(join(folder, 'deadlines'), join(folder, 'nowhere'));
+  mkdirSync(join(folder, 'requests'), { recursive: true });
+  const left = {
+    version: 1,
+    uid: request,
+    operation: 'create',
+    name: 'trainer',
+    asked_at: world.at(0),
+    pid: 1,
+    timeout_ms: 60_000,
+    offer_id: null,
+    deadline,
+  };
+  writeFileSync(join(folder, 'requests', 'trainer.json'), JSON.stringify(left));
+  expect(await listed(world)).toMatchObject([{ id: ID, ends_at: world.at(4) }]);
+  expect(recordsIn(world, 'requests')).toEqual([]);
+});
+
+describe('expire', () => {
+  beforeEach(() => rentForFourHours(world));
+
+  test('moves a deadline, and says that nothing enforces it', async () => {
+    const { code, stdout, stderr } = await world.cli([
+      'instances',
+      'expire',
+      'trainer',
+      '--after',
+      '8h',
+      '--json',
+    ]);
+    expect(code, stderr).toBe(0);
+    expect(JSON.parse(stdout)).toEqual([
+      { id: ID, name: 'trainer', status: 'PROVISIONING', ends_at: world.at(8) },
+    ]);
+    expect(warningsOf(stderr)).toEqual([
+      'Nothing on this computer enforces deadlines: "instances reap" is not scheduled. Arm it: gpucloud instances reap --install',
+    ]);
+    expect(await listed(world)).toMatchObject([{ ends_at: world.at(8) }]);
+  });
+
+  test('warns of nothing while a schedule is alive', async () => {
+    await world.arm();
+    const { stderr } = await world.cli([
+      'instances',
+      'expire',
+      'trainer',
+      '--at',
+      '2026-01-16T00:00Z',
+    ]);
+    expect(stderr).toBe('');
+  });
+
+  test('removes a deadline, which no request brings back', async () => {
+    const argv = ['instances', 'expire', 'trainer', '--never', '--json'];
+    const { code, stdout } = await world.cli(argv);
+    expect({ code, rows: JSON.parse(stdout) }).toMatchObject({
+      code: 0,
+      rows: [{ ends_at: null }],
+    });
+    expect(await listed(world)).toMatchObject([{ ends_at: null }]);
+  });
+
+  test('exits with 5 for an instance that has ended, and changes nothing', async () => {
+    world.rented.terminate(ID);
+    const { code, stderr } = await world.cli(['instances', 'expire', 'trainer', '--after', '8h']);
+    expect(code).toBe(5);
+    expect(stderr).toContain('trainer has ended: its status is TERMINATING.');
+    expect(recordsIn(world, 'deadlines')).toMatchObject([{ deadline: world.at(4) }]);
+  });
+
+  test('sets the deadline of those that exist, and exits with 3 for a name that does not', async () => {
+    const { code, stdout } = await world.cli([
+      'instances',
+      'expire',
+      'nobody',
+      'trainer',
+      '--after',
+      '8h',
+      '--json',
+    ]);
+    expect(code).toBe(3);
+    expect(JSON.parse(stdout)).toMatchObject([{ name: 'trainer', ends_at: world.at(8) }]);
+  });
+
+  test.each([[[]], [['--after', '8h', '--never']], [['--at', '2026-01-14T00:00Z']]])(
+    'exits with 2 for %j',
+    async (flags) => {
+      expect((await world.cli(['instances', 'expire', 'trainer', ...flags])).code).toBe(2);
+      expect(recordsIn(world, 'deadlines')).toMatchObject([{ deadline: world.at(4) }]);
+    },
+  );
+});
+
+describe('the list', () => {
+  test('shows people when an instance ends, and scripts the columns they know', async () => {
+    await rentForFourHours(world);
+    const people = await world.cli(['instances', 'list'], { terminal: true, columns: 120 });
+    expect(people.stdout).toMatch(/ENDS/);
+    expect(people.stdout).toMatch(/in 4 h/);
+    const csv = await world.cli(['instances', 'list', '-o', 'csv']);
+    expect(csv.stdout).not.toContain('ENDS');
+  });
+
+  test('keeps the deadline of an instance that is over beside it, out of sight', async () => {
+    await rentForFourHours(world);
+    world.rented.rent(ID, 'trainer', { status: 'TERMINATED' });
+    expect(await listed(world)).toMatchObject([{ status: 'TERMINATED', ends_at: null }]);
+    expect(recordsIn(world, 'deadlines')).toEqual([]);
+    expect(recordsIn(world, 'archive')).toContainEqual(
+      expect.objectContaining({ id: ID, deadline: world.at(4) }),
+    );
+  });
+});

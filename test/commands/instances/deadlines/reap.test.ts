@@ -1,0 +1,320 @@
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { heartbeatOf } from '../../../../src/journal/index.ts';
+import { lazy as once } from '../../../../src/lazy.ts';
+import { createSandboxWorld } from '../../../support/run-cli.ts';
+import { no } from '../../../support/service.ts';
+import { errorOf, warningsOf } from '../../../support/stderr-lines.ts';
+import {
+  CREATE,
+  type DeadlineWorld,
+  deadlineWorld,
+  HOUR,
+  ID,
+  IN_FOUR_HOURS,
+  listed,
+  rentForFourHours,
+} from './world.ts';
+
+let world: DeadlineWorld;
+beforeEach(async () => {
+  world = await deadlineWorld();
+});
+afterEach(() => world.close());
+
+const REAP = ['instances', 'reap', '--json'];
+const terminations = ({ path }: { path: string }) => path.endsWith('/terminate');
+const statusOf = (id: string) => world.rented.machines.get(id)?.status;
+const heartbeat = () => heartbeatOf(join(world.home, 'state'), '@environment');
+
+describe('reap', () => {
+  beforeEach(() => rentForFourHours(world));
+
+  test('terminates nothing before the deadline', async () => {
+    world.clock.advance(4 * HOUR - 1000);
+    const { code, stdout, requests } = await world.cli(REAP);
+    expect({ code, stdout }).toEqual({ code: 0, stdout: '[]\n' });
+    expect(requests.filter(terminations)).toEqual([]);
+  });
+
+  test('terminates what is past its deadline, once', async () => {
+    const deadline = world.at(4);
+    world.clock.advance(7 * HOUR);
+    const { code, stdout, stderr } = await world.cli(REAP);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    const row = { id: ID, name: 'trainer', deadline, overdue_seconds: 3 * 3600 };
+    expect(JSON.parse(stdout)).toEqual([{ ...row, outcome: 'terminated' }]);
+    expect(statusOf(ID)).toBe('TERMINATING');
+    world.rented.rent(ID, 'trainer', { status: 'TERMINATED' });
+    expect(JSON.parse((await world.cli(REAP)).stdout)).toEqual([
+      { ...row, outcome: 'already_ended' },
+    ]);
+    expect((await world.cli(REAP)).stdout).toBe('[]\n');
+  });
+
+  test.each([26, -26])("follows the service's clock, %i hours ahead of this one", async (ahead) => {
+    world.clock.advance(3 * HOUR);
+    world.ahead = ahead * HOUR;
+    const { code, stdout, stderr } = await world.cli(REAP);
+    expect({ code, count: JSON.parse(stdout).length }).toEqual({
+      code: 0,
+      count: ahead > 0 ? 1 : 0,
+    });
+    expect(statusOf(ID)).toBe(ahead > 0 ? 'TERMINATING' : 'PROVISIONING');
+    expect(warningsOf(stderr)).toEqual([
+      expect.stringContaining(`is 1 day 2 h ${ahead > 0 ? 'ahead of' : 'behind'} this computer's`),
+    ]);
+  });
+
+  test('terminates again after the provider rolled a terminate back', async () => {
+    world.clock.advance(5 * HOUR);
+    await world.cli(REAP);
+    world.rented.rent(ID, 'trainer', { status: 'ACTIVE' });
+    expect(JSON.parse((await world.cli(REAP)).stdout)).toMatchObject([{ outcome: 'terminated' }]);
+    expect(statusOf(ID)).toBe('TERMINATING');
+  });
+
+  test('succeeds after a 500 with a rollback', async () => {
+    world.clock.advance(5 * HOUR);
+    world.rented.terminations.push(() => no(500, 'Provider error'));
+    const { code, stdout } = await world.cli(REAP);
+    expect({ code, rows: JSON.parse(stdout) }).toMatchObject({
+      code: 0,
+      rows: [{ outcome: 'terminated' }],
+    });
+  });
+
+  test('exits with 1 after two of them, and the next run succeeds', async () => {
+    world.clock.advance(5 * HOUR);
+    world.rented.terminations.push(
+      () => no(500, 'Provider error'),
+      () => no(500, 'Provider error'),
+    );
+    const failed = await world.cli(REAP);
+    expect({ code: failed.code, rows: JSON.parse(failed.stdout) }).toMatchObject({
+      code: 1,
+      rows: [{ outcome: 'refused' }],
+    });
+    expect(errorOf(failed.stderr)).toMatchObject({ resource: ID, may_be_billing: true });
+    expect((await world.cli(REAP)).code).toBe(0);
+    expect(statusOf(ID)).toBe('TERMINATING');
+  });
+
+  test('exits with 7 if the response is lost and the instance looks as before, and then with 0', async () => {
+    world.clock.advance(5 * HOUR);
+    const late: string[] = [];
+    const lose = (id: string) => {
+      late.push(id);
+      return 'hangUp' as const;
+    };
+    world.rented.terminations.push(lose, lose);
+    const failed = await world.cli(REAP);
+    expect({ code: failed.code, rows: JSON.parse(failed.stdout) }).toMatchObject({
+      code: 7,
+      rows: [{ id: ID, outcome: 'unknown' }],
+    });
+    for (const id of late) world.rented.terminate(id);
+    const { code, stdout } = await world.cli(REAP);
+    expect({ code, rows: JSON.parse(stdout) }).toMatchObject({
+      code: 0,
+      rows: [{ outcome: 'already_ended' }],
+    });
+  });
+
+  test('counts an instance that the service does not find as ended', async () => {
+    world.clock.advance(5 * HOUR);
+    world.rented.machines.delete(ID);
+    const { code, stdout } = await world.cli(REAP);
+    expect({ code, rows: JSON.parse(stdout) }).toMatchObject({
+      code: 0,
+      rows: [{ outcome: 'already_ended' }],
+    });
+  });
+
+  test('goes on to the next instance after a failure', async () => {
+    const other = `${ID.slice(0, -1)}7`;
+    world.rented.newId = () => other;
+    const argv = [...CREATE.map((word) => (word === 'trainer' ? 'lab' : word)), ...IN_FOUR_HOURS];
+    expect((await world.cli(argv)).code).toBe(0);
+    world.clock.advance(5 * HOUR);
+    world.rented.terminations.push(() => no(403, 'Forbidden'));
+    const { code, stdout } = await world.cli(REAP);
+    expect(code).toBe(4);
+    expect(
+      JSON.parse(stdout)
+        .map(({ outcome }: { outcome: string }) => outcome)
+        .sort(),
+    ).toEqual(['refused', 'terminated']);
+  });
+
+  test('leaves an instance alone whose deadline is moved before its turn', async () => {
+    const ids = ['7', '8', '9', 'a'].map((digit) => `${ID.slice(0, -1)}${digit}`);
+    for (const [at, id] of ids.entries()) {
+      world.rented.newId = () => id;
+      const argv = ['instances', 'create', `lab-${at}`, ...CREATE.slice(3), ...IN_FOUR_HOURS];
+      expect((await world.cli(argv)).code).toBe(0);
+    }
+    world.clock.advance(5 * HOUR);
+    // Four are terminated at once, in the order of their ids: the last one has to wait.
+    const moving = once(() => world.cli(['instances', 'expire', 'lab-3', '--after', '8h']));
+    const slowly = async (id: string) => {
+      expect((await moving()).code).toBe(0);
+      return world.rented.terminate(id);
+    };
+    world.rented.terminations.push(slowly, slowly, slowly, slowly);
+    const { code, stdout } = await world.cli(REAP);
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toHaveLength(4);
+    expect(statusOf(ids.at(-1) ?? '')).toBe('PROVISIONING');
+  });
+
+  test('lets nobody move a deadline while it terminates the instance', async () => {
+    world.clock.advance(5 * HOUR);
+    let moving: Promise<{ code: number }> | undefined;
+    world.rented.terminations.push(async (id) => {
+      moving = world.cli(['instances', 'expire', 'trainer', '--after', '8h']);
+      await new Promise((resolve) => setTimeout(resolve, 300));
+      return world.rented.terminate(id);
+    });
+    expect((await world.cli(REAP)).code).toBe(0);
+    expect((await moving)?.code).toBe(5);
+  });
+
+  test('lets any number of runs overlap', async () => {
+    world.clock.advance(5 * HOUR);
+    const runs = await Promise.all([world.cli(REAP), world.cli(REAP), world.cli(REAP)]);
+    expect(runs.map(({ code }) => code)).toEqual([0, 0, 0]);
+    const outcomes = runs.flatMap(({ stdout }) =>
+      JSON.parse(stdout).map(({ outcome }: { outcome: string }) => outcome),
+    );
+    expect(outcomes.filter((outcome) => outcome === 'terminated')).toHaveLength(1);
+  });
+});
+
+describe('an overdue request with an unknown outcome', () => {
+  const lose = async (isMade: boolean) => {
+    world.rented.posts.push(() => {
+      if (isMade) world.rented.rent(ID, 'trainer');
+      return 'hangUp';
+    });
+    expect((await world.cli([...CREATE, ...IN_FOUR_HOURS])).code).toBe(7);
+  };
+
+  test('is settled by the drive that names its instance, which is terminated', async () => {
+    await lose(true);
+    world.rented.drives = [{ id: 'drive-1', current_instance_id: ID }];
+    world.clock.advance(5 * HOUR);
+    const { code, stdout } = await world.cli(REAP);
+    expect({ code, rows: JSON.parse(stdout) }).toMatchObject({
+      code: 0,
+      rows: [{ id: ID, name: 'trainer', outcome: 'terminated' }],
+    });
+    expect(statusOf(ID)).toBe('TERMINATING');
+  });
+
+  test('is named, with exit code 7, if nothing shows its instance', async () => {
+    await lose(true);
+    const deadline = world.at(4);
+    world.clock.advance(5 * HOUR);
+    const { code, stdout, stderr } = await world.cli(REAP);
+    expect({ code, rows: JSON.parse(stdout) }).toEqual({
+      code: 7,
+      rows: [{ id: null, name: 'trainer', deadline, overdue_seconds: 3600, outcome: 'unknown' }],
+    });
+    expect(errorOf(stderr)).toMatchObject({
+      resource: 'trainer',
+      may_be_billing: true,
+      hint: 'gpucloud instances recover',
+    });
+  });
+
+  test('is left alone before its deadline', async () => {
+    await lose(false);
+    expect(await world.cli(REAP)).toMatchObject({ code: 0, stdout: '[]\n' });
+  });
+});
+
+describe('the heartbeat', () => {
+  const scheduled = [...REAP, '--every', '5m'];
+
+  test('arms deadlines after a scheduled run, and not after one by hand', async () => {
+    await world.cli(REAP);
+    expect(heartbeat()).toBeUndefined();
+    expect((await world.cli([...CREATE, '--terminate-after', '4h'])).code).toBe(2);
+    expect((await world.cli(scheduled)).code).toBe(0);
+    expect(heartbeat()).toMatchObject({ account: 'user-1', every: 300_000, at: world.at(0) });
+    expect((await world.cli([...CREATE, '--terminate-after', '4h'])).code).toBe(0);
+  });
+
+  test('grows old while the service is away or the key refused, and tells the reason', async () => {
+    await world.cli(scheduled);
+    const before = heartbeat();
+    world.clock.advance(11 * 60_000);
+    world.rented.failing.add('/users/me');
+    expect((await world.cli(scheduled)).code).not.toBe(0);
+    expect(heartbeat()).toMatchObject({ at: before?.at, failure: { at: expect.any(String) } });
+    const { code, stderr } = await world.cli([...CREATE, '--terminate-after', '4h']);
+    expect(code).toBe(2);
+    expect(stderr).toMatch(
+      /the scheduled "instances reap" failed now: .*server error\. Nothing was sent/,
+    );
+  });
+
+  test('is written although the service refused to terminate', async () => {
+    await rentForFourHours(world);
+    world.clock.advance(5 * HOUR);
+    world.rented.terminations.push(() => no(403, 'Forbidden'));
+    expect((await world.cli(scheduled)).code).toBe(4);
+    expect(heartbeat()).toMatchObject({ at: expect.any(String) });
+  });
+});
+
+describe('every other command', () => {
+  test('reports what is past its deadline, and terminates nothing', async () => {
+    await rentForFourHours(world);
+    world.clock.advance(7 * HOUR);
+    const { stderr, requests } = await world.cli(['drives', 'list', '-q']);
+    expect(stderr).toBe(
+      'warning: trainer is 3 h past its deadline, and may be billing. To terminate it: gpucloud instances reap\n',
+    );
+    expect(requests.filter(terminations)).toEqual([]);
+    await world.cli(REAP);
+    expect((await world.cli(['drives', 'list', '-q'])).stderr).toBe('');
+  });
+
+  test("says nothing before the deadline by the service's clock, however late it is here", async () => {
+    await rentForFourHours(world);
+    world.clock.advance(26 * HOUR);
+    world.ahead = -26 * HOUR;
+    expect((await world.cli(['drives', 'list', '-q'])).stderr).toBe('');
+    // Without a response the service's time is not known.
+    expect((await world.cli(['profiles', 'list'])).stderr).not.toContain('deadline');
+  });
+
+  test('reports nothing of an instance that is no longer tracked', async () => {
+    await rentForFourHours(world);
+    await world.cli(['instances', 'untrack', 'trainer', '--yes']);
+    world.clock.advance(7 * HOUR);
+    expect((await world.cli(['drives', 'list', '-q'])).stderr).toBe('');
+    expect((await world.cli(REAP)).stdout).toBe('[]\n');
+  });
+});
+
+test("follows the sandbox's clock", async () => {
+  const sandbox = await createSandboxWorld();
+  try {
+    const { stderr } = await sandbox.cli([...CREATE, ...IN_FOUR_HOURS]);
+    expect(stderr).toContain('in 4 h');
+    await sandbox.sandbox.advance(3 * HOUR);
+    expect((await sandbox.cli(REAP)).stdout).toBe('[]\n');
+    await sandbox.sandbox.advance(2 * HOUR);
+    const { code, stdout } = await sandbox.cli(REAP);
+    expect({ code, rows: JSON.parse(stdout) }).toMatchObject({
+      code: 0,
+      rows: [{ outcome: 'terminated' }],
+    });
+    expect(await listed(sandbox)).toMatchObject([{ status: expect.stringMatching(/^TERMINAT/) }]);
+  } finally {
+    await sandbox.close();
+  }
+});

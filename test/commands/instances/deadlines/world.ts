@@ -1,0 +1,72 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'vitest';
+import { writeHeartbeat } from '../../../../src/journal/index.ts';
+import { RentingService } from '../../../support/renting-service.ts';
+import { createWorld, type World, type WorldOptions } from '../../../support/run-cli.ts';
+import { HARDWARE } from '../../../support/sandbox-ids.ts';
+
+export const ID = '3f0c5d9e-1111-4222-8333-444455556666';
+export const HOUR = 3_600_000;
+export const CREATE = ['instances', 'create', 'trainer', ...HARDWARE];
+export const IN_FOUR_HOURS = ['--terminate-after', '4h', '--unenforced'];
+
+export interface DeadlineWorld extends World {
+  readonly rented: RentingService;
+  /** Milliseconds by which the service's clock is ahead of this computer's. */
+  ahead: number;
+  /** By the service's clock, in ISO 8601. */
+  at(hours: number): string;
+  /** Writes what a scheduled reap leaves behind. */
+  arm(profile?: string, account?: string): Promise<void>;
+}
+
+/** A computer and a renting service with a clock of its own. */
+export async function deadlineWorld(options: Partial<WorldOptions> = {}): Promise<DeadlineWorld> {
+  const rented = new RentingService();
+  rented.newId = () => ID;
+  const world = await createWorld({
+    handler: async (request) => {
+      const answer = await rented.handler(request);
+      if (answer === 'hangUp') return answer;
+      const date = new Date(world.clock.now() + own.ahead).toUTCString();
+      return { ...answer, headers: { date, ...answer.headers } };
+    },
+    ...options,
+  });
+  const own: DeadlineWorld = {
+    ...world,
+    rented,
+    ahead: 0,
+    at: (hours) => new Date(world.clock.now() + own.ahead + hours * HOUR).toISOString(),
+    arm: (profile = 'work', account = 'user-1') =>
+      writeHeartbeat(join(world.home, 'state'), profile, {
+        service: world.service.url,
+        account,
+        every: 5 * 60_000,
+        at: new Date(world.clock.now()).toISOString(),
+      }),
+  };
+  return own;
+}
+
+/** Rents an instance that is to be terminated in four hours. */
+export async function rentForFourHours({ cli }: World): Promise<void> {
+  const { code, stderr } = await cli([...CREATE, ...IN_FOUR_HOURS]);
+  expect({ code, stderr }).toMatchObject({ code: 0 });
+}
+
+/** The records in a folder of the journal, read without any of the product's code. */
+export function recordsIn(
+  { home }: Pick<World, 'home'>,
+  folder: 'requests' | 'instances' | 'deadlines' | 'archive',
+): Record<string, unknown>[] {
+  const journal = join(home, 'state', 'journal');
+  const paths = readdirSync(journal, { recursive: true, encoding: 'utf8' });
+  return paths
+    .filter((path) => path.includes(`/${folder}/`) && !path.endsWith('.lock'))
+    .map((path) => JSON.parse(readFileSync(join(journal, path), 'utf8')));
+}
+
+export const listed = async ({ cli }: World) =>
+  JSON.parse((await cli(['instances', 'list', '--all', '--json'])).stdout);
