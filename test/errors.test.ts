@@ -20,7 +20,7 @@ test('keeps every detail of an error that is extended', () => {
   expect(extended.cause).toBe(error);
 });
 
-test('takes the gravest of several, and what any of them means for the bill', () => {
+test('combines several errors into the gravest, and keeps whether any may be billing', () => {
   const several = new SeveralErrors([
     new CliError('notFound', 'gone', { retryable: true, retryAfterMs: 9000 }),
     new CliError('outcomeUnknown', 'lost', { mayBeBilling: true, retryAfterMs: 1000 }),

@@ -89,7 +89,7 @@ describe('a program that leaves another in the background', () => {
     expect(said()).toBe(then);
   });
 
-  test('does not keep our process alive', async () => {
+  test('does not keep gpucloud running', async () => {
     const child = ours(`
       const { ended } = await startProgram({
         file: 'sh',
@@ -128,7 +128,7 @@ describe('a program that ignores signals', () => {
     clearInterval(again);
   });
 
-  test('decides for itself in our terminal', async () => {
+  test('decides for itself if it shares our terminal', async () => {
     const running = await startProgram({
       file: 'sh',
       args: [

@@ -300,7 +300,7 @@ describe('`-o=json`', () => {
     ['profiles', 'list', '-o=json'],
     ['profiles', 'list', '-o', 'json'],
     ['profiles', 'list', '-yo=json'],
-  ])('means -o json: %j', async (...argv) => {
+  ])('means -o json in %j', async (...argv) => {
     const { code, stdout } = await world.cli(argv);
     expect(code).toBe(0);
     expect(JSON.parse(stdout)).toBeInstanceOf(Array);
@@ -312,7 +312,7 @@ describe('`-o=json`', () => {
     [['instances', 'create', 'trainer', '-ye', '-o=json', '--offer', 'x'], /missing --image/],
     [['profiles', 'list', '-o==json'], /^error: --output "=json"/],
     [['profiles', 'list', '--', '-o=json'], /too many arguments/],
-  ])('means nothing else: %j', async (argv, told) => {
+  ])('means nothing else in %j', async (argv, told) => {
     const { code, stderr } = await world.cli(argv);
     expect(code).toBe(2);
     expect(stderr).toMatch(told);
@@ -384,7 +384,7 @@ describe('the rouble sign', () => {
 });
 
 describe('-q', () => {
-  test('prints the ID and no notes, which -o id prints', async () => {
+  test('prints the ID and no notes, unlike -o id', async () => {
     const create = ['--profile', 'sandbox', 'instances', 'create'];
     const env = { GPUCLOUD_BASE_URL: undefined, GPUCLOUD_API_KEY: undefined };
     const quiet = await world.cli([...create, 'quiet', ...HARDWARE, '-q'], { env });
@@ -457,7 +457,7 @@ describe('the table of failures', () => {
     terminated: 143,
   };
 
-  test('matches the documentation', () => {
+  test('matches the documented table', () => {
     const table = Object.fromEntries(
       Object.entries(FAILURES).map(([name, { exit }]) => [name, exit]),
     );
@@ -468,7 +468,7 @@ describe('the table of failures', () => {
     expect(new CliError('outcomeUnknown', 'x').code).toBe('outcome_unknown');
   });
 
-  test('picks the gravest of several', () => {
+  test('chooses the gravest of several', () => {
     const errors = [
       new CliError('notFound', 'a'),
       new CliError('outcomeUnknown', 'b', { mayBeBilling: true }),
@@ -480,7 +480,7 @@ describe('the table of failures', () => {
     expect(worstOf([])).toBeUndefined();
   });
 
-  test('takes the longest requested pause of all', () => {
+  test('chooses the longest requested pause', () => {
     const asked = [5_000, undefined, 60_000].map(
       (retryAfterMs) =>
         new CliError('rateLimited', 'x', retryAfterMs === undefined ? {} : { retryAfterMs }),

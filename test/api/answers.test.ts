@@ -102,13 +102,13 @@ describe('an odd field does not hide the rest', () => {
       { ssh_keys: null },
       'data.ssh_keys.1 is not of the type object',
     ],
-  ])('%s', async (_name, given, expected, words) => {
+  ])('reads around %s', async (_name, given, expected, words) => {
     const { instance, told } = await read({ ...machine('A'), ...given });
     expect(instance).toEqual({ ...machine('A'), ...expected });
     expect(told).toEqual([odd(words)]);
   });
 
-  test('reports several by the first and their number', async () => {
+  test('reports several odd fields by the first and their number', async () => {
     const { told } = await read({ ...machine('A'), name: 1, ip_address: 2, offer: 'x' });
     expect(told).toEqual([odd('data.name is not of the type string', ' (and 2 more like it)')]);
   });
@@ -160,7 +160,7 @@ describe('DELETE', () => {
     await expect(apiFor((await scripted(step)).url).sshKeys.delete('k')).resolves.toBeUndefined();
   });
 
-  test('rejects the sign-in page of a hotel', async () => {
+  test("rejects a network's sign-in page", async () => {
     const api = apiFor((await scripted(plain('<html>'))).url);
     expect((await failureOf(api.sshKeys.delete('k'))).failure).toBe('notUnderstood');
   });

@@ -25,7 +25,7 @@ describe('a response that is too deep', () => {
       `[${'{"a":[]},'.repeat(DEEPEST)}${nested(DEEPEST - 1)}]`,
       `[${'{"a":[]},'.repeat(DEEPEST)}${nested(DEEPEST)}]`,
     ],
-  ])('is found by one level: %s', (_name, within, beyond) => {
+  ])('is found if it is one level too deep: %s', (_name, within, beyond) => {
     const values = [within, beyond].map((text) => JSON.parse(text));
     expect(values.map((value) => isTooDeep(value))).toEqual([false, true]);
   });
@@ -45,7 +45,7 @@ describe('a response that is too deep', () => {
     }
   });
 
-  test('is found exactly if its value is too deep', () => {
+  test('is found exactly if it is too deep, for random values', () => {
     const piece = fc.constantFrom('[', '{', '"', '\\', '\\"', ']', '}', 'a');
     const texts = fc.array(piece, { maxLength: 12 }).map((pieces) => pieces.join(''));
     fc.assert(

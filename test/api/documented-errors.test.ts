@@ -207,7 +207,7 @@ describe('each documented error names the next command', () => {
 test.each([
   ['12.00', ' The balance is 12.00 ₽; the last known price is 89.90 ₽ per hour.'],
   ['100.00', ''],
-])('explains insufficient_funds of a start with a balance of %s', async (balance, more) => {
+])('reports insufficient_funds for a start with a balance of %s', async (balance, more) => {
   const one = await world(({ method, path }) => {
     if (method === 'POST') return shapeA(409, 'Refused');
     const state = { id: ID, status: 'STOPPED', price_per_hour_snapshot: '89.90' };
@@ -222,7 +222,7 @@ test.each([
   );
 });
 
-test.each([400, 409])('explains a start that was refused with %i by the state', async (http) => {
+test.each([400, 409])("explains a start refused with %i by the instance's status", async (http) => {
   const said = async (state: string) => {
     const answer = shapeA(http, 'Refused');
     const one = await world(({ method }) =>
@@ -284,7 +284,7 @@ describe('a page from something before the service', () => {
     [404, 3],
     [407, 1],
     [502, 1],
-  ])('is recognised with status %i, and the API key is not blamed', async (status, exit) => {
+  ])('is recognised with status %i, without blaming the API key', async (status, exit) => {
     const one = await world(page(status));
     const { code, stderr } = await one.cli(['me', 'get']);
     expect(code).toBe(exit);
@@ -338,7 +338,7 @@ describe('a typing error gets the nearest suggestion', () => {
     [['drives', 'get', 'dataset'], 3, 'did you mean "datasets"?'],
     [[...CREATE, '--template', 'jupiterlab'], 3, 'did you mean "jupyterlab"?'],
     [[...CREATE, '--ssh-key', 'lapto'], 3, 'did you mean "laptop"?'],
-  ])('gives %j its suggestion', async (argv, exit, words) => {
+  ])('suggests the nearest word for %j', async (argv, exit, words) => {
     const one = await world(account);
     await one.cli(['instances', 'track', ID]);
     const { code, stderr, requests } = await one.cli(argv);
@@ -347,7 +347,7 @@ describe('a typing error gets the nearest suggestion', () => {
     expect(requests.filter(({ method }) => method !== 'GET')).toEqual([]);
   });
 
-  test('suggests nothing for a name that is near no other', async () => {
+  test('suggests nothing for an unlike name', async () => {
     const one = await world(account);
     await one.cli(['instances', 'track', ID]);
     const { code, stderr, requests } = await one.cli(['instances', 'get', 'quite-another']);

@@ -50,7 +50,7 @@ test.each([300, 304, 399])('rejects status %i, whatever it holds', async (code) 
   expect((await failureOf(get(apiFor(server.url)))).failure).toBe('notUnderstood');
 });
 
-test.each([408, 502])('calls a page with %i unanswered, and retryable', async (code) => {
+test.each([408, 502])('reports a page with %i as no response, and retryable', async (code) => {
   const page: Step = (_request, response) => {
     response.writeHead(code, { 'content-type': 'text/html' }).end('<html>Sorry</html>');
   };

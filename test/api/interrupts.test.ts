@@ -17,7 +17,7 @@ import {
 
 const INTERRUPT = new CliError('interrupted', 'Interrupted.');
 
-describe.each(['settings', 'options'])('a signal of the %s', (where) => {
+describe.each(['settings', 'options'])('the %s signal', (where) => {
   const using = (url: string, signal: AbortSignal) => {
     const api = apiFor(url, where === 'settings' ? { signal } : {});
     return { api, options: where === 'options' ? { signal } : {} };
@@ -31,14 +31,14 @@ describe.each(['settings', 'options'])('a signal of the %s', (where) => {
     expect(server.seen).toEqual([]);
   });
 
-  test('ends a read in flight with the reason', async () => {
+  test("ends a read in flight with the signal's reason", async () => {
     const controller = new AbortController();
     const server = await rawServer(() => controller.abort(INTERRUPT));
     const { api, options } = using(server.url, controller.signal);
     await expect(api.users.me(options)).rejects.toBe(INTERRUPT);
   });
 
-  test('leaves a POST in flight unknown', async () => {
+  test('leaves the outcome of a POST in flight unknown', async () => {
     const controller = new AbortController();
     const server = await rawServer(() => controller.abort(INTERRUPT));
     const { api, options } = using(server.url, controller.signal);
@@ -47,7 +47,7 @@ describe.each(['settings', 'options'])('a signal of the %s', (where) => {
     expect(error.message).toContain('interrupted before the answer came');
   });
 
-  test('leaves terminate and PATCH in flight unknown, and sends nothing more', async () => {
+  test('leaves the outcome of terminate and PATCH in flight unknown, and sends nothing more', async () => {
     for (const send of ['terminate', 'update'] as const) {
       const controller = new AbortController();
       const server = await rawServer(() => controller.abort(INTERRUPT));
@@ -122,7 +122,7 @@ test('ends the call at once during a TLS handshake, with nothing sent', async ()
   await expect(api.instances.create(CREATE)).rejects.toBe(INTERRUPT);
 });
 
-test('ends a read between tries with the reason, and a PATCH in doubt', async () => {
+test('ends a read between tries with the reason, and leaves a PATCH in doubt', async () => {
   const paused = async (step: typeof cut) => {
     const controller = new AbortController();
     const clock = fakeClock();
@@ -154,7 +154,7 @@ test('throws what onResponse throws, after the raw response', async () => {
   expect(texts).toEqual(['{"status":"success","code":201,"data":{"id":7}}']);
 });
 
-test('passes every response of a call to onResponse, refusals and retries included', async () => {
+test('passes every response of a call to onResponse, including refusals and retries', async () => {
   const server = await scripted(
     status(500),
     data(machine('ACTIVE')),

@@ -11,7 +11,7 @@ const MOST = 104;
 
 const many = (count: number) => Array.from({ length: count }, (_, at) => at);
 
-test('opens no more connections than it reads at once', async () => {
+test('opens no more connections than requests in flight', async () => {
   const server = await rawServer((socket) => void socket.write(ANSWER));
   const api = apiFor(server.url, { signal: new AbortController().signal });
   const read = await eachBounded(many(400), 100, () => api.instances.get(ID));
@@ -19,7 +19,7 @@ test('opens no more connections than it reads at once', async () => {
   expect(server.connections()).toBeLessThanOrEqual(MOST);
 });
 
-test('sends a waiting request in its turn', async () => {
+test('sends waiting requests in turn', async () => {
   const server = await rawServer((socket) => void socket.write(ANSWER));
   const api = apiFor(server.url, { signal: new AbortController().signal });
   const read = await Promise.all(many(3 * MOST).map(() => api.instances.get(ID)));
@@ -41,7 +41,7 @@ test('never sends a waiting request that was aborted', async () => {
   expect(asked).toBe(MOST);
 });
 
-test('ends each read if nothing listens', async () => {
+test('fails each request if nothing listens', async () => {
   const api = apiFor(await closedPort(), { signal: new AbortController().signal });
   const ends = await Promise.allSettled(many(2 * MOST).map(() => api.instances.get(ID)));
   for (const end of ends) expect(end).toMatchObject({ status: 'rejected' });

@@ -18,7 +18,7 @@ async function rowsOf(walk: ReturnType<typeof pagesOf>): Promise<unknown[]> {
   return rows;
 }
 
-describe('the walk over a list', () => {
+describe('reading a list page by page', () => {
   test.each([0, 1, 2, 3, 4])(
     'reads each of %i rows once and stops at the last page',
     async (total) => {
@@ -28,7 +28,7 @@ describe('the walk over a list', () => {
     },
   );
 
-  test('takes a page that is not full as the last if the service sends no count', async () => {
+  test('takes a partly filled page as the last if the service sends no count', async () => {
     const { asked, read } = list(3, { counted: false });
     expect(await rowsOf(pagesOf(read))).toEqual([0, 1, 2]);
     expect(asked).toEqual([1, 2]);
@@ -47,11 +47,14 @@ describe('the walk over a list', () => {
   test.each([
     [false, [1]],
     [true, [1, 2]],
-  ])('reads ahead if asked (%s): pages %j when the first is used', async (ahead, expected) => {
-    const { asked, read } = list(8);
-    await pagesOf(read, { ahead }).next();
-    expect(asked).toEqual(expected);
-  });
+  ])(
+    'reads the next page early if asked (%s): pages %j when the first is used',
+    async (ahead, expected) => {
+      const { asked, read } = list(8);
+      await pagesOf(read, { ahead }).next();
+      expect(asked).toEqual(expected);
+    },
+  );
 
   test('throws the error of a page that was read ahead', async () => {
     const { read } = list(4);

@@ -46,7 +46,7 @@ describe('the choice of a proxy', () => {
     ['https://a.example', { https_proxy: 'http://proxy.example:80/' }, 'proxy.example:80'],
     ['https://a.example', { https_proxy: 'https://proxy.example' }, 'proxy.example:443'],
     ['https://a.example', { https_proxy: 'http://u:p%40:x@proxy.example:8' }, 'proxy.example:8'],
-  ])('takes %s with %j: %s', (target, env, expected) => {
+  ])('chooses %s with %j: %s', (target, env, expected) => {
     expect(chosen(target, env)).toBe(expected);
   });
 
@@ -144,7 +144,7 @@ async function secureService() {
   return { url: urlOf(server).replace('http:', 'https:'), requests };
 }
 
-test('forwards plain http through the proxy, with its own sign-in', async () => {
+test("forwards plain http through the proxy, with the proxy's password", async () => {
   const through = await proxy();
   const env = { http_proxy: through.url.replace('//', '//ann:s%40cret@') };
   let sending = 0;
@@ -229,7 +229,7 @@ describe('a proxy that fails', () => {
     [407, 'user name and password (407)'],
     [403, 'the proxy refused the connection (403)'],
     [502, 'the proxy refused the connection (502)'],
-  ])('leaves nothing sent with %i to CONNECT', async (code, words) => {
+  ])('ends before the request if it responds with %i to CONNECT', async (code, words) => {
     const server = createHttpServer();
     server.on('connect', (_request, socket: Socket) => {
       socket.on('error', () => undefined);
@@ -277,7 +277,7 @@ describe('a proxy that fails', () => {
     expect((await through(await closedPort())).failure).toBe('unreachable');
   });
 
-  test('leaves the outcome unknown with a 502 to a forwarded POST', async () => {
+  test('leaves the outcome unknown if it responds with 502 to a forwarded POST', async () => {
     const server = await scripted(status(502));
     const api = apiFor('http://127.0.0.1:9', { env: { http_proxy: server.url } });
     expect((await failureOf(api.instances.create(CREATE))).failure).toBe('outcomeUnknown');

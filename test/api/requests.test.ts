@@ -6,7 +6,7 @@ import { apiFor, CREATE, closedPort, failureOf, ID } from './harness.ts';
 const api = async () => apiFor(await closedPort());
 
 test.each(['', '..', '.', 'a/b', 'a?b', 'a#b', 'a b', '%2e%2e', '../users', 'a\r\nx: y', 'я'])(
-  'refuses the id %j before it reaches a path',
+  'refuses the ID %j before it reaches a path',
   async (id) => {
     const { instances, drives, sshKeys } = await api();
     const calls = [

@@ -77,7 +77,7 @@ describe('GET, PATCH, DELETE', () => {
     ['cut', cut],
     ['500', status(500)],
     ['408', status(408)],
-  ])('does not call a PATCH in doubt (%s) unreachable or refused', async (_what, step) => {
+  ])('does not report a PATCH in doubt (%s) as unreachable or refused', async (_what, step) => {
     const { api } = await run([step, step, step]);
     const error = await failureOf(api.users.update({ name: 'Ann' }));
     expect(error).toMatchObject({
@@ -87,7 +87,7 @@ describe('GET, PATCH, DELETE', () => {
     });
   });
 
-  test('takes a 404 after its own DELETE in doubt as success', async () => {
+  test('takes a 404 after an unanswered DELETE as success', async () => {
     const { api, server } = await run([cut, status(404)]);
     await api.sshKeys.delete('key-1');
     expect(server.calls()).toEqual(['DELETE /ssh-keys/key-1', 'DELETE /ssh-keys/key-1']);
@@ -230,7 +230,7 @@ describe.each(NEVER)('%s', (_name, bills, send, answer) => {
     expect(server.seen).toHaveLength(1);
   });
 
-  test('is sent again if it never left, and ends as unreachable', async () => {
+  test('is sent again if it never left, and is then unreachable', async () => {
     const clock = fakeClock();
     let sending = 0;
     const api = apiFor(await closedPort(), { clock });
@@ -348,7 +348,7 @@ describe.each(CHECKED)('%s', (_name, unwanted, wanted, path, send, verb) => {
     });
   });
 
-  test('reports the state that was read after two failures', async () => {
+  test('reports the last read status after two failures', async () => {
     const { api, server } = await run([
       status(500),
       data(machine(unwanted)),
@@ -361,7 +361,7 @@ describe.each(CHECKED)('%s', (_name, unwanted, wanted, path, send, verb) => {
     expect(server.calls()).toEqual([POST, GET, POST, GET]);
   });
 
-  test('stays unknown after two lost responses, with the state that was read', async () => {
+  test('stays unknown after two lost responses, with the last read status', async () => {
     const { api } = await run([cut, data(machine(unwanted)), cut, data(machine(unwanted))]);
     const error = await failureOf(send(api));
     expect(error.failure).toBe('outcomeUnknown');
@@ -380,7 +380,7 @@ describe.each(CHECKED)('%s', (_name, unwanted, wanted, path, send, verb) => {
     expect(server.calls()).toEqual([POST]);
   });
 
-  test('stays unknown after a second 408, even if the state is unchanged', async () => {
+  test('stays unknown after a second 408, even if the status is unchanged', async () => {
     const before = data(machine(unwanted));
     const { api, server } = await run([status(408), before, status(408), before]);
     const error = await failureOf(send(api));
@@ -417,7 +417,7 @@ describe('start', () => {
   test.each([
     ['STOPPED', false],
     ['ERROR', true],
-  ])('reports the documented 500 as refused, with the state %s', async (state, mayBeBilling) => {
+  ])('reports the documented 500 as refused, with the status %s', async (state, mayBeBilling) => {
     const { api, server } = await run([status(500), data(machine(state))]);
     const error = await failureOf(api.instances.start(ID));
     expect(error).toMatchObject({ failure: 'refused', retryable: true, mayBeBilling });
@@ -429,13 +429,13 @@ describe('start', () => {
     ['a cut connection', cut],
     ['502', status(502)],
     ['408', status(408)],
-  ])('reads the state after %s: STARTING is success', async (_what, doubt) => {
+  ])('reads the status after %s: STARTING is success', async (_what, doubt) => {
     const { api, server } = await run([doubt, data({ ...machine('STARTING'), paid_until: 'P' })]);
     await expect(api.instances.start(ID)).resolves.toEqual({ status: 'STARTING', paid_until: 'P' });
     expect(server.calls()).toEqual([POST, GET]);
   });
 
-  test('reports another state after a doubt, and sends nothing again', async () => {
+  test('reports another status after a lost response, and sends nothing again', async () => {
     const { api, server } = await run([
       cut,
       data(machine('STOPPED')),
@@ -465,7 +465,7 @@ describe('ssh-keys add', () => {
     expect(server.calls()).toEqual(['POST /ssh-keys', 'GET /ssh-keys']);
   });
 
-  test('is sent once more otherwise', async () => {
+  test('sends the key once more if it is missing', async () => {
     const { api, server } = await run([cut, data([]), data(added, 201)]);
     await expect(api.sshKeys.add(body)).resolves.toEqual(added);
     expect(server.calls()).toEqual(['POST /ssh-keys', 'GET /ssh-keys', 'POST /ssh-keys']);

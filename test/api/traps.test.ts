@@ -60,7 +60,7 @@ async function until(fits: () => boolean): Promise<void> {
 }
 
 describe('the deadline', () => {
-  test('ends a body that dribbles', async () => {
+  test('ends a slow body that never finishes', async () => {
     let drops = 0;
     const server = await scripted((_request, response) => {
       response.writeHead(200, { 'content-type': 'application/json' });
@@ -95,7 +95,7 @@ describe('the deadline', () => {
     expect(error.failure).toBe('unreachable');
   });
 
-  test("is the call's own, even if the settings have a longer one", async () => {
+  test('comes from the call, even if the settings have a longer one', async () => {
     const server = await rawServer(() => undefined);
     const error = await failureOf(apiFor(server.url).users.me({ timeoutMs: 150 }));
     expect(error.message).toContain('within 0.15 s');
@@ -145,7 +145,7 @@ describe('the deadline', () => {
   });
 });
 
-describe('truncated bodies', () => {
+describe('cut bodies', () => {
   const heads = {
     length: (whole: string) => `HTTP/1.1 201 X\r\ncontent-length: ${whole.length}\r\n\r\n`,
     'length, told to be the last': (whole: string) =>
@@ -183,8 +183,8 @@ describe('truncated bodies', () => {
   });
 });
 
-describe('a POST leaves once', () => {
-  test('is on its own connection, not on one that the server may be closing', async () => {
+describe('a POST is sent once', () => {
+  test('on its own connection, not on one that the server may be closing', async () => {
     const ports: (number | undefined)[] = [];
     const server = await scripted(
       (request, response) => {
@@ -204,7 +204,7 @@ describe('a POST leaves once', () => {
     expect(new Set(ports).size).toBe(2);
   });
 
-  test('is certain even if the connection closes at any moment after it', async () => {
+  test('even if the connection closes at any moment', async () => {
     let requests = 0;
     const server = await rawServer((socket) => {
       requests += 1;
@@ -225,7 +225,7 @@ describe('a POST leaves once', () => {
     }
   });
 
-  test('is told apart from concurrent ones', async () => {
+  test('even among concurrent ones', async () => {
     const server = await scripted(...Array(8).fill(data(machine('PROVISIONING'), 201)));
     const api = apiFor(server.url);
     const sent = await Promise.all(

@@ -212,7 +212,7 @@ const WRITERS =
 /** The files that may print the service's text byte for byte to a pipe, on request. */
 const EXACT = /^commands\/(api\/index|instances\/connect\/secrets)\.ts$/;
 
-test('writes to a stream from output only, and prints raw text only on request', () => {
+test('writes to a stream only from output/, and prints raw text only on request', () => {
   const calls = sourceFiles().flatMap((file) => {
     const code = bareCode(readFileSync(join(SRC, file), 'utf8'));
     const isWriter = WRITERS.test(file) || !/\.write\(/.test(code);
@@ -222,8 +222,8 @@ test('writes to a stream from output only, and prints raw text only on request',
   expect(calls).toEqual([]);
 });
 
-describe('imports run one way', () => {
-  test('has no import that breaks a rule', () => {
+describe('import rules', () => {
+  test('hold in src/', () => {
     const broken = allImports().flatMap((one) => {
       const rule = brokenRule(one);
       return rule === undefined ? [] : [`src/${one.from} imports ${one.to}: ${rule}`];
@@ -330,12 +330,12 @@ describe('src/api knows no command lines', () => {
   });
 });
 
-describe('the imports of files have no circle', () => {
-  test('holds in src/', () => {
+describe('circles of imports', () => {
+  test('do not exist in src/', () => {
     expect(circleIn(allImports())).toBeUndefined();
   });
 
-  test('finds a circle of three files', () => {
+  test('are found among three files', () => {
     const imports = [
       { from: 'a.ts', to: './b/c.ts' },
       { from: 'b/c.ts', to: '../d.ts' },
@@ -355,8 +355,8 @@ describe('the imports of files have no circle', () => {
   });
 });
 
-describe('the edge owns the process', () => {
-  test('keeps process, console and computed imports out of every other file', () => {
+describe('the process', () => {
+  test('is used only by main.ts, as are console and computed imports', () => {
     const offences = sourceFiles()
       .filter((file) => !EDGE.includes(file))
       .flatMap((file) =>

@@ -14,17 +14,17 @@ function having(pattern: RegExp, ...except: string[]): string[] {
   );
 }
 
-test('names what a skipped test lacks, by needs()', () => {
+test('uses needs() for every skipped test', () => {
   const skip = /\b(test|it|describe|task|context|ctx)\.(skip|skipIf|runIf|todo)\(/;
   expect(having(skip)).toEqual([]);
 });
 
-test('takes the numbers of random tests from the seed of the run', () => {
+test("takes random numbers from the run's seed", () => {
   const own = 'architecture/tests.test.ts';
   expect(having(/Math\.random|from 'fast-check'/, 'support/random.ts', own)).toEqual([]);
 });
 
-test('holds at most 500 lines in a file', () => {
+test('limits a file to 500 lines', () => {
   const long = FILES.filter(({ text }) => text.split('\n').length > 501);
   expect(long.map(({ path }) => path)).toEqual([]);
 });

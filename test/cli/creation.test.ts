@@ -29,7 +29,7 @@ test.each([
     new TypeError('x is not a function'),
     `The machine ${ID} was created. Something unexpected happened: TypeError: x is not a function`,
   ],
-])('loses no ID to %s while the result is written', async (_what, thrown, words) => {
+])('keeps the ID after %s while the result is written', async (_what, thrown, words) => {
   const error = await failureOf(thrown);
   expect(error.message).toBe(words);
   expect(error).toMatchObject({ resource: ID, mayBeBilling: true });
@@ -37,13 +37,13 @@ test.each([
   expect(report(error, { json: false, profile: undefined, debug: false })).toContain(ID);
 });
 
-test('puts the remedy before the command that ends the cost', async () => {
+test('puts the remedy before the command that terminates', async () => {
   const full = new CliError('storage', 'the disk is full', { hint: 'make room' });
   expect((await failureOf(full)).hint).toBe('make room');
   expect((await failureOf(new CliError('interrupted', 'Interrupted.'))).hint).toBe('end it');
 });
 
-test('keeps a fault of its own, so that --debug shows where it was', async () => {
+test('keeps an internal error, so that --debug shows its stack', async () => {
   const fault = new TypeError('x');
   expect(unforeseenIn(await failureOf(fault))).toBe(fault);
 });

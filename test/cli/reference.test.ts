@@ -71,7 +71,7 @@ describe('the generated reference', () => {
     }
   });
 
-  test('lets no text end a table, a quote or a line of roff', () => {
+  test('escapes texts that could end a table, a quote or a line of roff', () => {
     const evil = 'a|b <c> *d* `e` \\f\n.SH EVIL\n\'g "h" – ~^';
     const command = reference.commands.find(({ words }) => words[0] === 'instances');
     if (command === undefined) throw new Error('there are no commands');

@@ -23,8 +23,8 @@ function statuses(json: string): [string, string][] {
   ]);
 }
 
-describe('- reads names from stdin', () => {
-  test('passes the IDs of list -q to stop, wait, start and terminate', async () => {
+describe('names from stdin', () => {
+  test('are passed from list -q to stop, wait, start and terminate', async () => {
     await rent('box-a');
     await rent('box-b');
     const { stdout: ids } = await world.cli(['instances', 'list', '-q']);
@@ -43,7 +43,7 @@ describe('- reads names from stdin', () => {
     }
   });
 
-  test('takes names too, with blank lines, Windows line ends and names beside it', async () => {
+  test('are accepted with blank lines, Windows line ends and names beside it', async () => {
     await rent('box-a');
     await rent('box-b');
     await rent('box-c');
@@ -58,7 +58,7 @@ describe('- reads names from stdin', () => {
     ]);
   });
 
-  test('works with untrack and track', async () => {
+  test('work with untrack and track', async () => {
     const id = await rent('box-a');
     const gone = await world.cli(['instances', 'untrack', '-', '--json', '--yes'], {
       stdin: `${id}\n`,
@@ -68,7 +68,7 @@ describe('- reads names from stdin', () => {
     expect(statuses(back.stdout)).toEqual([['box-a', 'ACTIVE']]);
   });
 
-  test('works with names in ssh-keys delete', async () => {
+  test('work with ssh-keys delete', async () => {
     await world.cli(['ssh-keys', 'add', '-', '--name', 'my laptop'], {
       stdin: sshPublicKey('ssh-ed25519'),
     });
@@ -79,7 +79,7 @@ describe('- reads names from stdin', () => {
     expect(JSON.parse(stdout)).toMatchObject([{ name: 'my laptop' }]);
   });
 
-  test('changes nothing and succeeds if stdin is empty', async () => {
+  test('change nothing and succeed if stdin is empty', async () => {
     const people = await world.cli(['instances', 'stop', '-'], { stdin: '\n' });
     expect(people).toEqual({
       code: 0,
@@ -91,7 +91,7 @@ describe('- reads names from stdin', () => {
     expect(json).toEqual({ code: 0, stdout: '[]\n', stderr: '', requests: [] });
   });
 
-  test("needs --yes for terminate, since stdin can't answer a question too", async () => {
+  test("need --yes with terminate, since stdin can't answer a question too", async () => {
     const id = await rent('box-a');
     for (const stdin of [`${id}\n`, '']) {
       const { code, stderr, requests } = await world.cli(['instances', 'terminate', '-'], {
@@ -113,7 +113,7 @@ describe('- reads names from stdin', () => {
     ['drives', 'resume'],
     ['ssh-keys', 'get'],
     ['templates', 'get'],
-  ])('refuses a terminal at once in %s %s', async (group, verb) => {
+  ])('are not read from a terminal in %s %s', async (group, verb) => {
     const { code, stderr, requests } = await world.cli([group, verb, '-'], { terminal: true });
     expect({ code, requests }).toEqual({ code: 2, requests: [] });
     expect(stripVTControlCharacters(stderr)).toMatch(
@@ -121,13 +121,13 @@ describe('- reads names from stdin', () => {
     );
   });
 
-  test('reads stdin once', async () => {
+  test('are read once', async () => {
     const { code, stderr } = await world.cli(['instances', 'stop', '-', '-'], { stdin: 'x' });
     expect(code).toBe(2);
     expect(stderr).toContain('stdin can be read once only');
   });
 
-  test('refuses more than 1 MiB', async () => {
+  test('are limited to 1 MiB', async () => {
     const { code, stderr, requests } = await world.cli(['instances', 'stop', '-'], {
       stdin: 'box\n'.repeat(300_000),
     });
@@ -135,7 +135,7 @@ describe('- reads names from stdin', () => {
     expect(stderr).toBe('error: INSTANCE "stdin": longer than 1 MiB\n');
   });
 
-  test('checks each line by the rule of its kind', async () => {
+  test('are checked line by line', async () => {
     const { code, stderr, requests } = await world.cli(['instances', 'stop', '-'], {
       stdin: 'a/../b\n',
     });
@@ -144,7 +144,7 @@ describe('- reads names from stdin', () => {
   });
 });
 
-describe('- prints a list in a command that prints one thing', () => {
+describe('names from stdin for a command that prints one thing', () => {
   interface Row {
     name: string;
     instance_id: string;
@@ -168,7 +168,7 @@ describe('- prints a list in a command that prints one thing', () => {
     ['ssh-keys', 'get', 'one', 'two'],
     ['templates', 'get', 'JupyterLab', 'vLLM'],
   ])(
-    'prints the found ones once, with the exit code of the missing one, in %s %s',
+    'print each found item once, and exit with the code of the missing one, in %s %s',
     async (group, verb, one, other) => {
       await prepare();
       const stdin = `${one}\nnothing-like-it\n${other}\n${one}\n`;
@@ -208,7 +208,7 @@ describe('- prints a list in a command that prints one thing', () => {
     ]);
   });
 
-  test('names the instance of each endpoint in instances endpoints', async () => {
+  test('are shown with each endpoint in instances endpoints', async () => {
     const ids = [];
     for (const name of ['lab-a', 'lab-b']) {
       const argv = ['instances', 'create', name, ...HARDWARE, '--template', 'jupyterlab'];
@@ -223,7 +223,7 @@ describe('- prints a list in a command that prints one thing', () => {
     expect(table.stdout).toMatch(/^INSTANCE +NAME .*\n(lab-a .*\n){2}(lab-b .*\n){2}$/);
   });
 
-  test('prints a list for one name on stdin too, and refuses --watch and --markdown', async () => {
+  test('print a list even for one name, and refuse --watch and --markdown', async () => {
     await prepare();
     const one = await world.cli(['drives', 'get', '-', '--json'], { stdin: 'one\n' });
     expect(JSON.parse(one.stdout)).toMatchObject([{ name: 'one' }]);

@@ -89,7 +89,7 @@ describe('commands and flags', () => {
     ['gpucloud api P', ['POST', 'PUT', 'PATCH']],
     ['gpucloud completion z', ['zsh']],
     ['gpucloud instances -- li', ['list']],
-  ])('%j', (line, words) => {
+  ])('completes %j', (line, words) => {
     expect(offered(line).sort()).toEqual([...words].sort());
   });
 });

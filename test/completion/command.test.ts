@@ -96,7 +96,7 @@ describe('completion SHELL --install', () => {
     await expect(stat(join(world.home, '.bashrc'))).rejects.toThrow();
   });
 
-  test('exits with 2 and the line to add without a zsh to ask', async () => {
+  test('exits with 2 and the line to add if there is no zsh to ask', async () => {
     const folder = join(world.home, 'zsh settings');
     const { code, stderr } = await world.cli(['completion', 'zsh', '--install', '--json'], {
       env: { HOME: world.home, ZDOTDIR: folder, PATH: world.home },

@@ -96,7 +96,7 @@ test('keeps the fields of a newer version, at every level and under any name', a
 });
 
 test.each(['__proto__', 'constructor', 'a.b', 'prototype'])(
-  'keeps a profile named %s like any other, also in later changes',
+  'keeps a profile named %s like any other, even after later changes',
   async (name) => {
     const config = openConfig(folder);
     expect((await config.read()).profiles[name]).toBeUndefined();
@@ -250,7 +250,7 @@ test('refuses to write an edit that is not a config file', async () => {
   expect(await readdir(folder)).toEqual(['config.json']);
 });
 
-test('removes what a killed process left, and nothing else', async () => {
+test('removes the files that a killed process left, and no others', async () => {
   await mkdir(folder);
   const left = ['config.json.previous', 'config.json.tmp-1234567890abcdef'];
   const theirs = ['config.json.bak', 'new', 'other.json.1.new'];

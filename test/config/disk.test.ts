@@ -92,7 +92,7 @@ function pause(milliseconds: number): Promise<void> {
 
 const ONE = '{"profiles":{"one":{"base_url":"https://a.example.com"}}}';
 
-test('loses no change of eight processes with twenty each', { timeout: 60_000 }, async () => {
+test('loses no change if eight processes make twenty each', { timeout: 60_000 }, async () => {
   const running = Array.from({ length: 8 }, (_, who) =>
     start(process.execPath, [child, 'add', folder, `w${who}`, '20']),
   );
@@ -152,27 +152,23 @@ test.each([{}, { SNAP: '/snap/x' }])(
   },
 );
 
-test(
-  'puts the file on the disk before it takes its name, the name afterwards',
-  needs('strace'),
-  async () => {
-    await mkdir(folder);
-    const trace = join(place, 'trace');
-    const calls = 'trace=fsync,fdatasync,rename,renameat,renameat2';
-    const args = ['-f', '-y', '-qq', '-e', calls, '-e', 'signal=none', '-o', trace];
-    const run = start('strace', [...args, process.execPath, child, 'fill', folder, '10']);
-    expect((await run.ended).status).toBe(0);
-    const steps = (await readFile(trace, 'utf8'))
-      .split('\n')
-      .filter((text) => text.includes(folder))
-      .map((text) => (text.includes('rename') ? `rename ${last(text)}` : `fsync ${last(text)}`));
-    expect(steps).toEqual([
-      expect.stringMatching(/^fsync .*\.tmp-/),
-      `rename ${path}`,
-      `fsync ${folder}`,
-    ]);
-  },
-);
+test('puts the file on the disk before it renames it', needs('strace'), async () => {
+  await mkdir(folder);
+  const trace = join(place, 'trace');
+  const calls = 'trace=fsync,fdatasync,rename,renameat,renameat2';
+  const args = ['-f', '-y', '-qq', '-e', calls, '-e', 'signal=none', '-o', trace];
+  const run = start('strace', [...args, process.execPath, child, 'fill', folder, '10']);
+  expect((await run.ended).status).toBe(0);
+  const steps = (await readFile(trace, 'utf8'))
+    .split('\n')
+    .filter((text) => text.includes(folder))
+    .map((text) => (text.includes('rename') ? `rename ${last(text)}` : `fsync ${last(text)}`));
+  expect(steps).toEqual([
+    expect.stringMatching(/^fsync .*\.tmp-/),
+    `rename ${path}`,
+    `fsync ${folder}`,
+  ]);
+});
 
 /** Returns the last path of a traced call: the target of a rename, the file of an fsync. */
 function last(call: string): string {
@@ -180,7 +176,7 @@ function last(call: string): string {
 }
 
 test(
-  'leaves the file as before on a full disk, and takes a change later',
+  'leaves the file as before on a full disk, and accepts a change later',
   needs('mount namespaces'),
   async () => {
     await mkdir(folder);

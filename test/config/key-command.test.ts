@@ -25,13 +25,13 @@ test('ends a command that never ends, and reports it without the key', async () 
   expect(JSON.stringify(error)).not.toContain(KEY);
 });
 
-test('reports the exit code of a command that ends as if it had been killed', async () => {
+test('reports the exit code of a command that imitates a kill', async () => {
   await expect(run(`echo ${KEY}; exit 143`, start)).rejects.toMatchObject({
     message: expect.stringContaining('it ended with exit code 143'),
   });
 });
 
-test('puts an interrupt before the result of the command', async () => {
+test("reports an interrupt rather than the command's result", async () => {
   const stop = new AbortController();
   const reason = new Error('interrupted');
   const interrupting: Start = async (program) => {

@@ -102,7 +102,7 @@ test('refuses to run a key command from a file that others may write to', async 
   await expect(rename(join(world.home, 'ran'), file)).rejects.toMatchObject({ code: 'ENOENT' });
 });
 
-test.each(EXPOSED)('login stores no key in %s', async (_what, expose, words, remedy) => {
+test.each(EXPOSED)('stores no key at login in %s', async (_what, expose, words, remedy) => {
   await expose();
   const before = await readFile(file, 'utf8');
   const argv = ['login', '--profile', 'other', '--base-url', world.service.url, '--key-stdin'];
@@ -113,7 +113,7 @@ test.each(EXPOSED)('login stores no key in %s', async (_what, expose, words, rem
   expect(await readFile(file, 'utf8')).toBe(before);
 });
 
-test('login and --save-profile store no key in a folder that all may write', async () => {
+test('stores no key from login and --save-profile in a folder that all may write to', async () => {
   await rm(file);
   await chmod(folder, 0o777);
   const base = ['--base-url', world.service.url];

@@ -4,7 +4,7 @@ import { manualClock } from '../support/clock.ts';
 
 const NOON = Date.parse('2026-01-15T12:00:00.000Z');
 
-test('is the clock of the computer until a response shows another time', () => {
+test("uses the computer's clock until a response shows another time", () => {
   const clock = manualClock();
   const service = createServiceClock(clock);
   expect(service.now()).toBe(NOON);
@@ -20,7 +20,7 @@ test('keeps the time when the header is missing or is not a date', () => {
   expect(service.now()).toBe(NOON);
 });
 
-test('takes a difference below two seconds for the resolution of the header', () => {
+test('ignores a difference below two seconds, the resolution of the header', () => {
   const service = createServiceClock(manualClock('2026-01-15T12:00:01.900Z'));
   service.learn('Thu, 15 Jan 2026 12:00:00 GMT');
   expect(service.now()).toBe(NOON + 1_900);

@@ -113,7 +113,7 @@ describe('every list', () => {
     (command) => / list$/.test(command),
   );
 
-  test.each(EMPTY)('is [] in JSON and a note on stderr for an empty %s', async (command) => {
+  test.each(EMPTY)('prints [] in JSON and a note on stderr for an empty %s', async (command) => {
     world = await createWorld({
       handler: () => ok([]),
     });
@@ -127,7 +127,7 @@ describe('every list', () => {
   const LISTS = commandsWhose(({ list }) => list === true);
 
   test.each(LISTS.filter((command) => columnsOf(command).includes('id')))(
-    'has the ID in csv and tsv: %s',
+    'prints the ID in csv and tsv: %s',
     async (command) => {
       for (const [format, between] of [
         ['csv', ','],
@@ -143,7 +143,7 @@ describe('every list', () => {
     },
   );
 
-  test.each(LISTS)('has the columns of its help in each format: %s', async (command) => {
+  test.each(LISTS)('prints in each format the columns of its help: %s', async (command) => {
     let prepared = await prepare(command);
     world = prepared.kitchen;
     const run = async (...flags: string[]) => {

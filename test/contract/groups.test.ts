@@ -3,7 +3,7 @@ import type { Group } from '../../src/cli/group.ts';
 import { GROUPS, tree } from './tree.ts';
 
 // The help of a group is built from its index, and the help of a verb from the verb.
-test.each(GROUPS)('describes in the index of %s each verb as the verb does', async (name) => {
+test.each(GROUPS)('describes each verb of %s in the index as the verb does', async (name) => {
   const room: Record<string, Group> = await import(`../../src/commands/${name}/index.ts`);
   const [group] = Object.values(room);
   const verbs = tree.commands.find((one) => one.name() === name)?.commands ?? [];

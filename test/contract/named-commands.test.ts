@@ -43,7 +43,7 @@ function namedIn(text: string): string[] {
   });
 }
 
-test.each(TEXTS)('names in %s only commands that exist', (file) => {
+test.each(TEXTS)('suggests in %s only commands that exist', (file) => {
   const named = namedIn(readFileSync(join(ROOT, file), 'utf8'));
   expect(named.filter((command) => !KNOWN.has(command))).toEqual([]);
 });

@@ -226,7 +226,7 @@ describe('without a keyring', () => {
     ['me get', ['me', 'get']],
     ['doctor', ['doctor', '--json']],
   ])(
-    'reports an interrupt of "%s" as one, not as an error of the keyring',
+    'reports an interrupt of "%s" as an interrupt, not as a keyring error',
     async (_name, words) => {
       await mkdir(join(computer.home, 'config'), { mode: 0o700 });
       const config = JSON.stringify({
@@ -285,7 +285,7 @@ describe('gnome-keyring on its own bus', KEYRING, () => {
 
   const LOGIN = 'gpucloud login --base-url "$URL" --key-stdin --profile work --yes <<< "$KEY"';
 
-  test('stores a key, gives it back, moves it out and in, and deletes it at logout', async () => {
+  test('stores a key, returns it, moves it out and in, and deletes it at logout', async () => {
     const { code, stdout, stderr } = await session(`
       set -e
       ${LOGIN} --json
@@ -326,7 +326,7 @@ describe('gnome-keyring on its own bus', KEYRING, () => {
     });
   });
 
-  test('exits with 4 if the entry is gone, until a new login', async () => {
+  test('exits with 4 if the entry is gone, and works after a new login', async () => {
     const { code, stdout } = await session(`
       ${LOGIN} > /dev/null 2>&1
       entry=$(sed -n 's/.*"keyring": "\\(.*\\)".*/\\1/p' config/config.json)
@@ -374,7 +374,7 @@ describe('gnome-keyring on its own bus', KEYRING, () => {
   });
 });
 
-describe('a new key whose secret nobody could read', () => {
+describe('a new API key whose secret nobody could read', () => {
   const env = () => ({ GPUCLOUD_BASE_URL: url, GPUCLOUD_API_KEY: key });
   const count = async () =>
     JSON.parse((await computer.gpucloud(['api-keys', 'list', '--json'], { env: env() })).stdout)

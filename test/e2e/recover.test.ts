@@ -46,8 +46,8 @@ async function rented() {
   return JSON.parse(stdout).instances as { id: string; name: string; status: string }[];
 }
 
-describe('a create with a limit whose response was lost', () => {
-  test('makes recover report a dearer instance and its request', async () => {
+describe('an instance above --max-price whose response was lost', () => {
+  test('is reported by recover if it costs more, with its request', async () => {
     await lose([...create, ...LIMIT]);
     await lose([...create, '-y']);
     const [instance] = await rented();
@@ -62,7 +62,7 @@ describe('a create with a limit whose response was lost', () => {
     expect((await rented()).map(({ status }) => status)).not.toContain('TERMINATING');
   });
 
-  test('makes track warn of it', async () => {
+  test('is reported by track too', async () => {
     await lose([...create, ...LIMIT]);
     const [instance] = await rented();
     const { code, stderr } = await gpucloud('instances', 'track', instance?.id ?? '');

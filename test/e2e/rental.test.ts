@@ -40,7 +40,7 @@ describe('the built program', () => {
     expect(ended.stderr).toBe('');
   });
 
-  test('loses no instance of eight processes that rent in one sandbox', async () => {
+  test('loses no instance if eight processes rent in one sandbox', async () => {
     await computer.gpucloud(['sandbox', 'reset', '--balance', '100000', '-y']);
     const names = Array.from({ length: 8 }, (_, at) => `box-${at}`);
     const outcomes = await Promise.all(

@@ -112,7 +112,7 @@ describe('instances scp', needs('ssh'), () => {
     expect(await readFile(join(here, 'log'), 'utf8')).toBe('log');
   });
 
-  test('passes on how scp fails', async () => {
+  test("passes on scp's exit code", async () => {
     const { code, stdout, stderr } = await world.instances('scp', `${ID}:${there}/none`, here);
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
     expect(stderr).toContain('No such file or directory');

@@ -54,7 +54,7 @@ describe('the outputs in other tools', () => {
     }
   });
 
-  test('are refused from a folder as stdin, which is not an empty list', async () => {
+  test('are not read from a folder as stdin, which is not an empty list', async () => {
     const refused = await bash('gpucloud ssh-keys delete - --yes < / 2>&1 || echo "exit $?"');
     expect(refused).toBe('error: KEY "-": stdin is a folder\nexit 2\n');
   });

@@ -216,7 +216,7 @@ describe('a live view in a terminal', () => {
     expect(lastLine(shown.scrollback())).toMatch(/^Last read .* \(Retry-After\)\.$/);
   });
 
-  test('shows the same below a list of which a part was refused', async () => {
+  test('shows the same below a list with a refused part', async () => {
     await rented(2);
     const shown = watch(LIST, { columns: 200 });
     await shown.shows(/box-1 .*ACTIVE/);
@@ -422,7 +422,7 @@ describe('a watch when not in a terminal', () => {
   });
 });
 
-describe('waiting for several machines in a terminal', () => {
+describe('waiting for several instances in a terminal', () => {
   const WAIT = ['instances', 'wait', idOf(0), idOf(1), '--poll-interval', '500ms'];
 
   test('shows a line with a phase for each, and how to terminate them after Ctrl-C', async () => {

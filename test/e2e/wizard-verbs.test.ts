@@ -9,7 +9,7 @@ const { enter, down, space, ctrlC, ctrlD, clearLine } = KEYS;
 
 openTable();
 
-describe('the other verbs', () => {
+describe('other commands without arguments', () => {
   test('makes terminate offer the living instances, ask once more, and terminate those chosen', async () => {
     for (const name of ['one', 'two', 'old']) {
       await run(

@@ -118,7 +118,7 @@ test.each(MUTANTS)(
 );
 
 // `npm test` runs one of them, the soak all.
-describe('the suite without a safeguard', () => {
+describe('a program without a safeguard', () => {
   for (const mutant of SOAK ? MUTANTS : MUTANTS.slice(0, 1)) {
     const needed = mutant.needsStrace === true ? needs('strace') : {};
     test(mutant.name, { timeout: 300_000, ...needed }, async () => {
@@ -131,7 +131,7 @@ describe('the suite without a safeguard', () => {
     });
   }
 
-  test('passes with all of them', async () => {
+  test('passes if it has all safeguards', async () => {
     const same = {
       name: 'nothing',
       file: 'files/replace.ts',

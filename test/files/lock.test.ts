@@ -27,7 +27,7 @@ test('runs callbacks one after the other, in any order', async () => {
   expect(most).toBe(1);
 });
 
-test('takes over the lock of a process that died', async () => {
+test('takes over the lock of a dead process', async () => {
   const file = join(folder, 'state.json');
   await mkdir(`${file}.lock`);
   const long = new Date(Date.now() - 11_000);

@@ -31,7 +31,7 @@ describe('makeFolders', () => {
     expect(existsSync(join(root, 'real', 'new'))).toBe(true);
   });
 
-  test('refuses a file or a link to nowhere in the way', async () => {
+  test('refuses a file or a dangling link in the way', async () => {
     await writeFile(join(root, 'file'), '');
     await symlink(join(root, 'nowhere'), join(root, 'link'));
     expect(() => makeFolders(join(root, 'file'), 0o700)).toThrow('EEXIST');

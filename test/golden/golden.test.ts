@@ -110,7 +110,7 @@ describe('the JSON of every command', () => {
     },
   );
 
-  test('has the fields of an error that it had', async () => {
+  test('has the error fields that it had', async () => {
     world = await createSandboxWorld();
     const { stderr } = await world.cli([
       'instances',
@@ -123,7 +123,7 @@ describe('the JSON of every command', () => {
     if (MODE !== 'replace') expect(lost(before['(error)'] ?? {}, shape), HINT).toEqual([]);
   });
 
-  test('has a recipe for every command with a shape', () => {
+  test('has a recipe for every command with a golden shape', () => {
     const known = [...answering, '(error)'];
     const missing = Object.keys(before).filter((command) => !known.includes(command));
     if (MODE !== 'replace') expect(missing, HINT).toEqual([]);
@@ -147,7 +147,7 @@ describe('the JSON of every command', () => {
 describe('a shape of JSON', () => {
   const before = shapeOf([{ id: 'a', at: null, size: 1, tags: ['x'], deep: { it: true } }]);
 
-  test('is paths and types', () => {
+  test('lists paths and types', () => {
     expect(before).toEqual({
       '.': ['array'],
       '[]': ['object'],
@@ -166,7 +166,7 @@ describe('a shape of JSON', () => {
     expect(lost(before, shapeOf(now))).toEqual([]);
   });
 
-  test('may not have less, nor another type, nor nothing', () => {
+  test('may not lose fields, change a type or allow null', () => {
     const now = [{ id: null, at: null, size: '1', tags: ['x'], deep: {} }];
     expect(lost(before, shapeOf(now))).toEqual([
       '[].deep.it is gone',

@@ -89,14 +89,14 @@ describe('--max-instances', () => {
     expect((await create('box-2')).code).toBe(0);
   });
 
-  test('counts an instance that can not be read', async () => {
+  test("counts an instance that can't be read", async () => {
     const [first] = await rented('box-1');
     await guard('--max-instances', '1');
     service.failing.add(`/instances/${first?.id}`);
     await refusal(create('box-2'));
   });
 
-  test('counts a request of unknown outcome', async () => {
+  test('counts a request with an unknown outcome', async () => {
     service.posts.push(() => 'hangUp');
     expect((await create('lost')).code).toBe(7);
     await guard('--max-instances', '1');
@@ -104,14 +104,14 @@ describe('--max-instances', () => {
     await refusal(create('lost', '--yes'));
   });
 
-  test('does not count what the service refused', async () => {
+  test('does not count a refused request', async () => {
     await guard('--max-instances', '1');
     service.posts.push(() => no(400, 'No'));
     expect((await create('box-1')).code).toBe(1);
     expect((await create('box-1')).code).toBe(0);
   });
 
-  test('makes two requests of ten that come at once', async () => {
+  test('sends two of ten requests that come at once', async () => {
     await guard('--max-instances', '2');
     let open = 0;
     let most = 0;
@@ -224,12 +224,12 @@ describe('profiles set', () => {
     [['work', '--max-burn', '-1'], '--max-burn "-1"'],
     [['work', '--max-burn', 'lots'], '--max-burn "lots"'],
     [['sandbox', '--max-instances', '1'], 'built in'],
-  ])('%j is a usage error', async (argv, message) => {
+  ])('refuses %j as a usage error', async (argv, message) => {
     const { code, stderr } = await cli('profiles', 'set', ...argv);
     expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining(message) });
   });
 
-  test('of a profile that does not exist exits with 3', async () => {
+  test('exits with 3 for an unknown profile', async () => {
     const { code, stderr } = await cli('profiles', 'set', 'wrok', '--max-instances', '1');
     expect({ code, stderr }).toEqual({
       code: 3,

@@ -99,7 +99,7 @@ describe('a request', () => {
     expect(JSON.parse(text).body.docker_config).toMatchObject({ image: 'i', env: [{}, env[1]] });
   });
 
-  test('is read again at any length', async () => {
+  test('is read whole at any length', async () => {
     const env = Array.from({ length: 50_000 }, (_, at) => ({ key: `VARIABLE_${at}`, value: 'x' }));
     await journal().open({ ...request, body: { docker_config: { image: 'i', env } } }, NOBODY);
     expect(await journal().requests()).toMatchObject([{ name: 'trainer', isTorn: false }]);
@@ -349,7 +349,7 @@ describe('an unreadable file', () => {
     expect(await journal().requests()).toMatchObject([{ name: 'one' }]);
   });
 
-  test('makes the account of a key be fetched again', async () => {
+  test('loses the account of a key, which is fetched again', async () => {
     const scope = { service: SERVICE, apiKey: KEY };
     await journal({ scope }).learnAccount('user-1');
     const [file = ''] = files();

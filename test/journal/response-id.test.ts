@@ -16,7 +16,7 @@ const instance = {
 const body = JSON.stringify(envelope(instance, 201));
 const whole = body.indexOf(ID) + ID.length + 1;
 
-describe('the id of a new instance', () => {
+describe('the ID of a new instance', () => {
   test('is found in a response that was cut anywhere after it, and never a wrong one', () => {
     for (let length = 0; length <= body.length; length += 1) {
       const found = responseId(body.slice(0, length))?.id;

@@ -15,7 +15,7 @@ const BILLING = [
 const SILENT = ['STOPPED', 'ERROR', 'GONE', 'UNKNOWN', 'UNREAD', 'HIBERNATING', '', 'toString'];
 
 describe('the billing of a status', () => {
-  test('follows the document for an instance, and is unknown if it is silent', () => {
+  test('follows the API document for instances, and is unknown if the document is silent', () => {
     const of = (status: string) => billsOf({ kind: 'instance', status });
     for (const status of BILLING) expect(of(status), status).toBe('yes');
     for (const status of ['TERMINATING', 'TERMINATED']) expect(of(status)).toBe('no');

@@ -49,7 +49,7 @@ describe.each(ZONES)('a calendar in %s', (zone) => {
 });
 
 describe('a day', () => {
-  test('is skipped if the calendar skips it, in both directions', () => {
+  test('is skipped if the calendar skips it, forwards and backwards', () => {
     inZone('Pacific/Apia');
     const before = startOf('day', Date.parse('2011-12-29T12:00:00-10:00'));
     const after = startOf('day', before, 1);
@@ -70,7 +70,7 @@ describe('a day', () => {
     expect([length(24, 10), length(25, 10), length(26, 10)]).toEqual([24, 25, 24]);
   });
 
-  test('begins when the clock goes on, if it skips midnight', () => {
+  test('begins after midnight if the clock skips midnight', () => {
     inZone('Africa/Cairo');
     const start = startOf('day', Date.parse('2026-04-24T09:00:00Z'));
     expect(new Date(start).toISOString()).toBe('2026-04-23T22:00:00.000Z');

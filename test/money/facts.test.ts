@@ -23,7 +23,7 @@ test('rounds the rate of unexplained charges up, so that it never looks smaller'
 test.each([
   ['instances', { instances: undefined }],
   ['drives', { drives: undefined }],
-])('knows no runway if %s were not read', (_what, missing) => {
+])('gives no runway if %s were not read', (_what, missing) => {
   const json = runwayJson(moneyFacts({ ...reading, ...missing }));
   expect(json).toMatchObject({ hours_left: null, hours_left_unknown: 'not_read' });
 });

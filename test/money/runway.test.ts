@@ -25,7 +25,7 @@ describe('how long a balance lasts', () => {
     ['0.005', '0.01', '0.50', '2026-01-15T12:30:00.000Z'],
     ['0', '1', '0.00', '2026-01-15T12:00:00.000Z'],
     ['-12.345', '1', '0.00', '2026-01-15T12:00:00.000Z'],
-  ])('has for %s at %s per hour %s hours', (balance, rate, hours, end) => {
+  ])('is, for %s at %s per hour, %s hours', (balance, rate, hours, end) => {
     const runway = of(balance, rate);
     expect(runway && hoursText(runway)).toBe(hours);
     expect(new Date(runway?.endsAt ?? 0).toISOString()).toBe(end);
@@ -38,7 +38,7 @@ describe('how long a balance lasts', () => {
     expect(runway?.endsAt).toBeUndefined();
   });
 
-  test('does not round a rest up to a second', () => {
+  test('does not round a fraction up to a second', () => {
     // Two seconds at this rate, minus a millionth of a rouble.
     const runway = of('19999999999999999999999999.999999', '36000000000000000000000000000');
     expect(runway?.seconds.toFixed()).toBe('1');

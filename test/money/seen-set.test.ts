@@ -13,7 +13,7 @@ it('remembers the latest IDs and forgets the oldest', () => {
   expect(seen.add('t-94')).toBe(true);
 });
 
-it('remembers as many as it must, whatever they are', () => {
+it('remembers as many IDs as it must, whatever they are', () => {
   const ids = fc.array(fc.oneof(fc.uuid(), fc.string({ maxLength: 4 })), { maxLength: 60 });
   fc.assert(
     fc.property(ids, (given) => {

@@ -140,7 +140,7 @@ describe('the statement', () => {
     expect(books.rows(END).at(-1)?.count).toBe(1);
   });
 
-  test('makes no three million empty days for a transaction of the year 9999', () => {
+  test('adds no three million empty days for a transaction of the year 9999', () => {
     const books = booked([
       { ...charge, id: 'a', amount: '1', created_at: '2026-01-02T00:00:00Z' },
       { ...charge, id: 'b', amount: '1', created_at: '9999-01-02T00:00:00Z' },
@@ -157,7 +157,7 @@ describe('the statement', () => {
   });
 });
 
-test('separates a type that goes both ways', () => {
+test('shows a type that occurs in both directions twice', () => {
   const books = openBooks({ step: 'day', from: START, to: END });
   const created_at = new Date(START).toISOString();
   for (const [direction, amount] of [

@@ -5,7 +5,7 @@ describe('when a suspended drive is deleted', () => {
   const at = (time: number | undefined) =>
     time === undefined ? null : new Date(time).toISOString();
 
-  test('lies between 7 days after it was paid for and 7 days after its last change', () => {
+  test('is between 7 days after its paid time and 7 days after its last change', () => {
     const { earliest, latest } = deletionOf({
       paid_until: '2026-01-10T00:00:00Z',
       last_billed_at: '2026-01-10T00:00:00Z',

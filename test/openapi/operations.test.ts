@@ -176,23 +176,26 @@ describe('each documented operation', () => {
   const all = Object.entries(OPERATIONS).flatMap(([operation, commands]) =>
     commands.map((sent) => ({ operation, sent, words: sent.argv.join(' ') })),
   );
-  test.each(all)('is sent: $operation by gpucloud $words', async ({ operation, sent }) => {
-    await open(sent.status);
-    const { code, stderr, requests } = await world.cli(
-      sent.argv,
-      sent.stdin === undefined ? {} : { stdin: sent.stdin },
-    );
-    expect(service.complaints, stderr).toEqual([]);
-    expect(code, stderr).toBe(0);
-    const at = service.seen.indexOf(operation);
-    expect(at, `${operation} was not asked for`).toBeGreaterThanOrEqual(0);
-    const request = requests[at];
-    expect(request?.headers['x-api-key']).toBe(TEST_KEY);
-    if (sent.body !== undefined) expect(request?.body).toEqual(sent.body);
-    if (sent.query !== undefined) {
-      expect(decodeURIComponent(request?.path ?? '')).toContain(sent.query);
-    }
-  });
+  test.each(all)(
+    'is sent by a command: $operation by gpucloud $words',
+    async ({ operation, sent }) => {
+      await open(sent.status);
+      const { code, stderr, requests } = await world.cli(
+        sent.argv,
+        sent.stdin === undefined ? {} : { stdin: sent.stdin },
+      );
+      expect(service.complaints, stderr).toEqual([]);
+      expect(code, stderr).toBe(0);
+      const at = service.seen.indexOf(operation);
+      expect(at, `${operation} was not asked for`).toBeGreaterThanOrEqual(0);
+      const request = requests[at];
+      expect(request?.headers['x-api-key']).toBe(TEST_KEY);
+      if (sent.body !== undefined) expect(request?.body).toEqual(sent.body);
+      if (sent.query !== undefined) {
+        expect(decodeURIComponent(request?.path ?? '')).toContain(sent.query);
+      }
+    },
+  );
 
   test.each([
     ['404 of Shape A', ['instances', 'get', '11111111-1111-4111-8111-111111111111'], 3],

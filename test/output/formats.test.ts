@@ -114,7 +114,7 @@ describe('a single result', () => {
     expect(stdout).toBe('{"only":"trainer"}\n');
   });
 
-  it('is a mapping in yaml, a row in csv and its id with -q', async () => {
+  it('is a mapping in yaml, a row in csv and its ID with -q', async () => {
     const columns = ['name', 'gpus'];
     const yaml = await written({ format: 'yaml', columns }, (out) => out.item(first, view));
     const csv = await written({ format: 'csv', columns }, (out) => out.item(first, view));
@@ -256,7 +256,7 @@ describe('secrets', () => {
   };
 
   it.each(['json', 'jsonl', 'yaml'] as const)(
-    'are masked in %s, also inside a link',
+    'are masked in %s, even inside a link',
     async (format) => {
       const { stdout } = await written({ format }, (out) => out.list(rows, view));
       expect(stdout).toContain('TOKEN');

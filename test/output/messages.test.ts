@@ -117,7 +117,7 @@ describe('a spinner', () => {
     expect(stderr.text).toBe('');
   });
 
-  it('gives each of several things its own line, and spins again afterwards', async () => {
+  it('gives each of several things its own line, and then spins again', async () => {
     const stderr = new Screen({ columns: 80 });
     const messages = messagesOn(stderr);
     const outer = messages.progress('outer');

@@ -25,7 +25,7 @@ async function found(...argv: string[]): Promise<string> {
 }
 
 describe('--query', () => {
-  test('shapes JSON and implies it', async () => {
+  test('shapes JSON and implies --json', async () => {
     expect(await found('--query', '[].id')).toBe('[\n  "k1",\n  "k2"\n]\n');
     expect(await found('--query', 'sort_by(@, &name)[*].not_null(name, id) | length(@)')).toBe(
       '2\n',

@@ -137,7 +137,7 @@ describe('a hostile name in the data formats', () => {
     expect(stdout).not.toMatch(/\\ud83d(?!\\u)/);
   });
 
-  it('stays in JSON if it is only the spelling of an escape', async () => {
+  it('leaves the spelling of an escape in JSON', async () => {
     const name = '\\ud83d \\\\ud83d 🚀 \\\ud83d';
     const { stdout } = await written({ format: 'json' }, (out) => out.item({ name }, named));
     expect(JSON.parse(stdout).name).toBe(whole(name));
@@ -197,7 +197,7 @@ describe('a hostile name in the data formats', () => {
     ['table', undefined],
     ['table', { columns: 80 }],
     ['id', undefined],
-  ] as const)('takes one clean line as %s', async (format, terminal) => {
+  ] as const)('prints one clean line as %s', async (format, terminal) => {
     const { stdout } = await written(
       { format, header: false },
       (out) => out.list(rows, named),

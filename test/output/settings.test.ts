@@ -43,7 +43,7 @@ describe('--columns', () => {
     expect(() => checkColumns(both as typeof view, { columns: ['paid'] })).toThrow("'paid'");
   });
 
-  it('makes objects of just them in JSON', async () => {
+  it('limits the fields of objects in JSON', async () => {
     const settings = { format: 'jsonl', columns: ['price', 'paid_until', 'size'] } as const;
     const { stdout } = await written(settings, (out) => out.list(machines, view));
     expect(stdout).toBe(

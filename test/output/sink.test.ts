@@ -168,7 +168,7 @@ describe('a source that fails', () => {
 });
 
 describe('writing a result', () => {
-  it('waits for a slow reader instead of piling up', async () => {
+  it('waits for a slow reader instead of filling memory', async () => {
     let held = 0;
     let most = 0;
     const slow = new Writable({
@@ -227,7 +227,7 @@ describe('writing a result', () => {
     });
   });
 
-  it('looks for a gone reader only if rows may never come, since other work must not stop half done', async () => {
+  it('looks for a gone reader only if rows may never come, since other work must be completed', async () => {
     let goes: (() => void) | undefined;
     const onReaderGone = (gone: () => void) => {
       goes = gone;

@@ -32,7 +32,7 @@ describe('a table in a terminal', () => {
     );
   });
 
-  it('colours the head and the status only when asked to', async () => {
+  it('colours the header and the status only on request', async () => {
     const { stdout } = await written(
       { columns: ['name', 'status'] },
       (out) => out.list(machines, view),
@@ -163,7 +163,7 @@ describe('a long table', () => {
   const many = (count: number) => Array.from({ length: count }, (_, at) => row(at));
 
   it.each([undefined, { columns: 80 }])(
-    'looks the same on both sides of the limit between writers',
+    'looks the same just below and above 200 rows',
     async (terminal) => {
       const [short, long] = await Promise.all(
         [200, 201].map((count) => written({}, (out) => out.list(many(count), names), terminal)),

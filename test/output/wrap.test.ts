@@ -53,6 +53,6 @@ test.each([
   [{ isTTY: true }, { COLUMNS: '72' }, 72],
   [{ isTTY: true }, { COLUMNS: 'wide' }, undefined],
   [{ columns: 80 }, { COLUMNS: '72' }, undefined],
-])('gives %j with %j the columns %s', (stream, env, columns) => {
+])('splits %j with %j into the columns %s', (stream, env, columns) => {
   expect(terminalColumns(stream, env)).toBe(columns);
 });

@@ -105,7 +105,7 @@ describe('a confirmation', () => {
     ['', true, true],
     ['y', false, true],
     ['n', true, false],
-  ])('takes %j with %s as the default for %s', async (typed, initial, expected) => {
+  ])('takes %j with the default %s as %s', async (typed, initial, expected) => {
     const person = new Person();
     const answer = person.prompts.confirm('Terminate?', initial);
     await person.reads(initial ? 'Terminate? (Y/n)' : 'Terminate? (y/N)');
@@ -146,7 +146,7 @@ describe('leaving a prompt', () => {
       ['Ctrl-D', (person: Person) => person.types('\u0004')],
       ['the end of stdin', async (person: Person) => void person.stdin.end()],
       ['the loss of stdin', async (person: Person) => void person.stdin.destroy()],
-    ])(`is an interrupt, never a value, from a ${name} by %s`, async (_how, leave) => {
+    ])(`reports a ${name} by %s as an interrupt, not as a value`, async (_how, leave) => {
       const person = new Person();
       const answer = ask(person.prompts);
       const refused = expect(answer).rejects.toMatchObject({
@@ -162,7 +162,7 @@ describe('leaving a prompt', () => {
     });
   }
 
-  it('is immediate if stdin ended before', async () => {
+  it('is noticed at once if stdin has ended', async () => {
     const person = new Person();
     person.stdin.end();
     person.stdin.resume();
@@ -173,7 +173,7 @@ describe('leaving a prompt', () => {
     expect(person.raw).toBe('');
   });
 
-  it('gives the reason of a signal', async () => {
+  it('reports the signal as the reason', async () => {
     const signals = new AbortController();
     const person = new Person({ signal: signals.signal });
     const answer = person.prompts.text('Q?');

@@ -207,7 +207,7 @@ describe('a text of the service', () => {
     );
   });
 
-  test('gives a name that two instances share to neither', () => {
+  test('is used for neither of two instances that share a name', () => {
     const box = {
       name: 'box',
       status: 'ACTIVE',

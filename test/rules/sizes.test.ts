@@ -40,7 +40,7 @@ describe('sizeGb', () => {
     });
   });
 
-  it.each(['0', '000', '0GB', '0TB'])('refuses nothing at all: %s', (text) => {
+  it.each(['0', '000', '0GB', '0TB'])('refuses a size of zero: %s', (text) => {
     expect(sizeGb(text)).toEqual({ ok: false, rule: 'a size is more than zero' });
   });
 });

@@ -21,7 +21,7 @@ describe('instance statuses', () => {
     ]);
   });
 
-  test('counts none as over but TERMINATED', () => {
+  test('count only TERMINATED as over', () => {
     expect(INSTANCE_STATUSES.filter(isTerminated)).toEqual(['TERMINATED']);
   });
 
@@ -35,7 +35,7 @@ describe('instance statuses', () => {
     },
   );
 
-  test('name the next status of a passing one', () => {
+  test('name the next status of a changing one', () => {
     const to = (goal: string) => INSTANCE_STATUSES.filter((status) => leadsTo(goal, status));
     expect(to('STOPPED')).toEqual(['STOPPING', 'STOPPED']);
     expect(to('TERMINATED')).toEqual(['TERMINATING', 'TERMINATED']);

@@ -60,7 +60,7 @@ describe('sandbox failures', () => {
     expect((await b.books()).slice(2)).toEqual(['USAGE_CHARGE 0.25', 'REFUND 0.25']);
   });
 
-  test.each(['stop', 'terminate'])('do not strike after a %s while waiting', async (verb) => {
+  test.each(['stop', 'terminate'])('do not happen after a %s while waiting', async (verb) => {
     const b = await bench();
     await b.sandbox.inject('fail-running');
     const id = await b.createActive('lucky');
@@ -70,7 +70,7 @@ describe('sandbox failures', () => {
     expect(await b.statusOf(id)).toBe(verb === 'stop' ? 'STOPPED' : 'TERMINATED');
   });
 
-  test('strike twice if requested twice, and never once cleared', async () => {
+  test('happen twice if requested twice, and never once cleared', async () => {
     const b = await bench();
     const id = await b.createActive('target');
     await b.sandbox.inject('fail-stop');

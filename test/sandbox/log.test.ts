@@ -6,7 +6,7 @@ const _ED25519 =
 const _BASE = { offer_id: RTX_4090, image_id: UBUNTU, instance_name: 'box-1' };
 
 describe('the event log', () => {
-  test('has every kind of event, newest first, in pages with meta', async () => {
+  test('lists every kind of event, newest first, in pages with meta', async () => {
     const b = await bench({ balance: '89.90' });
     const id = await b.createActive('talker');
     await b.sandbox.advance(HOUR);

@@ -66,7 +66,7 @@ describe('the state file', () => {
     expect(types).toContain('DEPOSIT');
   });
 
-  test('holds nothing of failed work, and neither does the memory', async () => {
+  test('holds nothing from failed work, and neither does the memory', async () => {
     const b = await bench();
     await b.sandbox.status();
     const store = openStore(b.file);

@@ -65,9 +65,9 @@ describe('following logs that change while they are read', () => {
   });
 });
 
-describe('the same property', () => {
+describe('the same test with a wrong follower', () => {
   test.each(WRONG_FOLLOWERS)(
-    'fails for a follower that %s',
+    'fails if it %s',
     { timeout: LONG },
     async (_name, make, complaint) => {
       const found = await fc.check(

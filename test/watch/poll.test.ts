@@ -48,7 +48,7 @@ test('throws if the first reading fails', async () => {
   });
 });
 
-test('yields a later error as a turn, with pauses up to 30 s until a reading succeeds', async () => {
+test('reports later errors, with pauses up to 30 s until a reading succeeds', async () => {
   const faults = Array.from({ length: 6 }, () => unreachable);
   const { shown, slept } = await turnsOf(['a', ...faults, 'b']);
   expect(shown).toEqual(['a', ...faults, 'b']);
@@ -83,8 +83,8 @@ test.each([false, true])(
   },
 );
 
-describe('an error that may not pass', () => {
-  test('ends the poll if nobody watches: a refusal, and what stays odd or missing', async () => {
+describe('an error that waiting does not end', () => {
+  test('ends the poll if nobody watches: a refusal, and repeated odd or missing responses', async () => {
     expect((await turnsOf(['a', refused, 'b'])).end).toBe(refused);
     const odd = await turnsOf(['a', html, html, html, html, 'b', html, html, html, html, html]);
     expect(odd).toMatchObject({ end: html, slept: { length: 10 } });

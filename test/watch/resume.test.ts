@@ -54,7 +54,7 @@ describe('the file of --resume', () => {
     ['of a version to come', whole.replace('"version":1', '"version":2')],
     ['with a time that is a text', whole.replace(',5]', ',"5"]')],
     ['binary', '\u0000\ufffd\u0001'],
-  ])('is an error that names it if it is %s, and stays unchanged', async (_name, text) => {
+  ])('is refused by name if it is %s, and stays unchanged', async (_name, text) => {
     await writeFile(file, text);
     await expect(openResumeFile(file)).rejects.toMatchObject({
       failure: 'storage',
@@ -63,14 +63,14 @@ describe('the file of --resume', () => {
     expect(await readFile(file, 'utf8')).toBe(text);
   });
 
-  test('is an error at once if it is a folder, or in a missing folder', async () => {
+  test('is refused at once if it is a folder, or in a missing folder', async () => {
     await mkdir(join(folder, 'sub'));
     for (const path of [join(folder, 'sub'), join(folder, 'none', 'events.json'), '/dev/null']) {
       await expect(openResumeFile(path)).rejects.toMatchObject({ failure: 'storage' });
     }
   });
 
-  test("explains what it means if it can't be written", async () => {
+  test("is reported with the consequence if it can't be written", async () => {
     const resume = await openResumeFile(file);
     await rm(folder, { recursive: true });
     await expect(resume.save(new Map([['a', cursor]]))).rejects.toMatchObject({
@@ -80,7 +80,7 @@ describe('the file of --resume', () => {
   });
 
   // Root can write to anything.
-  test('fails if the folder may not be written to', needs('an ordinary user'), async () => {
+  test("is refused if its folder can't be written to", needs('an ordinary user'), async () => {
     await chmod(folder, 0o500);
     await expect(openResumeFile(file)).rejects.toMatchObject({ failure: 'storage' });
     await chmod(folder, 0o700);

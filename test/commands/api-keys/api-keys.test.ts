@@ -318,7 +318,7 @@ describe('create', () => {
 });
 
 describe('list', () => {
-  test('marks no key of several that begin alike, and masks secrets', async () => {
+  test('marks none of several keys with the same prefix, and masks secrets', async () => {
     const world = await createWorld({
       handler: () => ({
         status: 200,

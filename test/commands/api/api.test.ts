@@ -184,7 +184,7 @@ describe('api with bad input', () => {
     expect(result.stderr).not.toMatch(/hunter2|svc_sk_test/);
   });
 
-  test('accepts only paths that lead where they say', () => {
+  test('accepts only paths below the base URL', () => {
     fc.assert(
       fc.property(fc.string({ unit: fc.constantFrom(...'/.%2eE5cCfF?#\\@:abя \n') }), (text) => {
         const verdict = apiPath(`/${text}`);
@@ -297,7 +297,7 @@ describe('against a scripted service', () => {
     }
   });
 
-  test('masks secrets in the result of a query, and a repeated key', async () => {
+  test('masks secrets and the key in the result of a query', async () => {
     const data = { metadata: { k: 'canary-meta' }, note: `echo ${TEST_KEY}` };
     await scripted({ status: 200, body: { data } });
     const found = await world.cli(['api', 'GET', '/x', '--query', '[data.metadata.k, data.note]']);
@@ -313,7 +313,7 @@ describe('against a scripted service', () => {
     expect(shown.stdout).toBe('"canary-meta"\n');
   });
 
-  test('queries no failure, no empty response and no text', async () => {
+  test('queries no failure, empty response or text', async () => {
     await scripted({ status: 404, body: { statusCode: 404, message: 'why', error: 'x' } });
     const failed = await world.cli(['api', 'GET', '/x', '--query', 'data.id']);
     expect(failed.code).toBe(3);
@@ -390,7 +390,7 @@ describe('against a scripted service', () => {
     ['GET', 500, 1, false],
     ['POST', 500, 7, true],
     ['DELETE', 500, 7, false],
-  ])('exits after %s with status %i with %i', async (method, status, code, billing) => {
+  ])('maps %s with status %i to exit code %i', async (method, status, code, billing) => {
     await scripted({ status, body: { statusCode: status, message: 'why', error: 'x' } });
     const result = await world.cli(['--json', 'api', method, '/x']);
     expect(result.code).toBe(code);
@@ -449,7 +449,7 @@ describe('against a scripted service', () => {
       expect(result.stdout).toBe('[\n  {\n    "n": 1\n  },\n  {\n    "n": 2\n  }');
     });
 
-    test('does not follow a service for ever that has no pages or returns another one', async () => {
+    test('does not follow endless or wrong pages', async () => {
       await scripted({ status: 200, body: { data: slice(1), meta: meta.whole?.(1) } });
       const result = await world.cli(['api', 'GET', '/x', '--paginate']);
       expect(result.code).toBe(10);
@@ -472,7 +472,7 @@ describe('against a scripted service', () => {
     expect(result).toMatchObject({ code: 0, stdout: '{"data":1}' });
   });
 
-  test('handles a long text in a response', async () => {
+  test('prints a long text', async () => {
     await scripted({ status: 200, body: { data: { readme: 'x\\'.repeat(2_000_000), n: 1 } } });
     const result = await world.cli(['api', 'GET', '/x']);
     expect(result.code).toBe(0);

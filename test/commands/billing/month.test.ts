@@ -186,7 +186,7 @@ describe('over a simulated month', () => {
     120_000,
   );
 
-  test('matches a calculation by hand for an instance of 10 hours and 20 minutes', async () => {
+  test('matches a manual calculation for an instance of 10 hours and 20 minutes', async () => {
     await world.cli(['instances', 'create', 'trainer', ...HARDWARE]);
     // The instance is ready after three seconds, and the hour begins.
     world.clock.advance(3000 + 10 * HOUR + 20 * 60_000);

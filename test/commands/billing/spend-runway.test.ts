@@ -77,7 +77,7 @@ describe('billing spend', () => {
     expect((await world.cli(['billing', 'spend', ...since])).code).toBe(0);
   });
 
-  test("counts to the service's time if the computer's clock is two days behind", async () => {
+  test("ends at the service's time if the computer's clock is two days behind", async () => {
     await twoDaysAhead();
     service.transaction('USAGE_CHARGE', '10', 2 * HOUR);
     service.transaction('USAGE_CHARGE', '5', DAY);
@@ -188,7 +188,7 @@ describe('billing spend', () => {
     expect(asked).toBeLessThan(25);
   });
 
-  test("reports a history that can't be read by its status", async () => {
+  test('reports an unreadable history by its status', async () => {
     service.broken.set('/billing', FAULT);
     expect(await world.cli(['billing', 'spend'])).toMatchObject({ code: 1, stdout: '' });
   });
@@ -222,7 +222,7 @@ describe('billing runway', () => {
     },
   );
 
-  test('lasts for an empty account on which nothing bills', async () => {
+  test('has no end for an empty account on which nothing bills', async () => {
     service.balance = '0.00';
     const { code, doc } = await runway('--fail-below', '24h');
     expect(code).toBe(0);
@@ -248,7 +248,7 @@ describe('billing runway', () => {
   });
 
   test.each([null, '', 'soon', '-1.00'])(
-    'gives no hours, but the reason, if the price of an instance is %j',
+    'shows the reason instead of hours if the price of an instance is %j',
     async (price_per_hour_snapshot) => {
       await known(service.machine('told'), service.machine('mute', { price_per_hour_snapshot }));
       const { doc } = await runway();
@@ -268,7 +268,7 @@ describe('billing runway', () => {
     },
   );
 
-  test("gives no hours if an instance can't be read", async () => {
+  test("shows no hours if an instance can't be read", async () => {
     await known(service.machine('told'));
     const unread = service.machine('unread');
     service.broken.set(`/instances/${unread}`, FAULT);
@@ -289,7 +289,7 @@ describe('billing runway', () => {
     expect((await runway()).doc).toMatchObject({ hours_left_unknown: null, hours_left: '111.23' });
   });
 
-  test('never passes with a price that is unknown', async () => {
+  test('never passes with an unknown price', async () => {
     await known(service.machine('mute', { price_per_hour_snapshot: null }));
     const { code, doc } = await runway('--fail-below', '24h');
     expect({ code, below: doc.below }).toEqual({ code: 10, below: null });
@@ -299,7 +299,7 @@ describe('billing runway', () => {
     expect(stdout).toContain('Lasts     not known\n');
   });
 
-  test('passes with what may bill only if its price would be covered too', async () => {
+  test('passes with what may bill only if the balance covers its price too', async () => {
     await known(service.machine('quiet', { status: 'STOPPED' }));
     service.balance = '269.70';
     expect((await runway('--fail-below', '3h')).code).toBe(0);
@@ -342,7 +342,7 @@ describe('billing runway', () => {
     },
   );
 
-  test('covers as many hours as a few pages of charges hold', async () => {
+  test('covers as many hours as fit into a few pages of charges', async () => {
     service.limit = 100;
     for (let minute = 0; minute < 3000; minute += 1) {
       service.transaction('USAGE_CHARGE', '1.00', minute * 60_000);

@@ -184,7 +184,7 @@ describe('billing transactions, a page', () => {
     expect(await world.cli(list('--all', '--json'))).toMatchObject({ stdout: '[]\n', stderr: '' });
   });
 
-  it('takes types in any case, with hyphens, several times', async () => {
+  it('accepts types in any case, with hyphens, several times', async () => {
     const world = await worldOf({ rows: [row(1), row(2, { type: 'DEPOSIT' })] });
     const { stdout, requests } = await world.cli(
       list('--type', 'Deposit,usage-charge', '--type', 'DEPOSIT', '-q'),
@@ -193,7 +193,7 @@ describe('billing transactions, a page', () => {
     expect(paths(requests)).toEqual(['GET /billing/transactions?type=DEPOSIT,USAGE_CHARGE']);
   });
 
-  it('sends undocumented types, with a note', async () => {
+  it('sends undocumented types and prints a note', async () => {
     const world = await worldOf({ rows: [row(1, { type: 'FEE' })] });
     const { code, stdout, stderr, requests } = await world.cli(list('--type', 'fee', '-o', 'id'));
     expect({ code, stdout }).toEqual({ code: 0, stdout: 't-1\n' });

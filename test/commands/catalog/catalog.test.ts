@@ -81,7 +81,7 @@ describe('catalog list', () => {
     expect(await entries()).toEqual([]);
   });
 
-  test('shows what an instance taught, with its price and date', async () => {
+  test('shows what it learned from an instance, with its price and date', async () => {
     await see();
     world.clock.advance(3 * 86_400_000);
     expect((await world.cli(['catalog', 'list'])).stdout).toBe(
@@ -118,7 +118,7 @@ image  Ubuntu 22.04  ${UBUNTU}           -  -                         2026-01-15
     expect(stdout).toBe(`${UBUNTU}\n`);
   });
 
-  test('keeps each service apart', async () => {
+  test('keeps services apart', async () => {
     await see();
     const env = { GPUCLOUD_BASE_URL: 'https://api.example.com' };
     expect((await world.cli(['catalog', 'list', '--json'], { env })).stdout).toBe('[]\n');
@@ -255,7 +255,7 @@ describe('catalog add and remove', () => {
     expect(await entries()).toEqual([]);
   });
 
-  test('allows one meaning per given name', async () => {
+  test('gives a name only one meaning', async () => {
     await world.cli(['catalog', 'add', 'offer', 'x', '--name', 'My Box']);
     const { code, stderr } = await world.cli(['catalog', 'add', 'offer', 'y', '--name', 'my-box']);
     expect(code).toBe(2);
@@ -437,7 +437,7 @@ describe("a file that can't be used", () => {
     expect(await readFile(file(), 'utf8')).toBe(text);
   });
 
-  test('gives other commands one warning', async () => {
+  test('warns once in other commands', async () => {
     await putFile('{');
     const { code, stdout, stderr } = await see();
     expect({ code, stdout }).toEqual({ code: 0, stdout: `${MACHINE}\n` });

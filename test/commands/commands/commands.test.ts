@@ -31,7 +31,7 @@ function flagNamed(flags: readonly FlagReference[], name: string): FlagReference
 }
 
 describe('commands --json', () => {
-  test('has every command of the tree, in the order of the help', async () => {
+  test('lists every command of the tree, in help order', async () => {
     const { commands, groups } = await reference();
     expect(commands.map(({ command }) => command).sort()).toEqual(COMMANDS);
     expect(groups[0]).toEqual({
@@ -42,7 +42,7 @@ describe('commands --json', () => {
     });
   });
 
-  test('describes a whole command', async () => {
+  test('describes a command completely', async () => {
     const tree = await reference();
     const stop = commandNamed(tree, 'instances stop');
     expect(stop).toEqual({
@@ -152,7 +152,7 @@ describe('commands --json', () => {
     }
   });
 
-  test('marks no command as offline that needs a service', async () => {
+  test('marks only commands without a service as offline', async () => {
     const { commands } = await reference();
     const local = commands.filter(({ exit_codes }) => !exit_codes.includes(4));
     const proved = [...commandsWhose((recipe) => recipe.local === true), 'sandbox serve'];

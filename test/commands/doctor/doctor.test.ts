@@ -178,7 +178,7 @@ describe('the service in doctor', () => {
     expect(of('account')?.message).toBe('not checked: the service did not answer');
   });
 
-  test('fails if nothing is there', async () => {
+  test('fails if nothing responds', async () => {
     const world = await worldOf();
     const { code, of } = await examine(world, { GPUCLOUD_BASE_URL: 'http://127.0.0.1:9' });
     expect(code).toBe(1);
@@ -188,7 +188,7 @@ describe('the service in doctor', () => {
     });
   });
 
-  test('checks that it is there even without a key', async () => {
+  test('checks that the service responds even without a key', async () => {
     const world = await worldOf(() => answer(401, ''));
     const { code, of, requests } = await examine(world, { GPUCLOUD_API_KEY: undefined });
     expect(code).toBe(1);
@@ -210,7 +210,7 @@ describe('the service in doctor', () => {
     ['2026-01-15T12:00:59.000Z', 'pass', "60 s behind the service's"],
     ['2026-01-15T12:02:00.000Z', 'warn', "clock is 121 s behind the service's"],
     ['2026-01-15T11:00:00.000Z', 'warn', "clock is 3600 s ahead of the service's"],
-  ])('judges a clock that shows %s: %s', async (date, status, words) => {
+  ])('reports a clock that shows %s: %s', async (date, status, words) => {
     const { code, of } = await examine(await worldOf(() => answer(200, envelope(USER), date)));
     expect(code).toBe(0);
     expect(of('clock')).toMatchObject({ status, message: expect.stringContaining(words) });
@@ -327,7 +327,7 @@ describe('settings and files in doctor', () => {
     expect(of('state_writable')).toMatchObject({ status: 'fail' });
   });
 
-  test('warns of a key of another form', async () => {
+  test('warns of an unusual key', async () => {
     const { of } = await examine(await worldOf(), { GPUCLOUD_API_KEY: 'token-0123456789' });
     expect(of('api_key')?.status).toBe('warn');
     expect(of('api_key')?.message).not.toContain('token');
@@ -339,7 +339,7 @@ describe('settings and files in doctor', () => {
     ['svc_sk_abc', /^svc_sk_…,/],
     ['svc_sk_secretpart_', /^svc_sk_…,/],
     ['something', undefined],
-  ])('shows of the key %s at most %s', async (key, prefix) => {
+  ])('shows for the key %s at most %s', async (key, prefix) => {
     const { of } = await examine(await worldOf(), { GPUCLOUD_API_KEY: key });
     expect(of('api_key')?.message).toMatch(prefix ?? 'a key that does not begin with svc_sk_');
     expect(of('api_key')?.message).not.toContain(key);

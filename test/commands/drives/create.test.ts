@@ -79,7 +79,7 @@ describe('drives create', () => {
     ]);
   });
 
-  it('refuses a taken name off a terminal: exit 5, and the id of the one that exists', async () => {
+  it('refuses a taken name when not in a terminal: exit 5, with the existing ID', async () => {
     const world = await sandboxWorld();
     const first = await world.cli(['drives', 'create', 'ds2', '--size', '2', '-q']);
     const id = first.stdout.trim();
@@ -101,7 +101,7 @@ describe('drives create', () => {
     });
   });
 
-  it('asks a person for another of that name', async () => {
+  it('asks whether to create another drive of that name', async () => {
     const world = await sandboxWorld();
     const first = await world.cli(['drives', 'create', 'd1', '--size', '2', '-q']);
     const person = atTerminal(world, ['no']);
@@ -131,7 +131,7 @@ describe('drives create', () => {
     ['is refused', no(400, 'no'), 1],
     ['gets no response', 'hangUp', 6],
     ['is not understood', { status: 200, body: 'hello' }, 10],
-  ])('creates nothing when the list of drives %s', async (_how, answer, exit) => {
+  ])('creates nothing if the list of drives %s', async (_how, answer, exit) => {
     const world = await createWorld({
       handler: ({ method }) => (method === 'GET' ? answer : ok(DRIVE, 201)),
     });
@@ -174,7 +174,7 @@ describe('drives create', () => {
     expect(stderr).toContain('A drive may exist and be billing.\nhint: gpucloud drives list shows');
   });
 
-  it('creates the drive when the response arrives after the first Ctrl-C', async () => {
+  it('creates the drive if the response arrives after the first Ctrl-C', async () => {
     const first = new AbortController();
     const world = await createWorld({
       handler: ({ method }) => {
@@ -252,7 +252,7 @@ describe('drives create', () => {
     expect(person.stdout()).toContain('Size:          500 GB');
   });
 
-  it('sends nothing without a yes', async () => {
+  it('sends nothing without a Yes', async () => {
     const world = await sandboxWorld();
     const person = atTerminal(world, ['no']);
     const failure = await createDrive({ name: 'data', size: 5 }, person.context).catch(

@@ -26,7 +26,7 @@ describe('drives list', () => {
     expect(calls(requests)).toEqual(['GET /storage/drives']);
   });
 
-  it('is called ls, and the group drive', async () => {
+  it('has the aliases ls and drive', async () => {
     const world = await worldOf(DRIVE);
     expect(await world.cli(['drive', 'ls', '-q'])).toMatchObject({ code: 0, stdout: `${ID}\n` });
   });
@@ -122,14 +122,14 @@ describe('drives get', () => {
     expect(calls(requests)).toEqual(['GET /storage/drives', `GET /storage/drives/${ID}`]);
   });
 
-  it('takes a UUID as it is', async () => {
+  it('accepts a UUID', async () => {
     const world = await worldOf(DRIVE);
     const { stdout, requests } = await world.cli(['drives', 'show', ID]);
     expect(stdout).toBe(details);
     expect(calls(requests)).toEqual([`GET /storage/drives/${ID}`]);
   });
 
-  it('passes the service’s data on as JSON', async () => {
+  it("passes the service's data on as JSON", async () => {
     const world = await worldOf({ ...DRIVE, tier: 'fast' });
     const { stdout } = await world.cli(['drives', 'get', ID, '--json']);
     expect(JSON.parse(stdout)).toEqual({ ...DRIVE, tier: 'fast' });
@@ -157,7 +157,7 @@ describe('drives get', () => {
     expect(await world.cli(['drives', 'get', 'd-2'])).toMatchObject({ code: 0 });
   });
 
-  it('takes a unique beginning of an id, as a table shows it', async () => {
+  it('accepts a unique beginning of an ID, as tables show it', async () => {
     const world = await worldOf(DRIVE, { ...DRIVE, id: '0d000000-9', name: '0d000000-0000' });
     const id = async (typed: string) => {
       const { code, stdout, stderr } = await world.cli(['drives', 'get', typed, '-q']);
@@ -173,7 +173,7 @@ describe('drives get', () => {
     );
   });
 
-  it('resumes by a beginning of the id', async () => {
+  it('resumes a drive by the beginning of its ID', async () => {
     const world = await worldOf({ ...DRIVE, status: 'SUSPENDED' });
     const resumed = await world.cli(['drives', 'resume', '0d000000']);
     expect(resumed.code, resumed.stderr).toBe(0);
@@ -192,7 +192,7 @@ describe('drives get', () => {
     expect(JSON.parse(stderr)).toMatchObject({ error: { code: 'not_found', resource: ID } });
   });
 
-  it('shows no control of a terminal', async () => {
+  it('strips terminal controls', async () => {
     const world = await worldOf({
       ...DRIVE,
       name: 'a\u001b]52;c;eA==\u0007b\u202e',

@@ -37,13 +37,13 @@ describe('topics', () => {
       expect(own.stdout).toMatch(new RegExp(`${name} +${summary}`));
   });
 
-  test('has in options every global flag', async () => {
+  test('lists every global flag under options', async () => {
     const text = await topic('options');
     for (const flag of globals()) expect(text).toContain(`  ${flag.flags}  `);
     expect(text).toMatch(/^ {2}-h, --help {2}/m);
   });
 
-  test('has in exit-codes every exit code', async () => {
+  test('lists every exit code under exit-codes', async () => {
     const text = await topic('exit-codes');
     for (const { exit } of Object.values(FAILURES)) {
       expect(text).toMatch(new RegExp(`^  ${exit} `, 'm'));
@@ -51,12 +51,12 @@ describe('topics', () => {
     expect(text).toMatch(/^ {2}7 +outcome_unknown +outcome unknown/m);
   });
 
-  test('has in output every format', async () => {
+  test('lists every format under output', async () => {
     const text = await topic('output');
     for (const format of FORMATS) expect(text).toMatch(new RegExp(`^  ${format} +\\S`, 'm'));
   });
 
-  test('lists the topics for a word that is neither', async () => {
+  test('lists the topics for an unknown word', async () => {
     const { code, stderr } = await world.cli(['help', 'exitcodes']);
     expect(code).toBe(2);
     expect(stderr).toContain('the topics are options, exit-codes, environment, output, scripting');
@@ -169,7 +169,7 @@ describe('words of other tools', () => {
   });
 
   test.each(['logs', 'connect', 'exec', 'ps', 'describe', 'destroy', 'rsync'] as const)(
-    'names it for instances %s too',
+    'names the command for instances %s',
     async (verb) => {
       const { code, stderr } = await world.cli(['instances', verb, 'trainer']);
       expect(code).toBe(2);

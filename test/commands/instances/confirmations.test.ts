@@ -41,7 +41,7 @@ describe('the question before a termination', () => {
     );
   });
 
-  test('promises what is then returned, except for the time in between', async () => {
+  test('promises the amount that is then returned, except for the time in between', async () => {
     await machine('trainer');
     world.clock.advance(20 * 60_000);
     const told = await world.cli(['instances', 'terminate', 'trainer'], {
@@ -54,7 +54,7 @@ describe('the question before a termination', () => {
     expect(Math.abs(said - Number(back))).toBeLessThan(0.1);
   });
 
-  test('says afterwards what should be returned, if paid time is left', async () => {
+  test('reports afterwards what should be returned, if paid time is left', async () => {
     await machine('trainer');
     world.clock.advance(20 * 60_000);
     const { code, stdout, stderr } = await world.cli(['instances', 'terminate', 'trainer'], {
@@ -67,7 +67,7 @@ describe('the question before a termination', () => {
     expect(stderr).not.toContain('billing');
   });
 
-  test('promises nothing of an hour that ended before the response', async () => {
+  test('promises nothing for an hour that ended before the response', async () => {
     const late = await createSandboxWorld((handler) => (request) => {
       if (request.path.endsWith('/terminate')) late.clock.advance(HOUR);
       return handler(request);
@@ -83,7 +83,7 @@ describe('the question before a termination', () => {
     expect(stderr).not.toContain('Terminated trainer');
   });
 
-  test('shows what the log says with --wait, and no estimate', async () => {
+  test('shows the amount in the log with --wait, and no estimate', async () => {
     await machine('trainer');
     world.clock.advance(20 * 60_000);
     const argv = ['instances', 'terminate', 'trainer', '--yes', '--wait'];
@@ -95,7 +95,7 @@ describe('the question before a termination', () => {
     expect(stderr).not.toContain('comes back');
   });
 
-  test('promises nothing without a reading and without --wait', async () => {
+  test('promises nothing if it read nothing and does not wait', async () => {
     await machine('trainer');
     const { stderr } = await world.cli(['instances', 'terminate', 'trainer', '--yes']);
     expect(stderr).toBe('');
@@ -158,7 +158,7 @@ describe('the question before a start', () => {
     expect((Number(before) - Number(after)).toFixed(2)).toBe('179.80');
   });
 
-  test('counts only what can be started', async () => {
+  test('counts only instances that can be started', async () => {
     await machine('trainer');
     await machine('second');
     await world.cli(['instances', 'stop', 'trainer', '--wait']);
@@ -195,7 +195,7 @@ describe('the question before a start', () => {
     expect(stderr).toBe(`Starting ${known?.id} reserves 89.90 ₽ for the next hour.\n`);
   });
 
-  test('does not call an unknown price nothing', async () => {
+  test('does not call an unknown price zero', async () => {
     const id = '3f0c5d9e-1111-4222-8333-444455556666';
     const untold = await createWorld({
       handler: ({ method }) => ok({ id, status: method === 'GET' ? 'STOPPED' : 'STARTING' }),
@@ -220,7 +220,7 @@ describe('a reorder', () => {
     );
   });
 
-  test('terminates a dearer instance with --max-price', async () => {
+  test('terminates an instance that costs more than --max-price', async () => {
     await machine('trainer');
     await world.cli(['instances', 'terminate', 'trainer', '-y', '--wait']);
     const argv = ['instances', 'reorder', 'trainer', 'again', '--max-price', '89.89'];
@@ -292,7 +292,7 @@ describe("--max-price with a response that can't be used", () => {
     return { ...(await odd.cli(argv)), sent };
   }
 
-  test('terminates an instance that is dearer', async () => {
+  test('terminates an instance that costs more', async () => {
     const { code, stderr, sent } = await create({ price_per_hour_snapshot: '100.01' });
     expect({ code, sent }).toEqual({ code: 1, sent: ['create', 'terminate'] });
     expect(JSON.parse(stderr.trim().split('\n').at(-1) ?? '').error.message).toContain(
@@ -300,7 +300,7 @@ describe("--max-price with a response that can't be used", () => {
     );
   });
 
-  test('keeps an instance that is not, and reports the response', async () => {
+  test('keeps an instance within the limit, and reports the response', async () => {
     const { code, stderr, sent } = await create({ price_per_hour_snapshot: '100' });
     expect({ code, sent }).toEqual({ code: 10, sent: ['create'] });
     expect(JSON.parse(stderr.trim().split('\n').at(-1) ?? '').error).toMatchObject({

@@ -58,7 +58,7 @@ afterEach(async () => {
 });
 
 describe('instances endpoints', () => {
-  test("prints the sandbox's own, with the token masked", async () => {
+  test('prints those of the sandbox, with the token masked', async () => {
     world = use(await createSandboxWorld());
     await world.cli([
       'instances',

@@ -253,7 +253,7 @@ describe('instances create', () => {
     expect(JSON.parse(stdout).docker_config.env).toEqual([{ key: 'my.key', value: '1' }]);
   });
 
-  test('resolves names of templates, drives and keys to ids', async () => {
+  test('resolves names of templates, drives and keys to IDs', async () => {
     const api = {
       'x-api-key': world.env.GPUCLOUD_API_KEY ?? '',
       'content-type': 'application/json',

@@ -69,7 +69,7 @@ test('prints the ID of an instance that could not be saved, as billing', async (
   expect(error.message).toContain(`trainer was created (${NEW}), but could not be saved`);
 });
 
-test('reports an instance with a broken response as billing, with its id', async () => {
+test('reports an instance with a broken response as billing, with its ID', async () => {
   service.posts.push(() => {
     service.rent(NEW, 'trainer');
     return ok({ id: NEW, name: 'trainer' }, 201);
@@ -81,7 +81,7 @@ test('reports an instance with a broken response as billing, with its id', async
   expect(error.message).toContain(`trainer was created (${NEW}) and is billing`);
 });
 
-test('treats its own fault after the request was sent as an unknown outcome', async () => {
+test('treats an internal error after the request was sent as an unknown outcome', async () => {
   const { lstatSync } = fs;
   const mend = () => {
     vi.restoreAllMocks();
@@ -106,7 +106,7 @@ test('treats its own fault after the request was sent as an unknown outcome', as
   expect(await unknown()).toMatchObject([{ name: 'trainer' }]);
 });
 
-test('reports a dear instance whose termination leaves it ACTIVE as billing', async () => {
+test('reports an expensive instance as billing if its termination leaves it ACTIVE', async () => {
   service.posts.push(() =>
     ok(service.rent(NEW, 'trainer', { price_per_hour_snapshot: '99.00' }), 201),
   );
@@ -119,7 +119,7 @@ test('reports a dear instance whose termination leaves it ACTIVE as billing', as
   expect(error.message).toContain('its status is PROVISIONING. It may still be billing.');
 });
 
-describe('a dear instance, while it is terminated', () => {
+describe('an instance above --max-price, while it is terminated', () => {
   const LIMITED = [...CREATE, '--max-price', '20', '--json'];
   let near: World;
   afterEach(() => near.close());
@@ -200,7 +200,7 @@ describe('an ID that create does not believe', () => {
   });
 });
 
-test('lists an instance whose name the service changed beside the UNKNOWN name', async () => {
+test('lists both the UNKNOWN name and an instance that the service renamed', async () => {
   service.posts.push(() => ok(service.rent(NEW, 'trainer-1'), 201));
   await expectDoubt(CREATE, 'belongs to an instance with another name, trainer-1');
   expect(await recovered()).toMatchObject([{ outcome: 'unknown' }]);

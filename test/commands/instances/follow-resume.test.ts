@@ -33,7 +33,7 @@ describe('an outage while following', () => {
     },
   );
 
-  test('becomes an error if responses never make sense', async () => {
+  test('becomes an error if responses stay unreadable', async () => {
     const stage = await show((turn) => (turn > 1 ? { status: 200, body: '<html>' } : logOf(turn)));
     const { code, stdout } = await follow(stage, '-q');
     expect({ code, stdout }).toEqual({ code: 10, stdout: 'e1\n' });
@@ -133,7 +133,7 @@ describe('--resume', () => {
     expect(stdout).toBe('e6\ne7\n');
   });
 
-  test("starts another instance from the beginning, and keeps the first one's position", async () => {
+  test('starts another instance from the beginning, and keeps the first position', async () => {
     const file = await scratch();
     const printed: string[] = [];
     for (const id of [ID, OTHER, ID]) {

@@ -186,7 +186,7 @@ describe('instances events --follow', () => {
 });
 
 describe('the end of a follow', () => {
-  test("looks once more after --until's status is reached", async () => {
+  test('comes one reading after the status of --until', async () => {
     const stage = await show((turn) => logOf(turn), {
       status: (reading) => (reading < 3 ? 'TERMINATING' : 'TERMINATED'),
     });
@@ -195,7 +195,7 @@ describe('the end of a follow', () => {
     expect(stdout).toBe('e1\ne2\ne3\ne4\n');
   });
 
-  test("stops at the event of --until's type, and reads no instance", async () => {
+  test("comes with the event of --until's type, without reading an instance", async () => {
     const stage = await show((turn) =>
       turn === 1 ? logOf(2) : [event('e4', 4), event('e3', 3, 'BILLING'), ...logOf(2)],
     );
@@ -204,7 +204,7 @@ describe('the end of a follow', () => {
     expect(requests.every(({ path }) => path.includes('/events'))).toBe(true);
   });
 
-  test('stops at --until error by an event as well as by the status', async () => {
+  test('comes with an event or a status for --until error', async () => {
     const byEvent = await show(() => [event('e1', 1, 'ERROR')]);
     expect(await follow(byEvent, '--until', 'error', '-q')).toMatchObject({
       code: 0,
@@ -218,7 +218,7 @@ describe('the end of a follow', () => {
     });
   });
 
-  test("exits with 12 for a deleted instance, which can't reach the status", async () => {
+  test("has exit code 12 for a deleted instance, which can't reach the status", async () => {
     const stage = await show(() => logOf(1), { status: () => 'TERMINATED' });
     const { code, stdout, stderr } = await follow(stage, '--until', 'active', '-o', 'jsonl');
     expect(code).toBe(12);
@@ -226,7 +226,7 @@ describe('the end of a follow', () => {
     expect(JSON.parse(stderr).error).toMatchObject({ code: 'other_end', resource: ID });
   });
 
-  test('says what goes on after Ctrl-C with --until', async () => {
+  test('says what keeps running after Ctrl-C with --until', async () => {
     const stage = await show((turn) => {
       if (turn === 2) setImmediate(() => stage.ctrlC());
       return logOf(1);
@@ -236,7 +236,7 @@ describe('the end of a follow', () => {
     expect(stderr).toContain('It may still be billing.');
   });
 
-  test('exits with 143 on SIGTERM', async () => {
+  test('has exit code 143 on SIGTERM', async () => {
     const stage = await show((turn) => {
       if (turn === 2) setImmediate(() => stage.ctrlC('terminated'));
       return logOf(1);
@@ -244,7 +244,7 @@ describe('the end of a follow', () => {
     expect((await follow(stage)).code).toBe(143);
   });
 
-  test('exits with 3 at once for an unknown instance', async () => {
+  test('has exit code 3 at once for an unknown instance', async () => {
     const stage = await show(() => missing);
     const { code, stdout, stderr, requests } = await follow(stage);
     expect({ code, stdout }).toEqual({ code: 3, stdout: '' });
@@ -252,14 +252,14 @@ describe('the end of a follow', () => {
     expect(requests).toHaveLength(1);
   });
 
-  test('takes an instance as gone after two such responses', async () => {
+  test('comes after two responses that an instance is gone', async () => {
     const stage = await show((turn) => ([2, 4, 5].includes(turn) ? missing : logOf(turn)));
     const { code, stdout, stderr } = await follow(stage, '-q');
     expect({ code, stdout }).toEqual({ code: 3, stdout: 'e1\ne2\ne3\n' });
     expect(stderr).toContain(`There is no instance ${ID} (404)`);
   });
 
-  test('continues with the other instances', async () => {
+  test('does not stop the other instances', async () => {
     const stage = await show((turn, id) => (id === OTHER ? missing : logOf(turn)), {
       status: (reading) => (reading < 4 ? 'ACTIVE' : 'STOPPED'),
     });
@@ -269,7 +269,7 @@ describe('the end of a follow', () => {
     expect(stderr.split('\n')[0]).toContain('Still following the others.');
   });
 
-  test('ends whenever the key is refused', async () => {
+  test('comes whenever the key is refused', async () => {
     const stage = await show((turn) => (turn === 3 ? refused : logOf(turn)));
     const { code, stdout } = await follow(stage, '-q');
     expect({ code, stdout }).toEqual({ code: 4, stdout: 'e1\ne2\n' });

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createSandboxWorld, type SandboxWorld } from '../../support/run-cli.ts';
 import { IMAGE, OFFER } from '../../support/sandbox-ids.ts';
 
-describe('an offer with nearly a known name', () => {
+describe('an offer with a similar name', () => {
   let world: SandboxWorld;
   beforeEach(async () => {
     world = await createSandboxWorld();

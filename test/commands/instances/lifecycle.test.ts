@@ -35,14 +35,14 @@ describe.each([
     });
   });
 
-  test('exits with 0 if the instance is on its way by then', async () => {
+  test('exits with 0 if the instance is terminating or stopping by then', async () => {
     const { code, stdout } = await answering(onTheWay);
     expect(code).toBe(0);
     expect(JSON.parse(stdout)).toMatchObject([{ id: boxId(1), status: onTheWay }]);
   });
 });
 
-describe('start that is answered 200 with the status STOPPED', () => {
+describe('start with status STOPPED in the response', () => {
   const answering = async (status: string) => {
     const data = { id: boxId(1), name: 'box', status };
     const near = await createWorld({
@@ -54,7 +54,7 @@ describe('start that is answered 200 with the status STOPPED', () => {
   test.each([
     ['STOPPED', `start it (this bills): gpucloud instances start ${boxId(1)} --wait`],
     ['ERROR', `see what happened: gpucloud instances events ${boxId(1)}`],
-  ])('is exit 12, and may be billing, if it is %s then', async (status, hint) => {
+  ])('exits with 12 and may be billing if the instance is %s then', async (status, hint) => {
     const { code, stdout, stderr } = await answering(status);
     expect({ code, stdout }).toEqual({ code: 12, stdout: '[]\n' });
     expect(errorOf(stderr)).toMatchObject({
@@ -64,7 +64,7 @@ describe('start that is answered 200 with the status STOPPED', () => {
     });
   });
 
-  test.each(['STARTING', 'ACTIVE'])('is exit 0 if it is %s then', async (status) => {
+  test.each(['STARTING', 'ACTIVE'])('exits with 0 if the instance is %s then', async (status) => {
     const { code, stdout } = await answering(status);
     expect(code).toBe(0);
     expect(JSON.parse(stdout)).toMatchObject([{ id: boxId(1), status }]);
@@ -120,7 +120,7 @@ describe('instances stop and start', () => {
     });
   });
 
-  test('takes a stopping or stopped instance as stopped', async () => {
+  test('takes a stopping or stopped instance as success', async () => {
     await rent('trainer');
     await world.cli(['instances', 'stop', 'trainer']);
     const going = await world.cli(['instances', 'stop', 'trainer', '--wait', '--json']);

@@ -34,7 +34,7 @@ describe('instances get', () => {
     }
   });
 
-  test('prefers the living of two instances with one name', async () => {
+  test('prefers the running one of two instances with one name', async () => {
     const first = (
       await world.cli(['instances', 'create', 'trainer', ...HARDWARE, '-q'])
     ).stdout.trim();
@@ -263,7 +263,7 @@ describe('instances list', () => {
     expect(warningsOf(stderr)[0]).toContain('1 of 2 instances could not be read');
   });
 
-  test('hides them from another account, but not from another key of the same account', async () => {
+  test('hides instances from another account, but not from another key of the same account', async () => {
     world = await createWorld({
       handler: ({ path, headers }) => {
         const isOther = headers['x-api-key'] === 'svc_sk_other';
@@ -327,7 +327,7 @@ describe('instances events', () => {
     );
   });
 
-  test('leaves the page size to the service by default', async () => {
+  test('does not set the page size by default', async () => {
     const { requests } = await world.cli(['instances', 'events', 'trainer']);
     expect(requests[0]?.path).toMatch(/\/events$/);
   });

@@ -58,7 +58,7 @@ describe('an unknown outcome', () => {
     expect(stranger.stderr).toContain(WARNING);
   });
 
-  test('is not looked up by a command that needs no key, since the key may need a passphrase', async () => {
+  test('is not read by a command that needs no key, since the key may need a passphrase', async () => {
     await begin({ signedIn: false });
     const fetched = join(world.home, 'fetched');
     const profile = {
@@ -180,7 +180,7 @@ describe('instances recover', () => {
     ]);
   });
 
-  test('two instances settle two requests with one name', async () => {
+  test('settles two requests with one name by two instances', async () => {
     await begin();
     await lose(true);
     service.posts.push(() => {
@@ -282,7 +282,7 @@ describe("recover and what can't be read", () => {
 });
 
 describe('an archived instance that a drive names', () => {
-  test('is read again, so that a wrong response hides it no longer', async () => {
+  test('is read again, so that a wrong response no longer hides it', async () => {
     await begin();
     service.rent(ID, 'trainer', { status: 'TERMINATED' });
     await world.cli(['instances', 'track', ID]);

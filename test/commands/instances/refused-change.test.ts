@@ -37,7 +37,7 @@ describe('a change that is refused', () => {
     [terminate, 'TERMINATING', 'terminated'],
     [stop, 'STOPPING', 'stopped'],
   ])(
-    'exits with 0 for %j on its way, and warns in JSON that it may come back',
+    'exits with 0 for %j if the status is changing, and warns in JSON that it may change back',
     async (argv, status, goal) => {
       await refusing(status, 'ACTIVE');
       const { code, stdout, stderr } = await near.cli(argv);
@@ -92,7 +92,7 @@ describe('a change that is refused', () => {
     });
   });
 
-  test('sees it come back with --wait', async () => {
+  test('notices with --wait that the status changed back', async () => {
     await refusing('TERMINATING', 'ACTIVE');
     const { code, stderr } = await near.cli([...terminate, '--wait']);
     expect(code).toBe(12);

@@ -9,7 +9,7 @@ import { begin, CREATE, closeLost, ID, listed, lose, posts, service, world } fro
 afterEach(closeLost);
 
 describe('instances track and untrack', () => {
-  test('add an instance and settle the request that created it', async () => {
+  test('add an instance, and settle the request that created it', async () => {
     await begin();
     await lose(true);
     const { code, stdout, stderr } = await world.cli(['instances', 'track', ID, '-o', 'id']);
@@ -153,7 +153,7 @@ describe('Ctrl-C during a create', () => {
     expect(await places()).toEqual([]);
   });
 
-  test('waits in flight for the response and reports what was rented', async () => {
+  test('waits for the response in flight, and reports what was rented', async () => {
     await begin();
     const [first, second] = [new AbortController(), new AbortController()];
     service.posts.push(async () => {
@@ -171,7 +171,7 @@ describe('Ctrl-C during a create', () => {
     expect(await places()).toEqual(['instances']);
   });
 
-  test('leaves the outcome unknown in flight the second time', async () => {
+  test('leaves the outcome in flight unknown the second time', async () => {
     await begin();
     const [first, second] = [new AbortController(), new AbortController()];
     service.posts.push(async () => {
@@ -194,7 +194,7 @@ describe('Ctrl-C during a create', () => {
 });
 
 describe("a journal that can't be used", () => {
-  test('keeps nobody from terminating an instance by its ID', async () => {
+  test('does not prevent terminating an instance by its ID', async () => {
     await begin();
     service.rent(ID, 'trainer');
     await rm(join(world.home, 'state', 'journal'), { recursive: true });

@@ -23,7 +23,7 @@ describe('instances wait --for ssh', () => {
     await new Promise((resolve) => server.close(resolve));
   });
 
-  test('waits for an address after ACTIVE, and notices an end', async () => {
+  test('waits for an address after ACTIVE, and notices the end of the instance', async () => {
     let asked = 0;
     const near = await createWorld({
       handler({ path }) {
@@ -58,7 +58,7 @@ describe('instances wait --for ssh', () => {
     return { near, port, stopSshd, close };
   }
 
-  test('counts INSTALLING, in which the document says that SSH is available', async () => {
+  test('accepts INSTALLING, in which the document says that SSH is available', async () => {
     const { near, close } = await besideSshd((port) => ({
       status: 'INSTALLING',
       ip_address: '127.0.0.1',
@@ -77,7 +77,7 @@ describe('instances wait --for ssh', () => {
     expect(JSON.parse(stdout)).toEqual([{ id: boxId(1), name: 'box', status: 'INSTALLING' }]);
   });
 
-  test("waits for an empty address, and does not use this computer's", async () => {
+  test('treats an empty address as none, and not as this computer', async () => {
     const { near, close } = await besideSshd((port) => ({
       status: 'ACTIVE',
       ip_address: '',
@@ -93,7 +93,7 @@ describe('instances wait --for ssh', () => {
   test.each([
     ['SSH port', { ip_address: '127.0.0.1', ssh_port: 70_000 }],
     ['address', { ip_address: '-oProxyCommand=id', ssh_port: 22 }],
-  ])('ends at once with a nonsensical %s, and reports the billing', async (what, machine) => {
+  ])('ends at once with an invalid %s, and says that the instance bills', async (what, machine) => {
     const { near, close } = await besideSshd(() => ({ status: 'ACTIVE', ...machine }));
     const { code, stderr } = await near.cli(['instances', 'wait', boxId(1), '--for', 'ssh']);
     await close();
@@ -169,7 +169,7 @@ describe('a wait that ends early', () => {
     expect(errorOf(stderr)).toMatchObject({ may_be_billing: true, resource: boxId(1) });
   });
 
-  test('names the command that terminates after a terminate that fell back', async () => {
+  test('names the command that terminates after a refused terminate', async () => {
     const near = await worldOf(['TERMINATING', 'ACTIVE']);
     const { code, stderr } = await near.cli(['instances', 'wait', boxId(1), '--for', 'terminated']);
     await near.close();
@@ -182,7 +182,7 @@ describe('a wait that ends early', () => {
   test.each([
     ['wait', ['--for', 'hibernating', '--wait-timeout', '1s'], 'status'],
     ['events', ['--follow', '--until', 'hibernating'], 'status or type'],
-  ])('notes %s, a status that is not documented, at the beginning', async (verb, words, what) => {
+  ])('notes at the beginning that %s is not documented', async (verb, words, what) => {
     const near = await worldOf([404]);
     const { stderr } = await near.cli(['instances', verb, boxId(1), ...words]);
     await near.close();

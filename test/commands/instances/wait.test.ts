@@ -18,7 +18,7 @@ describe('instances wait', () => {
     expect(JSON.parse(stdout)).toMatchObject([{ status: 'ACTIVE' }, { status: 'ACTIVE' }]);
   });
 
-  test('exits with 12 and the reason at another end', async () => {
+  test('exits with 12 and the reason if the instance ends in another status', async () => {
     await world.sandbox.inject('fail-provisioning');
     await world.cli(['instances', 'create', 'trainer', ...HARDWARE]);
     const { code, stderr } = await world.cli(['instances', 'wait', 'trainer']);
@@ -30,7 +30,7 @@ describe('instances wait', () => {
     );
   });
 
-  test('prints the last events to scripts at another end', async () => {
+  test('prints the last events to scripts at such an end', async () => {
     await world.sandbox.inject('fail-provisioning');
     await world.cli(['instances', 'create', 'trainer', ...HARDWARE]);
     const { code, stderr } = await world.cli(['instances', 'wait', 'trainer', '--json']);
@@ -163,7 +163,7 @@ describe('instances wait', () => {
   });
 });
 
-describe('instances wait if the service is in trouble', () => {
+describe('instances wait during an outage', () => {
   const machine = (id: string, status: string) => ok({ id, name: id, status });
 
   test('reports an outage once and waits it out', async () => {

@@ -121,7 +121,7 @@ describe('instances create asks for what is missing', () => {
     expect(await machines()).toMatchObject([{ name: 'box', offer: { name: 'A100 80GB' } }]);
   });
 
-  test('accepts an ID for what has no name in the lists', async () => {
+  test('accepts an ID that no list has', async () => {
     const id = 'aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaaa';
     const { code, stdout, stderr } = await answered(
       ['instances', 'create', 'box', '--dry-run', '--json', '--image', 'ubuntu-22-04'],

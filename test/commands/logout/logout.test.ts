@@ -83,7 +83,7 @@ describe('logout', () => {
     expect(profiles.home.api_key).toBe(ANNA_KEY);
   });
 
-  test('names instances that may be billing, since the key to terminate them goes', async () => {
+  test("names instances that may be billing, since they can't be terminated without the key", async () => {
     const world = await signedIn();
     const journal = journalOf(world, { service: world.service.url, account: 'user-anna' });
     await journal.observe({ id: 'a', name: 'trainer', status: 'ACTIVE' }, 'track');

@@ -156,7 +156,7 @@ hint: name it when you rent: gpucloud instances create --ssh-key ${id}; or delet
     expect(given.stdout).toBe('Рабочий ключ\n');
   });
 
-  test('deletes several keys, each by what it is called, or none', async () => {
+  test('deletes all of several keys, or none', async () => {
     for (const [name, line] of [
       ['one', ED25519],
       ['two', RSA],

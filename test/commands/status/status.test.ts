@@ -64,7 +64,7 @@ describe('status', () => {
     expect(await world.cli(['status', '-q'])).toMatchObject({ code: 0, stdout: '', stderr: '' });
   });
 
-  test('lists newest instances first, and suggests to terminate the newest of the dearest', async () => {
+  test('lists newest instances first, and suggests to terminate the most expensive', async () => {
     const made = (name: string, hours: number, fields = {}) =>
       service.machine(name, { created_at: service.ago(hours * HOUR), ...fields });
     await known(made('old', 9), made('new', 1), made('middle', 5));
@@ -347,7 +347,7 @@ describe('charges that nothing known explains', () => {
     expect(stdout).toContain('Unknown    1,110.10 ₽ in unexplained charges\n');
   });
 
-  test('are noticed in the last three hours beside a dear day', async () => {
+  test('are noticed within three hours even on an expensive day', async () => {
     await known(
       service.machine('trainer', {
         created_at: service.ago(3 * DAY),
