@@ -40,7 +40,7 @@ const CASES: [string, (api: Api) => Promise<unknown>, number, number][] = [
 ];
 
 test.each(CASES)('maps %s %#: status %i to its exit code', async (_name, send, code, exit) => {
-  const server = await scripted(status(code));
+  const server = await scripted(status(code), status(code));
   const error = await failureOf(send(apiFor(server.url)));
   expect([error.exitCode, error.httpStatus]).toEqual([exit, code]);
 });

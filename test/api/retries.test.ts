@@ -388,6 +388,25 @@ describe.each(CHECKED)('%s', (_name, unwanted, wanted, path, send, verb) => {
     expect(server.calls()).toEqual([POST, GET, POST, GET]);
   });
 
+  test('is sent once more after the pause that 429 asks for', async () => {
+    const { api, server, clock } = await run([
+      status(429, { 'retry-after': '7' }),
+      data(machine('DONE')),
+    ]);
+    await expect(send(api)).resolves.toMatchObject({ status: 'DONE' });
+    expect(server.calls()).toEqual([POST, POST]);
+    expect(clock.sleeps).toEqual([7000]);
+  });
+
+  test.each([
+    ['a second 429', ['7', '7'], 2],
+    ['a Retry-After past the deadline', ['600'], 1],
+  ])('reports %s as rate limited', async (_what, pauses, posts) => {
+    const { api, server } = await run(pauses.map((s) => status(429, { 'retry-after': s })));
+    expect(await failureOf(send(api))).toMatchObject({ failure: 'rateLimited', httpStatus: 429 });
+    expect(server.calls()).toEqual(Array(posts).fill(POST));
+  });
+
   test('does not overrun a Retry-After past the deadline', async () => {
     const { api, server } = await run([
       status(503, { 'retry-after': '600' }),

@@ -70,7 +70,7 @@ export function waitMs(call: Call, response: HttpResponse | undefined, tried: nu
   return retryAfter;
 }
 
-function backoffMs(call: Call, tried: number): number {
+export function backoffMs(call: Call, tried: number): number {
   return call.clock.random() * Math.min(8000, 500 * 2 ** (tried - 1));
 }
 

@@ -3,10 +3,10 @@ import type { HttpResponse } from '../http/body.ts';
 import { Fault } from '../http/fault.ts';
 import { oneLine, shortened } from '../response/one-line.ts';
 import type { Call } from './call.ts';
-import { factsOf, outcomeUnknown, sentence } from './errors.ts';
+import { factsOf, notReached, outcomeUnknown, sentence } from './errors.ts';
 import type { Operation } from './operation.ts';
 import type { Posted } from './perform.ts';
-import { unavailableIf, waitMs } from './retry.ts';
+import { backoffMs, unavailableIf, waitMs } from './retry.ts';
 
 /** A POST whose effect can be read, so that a doubt can be settled. */
 export interface Settled<T, S> {
@@ -29,7 +29,7 @@ export interface Settled<T, S> {
  */
 export async function settled<T, S>(call: Call, parts: Settled<T, S>): Promise<T> {
   const { operation } = parts;
-  const first = await parts.post();
+  const first = await postFirst(call, parts);
   if (first.sure) return first.value;
 
   const tooLong = await wait(call, first.response);
@@ -54,6 +54,21 @@ export async function settled<T, S>(call: Call, parts: Settled<T, S>): Promise<T
   if ('refusal' in second) throw second.refusal;
   if (after === undefined) throw outcomeUnknown(operation, second.why, second.response?.status);
   throw failedTwice(operation, second, parts.status?.(after.state));
+}
+
+/** With 429 the service says that it has not acted, so one more POST follows its pause. */
+async function postFirst<T, S>(call: Call, { operation, post }: Settled<T, S>): Promise<Posted<T>> {
+  try {
+    return await post();
+  } catch (error) {
+    if (!(error instanceof CliError) || error.failure !== 'rateLimited') throw error;
+    const { retryAfterMs: pause = backoffMs(call, 1) } = error;
+    if (pause > Math.min(call.remainingMs(), call.longestPauseMs)) throw error;
+    await call.pause(pause).catch((fault: unknown) => {
+      throw fault instanceof Fault ? notReached(operation, call, fault) : fault;
+    });
+    return post();
+  }
 }
 
 /** The service said twice that it failed, and the state agrees; without its word the doubt stays. */
