@@ -183,8 +183,8 @@ describe('cut bodies', () => {
   });
 });
 
-describe('a POST is sent once', () => {
-  test('on its own connection, not on one that the server may be closing', async () => {
+describe('a POST that rents', () => {
+  test('is sent on its own connection, not on one that the server may be closing', async () => {
     const ports: (number | undefined)[] = [];
     const server = await scripted(
       (request, response) => {
@@ -204,7 +204,7 @@ describe('a POST is sent once', () => {
     expect(new Set(ports).size).toBe(2);
   });
 
-  test('even if the connection closes at any moment', async () => {
+  test('is sent once even if the connection closes at any moment', async () => {
     let requests = 0;
     const server = await rawServer((socket) => {
       requests += 1;
@@ -225,7 +225,7 @@ describe('a POST is sent once', () => {
     }
   });
 
-  test('even among concurrent ones', async () => {
+  test('is sent once even among concurrent ones', async () => {
     const server = await scripted(...Array(8).fill(data(machine('PROVISIONING'), 201)));
     const api = apiFor(server.url);
     const sent = await Promise.all(

@@ -33,7 +33,7 @@ test.each<[string, Env, string, string, ReturnType<typeof all>]>([
     LINUX,
   ],
   [
-    'macOS, where XDG says nothing',
+    'macOS, which ignores XDG',
     { XDG_CONFIG_HOME: '/x/c' },
     '/Users/ann',
     'darwin',

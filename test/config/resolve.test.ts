@@ -105,7 +105,7 @@ test.each<[string, Case, string]>([
     `- | environment:${OTHER} | environment:svc_sk_env | -`,
   ],
   [
-    'the same with a profile that was asked for',
+    'the same with a requested profile',
     {
       flags: { profile: 'work' },
       env: { GPUCLOUD_API_KEY: 'svc_sk_env', GPUCLOUD_BASE_URL: OTHER },
@@ -128,7 +128,7 @@ test.each<[string, Case, string]>([
     `profile:work | flag:${WORK} | profile:${KEY} | u-1`,
   ],
   [
-    'a profile without a key, at another address: no key, as there is none to guard',
+    'a profile without a key, at another address: no key to guard',
     { flags: { profile: 'keyless', baseUrl: OTHER } },
     `flag:keyless | flag:${OTHER} | - | -`,
   ],

@@ -149,7 +149,7 @@ describe('a live view in a terminal', () => {
   });
 
   test.each([
-    ['before the first answer', true, () => machines.service.requests.length >= asked + 3],
+    ['before the first response', true, () => machines.service.requests.length >= asked + 3],
     ['between two readings', false, () => /Read at/.test(terminal?.screen() ?? '')],
     ['during a frame', false, () => (terminal?.written() ?? '').includes(FRAME)],
   ])('exits with 130 on Ctrl-C %s', async (_when, silent, isThen) => {
@@ -473,7 +473,7 @@ describe('waiting for several instances in a terminal', () => {
   });
 
   test.each([
-    ['before the first answer', true, () => machines.service.requests.length > asked],
+    ['before the first response', true, () => machines.service.requests.length > asked],
     ['between two readings', false, () => /PROVISIONING/.test(terminal?.screen() ?? '')],
   ])(
     'says after Ctrl-C %s of one instance that it is still billing',

@@ -67,7 +67,7 @@ describe.each([
 
   test.each([
     ['covers an hour', '89.90'],
-    ['is not told', undefined],
+    ['is unknown', undefined],
   ])('is conflict with both possibilities if the balance %s', async (_what, balance) => {
     service.balance = balance;
     const error = await failure(argv);

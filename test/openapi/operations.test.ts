@@ -232,8 +232,8 @@ describe('a request that departs from the description', () => {
   }
 
   test.each([
-    ['a method that is not there', 'PUT', '/users/me', JSON_KEY, '{"name":"Anna"}'],
-    ['a path that is not there', 'GET', '/instances', KEY, undefined],
+    ['an unknown method', 'PUT', '/users/me', JSON_KEY, '{"name":"Anna"}'],
+    ['an unknown path', 'GET', '/instances', KEY, undefined],
     ['a slash at the end', 'GET', '/users/me/', KEY, undefined],
     ['no key', 'GET', '/users/me', {}, undefined],
     ['a key of another form', 'GET', '/users/me', { 'x-api-key': 'secret' }, undefined],
@@ -244,8 +244,8 @@ describe('a request that departs from the description', () => {
     ['a page twice', 'GET', '/billing/transactions?page=1&page=2', KEY, undefined],
     ['an unknown type', 'GET', '/billing/transactions?type=deposit', KEY, undefined],
     ['an id that is no UUID', 'GET', '/instances/trainer', KEY, undefined],
-    ['a body where there is none', 'POST', `${machine}/start`, JSON_KEY, '{}'],
-    ['no body where there is one', 'POST', '/storage/drives/abc/resume', KEY, undefined],
+    ['a body for an operation without one', 'POST', `${machine}/start`, JSON_KEY, '{}'],
+    ['no body for an operation with one', 'POST', '/storage/drives/abc/resume', KEY, undefined],
     ['a field in an empty body', 'POST', '/storage/drives/abc/resume', JSON_KEY, '{"a":1}'],
     ['a body that is no JSON', 'POST', '/api-keys', JSON_KEY, '{"name":'],
     ['a body that is no object', 'POST', '/api-keys', JSON_KEY, '["name"]'],
@@ -346,7 +346,7 @@ describe('a response that departs from the description', () => {
     ['a missing field', 'activatePromo', ok({ added_amount: '1' })],
     ['an unknown field', 'activatePromo', ok({ ...bonus, more: 1 })],
     ['money as a number', 'activatePromo', ok({ ...bonus, new_balance: 5 })],
-    ['null where it is not allowed', 'getDrive', ok(Object.assign({}, drive, { name: null }))],
+    ['null for a required field', 'getDrive', ok(Object.assign({}, drive, { name: null }))],
     ['an unknown status', 'getDrive', ok(Object.assign({}, drive, { status: 'FREE' }))],
     ['a secret in a list', 'listApiKeys', ok([createdApiKey])],
     ['no secret after a creation', 'createApiKey', ok(apiKeys[0], 201)],
@@ -354,7 +354,7 @@ describe('a response that departs from the description', () => {
     ['another envelope', 'activatePromo', { status: 200, body: bonus }],
     ['a status that is not documented', 'activatePromo', ok(bonus, 201)],
     [
-      'Shape A where B is told',
+      'Shape A instead of B',
       'deleteSshKey',
       { status: 404, body: { statusCode: 404, message: 'x', error: 'y' } },
     ],

@@ -28,17 +28,17 @@ describe('mask', () => {
 
   it.each([
     [
-      'a list where an object was expected',
+      'a list instead of an object',
       { connection_info: [{ secrets: ['a'] }] },
       { connection_info: [{ secrets: [M] }] },
     ],
     [
-      'an object where a list was expected',
+      'an object instead of a list',
       { docker_config: { env: { A: '1' } } },
       { docker_config: { env: { A: M } } },
     ],
     [
-      'texts where objects were expected',
+      'texts instead of objects',
       { docker_config: { env: ['A=1', null] } },
       { docker_config: { env: [M, null] } },
     ],

@@ -306,7 +306,7 @@ describe('settings and files in doctor', () => {
   });
 
   test.each([
-    ['a profile that is not there', {}, ['--profile', 'nope'], 'profile'],
+    ['an unknown profile', {}, ['--profile', 'nope'], 'profile'],
     ['a key against its rule', { GPUCLOUD_API_KEY: 'a b' }, [], 'profile'],
     ['a state folder by a relative path', { GPUCLOUD_STATE_DIR: 'here' }, [], 'state_folder'],
     ['a config folder by a relative path', { GPUCLOUD_CONFIG_DIR: 'here' }, [], 'config_file'],

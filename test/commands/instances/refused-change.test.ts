@@ -123,7 +123,7 @@ describe('a change that is refused', () => {
 
   test.each([
     ['a pause of 4 s', 4, 0],
-    ['a pause of 2 s after 4 s without an answer', 2, 4000],
+    ['a pause of 2 s after 4 s without a response', 2, 4000],
   ])('is reported without waiting for %s', async (_what, pause, slow) => {
     await refusing(() => {
       near.clock.advance(slow);
