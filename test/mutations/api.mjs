@@ -1,4 +1,4 @@
-const RETRIES = 'api/retries api/errors api/answers';
+const RETRIES = 'api/retries api/errors api/responses';
 
 export const api = [
   {
@@ -158,7 +158,7 @@ export const api = [
         'a response about another instance is taken',
         'found.id.toLowerCase() !== id.toLowerCase()',
         'false',
-        { tests: 'api/answers' },
+        { tests: 'api/responses' },
       ],
     ],
   },
@@ -186,13 +186,13 @@ export const api = [
   },
   {
     file: 'api/response/envelope.ts',
-    tests: 'api/answers api/pages api/errors api/depth',
+    tests: 'api/responses api/pages api/errors api/depth',
     changes: [
       [
         'a cut response is read',
         'if (response.problem !== undefined) return',
         'if (false) return',
-        { tests: 'api/answers api/traps api/errors' },
+        { tests: 'api/responses api/traps api/errors' },
       ],
     ],
   },
@@ -207,7 +207,7 @@ export const api = [
   },
   {
     file: 'api/response/message.ts',
-    tests: 'api/errors api/documented-errors api/answers',
+    tests: 'api/errors api/documented-errors api/responses',
     changes: [
       [
         'a secret cut in half stays in a message',
