@@ -1,4 +1,4 @@
-/** Does the same for each item, at most `limit` at a time, and answers in the items' order. */
+/** Maps each item, at most `limit` at a time; returns results in the items' order. */
 export async function eachBounded<T, R>(
   items: readonly T[],
   limit: number,
@@ -15,7 +15,7 @@ export async function eachBounded<T, R>(
   return results;
 }
 
-/** Lets a few callbacks run at a time; the others get their turn in the order in which they came. */
+/** Runs a few callbacks at a time; the others wait in order of arrival. */
 export type Gate = <T>(work: () => Promise<T>) => Promise<T>;
 
 export function createGate(limit: number): Gate {
@@ -27,7 +27,7 @@ export function createGate(limit: number): Gate {
     try {
       return await work();
     } finally {
-      // The place is handed on, so that nobody can come in between.
+      // Hand the place on directly, so that no other caller takes it.
       const next = waiting.shift();
       if (next === undefined) running -= 1;
       else next();

@@ -1,9 +1,9 @@
 import type { Group, Listed, Refused, Register } from './cli/group.ts';
 import { TOPICS } from './cli/help.ts';
 
-/** A group of verbs, or a verb of the root. Its code loads when it is chosen. */
+/** A group of verbs, or a top-level verb. Its code loads when it is chosen. */
 export interface Entry extends Listed {
-  /** It needs no service, and so no key. */
+  /** Needs no service, and so no key. */
   readonly local?: true;
   load(): Promise<Group | Register>;
 }
@@ -13,7 +13,7 @@ interface Chapter {
   readonly entries: readonly Entry[];
 }
 
-/** The tree, in the order of the help. */
+/** The commands in the order of the help. */
 export const CHAPTERS: readonly Chapter[] = [
   {
     heading: 'Get started:',
@@ -147,10 +147,10 @@ export const CHAPTERS: readonly Chapter[] = [
 export const ENTRIES = CHAPTERS.flatMap(({ entries }) => entries);
 
 const NO_CATALOG =
-  'use "gpucloud catalog list" for those seen on this computer, "gpucloud sandbox catalog" for the sandbox';
+  'use "gpucloud catalog list" for those known here, "gpucloud sandbox catalog" for the sandbox';
 const RESTART = 'use "gpucloud instances stop NAME --wait", then "gpucloud instances start NAME"';
 
-/** What people type who know other tools. */
+/** Commands that people know from other tools. */
 export const REFUSED: Refused = {
   undocumented: {
     offers: NO_CATALOG,

@@ -1,12 +1,12 @@
-/** Time and chance, given by the edge so that no test sleeps or rolls dice. */
+/** Time and randomness, passed in from main.ts so that no test sleeps or depends on chance. */
 export interface Clock {
   /** Milliseconds since 1970, as `Date.now()`. */
   now(): number;
-  /** Waits; rejects with the signal's reason as soon as it is aborted. */
+  /** Waits; rejects with the signal's reason when it aborts. */
   sleep(milliseconds: number, signal?: AbortSignal): Promise<void>;
   /** At least 0, below 1, as `Math.random()`. */
   random(): number;
 }
 
-/** Milliseconds; timers of Node fire at once beyond this. */
+/** In milliseconds; longer timers fire at once in Node. */
 export const LONGEST_TIMER = 2 ** 31 - 1;

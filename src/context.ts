@@ -17,7 +17,7 @@ export type {
 } from './context/contract.ts';
 export { formatOf } from './context/terminal.ts';
 
-/** Makes the Context of one command. Nothing is loaded, read or opened before it is asked for. */
+/** Creates the Context of one command. Loads, reads and opens nothing before it is needed. */
 export function createContext(host: Host, flags: GlobalFlags, version: string): Context {
   const { env, clock, interrupts } = host;
   const serviceClock = createServiceClock(clock);
@@ -71,10 +71,10 @@ export function createContext(host: Host, flags: GlobalFlags, version: string): 
     catalog,
     sandbox,
     async close() {
-      // A command that sent no request, but looked at what is kept here, warns at its end.
+      // A command that read local data but sent no request warns at its end.
       if (settings.areFoldersUsed() && !isQuiet) await warnOfUnknown();
       if (serviceClock.isKnown() && !isQuiet) await stores.warnOfOverdue(serviceClock.now());
-      // Neither needs the other, and both take a while.
+      // Both are independent and slow.
       const kept = names.keep();
       try {
         await service.close();

@@ -1,8 +1,8 @@
 /**
- * Every way in which a command can end, with its exit code.
+ * Every outcome of a command, with its exit code.
  *
- * The key is the machine-readable `code` of an error in JSON mode (in snake_case, see
- * {@link CliError.code}); the number is the process's exit code. Both are a contract with scripts.
+ * The key becomes the `code` of an error in JSON mode (in snake_case, see {@link CliError.code}), the
+ * number is the process's exit code. Both are a contract with scripts.
  */
 export const FAILURES = {
   refused: { exit: 1, meaning: 'the service refused, or an unexpected error' },
@@ -33,7 +33,7 @@ export const FAILURES = {
 
 export type Failure = keyof typeof FAILURES;
 
-/** Codes in JSON mode that say more than their failure's own, with the same exit code. */
+/** Finer codes for JSON mode, with the exit code of their failure. */
 export const FINER_CODES = [
   { failure: 'usage', code: 'guard', meaning: 'a guard of the profile refuses to rent' },
   { failure: 'refused', code: 'unavailable', meaning: 'the service is not available (503)' },
@@ -61,41 +61,41 @@ export function codeOf(failure: Failure): string {
   return failure.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
 
-/** An entry of the service's log of a machine (API document: Instance event). */
+/** An entry of an instance's log (API document: Instance event). */
 export interface LoggedEvent {
-  /** ISO 8601, as the service gave it. */
+  /** ISO 8601, as the service sent it. */
   readonly created_at: string;
   readonly type: string;
   readonly message: string;
 }
 
-/** The request to the service that failed. The next command is chosen from it, see `cli/hints.ts`. */
+/** The failed request. `cli/hints.ts` picks the next command from it. */
 export interface FailedRequest {
-  /** The operation, as the API document heads it: `POST /instances/{id}/stop`. */
+  /** The operation, as in the API document: `POST /instances/{id}/stop`. */
   readonly operation: string;
-  /** The id or name that it is about. */
+  /** ID or name of the request's resource. */
   readonly about?: string;
-  /** What kept the service from responding: nothing of its own. */
+  /** Why the service could not respond. */
   readonly obstacle?: 'deadline' | 'network' | 'web page';
 }
 
 export interface ErrorDetails {
   /** One of {@link FINER_CODES}. */
   code?: string | undefined;
-  /** What to do next, best an exact command. */
+  /** What to do next, ideally an exact command. */
   hint?: string | undefined;
   request?: FailedRequest | undefined;
-  /** The HTTP status of the answer that caused it, where there was one. */
+  /** HTTP status of the response that caused it, if any. */
   httpStatus?: number | undefined;
-  /** Whether the very same command may succeed later, and is safe to repeat. */
+  /** Whether the same command may succeed later and is safe to repeat. */
   retryable?: boolean;
-  /** The id or name of the thing that the error is about. */
+  /** ID or name of the affected resource. */
   resource?: string | undefined;
-  /** Whether a machine may exist, and cost money, although the command failed. */
+  /** Whether an instance may exist and bill although the command failed. */
   mayBeBilling?: boolean;
-  /** The last of what the service logged about the thing, oldest first. */
+  /** The service's last log entries about the resource, oldest first. */
   events?: readonly LoggedEvent[];
-  /** Prints no message: a person ended a view that has no end. The exit code stands. */
+  /** Prints no message, as when a person ends an endless view. The exit code stays. */
   silent?: boolean;
   /** Milliseconds that the service asked to wait before the next request. */
   retryAfterMs?: number | undefined;
@@ -103,10 +103,10 @@ export interface ErrorDetails {
 }
 
 /**
- * An error that a person or a script is told about: one kind of {@link FAILURES}, words, and the
- * remedy. It is thrown where the fault is known and worded once, in `run.ts`.
+ * An error for people and scripts: a kind of {@link FAILURES}, a message and a hint. Thrown where the
+ * fault is known; `run.ts` prints it.
  *
- * The message never holds a secret, and text from outside is cleaned before it is printed.
+ * The message never holds a secret, and outside text is cleaned before printing.
  */
 export class CliError extends Error {
   readonly failure: Failure;
@@ -139,8 +139,7 @@ export class CliError extends Error {
   }
 
   /**
-   * The same failure with another message. Keeps every detail that is not replaced; `this` is its
-   * cause.
+   * Returns the same failure with another message. Keeps all other details; `this` becomes its cause.
    */
   with(message: string, details: ErrorDetails = {}): CliError {
     return new CliError(this.failure, message, {
@@ -166,7 +165,7 @@ export class CliError extends Error {
 
 export const INTERRUPTS = ['interrupted', 'terminated', 'hungUp'] as const satisfies Failure[];
 
-/** Whether a person or the system ended the work: Ctrl-C, a signal to terminate, a closed terminal. */
+/** Whether Ctrl-C, a termination signal or a closed terminal ended the work. */
 export function isInterrupt(error: unknown): error is Interrupt {
   return error instanceof CliError && INTERRUPTS.some((failure) => failure === error.failure);
 }
@@ -176,8 +175,8 @@ interface Interrupt extends CliError {
 }
 
 /**
- * Whether a fault of one reading of several leaves the others alone. A refused key, an interrupt and
- * a fault of our own don't.
+ * Whether a fault affects only one of several reads. A refused key, an interrupt and a fault of
+ * gpucloud itself affect all.
  */
 export function isOfOneReading(error: unknown): error is CliError {
   return error instanceof CliError && error.failure !== 'authentication' && !isInterrupt(error);
@@ -186,23 +185,23 @@ export function isOfOneReading(error: unknown): error is CliError {
 const FAULT_HINT =
   'this is a fault of gpucloud itself; run the command with --debug and report what it prints';
 
-/** What nobody foresaw, in words. What was thrown is its cause. */
+/** Wraps an unexpected fault; the thrown value is its cause. */
 export function unforeseen(thrown: unknown): CliError {
-  // Parts of Node itself look for it, and the sandbox looks at them.
+  // Some parts of Node use WebAssembly, and so does the sandbox.
   if (thrown instanceof ReferenceError && thrown.message === 'WebAssembly is not defined') {
     return new CliError('refused', 'Node runs without WebAssembly, which gpucloud needs.', {
-      hint: 'start node without --jitless, which may stand in NODE_OPTIONS too',
+      hint: 'start node without --jitless (check NODE_OPTIONS too)',
       cause: thrown,
     });
   }
   const words = thrown instanceof Error ? `${thrown.name}: ${thrown.message}` : String(thrown);
-  return new CliError('refused', `Something unexpected happened: ${words}`, {
+  return new CliError('refused', `Unexpected failure: ${words}`, {
     hint: FAULT_HINT,
     cause: thrown,
   });
 }
 
-/** What was thrown in the place of a {@link CliError}, where a failure comes from that. */
+/** The original fault behind a {@link CliError}, if there is one. */
 export function unforeseenIn(failure: CliError | undefined): Error | undefined {
   const cause = failure?.cause;
   if (cause instanceof CliError) return unforeseenIn(cause);
@@ -213,7 +212,7 @@ export function usageError(message: string, hint?: string): CliError {
   return new CliError('usage', message, { hint });
 }
 
-/** How grave each failure is when several happen in one command, gravest first. */
+/** Severity order of failures within one command, most serious first. */
 const GRAVITY: readonly Failure[] = [
   'outcomeUnknown',
   'storage',
@@ -232,14 +231,14 @@ const GRAVITY: readonly Failure[] = [
   'usage',
 ];
 
-/** The error that decides the exit code of a command that handled several things. */
+/** Picks the error that decides the exit code of a command with several items. */
 export function worstOf(errors: readonly CliError[]): CliError | undefined {
   return [...errors].sort((a, b) => GRAVITY.indexOf(a.failure) - GRAVITY.indexOf(b.failure))[0];
 }
 
 /**
- * Several things were asked for and some failed; its own kind is that of the gravest. A person is
- * told each of them, or the `summary` where one says the same of all.
+ * Several items failed; its kind is the most serious one. People get each error, or the `summary` if
+ * one says the same for all.
  */
 export class SeveralErrors extends CliError {
   readonly errors: readonly CliError[];
@@ -263,7 +262,7 @@ export class SeveralErrors extends CliError {
   }
 }
 
-/** Throws what went wrong with some of several things; returns if nothing did. */
+/** Throws the errors of several items together; returns if there are none. */
 export function throwAll(errors: readonly CliError[]): void {
   const [first, ...others] = errors;
   if (first !== undefined) {

@@ -1,12 +1,11 @@
 import { AsyncEntry } from '@napi-rs/keyring';
 
 /**
- * A program of its own, `dist/keyring.cjs`: one question to the system's keyring, on stdin and
- * stdout, so that no argument ever holds a key.
+ * A separate program, `dist/keyring.cjs`: one request to the system's keyring over stdin and stdout,
+ * so no argument ever holds a key.
  *
- * It is a process because the keyring's library waits inside a call that nothing but the end of the
- * process ends: on a D-Bus that never answers it blocks for ever, timers and all. Whoever asks ends
- * the process after a while.
+ * It needs its own process because the keyring library blocks the whole process, timers included, if
+ * D-Bus never responds. The caller ends it after a timeout.
  */
 interface Asked {
   readonly op: 'get' | 'set' | 'delete';
@@ -15,10 +14,10 @@ interface Asked {
   readonly key?: string;
 }
 
-/** `found` is null for `get` of an entry that is not there, and false for `delete` of one. */
+/** `found` is null for `get` of a missing entry, and false for `delete` of one. */
 type Told = { readonly found: string | boolean | null } | { readonly fault: string };
 
-/** Left to itself, the library falls back on a store of the kernel, which a restart empties. */
+/** By default the library falls back to a kernel store that a restart empties. */
 const ON_LINUX = { linux: { store: 'secret-service' } } as const;
 
 async function answer({ op, service, account, key = '' }: Asked): Promise<Told> {
@@ -27,9 +26,9 @@ async function answer({ op, service, account, key = '' }: Asked): Promise<Told> 
     if (op === 'get') return { found: await entry.getPassword() };
     if (op === 'delete') return { found: await entry.deleteCredential() };
     await entry.setPassword(key);
-    // What was not kept is told now, and not by the next command.
+    // Report a lost key now, not in the next command.
     const kept = (await entry.getPassword()) === key;
-    return kept ? { found: true } : { fault: 'what was put in did not come out again' };
+    return kept ? { found: true } : { fault: 'the keyring did not return the stored key' };
   } catch (error) {
     return { fault: error instanceof Error ? error.message : String(error) };
   }

@@ -14,21 +14,21 @@ import { openFile, startProgram } from './programs.ts';
 import { faultReport } from './report.ts';
 import { run } from './run.ts';
 
-/** The edge: the only file of the program that touches `process`. */
+/** The entry point: the only file that touches `process`. */
 async function main(): Promise<void> {
   let isStdoutOpen = false;
   let isStderrOpen = false;
   const plain = syncWrite();
-  // `open` starts the browser with the environment of the process, which must not hold the key.
+  // `open` starts the browser with the process's environment, which must not contain the key.
   const env = { ...process.env };
   delete process.env.GPUCLOUD_API_KEY;
-  // A hundred requests may listen to one signal at once.
+  // Up to a hundred requests may listen to one signal.
   setMaxListeners(0);
   const [first, second] = [new AbortController(), new AbortController()];
   listenForInterrupts(first, second);
   const faults = listenForFaults(first, second);
   const host: Host = {
-    // Each is opened at its first use, which costs time, and most commands read nothing.
+    // Streams open at their first use: opening takes time, and most commands read nothing.
     get stdin() {
       return process.stdin;
     },
@@ -37,12 +37,12 @@ async function main(): Promise<void> {
       return process.stdout;
     },
     get stderr() {
-      // Without a listener a closed stderr would end the process in the midst of an operation.
+      // Without a listener, a closed stderr would end the process in the middle of an operation.
       if (!isStderrOpen) process.stderr.on('error', () => undefined);
       isStderrOpen = true;
       return process.stderr;
     },
-    // Nothing may overtake what the stream still has to write.
+    // Direct writes must not overtake the stream's pending output.
     syncWrite: plain && ((bytes) => (isStdoutOpen ? 0 : plain(bytes))),
     onReaderGone: (gone) =>
       onReaderGone(1, gone, self().form === 'executable' ? openPipeLook : undefined),
@@ -71,19 +71,19 @@ async function main(): Promise<void> {
   const code = await Promise.race([run(argv, host).catch(faults.note), faults.overdue]);
   process.exitCode = code;
   if (code === 0 && faults.first !== undefined) {
-    // The run has not heard of it, or can't end.
+    // The run did not notice it, or can't end.
     process.exitCode = 1;
     host.stderr.write(faultReport(faults.first, argv, env));
   }
-  // What a slow reader has not taken yet is waited for, which an exit would cut off.
+  // Exiting now would cut off what a slow reader has not taken yet.
   if (isStdoutOpen) await written(process.stdout, second.signal);
   if (isStderrOpen) await written(process.stderr, second.signal);
-  // All work is done by now. To close connections and take the heap down would take longer than many
-  // a command, and the system takes all of it back at once.
+  // All work is done. Closing connections and tearing down the heap would take longer than many a
+  // command, and the system does it at once.
   process.exit();
 }
 
-/** Ends when the system has taken all that a stream was given, or nobody ever will, or is waited for. */
+/** Resolves when the system has taken a stream's output, or never will. */
 function written(stream: NodeJS.WriteStream, stop: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     whenStopped(stop, resolve);
@@ -95,24 +95,24 @@ function self(): Self {
   return selfOf(process.execPath, process.argv[1] ?? '');
 }
 
-/** Node opens the null device in the place of a closed stdout (`>&-`). */
+/** Node opens the null device in place of a closed stdout (`>&-`). */
 function isStdoutNull(): boolean {
   try {
     const stdout = fstatSync(1);
     return stdout.isCharacterDevice() && stdout.rdev === statSync(devNull).rdev;
   } catch {
-    // Windows has no such device that could be looked at.
+    // Windows has no such device to compare with.
     return false;
   }
 }
 
-/** Bytes that a pipe takes at once, unless others have filled it: the system lets it hold 64 KiB. */
+/** Bytes that an empty pipe takes at once: the system buffers 64 KiB. */
 const SHORT = 16 * 1024;
 
 /**
- * A way to stdout that opens no stream, where it is a pipe or a file. The stream for a file would
- * write in just the same way; a pipe that may have to be waited for is left to its stream, since
- * whoever waits in a write hears no signal.
+ * Writes to stdout without opening a stream, if it is a pipe or a file. A stream for a file would
+ * write the same way. A pipe that may block is left to its stream, since a blocked write delays
+ * signals.
  */
 function syncWrite(): Host['syncWrite'] {
   let stat: Stats;
@@ -128,7 +128,7 @@ function syncWrite(): Host['syncWrite'] {
     try {
       while (at < bytes.length) at += writeSync(1, bytes, at);
     } catch {
-      // What is the matter is for the stream to tell, which gets the rest.
+      // The stream gets the rest and reports the fault.
     }
     return at;
   };
@@ -160,7 +160,7 @@ function sleep(milliseconds: number, signal?: AbortSignal): Promise<void> {
   });
 }
 
-/** A system may know no home either. */
+/** A system may have no home folder. */
 function homeFolder(): string | undefined {
   try {
     return (namedHome(process.env, process.platform) ?? homedir()) || undefined;
@@ -174,12 +174,12 @@ function isAlive(pid: number): boolean {
     process.kill(pid, 0);
     return true;
   } catch (error) {
-    // A process of another user is there, though it may not be signalled.
+    // The process belongs to another user: it exists, though we may not signal it.
     return errorCode(error) === 'EPERM';
   }
 }
 
-/** Ctrl-Z stops the process only after the screen was given back to the shell. */
+/** Ctrl-Z stops the process only after the screen is restored for the shell. */
 function borrowScreen(leave: () => void, back: () => void): () => void {
   const suspend = () => {
     leave();
@@ -197,15 +197,15 @@ const SIGNALS: readonly (readonly [NodeJS.Signals, Failure, string])[] = [
   ['SIGHUP', 'hungUp', 'The terminal hung up.'],
 ];
 
-/** The third signal of a kind finds no listener of ours and ends the process at once. */
+/** The third signal of a kind has no listener and ends the process at once. */
 function listenForInterrupts(first: AbortController, second: AbortController): void {
   for (const [signal, failure, words] of SIGNALS) {
     const stop = () => {
       const reason = new CliError(failure, words);
       if (first.signal.aborted) {
         second.abort(reason);
-        // Not at once: a part that hears of the same signal and finds itself alone ends the process
-        // (signal-exit of proper-lockfile), before anything was told.
+        // Not at once: signal-exit (of proper-lockfile) ends the process if it is the only listener, before
+        // anything is reported.
         setImmediate(() => process.off(signal, stop));
       } else {
         first.abort(reason);
@@ -213,24 +213,24 @@ function listenForInterrupts(first: AbortController, second: AbortController): v
     };
     process.on(signal, stop);
   }
-  // A file that grows past a limit is told by the failing write; the signal alone would end us.
+  // The failing write reports a file that is too large; the bare signal would end the process.
   process.on('SIGXFSZ', () => undefined);
 }
 
 interface Faults {
-  /** The first that nobody caught, if any. */
+  /** The first uncaught fault, if any. */
   readonly first: Error | undefined;
-  /** Ends some time after it, when the run should have. */
+  /** Ends the process after a while, when the run should have ended. */
   readonly overdue: Promise<0>;
-  /** Takes one that the run ended with; it answers as `overdue` does. */
+  /** Stores the fault that the run ended with; returns what `overdue` returns. */
   note(thrown: unknown): 0;
 }
 
 const UNWINDING_MS = 2_000;
 
 /**
- * A fault that nobody caught, of ours or of a part, ends the run as two interrupts do, so that what
- * may have been rented meanwhile is told and settled. Node would print its stack and end at once.
+ * Ends the run like two interrupts if a fault is uncaught, so that a possible rental is reported and
+ * settled. Node would print its stack and exit at once.
  */
 function listenForFaults(first: AbortController, second: AbortController): Faults {
   let known: Error | undefined;

@@ -8,22 +8,22 @@ import { helpStyle } from './cli/help.ts';
 interface ProgramSettings {
   readonly runtime: Runtime;
   readonly version: string;
-  /** Where help and the version go. */
+  /** Receives help and the version. */
   readonly write: (text: string) => void;
   /** Columns of the help. */
   readonly width: number;
-  /** Whether the help of a command is painted. */
+  /** Whether a command's help is coloured. */
   readonly isColoured: (command: AnyCommand) => boolean;
   /**
-   * The words of the command line. What they name is all that is built, so that a run pays for its
-   * own command; where they name nothing, as for help, all groups are there.
+   * The arguments. Only the command that they name is built, so each run pays for its own command. If
+   * they name none, as for help, all groups are built.
    */
   readonly words?: readonly string[];
 }
 
 /**
- * Builds the tree of one run. Groups are there by name and summary; the verbs of a group are added
- * when it is chosen.
+ * Builds the command tree of one run. Groups have a name and a summary; the verbs of a group are
+ * added when it is chosen.
  */
 export function buildProgram({
   runtime,
@@ -45,11 +45,11 @@ export function buildProgram({
     .exitOverride()
     .configureOutput({
       writeOut: write,
-      // report.ts alone prints errors.
+      // Only report.ts prints errors.
       writeErr: () => {},
       getOutHelpWidth: () => width,
       getErrHelpWidth: () => width,
-      // The help is painted or not before it comes here.
+      // The help is already coloured or plain.
       getOutHasColors: () => true,
     });
 
@@ -76,7 +76,7 @@ function chosenEntry(program: AnyCommand, words: readonly string[]): Entry | und
   return word === undefined ? undefined : namedBy(ENTRIES, word);
 }
 
-/** The global flags of a level cost more than many a command, and rarely stand before its word. */
+/** A level's global flags cost more than many a command, and rarely precede the verb. */
 function wordAfterFlags(command: AnyCommand, words: readonly string[]): string | undefined {
   if (words[0]?.startsWith('-') === false) return words[0];
   addGlobalOptions(command);
@@ -104,7 +104,7 @@ async function loadEntry(
   if (verb !== undefined) {
     (await verb.load())(addListed(command, verb), runtime);
   } else if (words.length <= 1) {
-    // A single word, and no verb: none can be run, so that it is enough to list them.
+    // A single word that is not a verb: nothing will run, so listing the verbs is enough.
     for (const { usage, ...listed } of loaded.verbs) {
       const line = addListed(command, listed);
       if (usage) line.arguments(usage);

@@ -2,24 +2,24 @@ import type { StdioOptions } from 'node:child_process';
 import { once } from 'node:events';
 import { constants } from 'node:os';
 
-/** A program of this computer. Its arguments are words and never a line: no shell reads them. */
+/** A program to start. Its arguments are separate words; no shell parses them. */
 export interface Program {
-  /** Looked for on PATH. */
+  /** Looked up on PATH. */
   readonly file: string;
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string | undefined>>;
   /**
-   * Gets what it says on stdout and stderr; it then has nothing to read. Without this, it has our
-   * own streams and, where there is one, our terminal.
+   * Receives its stdout and stderr; the program then has no stdin. Without this it inherits our streams
+   * and our terminal.
    */
   readonly hear?: (text: string, from: 'stdout' | 'stderr') => void;
-  /** What it reads on stdin, where it is heard. */
+  /** Text for its stdin, if its output is captured. */
   readonly say?: string;
-  /** Milliseconds after which it is ended: one that hangs would keep this one from its end. */
+  /** Milliseconds until it is ended, since a hung program would block this one. */
   readonly timeout?: number;
 }
 
-/** A program as commands ask for it. Its environment is this run's, without the API key. */
+/** Starts programs for commands, with this run's environment but without the API key. */
 export interface Child extends Omit<Program, 'env'> {
   /** Keeps the API key in the environment: a password manager may be started through gpucloud. */
   readonly keepsApiKey?: boolean;
@@ -27,7 +27,7 @@ export interface Child extends Omit<Program, 'env'> {
 
 export type Start = (child: Child) => Promise<Running>;
 
-/** The environment of a child that has no business with the API key. */
+/** The environment for a child process that must not see the API key. */
 export function withoutApiKey({ GPUCLOUD_API_KEY: _key, ...rest }: Program['env']): Program['env'] {
   return rest;
 }
@@ -36,33 +36,33 @@ export type Signal = 'SIGINT' | 'SIGTERM' | 'SIGHUP' | 'SIGKILL';
 
 export interface Running {
   /**
-   * The exit code; 128 and the signal's number where one ended it, as shells have it. Rejects with
-   * the system's error where it can't be started: `ENOENT` when there is no such program.
+   * The exit code; 128 plus the signal's number if a signal ended it, as in shells. Rejects with the
+   * system's error if it can't start: `ENOENT` if there is no such program.
    *
-   * What others hold open that a heard program has started (an agent in the background) is not
-   * waited for. All that was said before its end has been heard by then, and nothing is after it.
+   * Does not wait for pipes that a background child of a captured program keeps open. All output from
+   * before the end has been received by then, and none after it.
    */
   readonly ended: Promise<number>;
-  /** Whether its time ran out, and it was ended for that. */
+  /** Whether it was ended because its time ran out. */
   readonly isLate: boolean;
   /**
-   * Nothing happens where it has ended. A heard program is waited for, so it may not go on for long:
-   * it gets SIGKILL at the second call, or when it is still there after a second.
+   * Ends it; does nothing if it has ended. A captured program must not run on for long: it gets SIGKILL
+   * at the second call or after a second.
    */
   kill(signal: Signal): void;
 }
 
-/** Milliseconds in which a program that was asked to end does so. */
+/** Milliseconds that a program has to end when asked to. */
 const GRACE = 1_000;
 
-/** Milliseconds after the end of a program in which its pipes are closed, unless others have them. */
+/** Milliseconds after a program's end until its pipes are closed. */
 const LAST_WORDS = 200;
 
 function stdioOf(hear: Program['hear'], say: string | undefined): StdioOptions {
   return hear === undefined ? 'inherit' : [say === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'];
 }
 
-/** Starts a program. What comes of it, a failure to start included, is told by `ended`. */
+/** Starts a program. `ended` reports the result, including a failure to start. */
 export async function startProgram({
   file,
   args,
@@ -71,7 +71,7 @@ export async function startProgram({
   say,
   timeout,
 }: Program): Promise<Running> {
-  // Most commands start none.
+  // Most commands start no program.
   const { spawn } = await import('node:child_process');
   const child = spawn(file, args, {
     env: { ...env },
@@ -82,12 +82,12 @@ export async function startProgram({
   for (const from of ['stdout', 'stderr'] as const) {
     child[from]?.setEncoding('utf8').on('data', (text: string) => hear?.(text, from));
   }
-  // One that ends without reading is told by its exit code.
+  // If it ends without reading, its exit code reports that.
   child.stdin?.on('error', () => undefined).end(say);
 
   let isLate = false;
   let isAsked = false;
-  /** What comes next where nothing else does. */
+  /** The step that follows if nothing else does. */
   let timer: NodeJS.Timeout | undefined;
   const afterwards = (milliseconds: number, step: () => void) => {
     clearTimeout(timer);
@@ -97,20 +97,20 @@ export async function startProgram({
   const ended = new Promise<number>((answer, reject) => {
     resolve = answer;
     child.on('error', (error) => {
-      // Of a program that runs, it says that we may not end it (sudo, for one).
+      // For a running program this means that we may not end it (as with sudo).
       if (child.pid !== undefined) return;
       clearTimeout(timer);
       reject(error);
     });
   });
-  // Whoever started it may look later.
+  // The caller may look later.
   ended.catch(() => undefined);
 
   const hasEnded = () => child.exitCode !== null || child.signalCode !== null;
   function letGo(): void {
     child.stdout?.destroy();
     child.stderr?.destroy();
-    // One that not even SIGKILL ends is left behind.
+    // Leave behind a program that not even SIGKILL ends.
     if (!hasEnded()) tell(null, 'SIGKILL');
     child.unref();
   }
@@ -125,13 +125,13 @@ export async function startProgram({
   function tell(code: number | null, signal: NodeJS.Signals | null): void {
     clearTimeout(timer);
     const told = code ?? 128 + (signal === null ? 0 : constants.signals[signal]);
-    // The Ctrl-C that ended it is ours too, and may be heard a moment later.
+    // The Ctrl-C that ended it is also ours, and may arrive a moment later.
     setImmediate(() => resolve(told));
   }
   child.on('exit', () => afterwards(LAST_WORDS, letGo));
   child.on('close', tell);
 
-  // Node's own `timeout` keeps the process up for all of it where the program can't be started.
+  // Node's own `timeout` would keep the process alive if the program can't start.
   if (timeout !== undefined) {
     afterwards(timeout, () => {
       isLate = true;
@@ -148,8 +148,8 @@ export async function startProgram({
 }
 
 /**
- * Opens a file with the program that the person uses for its kind, in the environment of the process.
- * False if none starts, for whatever reason.
+ * Opens a file with the user's default program, in the process's environment. Returns false if none
+ * starts.
  */
 export async function openFile(path: string): Promise<boolean> {
   const { default: open } = await import('open');

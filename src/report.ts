@@ -16,18 +16,18 @@ import { clean } from './rules/clean.ts';
 
 interface Reporting {
   readonly json: boolean;
-  /** A profile named by a flag goes into every command that is suggested. */
+  /** A profile from a flag is added to every suggested command. */
   readonly profile: string | undefined;
-  /** Adds where in the program something unexpected happened. */
+  /** Adds the stack of an unexpected error. */
   readonly debug: boolean;
-  /** The terminal's, for text: undefined if stderr is none. */
+  /** Width of the terminal for text; undefined if stderr is not a terminal. */
   readonly columns?: number | undefined;
   readonly colour?: boolean;
   /** Prints `RUB` for the rouble sign. */
   readonly ascii?: boolean;
 }
 
-/** What stderr says of the end of a command. This is the one place where an error becomes words. */
+/** Formats how a command ended, for stderr. Errors become text only here. */
 export function report(failure: CliError | undefined, how: Reporting): string {
   if (failure === undefined) return '';
   const { json, profile, debug } = how;
@@ -51,7 +51,7 @@ export function asCliError(error: unknown): CliError {
   return unforeseen(error);
 }
 
-/** One line, without the value of an unknown flag: it may be a secret. */
+/** One line, without an unknown flag's value, which may be a secret. */
 function messageOfCommander(message: string): string {
   return message
     .replace(/^error: /, '')
@@ -59,15 +59,13 @@ function messageOfCommander(message: string): string {
     .replaceAll('\n', ' ');
 }
 
-/** The frames of an unforeseen error; the message above them is in the report itself. */
+/** The frames of an unexpected error; the report already has the message above them. */
 function framesOf(failure: CliError): string[] {
   const lines = (unforeseenIn(failure)?.stack ?? '').split('\n');
   return lines.filter((line) => /^ +at /.test(line)).map(clean);
 }
 
-/**
- * Whether the report is JSON. When the command line could not be parsed, its words decide.
- */
+/** Whether the report is JSON. If the command line could not be parsed, its words decide. */
 export function wantsJson(
   format: string | undefined,
   argv: readonly string[],
@@ -111,7 +109,7 @@ function errorObject(failure: CliError, profile: string | undefined): Record<str
   };
 }
 
-/** The same for people: a line for the error, and one for what to do next. */
+/** The text report: a line for the error, and one for the next step. */
 function textReport(failure: CliError, how: Reporting): string[] {
   const { profile, columns, colour, ascii } = how;
   if (failure.silent) return [];
@@ -124,11 +122,11 @@ function textReport(failure: CliError, how: Reporting): string[] {
     return ascii ? withoutRoubleSign(own) : own;
   };
   const next = hintOf(failure);
-  // What was typed wrong fits one line; what happened elsewhere deserves a second.
+  // A typing error fits on one line; other errors get a second line.
   const isUsage = failure.failure === 'usage';
   const hint = next === undefined ? '' : words(next);
   const message = `${words(failure.message)}${isUsage && hint !== '' ? ` (${hint})` : ''}`;
-  // Who cancels knows it, and nothing failed.
+  // Cancelling is not a failure.
   const label = failure.failure === 'interrupted' ? '' : 'error: ';
   const painted = colour && label !== '' ? `${RED_ERROR} ` : label;
   return [

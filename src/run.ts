@@ -12,7 +12,7 @@ import { asCliError, report, wantsJson } from './report.ts';
 
 declare const GPUCLOUD_VERSION: string | undefined;
 
-/** The version of the package; the bundle has it built in. */
+/** The package version; the bundle contains it. */
 export const VERSION = typeof GPUCLOUD_VERSION === 'string' ? GPUCLOUD_VERSION : '0.0.0-source';
 
 /** Runs one command line and returns its exit code (see FAILURES in errors.ts). Never throws. */
@@ -45,7 +45,7 @@ export async function run(argv: readonly string[], host: Host): Promise<number> 
       return program;
     },
     rerun(words, changes) {
-      // Only the stdout of the process is watched for its reader.
+      // Only the process's own stdout has a reader that may leave.
       const own = changes.stdout === undefined ? {} : { onReaderGone: undefined };
       return run(words, { ...host, ...changes, ...own, endsAtOnce: false });
     },
@@ -58,7 +58,7 @@ export async function run(argv: readonly string[], host: Host): Promise<number> 
   const failure = (thrown ?? closing) && asCliError((thrown ?? closing)?.error);
   if (failure === undefined) return context?.exitCode ?? 0;
   const ctrlC = failure.failure === 'interrupted' ? overCtrlC(host) : '';
-  // A command line that could not be parsed has no flags.
+  // An unparseable command line has no flags.
   const colour = context?.flags.color ?? (argv.includes('--no-color') ? false : undefined);
   const text = report(failure, {
     json: wantsJson(context?.out.format, argv, host.env),
@@ -72,7 +72,7 @@ export async function run(argv: readonly string[], host: Host): Promise<number> 
   return failure.exitCode;
 }
 
-/** Parses and acts. Commander throws for help and the version, too. */
+/** Parses and runs the command. Commander throws for help and the version too. */
 async function parse(
   program: AnyCommand,
   argv: readonly string[],
@@ -86,7 +86,7 @@ async function parse(
   }
 }
 
-/** A person who types a bare group wants its help; a program that does has lost a verb. */
+/** A person who types a bare group wants its help; a script has forgotten a verb. */
 function helpOf(group: AnyCommand, runtime: Runtime): void {
   const { format } = runtime.context(group).out;
   if (format !== 'json' && format !== 'jsonl') {
@@ -114,8 +114,8 @@ async function thrownBy(work: () => Promise<void>): Promise<{ error: unknown } |
 }
 
 /**
- * A key of the service or a private key among the words is refused before anything is sent: other
- * programs and the shell's history see the words.
+ * Refuses an API key or a private key among the arguments before anything is sent: other programs
+ * and the shell's history can read them.
  */
 function refuseKeys(argv: readonly string[]): void {
   for (const [at, word] of argv.entries()) {
@@ -125,24 +125,24 @@ function refuseKeys(argv: readonly string[]): void {
   }
 }
 
-/** Writes help to stdout, which is the whole result when it was asked for. */
+/** Writes help to stdout, since it is the requested result. */
 async function print(text: string, host: Host): Promise<void> {
   if (text === '') return;
   const { syncWrite: plain, interrupts } = host;
   await createSink(() => host.stdout, { plain, stop: interrupts.second }).write(text);
 }
 
-/** Help reads best in lines that are not too long; a pipe has no width. */
+/** Limits help to readable lines; a pipe has no width. */
 function helpWidth(host: Host): number {
   return Math.min(terminalOf(host).columns || 100, 100);
 }
 
-/** stdout, if it may be a terminal. A pipe is not opened to look at it. */
+/** stdout, if it may be a terminal. A pipe is not opened to check. */
 function terminalOf(host: Host): { isTTY?: boolean; columns?: number } {
   return host.syncWrite === undefined ? host.stdout : {};
 }
 
-/** A terminal shows `^C` at the cursor; neither our words nor the shell's should follow it. */
+/** A terminal shows `^C` at the cursor; our next line must not follow it. */
 function overCtrlC({ stderr, env }: Host): string {
   return stderr.isTTY === true && env.TERM !== 'dumb' ? '\r\u001b[K' : '';
 }
@@ -152,6 +152,6 @@ async function printToStderr(text: string, host: Host): Promise<void> {
   try {
     await createSink(() => host.stderr, { stop: host.interrupts.second }).write(text);
   } catch {
-    // stderr itself is gone: only the exit code is left.
+    // stderr is gone; only the exit code is left.
   }
 }

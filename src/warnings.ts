@@ -1,27 +1,27 @@
 /**
- * Every code of a warning, with its meaning. In JSON modes a warning is `{"warning": {code, message}}`
- * on a line of stderr; the codes are a contract with scripts.
+ * Every warning code with its meaning. In JSON modes a warning is `{"warning": {code, message}}` on a
+ * line of stderr; the codes are a contract with scripts.
  */
 export const WARNINGS = {
-  account_blocked: 'the service says that the account is blocked',
+  account_blocked: 'the account is blocked',
   clock_differs: "this computer's clock and the service's differ by more than a minute",
-  connection: 'a connection to an instance, or a program that was started for it, failed',
+  connection: 'a connection to an instance, or a program started for it, failed',
   deadline_passed: 'an instance is past its deadline, and may be billing',
   deadline_unenforced: 'an instance has no deadline, or nothing on this computer enforces it',
   drive_suspended: 'a drive is suspended and will be deleted',
-  incomplete: 'part of the result is missing, since it could not be read',
+  incomplete: 'part of the result could not be read',
   key_exposed: 'others on this computer can read a key',
   local_storage: 'a file of this computer could not be read or written',
-  may_be_billing: 'something costs money now, or may',
+  may_be_billing: 'something is billing or may be billing',
   more_pages: 'the result is one page of several',
-  no_ssh_key: 'the request names no SSH key',
-  odd_response: 'a response of the service is not as documented',
+  no_ssh_key: 'the request has no SSH key',
+  odd_response: 'a response does not match the API document',
   outcome_unknown: 'a request has an unknown outcome, and may be billing',
   price: 'an instance costs more than expected',
-  retrying: 'a read failed and is tried again',
+  retrying: 'a read failed; trying again',
   settings: 'a variable or flag overrides or ignores a setting',
-  unexplained_charges: 'charges that nothing known here explains',
-  unknown_id: 'an ID that nothing known here has',
+  unexplained_charges: "charges that known instances and drives don't explain",
+  unknown_id: 'an ID that is not known here',
 } as const;
 
 export type WarningCode = keyof typeof WARNINGS;

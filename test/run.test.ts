@@ -82,7 +82,7 @@ describe('a mistyped command line', () => {
     ...[['offers'], ['offers', 'list', '--limit', '3'], ['images', 'get', 'x', '--help']].map(
       (argv): [string[], string] => [
         argv,
-        `error: ${argv[0]}: not in the published API (use "gpucloud catalog list" for those seen on this computer, "gpucloud sandbox catalog" for the sandbox)\n`,
+        `error: ${argv[0]}: not in the published API (use "gpucloud catalog list" for those known here, "gpucloud sandbox catalog" for the sandbox)\n`,
       ],
     ),
     [

@@ -105,9 +105,9 @@ export async function waitFor(
         show(isSsh && hasSsh(status) ? `${status}, waiting for SSH` : status, elapsed);
       },
       onFault(fault, elapsed, pause) {
-        const isAsked = fault.retryAfterMs !== undefined;
-        outage.failed(fault, isAsked ? pause : undefined);
-        const again = isAsked
+        const isRequested = fault.retryAfterMs !== undefined;
+        outage.failed(fault, isRequested ? pause : undefined);
+        const again = isRequested
           ? `trying again at ${clockTime(clock.now() + pause)}`
           : 'trying again';
         show(`could not be read; ${again}`, elapsed);
@@ -131,7 +131,7 @@ export async function waitFor(
  */
 function sshOf({ sshPort }: Awaited, signal: AbortSignal): Also<Instance> {
   return {
-    words: 'SSH did not respond',
+    text: 'SSH did not respond',
     before: hasSsh,
     async holds(instance, longest) {
       // An empty address would mean this computer.

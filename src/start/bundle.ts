@@ -3,25 +3,25 @@ import { fstatSync, openSync, readSync } from 'node:fs';
 /** The program, as scripts/parts.mjs writes it. */
 export interface Bundle {
   readonly file: string;
-  /** A hash of its content. */
+  /** Hash of its content. */
   readonly hash: string;
-  /** The part that a chunk is in, and its place there. */
+  /** The part that contains a chunk, and the chunk's index there. */
   placeOf(chunk: number): readonly [part: number, index: number];
-  /** The source of an array of functions, one for each chunk of the part. */
+  /** Source of an array of functions, one per chunk of the part. */
   textOf(part: number): string;
 }
 
-/** Where each part begins, how long it is, and the number of its first chunk. */
+/** Start and length of each part, and the number of its first chunk. */
 type Table = readonly (readonly [at: number, length: number, first: number])[];
 
-/** The first two lines are shorter: the hash in a comment, and the table. */
+/** Limit for the first two lines: the hash in a comment, and the table. */
 const HEAD_BYTES = 4 * 1024;
 
 /**
- * Opens the file for as long as the process lives, and reads the parts that the run needs. An upgrade
- * in the middle of a run puts another file in its place, and the run goes on with the old one.
+ * Opens the file for the process's lifetime and reads the parts that the run needs. An upgrade during
+ * the run replaces the file, and the run continues with the old one.
  *
- * Throws what the file system throws, and SyntaxError for a file that is not a bundle.
+ * File system errors pass through; throws SyntaxError for a file that is not a bundle.
  */
 export function openBundle(file: string): Bundle {
   const fd = openSync(file, 'r');

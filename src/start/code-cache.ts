@@ -11,27 +11,27 @@ import { dirname, join } from 'node:path';
 import { Script } from 'node:vm';
 import { makeFolders } from '../files/make-folders.ts';
 
-// V8's compiled code, kept from one run to the next: one file for each part of the bundle and each
-// command, in a folder named after the bundle's hash, Node's version and the processor. V8 itself
-// recognizes the source of cached code by its length only, so another bundle needs another folder.
+// V8's compiled code, kept between runs: one file per part of the bundle and per command. The folder
+// is named after the bundle's hash, Node's version and the processor, because V8 recognizes the
+// source of cached code only by its length.
 //
-// A cache that can't be read or written changes nothing but the speed.
+// An unreadable or unwritable cache affects only the speed.
 
 export interface CodeCache {
-  /** Compiles a part, with what an earlier run kept of it. */
+  /** Compiles a part, using what an earlier run stored. */
   compile(part: number, text: string): Script;
-  /** Keeps what this run compiled, except parts whose cached code was good. */
+  /** Stores what this run compiled, except parts whose cached code was good. */
   save(): void;
 }
 
 interface CodeCacheSettings {
-  /** Of this bundle, Node version and processor; undefined keeps nothing. */
+  /** Folder for this bundle, Node version and processor; undefined stores nothing. */
   readonly folder: string | undefined;
-  /** Each command keeps the functions that it runs. */
+  /** Each command stores the functions that it runs. */
   readonly command: string;
   /** For stack traces. */
   readonly filename: string;
-  /** The user of this process, where the system knows users by number. */
+  /** The user of this process, on systems with numeric users. */
   readonly owner: number | undefined;
 }
 
@@ -43,7 +43,7 @@ export function openCodeCache({ folder, command, filename, owner }: CodeCacheSet
       const file = join(folder, `${command}.${part}`);
       const cachedData = readCode(file, owner);
       const script = new Script(text, { filename, ...(cachedData && { cachedData }) });
-      // V8 rejects what was cut short, and code compiled under other flags.
+      // V8 rejects truncated code and code compiled with other flags.
       if (cachedData === undefined || script.cachedDataRejected) compiled.set(file, script);
       return script;
     },
@@ -53,7 +53,7 @@ export function openCodeCache({ folder, command, filename, owner }: CodeCacheSet
   };
 }
 
-/** V8 runs cached code unseen, so a file counts only if no other user can have written it. */
+/** V8 runs cached code unchecked, so a file counts only if no other user could write it. */
 function readCode(file: string, owner: number | undefined): Buffer | undefined {
   try {
     const fd = openSync(file, 'r');
@@ -69,7 +69,7 @@ function readCode(file: string, owner: number | undefined): Buffer | undefined {
   }
 }
 
-/** Under another name first: another process may read or write the file at the same time. */
+/** Writes under another name first: another process may use the file at the same time. */
 function writeCode(file: string, code: Buffer): void {
   const fresh = `${file}.${Math.random().toString(36).slice(2)}.new`;
   try {

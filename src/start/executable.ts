@@ -1,7 +1,7 @@
 import { ASK_KEYRING } from '../platform/self.ts';
 import { type Chunk, runChunks } from './loader.ts';
 
-// The beginning of the executable, which scripts/executable.mjs puts before the chunks of the program.
+// The start of the executable; scripts/executable.mjs puts it before the program's chunks.
 
 interface Inside {
   readonly chunks: readonly Chunk[];

@@ -5,8 +5,8 @@ import { type Bundle, openBundle } from './bundle.ts';
 import { type CodeCache, openCodeCache } from './code-cache.ts';
 import { type Chunk, runChunks } from './loader.ts';
 
-// This is bin/gpucloud.js. It prints the version by itself, and otherwise runs the bundle in dist/.
-// Nothing else in src/ knows about it.
+// Source of bin/gpucloud.js. It prints the version itself, and otherwise runs the bundle in dist/. No
+// other file in src/ refers to it.
 
 declare const GPUCLOUD_VERSION: string;
 
@@ -19,14 +19,14 @@ function start(argv: readonly string[]): void {
   try {
     run(argv);
   } catch (error) {
-    // Nothing was done yet. The program reports its own errors.
+    // Nothing is done yet. The program reports its own errors.
     if (argv.includes('--debug')) throw error;
     process.exitCode = 1;
     writeSync(2, brokenMessage(error));
   }
 }
 
-/** Returns whether all of it was written. If not, the program tries again and reports the fault. */
+/** Returns whether everything was written. If not, the program tries again and reports the fault. */
 function printVersion(): boolean {
   try {
     // A file may have reached its size limit, which would end this process by a signal.
@@ -36,11 +36,11 @@ function printVersion(): boolean {
   }
 }
 
-/** Node would print the line that threw, which is a page of minified code. */
+/** Node would print the line that threw: a page of minified code. */
 function brokenMessage(error: unknown): string {
-  // V8 quotes what it can't parse, control characters included.
+  // V8 quotes unparseable text, control characters included.
   const why = (error instanceof Error ? error.message : String(error)).replace(/\p{Cc}+/gu, ' ');
-  return `error: gpucloud can't be started, its files are incomplete or damaged: ${why}\nhint: install it again: npm install --global gpucloud\n`;
+  return `error: gpucloud can't start because its files are incomplete or damaged: ${why}\nhint: install it again: npm install --global gpucloud\n`;
 }
 
 function run(argv: readonly string[]): void {
@@ -61,7 +61,7 @@ function run(argv: readonly string[]): void {
     if (chunk === undefined) throw new Error('a part is missing');
     return chunk;
   }
-  // A CI job starts with an empty cache, and would only pay for writing it.
+  // A CI job starts with an empty cache, so writing it would not pay off.
   if (!process.env.CI) process.on('exit', (code) => code === 0 && cache.save());
   runChunks(chunkAt, (id) => require(id));
 }
@@ -82,10 +82,10 @@ function codeCacheFor({ file, hash }: Bundle, argv: readonly string[]): CodeCach
   return openCodeCache({ folder, command: commandOf(argv), filename: file, owner });
 }
 
-/** Undefined where code is not to be kept, or there is no folder for it. */
+/** undefined if code must not be stored, or there is no folder for it. */
 function cacheFolder(): string | undefined {
   const { env, platform } = process;
-  // As for Node's own code cache; and V8 counts no coverage in cached code.
+  // As for Node's own code cache; V8 also counts no coverage in cached code.
   if (env.NODE_DISABLE_COMPILE_CACHE || env.NODE_V8_COVERAGE) return undefined;
   try {
     const home = namedHome(env, platform) ?? process.getBuiltinModule('node:os').homedir();
@@ -95,7 +95,7 @@ function cacheFolder(): string | undefined {
   }
 }
 
-/** `instances-get`: the words before the first flag or value, two at most. */
+/** `instances-get`: the words before the first flag or value, at most two. */
 function commandOf(argv: readonly string[]): string {
   const end = argv.findIndex((word) => !/^[a-z]+(?:-[a-z]+)*$/.test(word));
   return argv.slice(0, end < 0 ? 2 : Math.min(end, 2)).join('-') || 'gpucloud';

@@ -1,6 +1,6 @@
 /**
- * A chunk of the program, as scripts/parts.mjs writes it. `require` takes the number of another chunk,
- * or the name of a module of Node; `define` gets what the chunk exports, before the rest of it runs.
+ * A chunk of the program, as scripts/parts.mjs writes it. `require` takes another chunk's number or
+ * the name of a Node module. `define` receives the chunk's exports before the rest of it runs.
  */
 export type Chunk = (require: Require, define: (exports: object) => void, load: Load) => void;
 /** The exports of a chunk, which runs at its first use. */
@@ -8,12 +8,12 @@ type Load = (id: number) => unknown;
 type Require = (id: string) => unknown;
 
 /**
- * What chunk 0 exports: for each chunk an object with its names, each a getter that loads the chunk.
- * A chunk imports this, so that it runs when a name of it is first used.
+ * The exports of chunk 0: for each chunk an object with its names, each a getter that loads the
+ * chunk. Chunks import this, so that a chunk runs when one of its names is first used.
  */
 type Facades = readonly (() => object)[];
 
-/** Each takes a millisecond or more to load, and most commands need few of them. */
+/** Modules that take a millisecond or more to load, and that few commands need. */
 const SLOW_MODULES = new Set([
   'async_hooks',
   'child_process',
@@ -78,7 +78,7 @@ function nodeModule(id: string, node: Require): unknown {
 
 /**
  * A stand-in that loads its module at the first use of one of its names. The names are inherited, so
- * that what esbuild makes of it for `import fs from` and `import * as fs from` is as lazy.
+ * esbuild's code for `import fs from` and `import * as fs from` stays lazy too.
  */
 function lazily(module: () => object): object {
   const names = {

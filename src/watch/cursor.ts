@@ -1,45 +1,44 @@
-/** An event as the follower sees it: its id, and when it happened in milliseconds since 1970. */
+/** An event as the follower sees it: its ID and its time in milliseconds since 1970. */
 export interface Dated {
   readonly id: string;
   readonly time: number;
 }
 
-/** A cursor as it lies on a disk between two runs. */
+/** A cursor as stored on disk between runs. */
 export interface SavedCursor {
-  /** null where nothing has been forgotten. */
+  /** null if no event has been dropped. */
   readonly horizon: number | null;
   readonly known: readonly (readonly [id: string, time: number])[];
 }
 
 /**
- * Which events of one log are known, exactly and in bounded memory.
+ * Records which events of one log have been seen, exactly and in bounded memory.
  *
- * The ids of the newest events are kept. The older ones are forgotten, all at once and by time: what
- * lies at or before the horizon counts as known without being asked for, and no event after it was
- * ever forgotten. So an event after the horizon is new if, and only if, its id is not kept. Events
- * of one moment are kept or forgotten together, since a service may give them in any order.
+ * It keeps the IDs of the newest events and drops the older ones, all at once and by time. Events at
+ * or before the horizon have been seen; later ones are new unless their ID is kept. Events with the
+ * same time are kept or dropped together, since a service may return them in any order.
  *
- * The price: an event that enters the log with a time before the horizon, that is, behind at least
- * {@link Cursor.kept} newer ones that were read, can't be told from a forgotten one and is not new.
+ * The cost: an event that reaches the log behind at least {@link Cursor.kept} newer ones, with a time
+ * before the horizon, looks like a dropped one and does not count as new.
  */
 export interface Cursor {
-  /** Whether a log was read with it before, in this run or an earlier one. */
+  /** Whether a log was read before, in this run or an earlier one. */
   readonly begun: boolean;
   readonly size: number;
-  /** At least so many of the newest events are remembered, and at most twice as many. */
+  /** Minimum number of newest events to remember; the maximum is twice as many. */
   readonly kept: number;
-  /** Milliseconds since 1970; -Infinity while nothing is forgotten. */
+  /** Milliseconds since 1970; -Infinity if nothing was dropped. */
   readonly horizon: number;
   has(id: string): boolean;
-  /** Whether it lies so far back that it counts as known. */
+  /** Whether the event is at or before the horizon, so it counts as seen. */
   isPast(time: number): boolean;
-  /** Takes the log as read from its newest event down to here. */
+  /** Adds the log, read from its newest event down to here. */
   begin(horizon?: number): void;
   learn(events: Iterable<Dated>): void;
   saved(): SavedCursor;
 }
 
-/** As far as a log is looked through for late events, which costs a service ten pages. */
+/** How far a log is searched for late events: ten pages. */
 export const KEPT = 1000;
 
 export function createCursor(saved?: SavedCursor, { kept = KEPT }: { kept?: number } = {}): Cursor {
@@ -47,13 +46,13 @@ export function createCursor(saved?: SavedCursor, { kept = KEPT }: { kept?: numb
   let horizon = saved?.horizon ?? Number.NEGATIVE_INFINITY;
   let begun = saved !== undefined;
 
-  /** Seldom done, for many at once: each event takes part in few sortings. */
+  /** Runs rarely, for many events at once, so each event is sorted only a few times. */
   function forget(): void {
     const newestFirst = [...known].sort(([, a], [, b]) => b - a);
     const timeAt = (at: number) => newestFirst[at]?.[1];
     let cut = kept;
     while (cut < 1.5 * kept && timeAt(cut) === timeAt(cut - 1)) cut += 1;
-    // More events of one moment than can be kept: some of them are forgotten all the same.
+    // More events share one time than can be kept, so some of them are dropped.
     if (timeAt(cut) === timeAt(cut - 1)) cut = kept;
     horizon = Math.max(horizon, timeAt(cut) ?? horizon);
     for (const [id] of newestFirst.slice(cut)) known.delete(id);

@@ -4,29 +4,29 @@ import { CliError } from '../errors.ts';
 import { pollInterval, positiveDuration } from '../rules/times.ts';
 import { isSandbox, type WithSettings } from './ssh-endpoint.ts';
 
-/** In milliseconds: how long a wait goes on, and the pause between two readings. */
+/** In milliseconds: the length of a wait, and the pause between two reads. */
 export interface WaitTimes {
   readonly timeout: number;
   readonly interval: number;
 }
 
-/** What a wait for a starting instance ends with: its status, or a response of its SSH server. */
+/** The goals of a wait for a starting instance: its status, or a response of its SSH server. */
 const STARTED = ['active', 'ssh'] as const;
 export type Started = (typeof STARTED)[number];
 
-/** `--wait[=active|ssh]`; bare `--wait` arrives as an empty value. */
+/** `--wait[=active|ssh]`; bare `--wait` is an empty value. */
 export function waitStartedOption() {
   return new Option(
     '--wait [target]',
-    'wait until it is active (--wait=ssh: until SSH answers)',
+    'wait until it is active (--wait=ssh: until SSH responds)',
   ).argParser(
     ofWords(STARTED, (text: string) => oneOf('--wait', STARTED)(text === '' ? 'active' : text)),
   );
 }
 
 /**
- * The status that `--wait[=active|ssh]` means; undefined without the flag. Ask before anything is
- * sent: throws CliError 'wrongState' for SSH in the built-in sandbox, where it never answers.
+ * Returns the status for `--wait[=active|ssh]`, or undefined without the flag. Call it before sending
+ * anything: throws CliError 'wrongState' for SSH in the built-in sandbox, which has no SSH server.
  */
 export async function statusFor(
   wait: Started | true | undefined,
@@ -35,7 +35,7 @@ export async function statusFor(
   if (wait === undefined) return undefined;
   if (wait !== 'ssh') return 'ACTIVE';
   if (await isSandbox(context)) {
-    throw new CliError('wrongState', 'SSH never answers in the sandbox. Nothing was sent.', {
+    throw new CliError('wrongState', 'The sandbox has no SSH server. Nothing was sent.', {
       hint: 'wait for the status: --wait',
     });
   }

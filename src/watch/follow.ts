@@ -6,11 +6,11 @@ import { createOutage } from './outage.ts';
 import { poll, type Turn } from './poll.ts';
 import { createTransient, type Transient } from './transient.ts';
 
-/** One log of several that are followed as one stream. */
+/** One of several logs that are followed as one stream. */
 export interface FollowedLog<E extends LogEvent> extends Follower<E> {
   /**
-   * Whether the log has come to its end. It is asked before each look, and one more look follows
-   * the Yes, since a service may record an event a moment after what caused it.
+   * Whether the log has ended. Called before each read of the log. After `true` the log is read once
+   * more, since a service may record an event a moment after its cause.
    */
   hasEnded?(): Promise<boolean>;
 }
@@ -18,39 +18,39 @@ export interface FollowedLog<E extends LogEvent> extends Follower<E> {
 interface FollowOptions<L extends FollowedLog<E>, E extends LogEvent> {
   readonly logs: readonly L[];
   readonly clock: Clock;
-  /** Ends the stream in order: what was handed on is taken. */
+  /** Ends the stream in order: emitted events are taken. */
   readonly signal: AbortSignal;
-  /** Milliseconds between two looks while something happens. */
+  /** Milliseconds between two rounds while events arrive. */
   readonly interval: number;
-  /** Does the same for each log, a few at a time. */
+  /** Runs a callback for each log, a few at a time. */
   each<R>(logs: readonly L[], work: (log: L) => Promise<R>): Promise<R[]>;
-  /** Whether an event is to be handed on; the others are passed over for good. */
+  /** Whether to emit an event; others are skipped for good. */
   shows(event: E): boolean;
-  /** Whether an event ends its log: none behind it is handed on. */
+  /** Whether an event ends its log: nothing after it is emitted. */
   isLast(event: E, log: L): boolean;
   /**
-   * Brings all that was handed on to its reader. False when there is none any more: then the last
-   * events don't count as handed on, and the stream ends.
+   * Flushes emitted events to their reader. Returns false if the reader is gone: then the last events
+   * don't count as emitted, and the stream ends.
    */
   flush(): Promise<boolean>;
-  /** All that was handed on has been taken: the moment to note how far the stream has come. */
+  /** Called when all emitted events were taken, so the position can be saved. */
   onTaken(): Promise<void>;
   readonly report: FollowReport<L>;
 }
 
-/** What is reported beside the events. */
+/** Reports beside the events. */
 export interface FollowReport<L> {
-  /** These can't be read for now. Once, until all can be read again. */
+  /** Some logs can't be read for now. Called once, until all are readable again. */
   lost(logs: readonly L[], error: CliError): void;
   /** Milliseconds for which something could not be read. */
   back(after: number): void;
-  /** `until`: milliseconds since 1970 of the first event behind the gap. */
+  /** `until`: time of the first event after the gap, in milliseconds since 1970. */
   gap(log: L, why: NonNullable<Walk<LogEvent>['gap']>, until: number): void;
-  /** Events that entered the log too late to be found. */
+  /** Events that reached the log too late to be found. */
   missed(log: L, what: Missed): void;
-  /** The service does not know the instance, or not any more; the others are followed on. */
+  /** The service does not know the instance any more; the others continue. */
   gone(log: L, error: CliError): void;
-  /** All logs were looked at, and so many events handed on; the stream goes on. */
+  /** All logs were read, with this many events emitted; the stream continues. */
   looked(shown: number): void;
 }
 
@@ -74,16 +74,16 @@ type Look<L, E extends LogEvent> = Seen<L, E> | Faulted<L>;
 
 type Found<L, E extends LogEvent> = DatedEvent<E> & { readonly log: L };
 
-/** So many events are handed on before it is noted how far the stream has come. */
+/** Events emitted before the position is saved. */
 const CHUNK = 500;
 
 /**
- * The events of several logs as one stream. In each round every log is looked at, and what is new
- * in any of them comes oldest first. An event comes once.
+ * Follows several logs as one stream. Each round reads every log and emits all new events, oldest
+ * first, each once.
  *
- * Faults that may pass are waited out once a log could be read. The stream ends when each log has
- * ended or is gone, when the reader of the events is gone, or when it is interrupted. Throws
- * CliError for what waiting does not mend.
+ * Once a log was readable, transient faults are waited out. The stream ends when every log has ended
+ * or is gone, when the reader of the events is gone, or when it is interrupted. Throws CliError for
+ * permanent faults.
  */
 export async function* follow<L extends FollowedLog<E>, E extends LogEvent>(
   options: FollowOptions<L, E>,
@@ -122,7 +122,7 @@ export async function* follow<L extends FollowedLog<E>, E extends LogEvent>(
       isFirst ||= !noted.has(log);
       noted.add(log);
     }
-    // The oldest of all goes first; within a log the order is that of its news.
+    // Emit the oldest of all first; within a log, keep its order.
     found.sort((a, b) => a.time - b.time);
 
     let shown = 0;
@@ -146,7 +146,7 @@ export async function* follow<L extends FollowedLog<E>, E extends LogEvent>(
       await options.onTaken();
       if (signal.aborted) return;
     }
-    // Where it begins is noted at once: what comes next belongs to it, even after a crash.
+    // Save the start at once, so that even after a crash the next events belong to it.
     if (isFirst && found.length === 0) await options.onTaken();
 
     if (fatal !== undefined) throw fatal;
@@ -156,7 +156,7 @@ export async function* follow<L extends FollowedLog<E>, E extends LogEvent>(
   }
 }
 
-/** The readings of a poll, which itself throws when the signal aborts. */
+/** The reads of a poll; the poll itself throws when the signal aborts. */
 async function* untilAborted<T>(
   turns: AsyncIterable<Turn<T>>,
   signal: AbortSignal,
@@ -178,7 +178,7 @@ async function lookAt<L extends FollowedLog<E>, E extends LogEvent>(
 ): Promise<Look<L, E>> {
   try {
     const hasEnded = ending.has(log) || (await log.hasEnded?.()) === true;
-    // The last look goes deep: what entered the log late would be lost for good.
+    // Make the last read deep: late events would be lost for good.
     const walk = await log.look({ isSweep: hasEnded });
     return { log, walk, hasEnded };
   } catch (error) {
@@ -189,8 +189,8 @@ async function lookAt<L extends FollowedLog<E>, E extends LogEvent>(
 }
 
 /**
- * Tells faults that waiting may mend from the others, round by round. A fault before any log could
- * be read ends the stream, as it ends a command that reads once.
+ * Separates transient faults from permanent ones, round by round. A fault before any log was read
+ * ends the stream, as in a command that reads once.
  */
 function createJudge<L extends FollowedLog<LogEvent>>({
   clock,
@@ -240,15 +240,15 @@ function createJudge<L extends FollowedLog<LogEvent>>({
   };
 }
 
-/** So many times the shortest pause is the longest. */
+/** The longest pause, as a multiple of the shortest. */
 const LONGEST = 5;
 const GROWTH = 1.5;
-/** A pause is up to this part shorter or longer, so that programs do not fall into step. */
+/** Random part of a pause, so that programs don't synchronize. */
 const JITTER = 0.2;
 
 /**
- * Milliseconds between two readings of something that comes in bursts: short while something comes,
- * longer and longer while nothing does.
+ * Milliseconds between two reads of something bursty: short while events arrive, then longer and
+ * longer.
  */
 export function createPace(
   shortest: number,

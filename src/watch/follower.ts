@@ -9,37 +9,37 @@ import {
   walkLog,
 } from './log-walk.ts';
 
-/** Milliseconds between two deep walks of a log whose length does not show that an event came late. */
+/** Milliseconds between two deep walks of a log whose length reveals no late event. */
 const SWEEP_EVERY = 60_000;
 
 interface FollowerOptions<E extends LogEvent> {
   readonly read: ReadPage<E>;
   readonly cursor: Cursor;
   readonly clock: Pick<Clock, 'now'>;
-  /** Events before this are no news at the first walk of a log; see {@link WalkOptions}. */
+  /** Events before this are not new at the first walk of a log; see {@link WalkOptions}. */
   readonly since?: () => number;
   readonly bounds?: Partial<Bounds>;
 }
 
-/** Events that entered the log late, at or before the horizon: which ones they are is not known. */
+/** Number of events that reached the log late, at or before the horizon; which ones is unknown. */
 export interface Missed {
   readonly count: number;
   /** Milliseconds since 1970. */
   readonly before: number;
 }
 
-/** What a look at a log found. */
+/** The result of one read of a log. */
 export interface Look<E extends LogEvent> extends Pick<Walk<E>, 'news' | 'gap'> {
   readonly missed?: Missed | undefined;
 }
 
 /** Follows one log. */
 export interface Follower<E extends LogEvent> {
-  /** Whether a page of the log has been read: the service knows the log, and lets us read it. */
+  /** Whether a page was read: the service knows the log and allows reading it. */
   hasStarted(): boolean;
-  /** What is new, oldest first. It stays new until it is taken. */
+  /** New events, oldest first. They stay new until they are taken. */
   look(how?: { readonly isSweep?: boolean }): Promise<Look<E>>;
-  /** These have been handed on and are known from now on; give them in the order of `news`. */
+  /** Marks these events as emitted and seen; pass them in the order of `news`. */
   take(events: readonly DatedEvent<E>[]): void;
 }
 
@@ -74,11 +74,11 @@ export function createFollower<E extends LogEvent>({
   return {
     hasStarted: () => started,
     async look(how = {}) {
-      // A clock that is set back must not put it off.
+      // A clock that is set back must not postpone it.
       const now = clock.now();
       const isSweep = how.isSweep === true || Math.abs(now - swept) >= SWEEP_EVERY;
       let walk = await walkTo(cursor.begun && isSweep ? cursor.kept : 0);
-      // The news push the oldest out of memory: a late event among these could not be told from them.
+      // New events push the oldest out of memory, so a late event among those could not be recognized.
       const isFull = cursor.begun && cursor.size + walk.news.length > 2 * cursor.kept;
       if (!walk.isWhole && (isFull || tally.hidden(walk) > 0)) {
         walk = await walkTo(Number.POSITIVE_INFINITY);
@@ -88,7 +88,7 @@ export function createFollower<E extends LogEvent>({
       const count = tally.missed(walk);
       cursor.begin(walk.horizon);
       cursor.learn(walk.older);
-      // Without a horizon the whole log was compared, so nothing can be missing.
+      // Without a horizon the whole log was compared, so nothing is missing.
       const missed = count > 0 && Number.isFinite(horizon) ? { count, before: horizon } : undefined;
       return { news: walk.news, gap: walk.gap, missed };
     },
@@ -100,8 +100,8 @@ export function createFollower<E extends LogEvent>({
 }
 
 /**
- * Compares the length of a log with the events that were found in it. What it grew by beyond them
- * entered it late, below where a walk ended.
+ * Compares the log's growth with the events found. Any extra growth entered late, below the point
+ * where a walk ended.
  */
 function createTally() {
   let accounted: number | undefined;
@@ -115,10 +115,10 @@ function createTally() {
     taken(count: number): void {
       if (accounted !== undefined) accounted += count;
     },
-    /** How many events a walk could not reach. */
+    /** Number of events that a walk could not reach. */
     missed(walk: Walk<LogEvent>): number {
       const still = hidden(walk);
-      // A service may count a moment after it lists: an event that arrived between is found next time.
+      // A service may count later than it lists: an event that arrived in between is found next time.
       const count = walk.isWhole ? Math.max(0, Math.min(suspected, still)) : 0;
       suspected = still;
       const isQuiet = walk.news.length === 0 && walk.total.first === walk.total.last;

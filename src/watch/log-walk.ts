@@ -2,7 +2,7 @@ import { pagesOf } from '../api/pages.ts';
 import { instant } from '../output/time.ts';
 import type { Cursor, Dated } from './cursor.ts';
 
-/** What the follower needs to know of an event (API document: Instance event). */
+/** The event fields that the follower needs (API document: Instance event). */
 export interface LogEvent {
   readonly id: string;
   readonly created_at?: string | null | undefined;
@@ -27,61 +27,61 @@ export interface DatedEvent<E extends LogEvent> extends Dated {
 
 export interface WalkOptions {
   /**
-   * Events before this are no news at the first walk of a log. Asked for when it is needed: what
-   * "ten minutes ago" means to the service, its first answer tells.
+   * Start of the news at the first walk of a log. Computed late: the first response sets the service
+   * clock that "ten minutes ago" refers to.
    */
   since?(): number;
-  /** Known events to walk past at least, in search of late ones; Infinity for all that are kept. */
+  /** Minimum of known events to walk past in search of late ones; Infinity for all. */
   readonly depth: number;
-  /** Milliseconds since 1970, for events that bear no time. */
+  /** In milliseconds since 1970, for events without a time. */
   now(): number;
   readonly bounds?: Partial<Bounds>;
 }
 
 export interface Bounds {
-  /** News gathered in one walk: they wait in memory until the walk has joined what is known. */
+  /** Limit of news per walk: they wait in memory until the walk reaches known events. */
   readonly news: number;
   readonly pages: number;
 }
 
 export interface Walk<E extends LogEvent> {
-  /** New events, oldest first; those of one moment in the order of the log. */
+  /** New events, oldest first; those with one time in log order. */
   readonly news: DatedEvent<E>[];
-  /** At the first walk: events before the beginning, to be known from now on. */
+  /** At the first walk: events before the start, to be marked as seen. */
   readonly older: Dated[];
-  /** At the first walk: all that was not read lies at or before this moment. */
+  /** At the first walk: everything that was not read is at or before this time. */
   readonly horizon: number | undefined;
   /**
-   * Events may be missing between what was known and the news: the log no longer holds anything that
-   * was known, or there were more news than one walk may gather.
+   * Events may be missing between the seen ones and the news: the log no longer holds any seen event,
+   * or there were more news than one walk may collect.
    */
   readonly gap: 'pruned' | 'bound' | undefined;
   /** Everything after the cursor's horizon was read. */
   readonly isWhole: boolean;
-  /** The length of the log as its first and its last page gave it. */
+  /** Length of the log on its first and its last page. */
   readonly total: { readonly first: number; readonly last: number };
 }
 
-/** So many known events in a row are taken for the end of the news. */
+/** Consecutive known events that mark the end of the news. */
 const SETTLED = 10;
 
 const BOUNDS: Bounds = { news: 20_000, pages: 5_000 };
 
 /**
- * So often a walk begins anew for one reason: a log that loses its oldest events all the time, say,
- * would never be walked to its end otherwise.
+ * Maximum number of restarts per reason. Without a limit, the walk of a log that keeps losing its
+ * oldest events would never end.
  */
 const SLIPS: Readonly<Record<Slip, number>> = { longer: 20, moved: 3, shorter: 3 };
 
 /**
- * Walks a log from its newest event until what comes is known.
+ * Walks a log from its newest event until the events are known.
  *
- * Pages are cut by number, and the log goes on while they are read: events that arrive push others
- * onto the next page, where they are met again and passed over. A single known event ends nothing,
- * since others may have entered the log behind it. When the log becomes shorter, or its pages
- * longer, events can slip through between two pages; then the walk begins anew.
+ * Pages are numbered, and the log grows during the walk: new events push others onto the next page,
+ * where they appear again and are skipped. One known event doesn't end the walk, since others may
+ * have entered the log behind it. If the log gets shorter, or its pages longer, events can slip
+ * through between two pages; then the walk restarts.
  *
- * Nothing is changed in the cursor. Throws what the reading throws; then the walk is worth nothing.
+ * The cursor does not change. If a read throws, the walk's result is lost.
  */
 export async function walkLog<E extends LogEvent>(
   read: ReadPage<E>,
@@ -96,12 +96,12 @@ export async function walkLog<E extends LogEvent>(
 }
 
 /**
- * Why events may have slipped through between two pages: the pages became longer; more came in than
- * a page holds; the log became shorter.
+ * Why events may have slipped through between two pages: longer pages, more arrivals than a page
+ * holds, or a shorter log.
  */
 type Slip = 'longer' | 'moved' | 'shorter';
 
-/** A page, and the log that it was cut from. */
+/** A page, and the log it belongs to. */
 type Cut = ReturnType<typeof cutOf>;
 
 function cutOf<E extends LogEvent>({ data, meta: { total, limit } }: LogPage<E>) {
@@ -112,7 +112,7 @@ function cutOf<E extends LogEvent>({ data, meta: { total, limit } }: LogPage<E>)
 function slipBetween(before: Cut, now: Cut): Slip | undefined {
   if (now.limit > before.limit || now.length > before.length) return 'longer';
   if ((now.newest ?? 0) > (before.oldest ?? Number.POSITIVE_INFINITY)) return 'moved';
-  // Where they all bear the same time, the log's length alone tells: what comes now stood before it.
+  // If all have the same time, only the log's length shows it: these events were there before.
   if (now.total - before.total >= before.limit) return 'moved';
   return now.total < before.total ? 'shorter' : undefined;
 }
@@ -164,7 +164,7 @@ async function walkOnce<E extends LogEvent>(
         continue;
       }
       seen.add(id);
-      // One without a time is taken to have happened with the newer one beside it.
+      // An event without a time gets the time of the newer one beside it.
       time = instant(event.created_at) ?? time ?? options.now();
       const isKnown = cursor.has(id);
       const isPast = !isKnown && cursor.isPast(time);
@@ -177,7 +177,7 @@ async function walkOnce<E extends LogEvent>(
       settled = isKnown || isPast || isOlder ? settled + 1 : 0;
     }
     news.push(...added);
-    // Asked at the end of a page alone: what has been read is looked at to its last event.
+    // Checked only at the end of a page, so every event that was read is considered.
     const isDeep = known >= options.depth || past >= SETTLED;
     if (settled >= SETTLED && isDeep) return done('joined');
     if (isLast) break;
@@ -187,8 +187,8 @@ async function walkOnce<E extends LogEvent>(
 }
 
 /**
- * Events that came into the log while it was read are met in front of one that was met before. Their
- * place counts among those of one moment, which no time puts in order.
+ * Events that arrived during the walk appear before one that was seen before. For events with the
+ * same time, that position decides the order.
  */
 function putBefore<E extends LogEvent>(
   id: string,
@@ -200,7 +200,7 @@ function putBefore<E extends LogEvent>(
   news.splice(at < 0 ? news.length : at, 0, ...added);
 }
 
-/** The order of the log, turned round, holds within a moment: sorting keeps it. */
+/** Sorting is stable, so reversed log order holds within one time. */
 function oldestFirst<E extends LogEvent>(news: readonly DatedEvent<E>[]): DatedEvent<E>[] {
   return [...news].reverse().sort((a, b) => a.time - b.time);
 }

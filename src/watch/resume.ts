@@ -6,13 +6,13 @@ import { replaceFile } from '../files/replace.ts';
 import { lazy } from '../lazy.ts';
 import type { SavedCursor } from './cursor.ts';
 
-/** Where a follow that ended is taken up again: what is known of each log, in a file. */
+/** A file with the position of each log, from which a follow resumes. */
 export interface ResumeFile {
-  /** What was known of a log at the end of the last run; undefined for one that is new to the file. */
+  /** The log's position at the end of the last run; undefined for a log new to the file. */
   of(log: string): SavedCursor | undefined;
   /**
-   * Puts what is known now in the place of what was; other logs stay as they are. On disk when it
-   * ends, whole or not at all. Throws CliError('storage').
+   * Replaces the positions of these logs and keeps the others. The file is written atomically before
+   * it returns. Throws CliError('storage').
    */
   save(logs: ReadonlyMap<string, SavedCursor>): Promise<void>;
 }
@@ -32,12 +32,12 @@ const resumeFile = lazy(() =>
 );
 
 /**
- * Opens the file, and makes it where there is none: whether it can be written is known before
- * anything is printed. An empty file (of mktemp) counts as none. Throws CliError('storage') for what
- * is no such file, which is left as it is.
+ * Opens the file, or creates it, so an unwritable file is reported before anything is printed. An
+ * empty file (from mktemp) counts as new. Throws CliError('storage') for a foreign file, and leaves
+ * it in place.
  */
 export async function openResumeFile(named: string): Promise<ResumeFile> {
-  // The file that a link leads to is replaced, and not the link.
+  // Replace the file behind a link, not the link.
   const path = await realpath(named).catch(() => named);
   const saved = new Map(Object.entries(await read(path, named)));
 
@@ -48,18 +48,18 @@ export async function openResumeFile(named: string): Promise<ResumeFile> {
     } catch (error) {
       throw new CliError(
         'storage',
-        `--resume "${named}": how far the events were followed could not be written (${faultOf(error)}).`,
+        `--resume "${named}": could not save your position (${faultOf(error)}).`,
         { hint, cause: error },
       );
     }
   }
 
-  await write('name a file in a folder that you may write to');
+  await write('use a file in a writable folder');
   return {
     of: (log) => saved.get(log),
     async save(logs) {
       for (const [log, cursor] of logs) saved.set(log, cursor);
-      await write('the next run with this file repeats what came since it was last written');
+      await write('the next run repeats events since the last save');
     },
   };
 }
@@ -67,25 +67,21 @@ export async function openResumeFile(named: string): Promise<ResumeFile> {
 async function read(path: string, named: string): Promise<Record<string, SavedCursor>> {
   let text = 'not a file';
   try {
-    // A pipe would be waited for without an end.
+    // Reading a pipe could block forever.
     if ((await stat(path)).isFile()) text = await readFile(path, 'utf8');
   } catch (error) {
     if (errorCode(error) === 'ENOENT') return {};
-    throw new CliError(
-      'storage',
-      `--resume "${named}": the file can't be read (${faultOf(error)}).`,
-      {
-        cause: error,
-      },
-    );
+    throw new CliError('storage', `--resume "${named}": can't read the file (${faultOf(error)}).`, {
+      cause: error,
+    });
   }
   if (text.trim() === '') return {};
   const result = resumeFile().safeParse(parsed(text));
   if (!result.success) {
     throw new CliError(
       'storage',
-      `--resume "${named}": it is no file that --resume has written, or not all of one. It was left as it is.`,
-      { hint: 'name another file, or move this one away to begin anew' },
+      `--resume "${named}": not a file that --resume wrote, or damaged. It was not changed.`,
+      { hint: 'use another file, or move this one away to start again' },
     );
   }
   return result.data.instances;

@@ -4,10 +4,10 @@ import { typedName } from '../rules/names.ts';
 import type { Verdict } from '../rules/rule.ts';
 import { sshHost, sshPort, sshUser } from '../rules/ssh.ts';
 
-/** The fields of an instance that SSH needs. */
+/** The instance fields that SSH needs. */
 type Enterable = Pick<Instance, 'id' | 'ip_address' | 'ssh_username' | 'ssh_port'>;
 
-/** Where ssh connects to. No part can be read as an option or as a second word. */
+/** An SSH destination. ssh can't read any part as an option or as a second word. */
 export interface SshEndpoint {
   readonly id: string;
   /** An IP address or a host name. */
@@ -17,13 +17,13 @@ export interface SshEndpoint {
 }
 
 /**
- * The SSH endpoint of an instance.
+ * Returns the SSH endpoint of an instance.
  *
- * What the service sends ends up in ssh's arguments and configuration, so only text that looks
- * exactly like an address, a user and a port is accepted. `-oProxyCommand=…`, spaces, line ends and
- * percent signs (which ssh replaces with values) are not.
+ * The service's values become part of ssh's arguments and configuration. So only exact addresses,
+ * users and ports are accepted, not `-oProxyCommand=…`, spaces, line breaks or percent signs (which
+ * ssh expands).
  *
- * `user` and `port` replace what the service sends.
+ * `user` and `port` override the service's values.
  *
  * @throws CliError `wrongState` if a part is missing, `notUnderstood` if one is not accepted.
  */
@@ -38,17 +38,17 @@ export function sshEndpoint(
   };
 }
 
-/** Where the SSH server of an instance listens; throws as {@link sshEndpoint} does. */
+/** Returns the address of an instance's SSH server; throws as {@link sshEndpoint} does. */
 export function sshAddress(
   instance: Omit<Enterable, 'ssh_username'>,
   port?: number,
 ): Pick<SshEndpoint, 'host' | 'port'> {
   const { id } = instance;
   if (instance.ip_address == null || instance.ip_address === '') {
-    throw new CliError('wrongState', 'The service gives no address for the machine.', {
+    throw new CliError('wrongState', 'The service returned no address for the instance.', {
       resource: id,
       retryable: true,
-      hint: 'a machine has one once it is ACTIVE: add --wait',
+      hint: 'an ACTIVE instance has one: add --wait',
     });
   }
   return {
@@ -61,24 +61,24 @@ export interface WithSettings {
   settings(how: { key: boolean }): Promise<{ readonly sandbox: boolean }>;
 }
 
-/** Whether the profile is the built-in sandbox. Its addresses may be a real test service's too. */
+/** Whether the profile is the built-in sandbox. A test service may use the same addresses. */
 export async function isSandbox({ settings }: WithSettings): Promise<boolean> {
   return (await settings({ key: false })).sandbox;
 }
 
-/** Refuses SSH in the built-in sandbox: nothing listens at its addresses, and ssh would try for minutes. */
+/** Refuses SSH in the built-in sandbox: nothing listens there, and ssh would try for minutes. */
 export async function refuseSandbox(
   { id, name }: { readonly id: string; readonly name: string },
   context: WithSettings,
 ): Promise<void> {
   if (!(await isSandbox(context))) return;
-  throw new CliError('wrongState', `${name} is a sandbox instance: SSH never answers there.`, {
+  throw new CliError('wrongState', `${name} is a sandbox instance: it has no SSH server.`, {
     resource: id,
     hint: `print the ssh command instead: gpucloud instances ssh ${typedName(name, id)} --print`,
   });
 }
 
-/** The same, or undefined for an instance without a usable endpoint. */
+/** Returns the endpoint, or undefined if the instance has no usable one. */
 export function knownSshEndpoint(instance: Enterable): SshEndpoint | undefined {
   try {
     return sshEndpoint(instance);
@@ -88,7 +88,7 @@ export function knownSshEndpoint(instance: Enterable): SshEndpoint | undefined {
   }
 }
 
-/** The plain command that enters an instance, for people and for computers without gpucloud. */
+/** The plain ssh command, for people and for computers without gpucloud. */
 export function sshCommand(instance: Enterable): string | undefined {
   const endpoint = knownSshEndpoint({ ...instance, ssh_port: instance.ssh_port ?? 22 });
   if (endpoint === undefined) return undefined;
@@ -98,9 +98,9 @@ export function sshCommand(instance: Enterable): string | undefined {
 
 function portOf({ id, ssh_port: port }: Enterable): number {
   if (port == null) {
-    throw new CliError('wrongState', 'The service gives no SSH port for the machine.', {
+    throw new CliError('wrongState', 'The service returned no SSH port for the instance.', {
       resource: id,
-      hint: 'if it is the usual one: --port 22',
+      hint: 'to use the standard port: --port 22',
     });
   }
   return accepted(id, 'SSH port', String(port), sshPort);
@@ -108,9 +108,9 @@ function portOf({ id, ssh_port: port }: Enterable): number {
 
 function userOf({ id, ssh_username: user }: Enterable): string {
   if (user == null || user === '') {
-    throw new CliError('wrongState', 'The service gives no user name for the machine.', {
+    throw new CliError('wrongState', 'The service returned no user name for the instance.', {
       resource: id,
-      hint: 'name one: --user root',
+      hint: 'to set one: --user root',
     });
   }
   return accepted(id, 'user name', user, sshUser);
@@ -122,7 +122,7 @@ function accepted<T>(id: string, what: string, text: string, rule: (text: string
   const shown = text.length > 60 ? `${text.slice(0, 60)}…` : text;
   throw new CliError(
     'notUnderstood',
-    `The service gives ${JSON.stringify(shown)} as the ${what} of the machine: ${verdict.rule}. ssh was not started.`,
+    `The service returned ${JSON.stringify(shown)} as the instance's ${what}: ${verdict.rule}. ssh was not started.`,
     { resource: id },
   );
 }

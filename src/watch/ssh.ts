@@ -1,14 +1,14 @@
 import { connect } from 'node:net';
 
-/** Milliseconds in which an instance that listens has said its banner; a wait may have less left. */
+/** Milliseconds in which a listening instance sends its banner; a wait may have less left. */
 const PATIENCE_MS = 5_000;
-/** However near a deadline is, an answer gets this long. */
+/** Minimum milliseconds for a response, even near a deadline. */
 const SHORTEST_PATIENCE_MS = 500;
 
 /**
- * Whether an SSH server answers with its banner. ACTIVE comes before sshd does, so a status alone
- * does not tell that an instance can be entered. Any fault of the connection means "not yet".
- * `longest`: milliseconds that the caller has left.
+ * Whether an SSH server sends its banner. An instance is ACTIVE before sshd listens, so the status
+ * alone is not enough. Any connection fault means "not yet". `longest` is the caller's remaining time
+ * in milliseconds.
  */
 export function answersSsh(
   { host, port }: { readonly host: string; readonly port: number },
@@ -19,7 +19,7 @@ export function answersSsh(
   return new Promise((resolve) => {
     let heard = '';
     const socket = connect({ host, port });
-    // Of the whole, since a name server and an instance that dribbles take their time, too.
+    // Of the total: name resolution and a slow instance take time too.
     const timer = setTimeout(() => end(false), patience);
     const stop = () => end(false);
     const end = (answers: boolean) => {

@@ -5,48 +5,48 @@ import { CliError } from '../errors.ts';
 import { mayBill } from '../rules/statuses.ts';
 import { poll } from './poll.ts';
 
-/** What a wait needs to know of an instance. */
+/** The instance fields that a wait needs. */
 export type Watched = Pick<Instance, 'id' | 'status' | 'failure_reason'>;
 
 export interface Also<T extends Watched> {
-  /** Completes "The machine is ACTIVE, but …": `SSH has not answered`. */
-  readonly words: string;
-  /** Whether it may be true in a status before the one that is waited for. */
+  /** Completes "The instance is ACTIVE, but …": `SSH did not respond`. */
+  readonly text: string;
+  /** Whether it may be true in a status before the target. */
   before(status: string): boolean;
-  /** `longest`: milliseconds that are left of the wait. Throws for what no waiting mends. */
+  /** `longest`: remaining milliseconds of the wait. Throws for permanent faults. */
   holds(instance: T, longest: number): Promise<boolean>;
 }
 
 export interface Wait<T extends Watched> {
   /** The status to wait for, in the service's words (API document: InstanceStatus). */
   readonly target: string;
-  /** Reads the instance, and gives up after this many milliseconds. */
+  /** Reads the instance; gives up after this many milliseconds. */
   read(longest: number): Promise<T>;
-  /** What has to be true besides the status: that SSH answers. Asked again after each reading. */
+  /** A condition besides the status: SSH responds. Checked after each read. */
   readonly also?: Also<T>;
-  /** Milliseconds between two readings. */
+  /** Milliseconds between two reads. */
   readonly interval: number;
-  /** Milliseconds until the wait is given up. */
+  /** Milliseconds until the wait gives up. */
   readonly timeout: number;
   readonly clock: Clock;
   readonly signal: AbortSignal;
-  /** A status that is known to have been there already, such as STOPPING in the response of stop. */
+  /** A status that was already reached, such as STOPPING in the response to a stop. */
   readonly after?: string;
   onReading?(instance: T, elapsed: number): void;
-  /** A reading failed in a way that may pass; the next comes after so many milliseconds. */
+  /** A read failed temporarily; the next follows after this many milliseconds. */
   onFault?(error: CliError, elapsed: number, pause: number): void;
 }
 
-/** A last reading gets this long at least, however near the deadline is. */
+/** Minimum milliseconds for the last read, even near the deadline. */
 const LAST_READING_MS = 5_000;
 
 /**
- * Reads an instance until it has the status that is waited for, and returns that reading.
+ * Reads an instance until it has the target status, and returns that read.
  *
- * Throws CliError('otherEnd') if the instance came to rest elsewhere, CliError('deadline') when the
- * time is over, CliError('rateLimited') as soon as the service asks for a pause (Retry-After) that
- * goes beyond it, the signal's reason when interrupted, and what the reading throws unless it may
- * pass (see transient.ts).
+ * Throws CliError('otherEnd') if the instance ended in another status, CliError('deadline') after the
+ * timeout, CliError('rateLimited') if the service requests a pause (Retry-After) beyond it, and the
+ * signal's reason if interrupted. Passes on what a read throws unless it is transient (see
+ * transient.ts).
  */
 export async function waitForStatus<T extends Watched>(wait: Wait<T>): Promise<T> {
   const { interval, clock, signal } = wait;
@@ -76,35 +76,35 @@ export async function waitForStatus<T extends Watched>(wait: Wait<T>): Promise<T
       signal.throwIfAborted();
     } else {
       const { fault, pause } = turn;
-      const asked = fault.retryAfterMs ?? 0;
-      if (asked > 0 && asked > left()) throw askedTooMuch(fault, asked, left(), last);
-      wait.onFault?.(fault, elapsed(), Math.min(pause, Math.max(asked, left())));
+      const requested = fault.retryAfterMs ?? 0;
+      if (requested > 0 && requested > left()) throw pauseTooLong(fault, requested, left(), last);
+      wait.onFault?.(fault, elapsed(), Math.min(pause, Math.max(requested, left())));
     }
     if (left() <= 0) throw deadline(wait, last);
   }
   throw deadline(wait, last);
 }
 
-/** Whether nothing is missing but what is waited for besides the status. */
+/** Whether only the extra condition is missing. */
 function isNear<T extends Watched>({ target, also }: Wait<T>, { status }: T): boolean {
   return status === target || also?.before(status) === true;
 }
 
 /** The service would respond only after the deadline. */
-function askedTooMuch(
+function pauseTooLong(
   fault: CliError,
-  asked: number,
+  requested: number,
   left: number,
   last: Watched | undefined,
 ): CliError {
   const seen = last === undefined ? 'was never seen' : `was last seen ${last.status}`;
   return new CliError(
     'rateLimited',
-    `${fault.message} It may be asked again in ${inSeconds(asked)}, and this wait would be over in ${inSeconds(Math.max(0, left))}; the machine ${seen}.`,
+    `${fault.message} It accepts requests again in ${inSeconds(requested)}, but this wait ends in ${inSeconds(Math.max(0, left))}. The instance ${seen}.`,
     {
       code: unavailableIf(fault.httpStatus),
       retryable: true,
-      retryAfterMs: asked,
+      retryAfterMs: requested,
       cause: fault,
       ...(fault.httpStatus === undefined ? {} : { httpStatus: fault.httpStatus }),
       ...(last === undefined ? {} : { resource: last.id }),
@@ -115,22 +115,22 @@ function askedTooMuch(
 function deadline<T extends Watched>(wait: Wait<T>, last: T | undefined): CliError {
   const { target, also, timeout } = wait;
   const time = timeout % 60_000 === 0 ? `${timeout / 60_000} min` : `${timeout / 1000} s`;
-  const words =
+  const message =
     last === undefined
       ? `The instance could not be read for ${time}.`
       : also !== undefined && isNear(wait, last)
-        ? `The machine is ${last.status}, but ${also.words} after ${time}.`
-        : `The machine is not ${target} after ${time}; it was last seen ${last.status}.`;
-  return new CliError('deadline', words, {
+        ? `The instance is ${last.status}, but ${also.text} after ${time}.`
+        : `The instance is not ${target} after ${time}; it was last seen ${last.status}.`;
+  return new CliError('deadline', message, {
     retryable: true,
     ...(last === undefined ? {} : { resource: last.id }),
   });
 }
 
 /**
- * Whether a status means that the target won't come by itself. The transitions are those of the
- * API document (States and transitions): stop falls back to ACTIVE and terminate to the status
- * before when the provider fails, TERMINATING is irrevocable, and nothing leaves ERROR by itself.
+ * Whether the target can't be reached from this status. The document (States and transitions) says:
+ * a failed stop returns to ACTIVE, a failed terminate to the earlier status, TERMINATING is final,
+ * and nothing leaves ERROR by itself.
  */
 function isOtherEnd(target: string, status: string, seen: ReadonlySet<string>): boolean {
   if (target === 'TERMINATED') return seen.has('TERMINATING') && status !== 'TERMINATING';
@@ -143,7 +143,7 @@ function otherEnd(instance: Watched, target: string): CliError {
   const reason = instance.failure_reason ? `: ${instance.failure_reason}` : '';
   return new CliError(
     'otherEnd',
-    `The machine is ${instance.status} and will not become ${target} by itself${reason}.`,
+    `The instance is ${instance.status} and will not become ${target} by itself${reason}.`,
     { resource: instance.id },
   );
 }

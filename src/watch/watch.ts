@@ -10,27 +10,27 @@ import { LONGEST_WITHIN_MS } from './transient.ts';
 
 /** What a verb with `--watch` reads and shows; see {@link watch}. */
 interface Watching<T, R> {
-  /** One reading. It prints nothing; a fault that is thrown is shown until a reading succeeds. */
+  /** Reads once and prints nothing; a thrown fault is shown until a read succeeds. */
   read(options: CallOptions): Promise<T>;
-  /** Prints what the command prints without `--watch`: a frame of the view in a terminal. */
+  /** Prints the output of the command without `--watch`: one frame in a terminal. */
   show(reading: T, out: Output): Promise<void>;
-  /** What is printed of a reading where nothing can be redrawn: each row when it has changed. */
+  /** Rows to print when nothing can be redrawn: each one that has changed. */
   rows(reading: T): readonly R[];
   readonly view: View<R>;
-  /** The command is about one thing: a query looks at it, and not at a list of it. */
+  /** The command shows one object, so a query gets that object instead of a list. */
   readonly one?: true;
-  /** Why parts of this reading are missing or old: the next waits for as long as the service asks. */
+  /** Why parts of this read are missing or old. The next read honours their Retry-After. */
   faultsIn?(reading: T): readonly CliError[];
-  /** What else a person should know of this reading. */
+  /** Notes about this read. */
   warnings?(reading: T): readonly Warning[];
-  /** Nothing changes any more, so that the watch ends by itself. */
+  /** Nothing can change any more, so the watch ends. */
   isOver?(reading: T): boolean;
 }
 
 /**
- * Reads and shows until Ctrl-C (exit 130), without an end of its own. On a terminal the view is
- * redrawn in place; a reading that fails leaves it there with its age and the fault. Elsewhere, and
- * in the formats for programs, the rows that changed are printed as they change.
+ * Reads and shows until Ctrl-C (exit 130). A terminal redraws the view in place; if a read fails, the
+ * view stays with its age and the fault. Elsewhere, and in machine formats, changed rows are printed
+ * as they change.
  */
 export async function watch<T, R>(
   watching: Watching<T, R>,
@@ -38,10 +38,10 @@ export async function watch<T, R>(
   context: Context,
 ): Promise<void> {
   const { clock } = context;
-  // A reader who has gone ends the readings too, whatever they wait for.
+  // If the reader of stdout is gone, stop reading too.
   const left = new AbortController();
   const signal = AbortSignal.any([context.signal, left.signal]);
-  // What --debug prints would stand across the view.
+  // Output of --debug would cut through the view.
   const live = context.flags.debug === true ? undefined : await context.out.live();
   const turns = poll({
     read: (isFirst) => watching.read(isFirst ? {} : { longestPauseMs: LONGEST_WITHIN_MS }),
@@ -56,7 +56,7 @@ export async function watch<T, R>(
     if (live === undefined) await printChanges(turns, watching, context);
     else await redraw(turns, watching, live, interval, context);
   } catch (error) {
-    // Ctrl-C is how a view without an end is left, so it needs no message.
+    // Ctrl-C is the normal end of a view, so print no message.
     const isCtrlC = error instanceof CliError && error.failure === 'interrupted';
     throw isCtrlC ? error.with(error.message, { silent: true }) : error;
   } finally {
@@ -76,13 +76,13 @@ async function printChanges<T, R>(
     const { clock, err, out } = context;
     const outage = createOutage(clock, {
       lost: (error, retryAfter) => err.warn('retrying', `${error.message} ${againIn(retryAfter)}`),
-      over: () => err.note('The service answers again.'),
+      over: () => err.note('The service is reachable again.'),
     });
     let isFirst = true;
     let shown: readonly string[] = [];
     for await (const turn of turns) {
       if ('fault' in turn) {
-        outage.failed(turn.fault, turn.isAsked ? turn.pause : undefined);
+        outage.failed(turn.fault, turn.isRequested ? turn.pause : undefined);
         continue;
       }
       outage.mended();
@@ -99,7 +99,7 @@ async function printChanges<T, R>(
   }
 }
 
-/** How often the age of a view that could not be read again is renewed. */
+/** Milliseconds between updates of an old view's age. */
 const TICK_MS = 1_000;
 
 async function redraw<T, R>(
@@ -115,46 +115,46 @@ async function redraw<T, R>(
   const stopped = new AbortController();
   let readAt = 0;
   let nextAt = 0;
-  let asked = false;
+  let requested = false;
   let fault: CliError | undefined;
   let warnings: readonly Warning[] = [];
   let over = false;
 
   const isLate = () => clock.now() > nextAt + LATE_MS;
   function foot(): Foot[] {
-    // Held lines are printed below the last frame, so they are not in it.
+    // Held lines are printed below the last frame, so they are not part of it.
     const notes = over ? [] : held.lines;
-    const said = [...warnings.map(({ message }) => `warning: ${message}`), ...notes];
-    return [...said.map((text) => ({ text, colour: 'yellow' as const })), ageLine()];
+    const notices = [...warnings.map(({ message }) => `warning: ${message}`), ...notes];
+    return [...notices.map((text) => ({ text, colour: 'yellow' as const })), ageLine()];
   }
 
   function ageLine(): Foot {
     const left = nextAt - clock.now();
     const age = `Last read ${relative(readAt, clock.now())}`;
     if (fault !== undefined) {
-      const again = over ? '' : ` ${againIn(asked ? left : undefined)}`;
+      const again = over ? '' : ` ${againIn(requested ? left : undefined)}`;
       return { text: `${age}: ${fault.message}${again}`, colour: 'red' };
     }
     if (over) return { text: `Read at ${clockTime(readAt)}.`, colour: 'dim' };
-    if (isLate()) return { text: `${age}: no answer yet.`, colour: 'yellow' };
+    if (isLate()) return { text: `${age}: no response yet.`, colour: 'yellow' };
     const again =
-      asked && left > 0
-        ? `again in ${inSeconds(left)}, as the service asks`
+      requested && left > 0
+        ? `again in ${inSeconds(left)}, as the service requested`
         : `again every ${interval / 1000} s`;
-    return { text: `Read at ${clockTime(readAt)}, ${again}. Ctrl-C ends.`, colour: 'dim' };
+    return { text: `Read at ${clockTime(readAt)}, ${again}. Press Ctrl-C to stop.`, colour: 'dim' };
   }
 
   async function tick(): Promise<void> {
     for (;;) {
       await clock.sleep(TICK_MS, stopped.signal);
-      if (fault !== undefined || asked || isLate()) await live.refresh();
+      if (fault !== undefined || requested || isLate()) await live.refresh();
     }
   }
 
   try {
     for await (const turn of turns) {
       nextAt = clock.now() + turn.pause;
-      asked = turn.isAsked;
+      requested = turn.isRequested;
       if ('fault' in turn) {
         fault = turn.fault;
         await live.refresh();
@@ -179,10 +179,10 @@ async function redraw<T, R>(
   }
 }
 
-/** A reading is late when it takes this much longer than the pause. */
+/** A read is late after this multiple of the pause. */
 const LATE_MS = 3_000;
 
-/** Our own pauses are short; the service may ask for a longer one. */
+/** Names only pauses that the service requested; our own are short. */
 function againIn(retryAfter: number | undefined): string {
   return retryAfter !== undefined && retryAfter > 0
     ? `Trying again in ${inSeconds(retryAfter)}.`

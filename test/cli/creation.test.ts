@@ -27,7 +27,7 @@ test.each([
   [
     'a fault of our own',
     new TypeError('x is not a function'),
-    `The machine ${ID} was created. Something unexpected happened: TypeError: x is not a function`,
+    `The machine ${ID} was created. Unexpected failure: TypeError: x is not a function`,
   ],
 ])('keeps the ID after %s while the result is written', async (_what, thrown, words) => {
   const error = await failureOf(thrown);

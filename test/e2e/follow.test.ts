@@ -170,7 +170,7 @@ describe('--follow in the built program', () => {
       columns: 200,
     });
     try {
-      await terminal.shows(/No events of .*; waiting\. Ctrl-C ends\./);
+      await terminal.shows(/No events of .*; waiting\. Press Ctrl-C to stop\./);
       await service.close();
       await terminal.shows(/warning: The service could not be reached.*Trying again/);
       expect(terminal.screen().match(/Trying again/g)).toHaveLength(1);

@@ -113,7 +113,9 @@ describe('a live view in a terminal', () => {
     await shown.shows(/box-1 .*PROVISIONING/);
     machines.status = 'ACTIVE';
     await shown.shows(/box-0 .*ACTIVE.*\n.*box-1 .*ACTIVE/);
-    expect(shown.screen()).toMatch(/\n\nRead at \d\d:\d\d:\d\d, again every 0.5 s. Ctrl-C ends.$/);
+    expect(shown.screen()).toMatch(
+      /\n\nRead at \d\d:\d\d:\d\d, again every 0.5 s. Press Ctrl-C to stop.$/,
+    );
 
     shown.resize(40, 30);
     await shown.shows(new RegExp(`^NAME: box-0\nID: ${idOf(0)}\n`));
@@ -170,7 +172,7 @@ describe('a live view in a terminal', () => {
     const shown = watch(LIST);
     await shown.shows(/box-0 .*ACTIVE/);
     machines.answer = 'silence';
-    await shown.shows(/Last read \d+ s ago: no answer yet\.$/);
+    await shown.shows(/Last read \d+ s ago: no response yet\.$/);
     shown.type(CTRL_C);
     expect(await shown.ended()).toBe(130);
     expect(shown.scrollback()).toMatch(/box-0 .*ACTIVE.*\n\nRead at [\d:]{8}\.$/);
@@ -222,10 +224,10 @@ describe('a live view in a terminal', () => {
     await shown.shows(/box-1 .*ACTIVE/);
     machines.refused = idOf(1);
     await shown.shows(
-      /1 of 2 instances could not be read[\s\S]*again in 1[12]\d s, as the service asks/,
+      /1 of 2 instances could not be read[\s\S]*again in 1[12]\d s, as the service requested/,
     );
     const asked = machines.service.requests.length;
-    await shown.shows(/again in 11\d s, as the service asks\. Ctrl-C ends\.$/);
+    await shown.shows(/again in 11\d s, as the service requested\. Press Ctrl-C to stop\.$/);
     expect(machines.service.requests.length).toBe(asked);
   });
 

@@ -68,7 +68,7 @@ describe('an uncaught error', needs('POSIX'), () => {
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
     expect(JSON.parse(stderr).error).toMatchObject({
       code: 'refused',
-      message: 'Something unexpected happened: Error: boom',
+      message: 'Unexpected failure: Error: boom',
     });
   });
 
@@ -77,7 +77,7 @@ describe('an uncaught error', needs('POSIX'), () => {
     const { code, stderr } = await run('instances', 'get', ID, '--debug');
     expect(code).toBe(1);
     expect(stderr).toMatch(/^ +at .*hook\.cjs/m);
-    expect(stderr).toContain('error: Something unexpected happened: Error: boom\n');
+    expect(stderr).toContain('error: Unexpected failure: Error: boom\n');
   });
 
   test('says during a create that it may be billing, as does the next command', async () => {
@@ -108,7 +108,7 @@ describe('an uncaught error', needs('POSIX'), () => {
       const { error } = JSON.parse(stderr.trim().split('\n').at(-1) ?? '');
       expect(error).toMatchObject({ code: 'refused', may_be_billing: true, resource: ID });
       expect(error.message).toBe(
-        `Something unexpected happened: Error: boom. Stopped waiting for ${name} (${ID}). It may still be billing. To terminate it: gpucloud instances terminate ${name}`,
+        `Unexpected failure: Error: boom. Stopped waiting for ${name} (${ID}). It may still be billing. To terminate it: gpucloud instances terminate ${name}`,
       );
       expect(error.hint).toContain('--debug');
     },
@@ -125,7 +125,7 @@ describe('an uncaught error', needs('POSIX'), () => {
   test('is reported instead of the error being reported', async () => {
     const { code, stderr } = await run('instances', 'list', '--sort', 'Not this', '--json');
     expect(code).toBe(1);
-    expect(JSON.parse(stderr).error.message).toBe('Something unexpected happened: Error: bang');
+    expect(JSON.parse(stderr).error.message).toBe('Unexpected failure: Error: bang');
   });
 
   test('ends the program even if nothing listens', async () => {
@@ -135,7 +135,7 @@ describe('an uncaught error', needs('POSIX'), () => {
     child?.kill('SIGUSR2');
     const { code, stderr } = await ended;
     expect(code).toBe(1);
-    expect(stderr).toContain('Something unexpected happened: Error: boom');
+    expect(stderr).toContain('Unexpected failure: Error: boom');
     expect(stderr).not.toContain('    at ');
   });
 });

@@ -59,7 +59,7 @@ test('reads no sooner than the service asks, and reports the pause', async () =>
   const { turns, slept } = await turnsOf(['a', busy(120_000), busy(120_000), busy(1_000), 'b']);
   // After the third fault the program's own pause is 8 s, longer than the requested one.
   expect(slept).toEqual([2_000, 120_000, 120_000, 8_000, 2_000]);
-  expect(turns.map(({ pause, isAsked }) => [pause, isAsked])).toEqual([
+  expect(turns.map(({ pause, isRequested }) => [pause, isRequested])).toEqual([
     [2_000, false],
     [120_000, true],
     [120_000, true],

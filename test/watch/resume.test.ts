@@ -75,7 +75,7 @@ describe('the file of --resume', () => {
     await rm(folder, { recursive: true });
     await expect(resume.save(new Map([['a', cursor]]))).rejects.toMatchObject({
       failure: 'storage',
-      hint: 'the next run with this file repeats what came since it was last written',
+      hint: 'the next run repeats events since the last save',
     });
   });
 

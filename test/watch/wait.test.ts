@@ -55,7 +55,7 @@ describe('waiting for a status', () => {
     const { outcome, slept } = await waiting(['CREATING', unreachable]);
     expect(outcome).toMatchObject({
       failure: 'deadline',
-      message: 'The machine is not ACTIVE after 1 min; it was last seen CREATING.',
+      message: 'The instance is not ACTIVE after 1 min; it was last seen CREATING.',
     });
     expect(slept.reduce((sum, pause) => sum + pause, 0)).toBe(60_000);
   });
@@ -147,7 +147,7 @@ describe('a pause that the service requests', () => {
       httpStatus: 429,
       resource: 'm1',
       message:
-        'No more requests for now (429). It may be asked again in 59 s, and this wait would be over in 58 s; the machine was last seen CREATING.',
+        'No more requests for now (429). It accepts requests again in 59 s, but this wait ends in 58 s. The instance was last seen CREATING.',
     });
     expect({ faults, slept }).toEqual({ faults: [], slept: [2_000] });
   });
@@ -175,7 +175,7 @@ describe('waiting for more than the status', () => {
   const also = (...answers: readonly boolean[]) => {
     const left = [...answers];
     return {
-      words: 'SSH did not respond',
+      text: 'SSH did not respond',
       before: (status: string) => status === 'INSTALLING',
       holds: async () => left.shift() ?? false,
     };
@@ -210,7 +210,7 @@ describe('waiting for more than the status', () => {
     const { outcome } = await waiting(['ACTIVE'], { also: also() });
     expect(outcome).toMatchObject({
       failure: 'deadline',
-      message: 'The machine is ACTIVE, but SSH did not respond after 1 min.',
+      message: 'The instance is ACTIVE, but SSH did not respond after 1 min.',
     });
   });
 });

@@ -183,7 +183,7 @@ describe('--resume', () => {
     const stage = await show(() => logOf(1));
     const { code, stderr, requests } = await follow(stage, '--resume', file);
     expect({ code, requests }).toEqual({ code: 9, requests: [] });
-    expect(stderr).toContain(`--resume "${file}": it is no file that --resume has written`);
+    expect(stderr).toContain(`--resume "${file}": not a file that --resume wrote`);
     expect(await readFile(file, 'utf8')).toBe('{"kind":"gpucloud-follow","version":1,"inst');
   });
 });

@@ -115,12 +115,16 @@ describe("an instance that can't be entered", () => {
       5,
       'ERROR (no hardware)',
     ],
-    [{ ip_address: '-oProxyCommand=id' }, 10, '"-oProxyCommand=id" as the address'],
-    [{ ip_address: '192.168.5.6\n-x' }, 10, String.raw`"192.168.5.6\n-x" as the address`],
-    [{ ssh_username: 'ro ot' }, 10, '"ro ot" as the user name'],
-    [{ ssh_username: '-l' }, 10, '"-l" as the user name'],
-    [{ ssh_port: 22.5 }, 10, '"22.5" as the SSH port'],
-    [{ ssh_port: 0 }, 10, '"0" as the SSH port'],
+    [{ ip_address: '-oProxyCommand=id' }, 10, `"-oProxyCommand=id" as the instance's address`],
+    [
+      { ip_address: '192.168.5.6\n-x' },
+      10,
+      String.raw`"192.168.5.6\n-x" as the instance's address`,
+    ],
+    [{ ssh_username: 'ro ot' }, 10, `"ro ot" as the instance's user name`],
+    [{ ssh_username: '-l' }, 10, `"-l" as the instance's user name`],
+    [{ ssh_port: 22.5 }, 10, `"22.5" as the instance's SSH port`],
+    [{ ssh_port: 0 }, 10, `"0" as the instance's SSH port`],
   ])('rejects %j with exit code %i', async (machine, exit, words) => {
     const world = await worldWith(machine);
     const { code, stdout, stderr } = await run(world, 'ssh', ID);
@@ -142,7 +146,7 @@ describe("an instance that can't be entered", () => {
     ]) {
       const { code, stdout, stderr } = await world.cli(['instances', ...argv, 'trainer'], { env });
       expect({ code, stdout }).toEqual({ code: 5, stdout: '' });
-      expect(stderr).toContain('trainer is a sandbox instance: SSH never answers there.');
+      expect(stderr).toContain('trainer is a sandbox instance: it has no SSH server.');
       expect(stderr).toContain(
         'hint: print the ssh command instead: gpucloud instances ssh trainer',
       );
@@ -167,7 +171,7 @@ describe("an instance that can't be entered", () => {
       expect({ code, stderr }).toEqual({
         code: 5,
         stderr:
-          'error: SSH never answers in the sandbox. Nothing was sent.\nhint: wait for the status: --wait\n',
+          'error: The sandbox has no SSH server. Nothing was sent.\nhint: wait for the status: --wait\n',
       });
       const { stdout } = await world.cli(list, { env });
       expect(JSON.parse(stdout)).toEqual([['trainer', 'STOPPED']]);

@@ -98,7 +98,7 @@ describe('instances wait --for ssh', () => {
     const { code, stderr } = await near.cli(['instances', 'wait', boxId(1), '--for', 'ssh']);
     await close();
     expect(code).toBe(10);
-    expect(stderr).toContain(`as the ${what} of the machine`);
+    expect(stderr).toContain(`as the instance's ${what}`);
     expect(stderr).toContain('It may still be billing.');
   });
 

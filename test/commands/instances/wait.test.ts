@@ -73,7 +73,7 @@ describe('instances wait', () => {
     ]);
     expect(code).toBe(8);
     expect(stderr).toMatch(
-      /^error: trainer \([0-9a-f-]{36}\): The machine is not ACTIVE after 1 min; it was last seen PROVISIONING\. It may still be billing\.\nhint: .*"gpucloud instances terminate trainer"\n$/m,
+      /^error: trainer \([0-9a-f-]{36}\): The instance is not ACTIVE after 1 min; it was last seen PROVISIONING\. It may still be billing\.\nhint: .*"gpucloud instances terminate trainer"\n$/m,
     );
     expect(world.clock.slept.filter((slept) => slept === 10_000)).toHaveLength(6);
   });
@@ -243,7 +243,7 @@ describe('instances wait during an outage', () => {
       requests: 2,
     });
     expect(stderr).toBe(
-      `error: b0000000-0000-4000-8000-000000000001 (b0000000-0000-4000-8000-000000000001): ${asks(120)} It may be asked again in 120 s, and this wait would be over in 60 s; the machine was last seen CREATING. It may still be billing.\n` +
+      `error: b0000000-0000-4000-8000-000000000001 (b0000000-0000-4000-8000-000000000001): ${asks(120)} It accepts requests again in 120 s, but this wait ends in 60 s. The instance was last seen CREATING. It may still be billing.\n` +
         'hint: in 120 s, wait again with "gpucloud instances wait b0000000-0000-4000-8000-000000000001 --for active"; see it with "gpucloud instances get b0000000-0000-4000-8000-000000000001", terminate it with "gpucloud instances terminate b0000000-0000-4000-8000-000000000001"\n',
     );
   });
