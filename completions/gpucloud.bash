@@ -12,6 +12,7 @@ __gpucloud_at_() {
     doctor) path=doctor ;;
     instances|instance) path=instances ;;
     status) path=status ;;
+    audit) path=audit ;;
     catalog) path=catalog ;;
     templates|template) path=templates ;;
     drives|drive) path=drives ;;
@@ -25,7 +26,7 @@ __gpucloud_at_() {
     commands) path= helping=yes ;;
     completion) path=completion ;;
     help) path= helping='options exit-codes environment output scripting' ;;
-    ' ') verbs='login sandbox doctor instances status catalog templates drives ssh-keys billing me api-keys profiles logout api commands completion help' flags='--version -V' ;;
+    ' ') verbs='login sandbox doctor instances status audit catalog templates drives ssh-keys billing me api-keys profiles logout api commands completion help' flags='--version -V' ;;
     *) return 1 ;;
   esac
 }
@@ -394,6 +395,15 @@ __gpucloud_at_status() {
     --columns) offer='list as_of balance per_hour per_day per_month hours_left runs_out_at unexplained instances drives attention unread' ;;
     --sort) offer='words as_of balance per_hour per_day per_month hours_left runs_out_at unexplained instances drives attention unread' ;;
     ' ') flags='--all -a --watch -w --interval' ;;
+    *) return 1 ;;
+  esac
+}
+
+__gpucloud_at_audit() {
+  case $1 in
+    --columns) offer='list check result per_hour message command' ;;
+    --sort) offer='words check result per_hour message command' ;;
+    ' ') flags=--exact ;;
     *) return 1 ;;
   esac
 }

@@ -20,6 +20,7 @@ Register-ArgumentCompleter -Native -CommandName gpucloud -ScriptBlock {
     $steps[':instances'] = 'instances'
     $steps[':instance'] = 'instances'
     $steps[':status'] = 'status'
+    $steps[':audit'] = 'audit'
     $steps[':catalog'] = 'catalog'
     $steps[':templates'] = 'templates'
     $steps[':template'] = 'templates'
@@ -117,7 +118,7 @@ Register-ArgumentCompleter -Native -CommandName gpucloud -ScriptBlock {
     $steps['profiles:move'] = 'profiles move'
     $steps['profiles:remove'] = 'profiles remove'
     $steps['profiles:rm'] = 'profiles remove'
-    $verbs[''] = @('login', 'Sign in with an API key', 'sandbox', 'Try everything free and offline, on this computer', 'doctor', 'Check this computer, your settings and the connection', 'instances', 'Create, connect to, stop and terminate instances', 'status', 'Show instances, drives, costs and what needs attention', 'catalog', 'Name offers and images; see the last known prices', 'templates', 'Browse application templates', 'drives', 'Create and manage cloud drives', 'ssh-keys', 'Manage the SSH keys that new instances get', 'billing', 'Show balance and spending; apply promo codes', 'me', 'Show the account; change its name or password', 'api-keys', 'List and create API keys', 'profiles', 'Manage profiles: a base URL and a key each', 'logout', 'Remove the API key from a profile', 'api', 'Send any request to the API', 'commands', 'List every command, flag and exit code as data', 'completion', 'Set up Tab completion for your shell', 'help', 'Show help for a command or topic')
+    $verbs[''] = @('login', 'Sign in with an API key', 'sandbox', 'Try everything free and offline, on this computer', 'doctor', 'Check this computer, your settings and the connection', 'instances', 'Create, connect to, stop and terminate instances', 'status', 'Show instances, drives, costs and what needs attention', 'audit', 'Find what bills although nobody here knows it', 'catalog', 'Name offers and images; see the last known prices', 'templates', 'Browse application templates', 'drives', 'Create and manage cloud drives', 'ssh-keys', 'Manage the SSH keys that new instances get', 'billing', 'Show balance and spending; apply promo codes', 'me', 'Show the account; change its name or password', 'api-keys', 'List and create API keys', 'profiles', 'Manage profiles: a base URL and a key each', 'logout', 'Remove the API key from a profile', 'api', 'Send any request to the API', 'commands', 'List every command, flag and exit code as data', 'completion', 'Set up Tab completion for your shell', 'help', 'Show help for a command or topic')
     $flags[''] = @('--version', 'show the version', '-V', 'show the version')
     $flags['login'] = @('--key-stdin', 'read the key from stdin', '--key-file', 'read the key from a file', '--key-command', 'run this command for the key, now and each time; without a shell', '--store', 'where to save the key: keyring, file, command')
     $verbs['sandbox'] = @('tour', 'Take a two-minute tour of a whole rental', 'catalog', 'List offers and images, with IDs and prices', 'status', 'Show the time, balance and instances', 'advance', 'Move the clock forward', 'deposit', 'Add play money to the balance', 'fault', 'Cause a failure', 'rogue', 'Rent an instance that gpucloud does not know', 'reset', 'Delete everything and start again', 'serve', 'Serve the sandbox over HTTP on 127.0.0.1')
@@ -183,6 +184,7 @@ Register-ArgumentCompleter -Native -CommandName gpucloud -ScriptBlock {
     $repeats['instances untrack'] = $true
     $takes['instances untrack'] = @('names instance')
     $flags['status'] = @('--all', 'show all instances and drives', '-a', 'show all instances and drives', '--watch', 'refresh until Ctrl-C; off a terminal, print each change', '-w', 'refresh until Ctrl-C; off a terminal, print each change', '--interval', 'time between refreshes of --watch')
+    $flags['audit'] = @('--exact', 'compare the funds that the service holds for instances')
     $verbs['catalog'] = @('list', 'List the offers and images that are known to this computer, with the last price seen', 'add', 'Name an offer or image', 'remove', 'Remove the name of an offer or image')
     $flags['catalog list'] = @('--kind', 'list only one kind: offer or image')
     $flags['catalog add'] = @('--name', 'name to use for it')
@@ -420,6 +422,8 @@ Register-ArgumentCompleter -Native -CommandName gpucloud -ScriptBlock {
     $values['instances recover:--sort'] = 'words name outcome id asked_at note operation offer_id uid'
     $values['status:--columns'] = 'list as_of balance per_hour per_day per_month hours_left runs_out_at unexplained instances drives attention unread'
     $values['status:--sort'] = 'words as_of balance per_hour per_day per_month hours_left runs_out_at unexplained instances drives attention unread'
+    $values['audit:--columns'] = 'list check result per_hour message command'
+    $values['audit:--sort'] = 'words check result per_hour message command'
     $values['catalog list:--columns'] = 'list kind name id price_per_hour price_at seen_at sources service_name region gpu cuda_version'
     $values['catalog add:--columns'] = 'list kind name id price_per_hour price_at seen_at sources service_name region gpu cuda_version'
     $values['catalog remove:--columns'] = 'list kind name id price_per_hour price_at seen_at sources service_name region gpu cuda_version'

@@ -51,6 +51,11 @@ export const CHAPTERS: readonly Chapter[] = [
         load: async () => (await import('./commands/status/index.ts')).status,
       },
       {
+        name: 'audit',
+        summary: 'Find what bills although nobody here knows it',
+        load: async () => (await import('./commands/audit/index.ts')).audit,
+      },
+      {
         name: 'catalog',
         local: true,
         summary: 'Name offers and images; see the last known prices',

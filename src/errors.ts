@@ -43,6 +43,7 @@ export const FINER_CODES = [
     meaning: 'other users can change the config file, so its key is not used',
   },
   { failure: 'wrongState', code: 'name_taken', meaning: 'an instance with this name exists' },
+  { failure: 'wrongState', code: 'finding', meaning: '"gpucloud audit" found something' },
   { failure: 'wrongState', code: 'insufficient_funds', meaning: 'the balance is too low' },
   {
     failure: 'wrongState',

@@ -126,12 +126,15 @@ function cut(text: string | null | undefined): string | undefined {
   return text?.slice(0, 1000);
 }
 
-/** Whether an observation is unchanged and the last one is recent. */
+/**
+ * Whether an observation is unchanged and the last one is recent. A terminated instance keeps the
+ * time of its first such observation: it explains no charge after it.
+ */
 export function isOldNews(before: Snapshot | undefined, after: Snapshot): boolean {
   return (
     before !== undefined &&
     JSON.stringify({ ...before, seen_at: '' }) === JSON.stringify({ ...after, seen_at: '' }) &&
-    Date.parse(after.seen_at) - Date.parse(before.seen_at) < FRESH
+    (isTerminated(after.status) || Date.parse(after.seen_at) - Date.parse(before.seen_at) < FRESH)
   );
 }
 

@@ -60,14 +60,15 @@ export function known(
       const last = snapshotOf(observation, kept?.record, seen_at);
       const record = kept?.record ?? newInstance(id, origin, seen_at);
       const isWanted = origin === 'track' && record.untracked_at !== undefined;
+      const isAccepted = origin === 'track' && isForeign(record);
       const isAdded = kept === undefined || isWanted;
       const isPassing = origin === 'read' || origin === 'drive';
       if (isPassing && (isUnwritable || accounts.account() === undefined)) {
         // Without an account there is no folder for a new instance. A known one keeps its folder.
         if (kept === undefined || isUnwritable) return false;
       }
-      if (isAdded || kept.isTorn || !isOldNews(record.last, last)) {
-        const next = { ...record, name: last.name, last };
+      if (isAdded || isAccepted || kept.isTorn || !isOldNews(record.last, last)) {
+        const next = { ...record, name: last.name, last, ...(isAccepted ? { origin } : {}) };
         try {
           await writing(() =>
             writeInstance(
@@ -87,10 +88,11 @@ export function known(
     track: (id) =>
       writing(async () => {
         const kept = find(id);
-        if (kept !== undefined && kept.record.untracked_at === undefined) return false;
+        const isKnown = kept !== undefined && kept.record.untracked_at === undefined;
+        if (isKnown && !isForeign(kept.record)) return false;
         const record = kept?.record ?? newInstance(id, 'track', now());
-        await writeInstance(store.main(), wanted(record, true), kept);
-        return true;
+        await writeInstance(store.main(), wanted({ ...record, origin: 'track' }, true), kept);
+        return !isKnown;
       }),
 
     untrack: (id) =>
@@ -104,4 +106,9 @@ export function known(
 
 function wanted({ untracked_at, ...record }: InstanceRecord, isWanted: boolean): InstanceRecord {
   return untracked_at === undefined || isWanted ? record : { ...record, untracked_at };
+}
+
+/** Neither rented nor tracked here: a command read it, or a drive named it. */
+function isForeign({ origin }: InstanceRecord): boolean {
+  return origin === 'read' || origin === 'drive';
 }

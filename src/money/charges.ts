@@ -20,6 +20,15 @@ export interface CheckedCharges extends Window {
   readonly atMost: Money;
   /** The charges above that, or zero. */
   readonly unexplained: Money;
+  /** First those of which no known price is the amount, the largest sum first. */
+  readonly groups: readonly ChargeGroup[];
+}
+
+/** Charges with the same description and amount. The text is the service's own and means nothing here. */
+export interface ChargeGroup {
+  readonly description: string;
+  readonly amount: Money;
+  readonly count: number;
 }
 
 /** Something that may have been charged, and its lifetime. */
@@ -85,6 +94,7 @@ export function checkCharges(
 ): CheckedCharges | undefined {
   let charged = zero();
   let toppedUp = false;
+  const groups = new Map<string, ChargeGroup>();
   for (const entry of entries) {
     const at = momentOf(entry);
     if (at !== undefined && (at <= window.from || at > window.to)) continue;
@@ -92,13 +102,29 @@ export function checkCharges(
     const isUnclear = at === undefined || (!posting.counts && posting.why === 'amount');
     if (isUnclear && entry.type === 'USAGE_CHARGE') return undefined;
     if (!posting.counts || at === undefined) continue;
-    if (posting.heading === 'charged') charged = charged.plus(posting.amount);
+    if (posting.heading === 'charged') {
+      charged = charged.plus(posting.amount);
+      addTo(groups, entry.description ?? '', posting.amount);
+    }
     toppedUp ||= posting.heading === 'deposited' || posting.heading === 'bonus';
   }
   const atMost = explainedBy(known, window, toppedUp);
   if (atMost === undefined) return undefined;
   const unexplained = charged.gt(atMost) ? charged.minus(atMost) : zero();
-  return { ...window, charged, atMost, unexplained };
+  return { ...window, charged, atMost, unexplained, groups: sorted([...groups.values()], known) };
+}
+
+function addTo(groups: Map<string, ChargeGroup>, description: string, amount: Money): void {
+  const key = `${amount.toFixed()} ${description}`;
+  const count = (groups.get(key)?.count ?? 0) + 1;
+  groups.set(key, { description, amount, count });
+}
+
+function sorted(groups: readonly ChargeGroup[], known: readonly Chargeable[]): ChargeGroup[] {
+  const prices = new Set(known.map((one) => priceOf(one)?.toFixed()));
+  const isKnown = ({ amount }: ChargeGroup) => Number(prices.has(amount.toFixed()));
+  const sum = ({ amount, count }: ChargeGroup) => amount.times(count);
+  return [...groups].sort((a, b) => isKnown(a) - isKnown(b) || sum(b).cmp(sum(a)));
 }
 
 /** Hours in the 7 days after which a suspended drive is deleted (API document: Drive status). */

@@ -1,8 +1,9 @@
 import { spanText } from '../output/time.ts';
+import { clamp } from '../output/width.ts';
 import { inRoubles, kopecksText, type Money, money, zero } from '../rules/money.ts';
 import type { AccountReading } from './account.ts';
 import { burnOf, driveItem, instanceItem } from './burn.ts';
-import type { CheckedCharges } from './charges.ts';
+import type { ChargeGroup, CheckedCharges, Window } from './charges.ts';
 import { hoursText, runwayOf } from './runway.ts';
 
 export type MoneyFacts = ReturnType<typeof moneyFacts>;
@@ -95,10 +96,23 @@ function whyNoRunway({ balance, burn, read, runway }: MoneyFacts) {
 export const UNCHECKED =
   'Could not check the charges for unknown instances (a price is missing, or the history is too long or unsorted)';
 
-/** Returns the finding without a full stop. */
-export function unexplainedText({ charged, atMost, from, to }: CheckedCharges): string {
+/** `24 h` */
+export function windowText({ from, to }: Window): string {
   const hours = (to - from) / HOUR;
-  const span = Number.isInteger(hours) ? `${hours} h` : spanText(Math.floor((to - from) / 1000));
+  return Number.isInteger(hours) ? `${hours} h` : spanText(Math.floor((to - from) / 1000));
+}
+
+/** `12 charges of 89.90 RUB: "Rent of instance box"` */
+export function groupText({ count, amount, description }: ChargeGroup): string {
+  const charges = count === 1 ? '1 charge' : `${count} charges`;
+  const text = description === '' ? 'no description' : `"${clamp(description, 80)}"`;
+  return `${charges} of ${inRoubles(amount)}: ${text}`;
+}
+
+/** Returns the finding without a full stop. */
+export function unexplainedText(charges: CheckedCharges): string {
+  const { charged, atMost } = charges;
+  const span = windowText(charges);
   return `Something unknown may be billing: ${inRoubles(charged)} was charged in the last ${span}, but everything known here costs at most ${inRoubles(atMost)}`;
 }
 

@@ -98,6 +98,7 @@ export const RECIPES: Readonly<Record<string, Recipe>> = {
     stdin: 'sandbox-password\na-new-password\n',
   },
   status: { before: [MACHINE, DRIVE] },
+  audit: { before: [MACHINE, DRIVE], argv: ['--exact'], list: true },
   'billing balance': {},
   'billing transactions': { list: true },
   'billing spend': { list: true },

@@ -16,7 +16,14 @@ const reading: AccountReading = {
 
 test('rounds the rate of unexplained charges up, so that it never looks smaller', () => {
   const charged = zero().plus('0.01');
-  const charges = { from: 0, to: 3 * HOUR, charged, atMost: zero(), unexplained: charged };
+  const charges = {
+    from: 0,
+    to: 3 * HOUR,
+    charged,
+    atMost: zero(),
+    unexplained: charged,
+    groups: [],
+  };
   expect(moneyFacts({ ...reading, charges }).unexplainedPerHour.toFixed()).toBe('0.01');
 });
 

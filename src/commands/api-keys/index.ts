@@ -1,9 +1,8 @@
-import type { ApiKey } from '../../api/index.ts';
 import type { Group } from '../../cli/group.ts';
 import { verb } from '../../cli/verb.ts';
-import type { Context } from '../../context.ts';
+import { marked } from '../../context/key-in-use.ts';
 import { create } from './create.ts';
-import { type KeyRow, keyView } from './view.ts';
+import { keyView } from './view.ts';
 
 const FORGET = '"gpucloud logout" forgets a key on this computer; the key itself goes on working';
 
@@ -21,7 +20,7 @@ export const apiKeys: Group = {
       takes: (command) => command,
       async run(context) {
         const keys = await (await context.api()).apiKeys.list();
-        const rows = marked(keys, await keyInUse(context));
+        const rows = await marked(keys, context);
         await context.out.list(rows, keyView);
         if (rows.some((row) => row.in_use === null)) {
           context.err.note(
@@ -42,28 +41,3 @@ export const apiKeys: Group = {
       'create another key and keep it: "gpucloud api-keys create NAME --save-profile PROFILE"',
   },
 };
-
-async function keyInUse(context: Context): Promise<string | undefined> {
-  const { sandbox, apiKey } = await context.settings();
-  if (!sandbox) return apiKey?.value;
-  const { SANDBOX_API_KEY } = await import('../../sandbox/index.ts');
-  return SANDBOX_API_KEY;
-}
-
-/** Of several beginnings that fit, one that is longer than the others is the key's own. */
-function marked(keys: readonly ApiKey[], inUse: string | undefined): KeyRow[] {
-  const lengths = keys.map((key) => fittingLength(key, inUse));
-  const longest = Math.max(0, ...lengths);
-  const isShared = lengths.filter((length) => length === longest).length > 1;
-  return keys.map((key, at) => {
-    const fits = longest > 0 && lengths[at] === longest;
-    return { key, in_use: fits && isShared ? null : fits };
-  });
-}
-
-/** How much of a key the service shows; 0 when it is another key. */
-function fittingLength({ key_prefix }: ApiKey, inUse: string | undefined): number {
-  // "the list form may end with an ellipsis" (API document: Resources, API key).
-  const beginning = (key_prefix ?? '').replace(/[.…*]+$/, '');
-  return inUse?.startsWith(beginning) === true ? beginning.length : 0;
-}

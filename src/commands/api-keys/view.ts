@@ -1,15 +1,7 @@
-import type { ApiKey } from '../../api/index.ts';
+import type { MarkedKey } from '../../context/key-in-use.ts';
 import type { Column, View } from '../../output/output.ts';
 
-/** A key, and whether it is the one that this very command is made with. */
-export interface KeyRow {
-  /** A part where an answer was not whole. */
-  readonly key: Partial<ApiKey>;
-  /** null where that can't be told: several keys begin alike. */
-  readonly in_use: boolean | null;
-}
-
-const columns: readonly Column<KeyRow>[] = [
+const columns: readonly Column<MarkedKey>[] = [
   { id: 'name', header: 'NAME', value: ({ key }) => key.name },
   { id: 'id', header: 'ID', value: ({ key }) => key.id },
   { id: 'key_prefix', header: 'PREFIX', value: ({ key }) => key.key_prefix },
@@ -28,7 +20,7 @@ const columns: readonly Column<KeyRow>[] = [
 ];
 
 /** A key without its secret, which no list holds (API document: Resources, API key). */
-export const keyView: View<KeyRow> = {
+export const keyView: View<MarkedKey> = {
   columns,
   id: ({ key }) => key.id ?? null,
   empty: 'The account has no API keys.',
@@ -37,7 +29,7 @@ export const keyView: View<KeyRow> = {
 };
 
 /** A new key with its secret, at the one moment at which there is one. */
-export const newKeyView: View<KeyRow> = {
+export const newKeyView: View<MarkedKey> = {
   columns: [
     { id: 'secret_key', header: 'SECRET', value: ({ key }) => key.secret_key },
     ...columns.filter(({ id }) => id !== 'in_use'),

@@ -70,7 +70,8 @@ export const listedView: View<Listed> = {
     { ...noteColumn, hidden: true },
   ],
   id: (row) => row.id,
-  empty: 'No machines are known to this computer. Terminated ones are shown with --all.',
+  empty:
+    'No instances known to this computer. "gpucloud audit" looks for others; --all shows terminated ones.',
   // A note has ages.
   steady: ({ note: _note, ...row }) => row,
   secrets: (instanceView.secrets ?? []).map((path) => `instance.${path}`),

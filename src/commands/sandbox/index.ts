@@ -125,7 +125,8 @@ export const sandbox: Group = {
     verb('rogue', {
       summary: 'Rent an instance that gpucloud does not know',
       notes:
-        'Somebody else with the same account does this, such as a teammate or the web console.',
+        'Somebody else with the same account does this, such as a teammate or the web console. ' +
+        '"gpucloud audit" finds it.',
       examples: [
         'gpucloud sandbox rogue',
         'gpucloud sandbox rogue --state ./test.json',

@@ -1,6 +1,6 @@
 import { FAILURES } from '../../errors.ts';
 import type { AccountReading } from '../../money/account.ts';
-import { type MoneyFacts, UNCHECKED, unexplainedText } from '../../money/facts.ts';
+import { groupText, type MoneyFacts, UNCHECKED, unexplainedText } from '../../money/facts.ts';
 import { alikeFaults } from '../../money/faults.ts';
 import { relative, spanText } from '../../output/time.ts';
 import { clamp } from '../../output/width.ts';
@@ -97,13 +97,13 @@ function ofCharges({ faults }: AccountReading, { charges }: MoneyFacts) {
     if (faults.length > 0) return undefined;
     return attention('charges_unchecked', null, UNCHECKED, 'gpucloud billing spend');
   }
-  if (charges.unexplained.lte(0)) return undefined;
+  const [largest] = charges.groups;
+  if (charges.unexplained.lte(0) || largest === undefined) return undefined;
   return attention(
     'unexplained_charges',
     null,
-    `${unexplainedText(charges)}. ` +
-      'Possible causes: an instance rented elsewhere, or a drive that was deleted or shrunk. Check the web console and the charges',
-    'gpucloud billing transactions --type usage-charge --since 24h',
+    `${unexplainedText(charges)}. The largest group: ${groupText(largest)}. To look for it`,
+    'gpucloud audit',
   );
 }
 

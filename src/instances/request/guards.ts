@@ -56,7 +56,7 @@ async function livingIn(
 type Priced = Pick<OpenRequest, 'max_price' | 'offer_id' | 'source_id'>;
 
 /** What a request may cost per hour: its own limit, or the last price of its offer. */
-async function openPrices(journal: Journal, context: Context) {
+export async function openPrices(journal: Journal, context: Context) {
   const offers = await (await context.catalog()).known();
   return async ({ max_price, offer_id, source_id }: Priced) => {
     if (max_price !== undefined) return max_price;

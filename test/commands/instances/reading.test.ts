@@ -213,7 +213,9 @@ describe('instances list', () => {
     expect(json).toMatchObject({ code: 0, stdout: '[]\n', stderr: '' });
     const people = await world.cli(['instances', 'list']);
     expect(people).toMatchObject({ code: 0, stdout: '' });
-    expect(people.stderr).toContain('No machines are known to this computer.');
+    expect(people.stderr).toContain(
+      'No instances known to this computer. "gpucloud audit" looks for others',
+    );
   });
 
   test('adds an instance that a drive names, and shows GONE for an unknown ID', async () => {

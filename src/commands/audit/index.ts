@@ -1,0 +1,56 @@
+import { action } from '../../cli/verb.ts';
+import { CliError } from '../../errors.ts';
+import { type Check, checksOf, readAudit } from '../../money/audit/index.ts';
+import { assertWhole } from '../../money/faults.ts';
+import { forProfile } from '../../output/messages.ts';
+import { auditBlocks, auditView } from './view.ts';
+
+/** `gpucloud audit`, a verb of the root. */
+export const audit = action({
+  view: auditView,
+  notes:
+    'The API has no list of instances. This looks for what bills although this computer does ' +
+    'not know it: requests without a response, instances that drives name, instances that ' +
+    'came back, other API keys, and charges that nothing known explains.\n\n' +
+    '--exact also compares the funds that the service holds for instances with the prices ' +
+    'known here. Only an update of the profile shows these funds, so it sends the name that ' +
+    'the account has already.\n\n' +
+    'Each check is ok, finding or unknown. Exits with 5 if anything was found, otherwise ' +
+    'with 10 if a check could not be made.',
+  examples: [
+    'gpucloud audit',
+    'gpucloud audit --exact',
+    'gpucloud audit --json | jq \'.[] | select(.result != "ok")\'',
+  ],
+  ends: ['wrongState', 'notUnderstood'],
+  takes: (command) =>
+    command.option('--exact', 'compare the funds that the service holds for instances'),
+  async run(context, { exact = false }) {
+    const { out, flags } = context;
+    const progress = context.err.progress('Looking for what bills');
+    const reading = await readAudit({ exact }, context).finally(() => progress.done());
+    const { user, drives, charges, faults } = reading.account;
+    // A service that does not respond is no finding.
+    if (user === undefined && drives === undefined && charges === undefined) assertWhole(faults);
+    const checks = checksOf(reading);
+    const typed = (command: string) => forProfile(command, flags.profile);
+    if (out.people) await out.screen(auditBlocks(checks, typed), reading.account.now);
+    else await out.list(checks, auditView);
+    assertOk(checks);
+  },
+});
+
+function assertOk(checks: readonly Check[]): void {
+  const [findings, unknown] = ['finding', 'unknown'].map((result) =>
+    checks.filter((check) => check.result === result).map(({ check }) => check),
+  );
+  if (findings !== undefined && findings.length > 0) {
+    throw new CliError('wrongState', `The audit found something: ${findings.join(', ')}.`, {
+      code: 'finding',
+      mayBeBilling: findings.some((check) => check !== 'other_api_keys'),
+    });
+  }
+  if (unknown !== undefined && unknown.length > 0) {
+    throw new CliError('notUnderstood', `Could not be checked: ${unknown.join(', ')}.`);
+  }
+}

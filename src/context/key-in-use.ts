@@ -1,0 +1,35 @@
+import type { ApiKey } from '../api/index.ts';
+import type { Context } from './contract.ts';
+
+/** A key, and whether it is the one that this very command uses. */
+export interface MarkedKey {
+  readonly key: Partial<ApiKey>;
+  /** null if several keys begin alike. */
+  readonly in_use: boolean | null;
+}
+
+/** Of several prefixes that fit, one that is longer than the others is the key's own. */
+export async function marked(keys: readonly ApiKey[], context: Context): Promise<MarkedKey[]> {
+  const inUse = await keyInUse(context);
+  const lengths = keys.map((key) => fittingLength(key, inUse));
+  const longest = Math.max(0, ...lengths);
+  const isShared = lengths.filter((length) => length === longest).length > 1;
+  return keys.map((key, at) => {
+    const fits = longest > 0 && lengths[at] === longest;
+    return { key, in_use: fits && isShared ? null : fits };
+  });
+}
+
+async function keyInUse(context: Context): Promise<string | undefined> {
+  const { sandbox, apiKey } = await context.settings();
+  if (!sandbox) return apiKey?.value;
+  const { SANDBOX_API_KEY } = await import('../sandbox/index.ts');
+  return SANDBOX_API_KEY;
+}
+
+/** How much of a key the service shows; 0 for another key. */
+function fittingLength({ key_prefix }: ApiKey, inUse: string | undefined): number {
+  // "the list form may end with an ellipsis" (API document: Resources, API key).
+  const beginning = (key_prefix ?? '').replace(/[.…*]+$/, '');
+  return inUse?.startsWith(beginning) === true ? beginning.length : 0;
+}

@@ -1,0 +1,30 @@
+import { inRoubles } from '../../rules/money.ts';
+import type { AccountReading } from '../account.ts';
+import { groupText, moneyFacts, UNCHECKED, unexplainedText, windowText } from '../facts.ts';
+import { type Check, resultsOf } from './check.ts';
+
+/** Groups in the evidence. */
+const SHOWN = 10;
+
+/** Charges above all that known instances and drives can cost. */
+export function unexplainedCharges(account: AccountReading): Check {
+  const { ok, finding, unknown } = resultsOf('unexplained_charges');
+  const { charges, unexplainedPerHour } = moneyFacts(account);
+  const command = 'gpucloud billing transactions --type usage-charge --since 24h';
+  if (charges === undefined) {
+    const fault = account.faults.find(({ part }) => part !== 'profile');
+    return unknown(fault === undefined ? `${UNCHECKED}.` : fault.error.message, { command });
+  }
+  const { charged, atMost, unexplained, groups } = charges;
+  if (unexplained.lte(0)) {
+    return ok(
+      `${inRoubles(charged)} was charged in the last ${windowText(charges)}. What is known here can explain up to ${inRoubles(atMost)}.`,
+    );
+  }
+  const more = groups.length > SHOWN ? [`and ${groups.length - SHOWN} more groups`] : [];
+  return finding(`${unexplainedText(charges)}.`, {
+    evidence: [...groups.slice(0, SHOWN).map(groupText), ...more],
+    perHour: unexplainedPerHour,
+    command,
+  });
+}

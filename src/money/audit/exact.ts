@@ -1,0 +1,167 @@
+import type { Api, CallOptions, User } from '../../api/index.ts';
+import type { Context } from '../../context.ts';
+import { CliError, isOfOneReading } from '../../errors.ts';
+import { type Listed, readKnownInstances } from '../../instances/known-instances.ts';
+import type { Known } from '../../journal/index.ts';
+import { inRoubles, money } from '../../rules/money.ts';
+import { instanceStatus } from '../../rules/statuses.ts';
+import type { AccountReading } from '../account.ts';
+import { instanceItem, priceOf } from '../burn.ts';
+import { type Check, resultsOf } from './check.ts';
+import { lineOf, sumOf } from './instances.ts';
+
+/** The profile around one update that changes nothing, and the instances after it. */
+interface ExactReading {
+  readonly before: User;
+  readonly updated: User;
+  readonly after: User;
+  readonly rows: readonly Listed[];
+}
+
+/** What came of it; `nameless` if the account has no name that could be sent again. */
+export type Exact = ExactReading | 'nameless' | CliError;
+
+/**
+ * Reads `reserved_balance`, which only the response to the update of the profile has (API document:
+ * User). The update sends the name that the profile has already.
+ */
+export async function readExact(
+  { drives }: AccountReading,
+  api: Api,
+  context: Context,
+  options: CallOptions = {},
+): Promise<Exact> {
+  try {
+    const before = await api.users.me(options);
+    const { name } = before;
+    if (name == null || name.trim() === '') return 'nameless';
+    const updated = await updateOnce(name, api, options);
+    const after = await api.users.me(options);
+    const { rows } = await readKnownInstances(
+      {
+        all: false,
+        drives: Promise.resolve(drives ?? []),
+        now: context.serviceClock.now(),
+        options,
+      },
+      api,
+      context,
+    );
+    return { before, updated, after, rows };
+  } catch (error) {
+    if (!isOfOneReading(error)) throw error;
+    return error;
+  }
+}
+
+/** A repetition could undo a change of the name that somebody made since. */
+function updateOnce(name: string, api: Api, options: CallOptions): Promise<User> {
+  let sent = false;
+  return api.users.update(
+    { name },
+    {
+      ...options,
+      onSending() {
+        if (sent) throw new CliError('notUnderstood', 'The update of the profile failed.');
+        sent = true;
+      },
+    },
+  );
+}
+
+/** What the service holds for instances, minus the prices of those that are known here. */
+export function reservedBalance(exact: Exact, account: AccountReading, known: Known): Check {
+  const { ok, finding, unknown } = resultsOf('reserved_balance');
+  if (exact === 'nameless') {
+    const command = 'gpucloud me update --name NAME';
+    const message =
+      'The account has no name, so its profile can not be updated with the same name.';
+    return unknown(message, { command });
+  }
+  if (exact instanceof CliError) {
+    return unknown(`The reserved funds could not be read: ${exact.message}`);
+  }
+  const command = 'gpucloud audit --exact';
+  const why = changedWhileReading(exact, account);
+  if (why !== undefined) return unknown(`${why} while it was read. Audit again.`, { command });
+  const reserved = money(exact.updated.reserved_balance ?? '');
+  if (!reserved.ok) return unknown('The service did not show the reserved funds.');
+
+  const holding = exact.rows.filter((row) => holds(row) === 'yes');
+  const maybe = exact.rows.filter((row) => holds(row) === 'maybe');
+  const cost = sumOf(holding.map((row) => priceOf(instanceItem(row))));
+  if (cost === undefined) {
+    return unknown('The price of a running instance is unknown.', {
+      evidence: holding.map(lineOf),
+    });
+  }
+  const holdsText = `The service holds ${inRoubles(reserved.value)} for instances`;
+  const costText = `${inRoubles(cost)} per hour`;
+  const more = reserved.value.minus(cost);
+  if (more.eq(0)) return ok(`${holdsText}, exactly what those known here cost per hour.`);
+  if (more.lt(0)) {
+    return unknown(
+      `${holdsText}, less than those known here cost (${costText}), so the two can't be compared.`,
+      { evidence: holding.map(lineOf) },
+    );
+  }
+  const facts = `${holdsText}. Those that run here cost ${costText}.`;
+  const hidden = untracked(known);
+  const evidence = [
+    ...holding.map(lineOf),
+    ...maybe.map((row) => `${lineOf(row)}: may hold funds too`),
+    ...hidden.map(({ name, id }) => `${name} (${id}), not tracked: may hold funds too`),
+    ...known.inFlight.map(({ name }) => `${name} is being created`),
+    ...known.unknown.map(({ name }) => `the request for ${name} has an unknown outcome`),
+  ];
+  const most = sumOf(maybe.map((row) => priceOf(instanceItem(row))));
+  const isClear = most !== undefined && hidden.length === 0 && known.inFlight.length === 0;
+  if (!isClear || more.lte(most)) {
+    const message = `${facts} What the other ${inRoubles(more)} are held for is unclear.`;
+    return unknown(message, { evidence, command: 'gpucloud instances list' });
+  }
+  const rate = more.minus(most);
+  const least = maybe.length === 0 ? '' : 'at least ';
+  return finding(
+    `${facts} Something else is rented for ${least}${inRoubles(rate)} per hour. Look for it in the web console.`,
+    { evidence, perHour: rate },
+  );
+}
+
+/** What changed; undefined if everything stayed the same. */
+function changedWhileReading(
+  { before, updated, after, rows }: ExactReading,
+  { instances }: AccountReading,
+): string | undefined {
+  if (instances === undefined) return 'The instances could not be read';
+  if (before.name !== updated.name || before.name !== after.name) return 'The account name changed';
+  if (before.balance !== after.balance) return 'The balance changed';
+  return seen(instances.rows) === seen(rows) ? undefined : 'An instance changed';
+}
+
+/** The instances that hold funds, or may. One that is over leaves the list with its first reading. */
+function seen(rows: readonly Listed[]): string {
+  const texts = rows
+    .filter((row) => holds(row) !== 'no')
+    .map((row) => `${row.id} ${row.status} ${row.unread} ${instanceItem(row).price}`);
+  return texts.sort().join();
+}
+
+/**
+ * Whether the service holds the price of an hour for an instance. "Blocked funds held for active
+ * instances" (API document: User); what it holds for one that stops, is stopped or failed is not
+ * documented.
+ */
+function holds({ id, status, unread }: Listed): 'yes' | 'no' | 'maybe' {
+  if (id === null) return 'no';
+  const { bills } = instanceStatus(status);
+  if (bills === 'no') return unread === true ? 'maybe' : 'no';
+  return bills === 'yes' && status !== 'STOPPING' && unread !== true ? 'yes' : 'maybe';
+}
+
+/** Living instances that nobody wants in the list. */
+function untracked({ instances }: Known) {
+  return instances.filter(
+    (one) => one.untracked && instanceStatus(one.last?.status).bills !== 'no',
+  );
+}

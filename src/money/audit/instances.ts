@@ -1,0 +1,152 @@
+import type { Listed } from '../../instances/known-instances.ts';
+import type { Known } from '../../journal/index.ts';
+import { instant, spanText } from '../../output/time.ts';
+import { inRoubles, type Money, zero } from '../../rules/money.ts';
+import { typedName } from '../../rules/names.ts';
+import { instanceStatus, mayBill } from '../../rules/statuses.ts';
+import type { AccountReading } from '../account.ts';
+import { instanceItem, priceOf } from '../burn.ts';
+import { type Check, resultsOf } from './check.ts';
+
+/** What requests of unknown outcome may cost per hour, by their uid. */
+export type RequestPrices = ReadonlyMap<string, string | null | undefined>;
+
+/** Requests of which nobody knows whether they rented. */
+export function openRequests(known: Known, requestPrices: RequestPrices): Check {
+  const { ok, finding, unknown } = resultsOf('open_requests');
+  if (known.unknown.length > 0) {
+    const { length } = known.unknown;
+    const prices = known.unknown.map(({ uid }) => priceOf({ price: requestPrices.get(uid) }));
+    return finding(
+      `${length === 1 ? '1 request has' : `${length} requests have`} an unknown outcome, and may be billing.`,
+      {
+        evidence: known.unknown.map(({ name, asked_at }) => `${name}, requested at ${asked_at}`),
+        perHour: sumOf(prices),
+        command: 'gpucloud instances recover',
+      },
+    );
+  }
+  if (known.inFlight.length > 0) {
+    const names = known.inFlight.map(({ name }) => name);
+    return unknown(
+      'Another gpucloud process waits for a response. Audit again when it has ended.',
+      {
+        evidence: names.map((name) => `${name} is being created`),
+        command: 'gpucloud audit',
+      },
+    );
+  }
+  return ok('No request has an unknown outcome.');
+}
+
+/**
+ * Living instances that a drive names and that this computer neither rented nor tracks. Another
+ * command may have taken them into the list before.
+ */
+export function rentedElsewhere({ drives, instances }: AccountReading, known: Known): Check {
+  const { ok, finding, unknown } = resultsOf('rented_elsewhere');
+  if (drives === undefined || instances === undefined) {
+    return unknown('The drives, which name instances, could not be read.');
+  }
+  const ours = new Set(
+    known.instances
+      .filter(({ origin, untracked }) => untracked || !['read', 'drive'].includes(origin))
+      .map(({ id }) => id),
+  );
+  const foreign = drives.flatMap((drive) => {
+    const id = drive.current_instance_id;
+    return !id || ours.has(id)
+      ? []
+      : [{ drive, id, row: instances.rows.find((row) => row.id === id) }];
+  });
+  // An instance that is over has no row.
+  const over = new Set(known.instances.filter(({ archived }) => archived).map(({ id }) => id));
+  const unread = foreign.filter(({ id, row }) => row?.instance === undefined && !over.has(id));
+  const living = foreign.flatMap(({ drive, row }) =>
+    row?.instance !== undefined && mayBill(row.status) ? [{ drive, row }] : [],
+  );
+  const [first] = living;
+  if (first !== undefined) {
+    return finding(
+      'A drive names an instance that this computer neither rented nor tracks. Track it, or terminate it.',
+      {
+        evidence: living.map(
+          ({ drive, row }) => `${lineOf(row)}, attached to the drive ${drive.name ?? drive.id}`,
+        ),
+        perHour: sumOf(living.map(({ row }) => priceOf(instanceItem(row)))),
+        command: `gpucloud instances get ${first.row.id}`,
+      },
+    );
+  }
+  if (unread.length > 0) {
+    return unknown('A drive names an instance that could not be read.', {
+      evidence: unread.map(
+        ({ drive, id }) => `${id}, attached to the drive ${drive.name ?? drive.id}`,
+      ),
+      command: 'gpucloud drives list',
+    });
+  }
+  return ok('Every instance that a drive names was rented or is tracked here.');
+}
+
+/** Milliseconds after which an instance without a deadline counts as forgotten. */
+const LONG = 24 * 3_600_000;
+
+/** Instances past their deadline, and those that run for a day without one. */
+export function runningLong({ instances, now }: AccountReading): Check {
+  const { ok, finding, unknown } = resultsOf('running_long');
+  if (instances === undefined) return unknown('The instances could not be read.');
+  const long = instances.rows.flatMap((row) => {
+    const why = whyLong(row, now);
+    return why === undefined ? [] : [{ row, ...why }];
+  });
+  const [first] = long;
+  if (first !== undefined) {
+    const overdue = long.some(({ isOverdue }) => isOverdue);
+    return finding('An instance is past its deadline, or runs for over 24 h without one.', {
+      evidence: long.map(({ row, text }) => `${lineOf(row)}, ${text}`),
+      perHour: sumOf(long.map(({ row }) => priceOf(instanceItem(row)))),
+      command: overdue
+        ? 'gpucloud instances reap'
+        : `gpucloud instances terminate ${typedName(first.row.name, first.row.id ?? '')}`,
+    });
+  }
+  const [fault] = instances.faults;
+  if (fault !== undefined) {
+    return unknown(
+      `${instances.faults.length} of ${instances.requested} instances could not be read: ${fault.message}`,
+    );
+  }
+  return ok('No instance is past its deadline, and none runs for over 24 h without one.');
+}
+
+function whyLong(row: Listed, now: number): { isOverdue: boolean; text: string } | undefined {
+  const { id, status, ends_at, instance, last } = row;
+  if (id === null) return undefined;
+  if (ends_at !== undefined) {
+    const passed = now - Date.parse(ends_at);
+    if (!mayBill(status) || passed < 0) return undefined;
+    return { isOverdue: true, text: `${spanText(passed / 1000)} past its deadline` };
+  }
+  const since = instant((instance ?? last)?.created_at);
+  if (instanceStatus(status).bills !== 'yes' || since === undefined || now - since < LONG) {
+    return undefined;
+  }
+  return { isOverdue: false, text: `rented ${spanText((now - since) / 1000)} ago` };
+}
+
+/** `trainer (ID), ACTIVE, 89.90 RUB per hour` */
+export function lineOf(row: Listed): string {
+  const price = priceOf(instanceItem(row));
+  const cost = price === undefined ? 'price unknown' : `${inRoubles(price)} per hour`;
+  const title = row.id === null || row.name === row.id ? row.name : `${row.name} (${row.id})`;
+  return `${title}, ${row.status}, ${cost}`;
+}
+
+/** undefined if one of them is not known. */
+export function sumOf(prices: readonly (Money | undefined)[]): Money | undefined {
+  return prices.reduce<Money | undefined>(
+    (sum, price) => (price === undefined ? undefined : sum?.plus(price)),
+    zero(),
+  );
+}

@@ -1,0 +1,67 @@
+import type { CallOptions } from '../../api/index.ts';
+import { type MarkedKey, marked } from '../../context/key-in-use.ts';
+import type { Context } from '../../context.ts';
+import { type CliError, isOfOneReading } from '../../errors.ts';
+import { readableJournal } from '../../instances/pending.ts';
+import { openPrices } from '../../instances/request/guards.ts';
+import type { Journal, Known } from '../../journal/index.ts';
+import { type AccountReading, readAccount } from '../account.ts';
+import { type EndedReading, readEnded } from './ended.ts';
+import { type Exact, readExact } from './exact.ts';
+import type { RequestPrices } from './instances.ts';
+
+/** Everything that the checks look at. */
+export interface AuditReading {
+  readonly account: AccountReading;
+  /** The whole journal before anything was read: reading adds what drives name. */
+  readonly known: Known;
+  readonly requestPrices: RequestPrices;
+  readonly ended: EndedReading;
+  /** Or why they could not be read. */
+  readonly keys: readonly MarkedKey[] | CliError;
+  /** undefined unless it was asked for. */
+  readonly exact: Exact | undefined;
+}
+
+export async function readAudit(
+  { exact }: { exact: boolean },
+  context: Context,
+  options: CallOptions = {},
+): Promise<AuditReading> {
+  const api = await context.api({ quiet: true });
+  const journal = await readableJournal(context);
+  const known = await journal.read({ archived: true });
+  const [account, ended, keys] = await Promise.all([
+    readAccount(context, { quiet: true, options }),
+    readEnded(known, api, options),
+    readKeys(context, options),
+  ]);
+  return {
+    account,
+    known,
+    requestPrices: await pricesOf(known, journal, context),
+    ended,
+    keys,
+    exact: exact ? await readExact(account, api, context, options) : undefined,
+  };
+}
+
+async function readKeys(
+  context: Context,
+  options: CallOptions,
+): Promise<readonly MarkedKey[] | CliError> {
+  try {
+    return await marked(await (await context.api()).apiKeys.list(options), context);
+  } catch (error) {
+    if (!isOfOneReading(error)) throw error;
+    return error;
+  }
+}
+
+async function pricesOf({ unknown }: Known, journal: Journal, context: Context) {
+  if (unknown.length === 0) return new Map<string, string>();
+  const priceOf = await openPrices(journal, context);
+  return new Map(
+    await Promise.all(unknown.map(async (one) => [one.uid, await priceOf(one)] as const)),
+  );
+}
