@@ -1,5 +1,5 @@
-// npm run build:exe: dist/exe/gpucloud, the program and its runtime in one file.
-//   --target linux-arm64    for another computer, as dist/exe/gpucloud-linux-arm64
+// npm run build:exe writes dist/exe/gpucloud, one file with the program and its runtime.
+//   --target linux-arm64    builds for another computer: dist/exe/gpucloud-linux-arm64
 import { execFileSync } from 'node:child_process';
 import {
   copyFileSync,
@@ -26,8 +26,8 @@ const ENTRY = `
   start(inside, process.argv.slice(2));`;
 
 /**
- * The program as one file of CommonJS, in the same chunks as the bundle for Node. Bun would put its own
- * undici in the place of ours, so that esbuild bundles everything before Bun sees it.
+ * Bundles the program as one CommonJS file, in the same chunks as the bundle for Node. esbuild bundles
+ * everything before Bun reads it, since Bun would replace undici by its own.
  */
 async function bundle() {
   const { functions } = await buildParts();
@@ -62,7 +62,7 @@ const FLAGS = [
   '--bytecode',
   '--minify',
   '--format=cjs',
-  // Bun would read these files from the current folder, which may be anyone's.
+  // Bun would otherwise read these files from the current folder, which may be anyone's.
   ...READ_NOTHING.map((what) => `--no-compile-autoload-${what}`),
 ];
 
@@ -82,7 +82,7 @@ try {
     [...FLAGS, `--compile-executable-path=${runtime}`, '--outfile=gpucloud', 'gpucloud.cjs'],
     { cwd: folder, stdio: ['ignore', 'ignore', 'inherit'] },
   );
-  // A run in the meantime finds the old file or the new one.
+  // A run at the same time finds the old file or the new one.
   copyFileSync(join(folder, 'gpucloud'), `${outfile}.new`);
   renameSync(`${outfile}.new`, outfile);
 } finally {

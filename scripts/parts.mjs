@@ -19,7 +19,7 @@ const LEAST_BYTES = 8000;
 /** The commands of a group. Its part holds what no other group needs. */
 const GROUP = /^src\/commands\/[a-z-]+(?:\/index)?\.ts$/;
 
-/** `functions` has the text of each chunk, and `names` what it exports, by its number. */
+/** `functions` has the text of each chunk, and `names` its exports, by number. */
 export async function buildParts() {
   const { metafile, outputFiles } = await build({
     ...BUNDLE,

@@ -1,5 +1,5 @@
-// Brings what the executable needs beside the program, from npm: Bun, its runtime, and the library of
-// the system's keyring. Bun is no devDependency: everyone who runs the tests would download 52 MB for it.
+// Downloads what the executable needs from npm: Bun, its runtime, and the library of the system
+// keyring. Bun is not a devDependency, since everyone who runs the tests would download 52 MB.
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs';
@@ -9,7 +9,7 @@ import { ROOT } from './bundle.mjs';
 
 export const BUN = '1.4.5';
 
-/** By target: Bun's package with its hash in npm's registry, and the keyring's. */
+/** Per target: Bun's package with its hash in npm's registry, and the keyring's. */
 const TARGETS = {
   'linux-x64': {
     bun: 'linux-x64',
@@ -50,7 +50,7 @@ const TARGETS = {
 };
 
 const LIBC = process.platform === 'linux' && !process.report.getReport().header.glibcVersionRuntime;
-/** The computer that builds. */
+/** The target of this computer. */
 export const HERE = `${process.platform}-${process.arch}${LIBC ? '-musl' : ''}`;
 
 function entryOf(target) {
@@ -63,7 +63,7 @@ function entryOf(target) {
   return entry;
 }
 
-/** The folder of a package, outside of the project; downloaded and checked the first time. */
+/** Returns a package's folder outside the project; downloads and checks it the first time. */
 function fetched(name, version, integrity) {
   const kept = join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'gpucloud-ci');
   const folder = join(kept, `${name.replace(/[@/]/g, '-').slice(1)}-${version}`);
@@ -83,7 +83,7 @@ function fetched(name, version, integrity) {
     execFileSync('tar', ['-xzf', packed, '-C', fresh]);
     renameSync(join(fresh, 'package'), folder);
   } catch (error) {
-    // Another build has been quicker.
+    // Another build has written it first.
     if (!existsSync(folder)) throw error;
   } finally {
     rmSync(fresh, { recursive: true, force: true });
@@ -91,13 +91,13 @@ function fetched(name, version, integrity) {
   return folder;
 }
 
-/** Bun for a target, as a path. */
+/** Returns the path of Bun for a target. */
 export function runtimeFor(target) {
   const { bun, integrity } = entryOf(target);
   return join(fetched(`@oven/bun-${bun}`, BUN, integrity), 'bin', 'bun');
 }
 
-/** The library of the system's keyring for a target, as a path. npm installs that of this computer. */
+/** Returns the path of the keyring library for a target. npm installs this computer's. */
 export function keyringFor(target) {
   const { keyring } = entryOf(target);
   const name = `@napi-rs/keyring-${keyring}`;

@@ -268,7 +268,7 @@ test("does not mention funds if a proxy's page comes back from a start", async (
   expect(requests.at(-1)).toMatchObject({ method: 'POST' });
 });
 
-describe('a page from something before the service', () => {
+describe('a page from a proxy in front of the service', () => {
   const page =
     (status: number, title = 'Sign in — Corp &amp; Co\u202e'): Handler =>
     () => ({

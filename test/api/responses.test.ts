@@ -71,7 +71,7 @@ test('warns of an odd field in the response to a POST', async () => {
   expect(warnings).toEqual([expect.stringContaining('data.name is not of the type string')]);
 });
 
-describe('an odd field does not hide the rest', () => {
+describe('an odd field', () => {
   const read = async (value: unknown) => {
     const told: string[] = [];
     const { url } = await scripted(data(value));
@@ -102,7 +102,7 @@ describe('an odd field does not hide the rest', () => {
       { ssh_keys: null },
       'data.ssh_keys.1 is not of the type object',
     ],
-  ])('reads around %s', async (_name, given, expected, words) => {
+  ])('does not hide the rest: %s', async (_name, given, expected, words) => {
     const { instance, told } = await read({ ...machine('A'), ...given });
     expect(instance).toEqual({ ...machine('A'), ...expected });
     expect(told).toEqual([odd(words)]);
@@ -114,7 +114,7 @@ describe('an odd field does not hide the rest', () => {
   });
 });
 
-describe('numbers that a double would change', () => {
+describe('a number that a double would change', () => {
   test.each<[string, unknown]>([
     ['90071992547409931234567', '90071992547409931234567'],
     ['9007199254740993', '9007199254740993'],

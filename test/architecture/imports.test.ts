@@ -48,7 +48,7 @@ const PARTS: Readonly<Record<string, RegExp>> = {
   open: /^programs\.ts$/,
   'big.js': /^rules\/money\.ts$/,
   'proper-lockfile': /^files\/lock\.ts$/,
-  // In the executable alone.
+  // Only in the executable.
   'bun:ffi': /^platform\/pipe\.ts$/,
 };
 

@@ -151,7 +151,7 @@ test('accepts a file of this user or root, and of nobody else', async () => {
     message: expect.stringContaining('belongs to another user'),
     remedy: ['chown', String(owner + 1), file],
   });
-  // It would take the file away from its user.
+  // A chown would take the file away from its user.
   expect(exposureOfConfig(file, 0)).toMatchObject({
     remedy: ['sudo', '-u', `#${owner}`, 'gpucloud'],
   });

@@ -9,7 +9,7 @@ import { isExecutable, PROGRAM } from '../support/program.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
-/** The executable, or a bundle of the program that nobody rebuilds while tests run it. */
+/** The executable, or a bundle that stays unchanged while tests run it. */
 export interface Bundle {
   readonly path: string;
   remove(): Promise<void>;
@@ -26,7 +26,7 @@ export async function builtBundle(): Promise<Bundle> {
 /** A change of the source that removes a safeguard. */
 export interface Mutant {
   readonly name: string;
-  /** Under src/. */
+  /** Below src/. */
   readonly file: string;
   readonly from: string;
   readonly to: string;

@@ -127,7 +127,7 @@ describe('a secret, with --debug', () => {
   const MANNERS: readonly Manner[] = ['well', 'error', 'page', 'hang up'];
 
   test.each(MANNERS)(
-    'is in no output of any command, if the service responds: %s',
+    'is in no output of any command: service responds %s',
     async (manner) => {
       service.manner = manner;
       // Without a response a read is tried three times with pauses, so the sample is smaller.

@@ -32,7 +32,7 @@ async function guard(...flags: string[]): Promise<void> {
   expect(code, stderr).toBe(0);
 }
 
-/** Rents instances that cost 100 RUB per hour. */
+/** Rents instances at 100 ₽ per hour. */
 async function rented(...names: string[]): Promise<Machine[]> {
   return Promise.all(
     names.map(async (name) => {
@@ -66,7 +66,7 @@ describe('--max-instances', () => {
         hint: expect.stringContaining('gpucloud profiles set work --max-instances 3'),
       });
     }
-    // Nothing is left that holds the name.
+    // Nothing reserves the name any more.
     await guard('--max-instances', '3');
     expect((await create('box-3')).code).toBe(0);
   });

@@ -25,7 +25,7 @@ describe('how long a balance lasts', () => {
     ['0.005', '0.01', '0.50', '2026-01-15T12:30:00.000Z'],
     ['0', '1', '0.00', '2026-01-15T12:00:00.000Z'],
     ['-12.345', '1', '0.00', '2026-01-15T12:00:00.000Z'],
-  ])('is, for %s at %s per hour, %s hours', (balance, rate, hours, end) => {
+  ])('lasts for %s at %s per hour: %s hours', (balance, rate, hours, end) => {
     const runway = of(balance, rate);
     expect(runway && hoursText(runway)).toBe(hours);
     expect(new Date(runway?.endsAt ?? 0).toISOString()).toBe(end);

@@ -4,7 +4,7 @@ import { transform } from 'esbuild';
 import { expect, test } from 'vitest';
 import { MUTATIONS, mutated, sourceOf } from './index.mjs';
 
-// `npm run mutate` takes minutes; this keeps its list in step with the source.
+// `npm run mutate` takes minutes, so this checks its list against the source.
 
 const TESTS = join(import.meta.dirname, '..');
 

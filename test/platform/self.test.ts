@@ -22,7 +22,7 @@ test('starts the npm package with Node and the file behind the link on PATH', ()
 });
 
 test.each(['/$bunfs/root/gpucloud', 'B:\\~BUN\\root\\gpucloud.exe', 'B:/~BUN/root/gpucloud.exe'])(
-  'starts the executable itself: %s is in no file system',
+  'starts the executable itself, whose %s is in no file system',
   (script) => {
     expect(selfOf('/usr/bin/gpucloud', script)).toEqual({
       form: 'executable',

@@ -11,7 +11,7 @@ function decimal(text: string) {
 }
 
 describe('charges for an instance', () => {
-  test('are exactly 24 times the price in 24 hours, hour by hour', async () => {
+  test('are exactly 24 hourly prices in 24 hours', async () => {
     const b = await bench();
     const id = await b.createActive('day');
     const before = await b.sandbox.status();

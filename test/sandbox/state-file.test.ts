@@ -264,7 +264,7 @@ describe('the virtual clock', () => {
     expect((await b.sandbox.status()).now).toBe('2026-03-01T13:00:00.000Z');
   });
 
-  test('catches up at most 366 days after a pause, and any time in use', async () => {
+  test('catches up at most 366 days if unused, and any time if used', async () => {
     const b = await bench();
     await b.sandbox.status();
     b.clock.time += 3000 * DAY;

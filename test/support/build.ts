@@ -1,5 +1,5 @@
 /** Builds the bundle once before the tests, so that none runs an old one. */
 export default async function setup(): Promise<void> {
-  // Tests of an executable take it as it is.
+  // Tests of the executable don't build it.
   if (process.env.GPUCLOUD_PROGRAM === undefined) await import('../../scripts/build.mjs');
 }

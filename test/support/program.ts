@@ -7,7 +7,7 @@ import { ASK_KEYRING } from '../../src/platform/self.ts';
 
 const EXECUTABLE = process.env.GPUCLOUD_PROGRAM;
 
-/** Whether these tests run the executable: `GPUCLOUD_PROGRAM=dist/exe/gpucloud`. */
+/** Set if the tests run the executable: `GPUCLOUD_PROGRAM=dist/exe/gpucloud`. */
 export const isExecutable = EXECUTABLE !== undefined;
 
 /** The built program. */
@@ -16,10 +16,10 @@ export const PROGRAM =
     ? fileURLToPath(new URL('../../bin/gpucloud.js', import.meta.url))
     : resolve(EXECUTABLE);
 
-/** What runs it: Node, or `env`, whose process the executable takes over. */
+/** The program that runs it: Node, or `env`, which the executable replaces. */
 export const RUNNER = isExecutable ? '/usr/bin/env' : process.execPath;
 
-/** The command that asks the system's keyring. */
+/** The command that reads the system keyring. */
 export const ASKS_KEYRING: readonly string[] = isExecutable
   ? [RUNNER, PROGRAM, ASK_KEYRING]
   : [RUNNER, fileURLToPath(new URL('../../dist/keyring.cjs', import.meta.url))];

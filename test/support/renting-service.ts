@@ -25,7 +25,7 @@ export class RentingService {
   /** The responses to the next POSTs, in order; later ones rent. */
   posts: ((request: RecordedRequest) => Answer | 'hangUp' | Promise<Answer | 'hangUp'>)[] = [];
 
-  /** Responses of the next requests to terminate, in order; afterwards they terminate. */
+  /** The responses to the next terminate requests, in order; later ones terminate. */
   terminations: ((id: string) => Answer | 'hangUp' | Promise<Answer | 'hangUp'>)[] = [];
 
   newId = () => NEW;

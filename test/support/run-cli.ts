@@ -47,11 +47,11 @@ export interface CliOptions {
   readonly openFile?: (path: string) => Promise<boolean>;
   /** The version of Node, as `v20.20.2`. */
   readonly nodeVersion?: string | undefined;
-  /** {@link SELF} if absent. */
+  /** Default: {@link SELF}. */
   readonly self?: Self;
 }
 
-/** The npm package, as it is installed for everyone. */
+/** The npm package, installed globally. */
 export const SELF: Self = {
   form: 'package',
   file: '/usr/bin/node',

@@ -3,7 +3,7 @@ import { type FollowedLog, follow } from '../../src/watch/follow.ts';
 import { manualClock } from '../support/clock.ts';
 import { event, type TestEvent } from './pages.ts';
 
-/** Follows a log with one event, and lists in order what became of it. */
+/** Follows a log with one event, and returns the steps in order. */
 async function followed(isWritten: boolean): Promise<string[]> {
   const steps: string[] = [];
   const log: FollowedLog<TestEvent> = {

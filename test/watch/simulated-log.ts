@@ -18,7 +18,7 @@ export type Happening =
 export interface SimulatedEvent {
   readonly id: string;
   readonly created_at: string;
-  /** Units of time. */
+  /** In units of 250 ms since the first moment. */
   readonly time: number;
   /** Whether it entered the log behind another one. */
   readonly late: boolean;

@@ -124,7 +124,7 @@ describe('an instance above --max-price, while it is terminated', () => {
   let near: World;
   afterEach(() => near.close());
 
-  /** The service rents above the limit. */
+  /** Rents an instance above the limit. */
   async function dear(terminate: () => Answer | 'hangUp') {
     service.shows = () => ({ price_per_hour_snapshot: '99.00' });
     near = await createWorld({

@@ -52,7 +52,7 @@ describe('instances events --follow', () => {
     const stage = await show((turn) => {
       if (turn === 30) setImmediate(() => stage.ctrlC());
       const { data, meta } = pageOf(logOf(20 + turn), 1, 100);
-      // Each look counts one event more that is never listed.
+      // Each reading counts one more event that is never listed.
       return ok(data, 200, { ...meta, total: meta.total + turn });
     });
     const { stderr } = await follow(stage, '--since', '2026-01-15T12:00:15Z', '--json');

@@ -4,7 +4,7 @@ import { ok } from '../../support/service.ts';
 export const ANNA_KEY = 'svc_sk_test_anna_0001';
 export const BORIS_KEY = 'svc_sk_test_boris_0002';
 
-/** Of a profile in JSON for which none was set. */
+/** The guards of a profile without any, in JSON. */
 export const NO_GUARDS = { max_instances: null, max_burn: null };
 
 const ANNA = { id: 'user-anna', email: 'anna@example.com', name: 'Anna', balance: '1500.50' };

@@ -175,7 +175,7 @@ describe('me set-password', () => {
   });
 
   it.each([['json'], ['table'], ['yaml']])(
-    'shows no password in %s, a trace or the response of a chatty service',
+    'shows no password in %s, a trace or a response that repeats it',
     async (format) => {
       const world = await createWorld({
         handler: ({ body }) => ok({ ...USER, ...(body as object), name: `new: ${NEW}` }),

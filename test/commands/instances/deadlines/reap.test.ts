@@ -155,7 +155,7 @@ describe('reap', () => {
       expect((await world.cli(argv)).code).toBe(0);
     }
     world.clock.advance(5 * HOUR);
-    // Four are terminated at once, in the order of their ids: the last one has to wait.
+    // Four are terminated at once, in ID order, so the last one waits.
     const moving = once(() => world.cli(['instances', 'expire', 'lab-3', '--after', '8h']));
     const slowly = async (id: string) => {
       expect((await moving()).code).toBe(0);
@@ -287,7 +287,7 @@ describe('every other command', () => {
     world.clock.advance(26 * HOUR);
     world.ahead = -26 * HOUR;
     expect((await world.cli(['drives', 'list', '-q'])).stderr).toBe('');
-    // Without a response the service's time is not known.
+    // Without a response, the service's time is unknown.
     expect((await world.cli(['profiles', 'list'])).stderr).not.toContain('deadline');
   });
 

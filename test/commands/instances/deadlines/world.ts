@@ -13,15 +13,15 @@ export const IN_FOUR_HOURS = ['--terminate-after', '4h', '--unenforced'];
 
 export interface DeadlineWorld extends World {
   readonly rented: RentingService;
-  /** Milliseconds by which the service's clock is ahead of this computer's. */
+  /** How far the service's clock is ahead of this computer's, in milliseconds. */
   ahead: number;
-  /** By the service's clock, in ISO 8601. */
+  /** The service's time in ISO 8601. */
   at(hours: number): string;
-  /** Writes what a scheduled reap leaves behind. */
+  /** Writes the heartbeat of a scheduled reap. */
   arm(profile?: string, account?: string): Promise<void>;
 }
 
-/** A computer and a renting service with a clock of its own. */
+/** A computer and a renting service with its own clock. */
 export async function deadlineWorld(options: Partial<WorldOptions> = {}): Promise<DeadlineWorld> {
   const rented = new RentingService();
   rented.newId = () => ID;
@@ -50,13 +50,13 @@ export async function deadlineWorld(options: Partial<WorldOptions> = {}): Promis
   return own;
 }
 
-/** Rents an instance that is to be terminated in four hours. */
+/** Rents an instance with a deadline in four hours. */
 export async function rentForFourHours({ cli }: World): Promise<void> {
   const { code, stderr } = await cli([...CREATE, ...IN_FOUR_HOURS]);
   expect({ code, stderr }).toMatchObject({ code: 0 });
 }
 
-/** The records in a folder of the journal, read without any of the product's code. */
+/** Reads the records in a folder of the journal without the program's code. */
 export function recordsIn(
   { home }: Pick<World, 'home'>,
   folder: 'requests' | 'instances' | 'deadlines' | 'archive',
