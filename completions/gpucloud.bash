@@ -357,7 +357,7 @@ __gpucloud_at_instances_reap() {
     --every) offer=free ;;
     --columns) offer='list name id deadline outcome overdue_seconds' ;;
     --sort) offer='words name id deadline outcome overdue_seconds' ;;
-    ' ') flags=--every ;;
+    ' ') flags='--install --uninstall --status --every' ;;
     *) return 1 ;;
   esac
 }

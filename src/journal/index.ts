@@ -8,6 +8,7 @@ export type * from './contract.ts';
 export {
   heartbeatOf,
   heartbeatsIn,
+  removeHeartbeat,
   writeHeartbeat,
 } from './deadlines/heartbeats.ts';
 export type { Heartbeat, Operation, Origin, Snapshot } from './record.ts';

@@ -69,6 +69,7 @@ type Program =
   | 'python3'
   | 'rsync'
   | 'ssh-keygen'
+  | 'systemd-analyze'
   | 'zsh';
 type Need = 'ssh' | Check | Program | `/${string}`;
 

@@ -49,6 +49,8 @@ export interface CliOptions {
   readonly nodeVersion?: string | undefined;
   /** Default: {@link SELF}. */
   readonly self?: Self;
+  /** As `process.platform`; linux. */
+  readonly platform?: string;
 }
 
 /** The npm package, installed globally. */
@@ -206,7 +208,7 @@ async function runCli(
     ),
     clock,
     home,
-    platform: 'linux',
+    platform: options.platform ?? 'linux',
     ...(options.nodeVersion === undefined ? {} : { nodeVersion: options.nodeVersion }),
     pid: 4242,
     uid: process.geteuid?.(),

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { filesIn, readText, writeRecord } from '../files.ts';
+import { exists, filesIn, readText, removeFile, writeRecord } from '../files.ts';
 import { fileName } from '../names.ts';
 import { type Heartbeat, parseRecord } from '../record.ts';
 
@@ -24,4 +24,9 @@ export async function writeHeartbeat(
   heartbeat: Omit<Heartbeat, 'version'>,
 ): Promise<void> {
   await writeRecord(heartbeatPath(state, profile), { version: 1, ...heartbeat });
+}
+
+export function removeHeartbeat(state: string, profile: string): void {
+  const path = heartbeatPath(state, profile);
+  if (exists(path)) removeFile(path);
 }

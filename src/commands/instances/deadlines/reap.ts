@@ -1,6 +1,7 @@
 import { ruled } from '../../../cli/parse.ts';
 import { action } from '../../../cli/verb.ts';
-import { CliError, throwAll } from '../../../errors.ts';
+import { CliError, throwAll, usageError } from '../../../errors.ts';
+import type { ArmedStatus } from '../../../instances/deadlines/arm.ts';
 import { beat, noteFailure } from '../../../instances/deadlines/heartbeat.ts';
 import { type Reaped, reapOverdue } from '../../../instances/deadlines/reap.ts';
 import type { View } from '../../../output/output.ts';
@@ -23,22 +24,56 @@ const reapedView: View<Reaped> = {
   empty: 'Nothing is past its deadline.',
 };
 
+const armedView: View<ArmedStatus> = {
+  columns: [
+    { id: 'profile', header: 'PROFILE', value: (s) => s.profile },
+    { id: 'armed', header: 'ARMED', value: (s) => (s.armed ? 'yes' : 'no') },
+    { id: 'scheduler', header: 'SCHEDULER', value: (s) => s.scheduler },
+    { id: 'every_seconds', header: 'EVERY SECONDS', value: (s) => s.every_seconds },
+    { id: 'last_run_at', header: 'LAST RUN', kind: 'time', value: (s) => s.last_run_at },
+    { id: 'failure', header: 'FAILURE', value: (s) => s.failure },
+  ],
+  id: ({ profile }) => profile,
+  empty: 'Nothing is scheduled.',
+};
+
 export const reap = action({
   view: reapedView,
   notes:
     "Terminates every instance of the account whose deadline has passed by the service's clock, " +
     'without asking.\n\n' +
     'Exits with 0 if nothing is past its deadline or all have ended, and with 7 if an outcome ' +
-    'is unknown. Any number of runs may overlap.',
+    'is unknown. Any number of runs may overlap.\n\n' +
+    '--install lets systemd, launchd or cron repeat it for the active profile, and waits for the ' +
+    'first run. With another scheduler, run "reap --every 5m" every five minutes. ' +
+    'docs/deadlines.md has the details.',
   ends: ['outcomeUnknown'],
-  examples: ['gpucloud instances reap', 'gpucloud instances reap --every 10m'],
+  examples: [
+    'gpucloud instances reap --install',
+    'gpucloud instances reap --status --json',
+    'gpucloud instances reap',
+  ],
   takes: (command) =>
-    command.option(
-      '--every <duration>',
-      'the interval at which a scheduler repeats this command, such as 5m',
-      ruled('--every', schedule),
-    ),
-  async run(context, { every }) {
+    command
+      .option('--install', 'schedule it on this computer')
+      .option('--uninstall', 'remove it from the scheduler')
+      .option('--status', 'show whether deadlines are enforced')
+      .option(
+        '--every <duration>',
+        'how often a scheduler runs this command (default with --install: 5m)',
+        ruled('--every', schedule),
+      ),
+  async run(context, { every, install, uninstall, status }) {
+    const chosen = [install, uninstall, status].filter((flag) => flag === true);
+    if (chosen.length > 1) throw usageError('give one of --install, --uninstall and --status');
+    if (chosen.length === 1) {
+      const { arm, armedStatus, DEFAULT_EVERY, disarm } = await import(
+        '../../../instances/deadlines/arm.ts'
+      );
+      if (install === true) await arm(every ?? DEFAULT_EVERY, context);
+      if (uninstall === true) await disarm(context);
+      return context.out.item(await armedStatus(context), armedView);
+    }
     const { rows, errors } = await noteFailure(every, context, () => reapOverdue(context));
     const unsaved = every === undefined ? [] : await failures(beat(every, context));
     await context.out.list(rows, reapedView);

@@ -1,0 +1,196 @@
+import type { Context } from '../../context.ts';
+import { CliError, usageError } from '../../errors.ts';
+import { type Heartbeat, heartbeatOf, removeHeartbeat } from '../../journal/index.ts';
+import { shellLine } from '../../output/shell-line.ts';
+import { spanText } from '../../output/time.ts';
+import { durationWord } from '../../rules/times.ts';
+import { commandLine } from '../scheduler/crontab.ts';
+import {
+  type Job,
+  type Scheduler,
+  schedulerHere,
+  schedulersOf,
+  schedulersWith,
+} from '../scheduler/index.ts';
+import { isAlive } from './armed.ts';
+import { profileOf } from './heartbeat.ts';
+
+export const DEFAULT_EVERY = 5 * 60_000;
+
+/** Milliseconds for a run that was started: its requests may time out. */
+const LONGEST_RUN = 120_000;
+
+/** What the scheduler gets of this environment, besides the folders. */
+const PASSED_ON = [
+  'HTTPS_PROXY',
+  'https_proxy',
+  'ALL_PROXY',
+  'all_proxy',
+  'NO_PROXY',
+  'no_proxy',
+  'NODE_EXTRA_CA_CERTS',
+];
+
+/** Whether deadlines are enforced for the active profile. */
+export interface ArmedStatus {
+  readonly profile: string;
+  readonly armed: boolean;
+  /** Where "instances reap" is scheduled; null for nowhere, or by other means than `--install`. */
+  readonly scheduler: Scheduler['name'] | null;
+  readonly every_seconds: number | null;
+  /** By this computer's clock (ISO 8601): the last run that reached the service. */
+  readonly last_run_at: string | null;
+  readonly age_seconds: number | null;
+  /** Why a later run did not. */
+  readonly failure: string | null;
+}
+
+export async function armedStatus(context: Context): Promise<ArmedStatus> {
+  const profile = await profileOf(context);
+  const [scheduler] = await schedulersWith(entryName(profile), schedulersIn(context));
+  const heartbeat = heartbeatOf((await context.folders()).state, profile);
+  const now = context.clock.now();
+  return {
+    profile,
+    armed: heartbeat !== undefined && isAlive(heartbeat, now),
+    scheduler: scheduler?.name ?? null,
+    every_seconds: heartbeat === undefined ? null : heartbeat.every / 1000,
+    last_run_at: heartbeat?.at ?? null,
+    age_seconds: ageOf(heartbeat?.at, now),
+    failure: heartbeat?.failure?.message ?? null,
+  };
+}
+
+function ageOf(at: string | null | undefined, now: number): number | null {
+  return at == null ? null : Math.floor((now - Date.parse(at)) / 1000);
+}
+
+/**
+ * Lets the computer's scheduler repeat "instances reap", and waits for a run through it that reaches
+ * the service: only the scheduler shows whether the key can be read there.
+ */
+export async function arm(every: number, context: Context): Promise<void> {
+  const profile = await ensureStoredKey(context);
+  const job = await jobOf(profile, every, context);
+  const scheduler = await schedulerHere(schedulersIn(context));
+  if (scheduler === undefined) {
+    const isWindows = context.host.platform === 'win32';
+    const line = isWindows ? shellLine(job.command, 'win32') : commandLine(job);
+    throw usageError(
+      'No scheduler was found that you may use here (systemd, launchd, crontab).',
+      `let another one run this every ${spanText(every / 1000)}: ${line}`,
+    );
+  }
+  const { state } = await context.folders();
+  const before = heartbeatOf(state, profile);
+  await scheduler.install(job);
+  context.err.note(`Installed ${job.name} (${scheduler.name}).`);
+  if (scheduler.name === 'systemd') {
+    context.err.note('It runs while you are logged in. To run it always: loginctl enable-linger');
+  }
+  const until = context.clock.now() + scheduler.startsWithin(job) + LONGEST_RUN;
+  await firstRun({ profile, state, before, until }, context);
+}
+
+/** Throws unless a scheduled run can read the key by itself. */
+async function ensureStoredKey(context: Context): Promise<string> {
+  // A missing key is reported as by every other command.
+  await context.api();
+  const { sandbox, profile, apiKey, baseUrl } = await context.settings();
+  const isStored = apiKey?.source === 'profile' && baseUrl?.source === 'profile';
+  if (profile !== undefined && (sandbox || isStored)) return profile.value;
+  throw usageError(
+    'A scheduled run sees only what a profile stores, and the key or the base URL comes from elsewhere.',
+    'store both: gpucloud login; then unset GPUCLOUD_API_KEY and GPUCLOUD_BASE_URL',
+  );
+}
+
+async function jobOf(profile: string, every: number, context: Context): Promise<Job> {
+  const { file, args } = context.host.self();
+  const { config, state } = await context.folders();
+  const passed = PASSED_ON.flatMap((name) => {
+    const value = context.env[name];
+    // An address with a user name may hold a password, and others may read the entry.
+    return value === undefined || value === '' || value.includes('@') ? [] : [[name, value]];
+  });
+  return {
+    name: entryName(profile),
+    about: `Terminate gpucloud instances that are past their deadline (profile ${profile})`,
+    command: [
+      file,
+      ...args,
+      '--profile',
+      profile,
+      'instances',
+      'reap',
+      '--every',
+      durationWord(every),
+    ],
+    env: {
+      GPUCLOUD_CONFIG_DIR: config,
+      GPUCLOUD_STATE_DIR: state,
+      ...Object.fromEntries(passed),
+    },
+    every,
+  };
+}
+
+interface FirstRun {
+  readonly profile: string;
+  readonly state: string;
+  readonly before: Heartbeat | undefined;
+  readonly until: number;
+}
+
+async function firstRun(
+  { profile, state, before, until }: FirstRun,
+  { clock, err, signal }: Context,
+): Promise<void> {
+  const progress = err.progress('Waiting for the first scheduled run');
+  try {
+    while (clock.now() < until) {
+      const { at, failure } = heartbeatOf(state, profile) ?? {};
+      if (at != null && at !== before?.at) return;
+      if (failure !== undefined && failure.at !== before?.failure?.at) {
+        throw notArmed(`the scheduled run failed: ${failure.message}`);
+      }
+      await clock.sleep(500, signal);
+    }
+    throw notArmed('the scheduler did not run it in time');
+  } finally {
+    progress.done();
+  }
+}
+
+function notArmed(why: string): CliError {
+  return new CliError('refused', `Installed, but deadlines are not enforced: ${why}`, {
+    hint: 'when that is mended: gpucloud instances reap --install; to remove it: gpucloud instances reap --uninstall',
+  });
+}
+
+/** Removes the entry of the active profile from every scheduler that has one. */
+export async function disarm(context: Context): Promise<void> {
+  const profile = await profileOf(context);
+  const name = entryName(profile);
+  const having = await schedulersWith(name, schedulersIn(context));
+  for (const scheduler of having) {
+    await scheduler.uninstall(name);
+    context.err.note(`Removed ${name} (${scheduler.name}).`);
+  }
+  // What is not scheduled any more is not armed until its last heartbeat is old.
+  removeHeartbeat((await context.folders()).state, profile);
+}
+
+function entryName(profile: string): string {
+  return `gpucloud-reap-${profile}`;
+}
+
+function schedulersIn({ start, host, env }: Context): readonly Scheduler[] {
+  if (host.home === undefined) throw usageError('there is no home folder, so nothing is scheduled');
+  return schedulersOf(host.platform, {
+    start,
+    home: host.home,
+    uid: host.uid ?? 0,
+    configHome: env.XDG_CONFIG_HOME || undefined,
+  });
+}

@@ -1,0 +1,36 @@
+import type { Start } from '../../programs.ts';
+
+/** A command that a scheduler repeats. No part of it is a secret. */
+export interface Job {
+  /** The name of its entry, such as `gpucloud-reap-work`. */
+  readonly name: string;
+  readonly about: string;
+  /** The program as an absolute path, and its words. */
+  readonly command: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+  /** Milliseconds; whole minutes. */
+  readonly every: number;
+}
+
+/** Where entries are kept, and how the scheduler's own program is started. */
+export interface Computer {
+  readonly start: Start;
+  readonly home: string;
+  readonly uid: number;
+  /** `$XDG_CONFIG_HOME`, if it is set. */
+  readonly configHome: string | undefined;
+}
+
+/** A scheduler of the computer that a user may use without administrator rights. */
+export interface Scheduler {
+  readonly name: 'systemd' | 'launchd' | 'crontab';
+  /** Whether it can be used here. */
+  isHere(): Promise<boolean>;
+  /** Writes the entry in the place of an earlier one, and runs the job once if the scheduler can. */
+  install(job: Job): Promise<void>;
+  /** Milliseconds after which a new entry has certainly been started. */
+  startsWithin(job: Job): number;
+  hasEntry(name: string): Promise<boolean>;
+  /** Removes the entry; there may be none. */
+  uninstall(name: string): Promise<void>;
+}

@@ -1,0 +1,57 @@
+import { usageError } from '../../errors.ts';
+import { shellLine } from '../../output/shell-line.ts';
+import type { Computer, Job, Scheduler } from './contract.ts';
+import { mustRun, runTool } from './tool.ts';
+
+/** Characters of a line that every cron reads whole. */
+const LONGEST = 990;
+
+/** A line in the user's crontab, found again by the comment at its end. */
+export function crontab({ start }: Pick<Computer, 'start'>): Scheduler {
+  /** The lines of the crontab; undefined if it can't be read. */
+  async function read(): Promise<string[] | undefined> {
+    const { code, stdout, stderr } = await runTool(start, ['crontab', '-l']);
+    if (code === 0) return stdout.replace(/\n$/, '').split('\n');
+    return code !== undefined && /no crontab/i.test(stderr) ? [] : undefined;
+  }
+  async function write(lines: readonly string[]): Promise<void> {
+    await mustRun(start, ['crontab', '-'], lines.map((line) => `${line}\n`).join(''));
+  }
+  const isOf = (name: string) => (line: string) => line.endsWith(` # ${name}`);
+  return {
+    name: 'crontab',
+    // Cron can't be told to run a line now, and looks for a new one once a minute.
+    startsWithin: ({ every }) => every + 120_000,
+    isHere: async () => (await read()) !== undefined,
+    hasEntry: async (name) => (await read())?.some(isOf(name)) === true,
+    async install(job) {
+      const others = ((await read()) ?? []).filter((line) => !isOf(job.name)(line));
+      await write([...others, cronLine(job)]);
+    },
+    async uninstall(name) {
+      const lines = (await read()) ?? [];
+      const others = lines.filter((line) => !isOf(name)(line));
+      if (others.length < lines.length) await write(others);
+    },
+  };
+}
+
+/** The command with its variables, for any shell. */
+export function commandLine({ command, env }: Pick<Job, 'command' | 'env'>): string {
+  const variables = Object.entries(env).map(([name, value]) => `${name}=${value}`);
+  return shellLine(['/usr/bin/env', ...variables, ...command]);
+}
+
+/** What it prints would be mailed every few minutes; `reap --status` has the reason of a failure. */
+export function cronLine(job: Job): string {
+  const command = `${commandLine(job)} >/dev/null 2>&1`;
+  // Cron takes a bare % for the end of the line.
+  const line = `*/${job.every / 60_000} * * * * ${command.replaceAll('%', '\\%')} # ${job.name}`;
+  if (line.length > LONGEST || line.includes('\n')) {
+    throw usageError(
+      "the command doesn't fit into a line of a crontab: its paths are too long, or hold a line break",
+      'GPUCLOUD_CONFIG_DIR and GPUCLOUD_STATE_DIR name other folders',
+    );
+  }
+  return line;
+}

@@ -1,0 +1,248 @@
+import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { TEST_KEY } from '../../../support/run-cli.ts';
+import { errorOf } from '../../../support/stderr-lines.ts';
+import { CREATE, type DeadlineWorld, deadlineWorld } from './world.ts';
+
+let world: DeadlineWorld;
+beforeEach(async () => {
+  world = await deadlineWorld({ signedIn: false });
+  mkdirSync(join(world.home, 'bin'));
+  const argv = ['login', '--profile', 'work', '--base-url', world.service.url, '--key-stdin'];
+  const { code, stderr } = await world.cli([...argv, '--store', 'file'], {
+    stdin: `${TEST_KEY}\n`,
+  });
+  expect(code, stderr).toBe(0);
+});
+afterEach(() => world.close());
+
+const NAME = 'gpucloud-reap-work';
+const REAP = ['instances', 'reap'];
+const at = (...names: string[]) => join(world.home, ...names);
+const read = (...names: string[]) => readFileSync(at(...names), 'utf8');
+
+/** A program of the computer, as a script of the shell; `$STATE` is a folder of its own. */
+function program(name: string, script: string): void {
+  writeFileSync(at('bin', name), `#!/bin/sh\nSTATE='${world.home}'\n${script}\n`);
+  chmodSync(at('bin', name), 0o755);
+}
+
+/** A crontab that keeps what it is given, as the real one does, and a cron that never runs. */
+function crontabWith(lines?: string): void {
+  if (lines !== undefined) writeFileSync(at('crontab'), lines);
+  program(
+    'crontab',
+    `case $1 in
+      -l) cat "$STATE/crontab" 2>/dev/null || { echo "no crontab for me" >&2; exit 1; } ;;
+      -) cat > "$STATE/crontab" ;;
+      *) exit 2 ;;
+    esac`,
+  );
+}
+
+/** A user's systemd that runs a started service by writing what a run leaves behind. */
+function systemctlLeaving(heartbeat: object): void {
+  const text = JSON.stringify({
+    version: 1,
+    service: world.service.url,
+    every: 300_000,
+    ...heartbeat,
+  });
+  program(
+    'systemctl',
+    `echo "$*" >> "$STATE/calls"
+    UNITS="$STATE/.config/systemd/user"
+    case "$*" in
+      '--user start --no-block ${NAME}.service')
+        test -f "$UNITS/${NAME}.service" || exit 5
+        mkdir -p "$STATE/state/reap" && printf '%s' '${text}' > "$STATE/state/reap/work.json" ;;
+      '--user enable --now ${NAME}.timer') test -f "$UNITS/${NAME}.timer" ;;
+    esac`,
+  );
+}
+
+const cli = (argv: readonly string[], options = {}) =>
+  world.cli(argv, { env: { PATH: `${at('bin')}:/usr/bin:/bin` }, ...options });
+const now = () => new Date(world.clock.now()).toISOString();
+
+describe('reap --install', () => {
+  test('arms deadlines by the first run through systemd', async () => {
+    systemctlLeaving({ account: 'user-1', at: now() });
+    const { code, stdout, stderr } = await cli([...REAP, '--install', '--json']);
+    expect(code, stderr).toBe(0);
+    expect(JSON.parse(stdout)).toEqual({
+      profile: 'work',
+      armed: true,
+      scheduler: 'systemd',
+      every_seconds: 300,
+      last_run_at: now(),
+      age_seconds: 0,
+      failure: null,
+    });
+    const unit = read('.config', 'systemd', 'user', `${NAME}.service`);
+    expect(unit).toContain(
+      `"GPUCLOUD_CONFIG_DIR=${at('config')}" "GPUCLOUD_STATE_DIR=${at('state')}"`,
+    );
+    expect(unit).toContain('"--profile" "work" "instances" "reap" "--every" "5m"');
+    expect(unit).not.toContain('svc_sk_');
+    expect(read('calls').trim().split('\n')).toEqual([
+      '--user show-environment',
+      '--user daemon-reload',
+      `--user enable --now ${NAME}.timer`,
+      `--user start --no-block ${NAME}.service`,
+    ]);
+    expect((await cli([...CREATE, '--terminate-after', '4h'])).code).toBe(0);
+  });
+
+  test('says why a run through the scheduler failed, and arms nothing', async () => {
+    systemctlLeaving({
+      account: null,
+      at: null,
+      failure: { at: now(), message: 'The keyring is locked.' },
+    });
+    const { code, stderr } = await cli([...REAP, '--install', '--json']);
+    expect(code).toBe(1);
+    expect(errorOf(stderr).message).toBe(
+      'Installed, but deadlines are not enforced: the scheduled run failed: The keyring is locked.',
+    );
+    expect((await cli([...CREATE, '--terminate-after', '4h'])).code).toBe(2);
+  });
+
+  test('keeps the other lines of a crontab, and says that cron never ran it', async () => {
+    crontabWith('MAILTO=me\n0 4 * * * backup % daily\n');
+    const { code, stderr } = await cli([...REAP, '--install', '--every', '10m']);
+    expect(code).toBe(1);
+    expect(stderr).toContain('the scheduler did not run it in time');
+    const lines = read('crontab').split('\n');
+    expect(lines.slice(0, 2)).toEqual(['MAILTO=me', '0 4 * * * backup % daily']);
+    expect(lines[2]).toMatch(
+      new RegExp(`^\\*/10 \\* \\* \\* \\* .* reap --every 10m .* # ${NAME}$`),
+    );
+    expect(lines).toHaveLength(4);
+  });
+
+  test('replaces its own line, and removes that line alone', async () => {
+    const others = 'MAILTO=me\n# gpucloud-reap-workshop\n1 1 * * * x # gpucloud-reap-other\n';
+    crontabWith(others);
+    await cli([...REAP, '--install']);
+    await cli([...REAP, '--install', '--every', '10m']);
+    expect(
+      read('crontab')
+        .split('\n')
+        .filter((line) => line.endsWith(` # ${NAME}`)),
+    ).toHaveLength(1);
+    const { code, stdout } = await cli([...REAP, '--uninstall', '--json']);
+    expect({ code, status: JSON.parse(stdout) }).toMatchObject({
+      code: 0,
+      status: { armed: false, scheduler: null },
+    });
+    expect(read('crontab')).toBe(others);
+  });
+
+  test('starts with an empty crontab', async () => {
+    crontabWith();
+    await cli([...REAP, '--install']);
+    expect(read('crontab').split('\n')).toHaveLength(2);
+  });
+
+  test('leaves a crontab alone that it may not read', async () => {
+    program('crontab', 'echo "You are not allowed to use this program" >&2; exit 1');
+    const { code, stderr } = await cli([...REAP, '--install']);
+    expect(code).toBe(2);
+    expect(stderr).toContain('No scheduler was found');
+  });
+
+  test.each([
+    ['linux', `/usr/bin/env 'GPUCLOUD_CONFIG_DIR=`],
+    ['win32', ''],
+  ])('prints the line for another scheduler: %s', async (platform, words) => {
+    const { code, stderr } = await cli([...REAP, '--install'], { platform });
+    expect(code).toBe(2);
+    expect(stderr).toContain('let another one run this every 5 min: ');
+    expect(stderr).toContain(words.replace("'", ''));
+    expect(stderr).toContain('--profile work instances reap --every 5m');
+  });
+
+  test('refuses a key that only this shell has', async () => {
+    crontabWith();
+    const env = { GPUCLOUD_API_KEY: TEST_KEY, PATH: `${at('bin')}:/usr/bin:/bin` };
+    const { code, stderr } = await world.cli([...REAP, '--install'], { env });
+    expect(code).toBe(2);
+    expect(stderr).toContain('A scheduled run sees only what a profile stores');
+    expect(existsSync(at('crontab'))).toBe(false);
+  });
+
+  test('passes a proxy on, but no password of one', async () => {
+    systemctlLeaving({ account: 'user-1', at: now() });
+    const env = {
+      PATH: `${at('bin')}:/usr/bin:/bin`,
+      HTTPS_PROXY: 'http://proxy.example:3128',
+      https_proxy: 'http://me:secret@proxy.example:3128',
+    };
+    await world.cli([...REAP, '--install'], { env });
+    const unit = read('.config', 'systemd', 'user', `${NAME}.service`);
+    expect(unit).toContain('"HTTPS_PROXY=http://proxy.example:3128"');
+    expect(unit).not.toContain('secret');
+  });
+
+  test('loads an agent of launchd on macOS', async () => {
+    const heartbeat = {
+      version: 1,
+      service: world.service.url,
+      account: 'user-1',
+      every: 300_000,
+      at: now(),
+    };
+    program(
+      'launchctl',
+      `echo "$*" >> "$STATE/calls"
+      case $1 in
+        bootstrap) test -f "$3" && mkdir -p "$STATE/state/reap" &&
+          printf '%s' '${JSON.stringify(heartbeat)}' > "$STATE/state/reap/work.json" ;;
+        bootout) exit 3 ;;
+      esac`,
+    );
+    const { code, stdout, stderr } = await cli([...REAP, '--install', '--json'], {
+      platform: 'darwin',
+    });
+    expect(code, stderr).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({ armed: true, scheduler: 'launchd' });
+    const plist = at('Library', 'LaunchAgents', `${NAME}.plist`);
+    expect(existsSync(plist)).toBe(true);
+    await cli([...REAP, '--uninstall'], { platform: 'darwin' });
+    expect(existsSync(plist)).toBe(false);
+  });
+});
+
+describe('reap --uninstall', () => {
+  test('removes the timer, and disarms deadlines at once', async () => {
+    systemctlLeaving({ account: 'user-1', at: now() });
+    await cli([...REAP, '--install']);
+    const { code, stderr } = await cli([...REAP, '--uninstall']);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: `Removed ${NAME} (systemd).\n` });
+    expect(existsSync(at('.config', 'systemd', 'user', `${NAME}.timer`))).toBe(false);
+    expect(read('calls')).toContain(`--user disable --now ${NAME}.timer\n`);
+    expect((await cli([...CREATE, '--terminate-after', '4h'])).code).toBe(2);
+  });
+
+  test('succeeds if nothing is scheduled', async () => {
+    expect((await cli([...REAP, '--uninstall'])).code).toBe(0);
+  });
+});
+
+test('reap --status shows a dead schedule, with the age of its last run', async () => {
+  systemctlLeaving({ account: 'user-1', at: now() });
+  await cli([...REAP, '--install']);
+  world.clock.advance(3_600_000);
+  const { stdout } = await cli([...REAP, '--status', '--json']);
+  expect(JSON.parse(stdout)).toMatchObject({
+    armed: false,
+    scheduler: 'systemd',
+    age_seconds: 3600,
+  });
+});
+
+test('two of --install, --uninstall and --status exit with 2', async () => {
+  expect((await cli([...REAP, '--install', '--status'])).code).toBe(2);
+});

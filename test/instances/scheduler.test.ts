@@ -1,0 +1,88 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
+import type { Job } from '../../src/instances/scheduler/contract.ts';
+import { cronLine } from '../../src/instances/scheduler/crontab.ts';
+import { agentFile } from '../../src/instances/scheduler/launchd.ts';
+import { serviceUnit, timerUnit } from '../../src/instances/scheduler/systemd.ts';
+import { needs } from '../support/needs.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'gpucloud-scheduler-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+/** Words that each file format has to quote. */
+const ODD = `a b %d $HOME "quoted" it's <&> \\n`;
+
+const JOB: Job = {
+  name: 'gpucloud-reap-work',
+  about: 'Terminate instances (100 % of them)',
+  command: ['/usr/bin/printf', '%s|', ODD, '--every', '5m'],
+  env: { GPUCLOUD_CONFIG_DIR: `/home/${ODD}`, GPUCLOUD_STATE_DIR: '/state' },
+  every: 5 * 60_000,
+};
+
+describe('the systemd unit', () => {
+  test('is one that systemd accepts', needs('systemd-analyze'), () => {
+    const files = { service: serviceUnit(JOB), timer: timerUnit(JOB) };
+    const paths = Object.entries(files).map(([kind, text]) => {
+      const path = join(folder, `${JOB.name}.${kind}`);
+      writeFileSync(path, text);
+      return path;
+    });
+    const { status, stderr } = spawnSync('systemd-analyze', ['verify', '--user', ...paths], {
+      encoding: 'utf8',
+      env: { ...process.env, XDG_RUNTIME_DIR: folder },
+    });
+    const own = stderr.split('\n').filter((line) => line.includes(JOB.name));
+    expect({ status, own }).toEqual({ status: 0, own: [] });
+  });
+
+  test('runs every five minutes, and makes up for missed runs', () => {
+    expect(timerUnit(JOB)).toMatch(/^OnCalendar=\*:0\/5$/m);
+    expect(timerUnit(JOB)).toMatch(/^Persistent=true$/m);
+  });
+
+  test('keeps words and variables as they are', () => {
+    const unit = serviceUnit(JOB);
+    expect(unit).toContain(`"a b %%d $$HOME \\"quoted\\" it's <&> \\\\n"`);
+    expect(unit).toContain(`"GPUCLOUD_CONFIG_DIR=/home/a b %%d $HOME \\"quoted\\" it's <&> \\\\n"`);
+  });
+});
+
+test('the launchd file is a property list with the same words', needs('python3'), () => {
+  const path = join(folder, 'agent.plist');
+  writeFileSync(path, agentFile(JOB));
+  const script =
+    'import json, plistlib, sys; print(json.dumps(plistlib.load(open(sys.argv[1], "rb"))))';
+  const { stdout, stderr } = spawnSync('python3', ['-c', script, path], { encoding: 'utf8' });
+  expect(stderr).toBe('');
+  expect(JSON.parse(stdout)).toEqual({
+    Label: JOB.name,
+    ProgramArguments: JOB.command,
+    EnvironmentVariables: JOB.env,
+    StartInterval: 300,
+    RunAtLoad: true,
+  });
+});
+
+describe('the line of a crontab', () => {
+  test('is read back as the same words, by the shell that cron starts', needs('POSIX'), () => {
+    const line = cronLine(JOB);
+    expect(line).toMatch(/^\*\/5 \* \* \* \* \/usr\/bin\/env /);
+    expect(line).toMatch(/ # gpucloud-reap-work$/);
+    // Cron takes off the backslash before a percent sign.
+    const command = line
+      .replace(/^(\S+ ){5}/, '')
+      .replaceAll('\\%', '%')
+      .replace('>/dev/null 2>&1', '');
+    const { stdout } = spawnSync('/bin/sh', ['-c', command], { encoding: 'utf8', env: {} });
+    expect(stdout).toBe(`${ODD}|--every|5m|`);
+  });
+
+  test('is refused if cron would cut it', () => {
+    const env = { ...JOB.env, GPUCLOUD_STATE_DIR: `/${'x'.repeat(1000)}` };
+    expect(() => cronLine({ ...JOB, env })).toThrow("doesn't fit into a line of a crontab");
+  });
+});
