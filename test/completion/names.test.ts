@@ -2,7 +2,7 @@ import { chmod, mkdir, mkdtemp, readFile, stat, writeFile } from 'node:fs/promis
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { isPlain, learnNames, textFor } from '../../src/completion/names.ts';
-import { fc, runs } from '../support/random.ts';
+import { anyText, fc, runs } from '../support/random.ts';
 import { createSandboxWorld, createWorld, type SandboxWorld } from '../support/run-cli.ts';
 import { HARDWARE } from '../support/sandbox-ids.ts';
 import { ok } from '../support/service.ts';
@@ -216,7 +216,7 @@ describe('names with odd characters', () => {
   });
 
   test('give whole lines of four fields for any text', () => {
-    const text = fc.string({ unit: 'binary' });
+    const text = anyText();
     fc.assert(
       fc.property(fc.array(fc.record({ id: text, name: text, state: text })), (things) => {
         const lines = textFor(

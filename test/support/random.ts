@@ -8,6 +8,18 @@ fc.configureGlobal({ seed: SEED });
 
 export { fc };
 
+/**
+ * Any characters but halves of surrogate pairs. Like `fc.string({ unit: 'binary' })`, which first
+ * takes seconds to list all of them.
+ */
+export function anyText(lengths: { minLength?: number; maxLength?: number } = {}) {
+  const surrogates = 0x800;
+  const unit = fc
+    .integer({ min: 0, max: 0x10ffff - surrogates })
+    .map((at) => String.fromCodePoint(at < 0xd800 ? at : at + surrogates));
+  return fc.string({ unit, ...lengths });
+}
+
 /** `npm test` tries some of the random values; `npm run test:all` and the soak try all. */
 const isWhole = process.env.GPUCLOUD_FUZZ !== undefined || process.env.GPUCLOUD_SOAK !== undefined;
 

@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { type Dispatcher, Pool } from 'undici';
 
 /** A request as it arrived. */
 export interface RecordedRequest {
@@ -112,22 +113,23 @@ function bodyOf(text: string): unknown {
 
 /** Forwards each request to another server, so that a test sees what the sandbox receives. */
 export function forwardTo(url: string): Handler {
+  // `fetch` takes several times the CPU.
+  const pool = new Pool(url);
   return async ({ method, path, headers, body }) => {
     const { host: _host, connection: _connection, 'content-length': _length, ...rest } = headers;
-    const response = await fetch(`${url}${path}`, {
-      method,
+    const response = await pool.request({
+      method: method as Dispatcher.HttpMethod,
+      path,
       headers: rest,
-      ...(body === undefined
-        ? {}
-        : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+      body: body === undefined || typeof body === 'string' ? (body ?? null) : JSON.stringify(body),
     });
     return {
-      status: response.status,
+      status: response.statusCode,
       headers: {
-        'content-type': response.headers.get('content-type') ?? '',
-        date: response.headers.get('date') ?? '',
+        'content-type': String(response.headers['content-type'] ?? ''),
+        date: String(response.headers.date ?? ''),
       },
-      body: await response.text(),
+      body: await response.body.text(),
     };
   };
 }

@@ -62,6 +62,7 @@ describe('logout', () => {
       has_key: false,
       key_in: null,
       active: true,
+      guards: { max_instances: null, max_burn: null },
     });
     expect((await stat(configFile(world))).ino).toBe(before.ino);
   });
