@@ -33,8 +33,8 @@ __gpucloud_at_() {
 
 __gpucloud_at_login() {
   case $1 in
-    --columns) offer='list name base_url account has_key key_in active max_instances max_burn' ;;
-    --sort) offer='words name base_url account has_key key_in active max_instances max_burn' ;;
+    --columns) offer='list name base_url account has_key key_in active max_instances max_burn require_deadline' ;;
+    --sort) offer='words name base_url account has_key key_in active max_instances max_burn require_deadline' ;;
     --key-file) offer=file ;;
     --key-command) offer=free ;;
     --store) offer='words keyring file command' ;;
@@ -725,8 +725,8 @@ __gpucloud_at_profiles() {
 
 __gpucloud_at_profiles_list() {
   case $1 in
-    --columns) offer='list name base_url account has_key key_in active max_instances max_burn' ;;
-    --sort) offer='words name base_url account has_key key_in active max_instances max_burn' ;;
+    --columns) offer='list name base_url account has_key key_in active max_instances max_burn require_deadline' ;;
+    --sort) offer='words name base_url account has_key key_in active max_instances max_burn require_deadline' ;;
     ' ') : ;;
     *) return 1 ;;
   esac
@@ -734,8 +734,8 @@ __gpucloud_at_profiles_list() {
 
 __gpucloud_at_profiles_get() {
   case $1 in
-    --columns) offer='list name base_url account has_key key_in active max_instances max_burn' ;;
-    --sort) offer='words name base_url account has_key key_in active max_instances max_burn' ;;
+    --columns) offer='list name base_url account has_key key_in active max_instances max_burn require_deadline' ;;
+    --sort) offer='words name base_url account has_key key_in active max_instances max_burn require_deadline' ;;
     ' ') takes=('names profile') ;;
     *) return 1 ;;
   esac
@@ -743,8 +743,8 @@ __gpucloud_at_profiles_get() {
 
 __gpucloud_at_profiles_use() {
   case $1 in
-    --columns) offer='list name base_url account has_key key_in active max_instances max_burn' ;;
-    --sort) offer='words name base_url account has_key key_in active max_instances max_burn' ;;
+    --columns) offer='list name base_url account has_key key_in active max_instances max_burn require_deadline' ;;
+    --sort) offer='words name base_url account has_key key_in active max_instances max_burn require_deadline' ;;
     ' ') takes=('names profile') ;;
     *) return 1 ;;
   esac
@@ -752,8 +752,8 @@ __gpucloud_at_profiles_use() {
 
 __gpucloud_at_profiles_add() {
   case $1 in
-    --columns) offer='list name base_url account has_key key_in active max_instances max_burn' ;;
-    --sort) offer='words name base_url account has_key key_in active max_instances max_burn' ;;
+    --columns) offer='list name base_url account has_key key_in active max_instances max_burn require_deadline' ;;
+    --sort) offer='words name base_url account has_key key_in active max_instances max_burn require_deadline' ;;
     ' ') takes=(free) ;;
     *) return 1 ;;
   esac
@@ -761,18 +761,18 @@ __gpucloud_at_profiles_add() {
 
 __gpucloud_at_profiles_set() {
   case $1 in
-    --columns) offer='list name base_url account has_key key_in active max_instances max_burn' ;;
-    --sort) offer='words name base_url account has_key key_in active max_instances max_burn' ;;
+    --columns) offer='list name base_url account has_key key_in active max_instances max_burn require_deadline' ;;
+    --sort) offer='words name base_url account has_key key_in active max_instances max_burn require_deadline' ;;
     --max-instances|--max-burn) offer=free ;;
-    ' ') flags='--max-instances --max-burn' takes=('names profile') ;;
+    ' ') flags='--max-instances --max-burn --require-deadline --no-require-deadline' takes=('names profile') ;;
     *) return 1 ;;
   esac
 }
 
 __gpucloud_at_profiles_move() {
   case $1 in
-    --columns) offer='list name base_url account has_key key_in active max_instances max_burn' ;;
-    --sort) offer='words name base_url account has_key key_in active max_instances max_burn' ;;
+    --columns) offer='list name base_url account has_key key_in active max_instances max_burn require_deadline' ;;
+    --sort) offer='words name base_url account has_key key_in active max_instances max_burn require_deadline' ;;
     --to) offer='words keyring file' ;;
     ' ') flags=--to takes=('names profile') ;;
     *) return 1 ;;
@@ -781,8 +781,8 @@ __gpucloud_at_profiles_move() {
 
 __gpucloud_at_profiles_remove() {
   case $1 in
-    --columns) offer='list name base_url account has_key key_in active max_instances max_burn' ;;
-    --sort) offer='words name base_url account has_key key_in active max_instances max_burn' ;;
+    --columns) offer='list name base_url account has_key key_in active max_instances max_burn require_deadline' ;;
+    --sort) offer='words name base_url account has_key key_in active max_instances max_burn require_deadline' ;;
     ' ') takes=('names profile') ;;
     *) return 1 ;;
   esac
@@ -790,8 +790,8 @@ __gpucloud_at_profiles_remove() {
 
 __gpucloud_at_logout() {
   case $1 in
-    --columns) offer='list name base_url account has_key key_in active max_instances max_burn' ;;
-    --sort) offer='words name base_url account has_key key_in active max_instances max_burn' ;;
+    --columns) offer='list name base_url account has_key key_in active max_instances max_burn require_deadline' ;;
+    --sort) offer='words name base_url account has_key key_in active max_instances max_burn require_deadline' ;;
     ' ') : ;;
     *) return 1 ;;
   esac

@@ -5,6 +5,7 @@ export interface Guards {
   max_instances?: number;
   /** Roubles per hour of all instances together, a decimal. */
   max_burn?: string;
+  require_deadline?: boolean;
 }
 
 /** One profile of config.json. Fields that a newer version wrote are there too, and are kept. */

@@ -21,6 +21,7 @@ const profileSchema = lazy(() =>
       z.looseObject({
         max_instances: z.optional(z.int().check(z.nonnegative())),
         max_burn: z.optional(z.string().check(z.refine((text) => money(text).ok))),
+        require_deadline: z.optional(z.boolean()),
       }),
     ),
   }),

@@ -187,18 +187,32 @@ describe('--max-burn', () => {
   });
 });
 
+describe('--require-deadline', () => {
+  test('refuses a request without a deadline', async () => {
+    await guard('--require-deadline');
+    expect(await refusal(create('box-1', '--yes'))).toMatchObject({
+      message: 'Profile "work" requires a deadline. Nothing was sent.',
+      hint: 'give one: --terminate-after 4h',
+    });
+    expect((await create('box-1', '--terminate-after', '4h', '--unenforced')).code).toBe(0);
+    await guard('--no-require-deadline');
+    expect((await create('box-2')).code).toBe(0);
+  });
+});
+
 describe('profiles set', () => {
+  const NONE = { max_instances: null, max_burn: null, require_deadline: false };
   const shown = async () => JSON.parse((await cli('profiles', 'get', 'work', '--json')).stdout);
 
   test('sets each guard, keeps the others, and removes them with none', async () => {
-    expect((await shown()).guards).toEqual({ max_instances: null, max_burn: null });
+    expect((await shown()).guards).toEqual({ ...NONE });
     await guard('--max-instances', '2');
     await guard('--max-burn', '500');
-    expect((await shown()).guards).toEqual({ max_instances: 2, max_burn: '500.00' });
+    expect((await shown()).guards).toEqual({ ...NONE, max_instances: 2, max_burn: '500.00' });
     await guard('--max-instances', 'none');
-    expect((await shown()).guards).toEqual({ max_instances: null, max_burn: '500.00' });
+    expect((await shown()).guards).toEqual({ ...NONE, max_burn: '500.00' });
     await guard('--max-burn', 'none');
-    expect((await shown()).guards).toEqual({ max_instances: null, max_burn: null });
+    expect((await shown()).guards).toEqual({ ...NONE });
     expect((await create('box-1')).code).toBe(0);
   });
 

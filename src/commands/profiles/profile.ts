@@ -37,6 +37,7 @@ export interface ShownProfile {
     readonly max_instances: number | null;
     /** Roubles per hour. */
     readonly max_burn: string | null;
+    readonly require_deadline: boolean;
   };
 }
 
@@ -59,6 +60,13 @@ export const profileView: View<ShownProfile> = {
       header: 'MAX PER HOUR',
       kind: 'money',
       value: (p) => p.guards.max_burn,
+      hidden: true,
+    },
+    {
+      id: 'require_deadline',
+      header: 'REQUIRE DEADLINE',
+      kind: 'yes',
+      value: (p) => (p.guards.require_deadline ? true : null),
       hidden: true,
     },
   ],
@@ -109,8 +117,9 @@ export function shownProfile(file: ConfigFile, name: string, context: Context): 
   };
 }
 
-function shownGuards({ max_instances, max_burn }: Guards): ShownProfile['guards'] {
-  return { max_instances: max_instances ?? null, max_burn: max_burn ?? null };
+function shownGuards(guards: Guards): ShownProfile['guards'] {
+  const { max_instances = null, max_burn = null, require_deadline = false } = guards;
+  return { max_instances, max_burn, require_deadline };
 }
 
 /**

@@ -20,7 +20,7 @@ export const set = action({
     'without the profile.',
   completes: { name: 'profile', '--max-instances': 'nothing' },
   examples: [
-    'gpucloud profiles set work --max-instances 2 --max-burn 500',
+    'gpucloud profiles set work --max-instances 2 --max-burn 500 --require-deadline',
     'gpucloud profiles set work --max-burn none',
   ],
   takes: (command) =>
@@ -35,14 +35,17 @@ export const set = action({
         '--max-burn <rub>',
         'refuse to rent beyond this many roubles per hour; none removes the guard',
         ruled('--max-burn', orNone(burn)),
-      ),
-  async run(context, name, { maxInstances, maxBurn }) {
+      )
+      .option('--require-deadline', 'refuse to rent without --terminate-after or --terminate-at')
+      .option('--no-require-deadline', 'remove that guard'),
+  async run(context, name, { maxInstances, maxBurn, requireDeadline }) {
     const given = {
       ...(maxInstances === undefined ? {} : { max_instances: maxInstances }),
       ...(maxBurn === undefined ? {} : { max_burn: maxBurn }),
+      ...(requireDeadline === undefined ? {} : { require_deadline: requireDeadline }),
     };
     if (Object.keys(given).length === 0) {
-      throw usageError('nothing to set: give --max-instances or --max-burn');
+      throw usageError('nothing to set: give --max-instances, --max-burn or --require-deadline');
     }
     if (name.toLowerCase() === SANDBOX) {
       throw usageError(
@@ -79,5 +82,7 @@ function burn(text: string): Verdict<string> {
 type Changed = { readonly [K in keyof Guards]: Guards[K] | 'none' };
 
 function withoutNone(guards: Changed): Guards {
-  return Object.fromEntries(Object.entries(guards).filter(([, guard]) => guard !== 'none'));
+  return Object.fromEntries(
+    Object.entries(guards).filter(([, guard]) => guard !== 'none' && guard !== false),
+  );
 }

@@ -19,6 +19,12 @@ export async function guardOf(
   if (profile === undefined) return undefined;
   const { guards } = profileOf(await (await context.config()).read(), profile.value) ?? {};
   if (guards === undefined || Object.keys(guards).length === 0) return undefined;
+  if (guards.require_deadline === true && request.deadline === undefined) {
+    throw refused(
+      `Profile "${profile.value}" requires a deadline.`,
+      'give one: --terminate-after 4h',
+    );
+  }
   const guarded = { profile: profile.value, guards, request };
   // One may have ended elsewhere. The lock is not held for requests to the service.
   await readAll((await livingIn(journal)).instances, context);
