@@ -1,4 +1,5 @@
 import { FAILURES } from '../../errors.ts';
+import type { Enforcement } from '../../instances/deadlines/armed.ts';
 import type { AccountReading } from '../../money/account.ts';
 import { groupText, type MoneyFacts, UNCHECKED, unexplainedText } from '../../money/facts.ts';
 import { alikeFaults } from '../../money/faults.ts';
@@ -6,6 +7,7 @@ import { relative, spanText } from '../../output/time.ts';
 import { clamp } from '../../output/width.ts';
 import { inRoubles } from '../../rules/money.ts';
 import { typedName } from '../../rules/names.ts';
+import { ofDeadlines } from './deadlines.ts';
 import type { DriveRow, InstanceRow } from './rows.ts';
 
 /** A condition that needs a person's attention. */
@@ -23,6 +25,9 @@ export interface Attention {
     | 'instance_error'
     | 'instance_overdue'
     | 'price_not_told'
+    | 'deadline_passed'
+    | 'deadline_unenforced'
+    | 'running_long'
     | 'drive_suspended'
     | 'drive_error';
   /** ID or name of the affected resource. */
@@ -36,6 +41,9 @@ interface Look {
   readonly facts: MoneyFacts;
   readonly instances: readonly InstanceRow[];
   readonly drives: readonly DriveRow[];
+  readonly enforcement: Enforcement;
+  /** By this computer's clock. */
+  readonly here: number;
 }
 
 /** In seconds; a balance that lasts less is low. */
@@ -44,10 +52,12 @@ const LOW = 24 * 3600;
 const LATE = 10 * 60_000;
 
 /** The most serious first. */
-export function attentionOf({ reading, facts, instances, drives }: Look): Attention[] {
+export function attentionOf(look: Look): Attention[] {
+  const { reading, facts, instances, drives, enforcement, here } = look;
   return [
     ...unreadParts(reading),
     ...instances.flatMap((row) => unknownRequest(row, reading.now) ?? []),
+    ...ofDeadlines(instances, enforcement, { service: reading.now, computer: here }),
     ...(ofCharges(reading, facts) ?? []),
     ...ofAccount(reading),
     ...(ofBalance(reading, facts) ?? []),

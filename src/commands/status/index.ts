@@ -1,6 +1,7 @@
 import type { CallOptions } from '../../api/index.ts';
 import { action } from '../../cli/verb.ts';
 import type { Context } from '../../context.ts';
+import { readEnforcement } from '../../instances/deadlines/armed.ts';
 import { type AccountReading, readAccount } from '../../money/account.ts';
 import { assertWhole } from '../../money/faults.ts';
 import { forProfile } from '../../output/messages.ts';
@@ -32,7 +33,7 @@ export const status = action({
   run: async (context, { all = false, watch: isWatched, interval }) => {
     if (isWatched) return watchStatus(all, interval, context);
     const reading = await read({}, context);
-    await show(overviewOf(reading), all, context.out, context);
+    await show(await overview(reading, context), all, context.out, context);
     assertWhole(reading.faults);
   },
 });
@@ -40,6 +41,11 @@ export const status = action({
 /** The screen shows pending requests itself; a list of IDs can't. */
 function read(options: CallOptions, context: Context): Promise<AccountReading> {
   return readAccount(context, { quiet: context.out.format !== 'id', options });
+}
+
+async function overview(reading: AccountReading, context: Context): Promise<Overview> {
+  const enforcement = await readEnforcement(context, reading.user?.id);
+  return overviewOf(reading, enforcement, context.clock.now());
 }
 
 /** The screen names parts that could not be read, and reads them again with the rest. */
@@ -53,7 +59,7 @@ async function watchStatus(all: boolean, interval: number, context: Context): Pr
       const reading = await read(options, context);
       // If nothing could be read, keep the previous screen: it shows more.
       if (isNothingRead(reading)) assertWhole(reading.faults);
-      return { reading, overview: overviewOf(reading) };
+      return { reading, overview: await overview(reading, context) };
     },
     show: ({ overview }: Reading, out: Output) => show(overview, all, out, context),
     faultsIn: ({ reading: { faults, instances } }: Reading) => [

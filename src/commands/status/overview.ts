@@ -1,3 +1,4 @@
+import type { Enforcement } from '../../instances/deadlines/armed.ts';
 import type { AccountReading } from '../../money/account.ts';
 import { burnJson, chargesJson, moneyFacts, runwayJson } from '../../money/facts.ts';
 import { typedName } from '../../rules/names.ts';
@@ -15,7 +16,7 @@ interface NextStep {
 }
 
 /** The JSON of `status`: the service's names and amounts, plus a few fields of ours. */
-export function overviewOf(reading: AccountReading) {
+export function overviewOf(reading: AccountReading, enforcement: Enforcement, here: number) {
   const { now, user, faults } = reading;
   const facts = moneyFacts(reading);
   const instances = (reading.instances?.rows ?? [])
@@ -38,7 +39,7 @@ export function overviewOf(reading: AccountReading) {
     /** Instances known to this computer: the API has no list of instances. */
     instances,
     drives,
-    attention: attentionOf({ reading, facts, instances, drives }),
+    attention: attentionOf({ reading, facts, instances, drives, enforcement, here }),
     next: nextSteps(mayBillIn(instances), drives, canRent),
     /** Parts that could not be read; the worst decides the exit code. */
     unread: faults.map(({ part, error }) => ({ part, code: error.code, message: error.message })),

@@ -4,6 +4,7 @@ import { billsFlag, driveItem, instanceItem } from '../../money/burn.ts';
 import { deletionOf } from '../../money/suspension.ts';
 import { instant } from '../../output/time.ts';
 import { type Money, money } from '../../rules/money.ts';
+import { mayBill } from '../../rules/statuses.ts';
 
 export type InstanceRow = ReturnType<typeof instanceRow>;
 
@@ -24,6 +25,8 @@ export function instanceRow(row: Listed, now: number) {
     created_at: created,
     age_seconds: since === undefined ? null : Math.max(0, Math.floor((now - since) / 1000)),
     paid_until: instance?.paid_until ?? null,
+    /** The deadline, by the service's clock. */
+    ends_at: mayBill(status) ? (row.ends_at ?? null) : null,
     failure_reason: instance?.failure_reason ?? null,
     /** The status is the last one seen, at `last_seen_at`. */
     unread: row.unread === true,

@@ -101,6 +101,8 @@ function instanceTable(
 ): Block {
   const sorted = [...instances].sort((a, b) => rank(a) - rank(b) || byPrice(a, b));
   const shown = firstRows(sorted, all);
+  // Both don't fit into 80 columns, and the paid hour renews itself.
+  const isAny = shown.some(({ ends_at }) => ends_at !== null);
   return {
     kind: 'table',
     heading: `Instances known to this computer: ${instances.length}`,
@@ -109,7 +111,7 @@ function instanceTable(
       { header: 'STATUS', kind: 'status' },
       { header: 'PER HOUR', kind: 'money' },
       { header: 'AGE' },
-      { header: 'PAID UNTIL', kind: 'time' },
+      isAny ? { header: 'ENDS', kind: 'time' } : { header: 'PAID UNTIL', kind: 'time' },
       { header: 'OFFER' },
     ],
     rows: shown.map((row) => [
@@ -117,7 +119,7 @@ function instanceTable(
       statusCell(row, now),
       row.price_per_hour_snapshot,
       row.age_seconds === null ? null : spanText(row.age_seconds),
-      mayBill(row.status) ? row.paid_until : null,
+      isAny ? row.ends_at : mayBill(row.status) ? row.paid_until : null,
       row.offer,
     ]),
     more: moreText(sorted.slice(shown.length), typed('gpucloud instances list')),

@@ -12,9 +12,9 @@ export function heartbeatOf(state: string, profile: string): Heartbeat | undefin
   return parseRecord('heartbeat', readText(heartbeatPath(state, profile)));
 }
 
-/** A file that can't be read proves nothing, so it counts as none. */
+/** A file or folder that can't be read proves nothing, so it counts as none. */
 export async function heartbeatsIn(state: string): Promise<Heartbeat[]> {
-  const files = await filesIn(join(state, 'reap'));
+  const files = await filesIn(join(state, 'reap')).catch(() => []);
   return files.flatMap(({ text }) => parseRecord('heartbeat', text) ?? []);
 }
 
