@@ -54,7 +54,8 @@ const RESOURCES: readonly Resource[] = [
           storage_drive: undefined,
         },
       },
-      { argv: ['instances', 'list'], isList: true },
+      // The deadline is this computer's.
+      { argv: ['instances', 'list'], isList: true, changed: { ends_at: null } },
     ],
     // The catalog holds the offers and images of the commands before it.
     people: [
