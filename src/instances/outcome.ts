@@ -59,11 +59,11 @@ interface EndedWait {
 /** Explains what an early end of a wait means for the instance and the bill. */
 export function withBill(
   error: CliError,
-  { target: { id, name }, until, after }: EndedWait,
+  { target: { id, name, last }, until, after }: EndedWait,
   seen: string | undefined,
   events: readonly LoggedEvent[] = [],
 ): CliError {
-  const status = seen ?? after;
+  const status = seen ?? after ?? last;
   const billing = mayBill(status);
   // Only the wait may be repeated: repeating the request could rent a second instance.
   const details = { resource: id, retryable: error.retryable && after === undefined };
@@ -72,7 +72,8 @@ export function withBill(
   const interrupted = isInterrupt(error);
   if (!interrupted && error.failure !== 'otherEnd' && !TIME_IS_OVER.includes(error.failure)) {
     // A refused key, for example, ends the wait but not the instance.
-    if (!billing || error.failure === 'notFound') return error;
+    const isNowhere = status === undefined && error.failure === 'notFound';
+    if (!billing || isNowhere) return error;
     if (status === undefined) return error.with(error.message, { ...details, mayBeBilling: true });
     return error.with(
       `${sentence(error.message)} ${nobody} It may still be billing. To terminate it: gpucloud instances terminate ${typed}`,

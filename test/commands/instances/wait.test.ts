@@ -30,6 +30,33 @@ describe('instances wait', () => {
     );
   });
 
+  test.each([
+    ['CREATING', 404, 3, true],
+    ['TERMINATED', 404, 3, false],
+    ['TERMINATED', 401, 4, false],
+    [undefined, 404, 3, false],
+    [undefined, 401, 4, true],
+  ])(
+    'last read as %s, then HTTP %i: exits with %i, may be billing is %s',
+    async (last, status, exit, billing) => {
+      let isOver = last === undefined;
+      const near = await createWorld({
+        handler: () =>
+          isOver
+            ? { status, body: { statusCode: status, message: 'no', error: 'No' } }
+            : ok({ id: boxId(1), name: 'box', status: last }),
+      });
+      if (!isOver) await near.cli(['instances', 'track', boxId(1)]);
+      isOver = true;
+      const { code, stderr } = await near.cli(['instances', 'wait', boxId(1), '--json']);
+      await near.close();
+      expect({ code, error: errorOf(stderr) }).toMatchObject({
+        code: exit,
+        error: { may_be_billing: billing },
+      });
+    },
+  );
+
   test('prints the last events to scripts at such an end', async () => {
     await world.sandbox.inject('fail-provisioning');
     await world.cli(['instances', 'create', 'trainer', ...HARDWARE]);
