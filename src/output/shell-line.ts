@@ -1,8 +1,35 @@
 import { hasUnseen } from './sanitise.ts';
+import { width } from './width.ts';
 
 /** A command as a line that the user's shell (on Windows, PowerShell) reads back as the same words. */
 export function shellLine(words: readonly string[], platform = 'linux'): string {
   return words.map((word) => shellWord(word, platform)).join(' ');
+}
+
+const USUAL_COLUMNS = 80;
+const INDENT = '  ';
+
+/**
+ * A command in lines of a terminal, to be copied: each line but the last ends with a backslash.
+ * Words of one piece, such as a flag and its value, stay on one line.
+ */
+export function commandLines(
+  pieces: readonly (readonly string[])[],
+  columns: number | undefined,
+): string[] {
+  const room = (columns || USUAL_COLUMNS) - INDENT.length - 1;
+  const lines: string[] = [];
+  for (const piece of pieces) {
+    const text = shellLine(piece);
+    const line = lines.at(-1);
+    if (line !== undefined && width(`${line} ${text} \\`) <= room) {
+      lines.splice(-1, 1, `${line} ${text}`);
+    } else {
+      if (line !== undefined) lines.splice(-1, 1, `${line} \\`);
+      lines.push(line === undefined ? text : `${INDENT}${text}`);
+    }
+  }
+  return lines;
 }
 
 function shellWord(word: string, platform: string): string {

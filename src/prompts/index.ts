@@ -1,6 +1,7 @@
 import { CliError } from '../errors.ts';
 import { wantsColour } from '../output/colour.ts';
 import { lacksRoubleSign, withoutRoubleSign } from '../output/table/rouble.ts';
+import { wrapped } from '../output/width.ts';
 import { clean } from '../rules/clean.ts';
 import { asker } from './inquirer.ts';
 import { lineAsker } from './lines.ts';
@@ -26,12 +27,16 @@ export function createPrompts(options: PromptsOptions): Prompts {
 
   return {
     print(line) {
-      if (!options.stderr.destroyed) options.stderr.write(`${signed(clean(line))}\n`);
+      if (options.stderr.destroyed) return;
+      const text = signed(clean(line));
+      // An indented line is laid out already.
+      const folded = line.startsWith(' ') ? text : wrapped(text, options.stderr.columns);
+      options.stderr.write(`${folded}\n`);
     },
 
-    async text(question, { initial, check, answered } = {}) {
+    async text(question, { initial, check } = {}) {
       const message = shown(question);
-      const form = { form: 'text', message, initial, answered, check: cleanCheck(check) } as const;
+      const form = { form: 'text', message, initial, check: cleanCheck(check) } as const;
       return String(await ask(form));
     },
 

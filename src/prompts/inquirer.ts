@@ -14,7 +14,6 @@ export type Question =
       message: string;
       initial: string | undefined;
       check: Check | undefined;
-      answered: ((text: string) => string) | undefined;
     }
   | { form: 'secret'; message: string; check: Check | undefined }
   | { form: 'confirm'; message: string; initial: boolean }
@@ -64,7 +63,7 @@ export function asker({
       const { columns } = size;
       const theme = themeOf(await paintFor(colour), columns);
       const onKey = (_text: unknown, key: { ctrl?: boolean; name?: string } | undefined) => {
-        if (key?.ctrl === true && key.name === 'd') gone.abort();
+        if (key?.name === 'escape' || (key?.ctrl && key.name === 'd')) gone.abort();
       };
       stdin.on('keypress', onKey);
       try {
@@ -105,13 +104,11 @@ async function ask(
 function formOf(question: Question, theme: QuestionTheme, size: Size): object {
   switch (question.form) {
     case 'text': {
-      const { initial, check, answered = (text: string) => text } = question;
+      const { initial, check } = question;
       return {
         type: 'input',
         default: initial,
         validate: (text: string) => check?.(text) ?? true,
-        transformer: (text: string, { isFinal }: { isFinal: boolean }) =>
-          isFinal ? answered(text) : text,
       };
     }
     case 'secret': {

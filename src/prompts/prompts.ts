@@ -27,21 +27,22 @@ export type Check = (text: string) => string | undefined;
  * Questions to a person. They are only to be had when stdin and stderr are terminals and neither
  * `--no-input` nor `CI` forbids them; see `Context.prompts`.
  *
- * Every method throws CliError('interrupted') when the person leaves with Ctrl-C or Ctrl-D.
+ * Every method throws CliError('interrupted') when the person leaves with Ctrl-C, Ctrl-D or Esc.
  */
 export interface Prompts {
-  /** A line between two questions, for whoever answers them: it is shown in every mode of output. */
+  /**
+   * A line between two questions, shown in every mode of output. It is folded to the terminal's
+   * width unless it is indented.
+   */
   print(line: string): void;
   /**
-   * A line of text; `check` is asked at Enter. `answered` makes what is left of the answer on the
-   * screen, if part of it is a secret.
+   * A line of text; `check` is asked at Enter.
    */
   text(
     question: string,
     options?: {
       initial?: string;
       check?: Check;
-      answered?: (text: string) => string;
     },
   ): Promise<string>;
   /** A line that is not shown. */

@@ -1,5 +1,5 @@
 import type { Paint } from '../output/colour.ts';
-import { clamp, width } from '../output/width.ts';
+import { clamp, width, wrapped } from '../output/width.ts';
 
 /**
  * How inquirer's questions look. Its own colours are the terminal's cyan, blue and yellow, which
@@ -26,7 +26,7 @@ export function themeOf(paint: Paint, columns: number) {
       disabled: (text: string) => paint('dim', text),
       help: (text: string) => paint('dim', text),
       defaultAnswer: (text: string) => paint('dim', `(${text})`),
-      error: (text: string) => paint('red', `> ${text}`),
+      error: (text: string) => paint('red', wrapped(`> ${text}`, columns, 2)),
       key: (text: string) => paint('bold', text),
       keysHelpTip: (keys: readonly (readonly [string, string])[]) =>
         tip(keys.map(([key, action]) => `${key} ${action}`)),

@@ -18,6 +18,7 @@ const FLOORS: readonly (readonly string[])[] = [
   ['money'],
   ['instances'],
   ['watch'],
+  ['ssh-keys'],
   ['cli'],
   ['context'],
   ['completion', 'prompts'],

@@ -1,7 +1,8 @@
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { width } from '../../src/output/width.ts';
+import { needs } from '../support/needs.ts';
 import { KEYS } from '../support/person.ts';
 import {
   computer,
@@ -15,7 +16,7 @@ import {
   SANDBOX,
 } from './wizard.ts';
 
-const { enter, down, up, tab, ctrlC, ctrlD, clearLine } = KEYS;
+const { enter, down, up, tab, ctrlC, ctrlD, esc, clearLine } = KEYS;
 
 openTable();
 
@@ -28,7 +29,7 @@ describe('instances create without arguments', () => {
     const screen = one.screen();
     expect(screen).toContain(
       [
-        '✔ Name of the machine box-one',
+        '✔ Instance name box-one',
         '✔ Offer (the hardware) RTX 4090',
         '✔ Base image (the system) Ubuntu 22.04',
         '✔ SSH keys laptop',
@@ -43,10 +44,11 @@ describe('instances create without arguments', () => {
         '  Runs      the template JupyterLab',
         '  Drive     data',
         '  Price     89.90 ₽ per hour of sandbox play money',
-        '  Balance   10500.00 ₽',
+        '  Balance   10,500.00 ₽',
         '',
         'The same without questions:',
-        '  gpucloud instances create box-one --offer rtx-4090 --image ubuntu-22-04 --ssh-key laptop --template jupyterlab --drive data --wait',
+        '  gpucloud instances create box-one --offer rtx-4090 --image ubuntu-22-04 \\',
+        '    --ssh-key laptop --template jupyterlab --drive data --wait',
         '',
         '✔ Rent it? Yes, rent it now',
       ].join('\n'),
@@ -68,87 +70,74 @@ describe('instances create without arguments', () => {
       '-p',
       '53:53/udp,name=dns,main',
     ];
-    const one = person(['instances', 'create', '--dry-run', '-o', 'json', ...flags], {
-      columns: 200,
-    });
-    await one.answers(/\? Name/, `box-one${enter}`);
+    const one = person(['instances', 'create', '--dry-run', '-o', 'json', ...flags]);
+    await one.answers(/\? Instance name/, `box-one${enter}`);
     await one.answers(/\? Offer[\s\S]*select/, enter);
     await one.answers(/\? Base image[\s\S]*select/, enter);
     await one.answers(/\? SSH keys[\s\S]*submit/, enter);
-    await one.answers(/\? Image of the container *$/m, `nginx:1${enter}`);
+    await one.answers(/\? Container image *$/m, `nginx:1${enter}`);
     await one.answers(/\? Cloud drive[\s\S]*select/, enter);
     expect(await one.ended()).toBe(0);
     expect(one.screen()).toContain('This would be rented:');
-    const line = /^ {2}(gpucloud .*)$/m.exec(one.screen())?.[1] ?? '';
-    expect(line).toBe(
-      "gpucloud instances create box-one --offer rtx-4090 --image ubuntu-22-04 --ssh-key laptop --docker-image nginx:1 --docker-command 'sh -c '\\''echo $X'\\''' --port 53:53/udp,name=dns,main --env-file env.txt --wait",
-    );
+    // The lines as a person copies them.
+    const line = /^ {2}(gpucloud [\s\S]*? --wait)$/m.exec(one.screen())?.[1] ?? '';
+    expect(line.split('\n')).toEqual([
+      'gpucloud instances create box-one --offer rtx-4090 --image ubuntu-22-04 \\',
+      '    --ssh-key laptop --docker-image nginx:1 \\',
+      "    --docker-command 'sh -c '\\''echo $X'\\''' --port 53:53/udp,name=dns,main \\",
+      '    --env-file env.txt --wait',
+    ]);
     const asked = JSON.parse(one.screen().slice(one.screen().indexOf('\n{')));
     const again = await computer.bash(`${line} --dry-run --json`, SANDBOX);
     expect(JSON.parse(again.stdout)).toEqual(asked);
   });
 
-  test('asks only for what is missing, and for a container with all its parts', async () => {
-    const one = person([
-      'instances',
-      'create',
-      'box-one',
-      '--offer',
-      'rtx-4090',
-      '--dry-run',
-      '--json',
-    ]);
+  test('asks only for what is missing, and for the image and ports of a container', async () => {
+    const flags = ['box-one', '--offer', 'rtx-4090', '--dry-run', '--json'];
+    const one = person(['instances', 'create', ...flags], { columns: 60 });
     await one.answers(/\? Base image[\s\S]*select/, enter);
-    await one.answers(/\? Go on without a key\? \(y\/N\) *$/m, `y${enter}`);
     await one.answers(
       /\? What runs on it[\s\S]*select/,
       `${up.repeat(5)}${down.repeat(5)}${enter}`,
     );
-    await one.answers(/\? Image of the container *$/m, `nginx${enter}`);
-    await one.answers(/\? Command \(Enter: its own\) *$/m, enter);
+    await one.answers(/\? Container image *$/m, `nginx${enter}`);
     await one.answers(/\? Ports, .* *$/m, `80${enter}`);
     await one.answers(
-      'a port is written EXTERNAL:INTERNAL',
+      'EXTERNAL:INTERNAL[/tcp|udp][,name=NAME][,main]',
       `${clearLine}8080:80 53:53/udp${enter}`,
     );
-    await one.answers(/\? Variable \(Enter: none\) *$/m, `TOKEN${enter}`);
-    await one.answers(/\? Value of TOKEN/, `s3cret words${enter}`);
-    await one.answers(/\? One more .* *$/m, enter);
-    await one.answers(/\? Volumes, .* *$/m, enter);
-    await one.answers(/\? Shared memory .* *$/m, `0.5${enter}`);
     expect(await one.ended()).toBe(0);
     const screen = one.screen();
-    expect(screen).not.toContain('Name of the machine');
-    expect(screen).not.toContain('s3cret');
-    expect(screen.replaceAll('\n', '')).toContain(
-      'gpucloud instances create box-one --offer rtx-4090 --image ubuntu-22-04 --docker-image nginx --shm-size 0.5 --port 8080:80 --port 53:53/udp --env TOKEN --wait',
+    expect(screen).not.toContain('Instance name');
+    expect(screen).not.toContain('Add one to the account');
+    expect(screen).toContain(
+      [
+        '  gpucloud instances create box-one --offer rtx-4090 \\',
+        '    --image ubuntu-22-04 --docker-image nginx \\',
+        '    --port 8080:80 --port 53:53/udp --wait',
+      ].join('\n'),
     );
-    expect(screen).toContain('with TOKEN in the environment: values are not repeated here');
     expect(JSON.parse(screen.slice(screen.indexOf('\n{')))).toMatchObject({
-      docker_config: {
-        image: 'nginx',
-        shm_size_gb: 0.5,
-        env: [{ key: 'TOKEN', value: '********' }],
-      },
+      docker_config: { image: 'nginx', ports: [{ external_port: 8080 }, { protocol: 'UDP' }] },
     });
   });
 
   test('refuses a name at Enter with its rule, and keeps what was typed', async () => {
     const one = person(['instances', 'create']);
-    await one.answers(/\? Name/, `a${enter}`);
+    await one.answers(/\? Instance name/, `a${enter}`);
     await one.reads(/ a\n> an instance name is 3 to 50 characters long$/);
     await one.type(`${clearLine}9ab${enter}`);
     await one.reads(/ 9ab\n> an instance name starts with a letter$/);
     await one.type(`${clearLine}a-box${enter}`);
-    await one.reads(/✔ Name of the machine a-box\n/);
+    await one.reads(/✔ Instance name a-box\n/);
   });
 
   test('takes the offered name with Tab', async () => {
     const one = person(['instances', 'create']);
-    await one.answers(/\? Name of the machine \(\w+-\w+\)$/m, tab);
-    await one.reads(/\? Name of the machine \w+-\w+$/);
+    await one.answers(/\? Instance name \(\w+-\w+\)$/m, tab);
+    await one.reads(/\? Instance name \w+-\w+$/);
     await one.type(enter);
-    await one.reads(/✔ Name of the machine \w+-\w+\n/);
+    await one.reads(/✔ Instance name \w+-\w+\n/);
   });
 
   test('refuses the name of a known instance', async () => {
@@ -163,8 +152,8 @@ describe('instances create without arguments', () => {
       'ubuntu-22-04',
     );
     const one = person(['instances', 'create']);
-    await one.answers(/\? Name/, `taken${enter}`);
-    await one.reads('a machine of that name is known here, and names are unique');
+    await one.answers(/\? Instance name/, `taken${enter}`);
+    await one.reads('an instance of that name is known here, and names are unique');
   });
 
   test('changes an answer before the end, and sends nothing if the user leaves there', async () => {
@@ -182,82 +171,92 @@ describe('instances create without arguments', () => {
     await expectNothingSent(one);
   });
 
-  test('reports a refusal by the service, with the command that continues', async () => {
+  test('asks what to change after a refusal, and shows the command to go on', async () => {
+    await prepared();
     const one = person(['instances', 'create', 'box-one', '--image', 'ubuntu-22-04']);
     await one.answers(/ {2}RTX 3090 .*out of stock[\s\S]*select/, `${up}${down.repeat(4)}${enter}`);
-    await one.answers(/\? Go on without a key/, `y${enter}`);
+    await one.answers(/\? SSH keys[\s\S]*submit/, enter);
     await one.answers(/\? What runs on it[\s\S]*select/, enter);
+    await one.answers(/\? Cloud drive[\s\S]*select/, enter);
     await one.answers(/\? Rent it\?[\s\S]*select/, enter);
-    expect(await one.ended()).toBe(5);
+    await one.answers(
+      /of stock\.[\s\S]*Nothing was rented\.\n[\s\S]*\? Change what\?\n❯ Offer {5}RTX 3090, ru-1/,
+      enter,
+    );
+    await one.answers(/\? Offer[\s\S]*select/, ctrlC);
+    expect(await one.ended()).toBe(130);
     expect(one.screen()).toMatch(
-      /out of stock\.[\s\S]*Nothing was rented\.\nhint: choose another name/,
+      /\nCancelled\. Nothing was rented\.\nTo go on with your answers:\n {2}gpucloud instances create box-one --offer rtx-3090 --image ubuntu-22-04 \\\n {4}--ssh-key laptop --wait$/,
     );
     expect(await machines()).toEqual([]);
   });
 
-  describe.each([
-    ['Ctrl-C', ctrlC],
-    ['Ctrl-D', ctrlD],
-  ])('%s', (_name, key) => {
-    test.each(QUESTIONS.map(([question], at) => [String(question), at] as const))(
-      'sends and stores nothing if left at %s',
-      async (_question, at) => {
-        await prepared();
-        const one = person(['instances', 'create']);
-        for (const [question, answer] of QUESTIONS.slice(0, at))
-          await one.answers(question, answer);
-        await one.answers(QUESTIONS[at]?.[0] ?? /never/, key);
-        await expectNothingSent(one);
-      },
-    );
-  });
-
-  test('leaves no typed value of a variable on the screen', async () => {
-    const flags = ['--offer', 'rtx-4090', '--image', 'ubuntu-22-04', '--dry-run'];
-    const one = person(['instances', 'create', ...flags]);
-    await one.answers(/\? Name of the machine/, `box-one${enter}`);
-    await one.answers(/\? Go on without a key/, `y${enter}`);
-    await one.answers(/\? What runs on it[\s\S]*select/, `${down.repeat(9)}${enter}`);
-    await one.answers(/\? Image of the container *$/m, `nginx:1${enter}`);
-    await one.answers(/\? Command/, enter);
-    await one.answers(/\? Ports/, enter);
-    await one.answers(/\? Variable/, `TOKEN=a-secret${enter}`);
-    await one.reads(/\? One more/);
-    expect(one.screen()).toContain('✔ Variable (Enter: none) TOKEN=********');
-    expect(one.screen()).not.toContain('a-secret');
-  });
-
-  describe('the questions about a container', () => {
-    const PARTS: readonly (readonly [RegExp, string])[] = [
-      [/\? Image of the container *$/m, `nginx:1${enter}`],
-      [/\? Command \(Enter: its own\) *$/m, enter],
-      [/\? Ports, .*\(Enter: none\) *$/m, `8080:80${enter}`],
-      [/\? Variable \(Enter: none\) *$/m, `TOKEN${enter}`],
-      [/\? Value of TOKEN/, `a-secret${enter}`],
-      [/\? One more \(Enter: no more\) *$/m, enter],
-      [/\? Volumes, .*\(Enter: none\) *$/m, enter],
-      [/\? Shared memory .*\(Enter: usual\) *$/m, enter],
-    ];
-
-    test.each(
-      PARTS.flatMap(([question], at) => [
-        ['Ctrl-C', String(question), at, ctrlC] as const,
-        ['Ctrl-D', String(question), at, ctrlD] as const,
-      ]),
-    )('send and store nothing on %s at %s', async (_name, _question, at, key) => {
+  test.each(QUESTIONS.map(([question], at) => [String(question), at] as const))(
+    'sends and stores nothing on Ctrl-C at %s',
+    async (_question, at) => {
       await prepared();
-      const flags = ['--offer', 'rtx-4090', '--image', 'ubuntu-22-04', '--ssh-key', 'laptop'];
-      const one = person(['instances', 'create', ...flags]);
-      await one.answers(/\? Name of the machine/, `box-one${enter}`);
-      await one.answers(
-        /\? What runs on it[\s\S]*select/,
-        `${up.repeat(9)}${down.repeat(9)}${enter}`,
-      );
-      for (const [question, answer] of PARTS.slice(0, at)) await one.answers(question, answer);
-      await one.answers(PARTS[at]?.[0] ?? /never/, key);
+      const one = person(['instances', 'create']);
+      for (const [question, answer] of QUESTIONS.slice(0, at)) await one.answers(question, answer);
+      await one.answers(QUESTIONS[at]?.[0] ?? /never/, ctrlC);
       await expectNothingSent(one);
-      expect(one.written()).not.toContain('a-secret');
+      // At the last question the command is on the screen already.
+      expect(one.screen().includes('To go on with your answers:')).toBe(at > 0 && at < 6);
+    },
+  );
+
+  test.each([
+    ['Ctrl-D', ctrlD, 0],
+    ['Ctrl-D', ctrlD, 3],
+    ['Esc', esc, 0],
+    ['Esc', esc, 1],
+    ['Esc', esc, 3],
+    ['Esc', esc, 6],
+  ])('sends and stores nothing on %s %j at question %i', async (_name, key, at) => {
+    await prepared();
+    const one = person(['instances', 'create']);
+    for (const [question, answer] of QUESTIONS.slice(0, at)) await one.answers(question, answer);
+    await one.answers(QUESTIONS[at]?.[0] ?? /never/, key);
+    await expectNothingSent(one);
+  });
+
+  test('reports one JSON error if the user leaves with --json', async () => {
+    const one = person(['instances', 'create', '--json']);
+    await one.answers(QUESTIONS[0]?.[0] ?? /never/, ctrlC);
+    expect(await one.ended()).toBe(130);
+    const error = one.screen().replace(/^[\s\S]*\n(?=\{)/, '');
+    expect(JSON.parse(error.replaceAll('\n', ''))).toMatchObject({
+      error: { code: 'interrupted', message: 'Cancelled. Nothing was rented.' },
     });
+  });
+
+  test('generates a key on request, adds it and rents with it', needs('ssh-keygen'), async () => {
+    const one = person(['instances', 'create', 'box-one', '--image', 'ubuntu-22-04']);
+    await one.answers(/\? Offer[\s\S]*select/, enter);
+    await one.answers(
+      /\? Add one to the account\?\n❯ Generate a new key, ~\/\.ssh\/id_ed25519[\s\S]*select/,
+      enter,
+    );
+    await one.answers(/Enter passphrase .*: *$/m, enter);
+    await one.answers(/Enter same passphrase again: *$/m, enter);
+    await one.reads(/✓ Added .+ \(SHA256:.+\)\n/);
+    await one.answers(/\? What runs on it[\s\S]*select/, enter);
+    await one.answers(/\? Rent it\?[\s\S]*select/, enter);
+    expect(await one.ended()).toBe(0);
+    const [key] = JSON.parse(await run(computer, 'ssh-keys', 'list', '--json'));
+    expect((await readFile(join(computer.home, '.ssh', 'id_ed25519.pub'), 'utf8')).trim()).toBe(
+      key.public_key,
+    );
+    expect((await stat(join(computer.home, '.ssh', 'id_ed25519'))).mode & 0o777).toBe(0o600);
+    expect(await machines()).toMatchObject([{ ssh_keys: [{ id: key.id }] }]);
+  });
+
+  test('never generates over a file of ~/.ssh', async () => {
+    await mkdir(join(computer.home, '.ssh'));
+    await writeFile(join(computer.home, '.ssh', 'id_ed25519'), 'a private key\n');
+    const one = person(['instances', 'create', 'box-one', '--image', 'ubuntu-22-04']);
+    await one.answers(/\? Offer[\s\S]*select/, enter);
+    const screen = await one.reads(/\? Add one to the account\?\n❯ Another file\n {2}No key\n/);
+    expect(screen).not.toContain('Generate');
   });
 
   test('searches long lists, and accepts an ID instead', async () => {
@@ -296,13 +295,13 @@ describe('instances create without arguments', () => {
     expect(one.screen()).toContain('…');
     await one.type(`${clearLine}h100 sxm`);
     await one.reads(
-      /\? Offer \(the hardware\) h100 sxm\n❯ 8x H100 80GB SXM5 +2359\.60 ₽\/h.*\n {2}Another, by its id/,
+      /\? Offer \(the hardware\) h100 sxm\n❯ 8x H100 80GB SXM5 +2,359\.60 ₽\/h.*\n {2}Another, by its ID/,
     );
     await one.type(`${clearLine}zzz`);
-    await one.reads(/❯ Another, by its id/);
+    await one.reads(/❯ Another, by its ID/);
     await one.type(enter);
-    await one.answers(/\? Id of the offer *$/m, `../x${enter}`);
+    await one.answers(/\? ID of the offer *$/m, `../x${enter}`);
     await one.answers('an id holds letters', `${clearLine}offer-99${enter}`);
-    await one.reads(/✔ Id of the offer offer-99/);
+    await one.reads(/✔ ID of the offer offer-99/);
   });
 });

@@ -95,7 +95,7 @@ describe('TERM=dumb in the wizard', () => {
   test('asks the same questions, numbered, and redraws nothing', async () => {
     await prepared();
     const one = person(['instances', 'create', '--poll-interval', '500ms'], DUMB);
-    await one.answers(/Name of the machine \[.+\] *$/m, `9ab${enter}`);
+    await one.answers(/Instance name \[.+\] *$/m, `9ab${enter}`);
     await one.reads('an instance name starts with a letter');
     await one.type(`box-one${enter}`);
     await one.answers(
@@ -123,12 +123,9 @@ describe('TERM=dumb in the wizard', () => {
   ])('sends nothing after %s', async (_name, key) => {
     await prepared();
     const one = person(['instances', 'create'], DUMB);
-    await one.answers(/Name of the machine \[.+\] *$/m, enter);
+    await one.answers(/Instance name \[.+\] *$/m, enter);
     await one.answers(/Offer[\s\S]*\[1\] *$/, key);
     await expectNothingSent(one);
-    expect(one.screen()).toMatch(
-      /\n(Interrupted|Cancelled)\. Nothing was sent, so nothing was rented/,
-    );
   });
 
   test('does not show a secret', async () => {

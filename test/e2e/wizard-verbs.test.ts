@@ -77,7 +77,7 @@ describe('other commands without arguments', () => {
     const one = person(['ssh-keys', 'add']);
     await one.answers(/\? Which key\?[\s\S]*❯ id_ed25519\.pub {2}anna@laptop[\s\S]*select/, enter);
     await one.answers(/\? Name \(anna@laptop\) *$/m, `laptop${enter}`);
-    await one.answers(/\? Main key for new machines\? \(y\/N\) *$/m, `y${enter}`);
+    await one.answers(/\? Default key of new instances\? \(y\/N\) *$/m, `y${enter}`);
     expect(await one.ended()).toBe(0);
     expect(JSON.parse(await run(computer, 'ssh-keys', 'list', '--json'))).toMatchObject([
       { name: 'laptop', is_default: true },

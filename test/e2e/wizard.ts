@@ -73,7 +73,7 @@ export async function journal({ home }: Computer): Promise<string[]> {
 
 export async function expectNothingSent(one: Person): Promise<void> {
   expect(await one.ended()).toBe(130);
-  expect(one.screen()).toContain('Nothing was sent, so nothing was rented and nothing is billing.');
+  expect(one.screen()).toContain('Cancelled. Nothing was rented.');
   expect(await journal(computer)).toEqual(await journal(account));
   const { instances } = JSON.parse(await run(computer, 'sandbox', 'status', '--json'));
   expect(instances).toEqual([]);
@@ -81,7 +81,7 @@ export async function expectNothingSent(one: Person): Promise<void> {
 
 /** The questions of a whole rental, in order, each with an answer. */
 export const QUESTIONS: readonly (readonly [RegExp, string])[] = [
-  [/\? Name of the machine \(.+\) *$/m, `box-one${enter}`],
+  [/\? Instance name \(.+\) *$/m, `box-one${enter}`],
   [/\? Offer \(the hardware\)[\s\S]*select/, enter],
   [/\? Base image \(the system\)[\s\S]*select/, enter],
   [/\? SSH keys[\s\S]*submit/, enter],

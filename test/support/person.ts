@@ -32,6 +32,7 @@ export const KEYS = {
   tab: '\t',
   ctrlC: '\u0003',
   ctrlD: '\u0004',
+  esc: '\u001b',
   clearLine: '\u0015',
 } as const;
 

@@ -7,7 +7,7 @@ import { verb } from '../../cli/verb.ts';
 import type { Context } from '../../context.ts';
 import { CliError, usageError } from '../../errors.ts';
 import { errorCode, faultOf } from '../../files/error-code.ts';
-import { shellLine } from '../../output/shell-line.ts';
+import { commandLines } from '../../output/shell-line.ts';
 import { anyName } from '../../rules/names.ts';
 import { sizeGb } from '../../rules/numbers.ts';
 import { driveView, hourly } from './view.ts';
@@ -157,11 +157,14 @@ async function complete({ name, size }: CreateInput, context: Context): Promise<
     );
   const { profile, baseUrl } = context.flags;
   const words = [
-    'gpucloud',
-    ...(profile === undefined ? [] : ['--profile', profile]),
-    ...(baseUrl === undefined ? [] : ['--base-url', baseUrl]),
-    ...['drives', 'create', `--name=${named}`, '--size', `${gigabytes}GB`],
+    ['gpucloud', ...(profile === undefined ? [] : ['--profile', profile])],
+    ...(baseUrl === undefined ? [] : [['--base-url', baseUrl]]),
+    ['drives', 'create'],
+    [`--name=${named}`],
+    ['--size', `${gigabytes}GB`],
   ];
-  prompts.print(`The same without questions: ${shellLine(words)}`);
+  prompts.print('The same without questions:');
+  const lines = commandLines(words, context.host.stderr.columns);
+  for (const line of lines) prompts.print(`  ${line}`);
   return { name: named, size: gigabytes };
 }

@@ -1,5 +1,4 @@
 import type { CreateInstanceBody, CreateInstanceFields, Instance } from '../../api/index.ts';
-import { hintOf } from '../../cli/hints.ts';
 import { each, ruled, ruledEach } from '../../cli/parse.ts';
 import { action } from '../../cli/verb.ts';
 import type { Context } from '../../context.ts';
@@ -157,16 +156,17 @@ interface CreateInput extends Wait {
 }
 
 async function createInstance(input: CreateInput, context: Context): Promise<void> {
-  const { made, until, worded } = await runPreflight(context, nothingCreated, () =>
+  const { until, ...prepared } = await runPreflight(context, nothingCreated, () =>
     prepare(input, context),
   );
-  await createNow(made, { ...input, until }, context, worded);
+  await createNow(prepared, { ...input, until }, context);
 }
 
 /** All that a request needs, with nothing sent that could rent. */
 interface Prepared extends Pick<CreateInput, 'until'> {
   readonly made: MadeRequest;
-  worded?(error: unknown): unknown;
+  /** Asks again for what the service refused; throws any other error. */
+  again?(refusal: CliError): Promise<MadeRequest>;
 }
 
 async function prepare(input: CreateInput, context: Context): Promise<Prepared> {
@@ -211,31 +211,18 @@ async function prepareAsked(
     throw missingError(missing);
   }
   await checkPending(input, manifest, context);
-  const { askForInstance } = await import('../../instances/wizard/index.ts');
+  const { openWizard } = await import('../../instances/wizard/index.ts');
   const until = input.until ?? 'ACTIVE';
-  const made = await askForInstance({ ...input, until, manifest }, prompts, context);
-  return { made, until, worded: afterQuestions };
-}
-
-/** A plain no to the request costs nobody their answers: they stand in the command that was shown. */
-function afterQuestions(error: unknown): unknown {
-  if (!(error instanceof CliError) || error.mayBeBilling) return error;
-  const { httpStatus = 0 } = error;
-  const isNo = httpStatus >= 400 && httpStatus < 500;
-  if (!isNo) return error;
-  return error.with(`${error.message} Nothing was rented.`, {
-    hint:
-      hintOf(error) ??
-      'change what was refused in the command above and run it, or answer again: gpucloud instances create',
-  });
+  const wizard = await openWizard({ ...input, until, manifest }, prompts, context);
+  return { made: await wizard.ask(), until, again: wizard.again };
 }
 
 async function createNow(
-  { body, offer }: MadeRequest,
+  { made, again }: Omit<Prepared, 'until'>,
   input: CreateInput,
   context: Context,
-  worded: (error: unknown) => unknown = (error) => error,
 ): Promise<void> {
+  const { body, offer } = made;
   if (input.dryRun) {
     const ends = wantedText(input.ends);
     if (ends !== undefined) context.err.note(`The instance would be terminated ${ends}.`);
@@ -252,7 +239,8 @@ async function createNow(
       api.instances.create(body, options),
     );
   } catch (error) {
-    throw worded(error);
+    if (again === undefined || !(error instanceof CliError)) throw error;
+    return createNow({ made: await again(error), again }, input, context);
   }
   warnIfDearer(created, offer, context);
   await showRented(created, { ...input, ...deadline }, context);

@@ -1,13 +1,14 @@
-import { basename } from 'node:path';
-import type { Api, SshKey } from '../../api/index.ts';
+import type { SshKey } from '../../api/index.ts';
 import { onCancel } from '../../cli/confirm.ts';
 import { brokenBy } from '../../cli/parse.ts';
 import { verb } from '../../cli/verb.ts';
 import type { Context } from '../../context.ts';
 import { CliError, usageError } from '../../errors.ts';
 import { anyName } from '../../rules/names.ts';
-import type { PublicKey } from '../../rules/public-key.ts';
-import { checkArguments, checkedName, chosenFile, keyIn } from './key-file.ts';
+import { addKey, type NewKey } from '../../ssh-keys/add.ts';
+import { chooseKeyFile } from '../../ssh-keys/choose.ts';
+import { checkedName, keyIn, nameFor } from '../../ssh-keys/read.ts';
+import { checkArguments } from './arguments.ts';
 import { sshKeyView } from './view.ts';
 
 export const add = verb('add', {
@@ -16,7 +17,7 @@ export const add = verb('add', {
   view: sshKeyView,
   notes:
     'Accepts RSA, Ed25519 and ECDSA keys in OpenSSH format, and checks them before sending. ' +
-    'A private key is refused. In a terminal without FILE, offers the keys in ~/.ssh.\n\n' +
+    'A private key is refused. In a terminal without FILE, offers the keys in ~/.ssh and a new one.\n\n' +
     'Adding the same key again succeeds. With --default it exits with 5 if that key is not ' +
     'the default.',
   completes: { '--name': 'nothing' },
@@ -43,14 +44,35 @@ export const add = verb('add', {
             askKey(given, isDefault, context),
           )
         : await readKey(file, given, isDefault, context);
-    await addKey(wanted, given, context);
+    const { stored, isNew } = await addKey(wanted, context, await context.api());
+    if (!isNew) noteName(stored, given, context);
+    // In a terminal the note is enough.
+    if (!context.out.people || !context.out.terminal) await context.out.item(stored, sshKeyView);
+    if (wanted.isDefault && stored.is_default !== true && !isNew) throw notDefault(stored);
   },
 });
 
-interface Wanted {
-  readonly key: PublicKey;
-  readonly name: string;
-  readonly isDefault: boolean;
+/** In a terminal: which of the keys of this computer, its name, and whether it is the main one. */
+async function askKey(
+  given: string | undefined,
+  isDefault: boolean,
+  context: Context,
+): Promise<NewKey> {
+  const prompts = await context.prompts();
+  if (prompts === undefined) {
+    throw usageError(
+      'FILE is missing: the public key to add, such as ~/.ssh/id_ed25519.pub, or - for stdin',
+    );
+  }
+  const file = (await chooseKeyFile('Which key?', undefined, prompts, context)) ?? '';
+  const { key, name: initial } = await readKey(file, given, isDefault, context);
+  const check = brokenBy(anyName);
+  const name = given ?? checkedName(await prompts.text('Name', { initial, check }));
+  return {
+    key,
+    name,
+    isDefault: isDefault || (await prompts.confirm('Default key of new instances?', false)),
+  };
 }
 
 async function readKey(
@@ -58,78 +80,15 @@ async function readKey(
   given: string | undefined,
   isDefault: boolean,
   context: Context,
-): Promise<Wanted> {
+): Promise<NewKey> {
   const key = await keyIn(file, context);
   return { key, name: given ?? nameFor(key, file), isDefault };
 }
 
-/** In a terminal: which of the keys of this computer, its name, and whether it is the main one. */
-async function askKey(
-  given: string | undefined,
-  isDefault: boolean,
-  context: Context,
-): Promise<Wanted> {
-  const file = await chosenFile(context);
-  const found = await readKey(file, given, isDefault, context);
-  const prompts = await context.prompts();
-  if (prompts === undefined) return found;
-  const name =
-    given ??
-    checkedName(await prompts.text('Name', { initial: found.name, check: brokenBy(anyName) }));
-  return {
-    key: found.key,
-    name,
-    isDefault: isDefault || (await prompts.confirm('Main key for new machines?', false)),
-  };
-}
-
-async function addKey(
-  { key, name, isDefault }: Wanted,
-  given: string | undefined,
-  context: Context,
-): Promise<void> {
-  const api = await context.api();
-  const there = await registered(key, api);
-  const stored =
-    there ??
-    (await api.sshKeys.add({
-      name,
-      public_key: key.line,
-      ...(isDefault ? { is_default: true } : {}),
-    }));
-  if (there !== undefined) noteExisting(there, given, context);
-  else context.err.note(`✓ Added ${stored.name ?? name} (${key.fingerprint})`);
-  // In a terminal the note is enough.
-  if (!context.out.people || !context.out.terminal) await context.out.item(stored, sshKeyView);
-  if (isDefault && there !== undefined && there.is_default !== true) throw notDefault(there);
-}
-
-/** The same key in the account. */
-async function registered(key: PublicKey, api: Api): Promise<SshKey | undefined> {
-  const { sameKey } = await import('../../rules/public-key.ts');
-  return (await api.sshKeys.list()).find(
-    ({ public_key, fingerprint }) =>
-      fingerprint === key.fingerprint || sameKey(public_key ?? '', key.line),
-  );
-}
-
-function nameFor(key: PublicKey, file: string): string {
-  if (key.comment !== '') {
-    return checkedName(key.comment);
-  }
-  if (file === '-') {
-    throw usageError('--name is missing: the key on stdin has no comment to name it by');
-  }
-  return checkedName(basename(file).replace(/(?<=.)\.pub$/, ''));
-}
-
 /** The name that was asked for can't be had of a key that is there: the API changes none. */
-function noteExisting(there: SshKey, name: string | undefined, { err }: Context): void {
-  const called = there.name ?? there.id;
-  err.note(`This key is already in the account, as ${called} (${there.fingerprint ?? there.id}).`);
-  if (name !== undefined && name !== there.name) {
-    err.note(`It keeps the name ${called}: a key can't be renamed.`);
-  }
+function noteName(stored: SshKey, name: string | undefined, { err }: Context): void {
+  if (name === undefined || name === stored.name) return;
+  err.note(`It keeps the name ${stored.name ?? stored.id}: a key can't be renamed.`);
 }
 
 /**

@@ -1,74 +1,71 @@
-import type { CatalogEntry, Kind } from '../../catalog/index.ts';
+import { type CatalogEntry, fitting, type Kind, slug } from '../../catalog/index.ts';
 import { brokenBy } from '../../cli/parse.ts';
 import type { Choice, Prompts } from '../../prompts/prompts.ts';
 import { titleOf } from '../../prompts/words.ts';
 import { roublesText } from '../../rules/money.ts';
 import { resourceId } from '../../rules/names.ts';
-import type { CreateFlags } from '../request/body.ts';
 import { dayOf } from '../request/hardware.ts';
+import type { Answer } from './answer.ts';
 
 const QUESTION: Readonly<Record<Kind, string>> = {
   offer: 'Offer (the hardware)',
   image: 'Base image (the system)',
 };
 
-/** Asks for an offer or an image from those known here, or by its id. */
+/** Asks for an offer or an image from those known here, or by its ID. */
 export async function askHardware(
   kind: Kind,
   entries: readonly CatalogEntry[],
   prompts: Prompts,
-): Promise<CreateFlags> {
-  if (entries.length > 0) {
-    const chosen = await prompts.choose(QUESTION[kind], choicesOf(kind, entries));
-    if (chosen !== undefined) return { [kind]: chosen };
-  } else {
-    prompts.print(
-      `The published API has no list of ${kind}s, and none has been seen here yet: the web console shows their ids.`,
-    );
+): Promise<Answer> {
+  if (entries.length === 0) {
+    prompts.print(`No ${kind} is known here yet. The web console shows the IDs of ${kind}s.`);
   }
-  const typed = await prompts.text(`Id of the ${kind}`, {
-    check: (text) => brokenBy(resourceId)(text.trim()),
-  });
-  return { [kind]: typed.trim() };
-}
-
-/** `RTX 4090, eu-1`, or what was typed. */
-export function hardwareText(
-  typed: string | undefined,
-  entries: readonly CatalogEntry[],
-): string | undefined {
-  const found = entries.find(({ id }) => id === typed);
-  if (found === undefined) return typed;
-  const { name, region, cuda_version: cuda } = found;
-  return [name, region, cuda && `CUDA ${cuda}`].filter((part) => part).join(', ') || typed;
-}
-
-function choicesOf(kind: Kind, entries: readonly CatalogEntry[]): Choice<string | undefined>[] {
-  return [
-    ...sorted(entries).map((one) => ({
-      name: titleOf(one.name, one.id),
-      about:
-        kind === 'offer'
-          ? aboutOffer(one)
-          : [one.cuda_version === null ? '' : `CUDA ${one.cuda_version}`],
-      value: one.id,
+  const choices: Choice<CatalogEntry | undefined>[] = [
+    ...sorted(entries).map((entry) => ({
+      name: titleOf(entry.name, entry.id),
+      about: kind === 'offer' ? aboutOffer(entry) : [cudaOf(entry)],
+      value: entry,
     })),
-    { name: 'Another, by its id', value: undefined },
+    { name: 'Another, by its ID', value: undefined },
   ];
+  const chosen = entries.length === 0 ? undefined : await prompts.choose(QUESTION[kind], choices);
+  if (chosen === undefined) {
+    const check = (text: string) => brokenId(kind, text.trim(), entries);
+    const id = (await prompts.text(`ID of the ${kind}`, { check })).trim();
+    return { flags: { [kind]: id }, typed: { [kind]: id }, text: id };
+  }
+  const { id, name, region } = chosen;
+  const parts = [titleOf(name, id), region, cudaOf(chosen)];
+  return {
+    flags: { [kind]: id },
+    typed: { [kind]: typedEntry(chosen, entries) },
+    text: parts.filter(Boolean).join(', '),
+  };
 }
 
-function aboutOffer({
-  price_per_hour,
-  price_at,
-  region,
-  gpu,
-  name,
-  in_stock,
-}: CatalogEntry): string[] {
+/** A name that is known here serves as well. */
+function brokenId(kind: Kind, text: string, entries: readonly CatalogEntry[]): string | undefined {
+  const { length } = fitting(text, entries);
+  if (length > 1) return `several ${kind}s are called that: give an ID`;
+  return length === 1 ? undefined : brokenBy(resourceId)(text);
+}
+
+function typedEntry({ id, name }: CatalogEntry, all: readonly CatalogEntry[]): string {
+  const names = [slug(name), name ?? ''].filter((one) => one !== '');
+  return names.find((one) => fitting(one, all).every((entry) => entry.id === id)) ?? id;
+}
+
+function cudaOf({ cuda_version: cuda }: CatalogEntry): string {
+  return cuda === null ? '' : `CUDA ${cuda}`;
+}
+
+function aboutOffer(offer: CatalogEntry): string[] {
+  const { price_per_hour: price, price_at, region, gpu, name, in_stock } = offer;
   const at = Date.parse(price_at ?? '');
   const day = Number.isNaN(at) ? '' : ` on ${dayOf(at)}`;
   return [
-    price_per_hour === null ? 'price unknown' : `${roublesText(price_per_hour)}/h${day}`,
+    price === null ? 'price unknown' : `${roublesText(price)}/h${day}`,
     in_stock === false ? 'out of stock' : (region ?? ''),
     gpu === name ? '' : (gpu ?? ''),
   ];

@@ -77,7 +77,7 @@ async function takenNames(context: Context): Promise<Lists['names']> {
     ),
     ...named(
       instances.filter((instance) => !isOver(instance)),
-      'a machine of that name is known here, and names are unique',
+      'an instance of that name is known here, and names are unique',
     ),
   ]);
 }

@@ -1,11 +1,11 @@
-import type { Drive, SshKey, Template } from '../../api/index.ts';
-import { CliError } from '../../errors.ts';
+import type { Drive, Template } from '../../api/index.ts';
 import type { Choice, Prompts } from '../../prompts/prompts.ts';
 import { titleOf } from '../../prompts/words.ts';
-import { inRoubles, money } from '../../rules/money.ts';
+import { roublesText } from '../../rules/money.ts';
 import { instanceName } from '../../rules/names.ts';
 import type { CreateFlags } from '../request/body.ts';
-import { askContainer, askImage, containerText } from './container.ts';
+import { type Answer, placeOf, typedBy } from './answer.ts';
+import { askContainer } from './container.ts';
 import type { Lists } from './lists.ts';
 
 const FIRST =
@@ -22,12 +22,12 @@ export async function askName(
   before: CreateFlags,
   prompts: Prompts,
   random: () => number,
-): Promise<CreateFlags> {
-  const name = await prompts.text('Name of the machine', {
+): Promise<Answer> {
+  const name = await prompts.text('Instance name', {
     initial: before.name ?? suggestedName(taken, random),
     check: (text) => brokenName(text, taken),
   });
-  return { name };
+  return { flags: { name }, typed: { name }, text: name };
 }
 
 /** Two words that are quick to type, and that no instance known here is called. */
@@ -45,34 +45,6 @@ function brokenName(text: string, taken: Lists['names']): string | undefined {
   return verdict.ok ? taken.get(text) : verdict.rule;
 }
 
-/** The default key of the account is chosen at first, and an only one. */
-export async function askKeys(
-  keys: readonly SshKey[],
-  { sshKey: before }: CreateFlags,
-  prompts: Prompts,
-): Promise<CreateFlags> {
-  if (keys.length === 0) {
-    prompts.print('The account has no SSH key. Without one, nobody can log in with SSH.');
-    if (await prompts.confirm('Go on without a key?', false)) return { sshKey: [] };
-    throw new CliError('interrupted', 'Cancelled: add an SSH key first.', {
-      hint: 'gpucloud ssh-keys add',
-    });
-  }
-  const choices = keys.map(({ id, name, is_default, fingerprint }) => ({
-    name: titleOf(name, id),
-    about: [is_default === true ? 'default' : '', fingerprint ?? ''],
-    value: id,
-    checked: before?.includes(id) ?? (is_default === true || keys.length === 1),
-  }));
-  return { sshKey: await prompts.chooseSeveral('SSH keys', choices) };
-}
-
-export function keysText(chosen: readonly string[] | undefined, keys: readonly SshKey[]): string {
-  if (chosen === undefined) return 'not asked for';
-  const titles = chosen.map((typed) => titleOf(keys.find(({ id }) => id === typed)?.name, typed));
-  return titles.length === 0 ? "none; a key can't be added later" : titles.join(', ');
-}
-
 /** A drive can be mounted if it is AVAILABLE and no instance has it (API document: DriveStatus). */
 export function freeDrives(drives: readonly Drive[]): readonly Drive[] {
   return drives.filter(
@@ -84,75 +56,67 @@ export async function askDrive(
   free: readonly Drive[],
   before: CreateFlags,
   prompts: Prompts,
-): Promise<CreateFlags> {
-  const choices: Choice<string | undefined>[] = [
-    { name: 'None', value: undefined },
-    ...free.map(({ id, name, size_gb, price_per_hour }) => {
-      const price = money(price_per_hour ?? '');
-      const size = size_gb == null ? '' : `${size_gb} GB`;
-      const about = [size, price.ok ? `${inRoubles(price.value)}/h` : ''];
-      return { name: titleOf(name, id), about, value: id };
-    }),
+): Promise<Answer> {
+  const none: Choice<Drive | undefined> = { name: 'None', value: undefined };
+  const choices = [
+    none,
+    ...free.map((drive) => ({
+      name: titleOf(drive.name, drive.id),
+      about: [
+        drive.size_gb == null ? '' : `${drive.size_gb} GB`,
+        drive.price_per_hour == null ? '' : `${roublesText(drive.price_per_hour)}/h`,
+      ],
+      value: drive,
+    })),
   ];
-  const drive = await prompts.choose('Cloud drive', choices, {
-    initial: placeOf(before.drive, choices),
-  });
-  return drive === undefined ? {} : { drive };
+  const initial = placeOf(
+    free.find(({ id }) => id === before.drive),
+    choices,
+  );
+  const drive = await prompts.choose('Cloud drive', choices, { initial });
+  if (drive === undefined) return { flags: {}, typed: {}, text: 'none' };
+  return {
+    flags: { drive: drive.id },
+    typed: { drive: typedBy(drive, free) },
+    text: titleOf(drive.name, drive.id),
+  };
 }
 
 /**
- * What runs on the instance: the base image alone, a template or a container. They are asked for as
- * one, since the service calls an instance one of the three (API document: connection_info).
- * `hasContainer`: flags describe a container and do not say which.
+ * What runs on the instance: the base image alone, a template or a container. They are one question,
+ * since the service calls an instance one of the three (API document: connection_info).
  */
 export async function askRuns(
   templates: readonly Template[],
   before: CreateFlags,
   prompts: Prompts,
-  hasContainer: boolean,
-): Promise<CreateFlags> {
-  if (hasContainer) return { dockerImage: await askImage(prompts) };
+): Promise<Answer> {
   const offered = templates
     .filter(({ is_active }) => is_active !== false)
     .sort((a, b) => (a.sort_order ?? 0) - (b.sort_order ?? 0));
-  const choices: Choice<string | undefined>[] = [
-    { name: 'Only the base image', value: undefined },
+  const choices: Choice<Template | 'image' | 'container'>[] = [
+    { name: 'Only the base image', value: 'image' },
     ...offered.map((template) => ({
       name: titleOf(template.name ?? template.slug, template.id),
       about: [needs(template), template.description ?? ''],
-      value: template.id,
+      value: template,
     })),
-    { name: 'A container of your own', value: CONTAINER },
+    { name: 'A container of your own', value: 'container' },
   ];
-  const initial = before.dockerImage === undefined ? before.template : CONTAINER;
-  const runs = await prompts.choose('What runs on it', choices, {
-    initial: placeOf(initial, choices),
-  });
-  if (runs === CONTAINER) return await askContainer(prompts);
-  return runs === undefined ? {} : { template: runs };
+  const chosen = offered.find(({ id }) => id === before.template);
+  const initial = placeOf(chosen ?? (before.dockerImage && 'container'), choices);
+  const runs = await prompts.choose('What runs on it', choices, { initial });
+  if (runs === 'container') return await askContainer(prompts);
+  if (runs === 'image') return { flags: {}, typed: {}, text: 'only the base image' };
+  const { id, name, slug } = runs;
+  const slugs = templates.map((one) => ({ id: one.id, name: one.slug }));
+  return {
+    flags: { template: id },
+    typed: { template: typedBy({ id, name: slug }, slugs) },
+    text: `the template ${titleOf(name ?? slug, id)}`,
+  };
 }
-
-/** No id of a template. */
-const CONTAINER = ' container';
 
 function needs({ min_disk_gb: disk, min_cuda_version: cuda }: Template): string {
   return [disk != null && `${disk} GB disk`, cuda && `CUDA ${cuda}`].filter(Boolean).join(', ');
-}
-
-export function runsText(chosen: CreateFlags, templates: readonly Template[]): string {
-  const { template, dockerImage } = chosen;
-  const found = templates.find(({ id }) => id === template);
-  const parts = [
-    template && `the template ${titleOf(found?.name ?? found?.slug, template)}`,
-    dockerImage && containerText(chosen),
-  ];
-  return parts.filter(Boolean).join(' and ') || 'only the base image';
-}
-
-/** The place of an earlier answer, else the first. */
-function placeOf<T>(value: T, choices: readonly Choice<T>[]): number {
-  return Math.max(
-    0,
-    choices.findIndex((choice) => choice.value === value),
-  );
 }

@@ -1,0 +1,74 @@
+import type { Context } from '../../context.ts';
+import type { Prompts } from '../../prompts/prompts.ts';
+import type { CreateFlags } from '../request/body.ts';
+import type { Answer } from './answer.ts';
+import { askImage } from './container.ts';
+import { askHardware } from './hardware.ts';
+import { askKeys } from './keys.ts';
+import type { Lists } from './lists.ts';
+import { askDrive, askName, askRuns, freeDrives } from './questions.ts';
+import type { Wish } from './summary.ts';
+
+/** One question. */
+export interface Step {
+  /** In the summary. */
+  readonly label: 'Name' | 'Offer' | 'Image' | 'SSH keys' | 'Runs' | 'Drive';
+  /** What a flag or the file has answered already. */
+  readonly given: string | undefined;
+  /** `before`: the flags of the answer that is changed. */
+  ask(before: CreateFlags): Promise<Answer>;
+}
+
+/** In the order in which they are asked. Flags win over the file. */
+export function stepsOf(
+  { flags, manifest, dryRun }: Wish,
+  { names, catalog, sshKeys, templates = [], drives = [] }: Lists,
+  prompts: Prompts,
+  context: Context,
+): readonly Step[] {
+  const keys = flags.sshKey ?? manifest.ssh_keys;
+  const template = flags.template ?? manifest.template_id;
+  const container = flags.dockerImage ?? manifest.docker_config?.image;
+  const drive = flags.drive ?? manifest.storage_drive_id;
+  const free = freeDrives(drives);
+  const { dockerCommand, shmSize, port, env, envFile, volume } = flags;
+  const parts = [dockerCommand, shmSize, port, env, envFile, volume, manifest.docker_config];
+  const isDescribed = parts.some((part) => part !== undefined);
+  // Of a list that could not be read, or is empty, nothing can be chosen.
+  const hasKeys = keys !== undefined || sshKeys !== undefined;
+  const hasDrive = drive !== undefined || free.length > 0;
+  const keysStep: Step = {
+    label: 'SSH keys',
+    given: keys && (keys.join(', ') || 'none'),
+    ask: (before) => askKeys(sshKeys ?? [], before, dryRun, prompts, context),
+  };
+  const driveStep: Step = {
+    label: 'Drive',
+    given: drive,
+    ask: (before) => askDrive(free, before, prompts),
+  };
+  return [
+    {
+      label: 'Name',
+      given: flags.name ?? manifest.instance_name,
+      ask: (before) => askName(names, before, prompts, () => context.clock.random()),
+    },
+    {
+      label: 'Offer',
+      given: flags.offer ?? manifest.offer_id,
+      ask: () => askHardware('offer', catalog.offer, prompts),
+    },
+    {
+      label: 'Image',
+      given: flags.image ?? manifest.image_id,
+      ask: () => askHardware('image', catalog.image, prompts),
+    },
+    ...(hasKeys ? [keysStep] : []),
+    {
+      label: 'Runs',
+      given: [template, container].filter(Boolean).join(' and ') || undefined,
+      ask: (before) => (isDescribed ? askImage(prompts) : askRuns(templates, before, prompts)),
+    },
+    ...(hasDrive ? [driveStep] : []),
+  ];
+}

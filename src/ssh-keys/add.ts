@@ -1,0 +1,38 @@
+import type { Api, SshKey } from '../api/index.ts';
+import type { Context } from '../context.ts';
+import type { PublicKey } from '../rules/public-key.ts';
+
+export interface NewKey {
+  readonly key: PublicKey;
+  readonly name: string;
+  readonly isDefault: boolean;
+}
+
+/** Adds a key to the account, unless it is there. `isNew`: it was not. */
+export async function addKey(
+  { key, name, isDefault }: NewKey,
+  { err }: Context,
+  api: Api,
+): Promise<{ stored: SshKey; isNew: boolean }> {
+  const there = await registered(key, api);
+  if (there !== undefined) {
+    const called = there.name ?? there.id;
+    err.note(
+      `This key is already in the account, as ${called} (${there.fingerprint ?? there.id}).`,
+    );
+    return { stored: there, isNew: false };
+  }
+  const body = { name, public_key: key.line, ...(isDefault ? { is_default: true } : {}) };
+  const stored = await api.sshKeys.add(body);
+  err.note(`✓ Added ${stored.name ?? name} (${key.fingerprint})`);
+  return { stored, isNew: true };
+}
+
+/** The same key in the account. */
+async function registered(key: PublicKey, api: Api): Promise<SshKey | undefined> {
+  const { sameKey } = await import('../rules/public-key.ts');
+  return (await api.sshKeys.list()).find(
+    ({ public_key, fingerprint }) =>
+      fingerprint === key.fingerprint || sameKey(public_key ?? '', key.line),
+  );
+}

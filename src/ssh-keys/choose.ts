@@ -1,0 +1,78 @@
+import { existsSync } from 'node:fs';
+import { mkdir, readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { readText } from '../cli/input.ts';
+import type { Context } from '../context.ts';
+import { CliError } from '../errors.ts';
+import { errorCode } from '../files/error-code.ts';
+import type { Choice, Prompts } from '../prompts/prompts.ts';
+
+type Source = () => Promise<string | undefined>;
+
+/**
+ * The file of the public key that a person chooses: one in ~/.ssh, a new one made by ssh-keygen, or
+ * another. undefined for `none`, if that is a choice.
+ */
+export async function chooseKeyFile(
+  question: string,
+  none: string | undefined,
+  prompts: Prompts,
+  context: Context,
+): Promise<string | undefined> {
+  const home = context.env.HOME || context.env.USERPROFILE;
+  const folder = home && join(home, '.ssh');
+  const privateKey = folder && join(folder, 'id_ed25519');
+  const choices: Choice<Source>[] = folder === undefined ? [] : await localKeys(folder, context);
+  // ssh tries this name without being told, and nothing is overwritten.
+  if (privateKey && !existsSync(privateKey) && !existsSync(`${privateKey}.pub`)) {
+    choices.push({
+      name: 'Generate a new key, ~/.ssh/id_ed25519',
+      value: () => generateKey(privateKey, context),
+    });
+  }
+  choices.push({
+    name: 'Another file',
+    value: async () => (await prompts.text('Public key file', { check: notThere })).trim(),
+  });
+  if (none !== undefined) choices.push({ name: none, value: async () => undefined });
+  return await (await prompts.choose(question, choices))();
+}
+
+function notThere(path: string): string | undefined {
+  if (path.trim() === '') return 'such as ~/.ssh/id_ed25519.pub, with the whole path in place of ~';
+  return existsSync(path.trim()) ? undefined : 'there is no such file';
+}
+
+/** The keys that can be added; a file that holds none is passed over. */
+async function localKeys(folder: string, context: Context): Promise<Choice<Source>[]> {
+  const names = await readdir(folder).catch(() => []);
+  const { publicKey } = await import('../rules/public-key.ts');
+  const keys: Choice<Source>[] = [];
+  for (const name of names.filter((one) => one.endsWith('.pub')).sort()) {
+    const file = join(folder, name);
+    const verdict = publicKey(await readText('FILE', file, context).catch(() => ''));
+    if (verdict.ok) {
+      const { type, fingerprint, comment } = verdict.value;
+      keys.push({ name, about: [comment, type, fingerprint], value: async () => file });
+    }
+  }
+  return keys;
+}
+
+/** Runs ssh-keygen in the terminal, where it asks for a passphrase. Returns the public half's file. */
+async function generateKey(file: string, context: Context): Promise<string> {
+  await mkdir(join(file, '..'), { recursive: true, mode: 0o700 });
+  // stdout is for the result of the command: ssh-keygen writes nothing to it with -q.
+  const args = ['-q', '-t', 'ed25519', '-f', file];
+  const running = await context.start({ file: 'ssh-keygen', args });
+  const code = await running.ended.catch((error: unknown) => {
+    const why = errorCode(error) === 'ENOENT' ? 'it is not on PATH' : String(error);
+    throw new CliError('refused', `Could not start ssh-keygen: ${why}.`, {
+      hint: 'install an OpenSSH client (openssh-client on Debian and Ubuntu)',
+      cause: error,
+    });
+  });
+  context.signal.throwIfAborted();
+  if (code !== 0) throw new CliError('refused', `ssh-keygen made no key (exit code ${code}).`);
+  return `${file}.pub`;
+}

@@ -1,0 +1,47 @@
+import { existsSync } from 'node:fs';
+import { basename } from 'node:path';
+import { readInput } from '../cli/input.ts';
+import { checked, refuseSecret } from '../cli/parse.ts';
+import type { Context } from '../context.ts';
+import { usageError } from '../errors.ts';
+import { anyName } from '../rules/names.ts';
+import { holdsPrivateKey } from '../rules/private-key.ts';
+import type { PublicKey } from '../rules/public-key.ts';
+
+/** A name of one line. The document gives no further rule (spec: POST /ssh-keys). */
+export function checkedName(text: string): string {
+  refuseSecret('--name', text);
+  if (/[\u0000-\u001f\u007f-\u009f]/.test(text)) {
+    throw usageError('--name: a name is one line without control characters (it is not shown)');
+  }
+  return checked('--name', text, anyName);
+}
+
+/** Reads and judges the public key in a file. Nothing of a file that holds another thing is said. */
+export async function keyIn(file: string, context: Context): Promise<PublicKey> {
+  const text = await readInput('FILE', file, context);
+  const { publicKey } = await import('../rules/public-key.ts');
+  const verdict = publicKey(text);
+  if (verdict.ok) {
+    return verdict.value;
+  }
+  const half = `${file}.pub`;
+  const named = file === '-' ? 'stdin' : file;
+  throw usageError(
+    `FILE "${named}": ${verdict.rule}`,
+    ...(holdsPrivateKey(text) && file !== '-' && existsSync(half)
+      ? [`nothing was sent; the public half is in ${half}`]
+      : []),
+  );
+}
+
+/** The comment of a key, else the name of its file. */
+export function nameFor(key: PublicKey, file: string): string {
+  if (key.comment !== '') {
+    return checkedName(key.comment);
+  }
+  if (file === '-') {
+    throw usageError('--name is missing: the key on stdin has no comment to name it by');
+  }
+  return checkedName(basename(file).replace(/(?<=.)\.pub$/, ''));
+}

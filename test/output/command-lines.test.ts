@@ -1,0 +1,33 @@
+import { describe, expect, test } from 'vitest';
+import { commandLines, shellLine } from '../../src/output/shell-line.ts';
+import { width } from '../../src/output/width.ts';
+
+const PIECES = [
+  ['gpucloud', 'instances', 'create', 'trainer'],
+  ['--offer', 'RTX 4090'],
+  ['--image', 'ubuntu-22-04'],
+  ['--ssh-key', 'anna@laptop'],
+  ['--wait'],
+];
+
+describe('commandLines', () => {
+  test('keeps a command that fits on one line', () => {
+    expect(commandLines(PIECES, 200)).toEqual([shellLine(PIECES.flat())]);
+  });
+
+  test.each([40, 60, 80])('fits %i columns, and is the same command', (columns) => {
+    const lines = commandLines(PIECES, columns);
+    expect(lines.length).toBeGreaterThan(1);
+    for (const line of lines) expect(width(`  ${line}`)).toBeLessThan(columns);
+    expect(lines.join('\n').replaceAll(/ \\\n +/g, ' ')).toBe(shellLine(PIECES.flat()));
+  });
+
+  test('keeps a flag with its value, however long that is', () => {
+    const long = 'x'.repeat(100);
+    expect(commandLines([['gpucloud'], ['--name', long], ['--wait']], 40)).toEqual([
+      'gpucloud \\',
+      `  --name ${long} \\`,
+      '  --wait',
+    ]);
+  });
+});
