@@ -200,7 +200,7 @@ describe('after the last answer', () => {
     ['10.01', true],
     ['10.00', false],
   ])('reports a balance of 10.00 as too small for %s per hour: %s', async (price, isShort) => {
-    await rentAt(no(402, 'No'), no(404, 'No'));
+    await rentAt(no(401, 'No'), no(404, 'No'));
     const offer = { service: other.service.url, kind: 'offer', id: 'o-1', given_name: 'card' };
     const names = [{ ...offer, price_per_hour: price }];
     const catalog = JSON.stringify({ version: 1, names });
