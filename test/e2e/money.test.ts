@@ -206,7 +206,7 @@ describe('billing spend in a terminal', () => {
     expect(widest(written.split('Spent')[0] ?? '')).toBeLessThanOrEqual(columns);
     // The bars are their share of the longest one, to a cell.
     const bars = chart.map((line) => (line.match(/█/g) ?? []).length);
-    const amounts = chart.map((line) => Number(/([\d.]+) ₽/.exec(line)?.[1]));
+    const amounts = chart.map((line) => Number(/([\d.,]+) ₽/.exec(line)?.[1]?.replaceAll(',', '')));
     const most = Math.max(...amounts);
     const longest = Math.max(...bars);
     expect(longest).toBeGreaterThan(columns / 2);
@@ -221,14 +221,14 @@ describe('billing spend in a terminal', () => {
     month();
     const { screen } = await spend(80, { term: 'dumb' });
     expect(screen).not.toContain('█');
-    expect(screen).toMatch(/1724\.505 ₽/);
+    expect(screen).toMatch(/1,724\.505 ₽/);
   });
 
   test('has no bars in 24 columns, but all amounts', async () => {
     month();
     const { screen } = await spend(24);
     expect(screen).not.toContain('█');
-    expect(screen).toMatch(/1724\.505 ₽/);
+    expect(screen).toMatch(/1,724\.505 ₽/);
   });
 });
 
