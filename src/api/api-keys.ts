@@ -12,15 +12,15 @@ import {
 
 export function apiKeysApi(run: Run) {
   return {
-    /** All keys, without their secrets (API document: Endpoints, GET /api-keys). */
+    /** Lists all keys, without their secrets (API document: Endpoints, GET /api-keys). */
     list: (options?: CallOptions): Promise<ApiKey[]> =>
       run(options, (call) =>
         getData(call, { heading: 'GET /api-keys', doing: 'to list the API keys' }, apiKeys),
       ),
 
     /**
-     * Creates a key; `secret_key` is in this response alone (API document: Endpoints, POST
-     * /api-keys). Never sent again once it may have left; a doubt is CliError `outcomeUnknown`.
+     * Creates a key; only this response has `secret_key` (API document: Endpoints, POST /api-keys). Never
+     * sent again once it may have left; an unknown outcome is CliError `outcomeUnknown`.
      */
     create: (body: CreateApiKeyBody, options?: CallOptions): Promise<ApiKey> =>
       run(options, (call) =>
@@ -31,7 +31,7 @@ export function apiKeysApi(run: Run) {
             doing: `to create the API key ${body.name}`,
             body: bodyOf(createApiKeyBody, body),
             resource: body.name,
-            doubt: 'A key may exist whose secret nobody has seen.',
+            doubt: 'A key may exist whose secret was never shown.',
           },
           apiKey,
         ),

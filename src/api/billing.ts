@@ -16,8 +16,8 @@ import {
 export function billingApi(run: Run) {
   return {
     /**
-     * Applies a promo code (API document: Endpoints, POST /billing/promo/activate). Never sent
-     * again once it may have left; a doubt is CliError `outcomeUnknown`.
+     * Applies a promo code (API document: Endpoints, POST /billing/promo/activate). Never sent again once
+     * it may have left; an unknown outcome is CliError `outcomeUnknown`.
      */
     activatePromo: (body: ActivatePromoBody, options?: CallOptions): Promise<PromoBonus> =>
       run(options, (call) =>
@@ -25,16 +25,16 @@ export function billingApi(run: Run) {
           call,
           {
             heading: 'POST /billing/promo/activate',
-            doing: 'to activate the promo code',
+            doing: 'to apply the promo code',
             body: bodyOf(activatePromoBody, body),
             doubt: 'The bonus may have been credited.',
-            missing: 'There is no such promo code',
+            missing: 'Promo code not found',
           },
           promoBonus,
         ),
       ),
 
-    /** One page of the history (API document: Endpoints, GET /billing/transactions). */
+    /** Reads one page of the history (API document: Endpoints, GET /billing/transactions). */
     transactions: (
       query: TransactionsQuery = {},
       options?: CallOptions,

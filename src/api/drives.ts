@@ -7,20 +7,20 @@ import { type Drive, type DriveBody, drive, driveBody, drives } from './schemas/
 
 export function drivesApi(run: Run) {
   return {
-    /** All drives, in no documented order (API document: Endpoints, GET /storage/drives). */
+    /** Lists all drives, in no documented order (API document: Endpoints, GET /storage/drives). */
     list: (options?: CallOptions): Promise<Drive[]> =>
       run(options, (call) =>
         getData(call, { heading: 'GET /storage/drives', doing: 'to list the drives' }, drives),
       ),
 
-    /** One drive (API document: Endpoints, GET /storage/drives/{id}). */
+    /** Reads one drive (API document: Endpoints, GET /storage/drives/{id}). */
     get: (id: string, options?: CallOptions): Promise<Drive> =>
       run(options, (call) => get(call, id)),
 
     /**
-     * Creates a drive, which bills by the hour (API document: Endpoints, POST /storage/drives).
-     * `size_gb` is in GB. Never sent again once it may have left; a doubt is CliError
-     * `outcomeUnknown` with `mayBeBilling`.
+     * Creates a drive, which bills by the hour (API document: Endpoints, POST /storage/drives). `size_gb`
+     * is in GB. Never sent again once it may have left; an unknown outcome is CliError `outcomeUnknown`
+     * with `mayBeBilling`.
      */
     create: (body: DriveBody, options?: CallOptions): Promise<Drive> =>
       run(options, (call) =>
@@ -55,8 +55,9 @@ export function drivesApi(run: Run) {
       ),
 
     /**
-     * Thaws a SUSPENDED drive (API document: Endpoints, POST /storage/drives/{id}/resume). After a
-     * doubt the state is read; any status but SUSPENDED is success, else it is sent once more.
+     * Thaws a SUSPENDED drive (API document: Endpoints, POST /storage/drives/{id}/resume). After an
+     * unknown outcome it reads the state: any status except SUSPENDED is success, otherwise it sends once
+     * more.
      */
     resume: (id: string, options?: CallOptions): Promise<Drive> =>
       run(options, (call) => resume(call, id)),
@@ -64,7 +65,7 @@ export function drivesApi(run: Run) {
 }
 
 function about(id: string): Pick<Operation, 'id' | 'resource' | 'missing'> {
-  return { id: segment(id, 'a drive'), resource: id, missing: `There is no drive ${id}` };
+  return { id: segment(id, 'a drive'), resource: id, missing: `Drive ${id} not found` };
 }
 
 function get(call: Call, id: string): Promise<Drive> {
@@ -91,7 +92,7 @@ function resume(call: Call, id: string): Promise<Drive> {
     operation,
     post: () => post(call, operation, drive),
     read: () => get(call, id),
-    // A drive without a status says nothing about whether it is frozen still.
+    // A drive without a status may still be suspended.
     done: (state) =>
       typeof state.status === 'string' && state.status !== 'SUSPENDED' ? state : undefined,
     status: ({ status }) => status,

@@ -44,7 +44,7 @@ export type { SetPasswordBody, UpdateUserBody, User } from './schemas/user.ts';
 
 /**
  * The 23 documented operations as typed methods, and `call` for anything else. Every method throws
- * CliError, or the reason of the signal that ended it before anything can have been changed.
+ * CliError, or the signal's reason if it ended before anything could have changed.
  */
 export interface Api {
   readonly instances: ReturnType<typeof instancesApi>;
@@ -52,13 +52,13 @@ export interface Api {
   readonly sshKeys: ReturnType<typeof sshKeysApi>;
   readonly apiKeys: ReturnType<typeof apiKeysApi>;
   readonly templates: {
-    /** All available templates (API document: Endpoints, GET /templates). */
+    /** Lists all available templates (API document: Endpoints, GET /templates). */
     list(options?: CallOptions): Promise<Template[]>;
   };
   readonly users: ReturnType<typeof usersApi>;
   readonly billing: ReturnType<typeof billingApi>;
   call(request: RawRequest, options?: CallOptions): Promise<RawResponse>;
-  /** Ends all connections, and with them whatever is on its way. */
+  /** Closes all connections, including requests in flight. */
   close(): Promise<void>;
 }
 
@@ -92,7 +92,7 @@ export function createApi(settings: ApiSettings): Api {
     billing: billingApi(run),
     call: rawCall(run, base),
     async close() {
-      // A transport that never came about has nothing to end.
+      // A transport that was never created has nothing to close.
       await transport?.then(
         (opened) => opened.close(),
         () => undefined,

@@ -23,13 +23,13 @@ import {
   reorderInstanceBody,
 } from './schemas/instance-body.ts';
 
-const CREATED_DOUBT = 'A machine may exist and be billing.';
+const CREATED_DOUBT = 'An instance may exist and be billing.';
 
 export function instancesApi(run: Run) {
   return {
     /**
-     * Rents an instance (API document: Endpoints, POST /instances). Never sent again once it may
-     * have left; a doubt is CliError `outcomeUnknown` with `mayBeBilling`.
+     * Rents an instance (API document: Endpoints, POST /instances). Never sent again once it may have
+     * left; an unknown outcome is CliError `outcomeUnknown` with `mayBeBilling`.
      */
     create: (body: CreateInstanceBody, options?: CallOptions): Promise<Instance> =>
       run(options, (call) =>
@@ -48,8 +48,8 @@ export function instancesApi(run: Run) {
       ),
 
     /**
-     * Rents an instance like a terminated one, of which it takes offer, image and SSH keys (API
-     * document: Endpoints, POST /instances/{id}/reorder). Never sent again, as with `create`.
+     * Rents an instance like a terminated one, with its offer, image and SSH keys (API document:
+     * Endpoints, POST /instances/{id}/reorder). Never sent again, as with `create`.
      */
     reorder: (id: string, body: ReorderInstanceBody, options?: CallOptions): Promise<Instance> =>
       run(options, (call) =>
@@ -68,46 +68,47 @@ export function instancesApi(run: Run) {
         ),
       ),
 
-    /** One instance (API document: Endpoints, GET /instances/{id}). */
+    /** Reads one instance (API document: Endpoints, GET /instances/{id}). */
     get: (id: string, options?: CallOptions): Promise<Instance> =>
       run(options, (call) => get(call, id)),
 
     /**
-     * Starts a STOPPED instance (API document: Endpoints, POST /instances/{id}/start). After a
-     * doubt the state is read: STARTING and ACTIVE are success, and nothing is sent again.
+     * Starts a STOPPED instance (API document: Endpoints, POST /instances/{id}/start). After an unknown
+     * outcome it reads the state: STARTING and ACTIVE are success, and nothing is sent again.
      */
     start: (id: string, options?: CallOptions): Promise<StatusChange> =>
       run(options, (call) => start(call, id)),
 
     /**
-     * Stops an ACTIVE instance (API document: Endpoints, POST /instances/{id}/stop). After a doubt
-     * the state is read; STOPPING and STOPPED are success, else it is sent once more.
+     * Stops an ACTIVE instance (API document: Endpoints, POST /instances/{id}/stop). After an unknown
+     * outcome it reads the state: STOPPING and STOPPED are success, otherwise it sends once more.
      */
     stop: (id: string, options?: CallOptions): Promise<StatusChange> =>
       run(options, (call) =>
         change(call, id, {
           heading: 'POST /instances/{id}/stop',
           doing: `to stop the instance ${id}`,
-          doubt: 'The machine may still be running and billing.',
+          doubt: 'The instance may still be running and billing.',
           goal: 'STOPPED',
         }),
       ),
 
     /**
-     * Deletes an instance for good (API document: Endpoints, POST /instances/{id}/terminate). After
-     * a doubt the state is read; TERMINATING and TERMINATED are success, else it is sent once more.
+     * Deletes an instance for good (API document: Endpoints, POST /instances/{id}/terminate). After an
+     * unknown outcome it reads the state: TERMINATING and TERMINATED are success, otherwise it sends once
+     * more.
      */
     terminate: (id: string, options?: CallOptions): Promise<StatusChange> =>
       run(options, (call) =>
         change(call, id, {
           heading: 'POST /instances/{id}/terminate',
           doing: `to terminate the instance ${id}`,
-          doubt: 'The machine may still exist and be billing.',
+          doubt: 'The instance may still exist and be billing.',
           goal: 'TERMINATED',
         }),
       ),
 
-    /** One page of the log, newest first (API document: Endpoints, GET /instances/{id}/events). */
+    /** Reads one page of the log, newest first (API document: Endpoints, GET /instances/{id}/events). */
     events: (
       id: string,
       query: EventsQuery = {},
@@ -130,10 +131,10 @@ export function instancesApi(run: Run) {
 }
 
 function about(id: string): Pick<Operation, 'id' | 'resource' | 'missing'> {
-  return { id: segment(id, 'an instance'), resource: id, missing: `There is no instance ${id}` };
+  return { id: segment(id, 'an instance'), resource: id, missing: `Instance ${id} not found` };
 }
 
-/** A response about another instance would be taken for this one's state, and hide it. */
+/** Refuses a response about another instance, which would hide this one's state. */
 async function get(call: Call, id: string): Promise<Instance> {
   const found = await getData(
     call,
@@ -143,7 +144,7 @@ async function get(call: Call, id: string): Promise<Instance> {
   if (found.id.toLowerCase() !== id.toLowerCase()) {
     throw new CliError(
       'notUnderstood',
-      `Asked for the instance ${id}, the service answered with another one, ${found.id}.`,
+      `The service returned instance ${found.id} instead of ${id}.`,
       { resource: id },
     );
   }
@@ -171,7 +172,7 @@ async function start(call: Call, id: string): Promise<StatusChange> {
     doing: `to start the instance ${id}`,
     ...about(id),
     bills: true,
-    doubt: 'The machine may be running and billing.',
+    doubt: 'The instance may be running and billing.',
     needsState: true,
   };
   const posted = await post(call, operation, statusChange);
@@ -184,7 +185,7 @@ async function start(call: Call, id: string): Promise<StatusChange> {
   if (httpStatus === 500) {
     throw new CliError(
       'refused',
-      `${sentence(`The service could not start the instance ${id}: ${posted.why}`)} Its status is ${statusText(status)}; the document says that the reserved funds are refunded.`,
+      `${sentence(`The service could not start the instance ${id}: ${posted.why}`)} Its status is ${statusText(status)}; by the API document, the reserved funds are refunded.`,
       {
         httpStatus,
         retryable: true,

@@ -1,4 +1,4 @@
-/** Reading of structures that the API document leaves open: anything may be there, or nothing. */
+/** Readers for structures whose contents the API document does not define. */
 
 export function fieldOf(value: unknown, name: string): unknown {
   return typeof value === 'object' && value !== null && Object.hasOwn(value, name)
@@ -6,7 +6,7 @@ export function fieldOf(value: unknown, name: string): unknown {
     : undefined;
 }
 
-/** A field that is a text with something in it. */
+/** Returns a non-empty text field. */
 export function textField(value: unknown, name: string): string | undefined {
   const found = fieldOf(value, name);
   return typeof found === 'string' && found !== '' ? found : undefined;

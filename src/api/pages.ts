@@ -12,9 +12,8 @@ interface NumberedPage<P> {
 }
 
 /**
- * Reads a list page by page, from the first to the last. With `ahead` the next page is on its way
- * while one is used, and no further one before that: pages are never read side by side, since with
- * one read too early a row that is pushed onto it meanwhile would be on neither.
+ * Reads a list page by page. With `ahead`, the next page loads while one is used, but never two at
+ * once: a row that moves to the next page in between would be on neither.
  */
 export async function* pagesOf<P extends ListPage>(
   read: (page: number) => Promise<P>,
@@ -27,7 +26,7 @@ export async function* pagesOf<P extends ListPage>(
     const isLast = isLastPage(number, page);
     if (ahead && !isLast) {
       next = read(number + 1);
-      // It is awaited above, unless nobody wants it any more.
+      // Awaited above, unless the caller stopped reading.
       next.catch(() => undefined);
     }
     yield { number, page, isLast };

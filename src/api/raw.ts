@@ -11,25 +11,25 @@ import { Fault } from './http/fault.ts';
 export interface RawRequest {
   /** GET, POST, PATCH, PUT, DELETE or HEAD, in capital letters. */
   method: string;
-  /** Below the base URL, starting with a slash; it may hold a query. */
+  /** Path below the base URL, with a leading slash; may contain a query. */
   path: string;
   query?: Readonly<Record<string, string>>;
-  /** JSON text, sent as it is. */
+  /** JSON text, sent as is. */
   body?: string;
   headers?: Readonly<Record<string, string>>;
 }
 
 const METHODS: readonly string[] = ['GET', 'HEAD', 'PATCH', 'DELETE', 'POST', 'PUT'];
 
-/** Headers that belong to the connection, to undici or to the key. */
+/** Headers that belong to the connection, undici or the key. */
 const OURS =
   /^(x-api-key|host|connection|keep-alive|content-length|transfer-encoding|te|trailer|upgrade|expect|proxy-.*|accept-encoding)$/i;
 
 /**
- * Any call with the key of the settings. Whatever status comes back is given back raw; what has no
- * response is an error as with the documented operations.
+ * Sends any call with the settings' key and returns the raw response, whatever its status. Without a
+ * response it throws, as the documented operations do.
  *
- * @throws CliError `usage` for a path that would not stay below the base URL.
+ * @throws CliError `usage` for a path that would leave the base URL.
  */
 export function rawCall(run: Run, base: URL) {
   return (request: RawRequest, options?: CallOptions): Promise<RawResponse> =>
@@ -40,7 +40,7 @@ export function rawCall(run: Run, base: URL) {
         heading,
         doing: `to handle ${heading}`,
         bills: request.method === 'POST',
-        doubt: 'The service may have acted on it.',
+        doubt: 'It may have taken effect.',
       };
       let response: HttpResponse;
       try {
@@ -50,7 +50,7 @@ export function rawCall(run: Run, base: URL) {
       } catch (error) {
         if (!(error instanceof Fault)) throw error;
         if (!changes(operation) && error.partial !== undefined && !error.stopped) {
-          throw notUnderstood(operation, 'it was cut off', error.partial);
+          throw notUnderstood(operation, 'the response was cut off', error.partial);
         }
         throw changes(operation) && error.sent
           ? outcomeUnknown(operation, lostReason(call, error))
@@ -58,7 +58,7 @@ export function rawCall(run: Run, base: URL) {
       }
       if (response.problem !== undefined && response.cut !== undefined) {
         throw changes(operation)
-          ? outcomeUnknown(operation, `the answer ${response.problem}`, response.status)
+          ? outcomeUnknown(operation, `the response ${response.problem}`, response.status)
           : notUnderstood(operation, `it ${response.problem}`, response);
       }
       return response;
@@ -68,7 +68,7 @@ export function rawCall(run: Run, base: URL) {
 function checked(request: RawRequest, base: URL): ApiRequest {
   const { method, body } = request;
   if (!METHODS.includes(method)) {
-    throw usageError(`The method is one of ${METHODS.join(', ')}.`);
+    throw usageError(`The method must be one of ${METHODS.join(', ')}.`);
   }
   const query = Object.entries(request.query ?? {})
     .map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(value)}`)
@@ -76,7 +76,7 @@ function checked(request: RawRequest, base: URL): ApiRequest {
   const joint = query === '' ? '' : request.path.includes('?') ? '&' : '?';
   const path = `${request.path}${joint}${query}`;
   const whole = `${base.origin}${withoutEndSlash(base.pathname)}${path}`;
-  // A URL that comes back unchanged has nothing in it that is read as another path or another host.
+  // An unchanged URL contains nothing that means another path or host.
   const parsed = URL.canParse(whole) ? new URL(whole).href : undefined;
   if (!path.startsWith('/') || path.startsWith('//') || path.includes('#') || parsed !== whole) {
     throw usageError(

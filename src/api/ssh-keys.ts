@@ -13,12 +13,12 @@ import {
 
 export function sshKeysApi(run: Run) {
   return {
-    /** All keys, newest first (API document: Endpoints, GET /ssh-keys). */
+    /** Lists all keys, newest first (API document: Endpoints, GET /ssh-keys). */
     list: (options?: CallOptions): Promise<SshKey[]> => run(options, list),
 
     /**
-     * Registers a public key (API document: Endpoints, POST /ssh-keys). After a doubt the list is
-     * read; the same key there is success, else it is sent once more.
+     * Registers a public key (API document: Endpoints, POST /ssh-keys). After an unknown outcome it reads
+     * the list: the same key there is success, otherwise it sends once more.
      */
     add: (body: AddSshKeyBody, options?: CallOptions): Promise<SshKey> =>
       run(options, (call) => add(call, body)),
@@ -31,8 +31,8 @@ export function sshKeysApi(run: Run) {
           doing: `to delete the SSH key ${id}`,
           id: segment(id, 'an SSH key'),
           resource: id,
-          doubt: 'The key may be gone.',
-          missing: `There is no SSH key ${id}`,
+          doubt: 'The key may be deleted.',
+          missing: `SSH key ${id} not found`,
         }),
       ),
   };
@@ -61,7 +61,7 @@ function add(call: Call, body: AddSshKeyBody): Promise<SshKey> {
   });
 }
 
-/** What makes two public keys the same: `TYPE BLOB`, without the comment. */
+/** What identifies a public key: `TYPE BLOB`, without the comment. */
 function typeAndBlob(publicKey: string): string {
   return publicKey.trim().split(/\s+/).slice(0, 2).join(' ');
 }

@@ -13,13 +13,13 @@ import {
 
 export function usersApi(run: Run) {
   return {
-    /** The owner of the key (API document: Endpoints, GET /users/me). */
+    /** Reads the key's owner (API document: Endpoints, GET /users/me). */
     me: (options?: CallOptions): Promise<User> =>
       run(options, (call) =>
         getData(call, { heading: 'GET /users/me', doing: 'to show the profile' }, user),
       ),
 
-    /** Changes the name, the one field that can be (API document: Endpoints, PATCH /users/me). */
+    /** Changes the name, the only editable field (API document: Endpoints, PATCH /users/me). */
     update: (body: UpdateUserBody, options?: CallOptions): Promise<User> =>
       run(options, (call) =>
         getData(
@@ -35,8 +35,8 @@ export function usersApi(run: Run) {
       ),
 
     /**
-     * Sets a new password (API document: Endpoints, POST /users/me/update-password). Never sent
-     * again once it may have left; a doubt is CliError `outcomeUnknown`.
+     * Sets a new password (API document: Endpoints, POST /users/me/update-password). Never sent again once
+     * it may have left; an unknown outcome is CliError `outcomeUnknown`.
      */
     setPassword: (body: SetPasswordBody, options?: CallOptions): Promise<User> =>
       run(options, (call) =>
@@ -46,7 +46,7 @@ export function usersApi(run: Run) {
             heading: 'POST /users/me/update-password',
             doing: 'to set the password',
             body: bodyOf(setPasswordBody, body),
-            doubt: 'Either of the two passwords may be the valid one.',
+            doubt: 'Either password may be the valid one.',
           },
           user,
         ),

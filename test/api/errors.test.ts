@@ -57,7 +57,7 @@ test.each([408, 502])('reports a page with %i as no response, and retryable', as
   const server = await scripted(page, page, page);
   const error = await failureOf(get(apiFor(server.url)));
   expect(error).toMatchObject({ failure: 'refused', retryable: true });
-  expect(error.message).toContain(`was not answered (${code})`);
+  expect(error.message).toContain(`failed (${code})`);
 });
 
 test('names the resource of the request', async () => {
@@ -110,13 +110,17 @@ describe('the message of the service', () => {
     ['null', json(422, null), 'null.'],
     ['an empty body', raw('application/json', ''), 'no explanation given.'],
     ['text', raw('text/plain', 'go away!'), 'go away!'],
-    ['HTML', raw('text/html', '<h1>Bad gateway</h1>'), `${PAGE}an HTML page, perhaps of a proxy.`],
+    [
+      'HTML',
+      raw('text/html', '<h1>Bad gateway</h1>'),
+      `${PAGE}an HTML page, perhaps from a proxy.`,
+    ],
     [
       'HTML by its look',
       raw('', ' <!DOCTYPE html><p>x'),
-      `${PAGE}an HTML page, perhaps of a proxy.`,
+      `${PAGE}an HTML page, perhaps from a proxy.`,
     ],
-    ['no UTF-8', raw('text/plain', Buffer.from([0xff, 0xfe])), 'an answer that is not UTF-8.'],
+    ['no UTF-8', raw('text/plain', Buffer.from([0xff, 0xfe])), 'a response that is not UTF-8.'],
     ['the key', raw('text/plain', `no ${KEY}?`), 'no ***?'],
     ['another key', raw('text/plain', 'no svc_sk_live_abc-DEF'), 'no svc_sk_***.'],
     [

@@ -44,7 +44,7 @@ describe.each(['settings', 'options'])('the %s signal', (where) => {
     const { api, options } = using(server.url, controller.signal);
     const error = await failureOf(api.instances.create(CREATE, options));
     expect(error).toMatchObject({ failure: 'outcomeUnknown', mayBeBilling: true });
-    expect(error.message).toContain('interrupted before the answer came');
+    expect(error.message).toContain('interrupted before the response arrived');
   });
 
   test('leaves the outcome of terminate and PATCH in flight unknown, and sends nothing more', async () => {

@@ -189,7 +189,7 @@ test('opens a tunnel for https, and ends at a bad certificate before the request
     }),
   );
   expect(error).toMatchObject({ failure: 'unreachable', mayBeBilling: false });
-  expect(error.message).toContain('no trusted TLS connection');
+  expect(error.message).toContain('could not open a trusted TLS connection');
   expect(sending).toBe(0);
   expect(service.requests).toEqual([]);
   expect(through.seen.map(({ line }) => line)).toEqual(

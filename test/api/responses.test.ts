@@ -8,7 +8,7 @@ async function got(step: Step) {
 const unclear = async (step: Step) => {
   const error = await failureOf(got(step));
   expect(error.failure).toBe('notUnderstood');
-  return error.message.replace('The answer to GET /instances/{id} could not be understood: ', '');
+  return error.message.replace('Could not read the response to GET /instances/{id}: ', '');
 };
 
 test('keeps unknown fields, unknown enum values and the order of fields', async () => {
@@ -79,7 +79,7 @@ describe('an odd field', () => {
     return { instance, told };
   };
   const odd = (field: string, more = '') =>
-    `The answer to GET /instances/{id} is not as documented: ${field}${more}. What could be read is shown, the rest counts as missing.`;
+    `The response to GET /instances/{id} does not match the API document: ${field}${more}. Unreadable fields are left out.`;
 
   test.each<[string, object, object, string]>([
     ['a number for a text', { name: 1.5 }, { name: '1.5' }, 'data.name is not of the type string'],
@@ -145,8 +145,8 @@ test.each<[string, Step, string]>([
   ['a list', json(200, [1]), 'it is not a JSON object.'],
   ['nothing', plain(''), 'it is empty.'],
   ['204', plain('', 204), 'it is empty.'],
-  ['half JSON', plain('{"data":{"id":"secret-value'), 'it is not whole JSON.'],
-  ['HTML', plain('<html>secret-value'), 'it is an HTML page, perhaps of a proxy.'],
+  ['half JSON', plain('{"data":{"id":"secret-value'), 'it is not complete JSON.'],
+  ['HTML', plain('<html>secret-value'), 'it is an HTML page, perhaps from a proxy.'],
 ])('rejects a response with %s', async (_name, step, words) => {
   expect(await unclear(step)).toBe(words);
 });

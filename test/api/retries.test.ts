@@ -103,7 +103,7 @@ describe('GET, PATCH, DELETE', () => {
       json(404, { statusCode: 404, code: 'NOT_FOUND', message: 'no key' }),
     ]);
     const error = await failureOf(api.sshKeys.delete('key-1'));
-    expect(error.message).toBe('There is no SSH key key-1 (404): no key.');
+    expect(error.message).toBe('SSH key key-1 not found (404): no key.');
   });
 
   test('tries a refused connection three times, with nothing changed', async () => {

@@ -172,7 +172,7 @@ describe('--follow in the built program', () => {
     try {
       await terminal.shows(/No events of .*; waiting\. Press Ctrl-C to stop\./);
       await service.close();
-      await terminal.shows(/warning: The service could not be reached.*Trying again/);
+      await terminal.shows(/warning: Could not reach the service.*Trying again/);
       expect(terminal.screen().match(/Trying again/g)).toHaveLength(1);
       terminal.type('\u0003');
       expect(await terminal.ended()).toBe(130);

@@ -9,28 +9,28 @@ import type { Transport } from '../http/transport.ts';
 import { hidden, secretsIn } from '../response/secrets.ts';
 import type { ApiRequest } from './operation.ts';
 
-/** One call of a person or a script: all of its requests, pauses and bodies under one deadline. */
+/** One logical call: all its requests, pauses and bodies under one deadline. */
 export interface Call {
   readonly clock: Clock;
   readonly timeoutMs: number;
   remainingMs(): number;
-  /** A longer pause that the service asks for is left to the caller. */
+  /** A longer Retry-After pause is left to the caller. */
   readonly longestPauseMs: number;
-  /** What an interrupt gave as its reason, when one ended the call; undefined at the deadline. */
+  /** Returns the reason of the interrupt that ended the call; undefined at the deadline. */
   interruption(): { reason: unknown } | undefined;
   /**
-   * One request and its response of whatever status, which was offered to `onResponse` before.
+   * Sends one request and returns its response, whatever the status; `onResponse` gets it first.
    *
-   * @throws Fault when there is no whole response, and what `onResponse` throws.
+   * @throws Fault without a complete response, and what `onResponse` throws.
    */
   exchange(request: ApiRequest): Promise<HttpResponse>;
-  /** @throws Fault, stopped and not sent, when the call ends in the meantime. */
+  /** @throws Fault, stopped and not sent, if the call ends during the pause. */
   pause(milliseconds: number): Promise<void>;
-  /** What to do when the service refuses the key. */
+  /** The hint if the service refuses the key. */
   keyRemedy(): string | undefined;
-  /** Tells of a response that was understood in part. */
+  /** Reports a response that was only partly understood. */
   warn(text: string): void;
-  /** A text without the key of the call and the secrets of its requests. */
+  /** Removes the call's key and its requests' secrets from a text. */
   hide(text: string): string;
 }
 
@@ -41,13 +41,13 @@ export interface CallParts {
   transport(): Promise<Transport>;
 }
 
-/** What the operations stand on: work within the deadline and the signal of one call. */
+/** The base of all operations: runs work within the deadline and signal of one call. */
 export type Run = <T>(
   options: CallOptions | undefined,
   work: (call: Call) => Promise<T>,
 ) => Promise<T>;
 
-/** Runs the work of one call under its deadline and its signal. */
+/** Runs one call's work under its deadline and signal. */
 export async function withCall<T>(
   parts: CallParts,
   options: CallOptions,
@@ -61,7 +61,8 @@ export async function withCall<T>(
   const secrets = new Set([settings.apiKey]);
 
   const goOn = () => {
-    if (stop.signal.aborted) throw new Fault('it was stopped', { sent: false, stopped: true });
+    if (stop.signal.aborted)
+      throw new Fault('the call was stopped', { sent: false, stopped: true });
   };
   const call: Call = {
     clock,
@@ -111,7 +112,7 @@ export async function withCall<T>(
   }
 }
 
-/** A signal that is aborted at the deadline, or with the outer one. */
+/** A signal that aborts at the deadline, or with the outer one. */
 function stopAt(timeoutMs: number, outer: AbortSignal) {
   const inner = new AbortController();
   let interruption: { reason: unknown } | undefined;
@@ -121,11 +122,11 @@ function stopAt(timeoutMs: number, outer: AbortSignal) {
   };
   outer.addEventListener('abort', interrupt, { once: true });
   if (outer.aborted) interrupt();
-  // A real timer: it has to end a body that dribbles on for ever, and costs tests nothing.
+  // A real timer: it must end an endless body, and costs tests nothing.
   const timer = setTimeout(() => inner.abort(), Math.min(timeoutMs, LONGEST_TIMER));
   return {
     signal: inner.signal,
-    /** What the outer signal gave as its reason; undefined at the deadline. */
+    /** Returns the outer signal's reason; undefined at the deadline. */
     interruption: () => interruption,
     release() {
       clearTimeout(timer);
@@ -134,7 +135,7 @@ function stopAt(timeoutMs: number, outer: AbortSignal) {
   };
 }
 
-/** API document: Authentication; Content-Type goes with a body alone. */
+/** API document: Authentication. Content-Type is sent only with a body. */
 function wireRequest(settings: ApiSettings, base: URL, request: ApiRequest): WireRequest {
   const { method, body } = request;
   return {

@@ -7,10 +7,10 @@ import type { Call } from './call.ts';
 import { isRepeatable, type Operation } from './operation.ts';
 import { rateLimited, retryAfterMs, unavailableIf } from './retry.ts';
 
-// Errors of operations: what failed, whether it was sent, what the service said. What to do next is
-// chosen above, from `CliError.request`.
+// Errors of operations: what failed, whether it was sent, what the service said. Upper layers choose
+// the next step from `CliError.request`.
 
-/** A 4xx says that nothing was done; 408 alone can come from something in between. */
+/** A 4xx means that nothing was done. Only 408 may come from something in between. */
 export function isSureRefusal(status: number): boolean {
   return status >= 400 && status < 500 && status !== 408;
 }
@@ -20,8 +20,8 @@ export function isSuccess(status: number): boolean {
 }
 
 /**
- * The error that a response without success stands for, by its status and the operation, never by
- * the words of a message (API document: Errors).
+ * Builds the error for an unsuccessful response, from its status and the operation, never from the
+ * message text (API document: Errors).
  */
 export function refusal(operation: Operation, call: Call, response: HttpResponse): CliError {
   const { status } = response;
@@ -40,11 +40,11 @@ export function refusal(operation: Operation, call: Call, response: HttpResponse
   if (isRedirect(status)) {
     return fail(
       'notUnderstood',
-      `${operation.heading} was answered with a redirect (${status})${target(response)}, which is not followed, so that the key goes nowhere else`,
+      `${operation.heading} was redirected (${status})${target(response)}. Redirects are not followed, so that the key stays with this service`,
     );
   }
   if (isWebPage(response)) {
-    // It is not the service's own word, so nothing is said of a key, an instance or funds.
+    // It is not the service's own message, so it means nothing about a key, an instance or funds.
     const kinds: Record<number, Failure> = {
       401: 'authentication',
       403: 'authentication',
@@ -52,7 +52,7 @@ export function refusal(operation: Operation, call: Call, response: HttpResponse
     };
     return fail(
       kinds[status] ?? 'refused',
-      `The request ${operation.doing} was ${failed ? 'not answered' : 'refused'} (${status}): ${words}`,
+      `The request ${operation.doing} ${failed ? 'failed' : 'was refused'} (${status}): ${words}`,
       { retryable: failed, retryAfterMs: wait, ...factsOf(operation, 'web page') },
     );
   }
@@ -74,12 +74,9 @@ export function refusal(operation: Operation, call: Call, response: HttpResponse
       });
     }
     case 402:
-      return fail('wrongState', `The service wants money ${operation.doing} (402): ${words}`);
+      return fail('wrongState', `The service requires payment ${operation.doing} (402): ${words}`);
     case 404:
-      return fail(
-        'notFound',
-        `${operation.missing ?? 'The service knows nothing there'} (404): ${words}`,
-      );
+      return fail('notFound', `${operation.missing ?? 'Not found'} (404): ${words}`);
     default: {
       const isState = status === 409 || (status === 400 && operation.needsState === true);
       return fail(
@@ -90,7 +87,7 @@ export function refusal(operation: Operation, call: Call, response: HttpResponse
   }
 }
 
-/** The response says success, but not what the document promises of it. */
+/** Builds the error for a success that does not match the document. */
 export function notUnderstood(
   operation: Operation,
   what: string,
@@ -98,7 +95,7 @@ export function notUnderstood(
 ): CliError {
   return new CliError(
     'notUnderstood',
-    sentence(`The answer to ${operation.heading} could not be understood: ${what}`),
+    sentence(`Could not read the response to ${operation.heading}: ${what}`),
     {
       httpStatus: response.status,
       ...factsOf(operation, isWebPage(response) ? 'web page' : undefined),
@@ -107,15 +104,15 @@ export function notUnderstood(
 }
 
 /**
- * What a call ends with when nothing can have been changed: the reason of an interrupt as it is, or
+ * Builds the error of a call that certainly changed nothing: the interrupt's own reason, or
  * `unreachable`.
  */
 export function notReached(operation: Operation, call: Call, fault: Fault): unknown {
   const interruption = call.interruption();
   if (fault.stopped && interruption !== undefined) return interruption.reason;
   const words = fault.stopped
-    ? `The service did not answer within ${seconds(call.timeoutMs)} (the deadline of one call)`
-    : `The service could not be reached: ${fault.message}`;
+    ? `The service did not respond within ${seconds(call.timeoutMs)} (--timeout)`
+    : `Could not reach the service: ${fault.message}`;
   return new CliError('unreachable', `${words}. Nothing was changed.`, {
     retryable: true,
     hint: fault.hint,
@@ -123,15 +120,15 @@ export function notReached(operation: Operation, call: Call, fault: Fault): unkn
   });
 }
 
-/** Why an exchange that may have left had no whole response; completes "unknown: …". */
+/** Why a request that may have left got no complete response; completes "unknown: …". */
 export function lostReason(call: Call, fault: Fault): string {
-  if (!fault.stopped) return `${fault.message} before the answer came`;
+  if (!fault.stopped) return `${fault.message} before the response arrived`;
   return call.interruption() === undefined
-    ? `no answer came within ${seconds(call.timeoutMs)}`
-    : 'it was interrupted before the answer came';
+    ? `no response arrived within ${seconds(call.timeoutMs)}`
+    : 'it was interrupted before the response arrived';
 }
 
-/** The request may have been acted on. `why` completes "The outcome … is unknown: …". */
+/** Builds the error for an unknown outcome. `why` completes "The outcome … is unknown: …". */
 export function outcomeUnknown(operation: Operation, why: string, httpStatus?: number): CliError {
   const doubt = operation.doubt === undefined ? '' : ` ${operation.doubt}`;
   return new CliError(
@@ -146,11 +143,11 @@ export function outcomeUnknown(operation: Operation, why: string, httpStatus?: n
   );
 }
 
-/** A response's status and message, to complete "unknown: …". */
+/** Describes a response by status and message, to complete "unknown: …". */
 export function responseText(call: Call, response: HttpResponse): string {
   return isRedirect(response.status)
-    ? `the service answered with a redirect (${response.status})${target(response)}`
-    : `the service answered ${response.status}: ${messageOf(response, call.hide)}`;
+    ? `the service sent a redirect (${response.status})${target(response)}`
+    : `the service returned ${response.status}: ${messageOf(response, call.hide)}`;
 }
 
 export function factsOf(
@@ -171,7 +168,7 @@ function isRedirect(status: number): boolean {
   return status >= 300 && status < 400;
 }
 
-/** Where a redirect points to: its host alone, since the rest may repeat what nobody should see. */
+/** Returns only the host of a redirect's target, since the rest may contain secrets. */
 function target(response: HttpResponse): string {
   const location = response.headers.location ?? '';
   try {

@@ -5,40 +5,40 @@ import type { Schema } from '../schemas/fields.ts';
 
 export interface ApiRequest {
   readonly method: string;
-  /** Below the base URL, starting with a slash, the query included. */
+  /** Path below the base URL, with a leading slash and the query. */
   readonly path: string;
   /** JSON text. */
   readonly body?: string;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** One operation with its arguments: its request, and what an error says and is. */
+/** One operation with its arguments: its request, and the texts for its errors. */
 export interface Operation {
-  /** As the document heads it: `POST /instances/{id}/stop`. */
+  /** As the document titles it: `POST /instances/{id}/stop`. */
   readonly heading: string;
   /** Completes "The service refused …": `to stop the instance box`. */
   readonly doing: string;
-  /** In the place of `{id}`, see {@link segment}. */
+  /** Replaces `{id}`, see {@link segment}. */
   readonly id?: string;
   /** See {@link queryOf}. */
   readonly query?: string;
   /** See {@link bodyOf}. */
   readonly body?: string;
-  /** The id or name that an error names. */
+  /** ID or name for errors. */
   readonly resource?: string;
-  /** Whether a POST can be repeated at will, doubt or no doubt. PATCH and DELETE always can. */
+  /** Whether a POST is safe to repeat even with an unknown outcome. PATCH and DELETE always are. */
   readonly repeatable?: boolean;
-  /** What may be so if its outcome is unknown. */
+  /** What may be the case if the outcome is unknown. */
   readonly doubt?: string;
-  /** Whether that costs money. */
+  /** Whether that would bill. */
   readonly bills?: boolean;
   /** What a 404 means. */
   readonly missing?: string;
-  /** Whether a documented 400 speaks of the state of a thing, not of the request. */
+  /** Whether a documented 400 is about the resource's state, not the request. */
   readonly needsState?: boolean;
 }
 
-/** What only reads can always be given up without a doubt. */
+/** A call that only reads can be dropped without an unknown outcome. */
 export function changes({ heading }: Operation): boolean {
   return !/^(GET|HEAD) /.test(heading);
 }
@@ -57,27 +57,27 @@ export function requestOf({ heading, id = '', query = '', body }: Operation): Ap
 }
 
 /**
- * An id as a segment of a path.
+ * Encodes an ID as a path segment.
  *
- * @throws CliError `usage`, before any request, when the id could alter the path.
+ * @throws CliError `usage`, before any request, if the ID could change the path.
  */
 export function segment(id: string, what: string): string {
   const verdict = resourceId(id);
-  if (!verdict.ok) throw usageError(`This is not the id of ${what}: ${verdict.rule}.`);
+  if (!verdict.ok) throw usageError(`This is not the ID of ${what}: ${verdict.rule}.`);
   return verdict.value;
 }
 
 /**
- * The JSON text of a documented body.
+ * Returns the JSON text of a documented body.
  *
- * @throws CliError `usage`, before any request, naming the field and the rule but not the value,
+ * @throws CliError `usage`, before any request. It names the field and the rule but not the value,
  * which may be a password.
  */
 export function bodyOf<T>(schema: Schema<T>, body: T): string {
   return JSON.stringify(checked(schema, body));
 }
 
-/** A query of the given fields alone; a list is joined by commas (GET /billing/transactions). */
+/** Builds a query from the fields that are set; lists are joined by commas (GET /billing/transactions). */
 export function queryOf<T extends Readonly<Record<string, number | string[] | undefined>>>(
   schema: Schema<T>,
   query: T,

@@ -17,13 +17,13 @@ import {
 import { changes, type Operation, requestOf } from './operation.ts';
 import { type Repeated, repeat, sendOnce } from './retry.ts';
 
-/** A GET or PATCH and its `data`. */
+/** Sends a GET or PATCH and returns its `data`. */
 export async function getData<T>(call: Call, operation: Operation, schema: Schema<T>): Promise<T> {
   const { response } = await repeated(call, operation);
   return understood(operation, call, response, (whole) => dataOf(whole, schema));
 }
 
-/** A GET of one page of a list. */
+/** Reads one page of a list. */
 export async function getPage<T>(
   call: Call,
   operation: Operation,
@@ -34,14 +34,14 @@ export async function getPage<T>(
   return understood(operation, call, response, (whole) => pageOf(whole, schema, requested));
 }
 
-/** A DELETE. After a doubtful try of ours a 404 says that it was that try which did it. */
+/** Sends a DELETE. A 404 after an attempt with an unknown outcome counts as success. */
 export async function remove(call: Call, operation: Operation): Promise<void> {
   const { response, doubted } = await repeated(call, operation);
   if (response.status === 404 && doubted) return;
   understood(operation, call, response, acknowledged);
 }
 
-/** A POST that is never sent again once it may have left. */
+/** Sends a POST that is never sent again once it may have left. */
 export async function postOnce<T>(call: Call, operation: Operation, schema: Schema<T>): Promise<T> {
   const posted = await post(call, operation, schema);
   if (posted.sure) return posted.value;
@@ -50,13 +50,13 @@ export async function postOnce<T>(call: Call, operation: Operation, schema: Sche
 
 export type Posted<T> =
   | { readonly sure: true; readonly value: T }
-  /** It may have been acted on; `why` completes "the outcome is unknown: …". */
+  /** It may have taken effect; `why` completes "the outcome is unknown: …". */
   | { readonly sure: false; readonly why: string; readonly response?: HttpResponse };
 
 /**
  * Sends a POST once.
  *
- * @throws CliError for what is sure: a refusal by a 4xx other than 408, or that nothing ever left.
+ * @throws CliError for certain results: a 4xx refusal except 408, or a request that never left.
  */
 export async function post<T>(
   call: Call,
@@ -79,7 +79,7 @@ export async function post<T>(
   if (data.ok) warnOfOdd(operation, call, data.odd);
   return data.ok
     ? { sure: true, value: data.value }
-    : { sure: false, why: `the answer could not be understood, ${data.what}`, response };
+    : { sure: false, why: `could not read the response: ${data.what}`, response };
 }
 
 async function repeated(call: Call, operation: Operation): Promise<Repeated> {
@@ -114,12 +114,12 @@ function understood<T>(
   return result.value;
 }
 
-/** What was read is worth more than an error, and nobody may take a gap for the whole truth. */
+/** Returns what is readable instead of failing, with a warning about the missing rest. */
 function warnOfOdd(operation: Operation, call: Call, odd: readonly string[]): void {
   const [first, ...more] = odd;
   if (first === undefined) return;
   const others = more.length === 0 ? '' : ` (and ${more.length} more like it)`;
   call.warn(
-    `The answer to ${operation.heading} is not as documented: ${first}${others}. What could be read is shown, the rest counts as missing.`,
+    `The response to ${operation.heading} does not match the API document: ${first}${others}. Unreadable fields are left out.`,
   );
 }

@@ -9,16 +9,16 @@ const RETRIED: ReadonlySet<number> = new Set([408, 429, 500, 502, 503, 504]);
 
 export interface Repeated {
   readonly response: HttpResponse;
-  /** An earlier try may have been acted on. */
+  /** An earlier try may have taken effect. */
   readonly doubted: boolean;
 }
 
 /**
- * Sends what may be sent again (GET, PATCH with absolute values, DELETE): three tries over faults
- * of the transport and 408, 429, 500, 502, 503, 504. The last response is given back whatever it is.
+ * Sends what is safe to repeat (GET, PATCH with absolute values, DELETE): three tries after transport
+ * faults and 408, 429, 500, 502, 503, 504. Returns the last response, whatever its status.
  *
- * @throws Fault when the last try had no response; `sent` tells whether any of the tries was.
- * @throws CliError `rateLimited` when Retry-After lies past the deadline, or is left to the caller.
+ * @throws Fault if the last try had no response; `sent` is true if any try may have left.
+ * @throws CliError `rateLimited` if Retry-After exceeds the deadline, or is left to the caller.
  */
 export async function repeat(call: Call, request: ApiRequest): Promise<Repeated> {
   let doubted = false;
@@ -27,7 +27,7 @@ export async function repeat(call: Call, request: ApiRequest): Promise<Repeated>
     try {
       const response = await call.exchange(request);
       if (!RETRIED.has(response.status) || tried === TRIES) return { response, doubted };
-      // With 429 the service says that it has not acted.
+      // A 429 means that the service did nothing.
       doubted ||= response.status !== 429;
       wait = waitMs(call, response, tried);
     } catch (error) {
@@ -41,10 +41,10 @@ export async function repeat(call: Call, request: ApiRequest): Promise<Repeated>
 }
 
 /**
- * Sends what may not be sent again once it may have left: a further try only after a fault before
- * the first byte. A response that was cut off is given back as one, since its status is known.
+ * Sends what must not be repeated once it may have left: another try only after a fault before the
+ * first byte. Returns a truncated response too, since its status is known.
  *
- * @throws Fault without any response; `sent` tells whether the request may have left.
+ * @throws Fault without any response; `sent` is true if the request may have left.
  */
 export async function sendOnce(call: Call, request: ApiRequest): Promise<HttpResponse> {
   for (let tried = 1; ; tried += 1) {
@@ -61,7 +61,7 @@ export async function sendOnce(call: Call, request: ApiRequest): Promise<HttpRes
   }
 }
 
-/** The pause before a request is made once more: Retry-After where it came, else full jitter. */
+/** Returns the pause before the next try: Retry-After if sent, otherwise full jitter. */
 export function waitMs(call: Call, response: HttpResponse | undefined, tried: number): number {
   const retryAfter = retryAfterMs(response?.headers['retry-after'], call.clock.now());
   if (response === undefined || retryAfter === undefined) return backoffMs(call, tried);
@@ -82,15 +82,15 @@ async function pause(call: Call, milliseconds: number, sent: boolean): Promise<v
   }
 }
 
-/** The service asks for patience: 429, or another status with a Retry-After past the deadline. */
+/** Builds the error for 429, or for another status whose Retry-After exceeds the deadline. */
 export function rateLimited(status: number, waitMs: number | undefined): CliError {
   const asks =
     waitMs === undefined ? '' : ` and asks to wait ${Math.ceil(waitMs / 1000)} s (Retry-After)`;
   return new CliError(
     'rateLimited',
     status === 429
-      ? `The service takes no more requests for now (429)${asks}.`
-      : `The service is not available for now (${status})${asks}.`,
+      ? `The service limits requests (429)${asks}.`
+      : `The service is not available (${status})${asks}.`,
     {
       code: unavailableIf(status),
       httpStatus: status,
@@ -100,19 +100,19 @@ export function rateLimited(status: number, waitMs: number | undefined): CliErro
   );
 }
 
-/** The finer code of an error that a response of this status caused. */
+/** Returns the finer error code for a response status. */
 export function unavailableIf(status: number | undefined): 'unavailable' | undefined {
   return status === 503 ? 'unavailable' : undefined;
 }
 
 /**
- * A Retry-After header as milliseconds from now: whole seconds or an HTTP date, 0 if that is past.
- * Undefined if there is none or it can't be read.
+ * Parses Retry-After, whole seconds or an HTTP date, into milliseconds from now; 0 for a past date.
+ * Returns undefined if it is missing or unreadable.
  */
 export function retryAfterMs(header: string | undefined, now: number): number | undefined {
   const text = header?.trim() ?? '';
   if (/^[0-9]{1,9}$/.test(text)) return Number(text) * 1000;
-  // `Date.parse` also takes much that is no HTTP date, such as `1` or `-5`.
+  // `Date.parse` also accepts texts that are not HTTP dates, such as `1` or `-5`.
   if (!/^[A-Z][a-z]+, /.test(text)) return undefined;
   const at = Date.parse(text);
   return Number.isNaN(at) ? undefined : Math.max(0, at - now);

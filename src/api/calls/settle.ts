@@ -8,24 +8,24 @@ import type { Operation } from './operation.ts';
 import type { Posted } from './perform.ts';
 import { backoffMs, unavailableIf, waitMs } from './retry.ts';
 
-/** A POST whose effect can be read, so that a doubt can be settled. */
+/** A POST whose effect can be read, which settles an unknown outcome. */
 export interface Settled<T, S> {
   readonly operation: Operation;
   post(): Promise<Posted<T>>;
-  /** Reads the state afresh. */
+  /** Reads the current state. */
   read(): Promise<S>;
-  /** What the POST would have answered, if the state that was read is the wanted one. */
+  /** Returns the POST's result if the state is the wanted one. */
   done(state: S): T | undefined;
-  /** The status that was read, for the error; undefined if the state has none. */
+  /** The status for the error; undefined if the state has none. */
   status?(state: S): string | null | undefined;
 }
 
 /**
- * terminate, stop, drive resume, ssh-keys add: after a doubt the state is read first, and what is
- * already there is success; otherwise the POST is made once more, since the service rolls back "so
- * the call can be repeated" (API document: States and transitions).
+ * For terminate, stop, drive resume and ssh-keys add. After an unknown outcome it reads the state: the
+ * wanted one is success, otherwise it sends the POST once more, since the service rolls back "so the
+ * call can be repeated" (API document: States and transitions).
  *
- * @throws CliError `outcomeUnknown` if the doubt stays, with the state that was read last.
+ * @throws CliError `outcomeUnknown` with the last state, if the outcome stays unknown.
  */
 export async function settled<T, S>(call: Call, parts: Settled<T, S>): Promise<T> {
   const { operation } = parts;
@@ -45,7 +45,7 @@ export async function settled<T, S>(call: Call, parts: Settled<T, S>): Promise<T
     if (posted.sure) return posted.value;
     second = posted;
   } catch (refusal) {
-    // It may be the echo of the first POST, done in the meantime after all.
+    // This may be the effect of the first POST, which has completed in between.
     second = { refusal };
   }
   const after = await stateOf(parts.read);
@@ -71,7 +71,7 @@ async function postFirst<T, S>(call: Call, { operation, post }: Settled<T, S>): 
   }
 }
 
-/** The service said twice that it failed, and the state agrees; without its word the doubt stays. */
+/** The service reported two failures, and the state agrees; otherwise the outcome stays unknown. */
 function failedTwice<T>(
   operation: Operation,
   { why, response }: Posted<T> & { sure: false },
@@ -93,20 +93,20 @@ function failedTwice<T>(
   );
 }
 
-/** Waits as any retry does. What comes back is the error to end with if that is too long. */
+/** Waits as any retry does. Returns the error to end with if the pause is too long. */
 async function wait(call: Call, response: HttpResponse | undefined): Promise<CliError | undefined> {
   try {
     await call.pause(waitMs(call, response, 1));
     return undefined;
   } catch (error) {
     if (error instanceof CliError) return error;
-    // Stopped: the reading that follows ends at once, and the outcome stays unknown.
+    // If stopped, the next read ends at once, and the outcome stays unknown.
     if (error instanceof Fault) return undefined;
     throw error;
   }
 }
 
-/** The state, or undefined if it can't be read, for whatever reason. */
+/** Returns the state, or undefined if it can't be read for any reason. */
 export async function stateOf<S>(read: () => Promise<S>): Promise<{ state: S } | undefined> {
   try {
     return { state: await read() };
@@ -115,7 +115,7 @@ export async function stateOf<S>(read: () => Promise<S>): Promise<{ state: S } |
   }
 }
 
-/** A status as the service wrote it, fit for a message. */
+/** Returns the service's status, cleaned for a message. */
 export function statusText(status: string | null | undefined): string {
-  return shortened(oneLine(status ?? ''), 60) || 'not told';
+  return shortened(oneLine(status ?? ''), 60) || 'unknown';
 }

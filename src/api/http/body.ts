@@ -1,13 +1,13 @@
 import { isAscii, isUtf8 } from 'node:buffer';
 import type { RawResponse } from '../contract.ts';
 
-/** A body is counted while it is read and given up beyond this. */
+/** Largest body in bytes; reading stops beyond it. */
 export const MOST_BYTES = 16 * 1024 * 1024;
 /** How much of a body that is too large is kept, for an id to be saved from. */
 export const KEPT_BYTES = 64 * 1024;
 
 export interface HttpResponse extends RawResponse {
-  /** Why the text can't be taken for the service's whole word; completes "the response …". */
+  /** Why the text is not the service's complete response; completes "the response …". */
   problem?: string;
 }
 
@@ -23,15 +23,15 @@ export function flatHeaders(
   return flat;
 }
 
-/** The text of a body. A proxy may pack it although that was not asked for. */
+/** Decodes a body. A proxy may compress it although that was not requested. */
 export async function decode(head: Head, bytes: Buffer): Promise<HttpResponse> {
   const packing = (head.headers['content-encoding'] ?? '').trim().toLowerCase();
   const isPacked = packing !== '' && packing !== 'identity' && bytes.length > 0;
   const plain = isPacked ? await unpack(packing, bytes) : bytes;
   if (plain === undefined) {
-    return { ...head, text: '', problem: 'is packed in a way that was not asked for, or damaged' };
+    return { ...head, text: '', problem: 'has an unexpected compression or is damaged' };
   }
-  // Nearly every response is ASCII, which is read several times faster.
+  // Nearly every response is ASCII, which Node reads several times faster.
   if (isAscii(plain)) return { ...head, text: plain.toString('latin1') };
   const text = plain.toString('utf8').replace(/^\uFEFF/, '');
   return isUtf8(plain) ? { ...head, text } : { ...head, text, problem: 'is not UTF-8' };
@@ -45,7 +45,7 @@ async function unpack(packing: string, bytes: Buffer): Promise<Buffer | undefine
     if (packing === 'deflate') return inflateSync(bytes, bound);
     if (packing === 'br') return brotliDecompressSync(bytes, bound);
   } catch {
-    // Damaged, cut off or larger than the bound.
+    // Damaged, truncated or larger than the limit.
   }
   return undefined;
 }

@@ -4,12 +4,12 @@ import type * as Tls from 'node:tls';
 import type { buildConnector } from 'undici';
 import type { ProxyServer } from './proxy.ts';
 
-/** One address that does not answer must not eat a whole deadline: the next try may fare better. */
+/** Milliseconds per connection: one dead address must not use up the whole deadline. */
 const CONNECT_MS = 10_000;
 
 /**
- * A connection that did not come about. It is a class of our own, since undici takes some codes of
- * errors here (`UND_ERR_SOCKET`, `UND_ERR_INFO`) for a reason to connect again without end.
+ * A failed connection. It needs its own class, because undici reconnects endlessly after some error
+ * codes (`UND_ERR_SOCKET`, `UND_ERR_INFO`).
  */
 export class ConnectError extends Error {
   readonly code: string;
@@ -20,7 +20,7 @@ export class ConnectError extends Error {
   }
 }
 
-/** What https and a proxy need, if there is one. */
+/** What https and a proxy need. */
 export interface ConnectParts {
   tls?: Pick<typeof Tls, 'connect' | 'createSecureContext'>;
   http?: typeof httpRequest;
@@ -28,15 +28,14 @@ export interface ConnectParts {
 
 interface Connector {
   readonly connect: buildConnector.connector;
-  /** Drops connections that are still being made, which undici itself would wait for. */
+  /** Drops connections in progress, which undici would wait for. */
   close(): void;
 }
 
 /**
- * Opens the sockets of one service: straight, or through a tunnel of a proxy.
+ * Opens sockets to one service, directly or through a proxy's tunnel.
  *
- * @param meanwhile what there is to do while a connection is being made; it is done before one is
- *   handed over.
+ * @param meanwhile work to do while connecting; it completes before a socket is handed over.
  */
 export function createConnector(
   { tls, http }: ConnectParts,
@@ -50,7 +49,7 @@ export function createConnector(
     return context;
   };
 
-  /** Waits for the event after which the socket can be written to. */
+  /** Waits until the socket is writable. */
   function ready(socket: Socket, event: string): Promise<Socket> {
     waiting.add(socket);
     let timer: NodeJS.Timeout | undefined;
@@ -60,7 +59,7 @@ export function createConnector(
         reject(new ConnectError(code));
       };
       timer = setTimeout(fail, CONNECT_MS, 'ETIMEDOUT');
-      // The listener for errors stays: a late one without any would end the process.
+      // Keep the error listener: a late error without one would end the process.
       socket.on('error', (error) => fail(codeOf(error)));
       socket.once('close', () => fail('ECONNRESET'));
       socket.once(event, () => resolve(socket));
@@ -74,7 +73,7 @@ export function createConnector(
     const host = hostname.replace(/^\[|\]$/g, '');
     const socket = netConnect({ host, port });
     socket.setNoDelay(true);
-    // Node 20 takes as long to read the certificates of all authorities as a far service to respond.
+    // Node 20 needs as long to read all root certificates as a distant service needs to respond.
     whileConnecting(socket, isSecure ? secureContext : meanwhile);
     await ready(socket, 'connect');
     return isSecure ? encrypt(host, socket) : socket;
@@ -95,12 +94,12 @@ export function createConnector(
       throw new ConnectError('ERR_TLS_NOT_READY');
     }
     secured.setNoDelay(true);
-    // By now the first words of the handshake are with the system.
+    // The handshake's first bytes are with the system by now.
     meanwhile();
     return ready(secured, 'secureConnect');
   }
 
-  /** A tunnel through a proxy: CONNECT, and the socket is the service's. */
+  /** Opens a tunnel through a proxy (CONNECT); the socket is then the service's. */
   async function dig(proxy: ProxyServer, authority: string): Promise<Socket> {
     const socket = await dial(proxy.url.hostname, proxy.port, proxy.url.protocol === 'https:');
     const { authorization } = proxy;
@@ -151,22 +150,22 @@ export function createConnector(
   };
 }
 
-/** A failure here shows again when the outcome of the work is needed. */
+/** A failure here reappears when the result is needed. */
 function whileConnecting(socket: Socket, work: () => unknown): void {
   socket.once('connectionAttempt', () => {
     setImmediate(() => attempt(() => (socket.destroyed ? undefined : work())));
   });
 }
 
-/** The code of a network error; several addresses that failed (AggregateError) give the first's. */
+/** Returns a network error's code; for several failed addresses (AggregateError), the first one's. */
 export function codeOf(error: unknown): string {
   if (typeof error === 'object' && error !== null) {
     if ('code' in error && typeof error.code === 'string' && /^[A-Z0-9_]+$/.test(error.code)) {
       return error.code;
     }
-    // undici's parser gives some of its faults no code.
+    // Some faults of undici's parser have no code.
     if ('name' in error && error.name === 'HTTPParserError') return 'HPE_UNKNOWN';
-    // What undici's parser needs and does not find has no code either: it is V8 that says so.
+    // V8 reports it, without a code, if undici's parser lacks WebAssembly.
     if (error instanceof Error && error.message.includes('WebAssembly')) return 'NO_WASM';
     if (error instanceof AggregateError && error.errors.length > 0) {
       return codeOf(error.errors[0]);
@@ -175,7 +174,7 @@ export function codeOf(error: unknown): string {
   return 'UNKNOWN';
 }
 
-/** Node's own settings (NODE_OPTIONS, OPENSSL_CONF) may be such that there is no TLS. */
+/** Node's settings (NODE_OPTIONS, OPENSSL_CONF) may disable TLS. */
 function attempt<T>(work: () => T): T | undefined {
   try {
     return work();

@@ -12,16 +12,17 @@ import { Fault, faultHint, faultMessage } from './fault.ts';
 
 export interface WireRequest {
   readonly method: string;
-  /** The whole path from the origin on, with the query. */
+  /** Path from the origin, with the query. */
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
 }
 
 /**
- * One request, sent at most once, and its response, whatever the status: no redirect is followed.
+ * Sends one request, at most once, and returns its response, whatever the status. Follows no
+ * redirect.
  *
- * @throws Fault when there is no whole response, and what `onSending` throws.
+ * @throws Fault without a complete response, and what `onSending` throws.
  */
 export async function exchange(
   client: Dispatcher,
@@ -52,7 +53,7 @@ export async function exchange(
   }
 }
 
-/** What undici tells of one request. The first outcome counts: a promise settles once. */
+/** Receives undici's events for one request. The first outcome counts: a promise settles once. */
 class Exchange implements Dispatcher.DispatchHandler {
   readonly outcome: Promise<HttpResponse>;
   readonly #onSending: () => void;
@@ -73,7 +74,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     });
   }
 
-  /** While a connection is made undici looks at no signal, so the outcome does not wait for it. */
+  /** undici ignores signals while connecting, so the outcome does not wait for it. */
   stop(): void {
     this.#stopped = true;
     this.#fail('it was stopped');
@@ -81,9 +82,8 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 
   /**
-   * undici calls this in the same tick in which it writes the head of this very request to the
-   * socket (not that of a proxy's CONNECT), and never earlier. A second call would be a repetition
-   * that nobody asked for.
+   * undici calls this in the tick in which it writes this request's head to the socket (not a proxy's
+   * CONNECT), never earlier. A second call would be an unwanted repetition.
    */
   onRequestStart(controller: Dispatcher.DispatchController): void {
     if (this.#stopped || this.#sent) {
@@ -140,7 +140,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     }, this.#reject);
   }
 
-  /** A small body comes in one chunk. */
+  /** A small body arrives in one chunk. */
   #body(): Buffer {
     const [only, ...more] = this.#chunks;
     return only !== undefined && more.length === 0 ? only : Buffer.concat(this.#chunks);

@@ -2,7 +2,7 @@ import type { RawResponse } from '../contract.ts';
 
 declare const WebAssembly: object | undefined;
 
-/** Words for a fault of the network, chosen by its code: an error's own text may hold anything. */
+/** Texts for network faults by code, since an error's own text may contain anything. */
 const WORDS: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'the connection was refused',
   ECONNRESET: 'the connection was closed',
@@ -10,38 +10,37 @@ const WORDS: Readonly<Record<string, string>> = {
   UND_ERR_SOCKET: 'the connection was closed',
   UND_ERR_DESTROYED: 'the connection was closed',
   UND_ERR_CLOSED: 'the connection was closed',
-  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'the answer was cut off',
-  HPE_INVALID_EOF_STATE: 'the answer was cut off',
+  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'the response was cut off',
+  HPE_INVALID_EOF_STATE: 'the response was cut off',
   EMFILE: 'too many files are open in this process',
   ENFILE: 'too many files are open on this computer',
-  ENOTFOUND: 'the name of the host is not known',
-  EAI_AGAIN: 'the name of the host could not be looked up',
-  ETIMEDOUT: 'the connection was not made in time',
-  EHOSTUNREACH: 'there is no way to the host',
-  ENETUNREACH: 'there is no way to the network',
-  NO_WASM: 'Node has no room for WebAssembly, with which answers are read',
-  PROXY_407: 'the proxy wants a user name and password (407)',
+  ENOTFOUND: 'unknown host name',
+  EAI_AGAIN: 'could not look up the host name',
+  ETIMEDOUT: 'the connection timed out',
+  EHOSTUNREACH: 'no route to the host',
+  ENETUNREACH: 'the network is unreachable',
+  NO_WASM: 'Node lacks memory for WebAssembly, which reads responses',
+  PROXY_407: 'the proxy requires a user name and password (407)',
 };
 
 export function faultMessage(code: string): string {
-  if (isWithoutWasm(code)) return 'Node runs without WebAssembly, with which answers are read';
+  if (isWithoutWasm(code)) return 'Node runs without WebAssembly, which reads responses';
   const words = WORDS[code];
   if (words !== undefined) return words;
   if (code.startsWith('PROXY_')) return `the proxy refused the connection (${code.slice(6)})`;
   if (/CERT|TLS|SSL|EPROTO|SELF_SIGNED|ISSUER/.test(code)) {
-    return `no trusted TLS connection came about (${code})`;
+    return `could not open a trusted TLS connection (${code})`;
   }
-  if (code.startsWith('HPE_')) return `the answer is not HTTP (${code})`;
+  if (code.startsWith('HPE_')) return `the response is not HTTP (${code})`;
   return `the connection failed (${code})`;
 }
 
-/** What helps where the network is not to blame. */
+/** Hints for faults that the network did not cause. */
 export function faultHint(code: string): string | undefined {
-  if (code === 'EMFILE') return 'Let a process open more of them: ulimit -n 1024';
-  if (isWithoutWasm(code))
-    return 'Start node without --jitless, which may stand in NODE_OPTIONS too.';
+  if (code === 'EMFILE') return 'Raise the limit: ulimit -n 1024';
+  if (isWithoutWasm(code)) return 'Start node without --jitless (check NODE_OPTIONS too).';
   return code === 'NO_WASM'
-    ? 'Where "ulimit -v" leaves a process less than some 10 GiB of addresses, Node does with less when NODE_OPTIONS holds --disable-wasm-trap-handler.'
+    ? 'If "ulimit -v" is below 10 GiB, set NODE_OPTIONS=--disable-wasm-trap-handler.'
     : undefined;
 }
 
@@ -49,15 +48,15 @@ function isWithoutWasm(code: string): boolean {
   return code === 'NO_WASM' && typeof WebAssembly === 'undefined';
 }
 
-/** An exchange without a whole response. What is thrown never is undici's own error. */
+/** An exchange without a complete response. undici's own errors never leave this folder. */
 export class Fault extends Error {
-  /** The first byte may have left, so that the service may have acted on the request. */
+  /** The first byte may have left, so the service may have acted on the request. */
   readonly sent: boolean;
   /** Ended by the call's own signal: its deadline or an interrupt. */
   readonly stopped: boolean;
   /** See {@link faultHint}. */
   readonly hint: string | undefined;
-  /** What had come of the response, where its head had come. */
+  /** The part of the response received, if its head arrived. */
   readonly partial: RawResponse | undefined;
 
   constructor(
@@ -76,7 +75,7 @@ export class Fault extends Error {
     this.partial = details.partial;
   }
 
-  /** The same fault as the end of several tries, one of which may have left. */
+  /** The same fault after several tries, one of which may have left. */
   asSent(sent: boolean): Fault {
     if (sent === this.sent) return this;
     const { stopped, hint, partial } = this;

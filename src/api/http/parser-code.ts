@@ -1,6 +1,6 @@
 /**
- * The WebAssembly of undici's parser. It is in the bundle alone (scripts/trims.mjs puts it here),
- * where undici brings one of its two.
+ * The WebAssembly of undici's parser. Only the bundle contains it (scripts/trims.mjs puts it here);
+ * undici ships two, the bundle one.
  */
 export function parserCode(): Uint8Array<ArrayBuffer> | undefined {
   return undefined;

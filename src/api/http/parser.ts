@@ -3,25 +3,24 @@ import { parserCode } from './parser-code.ts';
 
 declare const WebAssembly: { readonly Module: new (code: Uint8Array<ArrayBuffer>) => object };
 
-// undici reads responses with a parser of WebAssembly, which it compiles when it gets its first
-// connection. Here that is done earlier, while the connection is on its way: V8 compiles the same
-// code once for a process, and undici finds it done.
+// undici reads responses with a WebAssembly parser, which it compiles at its first connection.
+// Compiling it here happens while the connection is opening: V8 compiles the same code once per
+// process, so undici finds it ready.
 
 /**
- * Flags of V8 that are on by default. With them each function is compiled at its first use, when the
- * response is there, and is optimised in the background: that takes 3 to 30 MiB for what is a hundredth
- * of the work of a program that reads thousands of responses, and the exit of Node 20 waits for it, for
- * 100 ms and more. Both are decided when a function is compiled; so all are compiled at once.
+ * V8 flags that are on by default. With them, V8 compiles functions when the response arrives and
+ * optimizes them in the background. That takes 3 to 30 MiB, and the exit of Node 20 waits for it for
+ * 100 ms and more. So compile everything at once.
  */
 const FLAGS = ['wasm-lazy-compilation', 'wasm-dynamic-tiering', 'wasm-tier-up'] as const;
 
-/** Has undici's parser compiled. Called again it does nothing. */
+/** Compiles undici's parser; later calls do nothing. */
 type CompileParser = () => void;
 
 /** @param nodeVersion as `v20.20.2`. */
 export function parserCompiler(nodeVersion: string | undefined): CompileParser {
   const flags = nodeVersion?.startsWith('v20.') ? FLAGS : [];
-  /** V8 forgets code of which nothing is left. */
+  /** Keeps the module, since V8 drops unreferenced code. */
   let compiled: object | undefined;
   return () => {
     const code = compiled === undefined ? parserCode() : undefined;
@@ -30,10 +29,10 @@ export function parserCompiler(nodeVersion: string | undefined): CompileParser {
     try {
       compiled = new WebAssembly.Module(code);
     } catch {
-      // Without WebAssembly (--jitless) there is no request; undici tells so.
+      // Without WebAssembly (--jitless) there is no request; undici reports that.
     } finally {
-      // The defaults again: under other flags V8 refuses the code that Node has of its own modules,
-      // and what was kept of this program.
+      // Restore the defaults: with other flags V8 rejects the cached code of Node's own modules and of
+      // this program.
       for (const flag of flags) setFlagsFromString(`--${flag}`);
     }
   };

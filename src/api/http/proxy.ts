@@ -7,21 +7,21 @@ export interface ProxyServer {
   /** Without user name and password. */
   readonly url: URL;
   readonly port: number;
-  /** The value of a Proxy-Authorization header. */
+  /** Value of a Proxy-Authorization header. */
   readonly authorization?: string;
 }
 
-/** As curl: a variable that is set but empty counts as not set. */
+/** As in curl, an empty variable counts as not set. */
 function firstOf(env: Environment, names: readonly string[]): string | undefined {
   return names.map((name) => env[name]).find((value) => value !== undefined && value !== '');
 }
 
 /**
- * The proxy that curl would use for an address: `http_proxy` in lower case alone (a CGI program's
- * HTTP_PROXY is a header of its caller), else the variables in either case; NO_PROXY wins.
+ * Returns the proxy that curl would use for an address. `http_proxy` counts only in lower case (in a
+ * CGI program HTTP_PROXY is the caller's header), the others in either case; NO_PROXY wins.
  *
- * @throws CliError `usage` when the variable holds something that is no proxy this program can use;
- * going past a proxy that was asked for would be worse. The value is not told: it may hold a password.
+ * @throws CliError `usage` for an unusable proxy, since bypassing a requested one would be worse. The
+ * error does not show the value, which may contain a password.
  */
 export function proxyFor(target: URL, env: Environment): ProxyServer | undefined {
   const names = target.protocol === 'https:' ? ['https_proxy', 'HTTPS_PROXY'] : ['http_proxy'];
@@ -37,12 +37,12 @@ function parse(value: string): ProxyServer {
   try {
     url = new URL(value);
   } catch {
-    throw usageError('The proxy in the environment is not a whole address.', REMEDY);
+    throw usageError('The proxy in the environment is not a valid address.', REMEDY);
   }
   if (url.protocol !== 'http:' && url.protocol !== 'https:') {
     throw usageError('The proxy in the environment is neither http:// nor https://.', REMEDY);
   }
-  // URL drops a port that is the usual one of the scheme; without any, curl takes 1080 or 443.
+  // URL drops a scheme's default port; without any port, curl uses 1080 or 443.
   const written = /^[a-z]+:\/\/[^/?#]*:([0-9]+)(?:[/?#]|$)/i.exec(value)?.[1];
   const port = Number(written ?? (url.protocol === 'https:' ? 443 : 1080));
   const user = `${decoded(url.username)}:${decoded(url.password)}`;
@@ -53,7 +53,7 @@ function parse(value: string): ProxyServer {
     : { url, port, authorization: `Basic ${Buffer.from(user).toString('base64')}` };
 }
 
-/** A lone per cent sign in a password is taken as it stands, as curl does. */
+/** Keeps a lone percent sign in a password, as curl does. */
 function decoded(text: string): string {
   try {
     return decodeURIComponent(text);

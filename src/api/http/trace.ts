@@ -12,7 +12,7 @@ export interface Tracer {
   fault(words: string): void;
 }
 
-/** Tells each request and response with all secrets replaced; a body that is no JSON by its size. */
+/** Traces each request and response with secrets masked; shows only the size of a non-JSON body. */
 export function createTracer(
   trace: ((line: string) => void) | undefined,
   origin: string,

@@ -5,13 +5,12 @@ import { exchange, type WireRequest } from './exchange.ts';
 import { parserCompiler } from './parser.ts';
 import { type ProxyServer, proxyFor } from './proxy.ts';
 
-// This folder reaches undici, and it is loaded at the first request only: undici costs more than all
-// the rest of a command.
+// Only this folder imports undici. It loads at the first request, because undici costs more than the
+// rest of a command.
 
 /**
- * A hundred readings at once, and what is read beside them. A connection is free for its next request
- * a turn of the event loop after a response; without a bound undici makes a new one for what does not
- * wait so long, with all the round trips and the reckoning of TLS.
+ * Connections per service: a hundred concurrent reads and a few more. Without a limit, undici opens
+ * new connections (with their TLS handshakes) instead of waiting briefly for one to become free.
  */
 const MOST_CONNECTIONS = 104;
 
@@ -25,7 +24,7 @@ type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
  * @param nodeVersion as `v20.20.2`.
- * @throws CliError `usage` when the environment names a proxy that can't be used.
+ * @throws CliError `usage` if the environment names an unusable proxy.
  */
 export async function createTransport(
   target: URL,
@@ -33,7 +32,7 @@ export async function createTransport(
   nodeVersion?: string,
 ): Promise<Transport> {
   const proxy = proxyFor(target, env);
-  // curl forwards plain http through the proxy itself and digs a tunnel for https.
+  // As in curl: the proxy forwards plain http, and tunnels https.
   const forwarder = proxy !== undefined && target.protocol === 'http:' ? proxy : undefined;
   const tunnel = forwarder === undefined ? proxy : undefined;
   const parts = await connectParts(target, proxy);
@@ -42,7 +41,7 @@ export async function createTransport(
     forwarder === undefined
       ? target.origin
       : `${forwarder.url.protocol}//${forwarder.url.hostname}:${forwarder.port}`;
-  // undici's own time limits are off: they are idle timers, and the call's deadline covers them.
+  // undici's own timeouts are off: they are idle timers, and the call's deadline covers them.
   const options = {
     connect: connector.connect,
     allowH2: false,
@@ -58,8 +57,8 @@ export async function createTransport(
       if (request.method !== 'POST' && request.method !== 'PUT') {
         return exchange(pool, sent, signal, onSending);
       }
-      // A connection kept from an earlier request may be closing just now, and a POST lost on it
-      // would leave its outcome unknown; so each gets a new one.
+      // A kept connection may be closing right now, and a POST lost on it would have an unknown outcome.
+      // So each POST gets a new one.
       const client = new Client(origin, { ...options, pipelining: 0 });
       fresh.add(client);
       try {
@@ -77,15 +76,15 @@ export async function createTransport(
   };
 }
 
-/** The fault of what is on its way when a connection is ended. */
+/** The fault of requests in flight when a connection is closed. */
 function ending(): Error {
   const error = new ConnectError('UND_ERR_DESTROYED');
-  // Node reads the stack of what ends a socket, and V8 would count all lines of the bundle for it.
+  // Node reads the stack of this error, for which V8 would count all lines of the bundle.
   error.stack = error.message;
   return error;
 }
 
-/** TLS and http are loaded only if needed: each costs start-up time. */
+/** TLS and http load only if needed: each costs start-up time. */
 async function connectParts(target: URL, proxy: ProxyServer | undefined): Promise<ConnectParts> {
   const parts: ConnectParts = {};
   if (target.protocol === 'https:' || proxy?.url.protocol === 'https:') {
@@ -98,7 +97,7 @@ async function connectParts(target: URL, proxy: ProxyServer | undefined): Promis
   return parts;
 }
 
-/** A proxy for plain http gets the whole URL, and its own authorisation beside our headers. */
+/** A plain http proxy gets the full URL, and its own authorization besides our headers. */
 function forwarded(request: WireRequest, target: URL, proxy: ProxyServer): WireRequest {
   const { authorization } = proxy;
   return {

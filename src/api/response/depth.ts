@@ -1,13 +1,13 @@
 /**
- * How many lists and objects of a response may be nested. The documented ones have some six levels.
- * Masking secrets and writing JSON and YAML recurse, and Node's stack ends at some 1,500.
+ * Maximum nesting of lists and objects in a response. Documented ones have about six levels. Masking
+ * secrets and writing JSON and YAML recurse, and Node's stack overflows at about 1,500.
  */
 export const DEEPEST = 500;
 
-/** Completes "the response could not be understood: it …". */
+/** Completes "could not be read: the response …". */
 export const TOO_DEEP = `is nested more than ${DEEPEST} levels deep`;
 
-/** Whether a value of JSON is nested more than {@link DEEPEST} levels deep. */
+/** Whether a JSON value is nested more than {@link DEEPEST} levels deep. */
 export function isTooDeep(value: unknown, levels = DEEPEST): boolean {
   if (typeof value !== 'object' || value === null) return false;
   if (levels === 0) return true;

@@ -7,18 +7,18 @@ import { isTooDeep, TOO_DEEP } from './depth.ts';
 import { parseExactly } from './exact.ts';
 
 export type Understood<T> =
-  /** `odd` tells fields that are not as documented, each as "WHERE …". */
+  /** `odd` lists undocumented fields, each as "WHERE …". */
   | { readonly ok: true; readonly value: T; readonly odd: readonly string[] }
-  /** `what` completes "could not be understood: …" and holds no value of the response. */
+  /** `what` completes "Could not read the response: …" and contains no value of it. */
   | { readonly ok: false; readonly what: string };
 
-/** The `data` of a success (API document: Conventions, success envelope), the very object. */
+/** Returns the `data` object of a success itself (API document: Conventions, success envelope). */
 export function dataOf<T>(response: HttpResponse, schema: Schema<T>): Understood<T> {
   const body = bodyOf(response);
   return body.ok ? checkedData(body.value, schema) : body;
 }
 
-/** A success of which nothing is needed: a JSON object, or nothing at all with 204. */
+/** Accepts a success without contents: a JSON object, or nothing with 204. */
 export function acknowledged(response: HttpResponse): Understood<void> {
   if (response.status === 204 && response.text === '')
     return { ok: true, value: undefined, odd: [] };
@@ -26,7 +26,7 @@ export function acknowledged(response: HttpResponse): Understood<void> {
   return body.ok ? { ok: true, value: undefined, odd: [] } : body;
 }
 
-/** A list with its pagination object; `requested` fills what the service leaves out of it. */
+/** Reads a list with its pagination object; `requested` fills in what the service omits. */
 export function pageOf<T>(
   response: HttpResponse,
   schema: Schema<T[]>,
@@ -65,8 +65,8 @@ function bodyOf(response: HttpResponse): Understood<Record<string, unknown>> {
     json = parseExactly(response.text);
   } catch {
     return /^\s*</.test(response.text)
-      ? { ok: false, what: 'it is an HTML page, perhaps of a proxy' }
-      : { ok: false, what: 'it is not whole JSON' };
+      ? { ok: false, what: 'it is an HTML page, perhaps from a proxy' }
+      : { ok: false, what: 'it is not complete JSON' };
   }
   if (isTooDeep(json)) return { ok: false, what: `it ${TOO_DEEP}` };
   return isObject(json)
@@ -74,14 +74,14 @@ function bodyOf(response: HttpResponse): Understood<Record<string, unknown>> {
     : { ok: false, what: 'it is not a JSON object' };
 }
 
-/** API document: Conventions, success envelope. What is in it is looked at by whoever needs it. */
+/** API document: Conventions, success envelope. Callers check its contents. */
 function isObject(json: unknown): json is Record<string, unknown> {
   return typeof json === 'object' && json !== null && !Array.isArray(json);
 }
 
 /**
- * Without any word of the service a page that is full may have a successor, and one that is not is
- * the last; one that is fuller than asked for says that the service does not page at all.
+ * Without pagination from the service, a full page may have a successor and a shorter one is the
+ * last. A page with more rows than requested means that the service does not page at all.
  */
 function completed(
   totals: { [field in keyof Meta]?: number | null | undefined },

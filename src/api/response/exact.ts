@@ -1,6 +1,6 @@
 /**
- * A number that a double may not hold: many digits, or an exponent. It is looked for only where a
- * number of JSON can begin, since there is `1e` or the like in nearly every UUID.
+ * A number that a double may not hold: many digits, or an exponent. Searched only where a JSON number
+ * can start, since nearly every UUID contains `1e` or the like.
  */
 const SUSPECT = /[:,[ \n\r\t]-?[0-9](?:(?:\.?[0-9]){15}|(?:\.?[0-9]){0,14}[eE])/;
 const IS_NUMBER = /^-?[0-9]/;
@@ -9,9 +9,9 @@ const IS_NUMBER = /^-?[0-9]/;
 const TOKENS = /"|\\.|-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/g;
 
 /**
- * Reads JSON as JSON.parse does, but for a number that would come out as another one (an integer
- * beyond 2^53, 1e400): that is a text of its digits, as money is, so that nothing is rounded.
- * Throws what JSON.parse throws.
+ * Parses JSON like JSON.parse, except numbers that would change (an integer beyond 2^53, 1e400).
+ * Those become texts of their digits, as money is, so nothing is rounded. Throws what JSON.parse
+ * throws.
  */
 export function parseExactly(json: string): unknown {
   const value: unknown = JSON.parse(json);
@@ -29,7 +29,7 @@ function isExact(number: string): boolean {
   return Number.isFinite(held) && decimal(number) === decimal(String(held));
 }
 
-/** One text for one decimal number, however it is written: `-125e-1` for -12.5 and -1.250e1. */
+/** Returns one text per decimal number, however it is written: `-125e-1` for -12.5 and -1.250e1. */
 function decimal(number: string): string {
   const [, sign = '', whole = '', part = '', power = '0'] =
     /^(-?)([0-9]+)(?:\.([0-9]+))?(?:[eE]([+-]?[0-9]+))?$/.exec(number) ?? [];
@@ -39,7 +39,7 @@ function decimal(number: string): string {
   return `${sign}${short}e${Number(power) - part.length + digits.length - short.length}`;
 }
 
-/** Without the zeros at its end. An expression would look for them anew at each zero of a long number. */
+/** Removes trailing zeros. A regular expression would rescan a long number at each zero. */
 function withoutZeros(digits: string): string {
   let end = digits.length;
   while (digits[end - 1] === '0') end -= 1;

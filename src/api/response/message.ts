@@ -5,26 +5,26 @@ const MOST_CHARACTERS = 200;
 const LONGEST_TITLE = 80;
 
 /**
- * What a response without success says, for people: both documented shapes (API document: Errors), a
- * list of messages, an empty body, HTML and whatever else comes; clean, and at most 200 characters.
- * `hide` takes out secrets before the text is cut, so that no part of one stays.
+ * Returns the message of an unsuccessful response: both documented shapes (API document: Errors), a
+ * list of messages, an empty body, HTML or anything else. Cleaned, at most 200 characters. `hide`
+ * removes secrets before the text is cut, so no part of one remains.
  */
 export function messageOf(response: HttpResponse, hide: (text: string) => string): string {
-  if (response.problem !== undefined) return `an answer that ${response.problem}`;
+  if (response.problem !== undefined) return `a response that ${response.problem}`;
   const text = response.text.trim();
   if (text === '') return 'no explanation given';
-  // Hidden both before and after the cleaning, which could put a secret together again.
+  // Hide before and after cleaning, which could join the parts of a secret.
   const cut = (words: string, most: number) => shortened(hide(oneLine(hide(words))).trim(), most);
   if (isWebPage(response)) {
-    // The head of a page comes first, so only its beginning is looked at.
+    // A page starts with its head, so only the beginning is read.
     const found = /<title[^>]*>([^<]{1,500})/i.exec(text.slice(0, 20_000))?.[1] ?? '';
     const title = cut(found, LONGEST_TITLE);
-    return `an HTML page${title === '' ? '' : ` ("${title}")`}, perhaps of a proxy`;
+    return `an HTML page${title === '' ? '' : ` ("${title}")`}, perhaps from a proxy`;
   }
   return cut(jsonMessage(text), MOST_CHARACTERS) || 'no explanation given';
 }
 
-/** Whether a response is a page for a browser; the service speaks JSON (API document: Conventions). */
+/** Whether a response is a browser page; the service sends JSON (API document: Conventions). */
 export function isWebPage({ text, headers }: Pick<HttpResponse, 'text' | 'headers'>): boolean {
   const start = text.trimStart();
   if (/^(<!doctype html|<html|<head|<\?xml[^>]*>\s*<(!doctype html|html))/i.test(start))

@@ -9,35 +9,35 @@ const SECRET = new Set([
   'secrets',
   'metadata',
 ]);
-/** Fields that hold the variables of an environment, whose names may be seen. */
+/** Fields that hold environment variables; their names may be shown. */
 const ENVIRONMENT = new Set(['env', 'env_vars']);
-/** Nothing sensible is nested deeper, and what is may not exhaust the stack. */
+/** Deepest nesting to search: useful values are not deeper, and the stack is limited. */
 const DEEPEST = 60;
-/** Shorter texts stand in innocent places too: `true`, `root`, `en`. */
+/** Shorter texts are too common to mask: `true`, `root`, `en`. */
 const SHORTEST = 6;
 
 /**
- * A copy of a JSON value with every secret replaced, for the trace. Texts that were replaced are
- * added to `found`, since a server may repeat them elsewhere (a token in a link, say).
+ * Returns a copy of a JSON value with secrets masked, for the trace. Adds the masked texts to `found`,
+ * since a server may repeat them elsewhere (such as a token in a link).
  */
 export function masked(value: unknown, found: Set<string>): unknown {
   return walk(value, 0, found);
 }
 
-/** All secret texts in a JSON text; none when it is no JSON. */
+/** Returns all secret texts in a JSON text; none if it is not JSON. */
 export function secretsIn(json: string | undefined): Set<string> {
   const found = new Set<string>();
   if (json !== undefined) {
     try {
       masked(JSON.parse(json), found);
     } catch {
-      // Text that is no JSON is never shown, so there is nothing in it to look for.
+      // Non-JSON text is never shown, so it needs no search.
     }
   }
   return found;
 }
 
-/** A text without the given secrets, and without anything that looks like a key of the service. */
+/** Removes the given secrets, and anything that looks like an API key, from a text. */
 export function hidden(text: string, secrets: Iterable<string>): string {
   let clean = text;
   const spellings = new Set([...secrets].flatMap(spellingsOf));
@@ -47,7 +47,7 @@ export function hidden(text: string, secrets: Iterable<string>): string {
   return clean.replace(/svc_sk_[A-Za-z0-9_-]+/g, `svc_sk_${MASK}`);
 }
 
-/** As it is, inside a JSON text, inside a JSON text within another, and in a link. */
+/** Plain, inside JSON text, inside JSON text within another, and inside a link. */
 function spellingsOf(secret: string): string[] {
   const inJson = JSON.stringify(secret).slice(1, -1);
   const twice = JSON.stringify(inJson).slice(1, -1);
@@ -71,7 +71,7 @@ function isKeyName(name: string): boolean {
   return name === 'key';
 }
 
-/** Every leaf replaced, but null, which says only that there is nothing. */
+/** Masks every leaf except null, which only means that nothing is there. */
 function leaves(
   value: unknown,
   depth: number,

@@ -3,7 +3,7 @@ import { lazy } from '../../lazy.ts';
 import { apiKeyName } from '../../rules/names.ts';
 import { fields, type Infer, ruled } from './fields.ts';
 
-/** API document: Resources, API key. `secret_key` is in the response to its creation alone. */
+/** API document: Resources, API key. Only the response to its creation has `secret_key`. */
 export const apiKey = lazy(() => {
   const { id, text, flag } = fields();
   return z.looseObject({

@@ -18,7 +18,7 @@ export const transaction = lazy(() => {
 });
 export const transactions = lazy(() => z.array(transaction()));
 
-/** API document: Endpoints, GET /billing/transactions. A type may hold no comma: it parts types. */
+/** API document: Endpoints, GET /billing/transactions. A type can't contain a comma: commas separate types. */
 export const transactionsQuery = lazy(() =>
   z.strictObject({
     page: count(),

@@ -3,7 +3,7 @@ import type { Schema } from './fields.ts';
 
 type Issue = core.$ZodIssue;
 
-/** `where` is the path below the checked value; `what` completes "WHERE …", without any value. */
+/** `where` is the path below the value; `what` completes "WHERE …", without any value. */
 export interface Odd {
   readonly where: readonly PropertyKey[];
   readonly what: string;
@@ -14,8 +14,8 @@ export type Checked<T> =
   | ({ readonly ok: false } & Odd);
 
 /**
- * Checks a value and gives back that very value. zod's copy has other fields in front and none that
- * is named `__proto__`; no schema here transforms anything, so nothing else differs.
+ * Checks a value and returns that same value. zod's copy reorders fields and drops one named
+ * `__proto__`; no schema here transforms anything, so nothing else differs.
  */
 export function check<T>(schema: Schema<T>, value: unknown): Checked<T> {
   const [odd] = faultsIn(schema, value);
@@ -33,14 +33,13 @@ export function faultsIn(schema: Schema<unknown>, value: unknown): Odd[] {
 
 export const NOT_DOCUMENTED = 'is not documented';
 
-/** Fields lie in fields in rows: what is not mended by then is another document. */
+/** Rounds of repair. Fields contain fields in rows; anything still wrong is another document. */
 const PASSES = 8;
 
 /**
- * The same for a response of the service, where one odd field must not hide all the rest: what may
- * be missing and has another type counts as missing, but for a number or a boolean in the place of
- * a text, which becomes its text. The value itself is changed. What can't be done without (an id, a
- * status, the row itself) is still an error.
+ * Checks a service's response, in which one odd field must not hide the rest. An optional field of
+ * another type counts as missing; a number or boolean where a text belongs becomes its text. Changes
+ * the value itself. A wrong required part (an ID, a status, the row itself) is still an error.
  */
 export function mend<T>(schema: Schema<T>, value: unknown): Checked<T> {
   const odd: Odd[] = [];
@@ -63,7 +62,7 @@ export function mend<T>(schema: Schema<T>, value: unknown): Checked<T> {
       put(value, where, null);
     }
   }
-  return { ok: false, ...(odd[0] ?? { where: [], what: 'has another shape' }) };
+  return { ok: false, ...(odd[0] ?? { where: [], what: 'has an unexpected shape' }) };
 }
 
 function issuesOf(schema: Schema<unknown>, value: unknown): readonly Issue[] {
@@ -88,11 +87,11 @@ function describe(issue: Issue, value: unknown): string {
     case 'custom':
       return `breaks the rule: ${issue.message}`;
     default:
-      return 'has another shape';
+      return 'has an unexpected shape';
   }
 }
 
-/** The thing that is at fault, or the one around it if that is nothing already; no whole row. */
+/** Returns the wrong value, or its parent if it is already missing; never a whole row. */
 function nearest(
   value: unknown,
   where: readonly PropertyKey[],

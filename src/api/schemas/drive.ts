@@ -23,7 +23,7 @@ export const drive = lazy(() => {
 });
 export const drives = lazy(() => z.array(drive()));
 
-/** API document: Endpoints, POST and PATCH /storage/drives. Bounds of the size are not given. */
+/** API document: Endpoints, POST and PATCH /storage/drives. No size limits are documented. */
 export const driveBody = lazy(() =>
   z.strictObject({ name: ruled(anyName), size_gb: z.number().check(z.positive()) }),
 );

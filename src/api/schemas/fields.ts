@@ -3,25 +3,25 @@ import { lazy } from '../../lazy.ts';
 import { resourceId } from '../../rules/names.ts';
 import type { Rule } from '../../rules/rule.ts';
 
-/** A schema is built when it is first used: a run reads few of them, and some read none. */
+/** Builds a schema at its first use: a run uses few of them, or none. */
 export type Schema<T> = () => z.ZodMiniType<T>;
 export type Infer<S extends Schema<unknown>> = z.infer<ReturnType<S>>;
 
 /**
- * Fields of responses. The service may leave any of them out or send null, whatever the document
- * says, and no command may fail for it. Enum values are plain strings, since new ones may come.
+ * Response fields. The service may omit any of them or send null, whatever the document says, and no
+ * command may fail for that. Enum values are plain strings, since new ones may appear.
  */
 export const fields = lazy(() => ({
   text: z.nullish(z.string()),
   number: z.nullish(z.number()),
   flag: z.nullish(z.boolean()),
-  /** An object or list whose shape the document does not give, or gives as "json". */
+  /** An object or list whose shape the document omits or calls "json". */
   open: z.optional(z.unknown()),
-  /** The id of the thing itself: the one field that commands can't do without. */
+  /** The resource's own ID: the one field that commands need. */
   id: z.string().check(z.refine((value) => resourceId(value).ok, 'no id')),
 }));
 
-/** A required text of a body, with a rule of its own. */
+/** A required body text with a rule of its own. */
 export function ruled(rule: Rule<unknown>): z.ZodMiniString {
   const error = ({ input }: { input?: unknown }) => {
     const verdict = rule(String(input));
@@ -30,7 +30,7 @@ export function ruled(rule: Rule<unknown>): z.ZodMiniString {
   return z.string().check(z.refine((value) => rule(value).ok, { error }));
 }
 
-/** A required text of a body without one. */
+/** A required body text without one. */
 export function filled(): z.ZodMiniString {
   return z.string().check(z.refine((value) => value.trim() !== '', 'it is not empty'));
 }

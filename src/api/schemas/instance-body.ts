@@ -4,7 +4,7 @@ import { instanceName } from '../../rules/names.ts';
 import { faultsIn, NOT_DOCUMENTED, type Odd } from './check.ts';
 import { filled, type Infer, ruled } from './fields.ts';
 
-/** API document: Endpoints, POST /instances, `docker_config`. No field of a port is starred. */
+/** API document: Endpoints, POST /instances, `docker_config`. No field of a port is required. */
 const dockerConfig = lazy(() => {
   const port = z.optional(z.number().check(z.int(), z.gte(1), z.lte(65535)));
   return z.strictObject({
@@ -22,8 +22,8 @@ const dockerConfig = lazy(() => {
         }),
       ),
     ),
-    // "A valid environment key" has no rule in the document. The command line checks the usual one
-    // and has a flag against it, so here only what no environment can hold is refused.
+    // The document has no rule for "a valid environment key". The command line checks the usual one,
+    // with a flag to skip it; here only what no environment can hold is refused.
     env: z.optional(
       z.array(
         z.strictObject({
@@ -49,7 +49,7 @@ export const createInstanceBody = lazy(() =>
   }),
 );
 
-/** The same fields, each of which may be left out: what a file of `instances create` may hold. */
+/** The same fields, all optional: the contents of a file for `instances create`. */
 export const createInstanceFields = lazy(() =>
   z.partial(z.extend(createInstanceBody(), { docker_config: z.partial(dockerConfig()) })),
 );
@@ -63,9 +63,8 @@ export type CreateInstanceFields = Infer<typeof createInstanceFields>;
 export type ReorderInstanceBody = Infer<typeof reorderInstanceBody>;
 
 /**
- * What is wrong with a description of an instance, as a file holds it: no field is required, none
- * but the documented ones may be there, and each follows its documented rule. None: it is
- * {@link CreateInstanceFields}.
+ * Returns what is wrong with an instance description from a file: only documented fields, each by its
+ * documented rule, none required. No fault means that it is {@link CreateInstanceFields}.
  */
 export function faultsInCreateFields(value: unknown): Odd[] {
   const schema = createInstanceFields();

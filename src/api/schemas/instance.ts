@@ -7,7 +7,7 @@ import { instanceSshKey } from './ssh-key.ts';
 
 /**
  * API document: Resources, Instance, `connection_info`. `endpoints` is documented as an array and
- * `secrets` as an object, but nothing of their insides is, so both are left open.
+ * `secrets` as an object without contents, so both stay open.
  */
 const connectionInfo = lazy(() => {
   const { text, open } = fields();

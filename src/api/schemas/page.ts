@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import { lazy } from '../../lazy.ts';
 import { fields } from './fields.ts';
 
-/** A page number or size of a query. */
+/** A page number or page size in a query. */
 export const count = lazy(() => z.optional(z.number().check(z.int(), z.gte(1))));
 
 /** API document: Conventions, pagination object. */
@@ -13,11 +13,11 @@ export const meta = lazy(() => {
   );
 });
 
-/** The pagination object of a list, complete: what the service left out is worked out. */
+/** A complete pagination object; what the service omits is computed. */
 export interface Meta {
   total: number;
   page: number;
-  /** May be smaller than asked for: a cap is not documented. */
+  /** May be smaller than requested: no limit is documented. */
   limit: number;
   /** May be 0. */
   total_pages: number;

@@ -3,7 +3,7 @@ import { lazy } from '../../lazy.ts';
 import { anyName } from '../../rules/names.ts';
 import { fields, filled, type Infer, ruled } from './fields.ts';
 
-/** A key as it stands inside an instance, where nothing hangs on its id. */
+/** A key inside an instance, where its ID is not needed. */
 export const instanceSshKey = lazy(() => {
   const { text, flag } = fields();
   return z.looseObject({

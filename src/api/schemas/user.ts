@@ -7,7 +7,7 @@ import { fields, filled, type Infer, ruled } from './fields.ts';
 export const user = lazy(() => {
   const { text, flag } = fields();
   return z.looseObject({
-    // No path holds it, so it may have any form, such as that of a sign-in provider.
+    // No path contains it, so it may have any format, such as a sign-in provider's.
     id: filled(),
     role: text,
     name: text,
@@ -32,7 +32,7 @@ export const user = lazy(() => {
 /** API document: Endpoints, PATCH /users/me. */
 export const updateUserBody = lazy(() => z.strictObject({ name: ruled(anyName) }));
 
-/** API document: Endpoints, POST /users/me/update-password. Strength rules are not given. */
+/** API document: Endpoints, POST /users/me/update-password. No strength rules are documented. */
 export const setPasswordBody = lazy(() =>
   z.strictObject({ current_password: filled(), new_password: filled() }),
 );

@@ -180,7 +180,7 @@ async function bodyOf(
     try {
       JSON.parse(text);
     } catch {
-      throw usageError(`--input "${input === '-' ? 'stdin' : input}": it is not whole JSON`);
+      throw usageError(`--input "${input === '-' ? 'stdin' : input}": it is not complete JSON`);
     }
     return text;
   }

@@ -256,7 +256,7 @@ describe('create', () => {
     const path = join(world.home, 'ci.key');
     const result = await world.cli(['api-keys', 'create', 'ci', '--key-file', path]);
     expect(result).toMatchObject({ code: 7, stdout: '' });
-    expect(result.stderr).toContain('A key may exist whose secret nobody has seen.');
+    expect(result.stderr).toContain('A key may exist whose secret was never shown.');
     expect(result.stderr).toContain('hint: gpucloud api-keys list shows whether it was created.');
     expect(sent(result.requests)).toEqual(['POST /api-keys']);
     await expect(stat(path)).rejects.toThrow('ENOENT');

@@ -80,7 +80,7 @@ describe('billing promo', () => {
   it.each([
     ['EXPIRED2020', 1, 'has expired'],
     ['LIMITED', 1, 'exhausted'],
-    ['NIX', 3, 'There is no such promo code'],
+    ['NIX', 3, 'Promo code not found'],
   ])('refuses %s with exit code %d', async (given, exit, words) => {
     const world = await sandboxWorld();
     const { code, stdout, stderr } = await world.cli(['billing', 'promo', given]);

@@ -34,7 +34,7 @@ describe('a response that is nested very deep', () => {
     const { code, stdout, stderr } = await world.cli(['instances', 'get', NEW, '-o', format]);
     expect({ code, stdout }).toEqual({ code: 10, stdout: '' });
     expect(stderr).toContain(
-      `The answer to GET /instances/{id} could not be understood: it is nested more than ${DEEPEST} levels deep.`,
+      `Could not read the response to GET /instances/{id}: it is nested more than ${DEEPEST} levels deep.`,
     );
   });
 

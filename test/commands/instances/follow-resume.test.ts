@@ -9,7 +9,7 @@ afterEach(endShow);
 describe('an outage while following', () => {
   // A fault tried three times counts once; an odd response is not retried.
   test.each<[string, Answer | 'hangUp', RegExp, number]>([
-    ['a cut connection', 'hangUp', /could not be reached/, 6],
+    ['a cut connection', 'hangUp', /ould not reach/, 6],
     ['500', { status: 500, body: {} }, /500/, 6],
     ['503 with HTML', { status: 503, body: '<html>' }, /503/, 6],
     ['HTML with 200', { status: 200, body: '<html>' }, /HTML/, 4],

@@ -248,7 +248,7 @@ describe('the end of a follow', () => {
     const stage = await show(() => missing);
     const { code, stdout, stderr, requests } = await follow(stage);
     expect({ code, stdout }).toEqual({ code: 3, stdout: '' });
-    expect(stderr).toMatch(/^error: There is no instance [^\n]+\nhint: [^\n]+\n$/);
+    expect(stderr).toMatch(/^error: Instance [^\n]+\nhint: [^\n]+\n$/);
     expect(requests).toHaveLength(1);
   });
 
@@ -256,7 +256,7 @@ describe('the end of a follow', () => {
     const stage = await show((turn) => ([2, 4, 5].includes(turn) ? missing : logOf(turn)));
     const { code, stdout, stderr } = await follow(stage, '-q');
     expect({ code, stdout }).toEqual({ code: 3, stdout: 'e1\ne2\ne3\n' });
-    expect(stderr).toContain(`There is no instance ${ID} (404)`);
+    expect(stderr).toContain(`Instance ${ID} not found (404)`);
   });
 
   test('does not stop the other instances', async () => {

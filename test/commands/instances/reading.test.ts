@@ -166,7 +166,7 @@ describe('odd responses of the service', () => {
     world = await createWorld({ handler: () => ok({ id: 'another', status: 'TERMINATED' }) });
     const { code, stdout, stderr } = await world.cli(['instances', 'get', ID]);
     expect({ code, stdout }).toEqual({ code: 10, stdout: '' });
-    expect(stderr).toContain('the service answered with another one, another');
+    expect(stderr).toContain('The service returned instance another instead of');
   });
 
   test.each([

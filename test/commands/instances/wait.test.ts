@@ -138,7 +138,7 @@ describe('instances wait', () => {
     const { code, stderr } = await near.cli([...wait, '-q']);
     await near.close();
     expect(code).toBe(0);
-    expect(stderr).toContain('did not answer within 0.1 s');
+    expect(stderr).toContain('did not respond within 0.1 s');
   });
 
   test('makes a last reading at the deadline, however long the interval is', async () => {
@@ -237,7 +237,7 @@ describe('instances wait during an outage', () => {
   }
   const WAIT = ['instances', 'wait', boxId(1), '--poll-interval', '500ms'];
   const asks = (seconds: number) =>
-    `The service takes no more requests for now (429) and asks to wait ${seconds} s (Retry-After).`;
+    `The service limits requests (429) and asks to wait ${seconds} s (Retry-After).`;
 
   // A shorter pause would fit into one call, which waits without a note.
   test.each([120, 20])('honours a pause of %i s in full, and reports it once', async (seconds) => {

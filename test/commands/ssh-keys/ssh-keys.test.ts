@@ -363,7 +363,7 @@ describe('an unusual service', () => {
     });
     const result = await world.cli(['ssh-keys', 'delete', 'k1', 'k2', '--yes', '-q']);
     expect(result).toMatchObject({ code: 3, stdout: 'k2\n' });
-    expect(result.stderr).toContain('There is no SSH key k1 (404): gone');
+    expect(result.stderr).toContain('SSH key k1 not found (404): gone');
     await world.close();
   });
 });
