@@ -15,6 +15,7 @@ vitest() {
 }
 
 vitest rest --project rest
+scripts/test-executable.sh --quick || code=1
 # `npm test` ran these tests with some random values; this run tries all values, and measures the share
 # of lines and branches that they reach.
 GPUCLOUD_FUZZ=1 npx --no-install vitest run --project code --coverage --reporter=dot || code=1

@@ -31,13 +31,30 @@ export interface ReadyShell extends Terminal {
   clearLine(): Promise<string>;
 }
 
+interface World {
+  readonly home: string;
+  readonly env: Readonly<Record<string, string>>;
+}
+
 /** Starts a shell in a terminal with its committed script and the lines of `also`. */
-export async function completingShell(
+export function completingShell(shell: Known, world: World, also = ''): Promise<ReadyShell> {
+  return openShell(shell, world, `source '${join(COMPLETIONS, FILES[shell])}'; ${also}`);
+}
+
+/** Starts a shell that finds by itself what packages installed for the whole system. */
+export function freshShell(shell: Known, world: World): Promise<ReadyShell> {
+  const finds = shell === 'bash' ? 'source /usr/share/bash-completion/bash_completion;' : '';
+  // Without its configuration fish looks for nothing.
+  return openShell(shell, world, finds, shell === 'fish' ? ['-i'] : STARTS[shell].args);
+}
+
+async function openShell(
   shell: Known,
-  world: { readonly home: string; readonly env: Readonly<Record<string, string>> },
-  also = '',
+  world: World,
+  commands: string,
+  args = STARTS[shell].args,
 ): Promise<ReadyShell> {
-  const { args, before } = STARTS[shell];
+  const { before } = STARTS[shell];
   const opened = openTerminal({
     program: programAt(shell) ?? shell,
     args,
@@ -48,8 +65,7 @@ export async function completingShell(
   });
   // Waits for the shell's own prompt: the system would echo earlier input.
   await opened.prompts(/[$%#>]$/);
-  const script = join(COMPLETIONS, FILES[shell]);
-  opened.type(`${before}source '${script}'; ${also} clear\r`);
+  opened.type(`${before}${commands} clear\r`);
   const ready = () => opened.prompts(READY);
   await ready();
   return {

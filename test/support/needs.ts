@@ -51,6 +51,7 @@ const CHECKS = {
   'mount namespaces': () => works('unshare', SHELL_OF_OWN),
   Linux: () => process.platform === 'linux',
   POSIX: () => process.platform !== 'win32',
+  'no gpucloud from a .deb': () => !works('dpkg', ['-s', 'gpucloud']),
   soak: () => process.env.GPUCLOUD_SOAK !== undefined,
 } as const;
 
@@ -60,6 +61,7 @@ type Check = keyof typeof CHECKS;
 type Program =
   | 'awk'
   | 'dbus-run-session'
+  | 'dpkg'
   | 'fish'
   | 'gnome-keyring-daemon'
   | 'groff'

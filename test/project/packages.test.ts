@@ -1,0 +1,226 @@
+import { execFile, spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { copyFile, cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { freshShell } from '../completion/shells.ts';
+import { needs } from '../support/needs.ts';
+import { createComputer, type Outcome, outcomeOf } from '../support/program.ts';
+import { HARDWARE } from '../support/sandbox-ids.ts';
+
+const run = promisify(execFile);
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+const PACKAGES = join(ROOT, 'dist', 'packages');
+const EXECUTABLE = join(ROOT, 'dist', 'exe', 'gpucloud');
+/** Bytes; the runtime alone is 107 MB. */
+const MOST_BYTES = 125_000_000;
+
+let folder: string;
+let version: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'gpucloud-packages-'));
+  ({ version } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8')));
+  // The bytes that xz saves are not what is tested here.
+  await run('npm', ['run', '--silent', 'package', '--', '--level', '0'], { cwd: ROOT });
+}, 300_000);
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+async function sumOf(file: string): Promise<string> {
+  return createHash('sha256')
+    .update(await readFile(file))
+    .digest('hex');
+}
+
+test('SHA256SUMS has the sum of every other file', async () => {
+  const lines = (await readFile(join(PACKAGES, 'SHA256SUMS'), 'utf8')).trimEnd().split('\n');
+  const files = (await readdir(PACKAGES)).filter((name) => name !== 'SHA256SUMS').sort();
+  expect(files).toContain('install.sh');
+  expect(files).toContain(`gpucloud-${version}.tgz`);
+  expect(lines).toEqual(
+    await Promise.all(files.map(async (name) => `${await sumOf(join(PACKAGES, name))}  ${name}`)),
+  );
+});
+
+test('builds the same executable again, byte for byte', { timeout: 120_000 }, async () => {
+  const before = await readFile(EXECUTABLE);
+  await run('npm', ['run', '--silent', 'build:exe'], { cwd: ROOT });
+  expect(before.equals(await readFile(EXECUTABLE))).toBe(true);
+  expect(before.length).toBeLessThan(MOST_BYTES);
+});
+
+test('names the targets when there is no runtime for one', async () => {
+  const { code, stderr } = await outcomeOf(
+    spawn('npm', ['run', '--silent', 'build:exe', '--', '--target', 'vax'], { cwd: ROOT }),
+  );
+  expect(code).not.toBe(0);
+  expect(stderr).toMatch(/npm has no runtime for vax\. Targets: linux-x64, linux-arm64/);
+});
+
+/** Every file below a folder, sorted. */
+async function filesIn(at: string): Promise<string[]> {
+  const entries = await readdir(at, { recursive: true, withFileTypes: true });
+  return entries
+    .filter((entry) => !entry.isDirectory())
+    .map(({ parentPath, name }) => join(parentPath, name).slice(at.length + 1))
+    .sort();
+}
+
+/** Nothing of Node: the programs of the system alone. */
+function install(...argv: string[]): Promise<Outcome> {
+  const env = { PATH: '/usr/bin:/bin', HOME: folder };
+  return outcomeOf(spawn('sh', [join(PACKAGES, 'install.sh'), ...argv], { env, cwd: folder }));
+}
+
+describe('install.sh', { timeout: 60_000 }, () => {
+  test('installs what the archive holds, and removes all of it', async () => {
+    const prefix = join(folder, 'a prefix');
+    const { code, stdout } = await install('--prefix', prefix);
+    expect({ code, stdout }).toEqual({
+      code: 0,
+      stdout: `Installed gpucloud ${version} in ${prefix}.\nAdd ${prefix}/bin to PATH.\n`,
+    });
+    const files = await filesIn(prefix);
+    for (const file of [
+      'bin/gpucloud',
+      'share/bash-completion/completions/gpucloud',
+      'share/doc/gpucloud/LICENSE',
+      'share/doc/gpucloud/RUNTIME.md',
+      'share/doc/gpucloud/THIRD-PARTY-LICENSES.txt',
+      'share/fish/vendor_completions.d/gpucloud.fish',
+      'share/man/man1/gpucloud-instances.1',
+      'share/zsh/site-functions/_gpucloud',
+    ]) {
+      expect(files).toContain(file);
+    }
+    expect((await install('--uninstall', '--prefix', prefix)).code).toBe(0);
+    expect(await filesIn(prefix)).toEqual([]);
+    expect(await install('--uninstall', '--prefix', prefix)).toMatchObject({
+      code: 1,
+      stderr: `error: gpucloud is not installed in ${prefix}\n`,
+    });
+  });
+
+  test('installs nothing from an archive that was changed, or has no sum', async () => {
+    const from = join(folder, 'from');
+    await cp(PACKAGES, from, { recursive: true });
+    const archive = (await readdir(from)).find((name) => name.endsWith('.tar.xz')) ?? '';
+    await writeFile(join(from, archive), 'changed', { flag: 'a' });
+    const prefix = join(folder, 'other');
+    const changed = await install('--prefix', prefix, '--from', from);
+    expect(changed).toMatchObject({
+      code: 1,
+      stderr: `error: ${archive} is not what SHA256SUMS says: nothing was installed\n`,
+    });
+    await writeFile(join(from, 'SHA256SUMS'), '');
+    const unlisted = await install('--prefix', prefix, '--from', from);
+    expect(unlisted).toMatchObject({
+      code: 1,
+      stderr: `error: SHA256SUMS has no line for ${archive}\n`,
+    });
+    await expect(readdir(prefix)).rejects.toThrow('ENOENT');
+  });
+});
+
+describe('the executable', { timeout: 60_000 }, () => {
+  test('reads no file of the current folder', async () => {
+    const computer = await createComputer();
+    try {
+      const lines = ['GPUCLOUD_BASE_URL=https://other.example', 'GPUCLOUD_OUTPUT=yaml'];
+      await writeFile(join(computer.home, '.env'), lines.join('\n'));
+      await writeFile(join(computer.home, 'bunfig.toml'), 'preload = ["./evil.js"]');
+      await writeFile(join(computer.home, 'evil.js'), 'require("fs").writeFileSync("hit", "")');
+      const child = spawn(EXECUTABLE, ['profiles', 'get', 'sandbox'], {
+        env: computer.env,
+        cwd: computer.home,
+      });
+      const { stdout } = await outcomeOf(child);
+      expect(stdout).toContain('sandbox');
+      expect(stdout).not.toContain('other.example');
+      expect(stdout).not.toMatch(/^name: sandbox$/m);
+      expect(await readdir(computer.home)).not.toContain('hit');
+    } finally {
+      await computer.remove();
+    }
+  });
+
+  test(
+    'rents in a system that has nothing but the C library',
+    needs('root', 'the right to mount', '/usr/bin/unshare'),
+    async () => {
+      const root = join(folder, 'root');
+      const libraries = (await run('ldd', [EXECUTABLE])).stdout.match(/\/\S+/g) ?? [];
+      for (const file of libraries) {
+        await mkdir(join(root, dirname(file)), { recursive: true });
+        await copyFile(file, join(root, file));
+      }
+      for (const name of ['bin', 'proc', 'root', 'tmp']) {
+        await mkdir(join(root, name), { recursive: true });
+      }
+      await copyFile(EXECUTABLE, join(root, 'bin/gpucloud'));
+      // The runtime finds itself by /proc, as every system has it.
+      const script = 'mount -t proc proc "$0/proc" && exec chroot "$0" /bin/gpucloud "$@"';
+      const gpucloud = (...argv: string[]) => {
+        const all = ['--mount', '--pid', '--fork', 'sh', '-c', script, root];
+        const env = { PATH: '/usr/bin:/bin:/usr/sbin', HOME: '/root', GPUCLOUD_PROFILE: 'sandbox' };
+        return outcomeOf(spawn('unshare', [...all, ...argv], { env }));
+      };
+      const made = await gpucloud('instances', 'create', 'trainer', ...HARDWARE, '--json');
+      expect(made).toMatchObject({ code: 0 });
+      const { id } = JSON.parse(made.stdout);
+      expect((await gpucloud('instances', 'list', '-q')).stdout).toBe(`${id}\n`);
+      expect((await gpucloud('instances', 'terminate', 'trainer', '-y')).code).toBe(0);
+      expect((await gpucloud('doctor')).stdout).toContain('executable /bin/gpucloud');
+    },
+  );
+});
+
+// One that a person has installed here is left alone.
+const DEBIAN = needs('root', 'dpkg', 'no gpucloud from a .deb');
+
+describe('the .deb', DEBIAN, () => {
+  const FILES = '/var/lib/dpkg/info/gpucloud.list';
+
+  beforeAll(async () => {
+    const deb = (await readdir(PACKAGES)).find((name) => name.endsWith('.deb')) ?? '';
+    await run('dpkg', ['--install', join(PACKAGES, deb)]);
+  }, 120_000);
+  afterAll(() => run('dpkg', ['--purge', 'gpucloud']), 60_000);
+
+  test('puts the program on PATH', async () => {
+    const env = { PATH: '/usr/bin:/bin', HOME: folder };
+    const { stdout } = await run('gpucloud', ['--version'], { env });
+    expect(stdout).toBe(`gpucloud ${version}\n`);
+    expect((await run('dpkg', ['-S', '/usr/bin/gpucloud'])).stdout).toMatch(/^gpucloud: /);
+  });
+
+  for (const [shell, lacks] of [
+    ['bash', '/usr/share/bash-completion/bash_completion'],
+    ['zsh', 'zsh'],
+    ['fish', 'fish'],
+  ] as const) {
+    test(`completes in a new ${shell}`, needs(lacks), async () => {
+      const computer = await createComputer();
+      const opened = await freshShell(shell, computer);
+      try {
+        opened.type('gpucloud inst\t');
+        await opened.shows(/^ready> gpucloud instances/m);
+      } finally {
+        await opened.close();
+        await computer.remove();
+      }
+    });
+  }
+
+  test('leaves nothing when it is removed', { timeout: 60_000 }, async () => {
+    const files = (await readFile(FILES, 'utf8')).trimEnd().split('\n');
+    expect(files).toContain('/usr/share/man/man1/gpucloud.1.gz');
+    await run('dpkg', ['--purge', 'gpucloud']);
+    const left = files.filter((file) => file.includes('gpucloud'));
+    expect(left.length).toBeGreaterThan(20);
+    expect(left.filter((path) => existsSync(path))).toEqual([]);
+  });
+});
