@@ -62,7 +62,7 @@ describe('logout', () => {
       has_key: false,
       key_in: null,
       active: true,
-      guards: { max_instances: null, max_burn: null },
+      guards: { max_instances: null, max_burn: null, require_deadline: false },
     });
     expect((await stat(configFile(world))).ino).toBe(before.ino);
   });
