@@ -15,6 +15,8 @@ vitest() {
 }
 
 vitest rest --project rest
+# More kills and faults than the part that `npm test` tries.
+GPUCLOUD_FUZZ=1 vitest faults --project quick test/faults test/config
 scripts/test-executable.sh --quick || code=1
 # `npm test` ran these tests with some random values; this run tries all values, and measures the share
 # of lines and branches that they reach.

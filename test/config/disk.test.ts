@@ -14,6 +14,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { needs } from '../support/needs.ts';
+import { runs } from '../support/random.ts';
 import { bundledChild, start } from './processes.ts';
 
 const NOBODY = 65534;
@@ -111,7 +112,7 @@ test('leaves the file whole when killed at any moment', { timeout: 60_000 }, asy
   await mkdir(folder);
   await writeFile(path, ONE);
   let before = 1;
-  for (let round = 0; round < 10; round += 1) {
+  for (let round = 0; round < runs(12); round += 1) {
     const running = start(process.execPath, [child, 'add', folder, `r${round}`, '1000']);
     const old = await readFile(path, 'utf8');
     while ((await readFile(path, 'utf8')) === old) await pause(5);

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { has, needs } from '../support/needs.ts';
-import { randomNumbers } from '../support/random.ts';
+import { randomNumbers, runs } from '../support/random.ts';
 import { type Bundle, builtBundle } from './bundle.ts';
 import { ANY_CALLS, diskKills, FILE_KILLS, NETWORK_KILLS } from './kills.ts';
 import { FAULTS, NO_FAULT } from './proxy.ts';
@@ -19,7 +19,7 @@ beforeAll(async () => {
 });
 afterAll(() => bundle.remove());
 
-/** Returns the whole matrix in the soak, and a part in `npm test`. */
+/** Returns the whole matrix in the soak, and `some` of it otherwise. */
 function matrix(
   kills: readonly Kill[],
   some: number,
@@ -47,7 +47,10 @@ describe('kill -9', () => {
   test(
     'loses no instance at each point of the network, through every fault',
     async (context) => {
-      const { violations, killed, played } = await playAll(bundle.path, matrix(NETWORK_KILLS, 16));
+      const { violations, killed, played } = await playAll(
+        bundle.path,
+        matrix(NETWORK_KILLS, runs(32)),
+      );
       record(context, { what: 'kills at points of the network × faults', played, killed });
       expect(violations).toEqual([]);
       expect(killed).toBeGreaterThan(0);
@@ -77,7 +80,7 @@ describe('kill -9', () => {
       // The folders, the request, the outcome, the instance, and the removal of the request.
       expect(first.length).toBeGreaterThan(25);
       const bare = first.map((kill): Scenario => ({ operation, fault: NO_FAULT, kill }));
-      const chosen = SOAK ? bare : sample(bare, 6);
+      const chosen = SOAK ? bare : sample(bare, runs(16));
       const { violations, killed, played } = await playAll(bundle.path, chosen, { each: 1 });
       record(context, {
         what: `kills before each disk call on a new computer: ${operation}`,
@@ -97,7 +100,7 @@ describe('kill -9', () => {
     const scenarios: Scenario[] = [];
     for (const operation of OPERATIONS) {
       const later = await diskKills(bundle.path, operation, 'later');
-      scenarios.push(...matrix(later, 8, [operation], MOST_DISK_CALLS));
+      scenarios.push(...matrix(later, runs(16), [operation], MOST_DISK_CALLS));
     }
     const { violations, killed, played } = await playAll(bundle.path, scenarios);
     record(context, { what: 'kills before each disk call × faults, a sample', played, killed });
@@ -109,7 +112,7 @@ describe('kill -9', () => {
   test(
     'loses no instance at random',
     async (context) => {
-      const count = SOAK ? countOf('GPUCLOUD_SOAK_KILLS', 2000) : 12;
+      const count = SOAK ? countOf('GPUCLOUD_SOAK_KILLS', 2000) : runs(24);
       const scenarios = Array.from({ length: count }, (_, at): Scenario => {
         const isCall = has('strace') && at % 2 === 0;
         return {
