@@ -94,9 +94,7 @@ export function createStores(
       const { anyDeadline } = await import('../journal/pending.ts');
       if (!anyDeadline((await folders()).state)) return;
       const deadlines = await (await journalAtHand()).deadlines();
-      const overdue = deadlines.filter(
-        ({ deadline, status }) => Date.parse(deadline) <= now && mayBill(status),
-      );
+      const overdue = deadlines.filter((one) => timeOf(one) <= now && mayBill(one.status));
       if (overdue.length > 0) err.warn('deadline_passed', overdueWarning(overdue, now));
     } catch {
       // That the journal can't be read has been reported by warnOfUnknown.
@@ -140,10 +138,15 @@ function unknownWarning(count: number): string {
 }
 
 function overdueWarning(overdue: readonly Deadline[], now: number): string {
-  const [first] = [...overdue].sort((a, b) => Date.parse(a.deadline) - Date.parse(b.deadline));
-  const late = spanText((now - Date.parse(first?.deadline ?? '')) / 1000);
+  const [first] = [...overdue].sort((a, b) => timeOf(a) - timeOf(b));
+  const late = spanText((now - (first === undefined ? now : timeOf(first))) / 1000);
   const others = overdue.length - 1;
   const what = others === 0 ? 'is' : `and ${others} more are`;
   const them = others === 0 ? 'it' : 'them';
   return `${first?.name} ${what} ${late} past ${others === 0 ? 'its' : 'the'} deadline, and may be billing. To terminate ${them}: gpucloud instances reap`;
+}
+
+/** Not a number for a deadline that can't be read. */
+function timeOf({ deadline = '' }: Deadline): number {
+  return Date.parse(deadline);
 }

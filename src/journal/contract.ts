@@ -66,8 +66,8 @@ export interface KnownInstance extends Pick<InstanceRecord, 'id' | 'name' | 'ori
 export interface Deadline {
   readonly id: string;
   readonly name: string;
-  /** By the service's clock (ISO 8601). */
-  readonly deadline: string;
+  /** By the service's clock (ISO 8601); undefined if it can't be read. */
+  readonly deadline: string | undefined;
   /** The status that was seen last; undefined if the instance was never read. */
   readonly status: string | undefined;
 }

@@ -20,8 +20,8 @@ export interface Store {
   writing<T>(work: () => T | Promise<T>): Promise<T>;
   instances(places: readonly Place[]): Promise<KeptInstance[]>;
   find(id: string): KeptInstance | undefined;
-  /** The deadlines of living instances, by id. */
-  deadlines(): Promise<Map<string, { name: string; deadline: string }>>;
+  /** The deadlines of living instances, by id; undefined for one that can't be read. */
+  deadlines(): Promise<Map<string, { name: string; deadline: string | undefined }>>;
   /** Returns unsettled requests, oldest first in each folder. */
   openRequests(): Promise<KeptRequest[]>;
   /** Removes a settled request. If that fails, a later command removes the file. */

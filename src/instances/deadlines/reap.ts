@@ -3,6 +3,7 @@ import type { Context } from '../../context.ts';
 import { CliError } from '../../errors.ts';
 import type { Deadline, Journal, OpenRequest } from '../../journal/index.ts';
 import { spanText } from '../../output/time.ts';
+import { typedName } from '../../rules/names.ts';
 import { type Change, changeOne } from '../change.ts';
 import { ownJournal } from '../pending.ts';
 import { reconcile } from '../reconcile.ts';
@@ -39,14 +40,22 @@ export async function reapOverdue(context: Context): Promise<Reaping> {
   const journal = await ownJournal(context, async () => me);
   const now = await serviceNow(context);
   const unknown = await settleOverdue(now, journal, context);
-  const overdue = (await journal.deadlines()).filter(({ deadline }) => isPast(deadline, now));
+  const all = await journal.deadlines();
+  const overdue = all.flatMap(({ deadline, ...one }) =>
+    deadline !== undefined && isPast(deadline, now) ? [{ ...one, deadline }] : [],
+  );
   const ended = await eachBounded(overdue, AT_ONCE, (one) => terminate(one, journal, context));
-  const all = [...unknown, ...ended.filter((one) => one !== undefined)];
+  const done = [...unknown, ...ended.filter((one) => one !== undefined)];
   return {
-    rows: all.map(({ row }) => row),
-    errors: all.flatMap(({ error }) => error ?? []),
+    rows: done.map(({ row }) => row),
+    errors: [
+      ...done.flatMap(({ error }) => error ?? []),
+      ...all.flatMap((one) => (one.deadline === undefined ? unreadable(one) : [])),
+    ],
   };
 }
+
+type Overdue = Pick<Deadline, 'id' | 'name'> & { readonly deadline: string };
 
 interface Ended {
   readonly row: Reaped;
@@ -70,7 +79,7 @@ async function settleOverdue(now: number, journal: Journal, context: Context): P
 
 /** undefined if the deadline was moved or removed meanwhile: the new one holds. */
 async function terminate(
-  { id, name, deadline }: Deadline,
+  { id, name, deadline }: Overdue,
   journal: Journal,
   context: Context,
 ): Promise<Ended | undefined> {
@@ -95,7 +104,9 @@ async function terminate(
     });
   } catch (error) {
     if (!(error instanceof CliError)) throw error;
-    if (error.failure === 'notFound') return { row: { ...row, outcome } };
+    if (error.failure === 'notFound') {
+      return { row: { ...row, outcome: 'unknown' }, error: nowhere(row, error) };
+    }
     const failed = error.failure === 'outcomeUnknown' ? 'unknown' : 'refused';
     return { row: { ...row, outcome: failed }, error: named(error, name) };
   }
@@ -111,6 +122,28 @@ function lateness(deadline: string, now: number) {
 
 function named(error: CliError, name: string): CliError {
   return error.message.includes(name) ? error : error.with(`${name}: ${error.message}`);
+}
+
+/** A terminated instance can still be read, so a 404 does not show that it ended. */
+function nowhere({ id, name }: Pick<Overdue, 'id' | 'name'>, { httpStatus }: CliError): CliError {
+  return new CliError(
+    'outcomeUnknown',
+    `${name} (${id}) is past its deadline, but the service does not find it. It may be billing on another account.`,
+    {
+      httpStatus,
+      hint: `look in the web console; to give it up: gpucloud instances untrack ${typedName(name, id)}`,
+      resource: id,
+      mayBeBilling: true,
+    },
+  );
+}
+
+function unreadable({ id, name }: Pick<Deadline, 'id' | 'name'>): CliError {
+  return new CliError('storage', `The deadline of ${name} (${id}) can't be read.`, {
+    hint: `set it again: gpucloud instances expire ${typedName(name, id)} --after 4h`,
+    resource: id,
+    mayBeBilling: true,
+  });
 }
 
 function stillUnknown({ name, overdue_seconds }: Reaped): CliError {

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { filesIn, readText, writeRecord } from '../files.ts';
-import { fileName } from '../names.ts';
+import { fileName, textOf } from '../names.ts';
 import { type DeadlineRecord, parseRecord, type RequestRecord } from '../record.ts';
 
 /**
@@ -16,16 +16,23 @@ export function deadlineOf(folder: string, id: string): DeadlineRecord | undefin
   return parseRecord('deadline', readText(deadlinePath(folder, id)));
 }
 
+/** null for an instance without a deadline, undefined for a deadline that can't be read. */
+type KeptDeadline = Pick<DeadlineRecord, 'id' | 'name'> & {
+  readonly deadline: string | null | undefined;
+};
+
 /** The deadlines of an account. `spoil` gets the path of each torn one. */
 export async function deadlinesIn(
   folder: string,
   spoil: (path: string) => void,
-): Promise<DeadlineRecord[]> {
+): Promise<KeptDeadline[]> {
   const files = await filesIn(join(folder, 'deadlines'));
-  return files.flatMap(({ path, text }) => {
+  return files.map(({ path, name, text }) => {
     const record = parseRecord('deadline', text);
-    if (record === undefined) spoil(path);
-    return record ?? [];
+    if (record !== undefined) return record;
+    spoil(path);
+    const id = textOf(name);
+    return { id, name: id, deadline: undefined };
   });
 }
 

@@ -1,3 +1,4 @@
+import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { heartbeatOf } from '../../../../src/journal/index.ts';
@@ -121,14 +122,30 @@ describe('reap', () => {
     });
   });
 
-  test('counts an instance that the service does not find as ended', async () => {
+  test('exits with 7 for an instance that the service does not find', async () => {
     world.clock.advance(5 * HOUR);
     world.rented.machines.delete(ID);
-    const { code, stdout } = await world.cli(REAP);
+    const { code, stdout, stderr } = await world.cli(REAP);
     expect({ code, rows: JSON.parse(stdout) }).toMatchObject({
-      code: 0,
-      rows: [{ outcome: 'already_ended' }],
+      code: 7,
+      rows: [{ id: ID, outcome: 'unknown' }],
     });
+    expect(errorOf(stderr)).toMatchObject({ resource: ID, may_be_billing: true });
+  });
+
+  test("exits with 9 for a deadline that can't be read, and names the instance", async () => {
+    world.clock.advance(5 * HOUR);
+    const [file = ''] = (await readdir(join(world.home, 'state'), { recursive: true })).filter(
+      (path) => path.includes('deadlines') && path.endsWith('.json'),
+    );
+    await writeFile(join(world.home, 'state', file), '{"version":1');
+    const { code, stderr } = await world.cli(REAP);
+    expect({ code, error: errorOf(stderr) }).toMatchObject({
+      code: 9,
+      error: { code: 'storage', resource: ID, may_be_billing: true },
+    });
+    expect((await world.cli(['instances', 'expire', 'trainer', '--after', '1h'])).code).toBe(0);
+    expect((await world.cli(REAP)).code).toBe(0);
   });
 
   test('goes on to the next instance after a failure', async () => {
