@@ -94,14 +94,15 @@ function instanceFacts({ id, name, last }: KnownInstance, now: number): string {
 
 /** The list was the place that showed the id, so the last words hold it. */
 function noteWhatIsLeft(instances: readonly KnownInstance[], { err }: Context): void {
-  for (const { id, name, last } of instances) {
+  for (const { id, name, last, deadline } of instances) {
     const back = `To track it again: gpucloud instances track ${id}`;
+    const ends = deadline === undefined ? '' : ' Its deadline no longer holds.';
     if (!mayBill(last?.status)) {
       err.note(`Untracked ${name}; it was ${last?.status} when last seen. ${back}`);
     } else {
       err.warn(
         'may_be_billing',
-        `Untracked ${name}. It may still be billing. ${back}. To terminate it: gpucloud instances terminate ${typedName(name, id)}`,
+        `Untracked ${name}.${ends} It may still be billing. ${back}. To terminate it: gpucloud instances terminate ${typedName(name, id)}`,
       );
     }
   }
