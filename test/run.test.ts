@@ -52,16 +52,16 @@ describe('a mistyped command line', () => {
     ],
     [
       ['instances', 'list', '-o', 'xml'],
-      'error: --output "xml": it is one of table, json, jsonl, csv, tsv, yaml, id\n',
+      'error: --output "xml": must be one of table, json, jsonl, csv, tsv, yaml, id\n',
     ],
     [['instances', 'list', '--output'], "error: option '-o, --output <format>' argument missing\n"],
     [
       ['instances', 'list', '-o', 'csv', '-q'],
-      'error: --output, --json and --quiet ask for different formats: csv and id\n',
+      'error: --output, --json and --quiet select different formats: csv and id\n',
     ],
     [
       ['instances', 'list', '--columns', 'a,,b'],
-      'error: --columns "a,,b": it is a list separated by commas, with no empty item\n',
+      'error: --columns "a,,b": must be a list separated by commas, without empty items\n',
     ],
     [
       ['instances', 'list', '--timeout', 'soon'],
@@ -69,7 +69,7 @@ describe('a mistyped command line', () => {
     ],
     [
       ['instances', 'list', '--color', 'red'],
-      'error: --color "red": it is one of auto, always, never\n',
+      'error: --color "red": must be one of auto, always, never\n',
     ],
     [
       ['instances', 'reboot', ID],

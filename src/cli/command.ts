@@ -9,57 +9,57 @@ export type { Command, OptionValues };
 export { CommanderError, Help, Option };
 
 /**
- * What an argument or the value of a flag is completed with: names that were seen, files, some
- * words, or `nothing` where only the user knows.
+ * What Tab offers for an argument or a flag's value: seen names, files, fixed words, or `nothing` if
+ * only the user knows the value.
  */
 export type Completes =
   | NameKind
   /** Offers and images. */
   | 'catalog'
   | 'file'
-  /** A file, or a path on a machine. */
+  /** A file, or a path on an instance. */
   | 'path'
   /** The words of a command, or one of these topics. */
   | { readonly topics: readonly string[] }
   | 'nothing'
   | readonly string[]
-  /** Words with commas between them. */
+  /** Words separated by commas. */
   | { readonly list: readonly string[] };
 
-/** By the name of an argument (`name`) or of a flag (`--for`). */
+/** Keyed by an argument's name (`name`) or a flag (`--for`). */
 type CompletesMap = Readonly<Record<string, Completes>>;
 
-/** What the frame knows of a command beside what commander does. */
+/** What the framework knows about a command besides commander. */
 export interface About {
-  /** How the result looks, for `--columns`, `--sort`, help and completion. */
+  /** The layout of the result, for `--columns`, `--sort`, help and completion. */
   view?: View<unknown>;
-  /** What arguments and flags are completed with, beyond what their names say. */
+  /** Completions of arguments and flags that their names don't imply. */
   completes?: CompletesMap;
   /**
-   * After how many arguments all words are another command's, as in `ssh HOST command`. Flags that
-   * are spelled like ours are then left alone.
+   * Number of arguments after which all words belong to another command, as in `ssh HOST command`.
+   * Flags spelled like ours are then left alone.
    */
   ownWords?: number;
-  /** More to know, printed under the summary. */
+  /** Details below the summary. */
   notes?: string;
   examples?: readonly string[];
-  /** The last lines of its help, if it has lines of its own. */
+  /** Last lines of the help, if the command has its own. */
   foot?: string;
-  /** Ways in which it can end that nothing else about it shows. */
+  /** Outcomes that nothing else in the declaration shows. */
   ends?: readonly Failure[];
-  /** The program whose exit code becomes its own: `ssh`. */
+  /** The program whose exit code becomes the command's: `ssh`. */
   passesOn?: string;
   /** Global flags that it refuses: `--columns`. */
   refuses?: readonly string[];
-  /** The error of a word that is no command, with what to type instead. */
+  /** Builds the error for an unknown word, with what to type instead. */
   refusal?: () => CliError;
-  /** It needs no service, and nothing below it does. */
+  /** Neither it nor its subcommands need the service. */
   local?: boolean;
 }
 
 /**
- * A command whose optional values are taken after `=` alone: `--wait=ssh NAME` and `--wait NAME`
- * both leave NAME alone, as in gh and docker. Commander would take NAME as the value of `--wait`.
+ * A command whose flags take optional values only after `=`: `--wait=ssh NAME` and `--wait NAME` both
+ * keep NAME as an argument, as in gh and docker. Commander would use NAME as the value of `--wait`.
  */
 class StrictCommand extends Command {
   readonly about: About = {};
@@ -68,7 +68,7 @@ class StrictCommand extends Command {
     return new StrictCommand(name);
   }
 
-  /** A bare `gpucloud instances`: whether help is the answer is for `run.ts`, which knows the format. */
+  /** A bare `gpucloud instances`; `run.ts` knows the format and decides whether to print help. */
   override help(): never {
     throw new BareGroup(this);
   }
@@ -79,7 +79,7 @@ class StrictCommand extends Command {
     }
     const parsed = super.parseOptions(helpLast(splitShort(args, this.options, true)));
     const [word] = parsed.operands;
-    // Of `nonsense --help`, commander would see the second alone and answer with the group's help.
+    // For `nonsense --help`, commander would see only the flag and print the group's help.
     return word === undefined || hasBelow(this, word) ? parsed : { ...parsed, unknown: [] };
   }
 
@@ -89,7 +89,7 @@ class StrictCommand extends Command {
     return ownWords === undefined ? closed : endFlags(closed, this.options, ownWords);
   }
 
-  /** Commander names what is spelled nearly the same, and is silent where nothing is. */
+  /** Commander suggests only similar spellings; this adds a hint for the rest. */
   override error(message: string, how?: Parameters<Command['error']>[1]): never {
     if (how?.code === 'commander.missingArgument' || how?.code === 'commander.excessArguments') {
       const usage = [pathOf(this), ...this.registeredArguments.map(argumentTerm)].join(' ');
@@ -108,7 +108,7 @@ class StrictCommand extends Command {
       flag === undefined ? [] : this.options.filter(({ long }) => long?.startsWith(flag));
     if (how?.code === 'commander.unknownOption' && begun.length > 0) {
       const meant = begun.map(({ long }) => long).join(' or ');
-      // Without what was given to it, which may be a secret.
+      // Leave out the flag's value, which may be a secret.
       throw usageError(`unknown option '${flag}' (Did you mean ${meant}?)`);
     }
     return super.error(message, how);
@@ -125,13 +125,13 @@ export class BareGroup extends Error {
   }
 }
 
-/** An argument as help shows it: `<instance>`, `[name]`, `<instance...>`. */
+/** An argument as the help shows it: `<instance>`, `[name]`, `<instance...>`. */
 export function argumentTerm(argument: Argument): string {
   const name = argument.variadic ? `${argument.name()}...` : argument.name();
   return argument.required ? `<${name}>` : `[${name}]`;
 }
 
-/** The words that lead to a command: `gpucloud instances`. */
+/** The path of a command: `gpucloud instances`. */
 function pathOf(command: AnyCommand): string {
   return command.parent === null ? command.name() : `${pathOf(command.parent)} ${command.name()}`;
 }
@@ -140,24 +140,23 @@ function hasBelow(group: AnyCommand, word: string): boolean {
   return group.commands.some((one) => one.name() === word || one.aliases().includes(word));
 }
 
-/** `--help instances list` asks what `instances list --help` does, and `--help nonsense` is wrong. */
+/** Treats `--help instances list` as `instances list --help`, and refuses `--help nonsense`. */
 function helpLast(args: readonly string[]): string[] {
   const [first = '', next = '-', ...more] = args;
-  const isAsked = (first === '--help' || first === '-h') && !next.startsWith('-');
-  return isAsked ? [next, ...more, first] : [...args];
+  const isHelp = (first === '--help' || first === '-h') && !next.startsWith('-');
+  return isHelp ? [next, ...more, first] : [...args];
 }
 
 /**
- * `-o=json` is `-o json`, as in gh, docker and hcloud. Commander would take the sign for a part of the
- * value. What stands after `--`, or is itself the value of a flag, stays as it is, and so does what
- * follows the word of a command where one is looked for.
+ * Accepts `-o=json` for `-o json`, as gh, docker and hcloud do; commander would keep the `=`. Leaves
+ * alone everything after `--`, the value of a flag, and what follows a command's word.
  */
 function splitShort(
   args: readonly string[],
   options: AnyCommand['options'],
   isGroup = false,
 ): string[] {
-  // Most command lines have none, and V8 takes its time to compile an expression.
+  // Most command lines have none, and V8 needs time to compile an expression.
   if (!args.some((arg) => arg.includes('='))) return [...args];
   const split: string[] = [];
   let isValue = false;
@@ -172,7 +171,7 @@ function splitShort(
   return split;
 }
 
-/** Turns each bare `--wait` into `--wait=`, but for a `--wait` that is itself the value of a flag. */
+/** Turns each bare `--wait` into `--wait=`, unless it is itself a flag's value. */
 function closeOptionalValues(args: readonly string[], options: AnyCommand['options']): string[] {
   const closed: string[] = [];
   let isValue = false;
@@ -189,7 +188,7 @@ function closeOptionalValues(args: readonly string[], options: AnyCommand['optio
   return closed;
 }
 
-/** Puts a `--` where the words of another command begin, unless one is there before. */
+/** Inserts `--` before another command's words, unless one is already there. */
 function endFlags(args: readonly string[], options: AnyCommand['options'], own: number): string[] {
   let words = 0;
   let isValue = false;
@@ -207,31 +206,31 @@ function endFlags(args: readonly string[], options: AnyCommand['options'], own: 
   return [...args];
 }
 
-/** Whether a flag's value is the word after it: `--user root` and `-ti FILE`, not `--user=root`. */
+/** Whether a flag's value is the next word: `--user root` and `-ti FILE`, not `--user=root`. */
 function takesNext(arg: string, options: AnyCommand['options']): boolean {
   if (arg.startsWith('--')) {
     return options.some(({ long, required }) => required && long === arg);
   }
   for (const [at, letter] of [...arg].entries()) {
     const option = at === 0 ? undefined : options.find(({ short }) => short === `-${letter}`);
-    // What follows its letter is its value.
+    // The text after its letter is its value.
     if (option?.required === true) return at === arg.length - 1;
   }
   return false;
 }
 
-/** What is known of a command beyond its arguments and flags. */
+/** Returns what is known about a command besides its arguments and flags. */
 export function about(command: AnyCommand): About {
   if (!(command instanceof StrictCommand)) throw new TypeError('a command of another tree');
   return command.about;
 }
 
-/** Whether a command needs no service, by itself or because its group needs none. */
+/** Whether a command needs no service, by itself or through its group. */
 export function isLocal(command: AnyCommand): boolean {
   return about(command).local === true || (command.parent !== null && isLocal(command.parent));
 }
 
-/** The root of a new tree. Every command below it is made with `parent.command()` and inherits. */
+/** The root of a new tree. Commands made with `parent.command()` inherit its settings. */
 export function newProgram(name: string): Command {
   return new StrictCommand(name);
 }

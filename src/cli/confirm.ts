@@ -2,9 +2,9 @@ import type { Context } from '../context.ts';
 import { CliError, isInterrupt, usageError } from '../errors.ts';
 
 /**
- * Asks before something that can't be taken back; the default answer is No.
- * `-y` answers yes, and then a question that must be made first is not; one that turns out to be
- * needless is undefined. Where nobody can be asked: usage error, before any request.
+ * Asks before an irreversible step; the default is No. With `-y` it does not ask, and does not build
+ * a lazy question. An undefined question means that none is needed. If not interactive, throws a
+ * usage error before any request.
  */
 export async function confirm(
   context: Context,
@@ -27,8 +27,8 @@ export async function confirm(
 }
 
 /**
- * Asks something before a request is sent. Whoever cancels reads what that means: `meaning` is a
- * sentence, such as "Nothing was sent, so nothing was rented."
+ * Runs prompts before a request. `meaning` is added to the message of a cancelled prompt, such as
+ * "Nothing was sent, so nothing was rented."
  */
 export async function onCancel<T>(meaning: string, ask: () => Promise<T>): Promise<T> {
   try {

@@ -3,15 +3,15 @@ import type { Context } from '../context.ts';
 import { CliError, isInterrupt, unforeseen } from '../errors.ts';
 
 interface Creation {
-  /** As "the drive datasets". */
+  /** Such as "the drive datasets". */
   readonly what: string;
-  /** Whether it costs money from its creation on. */
+  /** Whether it bills from its creation on. */
   readonly bills: boolean;
 }
 
 /**
- * Sends a POST that must not be sent twice. Ctrl-C before it leaves creates nothing. Once it has left,
- * the first Ctrl-C waits for the response, and the second ends with an unknown outcome.
+ * Sends a POST that must not be sent twice. Ctrl-C before it leaves creates nothing. After that, the
+ * first Ctrl-C waits for the response, and the second ends with an unknown outcome.
  */
 export async function sendOnce<T>(
   { what, bills }: Creation,
@@ -40,7 +40,7 @@ export async function sendOnce<T>(
     return await send({
       signal: stop.signal,
       onSending() {
-        // Throwing here keeps the request from leaving.
+        // Throwing here keeps the request from being sent.
         stop.signal.throwIfAborted();
         sent = true;
       },
@@ -55,19 +55,18 @@ export async function sendOnce<T>(
 }
 
 interface Created {
-  /** As "The machine". */
+  /** Such as "The instance". */
   readonly what: string;
   readonly id: string;
-  /** How to end what it costs, where that can be done. */
+  /** How to stop the billing, if possible. */
   readonly remedy?: string;
 }
 
 /**
- * Writes the result of a command that has made something at the service, which costs money from then
- * on. Where that fails (a full disk behind stdout, a signal, a fault of ours), the error carries the
- * id, since it may be the only thing that does.
+ * Prints the result of a command that created something billable. If that fails (a full disk, a
+ * signal, a bug), the error contains the ID, since it may be the only record.
  *
- * @throws CliError of the same kind, with `resource` set to the id.
+ * @throws CliError of the same kind, with `resource` set to the ID.
  */
 export async function writeCreated(
   { what, id, remedy }: Created,
@@ -77,7 +76,7 @@ export async function writeCreated(
     await write();
   } catch (thrown) {
     const error = thrown instanceof CliError ? thrown : unforeseen(thrown);
-    // What is the matter with the output is told as the end of a sentence.
+    // The output's fault completes the sentence.
     const link = error.failure === 'storage' ? ', but' : '.';
     throw error.with(`${what} ${id} was created${link} ${error.message}`, {
       resource: id,
@@ -88,9 +87,9 @@ export async function writeCreated(
 }
 
 /**
- * Writes the secret of a new API key, which no other response holds.
+ * Prints the secret of a new API key, which no other response contains.
  *
- * @throws CliError that names the key if the secret could not be written, a closed pipe included.
+ * @throws CliError that names the key if the secret could not be printed, even for a closed pipe.
  */
 export async function writeSecret(
   { label, id }: { readonly label: string; readonly id: string | undefined },
@@ -111,7 +110,7 @@ export async function writeSecret(
   if (out.unread) throw new CliError('storage', `${lost}: nobody reads stdout.`, details);
 }
 
-/** Refuses to create a key whose secret, which is shown once, nobody could read. */
+/** Refuses to create a key if its secret, shown only once, could not be read. */
 export function refuseLostSecret({ host }: Context, hint: string): void {
   if (!host.isStdoutNull?.()) return;
   throw new CliError(

@@ -3,8 +3,8 @@ import { nearest, nearestFirst } from '../rules/nearest.ts';
 import { brokenRule, commaList, repeated } from './parse.ts';
 
 /**
- * A parser for `--type`: types of the API document in letters of either case, several by commas or
- * by the flag again. New types may come, so that words unlike them are let through.
+ * A parser for `--type`: the document's types in either case, separated by commas or in repeated
+ * flags. Words unlike any documented one pass, since the service may add types.
  */
 export function typesOf(documented: readonly string[]) {
   const each = commaList('--type');
@@ -12,24 +12,24 @@ export function typesOf(documented: readonly string[]) {
     const words = each(text);
     const given = words.map(capitals);
     if (!given.every((word) => /^[A-Z_]{1,40}$/.test(word))) {
-      throw brokenRule('--type', text, `it is a list of ${documented.join(', ').toLowerCase()}`);
+      throw brokenRule('--type', text, `must be a list of ${documented.join(', ').toLowerCase()}`);
     }
     for (const word of words) refuseMistyped('--type', word, documented);
     return [...new Set([...before, ...given])];
   });
 }
 
-/** As the document writes its words: `status-change` is STATUS_CHANGE. */
+/** The document's spelling: `status-change` is STATUS_CHANGE. */
 function capitals(word: string): string {
   return word.toUpperCase().replaceAll('-', '_');
 }
 
-/** So many letters may be wrong in a slip of the pen. */
+/** Letters that may differ in a typo. */
 const SLIPS = 2;
 
 /**
- * Throws a usage error for a word that is nearly one of the document's: waited for, a slip of the pen
- * would bill until the wait ends, and looked for it would find nothing.
+ * Throws a usage error for a probable typo of a documented word. Waiting for a typo would bill until
+ * the wait ends, and searching for one would find nothing.
  */
 export function refuseMistyped(flag: string, typed: string, documented: readonly string[]): void {
   const word = capitals(typed);
@@ -43,14 +43,14 @@ export function refuseMistyped(flag: string, typed: string, documented: readonly
   );
 }
 
-/** Two letters more than a whole word, or its end alone, are no slip: INACTIVE, RESTARTING, BOOTING. */
+/** Two letters more than a whole word, or only its end, are no typo: INACTIVE, RESTARTING, BOOTING. */
 function isAnother(word: string, documented: string): boolean {
   return Math.abs(word.length - documented.length) < 2
     ? false
     : word.includes(documented) || documented.endsWith(word);
 }
 
-/** The service may have words that the document does not know (it shows new ones as they are). */
+/** The service may use undocumented words, and may accept them. */
 export function noteUndocumented(
   types: readonly string[],
   documented: readonly string[],
@@ -59,6 +59,6 @@ export function noteUndocumented(
 ): void {
   const unknown = types.filter((word) => !documented.includes(word));
   if (unknown.length > 0) {
-    err.note(`Not a ${what} of the API document, asked for all the same: ${unknown.join(', ')}.`);
+    err.note(`Not a documented ${what}, sending it anyway: ${unknown.join(', ')}.`);
   }
 }

@@ -10,13 +10,13 @@ import { checkedAddress, commaList, oneOf, ruled } from './parse.ts';
 const COLOURS = ['auto', 'always', 'never'] as const;
 
 interface GlobalFlag {
-  /** As commander reads them: `-o, --output <format>`. */
+  /** In commander's format: `-o, --output <format>`. */
   readonly flags: string;
   readonly about: string;
   readonly parser?: () => (text: string) => unknown;
 }
 
-/** The variables are named for the help only: commander would read the real environment. */
+/** Variables appear only in the help: commander would read the real environment. */
 export function globals(): readonly GlobalFlag[] {
   return [
     { flags: '--profile <name>', about: 'use this profile (env: GPUCLOUD_PROFILE)' },
@@ -68,26 +68,26 @@ export function globals(): readonly GlobalFlag[] {
   ];
 }
 
-/** Each call makes a new one: commander writes into the objects that it is given. */
+/** Each call creates a new option, since commander modifies it. */
 function optionOf({ flags, about, parser }: GlobalFlag): Option {
   const option = new Option(flags, about);
   return (parser === undefined ? option : option.argParser(parser())).helpGroup(GLOBAL_HEADING);
 }
 
 /**
- * Gives a command the flags that work everywhere. They are added at each level, and positional
- * options are on, so that a flag of the root can never be taken out of a verb's own values.
+ * Adds the flags that work everywhere. They exist at each level, with positional options on, so a
+ * root flag is never taken from a verb's values.
  */
 export function addGlobalOptions(command: AnyCommand): void {
   for (const flag of globals()) command.addOption(optionOf(flag));
 }
 
-/** Whether a flag names the format. A default from the environment gives way where it can't apply. */
+/** Whether a flag sets the format. A default from the environment yields if it can't apply. */
 export function isFormatGiven({ output, json, quiet }: GlobalFlags): boolean {
   return output !== undefined || json === true || quiet === true;
 }
 
-/** The global flags as given on a command or any of its parents; the nearest wins. */
+/** Reads the global flags from a command and its parents; the nearest wins. */
 function globalFlagsOf(command: AnyCommand): GlobalFlags {
   const given: Record<string, unknown> = {};
   for (let at: AnyCommand | null = command; at !== null; at = at.parent) {
@@ -103,8 +103,8 @@ function globalFlagsOf(command: AnyCommand): GlobalFlags {
 }
 
 /**
- * The first word that is neither one of these flags nor the value of one; undefined where there is
- * none, or an unknown flag stands before it.
+ * Returns the first word that is neither a global flag nor its value; undefined if there is none, or
+ * if an unknown flag precedes it.
  */
 export function firstWord(words: readonly string[], flags: readonly Option[]): string | undefined {
   for (let at = 0; at < words.length; at += 1) {
@@ -118,7 +118,7 @@ export function firstWord(words: readonly string[], flags: readonly Option[]): s
 }
 
 /**
- * The global flags of a command. `--watch` and `--follow` have no end, so JSON becomes one line per
+ * Reads a command's global flags. `--watch` and `--follow` never end, so JSON becomes one line per
  * change or event: an array would never be closed.
  */
 export function flagsFor(command: AnyCommand, host: Pick<Host, 'stdout' | 'env'>): GlobalFlags {
@@ -128,7 +128,7 @@ export function flagsFor(command: AnyCommand, host: Pick<Host, 'stdout' | 'env'>
   const format = formatOf(flags, host.env);
   const isView = format === 'table' && host.stdout.isTTY === true;
   if (watch === true && flags.sort !== undefined && !isView) {
-    throw usageError('--sort: of rows that come as they change, only a view can be sorted');
+    throw usageError('--sort with --watch needs a terminal and the table format');
   }
   if (format !== 'json') return flags;
   const { json: _json, ...others } = flags;

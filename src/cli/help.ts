@@ -4,8 +4,8 @@ import { type AnyCommand, about, argumentTerm, Help, type Option } from './comma
 export const GLOBAL_HEADING = 'Global options:';
 
 /**
- * Commander's help with examples and columns, and one line in place of the flags that every command
- * has. `isColoured` decides for the command that the help is of.
+ * Commander's help plus examples and columns, with one line in place of the global flags. `isColoured`
+ * decides per command.
  */
 export const helpStyle = (isColoured: (command: AnyCommand) => boolean): Partial<Help> => ({
   formatHelp(command: AnyCommand, helper: Help): string {
@@ -22,14 +22,14 @@ export const helpStyle = (isColoured: (command: AnyCommand) => boolean): Partial
     return isColoured(command) ? text.replace(HEADING, '\u001b[1m$&\u001b[22m') : text;
   },
 
-  /** An optional value follows `=` alone, see StrictCommand: `--wait[=target]`. */
+  /** Shows an optional value after `=`, see StrictCommand: `--wait[=target]`. */
   optionTerm(option: Option): string {
     return option.optional ? option.flags.replace(/ \[(.+)]$/, '[=$1]') : option.flags;
   },
 
-  /** `create [name]`: other words for a command and the mark of its flags are left to its own help. */
+  /** `create [name]`: aliases and `[options]` appear only in the command's own help. */
   subcommandTerm(command: AnyCommand): string {
-    // The root lists groups and verbs alike by their names.
+    // The root lists only names of groups and verbs.
     if (command.parent?.parent === null) {
       return command.name();
     }
@@ -37,7 +37,7 @@ export const helpStyle = (isColoured: (command: AnyCommand) => boolean): Partial
   },
 });
 
-/** Only here: what is mistyped is compared with all options that are visible to the helper. */
+/** Filters only here: commander compares typos with every option that the helper can see. */
 function ownHelp(command: AnyCommand, helper: Help): string {
   const own: Help = Object.create(helper);
   own.visibleOptions = (of) => helper.visibleOptions(of).filter(isOwn);
@@ -54,7 +54,7 @@ function section(heading: string, text: string): string {
   return text === '' ? '' : `${heading}:\n${text.replace(/^/gm, '  ')}`;
 }
 
-/** Pages of help that belong to no command: `gpucloud help exit-codes`. */
+/** Help pages that belong to no command: `gpucloud help exit-codes`. */
 export const TOPICS = [
   { name: 'options', summary: 'Options that every command takes' },
   { name: 'exit-codes', summary: 'Exit codes and error codes' },

@@ -1,8 +1,8 @@
 import type { CliError, FailedRequest } from '../errors.ts';
 
 /**
- * What to do about an error: its own hint, or what follows from the request that failed. The Api
- * knows no command lines, so they are chosen here, once, when the error is printed.
+ * Returns the hint for an error: its own, or one for the failed request. The API client knows no
+ * command lines, so hints are chosen here, when the error is printed.
  */
 export function hintOf(error: CliError): string | undefined {
   if (error.hint !== undefined) return error.hint;
@@ -11,14 +11,14 @@ export function hintOf(error: CliError): string | undefined {
   if (request === undefined) return undefined;
   switch (failure) {
     case 'outcomeUnknown':
-      return stepsOf(request).doubt ?? 'Read what it was about before you send it again.';
+      return stepsOf(request).doubt ?? 'Check its effect before you send it again.';
     case 'unreachable':
       return request.obstacle === 'deadline' ? `Give it more time with --timeout. ${REACH}` : REACH;
     case 'notUnderstood':
       if (request.obstacle === 'web page') return PAGE;
       return isRedirect(httpStatus)
         ? 'Check the base URL: gpucloud profiles get'
-        : 'Check the base URL, and run the command again with --debug to see the answer.';
+        : 'Check the base URL, and run the command again with --debug to see the response.';
     case 'authentication':
       return request.obstacle === 'web page' ? PAGE : 'Sign in with a working key: gpucloud login';
     default:
@@ -26,7 +26,7 @@ export function hintOf(error: CliError): string | undefined {
   }
 }
 
-/** The same error with the name that a person typed in its hint, in place of the ID. */
+/** Replaces the ID in a hint by the name that was typed. */
 export function calledBy(name: string, error: CliError): CliError {
   const { request } = error;
   if (request?.about === undefined) return error;
@@ -55,15 +55,15 @@ function afterRefusal(
   if (failure !== 'refused') return undefined;
   const mayWorkLater = httpStatus !== undefined && (httpStatus >= 500 || httpStatus === 408);
   if (!mayWorkLater) return refused;
-  return again === undefined ? 'Run the command again in a while.' : `Again in a while: ${again}`;
+  return again === undefined ? 'Try again later.' : `Try again later: ${again}`;
 }
 
-/** What helps after each kind of failure of one operation. */
+/** Hints for each kind of failure of one operation. */
 interface Steps {
-  /** Its outcome is unknown. */
+  /** The outcome is unknown. */
   readonly doubt?: string;
   readonly missing?: string;
-  /** The thing is in another state than the operation needs. */
+  /** The resource is in the wrong state. */
   readonly state?: string;
   /** The service failed: the command that repeats it. */
   readonly again?: string;
@@ -72,7 +72,7 @@ interface Steps {
 }
 
 const RECOVER =
-  'gpucloud instances recover settles it; gpucloud instances list shows what is known.';
+  'Recover it: gpucloud instances recover; list known instances: gpucloud instances list';
 
 const STEPS: Readonly<Record<string, (about: string) => Steps>> = {
   'POST /instances': () => ({ doubt: RECOVER }),
@@ -108,21 +108,21 @@ const STEPS: Readonly<Record<string, (about: string) => Steps>> = {
     doubt: 'See it with gpucloud me get; the same update can be repeated.',
   }),
   'POST /users/me/update-password': () => ({
-    doubt: 'Run gpucloud me set-password again: it is refused if the new one is set.',
+    doubt: 'Run gpucloud me set-password again: the service refuses it if the new password is set.',
   }),
   'POST /billing/promo/activate': () => ({
     doubt: 'Look for the bonus: gpucloud billing transactions',
-    missing: 'Check how the code is written, capitals too: gpucloud billing promo CODE',
+    missing: 'Check the spelling and case of the code: gpucloud billing promo CODE',
     refused:
-      'A code that has expired, is used up or was activated before adds nothing; what came in: gpucloud billing transactions --type bonus',
+      'The code may be expired or used. See your bonuses: gpucloud billing transactions --type bonus',
   }),
 };
 
-/** Where to look for a thing that is not there, by the start of its path. */
+/** Where to look for a missing resource, by the start of its path. */
 const MISSING: readonly (readonly [RegExp, string])[] = [
   [/ \/instances\/\{id\}/, 'See the known ones: gpucloud instances list --all'],
-  [/ \/storage\/drives\/\{id\}/, 'See the ones there are: gpucloud drives list'],
-  [/ \/ssh-keys\/\{id\}/, 'See the ones there are: gpucloud ssh-keys list'],
+  [/ \/storage\/drives\/\{id\}/, 'List your drives: gpucloud drives list'],
+  [/ \/ssh-keys\/\{id\}/, 'List your SSH keys: gpucloud ssh-keys list'],
 ];
 
 function stepsOf({ operation, about = '' }: FailedRequest): Steps {
@@ -133,7 +133,7 @@ function stepsOf({ operation, about = '' }: FailedRequest): Steps {
 function repeated(verb: 'stop' | 'terminate', id: string): Steps {
   return {
     doubt: `See its state with gpucloud instances get ${id}; gpucloud instances ${verb} ${id} can be repeated.`,
-    again: `gpucloud instances ${verb} ${id}; why it failed: gpucloud instances events ${id}`,
+    again: `gpucloud instances ${verb} ${id}; see why it failed: gpucloud instances events ${id}`,
   };
 }
 

@@ -4,10 +4,10 @@ import type { Context } from '../context.ts';
 import { type CliError, usageError } from '../errors.ts';
 import { faultOf } from '../files/error-code.ts';
 
-/** What people give by hand is short; more than this is a mistake, or `/dev/zero`. */
+/** Input by hand is short; more than this is a mistake, or `/dev/zero`. */
 const LONGEST = 1024 * 1024;
 
-/** Reads a file that a flag or argument names, or stdin for `-`. Throws a usage error naming both. */
+/** Reads a file named by a flag or argument, or stdin for `-`. Throws a usage error naming both. */
 export async function readInput(
   flag: string,
   path: string,
@@ -27,7 +27,7 @@ export async function readText(
   const handle = await open(path).catch((error: unknown) => {
     throw unreadable(flag, path, error);
   });
-  // The stream closes the file, read to its end or not.
+  // The stream closes the file in any case.
   return wholeText(flag, path, handle.createReadStream(), signal, longest);
 }
 
@@ -37,7 +37,7 @@ export async function readStdin(
   { stdin, signal }: Pick<Context, 'stdin' | 'signal'>,
   longest = LONGEST,
 ): Promise<string> {
-  // Node gives an empty stream for a folder, and nothing would be taken for an empty list.
+  // Node returns an empty stream for a folder, which would look like an empty list.
   if (await isFolder(stdin)) {
     throw usageError(`${flag} "-": stdin is a folder`);
   }
@@ -54,7 +54,7 @@ async function wholeText(
   signal.throwIfAborted();
   let text = '';
   try {
-    // Ctrl-C ends the reading of a pipe that nobody writes to.
+    // Ctrl-C ends the read of a pipe without a writer.
     for await (const chunk of addAbortSignal(signal, stream.setEncoding('utf8'))) {
       text += chunk;
       if (text.length > longest) break;
@@ -70,7 +70,7 @@ async function wholeText(
 }
 
 function unreadable(flag: string, from: string, error: unknown): CliError {
-  return usageError(`${flag} "${from}": the file can't be read (${faultOf(error)})`);
+  return usageError(`${flag} "${from}": can't read the file (${faultOf(error)})`);
 }
 
 async function isFolder(stdin: Context['stdin']): Promise<boolean> {
@@ -84,16 +84,16 @@ async function isFolder(stdin: Context['stdin']): Promise<boolean> {
   }
 }
 
-/** Stands for the names on stdin where a verb takes several things. */
+/** Stands for names on stdin in verbs that take several. */
 export const STDIN = '-';
 
-/** For the help of the argument, after what it takes. */
+/** Help for the argument, after what it takes. */
 export const OR_STDIN = '; - reads them from stdin, one per line';
 
 /**
- * The things that were named, those on stdin in the place of `-`: one per line, blank lines skipped,
- * at most 1 MiB. Nothing on stdin is no error, so that a pipe whose list is empty does nothing.
- * Throws a usage error where stdin is a terminal: whoever sits there would wait for nothing.
+ * Returns the given names, with `-` replaced by those on stdin: one per line, blank lines skipped, at
+ * most 1 MiB. Empty stdin is not an error, so a pipe with an empty list does nothing. Throws a usage
+ * error if stdin is a terminal.
  */
 export async function severalGiven(
   argument: string,
@@ -117,7 +117,7 @@ export async function severalGiven(
   const lines = text.split('\n').map((line) => line.trim());
   const named = lines.filter((line) => line !== '');
   if (named.length === 0) {
-    context.err.note('Nothing is named on stdin.');
+    context.err.note('No names on stdin.');
   }
   return [...typed.slice(0, at), ...named, ...typed.slice(at + 1)];
 }

@@ -3,27 +3,27 @@ import { CliError, usageError } from '../errors.ts';
 import { isUuid } from '../rules/names.ts';
 import { nearest } from '../rules/nearest.ts';
 
-/** A thing of the account that can be called by its name. */
+/** A resource of the account that has a name. */
 export interface Named {
   readonly id: string;
   readonly name?: string | null | undefined;
 }
 
 interface Lookup<T extends Named> {
-  /** The flag or argument that names it, for messages. */
+  /** The flag or argument, for messages. */
   readonly flag: string;
   /** `an SSH key`, for messages. */
   readonly what: string;
   list(): Promise<T[]>;
-  /** Other words that name the thing, such as a slug. */
+  /** Other names of the resource, such as a slug. */
   also?(item: T): readonly (string | null | undefined)[];
   readonly hint: string;
 }
 
-/** The shortest beginning of an id that may stand for it. */
+/** Shortest accepted ID prefix. */
 const SHORTEST_BEGINNING = 4;
 
-/** Those whose id begins as typed, which a table shows alone where the whole has no room. */
+/** Matches an ID prefix, since a table may show only the beginning. */
 export function beginningSo<T extends Named>(typed: string, items: readonly T[]): readonly T[] {
   if (typed.length < SHORTEST_BEGINNING) return [];
   const beginning = typed.toLowerCase();
@@ -31,8 +31,8 @@ export function beginningSo<T extends Named>(typed: string, items: readonly T[])
 }
 
 /**
- * The thing that a text means: by its id first, then by its name, then by a beginning of its id.
- * Throws when nothing fits (not found) or several do (usage).
+ * Finds a resource by its ID, then by its name, then by an ID prefix. Throws if nothing matches (not
+ * found) or several do (usage).
  */
 export async function findOne<T extends Named>(typed: string, lookup: Lookup<T>): Promise<T> {
   const items = await lookup.list();
@@ -48,7 +48,7 @@ export async function findOne<T extends Named>(typed: string, lookup: Lookup<T>)
   if (first === undefined) {
     throw new CliError(
       'notFound',
-      `${lookup.flag} "${typed}": there is no ${lookup.what} with that name or id.`,
+      `${lookup.flag} "${typed}": no ${lookup.what.replace(/^an? /, '')} has that name or ID.`,
       { hint: meant(typed, items, lookup), resource: typed },
     );
   }
@@ -56,27 +56,27 @@ export async function findOne<T extends Named>(typed: string, lookup: Lookup<T>)
     const ids = fitting
       .map(({ id, name }) => (isBeginning && name != null ? `${name} ${id}` : id))
       .join(', ');
-    const what = isBeginning ? 'several have an id that begins so' : 'several have that name';
+    const what = isBeginning ? 'several IDs start with that' : 'several have that name';
     throw usageError(`${lookup.flag} "${typed}": ${what}: ${ids}`, 'use an id');
   }
   return first;
 }
 
-/** Where to look, after the name that was most likely meant. */
+/** Where to look, after the closest name. */
 function meant<T extends Named>(typed: string, items: readonly T[], lookup: Lookup<T>): string {
   const names = items.flatMap((item) => [...(lookup.also?.(item) ?? []), item.name]);
   const near = nearest(
     typed,
     names.filter((name) => typeof name === 'string'),
   );
-  return near === undefined ? lookup.hint : `did you mean "${near}"? All of them: ${lookup.hint}`;
+  return near === undefined ? lookup.hint : `did you mean "${near}"? List all: ${lookup.hint}`;
 }
 
 function isCalled<T extends Named>(item: T, typed: string, lookup: Lookup<T>): boolean {
   return item.name === typed || lookup.also?.(item).includes(typed) === true;
 }
 
-/** The same where the id is enough: a UUID is taken as it is, without a request. */
+/** The same, if only the ID is needed: a UUID is used without a request. */
 export async function idOf<T extends Named>(typed: string, lookup: Lookup<T>): Promise<string> {
   return isUuid(typed) ? typed : (await findOne(typed, lookup)).id;
 }
@@ -91,7 +91,7 @@ export function sshKeyId(typed: string, api: () => Promise<Api>): Promise<string
   });
 }
 
-/** `template_id` is an id, and the slug is a separate field (API document: Template). */
+/** `template_id` is an ID, and the slug is a separate field (API document: Template). */
 export function templateId(typed: string, api: () => Promise<Api>): Promise<string> {
   return idOf(typed, {
     flag: '--template',

@@ -2,33 +2,33 @@ import type { Meta } from '../api/index.ts';
 import type { Context } from '../context.ts';
 import type { View } from '../output/output.ts';
 
-/** One page of a list, as it was asked for and as it came. */
+/** One page of a list: what was requested and what was returned. */
 interface OnePage {
   readonly meta: Meta;
-  /** Rows that came, before any of them were left out here. */
+  /** Rows in the response, before local filters. */
   readonly rows: number;
-  /** The page that was asked for; undefined where none was, and the service gave the first. */
+  /** The requested page; undefined if none was requested and the service returned the first. */
   readonly asked: number | undefined;
-  /** What the rows are: `transactions`. */
+  /** The kind of rows: `transactions`. */
   readonly what: string;
 }
 
-/** The view of a page; one past the end does not say that there is nothing at all. */
+/** The view of a page; one past the end does not claim that the list is empty. */
 export function pageView<T>(view: View<T>, page: OnePage): View<T> {
   const past = pastEnd(page);
   return past === undefined ? view : { ...view, empty: past };
 }
 
 /**
- * Reports the pages that were not asked for. Outside tables it is a warning, which `-q` shows too:
- * whoever adds up the rows must not take a part for the whole. Whoever named a page knows that it is
- * one of several. A --limit alone is no such word: it may have been meant as the size of a page.
+ * Reports pages that are not shown. Outside tables it is a warning, which `-q` shows too: adding up
+ * the rows of one page must not look complete. No report with --page, which shows that the user knows.
+ * --limit alone does not: it may have been meant as a page size.
  */
 export function noteOtherPages(page: OnePage, { out, err }: Context): void {
   const { meta, asked, what } = page;
   const past = pastEnd(page);
   if (past !== undefined) {
-    // A table has said so in the place of its rows.
+    // A table already shows it in place of its rows.
     if (out.format !== 'table') err.note(past);
     return;
   }
@@ -41,7 +41,7 @@ export function noteOtherPages(page: OnePage, { out, err }: Context): void {
 function pastEnd({ meta, rows, what }: OnePage): string | undefined {
   const { page, limit, total, total_pages: pages } = meta;
   if (rows > 0 || total === 0 || page <= pages) return undefined;
-  // Without a word of the service the counts are worked out from the page that was asked for.
+  // Without pagination from the service, the counts follow from the requested page.
   const isWorkedOut = pages === page - 1 && total === pages * limit;
   return isWorkedOut
     ? `Page ${page} is past the end.`

@@ -2,12 +2,12 @@ import { type CliError, usageError } from '../errors.ts';
 import { holdsPrivateKey } from '../rules/private-key.ts';
 import type { Rule, Verdict } from '../rules/rule.ts';
 
-/** Long enough to recognise a value in an error, short enough to stay one line. */
+/** Characters of a value in an error: enough to recognize it, on one line. */
 const SHOWN = 80;
 
 /**
- * The value of a flag or argument that must follow a rule; otherwise the usage error that names
- * the flag, the value and the rule.
+ * Returns a flag's or argument's valid value; otherwise throws the usage error with the flag, the
+ * value and the rule.
  */
 export function checked<T>(flag: string, text: string, rule: Rule<T>): T {
   const verdict: Verdict<T> = rule(text);
@@ -17,7 +17,7 @@ export function checked<T>(flag: string, text: string, rule: Rule<T>): T {
   return verdict.value;
 }
 
-/** The check of a prompt: the rule that a text breaks, or undefined. */
+/** The validator of a prompt: returns the broken rule, or undefined. */
 export function brokenBy(rule: Rule<unknown>): (text: string) => string | undefined {
   return (text) => {
     const verdict = rule(text);
@@ -25,7 +25,7 @@ export function brokenBy(rule: Rule<unknown>): (text: string) => string | undefi
   };
 }
 
-/** The same for a value that may be a secret: the error does not repeat it. */
+/** The same for a value that may be a secret: the error does not show it. */
 export function checkedSecret<T>(flag: string, text: string, rule: Rule<T>): T {
   const verdict: Verdict<T> = rule(text);
   if (!verdict.ok) {
@@ -39,7 +39,7 @@ export function brokenRule(flag: string, text: string, rule: string, hint?: stri
   return usageError(`${flag} "${shown}": ${rule}`, hint);
 }
 
-/** An address with a user name, a query or a fragment may hold a password or a token. */
+/** An address with a user name, a query or a fragment may contain a password or a token. */
 export function checkedAddress<T>(flag: string, text: string, rule: Rule<T>): T {
   return /[@?#]/.test(text) ? checkedSecret(flag, text, rule) : checked(flag, text, rule);
 }
@@ -49,15 +49,15 @@ export function ruled<T>(flag: string, rule: Rule<T>): (text: string) => T {
   return (text) => checked(flag, text, rule);
 }
 
-/** The same for a flag that may be given several times. */
+/** The same for a repeatable flag. */
 export function ruledEach<T>(flag: string, rule: Rule<T>): (text: string, before?: T[]) => T[] {
   return repeated((text: string, before: T[] = []) => [...before, checked(flag, text, rule)]);
 }
 
-/** A commander parser for a flag that may be given several times, whatever it holds. */
+/** A commander parser for a repeatable flag without a rule. */
 export const each = repeated((text: string, before: string[] = []) => [...before, text]);
 
-/** Marks a parser that adds to what was given before, which the reference tells of its flag. */
+/** Marks a parser as repeatable, for the reference. */
 export function repeated<P extends object>(parser: P): P {
   return Object.assign(parser, { repeats: true });
 }
@@ -66,7 +66,7 @@ export function isRepeated(parser: unknown): boolean {
   return typeof parser === 'function' && 'repeats' in parser;
 }
 
-/** A flag that takes one of some words, which completion finds in the parser itself. */
+/** A flag that takes one of several words; completion reads them from the parser. */
 export function oneOf<const T extends string>(
   flag: string,
   words: readonly T[],
@@ -74,7 +74,7 @@ export function oneOf<const T extends string>(
   return ofWords(words, (text) => {
     const word = words.find((known) => known === text);
     if (word === undefined) {
-      throw brokenRule(flag, text, `it is one of ${words.join(', ')}`);
+      throw brokenRule(flag, text, `must be one of ${words.join(', ')}`);
     }
     return word;
   });
@@ -82,7 +82,7 @@ export function oneOf<const T extends string>(
 
 type OfWords<P> = P & { readonly words: readonly string[] };
 
-/** A parser with the words that it is for. */
+/** A parser with its accepted words. */
 export function ofWords<P extends object>(words: readonly string[], parser: P): OfWords<P> {
   return Object.assign(parser, { words });
 }
@@ -98,16 +98,15 @@ export function commaList(flag: string): (text: string) => string[] {
   return (text) => {
     const items = text.split(',').map((item) => item.trim());
     if (items.includes('')) {
-      throw brokenRule(flag, text, 'it is a list separated by commas, with no empty item');
+      throw brokenRule(flag, text, 'must be a list separated by commas, without empty items');
     }
     return items;
   };
 }
 
 /**
- * Refuses a value of the command line that is a secret itself: a key of the service, or a private
- * SSH key. The shell's history and other programs have seen it by then, so that is said; it is
- * neither sent nor repeated.
+ * Refuses a value that is itself a secret: an API key or a private SSH key. The shell's history and
+ * other programs have already seen it, so the error says so; the value is neither sent nor shown.
  */
 export function refuseSecret(flag: string, text: string): void {
   const what =
@@ -118,7 +117,7 @@ export function refuseSecret(flag: string, text: string): void {
         : undefined;
   if (what !== undefined) {
     throw usageError(
-      `${flag}: this is ${what}, which does not belong on a command line, where other programs and the shell's history see it (the value is not shown)`,
+      `${flag}: this is ${what}; other programs and the shell's history can see the command line (the value is not shown)`,
       'nothing was sent; replace the key if others can read that history',
     );
   }

@@ -4,17 +4,17 @@ import { CliError, isOfOneReading, throwAll } from '../errors.ts';
 import type { View } from '../output/output.ts';
 import { STDIN, severalGiven } from './input.ts';
 
-/** As many requests at once as is polite to a service whose rate limits are not documented. */
+/** Concurrent requests; low, since the service's rate limits are not documented. */
 const AT_ONCE = 4;
 
-/** The one thing that was typed itself: it is printed as an object, all else as a list. */
+/** A single typed name is printed as an object, everything else as a list. */
 export function onlyTyped(typed: readonly string[]): string | undefined {
   return typed.length === 1 && typed[0] !== STDIN ? typed[0] : undefined;
 }
 
 /**
- * Works on each thing that was named, those on stdin included, and prints what came of it. A failure
- * of one stops no other and is thrown at the end.
+ * Processes each named item, including those on stdin, and prints the results. A failure doesn't stop
+ * the others and is thrown at the end.
  */
 export async function printEach<T extends object>(
   argument: string,
@@ -29,7 +29,7 @@ export async function printEach<T extends object>(
   throwAll(failed);
 }
 
-/** The same without printing; both lists are in the order in which the things were named. */
+/** The same without printing; both lists keep the given order. */
 export async function forEach<T extends object>(
   argument: string,
   typed: readonly string[],

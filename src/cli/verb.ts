@@ -6,36 +6,36 @@ import { addGlobalOptions } from './globals.ts';
 import type { Listed, Register, Runtime, Verb } from './group.ts';
 
 interface VerbHelp extends Omit<About, 'refusal' | 'local'> {
-  /** Whole command lines, at least one. */
+  /** Full command lines, at least one. */
   examples: readonly [string, ...string[]];
 }
 
 /**
- * Gives a command its help. Arguments, flags and the action follow in commander's own words, so that
- * their types reach the action.
+ * Gives a command its help. Arguments, flags and the action follow in commander's own calls, so their
+ * types reach the action.
  */
 function withHelp(command: AnyCommand, help: VerbHelp): Command {
   Object.assign(about(command), help);
   if (help.notes !== undefined) command.description(`${command.summary()}\n\n${help.notes}`);
   addGlobalOptions(command);
-  // A command of unknown flags, as a group hands it on, has none yet: its types start here.
+  // A group passes a command without typed flags; its types start here.
   return command as unknown as Command;
 }
 
 interface VerbSpec<Args extends unknown[], Flags extends OptionValues> extends VerbHelp {
-  /** Adds its arguments and flags, in commander's words, so that their types reach `run`. */
+  /** Adds arguments and flags with commander's own calls, so their types reach `run`. */
   takes(command: Command): Command<Args, Flags>;
   run(context: Context, ...given: [...Args, Flags, Invocation]): Promise<void>;
 }
 
-/** The command line itself, for the few commands that look at it or at the tree of commands. */
+/** The command itself, for commands that inspect it or the tree. */
 interface Invocation {
-  /** All arguments, those that exceed the declared ones included. */
+  /** All arguments, including excess ones. */
   readonly args: readonly string[];
   readonly runtime: Runtime;
 }
 
-/** Declares what a command takes and does. For a verb in a file of its own, and for verbs of the root. */
+/** Declares what a command takes and does, for verbs of the root and verbs with their own file. */
 export function action<Args extends unknown[], Flags extends OptionValues>(
   spec: VerbSpec<Args, Flags>,
 ): Register {
@@ -49,7 +49,7 @@ export function action<Args extends unknown[], Flags extends OptionValues>(
   };
 }
 
-/** Declares a verb of a group: how it is listed, what it takes and what it does. */
+/** Declares a verb of a group: its listing, its input and its action. */
 export function verb<Args extends unknown[], Flags extends OptionValues>(
   name: string,
   { summary, aliases = [], ...spec }: VerbSpec<Args, Flags> & Omit<Listed, 'name'>,

@@ -13,64 +13,64 @@ import type { Prompts } from '../prompts/prompts.ts';
 import type { Sandbox } from '../sandbox/index.ts';
 import type { ServiceClock } from './service-clock.ts';
 
-/** What the process lends to a run. `main.ts` makes the real one, the test harness its own. */
+/** What the process provides to a run. `main.ts` and the test harness each create one. */
 export interface Host {
   readonly stdin: Readable & { isTTY?: boolean };
   readonly stdout: Writable & { isTTY?: boolean; columns?: number; rows?: number };
   readonly stderr: Writable & { isTTY?: boolean; columns?: number };
   /**
-   * Where stdout is no terminal: writes to it without opening the stream, which costs more than a
-   * short text does, and answers how many of the bytes were taken. The others are for the stream.
+   * Writes to stdout without opening its stream, if it is not a terminal: opening costs more than a
+   * short text. Returns the number of bytes taken; the stream writes the rest.
    */
   readonly syncWrite?: ((bytes: Uint8Array) => number) | undefined;
   /**
-   * Calls back once when nobody reads stdout any more, where the system tells that without a write.
-   * The answer ends the watch.
+   * Calls back once when stdout has lost its reader, if the system reports that without a write. Returns
+   * a function that stops watching.
    */
   readonly onReaderGone?: ((gone: () => void) => () => void) | undefined;
-  /** Whether stdout is closed or /dev/null, so that what is written to it is lost. */
+  /** Whether stdout is closed or /dev/null, so that its output is lost. */
   isStdoutNull?(): boolean;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly clock: Clock;
-  /** The process ends with the run, so that the system closes the connections that are open. */
+  /** The process ends with the run, so the system closes open connections. */
   readonly endsAtOnce?: boolean;
-  /** Where `~` is; undefined when the system knows no home. */
+  /** The home folder; undefined if the system has none. */
   readonly home: string | undefined;
   readonly platform: string;
-  /** As `v20.20.2`; undefined where nobody told. */
+  /** Such as `v20.20.2`; undefined if unknown. */
   readonly nodeVersion?: string;
   readonly pid: number;
-  /** The user whose files are trusted; undefined where files have no owners and modes (Windows). */
+  /** The user whose files are trusted; undefined if files have no owner and mode (Windows). */
   readonly uid?: number | undefined;
-  /** Whether a process of that id runs. */
+  /** Whether a process with that ID is running. */
   isAlive(pid: number): boolean;
   readonly interrupts: Interrupts;
   /**
-   * For a view that takes the screen: `leave` is called when the process is suspended (Ctrl-Z) or
-   * ends, `back` when it goes on. The answer takes both back.
+   * For full-screen views: calls `leave` when the process is suspended (Ctrl-Z) or ends, `back` when it
+   * resumes. Returns a function that removes both.
    */
   borrowScreen?(leave: () => void, back: () => void): () => void;
-  /** Starts a program of the computer; see programs.ts. */
+  /** Starts a program; see programs.ts. */
   start(program: Program): Promise<Running>;
-  /** Opens a file with the person's program for it; false if none starts. Tests open none. */
+  /** Opens a file with the user's default program; false if none starts. Tests open nothing. */
   openFile?(path: string): Promise<boolean>;
-  /** How another process starts this program: a scheduler, or a helper of its own. */
+  /** How another process starts this program: a scheduler, or a helper. */
   self(): Self;
-  /** The program that asks the system's keyring; undefined where there is none. */
+  /** The program that accesses the system's keyring; undefined if there is none. */
   readonly keyring?: () => { file: string; args: readonly string[] };
 }
 
 /**
- * Ctrl-C and its like. The reason of each signal is a CliError (interrupted, terminated, hungUp).
- * What can be dropped at any moment listens to `first`; a request that may already have rented a
- * machine listens to `second`, so that the first Ctrl-C waits for the answer.
+ * Ctrl-C and similar signals. Each reason is a CliError (interrupted, terminated, hungUp). Work that
+ * can be dropped listens to `first`. A request that may have rented an instance listens to `second`,
+ * so the first Ctrl-C waits for the response.
  */
 export interface Interrupts {
   readonly first: AbortSignal;
   readonly second: AbortSignal;
 }
 
-/** The flags that every command takes, as they were given; nothing is defaulted here. */
+/** The global flags as given, without defaults. */
 export interface GlobalFlags {
   readonly profile?: string;
   readonly baseUrl?: string;
@@ -92,13 +92,13 @@ export interface GlobalFlags {
   readonly csvSafe?: boolean;
 }
 
-/** All that a verb may touch. Services are made at their first use and closed after the verb. */
+/** Everything a verb may use. Services are created at their first use and closed after the verb. */
 export interface Context {
   readonly out: Output;
   readonly err: Messages;
   readonly stdin: Host['stdin'];
   readonly env: Host['env'];
-  /** The computer and its terminal, for `doctor`, which looks at what every command stands on. */
+  /** The host and its terminal, for `doctor`. */
   readonly host: Pick<
     Host,
     | 'stdin'
@@ -113,48 +113,47 @@ export interface Context {
     | 'self'
   >;
   readonly clock: Clock;
-  /** The service's time: compare its times with this and never with `clock`. */
+  /** The service's time. Compare its times with this, never with `clock`. */
   readonly serviceClock: ServiceClock;
   readonly interrupts: Interrupts;
-  /** The first interrupt: for anything that may simply be dropped. */
+  /** The first interrupt, for work that can be dropped. */
   readonly signal: AbortSignal;
   readonly flags: GlobalFlags;
   /**
-   * Starts a program of the computer in the environment of this run, without the API key. What
-   * interrupts this run interrupts the program too.
+   * Starts a program in this run's environment, without the API key. An interrupt of the run reaches
+   * the program too.
    */
   readonly start: Start;
-  /** The exit code of a run that fails in nothing itself: that of the program it was run for. */
+  /** Sets the exit code of a run that did not fail: that of the program it started. */
   endWith(code: number): void;
-  /** What {@link endWith} was told; 0 without it. */
+  /** The code passed to {@link endWith}; 0 by default. */
   readonly exitCode: number;
   /**
-   * Which profile, base URL and key are in force, and where each came from. `key: false` leaves a key
-   * that has to be fetched (from the keyring, by a command) where it is.
-   * Throws CliError(authentication) for one that its place does not give.
+   * The active profile, base URL and key, each with its source. With `key: false`, a key that must be
+   * fetched (from the keyring, by a command) is not. Throws CliError(authentication) if the key's place
+   * does not return it.
    */
   settings(how?: { key?: boolean }): Promise<Settings>;
   config(): Promise<Config>;
-  /** The places where keys rest. */
+  /** The places where keys are stored. */
   keys(): Promise<Keys>;
   folders(): Promise<Folders>;
   /**
-   * The service with the key in force. The first call warns, in a line, of requests whose outcome
-   * is unknown; `quiet` is for the command that settles them.
-   * Throws CliError('authentication') when there is no key.
+   * The service with the active key. The first call warns of requests with an unknown outcome; `quiet`
+   * is for the command that recovers them. Throws CliError('authentication') without a key.
    */
   api(how?: { quiet?: boolean }): Promise<Api>;
   /** The service at another address or with another key, for `login`. */
   apiFor(target: ServiceAddress): Promise<Api>;
-  /** The machines of the account in force. */
+  /** The journal of the active account. */
   journal(): Promise<Journal>;
-  /** The machines of another account, for `login`. */
+  /** The journal of another account, for `login`. */
   journalOf(scope: Scope): Promise<Journal>;
-  /** Names for the offers and images of the service in force. */
+  /** Names for the offers and images of the active service. */
   catalog(): Promise<Catalog>;
-  /** undefined where nobody can be asked. */
+  /** undefined if not interactive. */
   prompts(): Promise<Prompts | undefined>;
-  /** The embedded service, with its state in the given file or in the one of the built-in profile. */
+  /** The built-in sandbox, with its state in the given file or in the built-in profile's. */
   sandbox(file?: string): Promise<Sandbox>;
   close(): Promise<void>;
 }

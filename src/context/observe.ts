@@ -5,9 +5,9 @@ import type { Observation } from '../journal/index.ts';
 import type { Context } from './contract.ts';
 
 /**
- * Wraps the Api to keep what its responses show: instances in the inventory, names of offers and
- * images in the catalog, and all names for Tab. No verb does any of this itself. What was created
- * is entered in the inventory by the journal, which knows the request.
+ * Wraps the Api to store what its responses show: instances in the inventory, names of offers and
+ * images in the catalog, and all names for Tab. Created instances reach the inventory through the
+ * journal, which knows their request.
  */
 export function observe(
   api: Api,
@@ -15,7 +15,7 @@ export function observe(
   { journal, catalog }: Pick<Context, 'journal' | 'catalog'>,
   { err }: Pick<Context, 'err'>,
 ): Api {
-  /** What can't be kept spoils no command: a rented instance is in the journal since its request. */
+  /** Ignores storage faults: a rented instance is in the journal since its request. */
   async function keep(work: () => Promise<unknown>): Promise<void> {
     try {
       await work();
@@ -78,7 +78,7 @@ export function observationOf(instance: Instance): Observation {
   };
 }
 
-/** The same method, which hands each result to `keep` before it returns it. */
+/** The same method, which passes each result to `keep` before returning it. */
 function after<A extends readonly unknown[], R>(
   method: (...args: A) => Promise<R>,
   keep: (result: R, ...args: A) => void | Promise<void>,

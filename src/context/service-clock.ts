@@ -1,20 +1,20 @@
 import type { Clock } from '../clock.ts';
 
 /**
- * The service's time, in milliseconds since 1970. Every time in its responses is by this clock;
- * until a response has shown it, it is the computer's.
+ * The service's time, in milliseconds since 1970. Every time in its responses uses this clock. Until
+ * the first response it is this computer's.
  */
 export interface ServiceClock {
   now(): number;
-  /** Whether a response has shown it. */
+  /** Whether a response has set it. */
   isKnown(): boolean;
-  /** Learns from the Date header of a response. */
+  /** Sets it from the Date header of a response. */
   learn(date: string | undefined): void;
-  /** Sets it exactly: the sandbox that this process serves has a clock of its own. */
+  /** Sets it exactly, for a sandbox in this process, which has its own clock. */
   set(now: number): void;
 }
 
-/** The header has whole seconds and takes a while to arrive: less than this is not a difference. */
+/** The header has whole seconds and arrives late: a smaller difference does not count. */
 const SAME_MS = 2_000;
 
 export function createServiceClock(clock: Pick<Clock, 'now'>): ServiceClock {

@@ -10,9 +10,9 @@ import type { SettingsRoom } from './settings.ts';
 export const DEFAULT_TIMEOUT_MS = 60_000;
 
 export interface Service extends Pick<Context, 'apiFor'> {
-  /** The service of the settings. */
+  /** The settings' service. */
   connected(): Promise<Api>;
-  /** Closes connections, and the server if this process serves itself. */
+  /** Closes connections, and the sandbox server of this process. */
   close(): Promise<void>;
 }
 
@@ -26,21 +26,20 @@ interface ServiceParts {
   readonly serviceClock: ServiceClock;
 }
 
-/** The way to the service, with the key and address of the settings or with others. */
+/** Access to the service, with the settings' key and address or others. */
 export function createService(parts: ServiceParts): Service {
   const { host, flags, version, settings, err, sandbox, serviceClock } = parts;
   const { env, clock, interrupts } = host;
   const closers: (() => Promise<void>)[] = [];
 
-  /** Two hundred instances that are read one by one may all have one odd field. */
+  /** Prints a warning once: two hundred instances may share one odd field. */
   const warned = new Set<string>();
   const warnOnce = (text: string) => {
-    if (!warned.has(text))
-      err.warn('odd_response', `${text} --debug prints the response as it came.`);
+    if (!warned.has(text)) err.warn('odd_response', `${text} To see the raw response: --debug`);
     warned.add(text);
   };
 
-  /** `proxies` are the variables that may name a proxy. */
+  /** `proxies` are the environment variables for proxies. */
   async function connect(
     { baseUrl, apiKey }: ServiceAddress,
     proxies: Host['env'],
@@ -65,7 +64,7 @@ export function createService(parts: ServiceParts): Service {
     return api;
   }
 
-  /** The built-in profile serves itself on a loopback port for as long as the command runs. */
+  /** The built-in profile serves itself on a loopback port while the command runs. */
   let isServing = false;
   const selfServed = lazy(async () => {
     isServing = true;
@@ -88,7 +87,7 @@ export function createService(parts: ServiceParts): Service {
     }
     if (baseUrl === undefined) {
       throw usageError(
-        '--base-url (or GPUCLOUD_BASE_URL) is missing: the address of the service is not known',
+        '--base-url (or GPUCLOUD_BASE_URL) is missing: the service address is unknown',
       );
     }
     const address = { baseUrl: baseUrl.value, apiKey: apiKey.value };
@@ -99,9 +98,9 @@ export function createService(parts: ServiceParts): Service {
     connected,
     apiFor: (target) => connect(target, env),
     async close() {
-      // The process ends at once, and the system closes its connections; a server has state to save.
+      // When the process ends, the system closes its connections; a server has state to save.
       if (host.endsAtOnce === true && !isServing) return;
-      // The client closes before the server that it speaks to.
+      // Close the client before its server.
       for (const close of closers.reverse()) await close();
     },
   };

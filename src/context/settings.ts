@@ -14,19 +14,19 @@ export interface SettingsRoom {
   areFoldersUsed(): boolean;
   readonly config: Context['config'];
   readonly keys: Context['keys'];
-  /** The settings before a key is fetched that the command may not need. */
+  /** The settings without fetching a key that the command may not need. */
   resolved(): Promise<Resolved>;
   /** The settings with the key. */
   settings(): Promise<Settings>;
-  /** Throws CliError('authentication') if neither a key nor an address is set, without fetching a key. */
+  /** Throws CliError('authentication') if neither a key nor an address is set. Fetches no key. */
   ensureSignedIn(): Promise<void>;
-  /** Whether reading the key again costs nothing and asks nobody. */
+  /** Whether reading the key again is free and silent. */
   isKeyAtHand(): Promise<boolean>;
-  /** Warns of variables that a profile which serves itself leaves unused. */
+  /** Warns of variables that a self-serving profile ignores. */
   warnOfUnused(): Promise<void>;
 }
 
-/** Folders, config file, keys, and the settings that follow from them. Each is read at its first use. */
+/** Folders, config file, keys and the resulting settings, each read at its first use. */
 export function createSettings(
   host: Host,
   flags: GlobalFlags,
@@ -54,7 +54,7 @@ export function createSettings(
     });
   });
   const resolved = lazy(async () => {
-    // Every request passes here first, so a mistake in --query costs none.
+    // Every request comes through here first, so a mistake in --query costs none.
     await out.prepare();
     const { resolveSettings } = await import('../config/index.ts');
     return resolveSettings(flags, env, await (await config()).read());
@@ -106,8 +106,8 @@ export function createSettings(
 }
 
 /**
- * Throws CliError('authentication') if others may have changed the config file: the key, the command
- * that prints it, or the address that it is sent to.
+ * Throws CliError('authentication') if other users may have changed the config file: the key, its
+ * command, or the address it is sent to.
  */
 export function refuseExposedConfig(path: string, uid: number | undefined): void {
   const exposure = exposureOfConfig(path, uid);

@@ -10,13 +10,13 @@ import type { Context, Host } from './contract.ts';
 import type { SettingsRoom } from './settings.ts';
 
 export interface Stores extends Pick<Context, 'journal' | 'journalOf' | 'catalog' | 'sandbox'> {
-  /** Warns, once per run, of requests whose outcome is unknown. */
+  /** Warns once per run of requests with an unknown outcome. */
   warnOfUnknown(): Promise<void>;
-  /** Warns of instances that are past their deadline at the service's time. */
+  /** Warns of instances past their deadline by the service's time. */
   warnOfOverdue(now: number): Promise<void>;
 }
 
-/** What is kept on this computer: the journal, the catalog, and the sandbox's state. */
+/** Local data: the journal, the catalog and the sandbox's state. */
 export function createStores(
   host: Host,
   { folders, resolved, settings, ensureSignedIn, isKeyAtHand, warnOfUnused }: SettingsRoom,
@@ -57,7 +57,7 @@ export function createStores(
     return names.journal(own);
   });
 
-  /** The journal, without fetching a key for it: that may ask for a passphrase. */
+  /** Opens the journal without fetching a key, which might ask for a passphrase. */
   async function journalAtHand(): Promise<Journal> {
     if (await isKeyAtHand()) return journal();
     const { settings: found, storedKey } = await resolved();
@@ -70,7 +70,7 @@ export function createStores(
       ({ state } = await folders());
       await ensureSignedIn();
     } catch (error) {
-      // Without a home or an account there is no journal. The command itself reports broken settings.
+      // Without a home folder or an account there is no journal. The command itself reports broken settings.
       if (error instanceof CliError) return;
       throw error;
     }
@@ -84,7 +84,7 @@ export function createStores(
       const words = error instanceof Error ? error.message : String(error);
       err.warn(
         'local_storage',
-        `The journal can't be read, so an instance that is billing may go unreported: ${words}`,
+        `Can't read the journal, so a billing instance may be missing here: ${words}`,
       );
     }
   }
@@ -97,7 +97,7 @@ export function createStores(
       const overdue = deadlines.filter((one) => timeOf(one) <= now && mayBill(one.status));
       if (overdue.length > 0) err.warn('deadline_passed', overdueWarning(overdue, now));
     } catch {
-      // That the journal can't be read has been reported by warnOfUnknown.
+      // warnOfUnknown has already reported an unreadable journal.
     }
   }
 
@@ -134,7 +134,7 @@ export function createStores(
 
 function unknownWarning(count: number): string {
   const requests = count === 1 ? '1 request has' : `${count} requests have`;
-  return `${requests} an unknown outcome, and may be billing. Settle it: gpucloud instances recover`;
+  return `${requests} an unknown outcome and may be billing. Recover: gpucloud instances recover`;
 }
 
 function overdueWarning(overdue: readonly Deadline[], now: number): string {

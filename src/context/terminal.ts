@@ -7,10 +7,10 @@ import type { Context, GlobalFlags, Host } from './contract.ts';
 
 export type Terminal = Pick<Context, 'out' | 'err' | 'prompts' | 'start'>;
 
-/** The streams, the person at them, and programs that get them. `now` is the service's time. */
+/** Streams, prompts, and programs that use them. `now` is the service's time. */
 export function createTerminal(host: Host, flags: GlobalFlags, now: () => number): Terminal {
   const { env, clock, interrupts } = host;
-  // A stream is opened only when something is written, or when it alone knows what it is.
+  // A stream opens only for writing, or if nothing else shows what it is.
   const stdout = {
     get isTTY() {
       return host.syncWrite === undefined && host.stdout.isTTY === true;
@@ -74,7 +74,7 @@ export function createTerminal(host: Host, flags: GlobalFlags, now: () => number
   };
 }
 
-/** Starts a program and passes on every signal: only a terminal sends one to all its programs. */
+/** Starts a program and passes on every signal: only a terminal signals all its programs. */
 async function startProgram(
   { keepsApiKey = false, ...program }: Child,
   { start, env, interrupts }: Host,
@@ -104,8 +104,8 @@ function signalOf(reason: unknown): Signal {
 }
 
 /**
- * The output format: `--json`, `-q` and `-o` may not contradict each other. A query selects from
- * JSON, so it implies JSON unless a format is given.
+ * Picks the output format; `--json`, `-q` and `-o` may not contradict each other. A query selects
+ * from JSON, so it implies JSON unless a format is given.
  */
 export function formatOf(flags: GlobalFlags, env: Host['env']): Format {
   const given = new Set<string>();
@@ -115,22 +115,22 @@ export function formatOf(flags: GlobalFlags, env: Host['env']): Format {
   const [format, other] = given;
   if (format !== undefined && other !== undefined) {
     throw usageError(
-      `--output, --json and --quiet ask for different formats: ${format} and ${other}`,
+      `--output, --json and --quiet select different formats: ${format} and ${other}`,
     );
   }
   if (format !== undefined) return checkedFor(flags.query, parseFormat(format));
   const fromEnv = parseFormat(env.GPUCLOUD_OUTPUT || 'table', 'GPUCLOUD_OUTPUT');
   if (flags.query === undefined) return fromEnv;
-  // A default gives way to what a query finds.
+  // A default format yields to a query.
   return WITH_QUERY.includes(fromEnv) ? fromEnv : 'json';
 }
 
-/** Only these can hold whatever a query finds; see output/query.ts. */
+/** Formats that can hold any query result; see output/query.ts. */
 const WITH_QUERY: readonly Format[] = ['json', 'jsonl', 'yaml', 'csv', 'tsv'];
 
 function checkedFor(query: string | undefined, format: Format): Format {
   if (query !== undefined && !WITH_QUERY.includes(format)) {
-    throw usageError(`--query "${query}": it shapes ${WITH_QUERY.join(', ')}, not ${format}`);
+    throw usageError(`--query "${query}": works with ${WITH_QUERY.join(', ')}, not ${format}`);
   }
   return format;
 }
@@ -141,7 +141,7 @@ function canAsk(host: Host, flags: GlobalFlags): boolean {
   return host.stdin.isTTY === true && host.stderr.isTTY === true && !forbidden;
 }
 
-/** People who write `CI=false` or `CI=0` mean no. */
+/** `CI=false` and `CI=0` mean no. */
 function isSet(variable: string | undefined): boolean {
   return variable !== undefined && variable !== '' && variable !== '0' && variable !== 'false';
 }

@@ -1,12 +1,11 @@
 /**
- * The name that the system, or Node, has for what went wrong: `ENOENT`, `EACCES`. undefined for an
- * error that no call of theirs made.
+ * Returns the code of a system or Node error: `ENOENT`, `EACCES`; undefined for other errors.
  */
 export function errorCode(error: unknown): string | undefined {
   return error instanceof Error && 'code' in error ? String(error.code) : undefined;
 }
 
-/** The same for a message that has room for a word or two. */
+/** The same for messages, with a text for errors without a code. */
 export function faultOf(error: unknown): string {
   return errorCode(error) ?? 'unknown reason';
 }

@@ -2,11 +2,10 @@ import { mkdirSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 
 /**
- * Makes a folder with its parents, as `mkdir -p` does, each of the mode as far as the umask lets it.
- * Node's own way goes round for ever where a folder that is there refuses new ones as if it were not
- * (`/proc`).
- * Answers the first folder that was made; undefined where all were there. Throws what the file system
- * throws.
+ * Creates a folder and its parents with the mode, as far as the umask allows. Node's recursive mkdir
+ * loops forever if an existing folder refuses new ones with ENOENT (`/proc`).
+ *
+ * Returns the first created folder; undefined if all existed. File system errors pass through.
  */
 export function makeFolders(path: string, mode: number): string | undefined {
   const parent = dirname(path);
@@ -16,7 +15,7 @@ export function makeFolders(path: string, mode: number): string | undefined {
     mkdirSync(path, mode);
     return first ?? path;
   } catch (error) {
-    // It was there, or another process was quicker. A link to nowhere is no folder.
+    // It existed, or another process was faster. A dangling link is not a folder.
     if (isFolder(path)) return first;
     throw error;
   }

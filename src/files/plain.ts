@@ -1,16 +1,15 @@
 import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs';
 
-// Small files of our own are read and written at once, without a thread beside: a way to one and
-// back takes longer than the file does, and a run takes dozens of them. What a person names may be
-// a pipe or a terminal that has to be waited for, and is not read with this.
+// Small files of our own are read and written synchronously: a thread pool round trip takes longer
+// than the file, and a run needs dozens. Files that a person names may be pipes or terminals, and
+// are not read with this.
 
 /**
- * The bytes of a plain file; undefined for anything else of that name (a folder, a pipe), which is
- * never waited for, and for a file of more than `most` bytes.
- * Throws what the file system throws.
+ * Returns the bytes of a regular file; undefined for anything else (a folder, a pipe) and for a file
+ * of more than `most` bytes. File system errors pass through.
  */
 export function readPlain(path: string, most = Number.POSITIVE_INFINITY): Buffer | undefined {
-  // Opening a pipe would wait for somebody who writes into it. Windows has no such flag, nor pipes.
+  // Opening a pipe would wait for a writer. Windows has neither the flag nor such pipes.
   const file = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
   try {
     const found = fstatSync(file);

@@ -4,8 +4,8 @@ import { makeFolders } from './make-folders.ts';
 import { syncFolder } from './replace.ts';
 
 /**
- * Makes a folder that only its owner may enter (0700), with its parents, so that it lasts through a
- * power cut. One that is there stays as it is.
+ * Creates a folder that only its owner can enter (0700), with its parents, durably. An existing
+ * folder stays as it is.
  */
 export async function privateFolder(path: string): Promise<void> {
   const first = makeFolders(path, 0o700);
@@ -16,7 +16,7 @@ export async function privateFolder(path: string): Promise<void> {
     .split(sep)
     .map((_name, at, names) => [dirname(first), ...names.slice(0, at + 1)].join(sep));
   for (const folder of made) {
-    // mkdir obeys the umask.
+    // mkdir applies the umask.
     chmodSync(folder, 0o700);
     syncFolder(dirname(folder));
   }

@@ -14,21 +14,19 @@ import { dirname } from 'node:path';
 import { readPlain } from './plain.ts';
 
 interface HowToReplace {
-  /** 0600 where it is left out. */
+  /** Default 0600. */
   readonly mode?: number;
-  /** The new file gets this owner where it would have another. */
+  /** Owner for the new file, if it would have another. */
   readonly owner?: { readonly uid: number; readonly gid: number };
 }
 
 /**
- * Puts a whole new content under a name, so that after a crash at any point the old or the new
- * content stands there, never a part: a temporary file beside it, written, fsynced and read back,
- * then renamed over, then the folder fsynced.
+ * Replaces a file's content atomically: after a crash the old or the new content is there, never a
+ * part. It writes a temporary file beside it, fsyncs it, reads it back, renames it and fsyncs the
+ * folder. On a full disk a buffered write can seem to succeed, hence the read.
  *
- * The reading back is for full disks, on which a buffered write can seem to succeed.
- * Of two writers at once, one content stands whole; whoever must not lose the other's takes a
- * lock.
- * Throws what the file system throws; the temporary file is then gone and the old content stands.
+ * Of two writers at once, one wins completely; take a lock to keep both. File system errors pass
+ * through, with the temporary file removed and the old content in place.
  */
 export async function replaceFile(
   path: string,
@@ -41,7 +39,7 @@ export async function replaceFile(
     try {
       writeFileSync(file, content);
       if (owner !== undefined) handOver(file, owner);
-      // As it was asked for, whatever the umask; after the owner, whose change takes bits away.
+      // Set the requested mode despite the umask, and after the owner, whose change clears bits.
       if (mode !== 0o600) fchmodSync(file, mode);
       fsyncSync(file);
     } finally {
@@ -56,12 +54,12 @@ export async function replaceFile(
   syncFolder(dirname(path));
 }
 
-/** A name beside a file that nobody reads, for what is written before it takes the file's place. */
+/** A temporary name beside a file, for content that will replace it. */
 export function temporaryName(path: string): string {
   return `${path}.${Math.random().toString(36).slice(2)}.tmp`;
 }
 
-/** Reads a file that was just written. Throws where it does not hold all of its content. */
+/** Reads a new file back. Throws if it does not hold all of its content. */
 export function checkArrived(path: string, content: string | Uint8Array): void {
   if (readPlain(path)?.equals(Buffer.from(content)) !== true) {
     throw new Error(`${path} does not hold what was written to it`);
@@ -73,9 +71,9 @@ function handOver(file: number, { uid, gid }: { uid: number; gid: number }) {
   if (now.uid !== uid || now.gid !== gid) fchownSync(file, uid, gid);
 }
 
-/** Makes a new, renamed or removed name in a folder last through a power cut. */
+/** Makes a new, renamed or removed name in a folder durable. */
 export function syncFolder(path: string): void {
-  // Windows can't open a folder, and keeps names safe without it.
+  // Windows can't open a folder, and keeps names without it.
   if (platform() === 'win32') {
     return;
   }

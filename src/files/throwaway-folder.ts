@@ -5,9 +5,8 @@ import { CliError } from '../errors.ts';
 import { faultOf } from './error-code.ts';
 
 /**
- * Lends a new folder that only its owner may enter, and takes it away with all that is in it when
- * the work has ended, however it ended. Nothing that has to last may be put there.
- * Throws CliError('storage') if it can't be made.
+ * Creates a temporary folder that only its owner can enter, and removes it with its contents when the
+ * callback ends or throws. Throws CliError('storage') if it can't be created.
  */
 export async function inThrowawayFolder<T>(
   name: string,

@@ -1,8 +1,8 @@
 import { isUtf8 } from 'node:buffer';
 
 /**
- * The text of bytes in UTF-8, without a byte order mark; undefined for bytes that are none. It is what
- * a strict TextDecoder answers, which takes longer to be made than such a text to be read.
+ * Decodes UTF-8 without a byte order mark; returns undefined for invalid bytes. A strict TextDecoder
+ * does the same, but takes longer to create than such a text takes to read.
  */
 export function textOfUtf8(bytes: Buffer): string | undefined {
   if (!isUtf8(bytes)) return undefined;

@@ -34,7 +34,7 @@ test.each<[Failure, ErrorDetails, string | undefined]>([
 test('names the instance in the hint as a person typed it', () => {
   const error = new CliError('refused', 'It failed.', { httpStatus: 503, request: STOP });
   expect(hintOf(calledBy('trainer', error))).toBe(
-    'Again in a while: gpucloud instances stop trainer; why it failed: gpucloud instances events trainer',
+    'Try again later: gpucloud instances stop trainer; see why it failed: gpucloud instances events trainer',
   );
 });
 

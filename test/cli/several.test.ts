@@ -84,7 +84,7 @@ describe('names from stdin', () => {
     expect(people).toEqual({
       code: 0,
       stdout: '',
-      stderr: 'Nothing is named on stdin.\n',
+      stderr: 'No names on stdin.\n',
       requests: [],
     });
     const json = await world.cli(['instances', 'terminate', '-', '-y', '--json']);

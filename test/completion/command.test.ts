@@ -41,7 +41,7 @@ describe('completion SHELL', () => {
     expect(await world.cli(['completion', 'tcsh'])).toMatchObject({
       code: 2,
       stdout: '',
-      stderr: 'error: SHELL "tcsh": it is one of bash, zsh, fish, powershell\n',
+      stderr: 'error: SHELL "tcsh": must be one of bash, zsh, fish, powershell\n',
     });
   });
 });

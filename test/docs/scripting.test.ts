@@ -365,7 +365,7 @@ describe('in bash, with jq and awk', needs('jq', 'awk'), () => {
       expect(await run(stopIdle())).toEqual({
         code: 0,
         stdout: '',
-        stderr: expect.stringContaining('Nothing is named on stdin.'),
+        stderr: expect.stringContaining('No names on stdin.'),
       });
     });
   });

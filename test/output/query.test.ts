@@ -55,7 +55,7 @@ describe('--query', () => {
     [['--query', 'length(id, name)'], '--query "length(id, name)": Invalid arity: length()'],
     [['--query', '[].{n: sum()}'], 'Invalid arity: sum()'],
     [['--query', '[?size(@) > `1`]'], 'Unknown function: size()'],
-    [['--query', '[]', '-q'], '--query "[]": it shapes json, jsonl, yaml, csv, tsv, not id'],
+    [['--query', '[]', '-q'], '--query "[]": works with json, jsonl, yaml, csv, tsv, not id'],
   ])('refuses %j before any request', async (argv, words) => {
     const { code, stdout, stderr, requests } = await world.cli(['ssh-keys', 'list', ...argv]);
     expect({ code, stdout, requests }).toEqual({ code: 2, stdout: '', requests: [] });

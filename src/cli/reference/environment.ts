@@ -1,7 +1,7 @@
-/** One thing that the environment can say. */
+/** One setting from the environment. */
 export interface Setting {
   readonly variables: readonly string[];
-  /** The flag that wins over it. */
+  /** The flag that overrides it. */
   readonly flag?: string;
   readonly meaning: string;
 }

@@ -1,7 +1,7 @@
 import { usageError } from '../../errors.ts';
 import { type AnyCommand, about } from '../command.ts';
 
-/** The command or group that words name in a whole tree. `hint` is for words that are near none. */
+/** Finds the named command or group in a whole tree. `hint` is for words without a close match. */
 export function findCommand(root: AnyCommand, words: readonly string[], hint: string): AnyCommand {
   let at = root;
   for (const word of words) {
@@ -18,7 +18,7 @@ function isNamed(command: AnyCommand, word: string): boolean {
   return command.name() === word || command.aliases().includes(word);
 }
 
-/** Names the groups of a verb that was given without its group. */
+/** Names the groups of a verb that was typed without its group. */
 function unknown(root: AnyCommand, words: readonly string[], hint: string) {
   const [word = '', ...more] = words;
   const groups = more.length > 0 ? [] : root.commands;

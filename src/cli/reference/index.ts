@@ -9,8 +9,8 @@ import { ENVIRONMENT } from './environment.ts';
 import { offerOfArgument, offerOfFlag, placeholderOf } from './offers.ts';
 
 /**
- * The whole command line as data: a contract with tools, to which things are only added. What each
- * field means is in docs/commands/README.md, "The tree as data".
+ * The whole command line as data: a contract with tools, which only grows. docs/commands/README.md,
+ * "The tree as data", explains its fields.
  */
 export type Reference = ReturnType<typeof referenceOf>;
 export type CommandReference = ReturnType<typeof commandOf>;
@@ -30,7 +30,7 @@ export const EXIT_CODES = [
   }),
 ];
 
-/** Describes a whole tree; what the help hides is left out. */
+/** Describes a whole tree, without hidden commands and flags. */
 export function referenceOf(root: AnyCommand) {
   const groups = root.createHelp().visibleCommands(root);
   return {
@@ -52,7 +52,7 @@ export function referenceOf(root: AnyCommand) {
   };
 }
 
-/** A group as it is listed. */
+/** A group as listed. */
 export function groupOf(group: AnyCommand) {
   return {
     name: group.name(),
@@ -62,7 +62,7 @@ export function groupOf(group: AnyCommand) {
   };
 }
 
-/** A command itself, or all below a group. */
+/** A command itself, or all commands of a group. */
 export function commandsOf(command: AnyCommand, root: AnyCommand): CommandReference[] {
   const below = command.createHelp().visibleCommands(command);
   return below.length === 0
@@ -130,7 +130,7 @@ function flagOf(command: AnyCommand, option: Option) {
   };
 }
 
-/** Types that the word for a value shows. */
+/** Types implied by a value's placeholder. */
 const TYPES: Readonly<Record<string, 'duration' | 'time' | 'number' | 'path' | 'url' | 'list'>> = {
   duration: 'duration',
   time: 'time',
@@ -155,7 +155,7 @@ function choicesOf(offer: Offer | undefined): readonly string[] | null {
   return offer?.kind === 'words' || offer?.kind === 'list' ? offer.words : null;
 }
 
-/** In words, as the help has it: a default is often a rule and not a value. */
+/** The default as text, as in the help: it may be a rule instead of a value. */
 function defaultOf(described: {
   readonly description: string;
   readonly defaultValue?: unknown;
@@ -175,7 +175,7 @@ function columnsOf(view: View<unknown> | undefined) {
   }));
 }
 
-/** Any command may be typed wrong, find nothing, fail to write, or be stopped. */
+/** Any command can be mistyped, find nothing, fail to write, or be stopped. */
 const ANY: readonly Failure[] = [
   'refused',
   'usage',
@@ -195,7 +195,7 @@ const OF_THE_SERVICE: readonly Failure[] = [
   'rateLimited',
 ];
 
-/** Commands that wait for a status are those with a time between readings. */
+/** A command waits for a status if it has a time between requests. */
 const OF_WAITING: readonly Failure[] = ['deadline', 'otherEnd'];
 
 function exitCodesOf(command: AnyCommand): number[] {

@@ -4,7 +4,7 @@ import { about } from '../command.ts';
 import { wordsOf } from '../parse.ts';
 
 /**
- * What is called by the name of a thing completes that thing, so that most verbs need say nothing:
+ * Placeholders named after a resource complete its names, so most verbs need no declaration:
  * `<instance...>`, `[drive]`, `--ssh-key <key>`, `--offer <offer>`, `--profile <name>`.
  */
 const THINGS: Readonly<Record<string, Completes>> = {
@@ -18,8 +18,8 @@ const THINGS: Readonly<Record<string, Completes>> = {
 };
 
 /**
- * Placeholders that say the same wherever they stand: `-f, --file <file>`. What no rule of these
- * knows needs a word in the verb's `completes`, which may be `nothing`: a test asks for it.
+ * Placeholders with one meaning everywhere: `-f, --file <file>`. Others need an entry in the verb's
+ * `completes`, which may be `nothing`; a test checks that.
  */
 const PLACEHOLDERS: Readonly<Record<string, Completes>> = {
   file: 'file',
@@ -52,7 +52,7 @@ export function offerOfArgument(command: AnyCommand, argument: Argument): Offer 
   return decided === undefined ? FREE : asOffer(decided);
 }
 
-/** undefined where nobody has said yet what it is completed with. */
+/** Returns undefined if no completion is declared. */
 export function decidedForArgument(command: AnyCommand, argument: Argument): Completes | undefined {
   const name = argument.name();
   return (
@@ -63,7 +63,7 @@ export function decidedForArgument(command: AnyCommand, argument: Argument): Com
   );
 }
 
-/** undefined for a switch, which takes no value. */
+/** Returns undefined for a switch, which takes no value. */
 export function offerOfFlag(command: AnyCommand, option: Option): Offer | undefined {
   if (placeholderOf(option) === undefined) return undefined;
   const columns = columnsOffer(command, option.long ?? '');
@@ -72,7 +72,7 @@ export function offerOfFlag(command: AnyCommand, option: Option): Offer | undefi
   return decided === undefined ? FREE : asOffer(decided);
 }
 
-/** undefined where nobody has said yet what its value is completed with; `nothing` for a switch. */
+/** Returns undefined if no completion is declared; `nothing` for a switch. */
 export function decidedForFlag(command: AnyCommand, option: Option): Completes | undefined {
   const placeholder = placeholderOf(option);
   const long = option.long ?? '';
@@ -85,7 +85,7 @@ export function decidedForFlag(command: AnyCommand, option: Option): Completes |
   );
 }
 
-/** The word for the value of a flag: `file` of `--input <file>`. */
+/** The placeholder of a flag's value: `file` of `--input <file>`. */
 export function placeholderOf(option: Option): string | undefined {
   return /[<[]([^>\].]+)(?:\.\.\.)?[>\]]/.exec(option.flags)?.[1];
 }

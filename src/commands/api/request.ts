@@ -38,7 +38,7 @@ export async function requestOf(input: ApiInput, context: Context): Promise<RawR
   refuseSecret('PATH', input.path);
   const method = input.method.toUpperCase();
   if (!METHODS.includes(method)) {
-    throw brokenRule('METHOD', input.method, `it is one of ${METHODS.join(', ')}`);
+    throw brokenRule('METHOD', input.method, `must be one of ${METHODS.join(', ')}`);
   }
   const path = checked('PATH', input.path, apiPath);
   refuseLosing(method, path, context);

@@ -132,8 +132,8 @@ describe('api with bad input', () => {
 
   test.each([
     [['GET'], 'missing argument: path'],
-    [['TRACE', '/x'], 'METHOD "TRACE": it is one of GET, HEAD, POST, PUT, PATCH, DELETE'],
-    [['/users/me', '/x'], 'METHOD "/users/me": it is one of'],
+    [['TRACE', '/x'], 'METHOD "TRACE": must be one of GET, HEAD, POST, PUT, PATCH, DELETE'],
+    [['/users/me', '/x'], 'METHOD "/users/me": must be one of'],
     [['GET', 'users/me'], 'PATH "users/me": a path starts with a slash'],
     [['GET', 'https://evil.example/x'], 'no scheme and no host'],
     [['GET', 'evil:/x'], 'no scheme and no host'],
@@ -161,10 +161,10 @@ describe('api with bad input', () => {
     [['POST', '/x', '-f', `a=${TEST_KEY}`], 'this is an API key'],
     [['POST', '/x', '-f', 'new_password=hunter2'], '--raw-field "new_password": a secret'],
     [['POST', '/x', '-F', 'current_password=hunter2'], '--field "current_password": a secret'],
-    [['POST', '/x', '-F', 'a=@/nowhere'], '--field "/nowhere": the file can\'t be read'],
+    [['POST', '/x', '-F', 'a=@/nowhere'], '--field "/nowhere": can\'t read the file'],
     [['POST', '/x', '-F', 'a=@-', '-F', 'b=@-'], 'stdin can be read once only'],
     [['POST', '/x', '-F', 'a=@-', '--input', '-'], 'stdin can be read once only'],
-    [['POST', '/x', '--input', '/nowhere'], '--input "/nowhere": the file can\'t be read'],
+    [['POST', '/x', '--input', '/nowhere'], '--input "/nowhere": can\'t read the file'],
     [['POST', '/x', '--input', 'BROKEN'], 'it is not complete JSON'],
     [['POST', '/x', '--input', '-'], '--input "stdin": it is not complete JSON'],
     [['GET', '/x', '--input', '-'], '--input: a GET has no body'],

@@ -148,7 +148,7 @@ describe('billing spend', () => {
   });
 
   test.each([
-    [['--by', 'year'], '--by "year": it is one of day, week, month'],
+    [['--by', 'year'], '--by "year": must be one of day, week, month'],
     [['--since', '2026-02-01', '--until', '2026-01-01'], '--since is not before --until'],
     [['--since', '1h', '--until', '1h'], '--since is not before --until'],
     [['--since', 'soon'], '--since "soon"'],

@@ -197,7 +197,7 @@ describe('billing transactions, a page', () => {
     const world = await worldOf({ rows: [row(1, { type: 'FEE' })] });
     const { code, stdout, stderr, requests } = await world.cli(list('--type', 'fee', '-o', 'id'));
     expect({ code, stdout }).toEqual({ code: 0, stdout: 't-1\n' });
-    expect(stderr).toBe('Not a type of the API document, asked for all the same: FEE.\n');
+    expect(stderr).toBe('Not a documented type, sending it anyway: FEE.\n');
     expect(paths(requests)).toEqual(['GET /billing/transactions?type=FEE']);
   });
 
@@ -384,8 +384,8 @@ describe('billing transactions, bad input', () => {
     [['--page', '0'], '--page "0": it is a whole number from 1'],
     [['--limit', 'x'], '--limit "x": it is a whole number'],
     [['--all', '--page', '2'], '--all and --page exclude each other'],
-    [['--type', 'deposit,,bonus'], '--type "deposit,,bonus": it is a list separated by commas'],
-    [['--type', 'deposit;drop'], '--type "deposit;drop": it is a list of deposit, usage_charge'],
+    [['--type', 'deposit,,bonus'], '--type "deposit,,bonus": must be a list separated by commas'],
+    [['--type', 'deposit;drop'], '--type "deposit;drop": must be a list of deposit, usage_charge'],
     [['--since', '2026-02-30'], '--since "2026-02-30": there is no such day'],
     [['--until', 'noon'], '--until "noon": it is a date'],
     [['--since', '1d', '--until', '2d'], '--since is not before --until: from 2026-01-14'],

@@ -237,7 +237,7 @@ describe('catalog add and remove', () => {
 
   test.each([
     [['offer', 'x'], '--name is missing'],
-    [['drive', 'x', '--name', 'n'], 'KIND "drive": it is one of offer, image'],
+    [['drive', 'x', '--name', 'n'], 'KIND "drive": must be one of offer, image'],
     [['offer', 'a/b', '--name', 'n'], 'ID "a/b": an id holds'],
     [['offer', 'x', '--name', ' '], '--name " ": a name is not empty'],
     [['offer', 'x', '--name', '…'], 'a name holds a letter or a digit'],

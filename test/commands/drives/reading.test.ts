@@ -167,9 +167,9 @@ describe('drives get', () => {
     expect(await id('0d000000-9')).toBe('0d000000-9');
     // A name comes before a beginning, and a beginning has at least four characters.
     expect(await id('0d000000-0000')).toBe('0d000000-9');
-    expect(await id('0d0')).toMatch(/^3 .*there is no drive with that name or id/);
+    expect(await id('0d0')).toMatch(/^3 .*no drive has that name or ID/);
     expect(await id('0d00')).toBe(
-      `2 error: DRIVE "0d00": several have an id that begins so: datasets ${ID}, 0d000000-0000 0d000000-9 (use an id)`,
+      `2 error: DRIVE "0d00": several IDs start with that: datasets ${ID}, 0d000000-0000 0d000000-9 (use an id)`,
     );
   });
 
@@ -185,7 +185,7 @@ describe('drives get', () => {
     expect(await world.cli(['drives', 'get', '../users/me'])).toMatchObject({
       code: 3,
       stderr:
-        'error: DRIVE "../users/me": there is no drive with that name or id.\nhint: gpucloud drives list\n',
+        'error: DRIVE "../users/me": no drive has that name or ID.\nhint: gpucloud drives list\n',
     });
     const { code, stderr } = await world.cli(['drives', 'get', ID, '--json']);
     expect(code).toBe(3);

@@ -163,7 +163,7 @@ describe('instances create', () => {
     [['box', '--name', 'other'], 'NAME "box" and --name "other" differ'],
     [['box', '-v', '/a:/b:ro', '--docker-image', 'i'], '--volume "/a:/b:ro"'],
     [['box', '-p', '80:80', '-p', '80:81', '--docker-image', 'i'], 'is published twice'],
-    [['box', '-f', '/no/such/file'], '--file "/no/such/file": the file can\'t be read (ENOENT)'],
+    [['box', '-f', '/no/such/file'], '--file "/no/such/file": can\'t read the file (ENOENT)'],
   ])('refuses create %j before any request', async (argv, words) => {
     const flags = ['--offer', '--image'].flatMap((flag, at) =>
       argv.includes(flag) ? [] : [flag, HARDWARE[at * 2 + 1] ?? ''],
@@ -305,7 +305,7 @@ describe('instances create', () => {
       'nobody',
     ]);
     expect(code).toBe(3);
-    expect(stderr).toContain('--ssh-key "nobody": there is no SSH key with that name or id.');
+    expect(stderr).toContain('--ssh-key "nobody": no SSH key has that name or ID.');
     expect(requests.map(({ method }) => method)).toEqual(['GET']);
   });
 

@@ -31,4 +31,4 @@ export const listed = async (...flags: string[]) =>
   JSON.parse((await world.cli(['instances', 'list', '--json', ...flags])).stdout);
 
 export const WARNING =
-  'warning: 1 request has an unknown outcome, and may be billing. Settle it: gpucloud instances recover\n';
+  'warning: 1 request has an unknown outcome and may be billing. Recover: gpucloud instances recover\n';

@@ -313,7 +313,7 @@ describe('login with bad input', () => {
 
   test('refuses a key file that is missing or a folder', async () => {
     expect(await refusal(['--base-url', 'URL', '--key-file', '/nowhere/key'])).toBe(
-      'error: --key-file "/nowhere/key": the file can\'t be read (ENOENT)\n',
+      'error: --key-file "/nowhere/key": can\'t read the file (ENOENT)\n',
     );
     expect(await refusal(['--base-url', 'URL', '--key-file', '/'])).toContain('EISDIR');
   });

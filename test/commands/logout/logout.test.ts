@@ -94,7 +94,7 @@ describe('logout', () => {
 
     expect((await world.cli(['logout'])).stderr).toBe(
       `${FORGOTTEN}warning: Signing out ends no machine. Not known to be terminated, and maybe billing: lost, trainer.\n` +
-        'warning: 1 request has an unknown outcome, and may be billing. Settle it: gpucloud instances recover\n',
+        'warning: 1 request has an unknown outcome and may be billing. Recover: gpucloud instances recover\n',
     );
   });
 
@@ -115,9 +115,7 @@ describe('logout', () => {
     const { code, stderr } = await world.cli(['logout']);
     expect(code).toBe(0);
     expect(stderr).toContain(FORGOTTEN);
-    expect(stderr).toContain(
-      "The journal can't be read, so an instance that is billing may go unreported",
-    );
+    expect(stderr).toContain("Can't read the journal, so a billing instance may be missing here");
   });
 
   test('says that a key in the environment is still active', async () => {

@@ -240,7 +240,7 @@ describe('sandbox fault', () => {
   test('exits with 2 for an unknown failure, and lists the known ones', async () => {
     const { code, stderr } = await (await newWorld()).cli(['sandbox', 'fault', 'fail-everything']);
     expect(code).toBe(2);
-    expect(stderr).toContain('NAME "fail-everything": it is one of fail-start, fail-stop,');
+    expect(stderr).toContain('NAME "fail-everything": must be one of fail-start, fail-stop,');
   });
 
   test('describes each failure in its help', async () => {

@@ -253,7 +253,7 @@ describe('templates get', () => {
     expect(await world.cli(['templates', 'get', 'nix'])).toMatchObject({
       code: 3,
       stderr:
-        'error: TEMPLATE "nix": there is no template with that name or id.\nhint: gpucloud templates list\n',
+        'error: TEMPLATE "nix": no template has that name or ID.\nhint: gpucloud templates list\n',
     });
     expect(await world.cli(['templates', 'get', 'whisper'])).toMatchObject({
       code: 2,
