@@ -1,4 +1,4 @@
-import { usageError } from '../../errors.ts';
+import { CliError, usageError } from '../../errors.ts';
 import { shellLine } from '../../output/shell-line.ts';
 import type { Computer, Job, Scheduler } from './contract.ts';
 import { mustRun, runTool } from './tool.ts';
@@ -14,6 +14,12 @@ export function crontab({ start }: Pick<Computer, 'start'>): Scheduler {
     if (code === 0) return stdout.replace(/\n$/, '').split('\n');
     return code !== undefined && /no crontab/i.test(stderr) ? [] : undefined;
   }
+  /** To write anything else in its place would lose the lines of others. */
+  async function mustRead(): Promise<string[]> {
+    const lines = await read();
+    if (lines === undefined) throw new CliError('storage', 'The crontab could not be read.');
+    return lines;
+  }
   async function write(lines: readonly string[]): Promise<void> {
     await mustRun(start, ['crontab', '-'], lines.map((line) => `${line}\n`).join(''));
   }
@@ -25,11 +31,11 @@ export function crontab({ start }: Pick<Computer, 'start'>): Scheduler {
     isHere: async () => (await read()) !== undefined,
     hasEntry: async (name) => (await read())?.some(isOf(name)) === true,
     async install(job) {
-      const others = ((await read()) ?? []).filter((line) => !isOf(job.name)(line));
+      const others = (await mustRead()).filter((line) => !isOf(job.name)(line));
       await write([...others, cronLine(job)]);
     },
     async uninstall(name) {
-      const lines = (await read()) ?? [];
+      const lines = await mustRead();
       const others = lines.filter((line) => !isOf(name)(line));
       if (others.length < lines.length) await write(others);
     },

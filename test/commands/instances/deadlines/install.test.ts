@@ -153,6 +153,18 @@ describe('reap --install', () => {
     expect(stderr).toContain('No scheduler was found');
   });
 
+  test('loses no line of a crontab that fails to be read in between', async () => {
+    const lines = '0 4 * * * backup\n';
+    crontabWith(lines);
+    const script = readFileSync(at('bin', 'crontab'), 'utf8').replace('#!/bin/sh\n', '');
+    const once = 'test -e "$STATE/read" && test "$1" = -l && exit 1; touch "$STATE/read"';
+    program('crontab', `${once}\n${script}`);
+    const { code, stderr } = await cli([...REAP, '--install']);
+    expect(code).toBe(9);
+    expect(stderr).toContain('The crontab could not be read.');
+    expect(read('crontab')).toBe(lines);
+  });
+
   test.each([
     ['linux', `/usr/bin/env 'GPUCLOUD_CONFIG_DIR=`],
     ['win32', ''],
