@@ -101,7 +101,7 @@ function found(text: string): string[] {
 }
 
 /** Runs commands in a terminal in turn, and returns everything that they wrote. */
-async function inTerminal(commands: readonly (readonly string[])[], keys = ''): Promise<string> {
+async function inTerminal(commands: readonly (readonly string[])[]): Promise<string> {
   const words = commands.map((argv) => argv.map((word) => `'${word}'`).join(' '));
   const program = `'${RUNNER}' '${bundle.path}'`;
   const line = ['stty cols 100 rows 30', ...words.map((argv) => `${program} ${argv}`)].join('; ');
@@ -109,18 +109,7 @@ async function inTerminal(commands: readonly (readonly string[])[], keys = ''): 
     env: { ...rig.env, ...env, TERM: 'xterm-256color', SHELL: '/bin/bash' },
     cwd: rig.home,
   });
-  if (keys === '') return (await outcomeOf(child)).stdout;
-  let text = '';
-  const timers = [1500, 2500, 3500].map((pause) =>
-    setTimeout(() => child.stdin.write(keys), pause),
-  );
-  child.stdout.setEncoding('utf8').on('data', (part: string) => {
-    text += part;
-  });
-  const patience = setTimeout(() => child.kill('SIGKILL'), 15_000);
-  await new Promise((resolve) => child.on('close', resolve));
-  for (const timer of [...timers, patience]) clearTimeout(timer);
-  return text;
+  return (await outcomeOf(child)).stdout;
 }
 
 describe('a control character of the service', () => {

@@ -297,11 +297,16 @@ export async function playAll(
         }
         sum.violations.push(...(await rig.violations()));
         sum.machines += rig.books.machines.size;
+      } catch (error) {
+        left.length = 0;
+        throw error;
       } finally {
         await rig.close();
       }
     }
   }
-  await Promise.all(Array.from({ length: computers }, work));
+  // Each computer is removed, although another one failed.
+  const ended = await Promise.allSettled(Array.from({ length: computers }, work));
+  for (const one of ended) if (one.status === 'rejected') throw one.reason;
   return sum;
 }

@@ -1,5 +1,6 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { connect } from 'node:net';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { withLock } from '../../src/files/lock.ts';
 import { OPERATIONS } from '../../src/sandbox/http/operations.ts';
 import { type Bench, bench, DAY, NOBODY, RTX_4090, UBUNTU } from './support.ts';
@@ -265,10 +266,14 @@ describe('the server', () => {
     const server = await b.sandbox.listen({ port: 0 });
     let answer: Promise<Response> | undefined;
     let closing: Promise<void> | undefined;
+    const arrived = new Promise((resolve) => {
+      subscribe('http.server.request.start', resolve);
+      onTestFinished(() => void unsubscribe('http.server.request.start', resolve));
+    });
     await withLock(b.file, async () => {
       // Another process holds the state, so the request waits.
       answer = fetch(`${server.url}/users/me`, { headers: { 'X-API-KEY': server.apiKey } });
-      await new Promise((resolve) => setTimeout(resolve, 200));
+      await arrived;
       closing = server.close();
     });
     expect((await answer)?.status).toBe(200);
