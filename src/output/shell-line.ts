@@ -6,18 +6,18 @@ export function shellLine(words: readonly string[], platform = 'linux'): string 
   return words.map((word) => shellWord(word, platform)).join(' ');
 }
 
-const USUAL_COLUMNS = 80;
 const INDENT = '  ';
 
 /**
  * A command in lines of a terminal, to be copied: each line but the last ends with a backslash.
- * Words of one piece, such as a flag and its value, stay on one line.
+ * Words of one piece, such as a flag and its value, stay on one line. One line if the width is not
+ * known.
  */
 export function commandLines(
   pieces: readonly (readonly string[])[],
   columns: number | undefined,
 ): string[] {
-  const room = (columns || USUAL_COLUMNS) - INDENT.length - 1;
+  const room = columns ? columns - INDENT.length - 1 : Number.POSITIVE_INFINITY;
   const lines: string[] = [];
   for (const piece of pieces) {
     const text = shellLine(piece);

@@ -38,8 +38,9 @@ export function padding(text: string, cells: number): string {
   return ' '.repeat(Math.max(0, cells - width(text)));
 }
 
-/** A command to be copied, or a word; with the spaces before it except one. */
-const UNIT = /(?<=^| )(?: *\S*\bgpucloud(?: (?!or |and )[^\s"();,]+)+\S*| *\S+)/g;
+/** A command to be copied, an amount, or a word; with the spaces before it except one. */
+const UNIT =
+  /(?<=^| )(?: *\S*\d (?:₽|RUB)\S*| *\S*\bgpucloud(?: (?!or |and )[^\s"();,]+)+\S*| *\S+)/g;
 
 /**
  * A clean text in lines of at most `cells` cells, broken between words. A command stays on one line

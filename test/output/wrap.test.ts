@@ -26,6 +26,11 @@ describe('wrapped', () => {
     expect(wrapped(hint, 20)).toBe('Sign in first:\ngpucloud login\n--profile work');
   });
 
+  test('keeps an amount with its sign', () => {
+    expect(wrapped('as anna (balance 10,500.00 ₽).', 28)).toBe('as anna (balance\n10,500.00 ₽).');
+    expect(wrapped('costs 89.90 RUB/h now', 12)).toBe('costs\n89.90 RUB/h\nnow');
+  });
+
   test('counts cells, not characters, and no colours', () => {
     expect(wrapped('日本 日本 日本', 10)).toBe('日本 日本\n日本');
     expect(wrapped('\u001b[33mwarning:\u001b[39m low', 12)).toBe(

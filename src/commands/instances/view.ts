@@ -26,7 +26,7 @@ const sections: readonly Section<Instance>[] = [
       { label: 'Template', value: nameIn(i.application_template) },
       { label: 'Drive', value: nameIn(i.storage_drive) },
       { label: 'Provider', value: i.provider?.name },
-      { label: 'Provider id', value: i.external_id },
+      { label: 'Provider ID', value: i.external_id },
     ],
   },
   {

@@ -5,6 +5,7 @@ import { checked, oneOf, ruled } from '../../cli/parse.ts';
 import { verb } from '../../cli/verb.ts';
 import type { Context } from '../../context.ts';
 import { CliError } from '../../errors.ts';
+import { commandLines } from '../../output/shell-line.ts';
 import { kopecksText, money, roublesText } from '../../rules/money.ts';
 import { instanceName } from '../../rules/names.ts';
 import type { Sandbox } from '../../sandbox/index.ts';
@@ -219,8 +220,9 @@ async function lossOf(sandbox: Sandbox): Promise<string | undefined> {
 async function showCatalog(
   catalog: Catalog,
   state: string | undefined,
-  { out, err, flags }: Context,
+  context: Context,
 ): Promise<void> {
+  const { out, flags } = context;
   const chosen = flags.columns !== undefined || flags.sort !== undefined;
   if (chosen || ['csv', 'tsv', 'id'].includes(out.format)) {
     const rows: CatalogRow[] = [
@@ -234,17 +236,29 @@ async function showCatalog(
     await out.list(catalog.offers, offerView(typed));
     await out.text('\n');
     await out.list(catalog.images, imageView(typed));
-    err.note(nextCommand(catalog, state, typed));
+    noteNext(catalog, state, typed, context);
   } else {
     await out.item(catalog, catalogView);
   }
 }
 
-function nextCommand({ offers, images }: Catalog, state: string | undefined, typed: Typed): string {
+function noteNext(
+  { offers, images }: Catalog,
+  state: string | undefined,
+  typed: Typed,
+  { err, host }: Context,
+): void {
   if (state !== undefined) {
-    return `Serve this sandbox with: gpucloud sandbox serve --state ${state}`;
+    return err.note(`Serve this sandbox with: gpucloud sandbox serve --state ${state}`);
   }
   const offer = offers.find((one) => one.in_stock);
   const [image] = images;
-  return `Rent one: gpucloud --profile sandbox instances create my-box --offer ${offer ? typed(offer) : 'ID'} --image ${image ? typed(image) : 'ID'} --wait`;
+  const pieces = [
+    ['gpucloud', '--profile', 'sandbox', 'instances', 'create', 'my-box'],
+    ['--offer', offer ? typed(offer) : 'ID'],
+    ['--image', image ? typed(image) : 'ID'],
+    ['--wait'],
+  ];
+  err.note('Rent one:');
+  for (const line of commandLines(pieces, host.stderr.columns)) err.note(`  ${line}`);
 }

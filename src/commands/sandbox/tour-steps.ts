@@ -6,7 +6,7 @@ export interface TourStep {
   readonly argv: readonly string[];
 }
 
-const BOX = 'my-first-box';
+const BOX = 'my-box';
 
 /** Rent, connect, spend, stop: the whole of a rental, in the order in which a person does it. */
 export const TOUR: readonly TourStep[] = [
@@ -25,7 +25,7 @@ export const TOUR: readonly TourStep[] = [
       '--wait waits until the instance is active.',
     ],
     argv: [
-      ...['instances', 'create', BOX, '--offer', 'RTX 4090', '--image', 'Ubuntu 22.04'],
+      ...['instances', 'create', BOX, '--offer', 'rtx-4090', '--image', 'ubuntu-22-04'],
       '--wait',
     ],
   },

@@ -45,7 +45,8 @@ function read(options: CallOptions, context: Context): Promise<AccountReading> {
 
 async function overview(reading: AccountReading, context: Context): Promise<Overview> {
   const enforcement = await readEnforcement(context, reading.user?.id);
-  return overviewOf(reading, enforcement, context.clock.now());
+  const { sandbox } = await context.settings({ key: false });
+  return overviewOf(reading, enforcement, { here: context.clock.now(), sandbox });
 }
 
 /** The screen names parts that could not be read, and reads them again with the rest. */

@@ -16,7 +16,11 @@ interface NextStep {
 }
 
 /** The JSON of `status`: the service's names and amounts, plus a few fields of ours. */
-export function overviewOf(reading: AccountReading, enforcement: Enforcement, here: number) {
+export function overviewOf(
+  reading: AccountReading,
+  enforcement: Enforcement,
+  { here, sandbox }: { readonly here: number; readonly sandbox: boolean },
+) {
   const { now, user, faults } = reading;
   const facts = moneyFacts(reading);
   const instances = (reading.instances?.rows ?? [])
@@ -40,7 +44,7 @@ export function overviewOf(reading: AccountReading, enforcement: Enforcement, he
     instances,
     drives,
     attention: attentionOf({ reading, facts, instances, drives, enforcement, here }),
-    next: nextSteps(mayBillIn(instances), drives, canRent),
+    next: nextSteps(mayBillIn(instances), drives, { canRent, canConnect: !sandbox }),
     /** Parts that could not be read; the worst decides the exit code. */
     unread: faults.map(({ part, error }) => ({ part, code: error.code, message: error.message })),
   };
@@ -55,7 +59,7 @@ export function mayBillIn(instances: readonly InstanceRow[]): InstanceRow[] {
 function nextSteps(
   living: readonly InstanceRow[],
   drives: readonly DriveRow[],
-  canRent: boolean,
+  { canRent, canConnect }: { readonly canRent: boolean; readonly canConnect: boolean },
 ): NextStep[] {
   const typed = ({ name, id }: InstanceRow) => typedName(name, id ?? '');
   const running = living.find(({ status }) => status === 'ACTIVE');
@@ -64,7 +68,8 @@ function nextSteps(
     (a, b) => Number(b.bills === true) - Number(a.bills === true) || byPrice(a, b),
   );
   const steps: NextStep[] = [];
-  if (running !== undefined) {
+  // Nothing answers SSH in the sandbox.
+  if (running !== undefined && canConnect) {
     steps.push({ command: `gpucloud instances ssh ${typed(running)}`, purpose: 'connect' });
   }
   if (dearest !== undefined) {

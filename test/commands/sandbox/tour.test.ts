@@ -34,9 +34,11 @@ describe('sandbox tour', () => {
     for (const [at, { title }] of TOUR.entries()) {
       expect(stderr).toContain(`${at + 1} of ${TOUR.length}: ${title}\n`);
     }
-    expect(stderr).toContain("$ gpucloud instances create my-first-box --offer 'RTX 4090'");
-    expect(stdout).toMatch(/my-first-box.*ACTIVE/);
-    expect(stdout).toMatch(/my-first-box.*TERMINATED/);
+    expect(stderr).toContain(
+      '$ gpucloud instances create my-box --offer rtx-4090 --image ubuntu-22-04 --wait',
+    );
+    expect(stdout).toMatch(/my-box.*ACTIVE/);
+    expect(stdout).toMatch(/my-box.*TERMINATED/);
     expect(await readdir(world.home)).toEqual([]);
   });
 
@@ -53,7 +55,7 @@ describe('sandbox tour', () => {
     const resultOf = (command: string) =>
       steps.find((step) => step.command.startsWith(`gpucloud ${command}`))?.result;
     expect(resultOf('status')).toMatchObject({
-      instances: [{ name: 'my-first-box', status: 'ACTIVE' }],
+      instances: [{ name: 'my-box', status: 'ACTIVE' }],
     });
     // Three hours at 89.90 have passed, and the fourth is paid.
     expect(JSON.stringify(resultOf('billing spend'))).toContain('269.70');
@@ -61,7 +63,7 @@ describe('sandbox tour', () => {
 
   test('prints a failed step as one object on stderr, with the reason', async () => {
     const argv = TOUR[1]?.argv as string[];
-    const at = argv.indexOf('RTX 4090');
+    const at = argv.indexOf('rtx-4090');
     argv[at] = 'no such offer';
     try {
       const { code, stderr } = await world.cli(['sandbox', 'tour', '--json']);
@@ -72,7 +74,7 @@ describe('sandbox tour', () => {
         /^The tour ended at "gpucloud instances create .+": .*no such offer/,
       );
     } finally {
-      argv[at] = 'RTX 4090';
+      argv[at] = 'rtx-4090';
     }
   });
 
