@@ -249,7 +249,8 @@ function noteNext(
   { err, host }: Context,
 ): void {
   if (state !== undefined) {
-    return err.note(`Serve this sandbox with: gpucloud sandbox serve --state ${state}`);
+    err.note(`Serve this sandbox with: gpucloud sandbox serve --state ${state}`);
+    return;
   }
   const offer = offers.find((one) => one.in_stock);
   const [image] = images;
