@@ -32,7 +32,9 @@ export function createContext(host: Host, flags: GlobalFlags, version: string): 
   const { journal, journalOf, catalog, sandbox, warnOfUnknown } = stores;
   const parts = { host, flags, version, settings, err, sandbox, serviceClock };
   const service = createService(parts);
-  const observed = lazy(async () => observe(await service.connected(), names, stores, terminal));
+  const observed = lazy(async () =>
+    observe(await service.connected(), names, stores, terminal, serviceClock),
+  );
 
   let isQuiet = false;
   let exitCode = 0;

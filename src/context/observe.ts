@@ -1,8 +1,9 @@
-import type { Api, Instance } from '../api/index.ts';
+import type { Api, Drive, Instance } from '../api/index.ts';
 import type { NameRecorder } from '../completion/recorder.ts';
 import { CliError } from '../errors.ts';
 import type { Observation } from '../journal/index.ts';
 import type { Context } from './contract.ts';
+import type { ServiceClock } from './service-clock.ts';
 
 /**
  * Wraps the Api to store what its responses show: instances in the inventory, names of offers and
@@ -14,6 +15,7 @@ export function observe(
   names: NameRecorder,
   { journal, catalog }: Pick<Context, 'journal' | 'catalog'>,
   { err }: Pick<Context, 'err'>,
+  serviceClock: ServiceClock,
 ): Api {
   /** Ignores storage faults: a rented instance is in the journal since its request. */
   async function keep(work: () => Promise<unknown>): Promise<void> {
@@ -39,6 +41,19 @@ export function observe(
     names.status(id, status);
     return keep(async () => (await journal()).observe({ id, status }, 'read'));
   };
+  const keepDrives = (drives: readonly Drive[], whole: boolean) =>
+    keep(async () => {
+      const at = new Date(serviceClock.now()).toISOString();
+      await (await journal()).observeDrives(drives, at, { whole });
+    });
+  const onDrive = (drive: Drive) => {
+    names.drive(drive);
+    return keepDrives([drive], false);
+  };
+  const onDrives = (drives: readonly Drive[]) => {
+    names.drives(drives);
+    return keepDrives(drives, true);
+  };
   return {
     ...api,
     instances: {
@@ -52,10 +67,10 @@ export function observe(
     },
     drives: {
       ...api.drives,
-      list: after(api.drives.list, names.drives),
-      get: after(api.drives.get, names.drive),
-      create: after(api.drives.create, names.drive),
-      update: after(api.drives.update, names.drive),
+      list: after(api.drives.list, onDrives),
+      get: after(api.drives.get, onDrive),
+      create: after(api.drives.create, onDrive),
+      update: after(api.drives.update, onDrive),
     },
     sshKeys: {
       ...api.sshKeys,
@@ -75,6 +90,7 @@ export function observationOf(instance: Instance): Observation {
     price_per_hour: instance.price_per_hour_snapshot,
     offer_name: instance.offer?.name,
     created_at: instance.created_at,
+    terminated_at: instance.terminated_at,
   };
 }
 

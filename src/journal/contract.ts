@@ -96,6 +96,28 @@ export interface Observation {
   readonly price_per_hour?: string | null | undefined;
   readonly offer_name?: string | null | undefined;
   readonly created_at?: string | null | undefined;
+  readonly terminated_at?: string | null | undefined;
+}
+
+/** What a response shows of a drive. */
+export interface DriveObservation {
+  readonly id: string;
+  readonly status?: string | null | undefined;
+  readonly price_per_hour?: string | null | undefined;
+  readonly created_at?: string | null | undefined;
+}
+
+/** What is remembered of a drive. Prices are roubles per hour, times the service's in ISO 8601. */
+export interface KnownDrive {
+  readonly id: string;
+  readonly created_at: string | null;
+  readonly price: string | null;
+  /** The highest earlier price, and when a lower one was first seen. */
+  readonly before: { readonly price: string; readonly until: string } | null;
+  /** When it was last seen SUSPENDED, to the hour. */
+  readonly suspended_at: string | null;
+  /** When a list first lacked it. */
+  readonly gone_at: string | null;
 }
 
 /**
@@ -136,6 +158,17 @@ export interface Journal {
   deadlines(): Promise<readonly Deadline[]>;
   /** Runs `work` with the deadline that the instance has now. Nobody changes it before it ends. */
   withDeadline<T>(id: string, work: (held: HeldDeadline) => Promise<T>): Promise<T>;
+  /** The drives that were ever seen here. */
+  drives(): Promise<readonly KnownDrive[]>;
+  /**
+   * Keeps what was seen of drives at a time of the service (ISO 8601). `whole`: it is the whole
+   * list, so that others are gone. Keeps nothing while the account is not known.
+   */
+  observeDrives(
+    seen: readonly DriveObservation[],
+    at: string,
+    how: { readonly whole: boolean },
+  ): Promise<void>;
   /** Settles an open request: it created this instance. */
   settle(uid: string, id: string): Promise<void>;
   /** Archives an open request. */

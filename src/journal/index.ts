@@ -1,5 +1,6 @@
 import type { Journal, JournalSettings } from './contract.ts';
 import { deadlines } from './deadlines/index.ts';
+import { drives } from './drives/index.ts';
 import { known } from './known.ts';
 import { sending } from './sending.ts';
 import { openStore } from './store.ts';
@@ -24,5 +25,6 @@ export function openJournal(settings: JournalSettings): Journal {
     ...sending(store),
     ...known(store),
     ...deadlines(store),
+    ...drives(store),
   };
 }

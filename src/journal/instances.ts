@@ -108,7 +108,7 @@ export function snapshotOf(
   before: InstanceRecord | undefined,
   seen_at: string,
 ): Snapshot {
-  const { id, name, status, price_per_hour, offer_name, created_at } = observation;
+  const { id, name, status, price_per_hour, offer_name, created_at, terminated_at } = observation;
   const last = before?.last;
   return {
     id,
@@ -117,6 +117,7 @@ export function snapshotOf(
     price_per_hour: cut(price_per_hour) ?? last?.price_per_hour ?? null,
     offer_name: cut(offer_name) ?? last?.offer_name ?? null,
     created_at: cut(created_at) ?? last?.created_at ?? null,
+    ...(terminated_at == null ? {} : { terminated_at: cut(terminated_at) }),
     seen_at,
   };
 }

@@ -48,9 +48,23 @@ const schemas = lazy(() => {
           price_per_hour: maybe,
           offer_name: maybe,
           created_at: maybe,
+          terminated_at: maybe,
           seen_at: text,
         }),
       ),
+    }),
+    drive: z.looseObject({
+      version: z.literal(1),
+      id: text,
+      created_at: z.nullable(text),
+      /** Roubles per hour, as of the others. */
+      price: z.nullable(text),
+      /** The highest earlier price, and when a lower one was first seen. */
+      before: z.nullable(z.looseObject({ price: text, until: text })),
+      /** When it was last seen SUSPENDED, to the hour. */
+      suspended_at: z.nullable(text),
+      /** When a list first lacked it. */
+      gone_at: z.nullable(text),
     }),
     deadline: z.looseObject({
       version: z.literal(1),
@@ -78,6 +92,7 @@ const schemas = lazy(() => {
 type Schemas = ReturnType<typeof schemas>;
 export type RequestRecord = z.infer<Schemas['request']>;
 export type InstanceRecord = z.infer<Schemas['instance']>;
+export type DriveRecord = z.infer<Schemas['drive']>;
 export type DeadlineRecord = z.infer<Schemas['deadline']>;
 export type Heartbeat = z.infer<Schemas['heartbeat']>;
 export type Snapshot = NonNullable<InstanceRecord['last']>;

@@ -5,9 +5,11 @@ import { type KnownInstances, readKnownInstances } from '../instances/known-inst
 import { readableJournal } from '../instances/pending.ts';
 import {
   archivedCharge,
+  type Chargeable,
   type CheckedCharges,
   checkCharges,
   driveCharge,
+  goneCharge,
   instanceCharge,
   LONGEST_WINDOW,
   windowsOf,
@@ -81,21 +83,23 @@ async function chargesOf(
     return undefined;
   }
   const windows = windowsOf(history.from, now);
-  const known = [
-    ...instances.rows.filter(({ id }) => id !== null).map(instanceCharge),
-    ...drives.map(driveCharge),
-  ];
-  const check = (all: typeof known) =>
+  const rented = instances.rows.filter(({ id }) => id !== null).map(instanceCharge);
+  const check = (all: readonly Chargeable[]) =>
     windows.flatMap((window) => checkCharges(window, all, history.entries) ?? []);
 
-  const checked = check(known);
+  const checked = check([...rented, ...drives.map((drive) => driveCharge(drive, undefined))]);
   if (!checked.some(({ unexplained }) => unexplained.gt(0))) return checked[0];
   // Read the archive only now: it may be large.
-  const journaled = await (await context.journal()).read({ archived: true });
+  const journal = await context.journal();
+  const journaled = await journal.read({ archived: true });
   const read = new Set(instances.rows.map(({ id }) => id));
   const ended = journaled.instances.flatMap(({ id, archived, last }) =>
     archived && last !== undefined && !read.has(id) ? [archivedCharge(last)] : [],
   );
-  const again = check([...known, ...ended]);
+  const remembered = new Map((await journal.drives()).map((drive) => [drive.id, drive]));
+  const present = drives.map((drive) => driveCharge(drive, remembered.get(drive.id)));
+  for (const { id } of drives) remembered.delete(id);
+  const gone = [...remembered.values()].map(goneCharge);
+  const again = check([...rented, ...ended, ...present, ...gone]);
   return again.find(({ unexplained }) => unexplained.gt(0)) ?? again[0];
 }

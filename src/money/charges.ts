@@ -1,6 +1,6 @@
 import type { Drive, Transaction } from '../api/index.ts';
 import type { Listed } from '../instances/known-instances.ts';
-import type { Snapshot } from '../journal/index.ts';
+import type { KnownDrive, Snapshot } from '../journal/index.ts';
 import { instant } from '../output/time.ts';
 import { type Money, zero } from '../rules/money.ts';
 import { isTerminated } from '../rules/statuses.ts';
@@ -40,6 +40,10 @@ export interface Chargeable {
   readonly from: number | undefined;
   /** When it certainly stopped billing; undefined if it may bill now. */
   readonly to: number | undefined;
+  /** A higher price of a drive, and when it ended. */
+  readonly before?: { readonly price: string; readonly until: number | undefined } | undefined;
+  /** When a drive was last seen SUSPENDED. */
+  readonly suspendedAt?: number | undefined;
 }
 
 export function instanceCharge({ instance, last, status }: Listed): Chargeable {
@@ -57,16 +61,37 @@ export function archivedCharge(last: Snapshot): Chargeable {
     kind: 'instance',
     price: last.price_per_hour,
     from: instant(last.created_at),
-    to: isTerminated(last.status) ? instant(last.seen_at) : undefined,
+    to: isTerminated(last.status) ? instant(last.terminated_at ?? last.seen_at) : undefined,
   };
 }
 
-export function driveCharge(drive: Drive): Chargeable {
+/** With what is remembered of it here: the service shows its present price alone. */
+export function driveCharge(drive: Drive, known: KnownDrive | undefined): Chargeable {
   return {
     kind: 'drive',
     price: drive.price_per_hour,
     from: instant(drive.created_at),
     to: undefined,
+    ...remembered(known),
+  };
+}
+
+/** Of a deleted drive. */
+export function goneCharge(known: KnownDrive): Chargeable {
+  return {
+    kind: 'drive',
+    price: known.price,
+    from: instant(known.created_at),
+    to: instant(known.gone_at),
+    ...remembered(known),
+  };
+}
+
+function remembered(known: KnownDrive | undefined): Pick<Chargeable, 'before' | 'suspendedAt'> {
+  const { before, suspended_at } = known ?? { before: null, suspended_at: null };
+  return {
+    before: before === null ? undefined : { price: before.price, until: instant(before.until) },
+    suspendedAt: instant(suspended_at),
   };
 }
 
@@ -127,14 +152,10 @@ function sorted(groups: readonly ChargeGroup[], known: readonly Chargeable[]): C
   return [...groups].sort((a, b) => isKnown(a) - isKnown(b) || sum(b).cmp(sum(a)));
 }
 
-/** Hours in the 7 days after which a suspended drive is deleted (API document: Drive status). */
-const SUSPENDED_HOURS = 168;
-
 /**
  * Returns the most that all known things can have been charged in a window, or undefined if a price
  * is unknown. The document doesn't say whether an hour is charged at its start or end, or what a
- * charge is for, so each thing explains one hour more than its lifetime. After a top-up, a drive
- * also explains the debt of its frozen time.
+ * charge is for, so each thing explains one hour more than its lifetime.
  */
 function explainedBy(
   known: readonly Chargeable[],
@@ -143,15 +164,45 @@ function explainedBy(
 ): Money | undefined {
   // In rouble-milliseconds, so only the last step divides.
   let most = zero();
-  for (const { kind, price, from, to } of known) {
-    const start = Math.max(from ?? window.from, window.from);
-    const end = Math.min(to ?? window.to, window.to);
-    if (end < window.from - HOUR || start > window.to) continue;
-    const amount = priceOf({ price });
+  for (const one of known) {
+    const debt = debtOf(one, window, toppedUp);
+    const time = timeIn(window, one) + debt;
+    if (time === 0) continue;
+    // A debt may be older than the last change of the price.
+    const amount = highestPrice(one, debt > 0 ? 0 : window.from - HOUR);
     if (amount === undefined) return undefined;
-    const debt = kind === 'drive' && toppedUp ? SUSPENDED_HOURS * HOUR : 0;
-    most = most.plus(amount.times(Math.max(0, end - start) + HOUR + debt));
+    most = most.plus(amount.times(time));
   }
   // Rounded up, so that "unexplained" is never a rounding error.
   return most.div(HOUR).round(2, 3);
+}
+
+/** Milliseconds of a window that can have been charged. */
+function timeIn(window: Window, { from, to }: Chargeable): number {
+  const start = Math.max(from ?? window.from, window.from);
+  const end = Math.min(to ?? window.to, window.to);
+  if (end < window.from - HOUR || start > window.to) return 0;
+  return Math.max(0, end - start) + HOUR;
+}
+
+/** Of a drive whose creation is unknown: it is deleted after 7 days without payment. */
+const SUSPENDED = 168 * HOUR;
+
+/**
+ * Milliseconds of unpaid time that a drive can be charged in a window: "debt for the frozen period
+ * accumulates and is charged on top-up" (API document: Drive status). It is no longer than its life.
+ */
+function debtOf({ kind, from, to, suspendedAt }: Chargeable, window: Window, toppedUp: boolean) {
+  const isFrozen = suspendedAt !== undefined && suspendedAt >= window.from - HOUR;
+  if (kind !== 'drive' || !(toppedUp || isFrozen)) return 0;
+  const end = Math.min(to ?? window.to, window.to);
+  return from === undefined ? SUSPENDED : Math.max(0, end - from);
+}
+
+/** The highest price of a drive since a moment. */
+function highestPrice({ price, before }: Chargeable, since: number): Money | undefined {
+  const now = priceOf({ price });
+  const earlier = priceOf({ price: before?.price });
+  const isOver = before?.until !== undefined && before.until < since;
+  return now === undefined || earlier === undefined || isOver || earlier.lte(now) ? now : earlier;
 }

@@ -68,9 +68,30 @@ describe('charges beside what is known', () => {
     expect([over?.atMost.toFixed(), over?.unexplained.toFixed()]).toEqual(['2522', '0.01']);
   });
 
-  test('may include a week of debt of a drive after a deposit', () => {
-    expect(explain(new Big('2858'), known, WINDOW, true)?.unexplained.toFixed()).toBe('0');
-    expect(explain(new Big('2858.5'), known, WINDOW, true)?.unexplained.toFixed()).toBe('0.5');
+  test('may include a debt of the whole life of a drive after a deposit', () => {
+    expect(explain(new Big('2542'), known, WINDOW, true)?.unexplained.toFixed()).toBe('0');
+    expect(explain(new Big('2542.5'), known, WINDOW, true)?.unexplained.toFixed()).toBe('0.5');
+  });
+
+  test('may include that debt after the drive was seen SUSPENDED', () => {
+    const seen = (hours: number): Chargeable[] =>
+      known.map((one) => ({ ...one, suspendedAt: NOW - hours * HOUR }));
+    expect(explain(new Big('2542'), seen(25), WINDOW, false)?.unexplained.toFixed()).toBe('0');
+    expect(explain(new Big('2542'), seen(26), WINDOW, false)?.unexplained.toFixed()).toBe('20');
+  });
+
+  test('may be of a higher price that a drive had until the window began', () => {
+    const shrunk = (hours: number): Chargeable[] => [
+      {
+        kind: 'drive',
+        price: '2',
+        from: NOW - 1000 * HOUR,
+        to: undefined,
+        before: { price: '10', until: NOW - hours * HOUR },
+      },
+    ];
+    expect(explain(new Big('250'), shrunk(25), WINDOW, false)?.unexplained.toFixed()).toBe('0');
+    expect(explain(new Big('250'), shrunk(26), WINDOW, false)?.unexplained.toFixed()).toBe('200');
   });
 
   test('are not judged if a price is unknown, unless the instance ended long before', () => {

@@ -20,7 +20,8 @@ export const set = action({
     'without the profile.',
   completes: { name: 'profile', '--max-instances': 'nothing' },
   examples: [
-    'gpucloud profiles set work --max-instances 2 --max-burn 500 --require-deadline',
+    'gpucloud profiles set work --max-instances 2 --max-burn 500',
+    'gpucloud profiles set work --require-deadline',
     'gpucloud profiles set work --max-burn none',
   ],
   takes: (command) =>

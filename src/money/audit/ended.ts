@@ -71,11 +71,8 @@ export function endedButCharged(ended: EndedReading): Check {
     );
   }
   const { length } = ended.read;
-  const which =
-    ended.left === 0
-      ? `${length} terminated instances`
-      : `The newest ${length} of ${length + ended.left} terminated instances`;
-  return ok(length === 0 ? 'No terminated instance is known.' : `${which}: none is charged.`);
+  const count = ended.left === 0 ? String(length) : `the newest ${length}`;
+  return ok(`No terminated instance is charged (${count} ${length === 1 ? 'was' : 'were'} read).`);
 }
 
 function whyCharged({ last }: KnownInstance, instance: Instance): string | undefined {

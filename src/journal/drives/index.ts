@@ -1,0 +1,88 @@
+import { join } from 'node:path';
+import { money } from '../../rules/money.ts';
+import type { DriveObservation, Journal, KnownDrive } from '../contract.ts';
+import { filesIn, writeRecord } from '../files.ts';
+import { fileName } from '../names.ts';
+import { type DriveRecord, parseRecord } from '../record.ts';
+import type { Store } from '../store.ts';
+
+/**
+ * What drives cost before: the service shows no earlier price, and no deleted drive. Charges would
+ * look unexplained without it. Times are the service's.
+ */
+export function drives({
+  accounts,
+  reading,
+  writing,
+}: Store): Pick<Journal, 'drives' | 'observeDrives'> {
+  const folderOf = (account: string) => join(account, 'drives');
+
+  async function read(): Promise<DriveRecord[]> {
+    const found: DriveRecord[] = [];
+    for (const folder of accounts.folders()) {
+      const files = await filesIn(folderOf(folder));
+      // A torn file is written anew by the next observation.
+      found.push(...files.flatMap(({ text }) => parseRecord('drive', text) ?? []));
+    }
+    return found;
+  }
+
+  return {
+    drives: () => reading(async () => (await read()).map(knownDrive)),
+    observeDrives: (seen, at, { whole }) =>
+      writing(async () => {
+        const folder = accounts.main();
+        if (folder === undefined) return;
+        const kept = new Map((await read()).map((record) => [record.id, record]));
+        const next = seen.map((drive) => seenDrive(drive, kept.get(drive.id), at));
+        const ids = new Set(seen.map(({ id }) => id));
+        const gone = [...kept.values()].filter(
+          ({ id, gone_at }) => whole && gone_at === null && !ids.has(id),
+        );
+        for (const record of [...next, ...gone.map((one) => ({ ...one, gone_at: at }))]) {
+          if (JSON.stringify(record) === JSON.stringify(kept.get(record.id))) continue;
+          await writeRecord(join(folderOf(folder), `${fileName(record.id)}.json`), record);
+        }
+      }),
+  };
+}
+
+const HOUR = 3_600_000;
+/** Milliseconds for which an earlier price may still be in the charges that are looked at. */
+const KEPT = 48 * HOUR;
+
+function seenDrive(
+  { id, status, price_per_hour, created_at }: DriveObservation,
+  kept: DriveRecord | undefined,
+  at: string,
+): DriveRecord {
+  const age = (time: string) => Date.parse(at) - Date.parse(time);
+  const price = price_per_hour ?? kept?.price ?? null;
+  const before = kept?.before != null && age(kept.before.until) < KEPT ? kept.before : null;
+  const last = kept?.suspended_at ?? null;
+  return {
+    version: 1,
+    id,
+    created_at: created_at ?? kept?.created_at ?? null,
+    price,
+    before:
+      kept?.price != null && isBelow(price, kept.price)
+        ? { price: dearer(kept.price, before?.price), until: at }
+        : before,
+    suspended_at: status === 'SUSPENDED' && (last === null || age(last) >= HOUR) ? at : last,
+    gone_at: null,
+  };
+}
+
+function isBelow(price: string | null, other: string): boolean {
+  const [one, two] = [money(price ?? ''), money(other)];
+  return one.ok && two.ok && one.value.lt(two.value);
+}
+
+function dearer(price: string, other: string | undefined): string {
+  return other !== undefined && isBelow(price, other) ? other : price;
+}
+
+function knownDrive({ version: _version, ...drive }: DriveRecord): KnownDrive {
+  return drive;
+}

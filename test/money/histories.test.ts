@@ -1,0 +1,156 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { observationOf } from '../../src/context/observe.ts';
+import { OPERATIONS } from '../../src/sandbox/http/operations.ts';
+import { SANDBOX_API_KEY } from '../../src/sandbox/index.ts';
+import { Refusal, refusalBody } from '../../src/sandbox/refusal.ts';
+import { freshState } from '../../src/sandbox/seed.ts';
+import { driveView, listDrives } from '../../src/sandbox/service/drives.ts';
+import { instanceView } from '../../src/sandbox/service/instance-view.ts';
+import { createInstance } from '../../src/sandbox/service/instances.ts';
+import { settle } from '../../src/sandbox/service/settle.ts';
+import type { State } from '../../src/sandbox/store/state.ts';
+import { life, take } from '../sandbox/lives.ts';
+import { HOUR, RTX_4090, UBUNTU } from '../sandbox/support.ts';
+import { fc, runs } from '../support/random.ts';
+import { createWorld, journalOf, type World } from '../support/run-cli.ts';
+import type { Answer, RecordedRequest } from '../support/service.ts';
+
+/** The account that the service has now. */
+let state: State;
+let world: World;
+beforeAll(async () => {
+  world = await createWorld({ handler, apiKey: SANDBOX_API_KEY });
+});
+afterAll(() => world.close());
+
+/** The sandbox's own operations, without its file. */
+function handler({ method, path, body }: RecordedRequest): Answer {
+  const url = new URL(path, 'http://service');
+  for (const operation of OPERATIONS) {
+    const pattern = new RegExp(`^${operation.path.replace('{id}', '([^/]+)')}$`);
+    const match = operation.method === method ? pattern.exec(url.pathname) : null;
+    if (match === null) continue;
+    try {
+      const { code, data, meta } = operation.answer({
+        state,
+        now: world.clock.now(),
+        id: match[1] ?? '',
+        query: (name) => url.searchParams.get(name) ?? undefined,
+        body: { text: body === undefined ? '' : JSON.stringify(body), isJson: true },
+      });
+      return { status: code, body: { status: 'success', code, data, meta } };
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error;
+      return { status: error.status, body: refusalBody(error) };
+    }
+  }
+  throw new Error(`${method} ${path} is not documented`);
+}
+
+const history = fc.record({
+  life,
+  /** How long after the last step somebody audits, in seconds. */
+  rest: fc.integer({ min: 0, max: 100_000 }),
+  /** Whether this computer saw an instance after its creation, for each of them in turn. */
+  seen: fc.infiniteStream(fc.boolean()),
+});
+type History = typeof history extends fc.Arbitrary<infer T> ? T : never;
+
+/** Lives through a history, of which this computer sees what its own commands show. */
+async function live({ life: { opening, steps }, rest, seen }: History): Promise<void> {
+  let now = world.clock.now();
+  const passTo = (time: number) => {
+    now = time;
+    world.clock.advance(Math.max(0, time - world.clock.now()));
+  };
+  state = freshState(now, { balance: opening });
+  const journal = journalOf(world, { service: world.service.url, apiKey: SANDBOX_API_KEY });
+  await journal.learnAccount(state.account.id);
+  const look = async () => {
+    const at = new Date(now).toISOString();
+    // A command that changes a drive lists the drives first.
+    const drives = listDrives(state).map((drive) => ({ ...driveView(drive), id: drive.id }));
+    await journal.observeDrives(drives, at, { whole: true });
+  };
+  for (const [number, step] of steps.entries()) {
+    const isOfDrives = ['drive', 'resize', 'resume'].includes(step.do);
+    if (isOfDrives) await look();
+    const before = state.instances.length;
+    passTo(take(state, now, number, step));
+    if (isOfDrives) await look();
+    for (const instance of state.instances.slice(before)) {
+      await journal.observe(observed(instance.id), 'create');
+    }
+  }
+  passTo(now + rest * 1000);
+  settle(state, now);
+  const picks = seen[Symbol.iterator]();
+  for (const { id } of state.instances) {
+    if (picks.next().value === true) await journal.observe(observed(id), 'read');
+  }
+}
+
+function observed(id: string) {
+  const instance = state.instances.find((one) => one.id === id);
+  if (instance === undefined) throw new Error(`no instance ${id}`);
+  const view = instanceView(state, instance) as Parameters<typeof observationOf>[0];
+  return observationOf(view);
+}
+
+interface Row {
+  readonly check: string;
+  readonly result: string;
+  readonly per_hour: string | null;
+}
+
+async function audit(): Promise<Row[]> {
+  const { stdout, stderr } = await world.cli(['audit', '--exact', '--json']);
+  expect(stdout, stderr).not.toBe('');
+  return JSON.parse(stdout);
+}
+
+/** Of the checks that are not ok, without the one that `isForgotten` says is right. */
+async function doubts(): Promise<Row[]> {
+  const now = world.clock.now();
+  const isForgotten = state.instances.some(
+    ({ status, createdAt }) =>
+      !['STOPPED', 'TERMINATING', 'TERMINATED', 'ERROR'].includes(status) &&
+      now - createdAt >= 24 * HOUR,
+  );
+  const rows = (await audit()).filter(({ result }) => result !== 'ok');
+  const isLong = ({ check }: Row) => check === 'running_long';
+  expect(rows.some(isLong)).toBe(isForgotten);
+  return rows.filter((row) => !isLong(row));
+}
+
+test('finds nothing in histories that this computer made', { timeout: 1_200_000 }, async () => {
+  await fc.assert(
+    fc.asyncProperty(history, async (one) => {
+      await live(one);
+      expect(await doubts()).toEqual([]);
+    }),
+    { numRuns: runs(1000, 40) },
+  );
+});
+
+test('finds one more instance in such a history at its exact price', {
+  timeout: 600_000,
+}, async () => {
+  await fc.assert(
+    fc.asyncProperty(history, async (one) => {
+      await live(one);
+      state.account.available = '1000000.00';
+      const wish = { offer_id: RTX_4090, image_id: UBUNTU, instance_name: 'rogue' };
+      createInstance(state, wish, world.clock.now());
+      const found = (await doubts()).find(({ check }) => check === 'reserved_balance');
+      // A stopped or failed instance may hold the funds as well.
+      const isClear = state.instances.every(
+        ({ status }) => !['STOPPING', 'STOPPED', 'ERROR'].includes(status),
+      );
+      expect(found).toMatchObject(
+        isClear ? { result: 'finding', per_hour: '89.90' } : { check: 'reserved_balance' },
+      );
+    }),
+    { numRuns: runs(100, 15) },
+  );
+});
