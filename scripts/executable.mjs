@@ -62,6 +62,8 @@ const FLAGS = [
   '--bytecode',
   '--minify',
   '--format=cjs',
+  // Most runs end before compiled code pays: a GET takes 8 ms less with it later.
+  '--compile-jit-policy=20',
   // Bun would otherwise read these files from the current folder, which may be anyone's.
   ...READ_NOTHING.map((what) => `--no-compile-autoload-${what}`),
 ];
@@ -77,11 +79,18 @@ try {
   const runtime = runtimeFor(target);
   writeFileSync(join(folder, 'gpucloud.cjs'), await bundle());
   copyFileSync(keyringFor(target), join(folder, 'keyring.node'));
-  execFileSync(
-    runtimeFor(HERE),
-    [...FLAGS, `--compile-executable-path=${runtime}`, '--outfile=gpucloud', 'gpucloud.cjs'],
-    { cwd: folder, stdio: ['ignore', 'ignore', 'inherit'] },
-  );
+  const compile = (...flags) =>
+    execFileSync(runtimeFor(HERE), [...FLAGS, ...flags, '--outfile=gpucloud', 'gpucloud.cjs'], {
+      cwd: folder,
+      stdio: ['ignore', 'ignore', 'inherit'],
+    });
+  compile();
+  // What a run needs first lies together in the file, so that it reads fewer pages of it.
+  execFileSync(join(folder, 'gpucloud'), ['--help'], {
+    cwd: folder,
+    env: { HOME: folder, BUN_BYTECODE_ORDER_OUT: join(folder, 'order') },
+  });
+  compile(`--compile-executable-path=${runtime}`, '--bytecode-order=order');
   // A run at the same time finds the old file or the new one.
   copyFileSync(join(folder, 'gpucloud'), `${outfile}.new`);
   renameSync(`${outfile}.new`, outfile);

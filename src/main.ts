@@ -9,7 +9,7 @@ import { errorCode } from './files/error-code.ts';
 import { onReaderGone } from './output/reader.ts';
 import { whenStopped } from './output/sink.ts';
 import { openPipeLook } from './platform/pipe.ts';
-import { keyringProgramOf, type Self, selfOf } from './platform/self.ts';
+import { isInExecutable, keyringProgramOf, type Self, selfOf } from './platform/self.ts';
 import { openFile, startProgram } from './programs.ts';
 import { faultReport } from './report.ts';
 import { run } from './run.ts';
@@ -27,6 +27,7 @@ async function main(): Promise<void> {
   const [first, second] = [new AbortController(), new AbortController()];
   listenForInterrupts(first, second);
   const faults = listenForFaults(first, second);
+  const isExecutable = isInExecutable(process.argv[1] ?? '');
   const host: Host = {
     // Streams open at their first use: opening takes time, and most commands read nothing.
     get stdin() {
@@ -44,8 +45,7 @@ async function main(): Promise<void> {
     },
     // Direct writes must not overtake the stream's pending output.
     syncWrite: plain && ((bytes) => (isStdoutOpen ? 0 : plain(bytes))),
-    onReaderGone: (gone) =>
-      onReaderGone(1, gone, self().form === 'executable' ? openPipeLook : undefined),
+    onReaderGone: (gone) => onReaderGone(1, gone, isExecutable ? openPipeLook : undefined),
     isStdoutNull,
     env,
     endsAtOnce: true,
@@ -56,7 +56,7 @@ async function main(): Promise<void> {
     },
     home: homeFolder(),
     platform: process.platform,
-    nodeVersion: process.version,
+    ...(isExecutable ? {} : { nodeVersion: process.version }),
     pid: process.pid,
     uid: process.geteuid?.(),
     isAlive,

@@ -14,6 +14,11 @@ export interface Self {
 /** In an executable, Bun names the script by a path that no file system has. */
 const INSIDE_EXECUTABLE = /^(?:\/\$bunfs\/|[A-Z]:[\\/]~BUN[\\/])/i;
 
+/** @param script the second word of the process's arguments. */
+export function isInExecutable(script: string): boolean {
+  return INSIDE_EXECUTABLE.test(script);
+}
+
 /** The one word that makes the executable ask the system's keyring; see src/keyring.ts. */
 export const ASK_KEYRING = '--ask-keyring';
 
@@ -30,7 +35,7 @@ type KeyringProgram = Pick<Self, 'file' | 'args'>;
  * @param script the second word of the process's arguments.
  */
 export function selfOf(execPath: string, script: string): Self {
-  if (INSIDE_EXECUTABLE.test(script)) return { form: 'executable', file: execPath, args: [] };
+  if (isInExecutable(script)) return { form: 'executable', file: execPath, args: [] };
   // npm links the script onto PATH. The file itself stays where it is when that link moves.
   return { form: 'package', file: execPath, args: [realpathSync(script)] };
 }

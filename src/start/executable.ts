@@ -1,5 +1,6 @@
 import { ASK_KEYRING } from '../platform/self.ts';
 import { type Chunk, runChunks } from './loader.ts';
+import { printedVersion } from './version.ts';
 
 // The start of the executable; scripts/executable.mjs puts it before the program's chunks.
 
@@ -11,6 +12,7 @@ interface Inside {
 }
 
 export function start({ chunks, node, keyring }: Inside, argv: readonly string[]): void {
+  if (printedVersion(argv)) return;
   const [only, ...more] = argv;
   if (only === ASK_KEYRING && more.length === 0) {
     keyring();

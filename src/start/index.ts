@@ -1,21 +1,16 @@
-import { fstatSync, realpathSync, writeSync } from 'node:fs';
+import { realpathSync, writeSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { folders, namedHome } from '../config/folders.ts';
 import { type Bundle, openBundle } from './bundle.ts';
 import { type CodeCache, openCodeCache } from './code-cache.ts';
 import { type Chunk, runChunks } from './loader.ts';
+import { printedVersion } from './version.ts';
 
 // Source of bin/gpucloud.js. It prints the version itself, and otherwise runs the bundle in dist/. No
 // other file in src/ refers to it.
 
-declare const GPUCLOUD_VERSION: string;
-
-const VERSION = `gpucloud ${GPUCLOUD_VERSION}\n`;
-
 function start(argv: readonly string[]): void {
-  const [only, ...more] = argv;
-  const asksVersion = more.length === 0 && (only === '--version' || only === '-V');
-  if (asksVersion && printVersion()) return;
+  if (printedVersion(argv)) return;
   try {
     run(argv);
   } catch (error) {
@@ -23,16 +18,6 @@ function start(argv: readonly string[]): void {
     if (argv.includes('--debug')) throw error;
     process.exitCode = 1;
     writeSync(2, brokenMessage(error));
-  }
-}
-
-/** Returns whether everything was written. If not, the program tries again and reports the fault. */
-function printVersion(): boolean {
-  try {
-    // A file may have reached its size limit, which would end this process by a signal.
-    return !fstatSync(1).isFile() && writeSync(1, VERSION) === VERSION.length;
-  } catch {
-    return false;
   }
 }
 
