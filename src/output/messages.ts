@@ -120,7 +120,7 @@ export function createMessages(options: MessagesOptions): Messages {
   }
   return {
     note,
-    relay: (text) => line(cleanLines(text.replace(/\r?\n$/, ''))),
+    relay: (text) => line(cleanLines(withoutKeys(text).replace(/\r?\n$/, ''))),
     debug: (text) => line(clean(text)),
     warn: (_code, text) =>
       prose(`${options.colour ? YELLOW_WARNING : 'warning:'} ${shown(text)}`, 'warning: '.length),
@@ -134,7 +134,7 @@ export function debugLine(text: string): string {
   return JSON.stringify({ debug: clean(text) });
 }
 
-/** A key that someone typed as an argument is not repeated on the screen or into a log. */
+/** A key that someone typed, or that a key command prints to stderr, is not repeated. */
 export function withoutKeys(text: string): string {
   return text
     .replace(/svc_sk_[A-Za-z0-9_-]+/g, 'svc_sk_…')

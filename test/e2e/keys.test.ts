@@ -54,7 +54,7 @@ describe('a password manager', () => {
 
   test('provides the key of each command by its first line, which is neither stored nor shown', async () => {
     const env = await manager(
-      `echo "$@" >> "$HOME/calls"; echo unlocking >&2; echo ${key}; echo note: x`,
+      `echo "$@" >> "$HOME/calls"; echo unlocking ${key} >&2; echo ${key}; echo note: x`,
     );
     const signed = await login(env, `vault show 'gpu cloud' --field "a b"`);
     expect(signed).toMatchObject({ code: 0 });
@@ -72,7 +72,7 @@ describe('a password manager', () => {
 
     const me = await computer.gpucloud(['me', 'get'], { env });
     expect(me).toMatchObject({ code: 0 });
-    expect(me.stderr).toContain('unlocking');
+    expect(me.stderr).toContain('unlocking svc_sk_…');
     const json = await computer.gpucloud(['me', 'get', '--json'], { env });
     expect(json).toMatchObject({ code: 0, stderr: '' });
     expect(await readFile(join(computer.home, 'calls'), 'utf8')).toBe(
