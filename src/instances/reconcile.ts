@@ -81,8 +81,9 @@ async function readCandidates(
   const known = new Map(instances.map((instance) => [instance.id, instance]));
   const names = new Set(open.map(({ name }) => name));
   const attached = await attachedIds(api, context);
+  const unfinished = await journal.unfinished();
   const ids = new Set(instances.filter((one) => mayFit(one, names)).map(({ id }) => id));
-  for (const id of attached) {
+  for (const id of [...attached, ...unfinished]) {
     if (known.get(id)?.request == null) ids.add(id);
   }
   const read = await eachBounded([...ids], AT_ONCE, async (id) => {

@@ -154,6 +154,8 @@ export interface Journal {
   track(id: string): Promise<boolean>;
   /** Archives an instance with everything known about it. */
   untrack(id: string): Promise<void>;
+  /** IDs of instances whose process ended while it saved them. */
+  unfinished(): Promise<readonly string[]>;
   /** The deadlines of instances that are neither terminated nor untracked. */
   deadlines(): Promise<readonly Deadline[]>;
   /** Runs `work` with the deadline that the instance has now. Nobody changes it before it ends. */

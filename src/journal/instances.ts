@@ -5,7 +5,7 @@ import { privateFolder } from '../files/private-folder.ts';
 import { isTerminated } from '../rules/statuses.ts';
 import type { KnownInstance, Observation } from './contract.ts';
 import { deadlinePath } from './deadlines/files.ts';
-import { exists, filesIn, keepUnreadable, readText, writeRecord } from './files.ts';
+import { exists, filesIn, keepUnreadable, namesIn, readText, writeRecord } from './files.ts';
 import { fileName, textOf } from './names.ts';
 import { type InstanceRecord, type Origin, parseRecord, type Snapshot } from './record.ts';
 
@@ -54,6 +54,14 @@ export function findInstance(folders: readonly string[], id: string): KeptInstan
     }
   }
   return torn;
+}
+
+/** The IDs of instances that a process was saving when it was killed. */
+export function unfinishedIn(folder: string): string[] {
+  return namesIn(join(folder, 'instances')).flatMap((name) => {
+    const [, of] = /^(.+)\.json\.[^.]+\.tmp$/.exec(name) ?? [];
+    return of === undefined ? [] : textOf(of);
+  });
 }
 
 function keptInstance(

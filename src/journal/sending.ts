@@ -23,7 +23,9 @@ import type { Store } from './store.ts';
 const SHOWN = 60;
 
 /** Rental requests: written before they are sent, then settled. */
-export function sending(store: Store): Pick<Journal, 'open' | 'requests' | 'settle' | 'forget'> {
+export function sending(
+  store: Store,
+): Pick<Journal, 'open' | 'requests' | 'unfinished' | 'settle' | 'forget'> {
   const { settings, reading, writing, find, openRequests, removeSettled } = store;
 
   /** Records the instance that a request created. */
@@ -88,6 +90,8 @@ export function sending(store: Store): Pick<Journal, 'open' | 'requests' | 'sett
           return open(request, agreed, folder);
         });
       }),
+
+    unfinished: () => reading(() => store.unfinished()),
 
     requests: () => reading(async () => (await openRequests()).map(openRequestOf)),
 

@@ -4,7 +4,13 @@ import { type Accounts, accountsOf } from './accounts.ts';
 import type { JournalSettings } from './contract.ts';
 import { deadlinesIn, inheritDeadline } from './deadlines/files.ts';
 import { exists } from './files.ts';
-import { findInstance, instancesIn, type KeptInstance, type Place } from './instances.ts';
+import {
+  findInstance,
+  instancesIn,
+  type KeptInstance,
+  type Place,
+  unfinishedIn,
+} from './instances.ts';
 import { OLD_FOLDER } from './names.ts';
 import { type KeptRequest, removeRequest, requestsIn } from './requests.ts';
 
@@ -20,6 +26,8 @@ export interface Store {
   writing<T>(work: () => T | Promise<T>): Promise<T>;
   instances(places: readonly Place[]): Promise<KeptInstance[]>;
   find(id: string): KeptInstance | undefined;
+  /** IDs in the names of temporary files that were left behind, and nowhere else. */
+  unfinished(): string[];
   /** The deadlines of living instances, by id; undefined for one that can't be read. */
   deadlines(): Promise<Map<string, { name: string; deadline: string | undefined }>>;
   /** Returns unsettled requests, oldest first in each folder. */
@@ -113,6 +121,11 @@ export function openStore(settings: JournalSettings): Store {
     writing: (work) => storing('write', work),
     instances,
     find: (id) => findInstance(accounts.folders(), id),
+    unfinished: () =>
+      accounts
+        .folders()
+        .flatMap((folder) => unfinishedIn(folder))
+        .filter((id) => findInstance(accounts.folders(), id) === undefined),
     async deadlines() {
       const records = await inFolders((folder) => deadlinesIn(folder, spoil));
       return new Map(

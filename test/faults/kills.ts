@@ -35,8 +35,9 @@ export async function diskKills(
   bundle: string,
   operation: Scenario['operation'],
   when: 'first' | 'later',
+  flags: readonly string[] = [],
 ): Promise<readonly Kill[]> {
-  const log = await traceOf(bundle, operation, DISK_CALLS, when);
+  const log = await traceOf(bundle, operation, DISK_CALLS, when, flags);
   return DISK_CALLS.flatMap((call) => {
     // strace counts the calls per thread: the journal's are made by the main thread, the
     // lock's by another.
@@ -60,6 +61,7 @@ export async function traceOf(
   operation: Scenario['operation'],
   calls: readonly string[],
   when: 'first' | 'later' = 'first',
+  flags: readonly string[] = [],
 ): Promise<string> {
   const rig = await openRig(bundle);
   try {
@@ -67,7 +69,7 @@ export async function traceOf(
     if (when === 'later') await rig.gpucloud(argvFor(operation, 'before'));
     const file = join(rig.home, 'trace');
     const options = ['-f', '-qq', '-y', '-s', '200', '-o', file, '-e', `trace=${calls.join()}`];
-    await run('strace', [...options, RUNNER, bundle, ...argvFor(operation, 'traced')], {
+    await run('strace', [...options, RUNNER, bundle, ...argvFor(operation, 'traced'), ...flags], {
       env: { ...rig.env, UV_THREADPOOL_SIZE: '1' },
       cwd: rig.home,
     });

@@ -214,7 +214,11 @@ async function send(
       : framing === 'chunked'
         ? 'transfer-encoding: chunked\r\n'
         : '';
-  await write(socket, `content-type: application/json\r\nconnection: close\r\n${length}\r\n`);
+  const [date = ''] = /^date: .*\r\n/im.exec(answer.slice(0, split + 2)) ?? [];
+  await write(
+    socket,
+    `${date}content-type: application/json\r\nconnection: close\r\n${length}\r\n`,
+  );
   if (await reach('answer headers')) return;
   // The ID is in the first part, so that a cut body still has it.
   const middle = Math.ceil(body.length * 0.75);

@@ -31,6 +31,8 @@ export interface Scenario {
   readonly operation: 'create' | 'reorder';
   readonly fault: Fault;
   readonly kill?: Kill;
+  /** More flags of the command. */
+  readonly flags?: readonly string[];
 }
 
 export interface Ran {
@@ -103,7 +105,7 @@ export async function openRig(bundle: string, options: BooksOptions = {}): Promi
     start,
     gpucloud,
     async play(scenario) {
-      const { operation, fault, kill } = scenario;
+      const { operation, fault, kill, flags = [] } = scenario;
       count += 1;
       const name = `m${count}-${operation}`;
       let child: ChildProcessWithoutNullStreams | undefined;
@@ -121,7 +123,7 @@ export async function openRig(bundle: string, options: BooksOptions = {}): Promi
       );
       // A short timeout, since some responses never come.
       const timeout = fault.slow === 'stall' ? '2s' : '60s';
-      child = start(argvFor(operation, name, timeout), traced(kill));
+      child = start([...argvFor(operation, name, timeout), ...flags], traced(kill));
       const watch = watcher(kill, state, strike);
       const outcome = await outcomeOf(child);
       watch.stop();

@@ -9,6 +9,8 @@ export interface Books {
   readonly machines: ReadonlyMap<string, Machine>;
   /** Returns how many POSTs asked for this name. */
   posts(name: string): number;
+  /** Moves the service's clock, by which its Date headers are. */
+  advance(milliseconds: number): void;
   close(): Promise<void>;
 }
 
@@ -24,10 +26,15 @@ export async function openBooks({ echo }: BooksOptions = {}): Promise<Books> {
   const renting = new RentingService();
   renting.newId = randomUUID;
   renting.shows = (body) => ({ price_per_hour_snapshot: '189.91', ...echo?.(body) });
-  const service = await startService((request) =>
-    request.path === `/instances/${SOURCE}`
-      ? ok({ id: SOURCE, name: 'source', status: 'TERMINATED' })
-      : renting.handler(request),
+  let ahead = 0;
+  const clock = { now: () => Date.now() + ahead };
+  renting.clock = clock;
+  const service = await startService(
+    (request) =>
+      request.path === `/instances/${SOURCE}`
+        ? ok({ id: SOURCE, name: 'source', status: 'TERMINATED' })
+        : renting.handler(request),
+    clock,
   );
   return {
     url: service.url,
@@ -35,6 +42,9 @@ export async function openBooks({ echo }: BooksOptions = {}): Promise<Books> {
     posts: (name) =>
       service.requests.filter(({ method, body }) => method === 'POST' && nameIn(body) === name)
         .length,
+    advance(milliseconds) {
+      ahead += milliseconds;
+    },
     close: service.close,
   };
 }

@@ -2,6 +2,7 @@ import { fileURLToPath } from 'node:url';
 import { api } from './api.mjs';
 import { commands } from './commands.mjs';
 import { config } from './config.mjs';
+import { deadlines } from './deadlines.mjs';
 import { instances } from './instances.mjs';
 import { journal } from './journal.mjs';
 import { money } from './money.mjs';
@@ -9,7 +10,7 @@ import { output } from './output.mjs';
 import { reach } from './reach.mjs';
 import { watch } from './watch.mjs';
 
-const ROOMS = { api, journal, instances, watch, money, output, config, commands, reach };
+const ROOMS = { api, journal, instances, watch, money, output, config, commands, reach, deadlines };
 
 /** Every mutation of every room, numbered from 1. */
 export const MUTATIONS = Object.entries(ROOMS)

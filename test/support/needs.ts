@@ -60,6 +60,8 @@ const SSH = ['sshd', 'ssh', 'scp', 'ssh-keygen', 'ps'];
 type Check = keyof typeof CHECKS;
 type Program =
   | 'awk'
+  | 'cron'
+  | 'crontab'
   | 'dbus-run-session'
   | 'dpkg'
   | 'fish'

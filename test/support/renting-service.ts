@@ -28,6 +28,9 @@ export class RentingService {
   /** The responses to the next terminate requests, in order; later ones terminate. */
   terminations: ((id: string) => Answer | 'hangUp' | Promise<Answer | 'hangUp'>)[] = [];
 
+  /** By which instances are created. */
+  clock = { now: () => Date.parse('2026-01-15T12:00:01.000Z') };
+
   newId = () => NEW;
 
   /** Further fields of the response to a create. */
@@ -76,7 +79,7 @@ export class RentingService {
       id,
       name,
       status: 'PROVISIONING',
-      created_at: '2026-01-15T12:00:01.000Z',
+      created_at: new Date(this.clock.now()).toISOString(),
       ...more,
     };
     this.machines.set(id, machine);

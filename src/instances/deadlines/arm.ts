@@ -115,7 +115,7 @@ async function jobOf(profile: string, every: number, context: Context): Promise<
   });
   return {
     name: entryName(profile),
-    about: `Terminate gpucloud instances that are past their deadline (profile ${profile})`,
+    about: `Terminate instances past their deadline (gpucloud profile ${profile})`,
     command: [
       file,
       ...args,

@@ -1,0 +1,113 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { needs } from '../support/needs.ts';
+import { type Bundle, builtBundle } from './bundle.ts';
+import { diskKills, FILE_KILLS, NETWORK_KILLS } from './kills.ts';
+import { FAULTS, NO_FAULT } from './proxy.ts';
+import { allText, type Kill, openRig, type Rig, type Row, type Scenario } from './rig.ts';
+import { SOAK, sample } from './tools.ts';
+
+const HOUR = 3_600_000;
+const FLAGS = ['--terminate-after', '4h', '--unenforced'];
+
+let bundle: Bundle;
+beforeAll(async () => {
+  bundle = await builtBundle();
+});
+afterAll(() => bundle.remove());
+
+interface Outcome {
+  /** The broken promises. */
+  readonly wrong: readonly string[];
+  readonly rented: number;
+  readonly terminated: number;
+}
+
+/**
+ * Plays scenarios of requests with a deadline, a few on each computer. Then five hours pass by the
+ * service's clock, and `reap` runs once.
+ */
+async function playAndReap(scenarios: readonly Scenario[], each = 8): Promise<Outcome> {
+  const left = [...scenarios];
+  const wrong: string[] = [];
+  let rented = 0;
+  let terminated = 0;
+  for (let computer = 0; left.length > 0; computer += 1) {
+    const rig = await openRig(bundle.path);
+    try {
+      // The service's clock is the one that counts.
+      rig.books.advance(([0, 26, -26][computer % 3] ?? 0) * HOUR);
+      for (const scenario of left.splice(0, each)) await rig.play({ ...scenario, flags: FLAGS });
+      rig.books.advance(5 * HOUR);
+      const reaped = await reap(rig);
+      wrong.push(...reaped.wrong);
+      rented += reaped.rented;
+      terminated += reaped.terminated;
+    } finally {
+      await rig.close();
+    }
+  }
+  return { wrong, rented, terminated };
+}
+
+/** No instance is alive whose ID reached the disk, and each of the others is UNKNOWN by its name. */
+async function reap({ books, gpucloud, home, proxy }: Rig): Promise<Outcome> {
+  await proxy.arm(NO_FAULT);
+  const kept = await allText(home);
+  const { code, stderr } = await gpucloud(['instances', 'reap', '--json']);
+  const list = await gpucloud(['instances', 'list', '--all', '--json']);
+  const unknown = (JSON.parse(list.stdout) as Row[]).filter(({ status }) => status === 'UNKNOWN');
+  const alive = [...books.machines.values()].filter(({ status }) => !status.startsWith('TERMINAT'));
+  const rented = books.machines.size;
+  const wrong = alive.flatMap(({ id, name }) => {
+    if (kept.includes(id)) return [`${name} (${id}) is alive, and its ID was known`];
+    return unknown.some((row) => row.name === name) ? [] : [`${name} (${id}) is lost`];
+  });
+  const expected = unknown.length === 0 ? 0 : 7;
+  if (code !== expected) wrong.push(`reap exits with ${code}, not ${expected}: ${stderr}`);
+  return { wrong, rented, terminated: rented - alive.length };
+}
+
+/** `isAny`: the ID of at least one instance has reached the disk. */
+function expectAllEnded({ wrong, rented, terminated }: Outcome, isAny = true): void {
+  expect(wrong).toEqual([]);
+  // A test in which nothing was rented would prove nothing.
+  expect(rented).toBeGreaterThan(0);
+  expect(terminated > 0).toBe(isAny);
+}
+
+const OPERATIONS = ['create', 'reorder'] as const;
+const killed = (kills: readonly Kill[]): Scenario[] =>
+  kills.map((kill, at) => ({ operation: OPERATIONS[at % 2] ?? 'create', fault: NO_FAULT, kill }));
+
+describe('reap terminates after kill -9 of a create', () => {
+  test('at each point of the network', async () => {
+    // Each strikes before the program can read the whole response.
+    expectAllEnded(await playAndReap(killed(NETWORK_KILLS)), false);
+  }, 300_000);
+
+  test('as each file of the journal appears', async () => {
+    const kills = [...FILE_KILLS, { file: /deadlines$/ }, { file: /deadlines\/.*\.json$/ }];
+    expectAllEnded(await playAndReap(killed(kills)));
+  }, 300_000);
+
+  test('before each call to the disk', { timeout: HOUR, ...needs('strace') }, async () => {
+    const kills = await diskKills(bundle.path, 'create', 'first', FLAGS);
+    const chosen = SOAK ? kills : sample(kills, 12);
+    const scenarios = chosen.map(
+      (kill): Scenario => ({ operation: 'create', fault: NO_FAULT, kill }),
+    );
+    // Only the first request on a computer makes all the folders.
+    expectAllEnded(await playAndReap(scenarios, 1));
+  });
+});
+
+test(
+  'reap terminates after any fault of the network',
+  async () => {
+    const scenarios = FAULTS.map((fault, at): Scenario => {
+      return { operation: OPERATIONS[at % 2] ?? 'create', fault };
+    });
+    expectAllEnded(await playAndReap(SOAK ? scenarios : sample(scenarios, 16)));
+  },
+  HOUR,
+);

@@ -1,0 +1,122 @@
+const CREATE = 'commands/instances/deadlines/create';
+const REAP = 'commands/instances/deadlines/reap';
+const INSTALL = 'commands/instances/deadlines/install';
+
+export const deadlines = [
+  {
+    file: 'journal/sending.ts',
+    tests: CREATE,
+    changes: [
+      [
+        'the deadline is not on disk with the request',
+        '...(deadline === undefined ? {} : { deadline }),',
+        '',
+      ],
+      [
+        'an instance does not get the deadline of its request',
+        'await inheritDeadline(folder, id, request);',
+        '',
+      ],
+    ],
+  },
+  {
+    file: 'journal/store.ts',
+    tests: CREATE,
+    changes: [
+      [
+        'a request that a killed process settled loses its deadline',
+        'await inheritDeadline(request.folder, instance.record.id, request);',
+        '',
+      ],
+    ],
+  },
+  {
+    file: 'journal/deadlines/files.ts',
+    tests: CREATE,
+    changes: [
+      [
+        'a request overwrites the deadline that was set for its instance',
+        'deadline === undefined || deadlineOf(folder, id) !== undefined',
+        'deadline === undefined',
+      ],
+    ],
+  },
+  {
+    file: 'instances/deadlines/service-now.ts',
+    tests: `${CREATE} ${REAP}`,
+    changes: [
+      [
+        "a deadline follows this computer's clock",
+        'return serviceClock.now();',
+        'return clock.now();',
+      ],
+      [
+        'the time is not read before the first request',
+        'if (!serviceClock.isKnown()) await (await context.api()).users.me();',
+        '',
+      ],
+    ],
+  },
+  {
+    file: 'instances/deadlines/armed.ts',
+    tests: `${CREATE} ${REAP}`,
+    changes: [
+      ['an old heartbeat arms', '< 2 * every', '< 3 * every'],
+      [
+        'a heartbeat from the future arms',
+        'Math.abs(now - Date.parse(at))',
+        'now - Date.parse(at)',
+      ],
+      ['the heartbeat of another account arms', '|| one.account === account', '|| true'],
+      ['a deadline needs no schedule', 'if (found.isArmed) return;', 'return;'],
+    ],
+  },
+  {
+    file: 'instances/deadlines/reap.ts',
+    tests: REAP,
+    changes: [
+      [
+        'a deadline that was moved meanwhile does not hold',
+        'held.deadline === undefined || !isPast(held.deadline, serviceClock.now())',
+        'false',
+      ],
+      ['a deadline is due before its time', 'Date.parse(deadline) <= now', 'true'],
+      ['overdue requests are not settled', 'if (!open.some(isOverdue)) return [];', 'return [];'],
+      [
+        'a doubtful outcome counts as refused',
+        "? 'unknown' : 'refused'",
+        "? 'refused' : 'refused'",
+      ],
+    ],
+  },
+  {
+    file: 'instances/deadlines/expire.ts',
+    tests: CREATE,
+    changes: [['an instance that has ended gets a deadline', '!mayBill(status)', 'false']],
+  },
+  {
+    file: 'instances/deadlines/arm.ts',
+    tests: INSTALL,
+    changes: [
+      [
+        'a failed first run counts as armed',
+        'if (failure !== undefined && failure.at !== before?.failure?.at)',
+        'if (false)',
+      ],
+      ['a password of a proxy is written to a unit', "|| value.includes('@')", ''],
+      [
+        'deadlines stay armed after --uninstall',
+        'removeHeartbeat((await context.folders()).state, profile);',
+        '',
+      ],
+    ],
+  },
+  {
+    file: 'instances/scheduler/crontab.ts',
+    tests: INSTALL,
+    changes: [
+      ['the other lines of a crontab are lost', '[...others, cronLine(job)]', '[cronLine(job)]'],
+      ['an unreadable crontab counts as empty', '&& /no crontab/i.test(stderr)', ''],
+    ],
+  },
+];
