@@ -24,7 +24,7 @@ export const instances = [
         'a rental answered 408 counts as refused',
         'httpStatus < 500 && httpStatus !== 408;',
         'httpStatus < 500;',
-        { equivalent: 'The error of a POST answered 408 is outcomeUnknown, which is no refusal.' },
+        { equivalent: 'A 408 to a POST is outcomeUnknown, which is not a refusal.' },
       ],
       ['a fault after the request was sent counts as certain', 'return !sent;', 'return true;'],
       ['may_be_billing is lost when an error is renamed', 'true })', 'false })'],
