@@ -42,9 +42,9 @@ try {
   const names = join(folder, 'cache', 'completion', 'names', 'work');
   mkdirSync(names, { recursive: true });
   const id = (at) => `${String(at).padStart(8, '0')}-0000-4000-8000-000000000000`;
-  const machines = Array.from({ length: 100 }, (_, at) => `trainer-${at}`);
-  const lines = machines.map((name, at) => `instance\t${name}\t${id(at)}\tACTIVE`);
-  const head = ['', ...machines].join('\t');
+  const trainers = Array.from({ length: 100 }, (_, at) => `trainer-${at}`);
+  const lines = trainers.map((name, at) => `instance\t${name}\t${id(at)}\tACTIVE`);
+  const head = ['', ...trainers].join('\t');
   writeFileSync(join(names, 'instance.tsv'), `${[head, ...lines].join('\n')}\n`);
   const version = spawnSync('bash', ['-c', 'echo $BASH_VERSION'], { encoding: 'utf8' });
   const bash = version.stdout.trim();

@@ -317,18 +317,18 @@ try {
   rmSync(folder, { recursive: true, force: true });
 }
 
-const machine = `Node ${process.version}, ${cpus().length} × ${cpus()[0]?.model ?? 'unknown'}, ${ROUNDS} rounds, ${Math.round((Date.now() - started) / 1000)} s`;
+const computer = `Node ${process.version}, ${cpus().length} × ${cpus()[0]?.model ?? 'unknown'}, ${ROUNDS} rounds, ${Math.round((Date.now() - started) / 1000)} s`;
 if (flags.includes('--json')) {
   process.stdout.write(
-    `${JSON.stringify({ machine, node: process.version, load, rows }, null, 2)}\n`,
+    `${JSON.stringify({ computer, node: process.version, load, rows }, null, 2)}\n`,
   );
 } else {
-  process.stdout.write(`${tableText()}\n\n${machine}\n`);
+  process.stdout.write(`${tableText()}\n\n${computer}\n`);
 }
 if (flags.includes('--write')) {
   const page = here('../docs/internals/performance.md');
   const text = readFileSync(page, 'utf8');
-  const figures = `<!-- figures -->\n${tableText()}\n\n${machine}\n<!-- end -->`;
+  const figures = `<!-- figures -->\n${tableText()}\n\n${computer}\n<!-- end -->`;
   writeFileSync(
     page,
     text.replace(/<!-- figures -->[\s\S]*<!-- end -->/, () => figures),

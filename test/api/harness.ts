@@ -156,4 +156,4 @@ export async function failureOf(promise: Promise<unknown>): Promise<CliError> {
   throw new Error('the call succeeded');
 }
 
-export const machine = (state: string) => ({ id: ID, name: 'box', status: state });
+export const instance = (state: string) => ({ id: ID, name: 'box', status: state });

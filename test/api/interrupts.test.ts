@@ -9,7 +9,7 @@ import {
   failureOf,
   fakeClock,
   ID,
-  machine,
+  instance,
   rawServer,
   scripted,
   status,
@@ -24,7 +24,7 @@ describe.each(['settings', 'options'])('the %s signal', (where) => {
   };
 
   test('sends nothing if aborted before, and throws the reason', async () => {
-    const server = await scripted(data(machine('PROVISIONING'), 201));
+    const server = await scripted(data(instance('PROVISIONING'), 201));
     const { api, options } = using(server.url, AbortSignal.abort(INTERRUPT));
     await expect(api.instances.create(CREATE, options)).rejects.toBe(INTERRUPT);
     await expect(api.users.me(options)).rejects.toBe(INTERRUPT);
@@ -157,9 +157,9 @@ test('throws what onResponse throws, after the raw response', async () => {
 test('passes every response of a call to onResponse, including refusals and retries', async () => {
   const server = await scripted(
     status(500),
-    data(machine('ACTIVE')),
+    data(instance('ACTIVE')),
     status(400),
-    data(machine('A')),
+    data(instance('A')),
   );
   const statuses: number[] = [];
   await failureOf(

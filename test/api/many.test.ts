@@ -2,10 +2,10 @@ import { expect, test } from 'vitest';
 import { eachBounded } from '../../src/bounded.ts';
 import { CliError } from '../../src/errors.ts';
 import { envelope } from '../support/service.ts';
-import { apiFor, closedPort, ID, machine, rawServer } from './harness.ts';
+import { apiFor, closedPort, ID, instance, rawServer } from './harness.ts';
 
 const INTERRUPT = new CliError('interrupted', 'Interrupted.');
-const BODY = JSON.stringify(envelope(machine('ACTIVE')));
+const BODY = JSON.stringify(envelope(instance('ACTIVE')));
 const ANSWER = `HTTP/1.1 200 OK\r\nContent-Length: ${BODY.length}\r\n\r\n${BODY}`;
 const MOST = 104;
 
@@ -15,7 +15,7 @@ test('opens no more connections than requests in flight', async () => {
   const server = await rawServer((socket) => void socket.write(ANSWER));
   const api = apiFor(server.url, { signal: new AbortController().signal });
   const read = await eachBounded(many(400), 100, () => api.instances.get(ID));
-  expect(read).toEqual(many(400).map(() => machine('ACTIVE')));
+  expect(read).toEqual(many(400).map(() => instance('ACTIVE')));
   expect(server.connections()).toBeLessThanOrEqual(MOST);
 });
 

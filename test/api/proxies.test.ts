@@ -12,8 +12,8 @@ import {
   closedPort,
   data,
   failureOf,
+  instance,
   KEY,
-  machine,
   rawServer,
   scripted,
   status,
@@ -105,7 +105,7 @@ async function proxy() {
   const seen: { line: string; headers: Record<string, unknown> }[] = [];
   const server = createHttpServer((request, response) => {
     seen.push({ line: `${request.method} ${request.url}`, headers: request.headers });
-    data(machine('FORWARDED'), 201)({ method: '', url: '', headers: {}, body: '' }, response);
+    data(instance('FORWARDED'), 201)({ method: '', url: '', headers: {}, body: '' }, response);
   });
   server.on('connect', (request, socket: Socket, head: Buffer) => {
     seen.push({ line: `CONNECT ${request.url}`, headers: request.headers });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { apiFor, data, failureOf, ID, json, machine, type Step, scripted } from './harness.ts';
+import { apiFor, data, failureOf, ID, instance, json, type Step, scripted } from './harness.ts';
 
 async function got(step: Step) {
   return apiFor((await scripted(step)).url).instances.get(ID);
@@ -28,7 +28,7 @@ test('keeps unknown fields, unknown enum values and the order of fields', async 
 
 test('accepts a missing or null field, except id and status', async () => {
   await expect(got(data({ id: ID, status: 'ACTIVE' }))).resolves.toBeDefined();
-  const nulls = { ...machine('ACTIVE'), name: null, offer: null, ssh_keys: null, ssh_port: null };
+  const nulls = { ...instance('ACTIVE'), name: null, offer: null, ssh_keys: null, ssh_port: null };
   await expect(got(data({ ...nulls, connection_info: null }))).resolves.toEqual({
     ...nulls,
     connection_info: null,
@@ -103,13 +103,13 @@ describe('an odd field', () => {
       'data.ssh_keys.1 is not of the type object',
     ],
   ])('does not hide the rest: %s', async (_name, given, expected, words) => {
-    const { instance, told } = await read({ ...machine('A'), ...given });
-    expect(instance).toEqual({ ...machine('A'), ...expected });
+    const { instance: got, told } = await read({ ...instance('A'), ...given });
+    expect(got).toEqual({ ...instance('A'), ...expected });
     expect(told).toEqual([odd(words)]);
   });
 
   test('reports several odd fields by the first and their number', async () => {
-    const { told } = await read({ ...machine('A'), name: 1, ip_address: 2, offer: 'x' });
+    const { told } = await read({ ...instance('A'), name: 1, ip_address: 2, offer: 'x' });
     expect(told).toEqual([odd('data.name is not of the type string', ' (and 2 more like it)')]);
   });
 });

@@ -12,8 +12,8 @@ import {
   failureOf,
   fakeClock,
   ID,
+  instance,
   json,
-  machine,
   type Step,
   scripted,
   status,
@@ -176,12 +176,12 @@ describe('an error after all tries', () => {
 });
 
 const NEVER: [string, boolean, (api: Api) => Promise<unknown>, unknown][] = [
-  ['create', true, (api) => api.instances.create(CREATE), machine('PROVISIONING')],
+  ['create', true, (api) => api.instances.create(CREATE), instance('PROVISIONING')],
   [
     'reorder',
     true,
     (api) => api.instances.reorder(ID, { new_name: 'two' }),
-    machine('PROVISIONING'),
+    instance('PROVISIONING'),
   ],
   ['drive create', true, (api) => api.drives.create({ name: 'd', size_gb: 1 }), DRIVE],
   ['api-key', false, (api) => api.apiKeys.create({ name: 'ci' }), { id: 'k' }],
@@ -264,7 +264,7 @@ test('sends a POST once when it can connect', async () => {
   const bodies: string[] = [];
   const late = createServer((request, response) => {
     request.on('data', (bytes) => bodies.push(String(bytes)));
-    response.end(JSON.stringify({ data: machine('PROVISIONING') }));
+    response.end(JSON.stringify({ data: instance('PROVISIONING') }));
   });
   onTestFinished(() => {
     late.closeAllConnections();
@@ -324,7 +324,7 @@ describe.each(CHECKED)('%s', (_name, unwanted, wanted, path, send, verb) => {
     ['504', status(504)],
   ])('after %s', (_what, doubt) => {
     test.each(wanted)('reads first, and takes %s as success', async (state) => {
-      const { api, server } = await run([doubt, data(machine(state))]);
+      const { api, server } = await run([doubt, data(instance(state))]);
       await expect(send(api)).resolves.toMatchObject({ status: state });
       expect(server.calls()).toEqual([POST, GET]);
     });
@@ -332,8 +332,8 @@ describe.each(CHECKED)('%s', (_name, unwanted, wanted, path, send, verb) => {
     test('is sent once more if nothing was done yet', async () => {
       const { api, server, clock } = await run([
         doubt,
-        data(machine(unwanted)),
-        data(machine('DONE')),
+        data(instance(unwanted)),
+        data(instance('DONE')),
       ]);
       await expect(send(api)).resolves.toMatchObject({ status: 'DONE' });
       expect(server.calls()).toEqual([POST, GET, POST]);
@@ -351,9 +351,9 @@ describe.each(CHECKED)('%s', (_name, unwanted, wanted, path, send, verb) => {
   test('reports the last read status after two failures', async () => {
     const { api, server } = await run([
       status(500),
-      data(machine(unwanted)),
+      data(instance(unwanted)),
       status(500),
-      data(machine(unwanted)),
+      data(instance(unwanted)),
     ]);
     const error = await failureOf(send(api));
     expect(error).toMatchObject({ failure: 'refused', retryable: true, mayBeBilling: true });
@@ -362,7 +362,7 @@ describe.each(CHECKED)('%s', (_name, unwanted, wanted, path, send, verb) => {
   });
 
   test('stays unknown after two lost responses, with the last read status', async () => {
-    const { api } = await run([cut, data(machine(unwanted)), cut, data(machine(unwanted))]);
+    const { api } = await run([cut, data(instance(unwanted)), cut, data(instance(unwanted))]);
     const error = await failureOf(send(api));
     expect(error.failure).toBe('outcomeUnknown');
     expect(error.message).toContain(`its status is ${unwanted}`);
@@ -370,7 +370,7 @@ describe.each(CHECKED)('%s', (_name, unwanted, wanted, path, send, verb) => {
 
   test('takes a 400 to the second request as a possible echo of the first', async () => {
     const late = wanted[0] ?? '';
-    const { api } = await run([cut, data(machine(unwanted)), status(400), data(machine(late))]);
+    const { api } = await run([cut, data(instance(unwanted)), status(400), data(instance(late))]);
     await expect(send(api)).resolves.toMatchObject({ status: late });
   });
 
@@ -381,7 +381,7 @@ describe.each(CHECKED)('%s', (_name, unwanted, wanted, path, send, verb) => {
   });
 
   test('stays unknown after a second 408, even if the status is unchanged', async () => {
-    const before = data(machine(unwanted));
+    const before = data(instance(unwanted));
     const { api, server } = await run([status(408), before, status(408), before]);
     const error = await failureOf(send(api));
     expect(error).toMatchObject({ failure: 'outcomeUnknown', mayBeBilling: true });
@@ -391,7 +391,7 @@ describe.each(CHECKED)('%s', (_name, unwanted, wanted, path, send, verb) => {
   test('is sent once more after the pause that 429 asks for', async () => {
     const { api, server, clock } = await run([
       status(429, { 'retry-after': '7' }),
-      data(machine('DONE')),
+      data(instance('DONE')),
     ]);
     await expect(send(api)).resolves.toMatchObject({ status: 'DONE' });
     expect(server.calls()).toEqual([POST, POST]);
@@ -410,7 +410,7 @@ describe.each(CHECKED)('%s', (_name, unwanted, wanted, path, send, verb) => {
   test('does not overrun a Retry-After past the deadline', async () => {
     const { api, server } = await run([
       status(503, { 'retry-after': '600' }),
-      data(machine(unwanted)),
+      data(instance(unwanted)),
     ]);
     const error = await failureOf(send(api));
     expect(error.failure).toBe('rateLimited');
@@ -437,7 +437,7 @@ describe('start', () => {
     ['STOPPED', false],
     ['ERROR', true],
   ])('reports the documented 500 as refused, with the status %s', async (state, mayBeBilling) => {
-    const { api, server } = await run([status(500), data(machine(state))]);
+    const { api, server } = await run([status(500), data(instance(state))]);
     const error = await failureOf(api.instances.start(ID));
     expect(error).toMatchObject({ failure: 'refused', retryable: true, mayBeBilling });
     expect(error.message).toContain(`Its status is ${state}`);
@@ -449,7 +449,7 @@ describe('start', () => {
     ['502', status(502)],
     ['408', status(408)],
   ])('reads the status after %s: STARTING is success', async (_what, doubt) => {
-    const { api, server } = await run([doubt, data({ ...machine('STARTING'), paid_until: 'P' })]);
+    const { api, server } = await run([doubt, data({ ...instance('STARTING'), paid_until: 'P' })]);
     await expect(api.instances.start(ID)).resolves.toEqual({ status: 'STARTING', paid_until: 'P' });
     expect(server.calls()).toEqual([POST, GET]);
   });
@@ -457,7 +457,7 @@ describe('start', () => {
   test('reports another status after a lost response, and sends nothing again', async () => {
     const { api, server } = await run([
       cut,
-      data(machine('STOPPED')),
+      data(instance('STOPPED')),
       data({ status: 'STARTING' }),
     ]);
     const error = await failureOf(api.instances.start(ID));

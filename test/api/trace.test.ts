@@ -6,9 +6,9 @@ import {
   data,
   failureOf,
   ID,
+  instance,
   json,
   KEY,
-  machine,
   scripted,
 } from './harness.ts';
 
@@ -20,7 +20,7 @@ async function traced(step: Parameters<typeof scripted>[0]) {
 }
 
 test('traces requests and responses', async () => {
-  const { api, lines, server } = await traced(data(machine('ACTIVE')));
+  const { api, lines, server } = await traced(data(instance('ACTIVE')));
   await api.instances.get(ID);
   expect(lines).toContain(`> GET ${server.url}/instances/${ID}`);
   expect(lines).toContain('> x-api-key: ***');
@@ -30,7 +30,7 @@ test('traces requests and responses', async () => {
 
 test('replaces every secret, wherever it is repeated', async () => {
   const answer = {
-    ...machine('PROVISIONING'),
+    ...instance('PROVISIONING'),
     name: `echo ${KEY}`,
     metadata: { token: 'meta-token-1' },
     docker_config: { env: [{ key: 'PASS', value: 'env-secret-1' }] },

@@ -9,8 +9,8 @@ import {
   data,
   failureOf,
   ID,
+  instance,
   KEY,
-  machine,
   rawServer,
   scripted,
   status,
@@ -18,7 +18,7 @@ import {
 } from './harness.ts';
 
 const USER = JSON.stringify(envelope({ id: 'user-1' }));
-const MACHINE = JSON.stringify(envelope(machine('PROVISIONING'), 201));
+const INSTANCE = JSON.stringify(envelope(instance('PROVISIONING'), 201));
 
 describe('redirects', () => {
   test.each([301, 302, 303, 307, 308])(
@@ -36,14 +36,17 @@ describe('redirects', () => {
   );
 
   test('does not replay a POST after a 307, even to the same host', async () => {
-    const server = await scripted(status(307, { location: '/elsewhere' }), data(machine('X'), 201));
+    const server = await scripted(
+      status(307, { location: '/elsewhere' }),
+      data(instance('X'), 201),
+    );
     const error = await failureOf(apiFor(server.url).instances.create(CREATE));
     expect(error.failure).toBe('outcomeUnknown');
     expect(server.calls()).toEqual(['POST /instances']);
   });
 
   test('does not replay a POST after a 421', async () => {
-    const server = await scripted(status(421), data(machine('X'), 201));
+    const server = await scripted(status(421), data(instance('X'), 201));
     expect((await failureOf(apiFor(server.url).instances.create(CREATE))).failure).toBe('refused');
     expect(server.calls()).toEqual(['POST /instances']);
   });
@@ -131,9 +134,9 @@ describe('the deadline', () => {
   });
 
   test('passes on a cut response, so that its ID can be saved', async () => {
-    const part = MACHINE.slice(0, -5);
+    const part = INSTANCE.slice(0, -5);
     const server = await rawServer((socket) => {
-      socket.write(`HTTP/1.1 201 Created\r\ncontent-length: ${MACHINE.length}\r\n\r\n${part}`);
+      socket.write(`HTTP/1.1 201 Created\r\ncontent-length: ${INSTANCE.length}\r\n\r\n${part}`);
     });
     const answers: RawResponse[] = [];
     await failureOf(
@@ -159,7 +162,7 @@ describe('cut bodies', () => {
 
   test.each(Object.entries(heads))('is never success if framed by %s', async (_name, head) => {
     const server = await rawServer((socket, text) => {
-      const whole = text.startsWith('POST') ? MACHINE : USER;
+      const whole = text.startsWith('POST') ? INSTANCE : USER;
       socket.end(head(whole) + whole.slice(0, -5));
     });
     const api = apiFor(server.url);
@@ -193,7 +196,7 @@ describe('a POST that rents', () => {
       },
       (request, response) => {
         ports.push(response.socket?.remotePort);
-        data(machine('PROVISIONING'), 201)(request, response);
+        data(instance('PROVISIONING'), 201)(request, response);
       },
     );
     const api = apiFor(server.url);
@@ -226,7 +229,7 @@ describe('a POST that rents', () => {
   });
 
   test('is sent once even among concurrent ones', async () => {
-    const server = await scripted(...Array(8).fill(data(machine('PROVISIONING'), 201)));
+    const server = await scripted(...Array(8).fill(data(instance('PROVISIONING'), 201)));
     const api = apiFor(server.url);
     const sent = await Promise.all(
       Array.from({ length: 8 }, async () => {
@@ -244,7 +247,7 @@ describe('a POST that rents', () => {
 });
 
 test('calls onSending before the first byte, and sends nothing if it throws', async () => {
-  const server = await scripted(data(machine('PROVISIONING'), 201));
+  const server = await scripted(data(instance('PROVISIONING'), 201));
   const seen: number[] = [];
   const api = apiFor(server.url);
   await expect(

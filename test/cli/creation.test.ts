@@ -4,7 +4,7 @@ import { CliError, unforeseenIn } from '../../src/errors.ts';
 import { report } from '../../src/report.ts';
 
 const ID = '11111111-2222-4333-8444-555555555555';
-const MADE = { what: 'The machine', id: ID, remedy: 'end it' };
+const MADE = { what: 'The instance', id: ID, remedy: 'end it' };
 
 async function failureOf(thrown: unknown): Promise<CliError> {
   const written = writeCreated(MADE, () => Promise.reject(thrown));
@@ -17,17 +17,17 @@ test.each([
   [
     'a full disk',
     new CliError('storage', 'the result could not be written: ENOSPC'),
-    `The machine ${ID} was created, but the result could not be written: ENOSPC`,
+    `The instance ${ID} was created, but the result could not be written: ENOSPC`,
   ],
   [
     'a second Ctrl-C',
     new CliError('interrupted', 'Interrupted.'),
-    `The machine ${ID} was created. Interrupted.`,
+    `The instance ${ID} was created. Interrupted.`,
   ],
   [
     'a fault of our own',
     new TypeError('x is not a function'),
-    `The machine ${ID} was created. Unexpected failure: TypeError: x is not a function`,
+    `The instance ${ID} was created. Unexpected failure: TypeError: x is not a function`,
   ],
 ])('keeps the ID after %s while the result is written', async (_what, thrown, words) => {
   const error = await failureOf(thrown);

@@ -50,7 +50,7 @@ async function keep(path: string, lines: readonly string[], under = 'state/cache
   await writeFile(file, isHeaded ? headed(text) : text.join(''));
 }
 
-const machine = (name: string, state = 'ACTIVE', id = `id-of-${name}`) =>
+const instance = (name: string, state = 'ACTIVE', id = `id-of-${name}`) =>
   `instance\t${name}\t${id}\t${state}`;
 
 describe('commands and flags', () => {
@@ -98,7 +98,7 @@ describe('names in completion', () => {
   const env = { GPUCLOUD_PROFILE: 'office' };
 
   test('offers instances', async () => {
-    await keep('names/office/instance.tsv', [machine('lab'), machine('train')]);
+    await keep('names/office/instance.tsv', [instance('lab'), instance('train')]);
     expect(offered('gpucloud instances stop ', env)).toEqual(['lab', 'train']);
     expect(offered('gpucloud instances stop lab ', env)).toEqual(['train']);
     expect(offered('gpucloud instances get t', env)).toEqual(['train']);
@@ -147,7 +147,7 @@ describe('names in completion', () => {
 describe('whose names completion offers', () => {
   beforeEach(async () => {
     for (const slot of ['office', 'home', 'sandbox', '-env']) {
-      await keep(`names/${slot}/instance.tsv`, [machine(`in${slot.replace('-', '.')}`)]);
+      await keep(`names/${slot}/instance.tsv`, [instance(`in${slot.replace('-', '.')}`)]);
     }
   });
 
@@ -203,7 +203,7 @@ describe('the completion script', () => {
   test('starts no process for 100 names', needs('strace'), async () => {
     await keep(
       'names/office/instance.tsv',
-      Array.from({ length: 100 }, (_, at) => machine(`box-${at}`)),
+      Array.from({ length: 100 }, (_, at) => instance(`box-${at}`)),
     );
     const { stdout, stderr } = spawnSync(
       'strace',

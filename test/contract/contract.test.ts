@@ -87,7 +87,7 @@ describe('every command', () => {
       const fill = (text: string) =>
         text
           .replace('$BASE_URL', world?.env.GPUCLOUD_BASE_URL ?? '')
-          .replace('$MACHINE', id)
+          .replace('$INSTANCE', id)
           .replace(/^(?:trainer|lab)(?=$|:)/, command === 'instances create' ? '$&' : id)
           .replace('$API_KEY', 'svc_sk_wrong');
       const { code, stdout, stderr } = await world.cli(

@@ -21,9 +21,9 @@ export interface Recipe {
   readonly notJson?: string;
 }
 
-const MACHINE = ['instances', 'create', 'trainer', ...HARDWARE, '--wait'];
-const STOPPED = [MACHINE, ['instances', 'stop', 'trainer', '--wait']];
-const ENDED = [MACHINE, ['instances', 'terminate', 'trainer', '-y', '--wait']];
+const INSTANCE = ['instances', 'create', 'trainer', ...HARDWARE, '--wait'];
+const STOPPED = [INSTANCE, ['instances', 'stop', 'trainer', '--wait']];
+const ENDED = [INSTANCE, ['instances', 'terminate', 'trainer', '-y', '--wait']];
 const LAB = ['instances', 'create', 'lab', ...HARDWARE, '--template', 'jupyterlab', '--wait'];
 const DRIVE = ['drives', 'create', 'data', '--size', '10'];
 const PROFILE = ['profiles', 'add', 'work', '--base-url', 'https://api.example.com'];
@@ -38,32 +38,32 @@ const PUBLIC_KEY = `ssh-ed25519 ${Buffer.concat([
 
 /** Has a recipe for every command; a new command without one fails the build. */
 export const RECIPES: Readonly<Record<string, Recipe>> = {
-  'instances list': { before: [MACHINE], list: true },
-  'instances get': { before: [MACHINE], argv: ['trainer'] },
+  'instances list': { before: [INSTANCE], list: true },
+  'instances get': { before: [INSTANCE], argv: ['trainer'] },
   'instances create': { argv: ['trainer', ...HARDWARE] },
   'instances reorder': { before: ENDED, argv: ['trainer', 'again'] },
   'instances start': { before: STOPPED, argv: ['trainer'], list: true },
-  'instances stop': { before: [MACHINE], argv: ['trainer'], list: true },
-  'instances terminate': { before: [MACHINE], argv: ['trainer', '-y'], list: true },
-  'instances events': { before: [MACHINE], argv: ['trainer'], list: true },
-  'instances wait': { before: [MACHINE], argv: ['trainer'], list: true },
+  'instances stop': { before: [INSTANCE], argv: ['trainer'], list: true },
+  'instances terminate': { before: [INSTANCE], argv: ['trainer', '-y'], list: true },
+  'instances events': { before: [INSTANCE], argv: ['trainer'], list: true },
+  'instances wait': { before: [INSTANCE], argv: ['trainer'], list: true },
   // Prints the ssh command only: the sandbox's addresses lead nowhere.
-  'instances ssh': { before: [MACHINE], argv: ['trainer', '--print'], list: true },
-  'instances scp': { before: [MACHINE], argv: ['--print', 'trainer:log.txt', '.'], list: true },
-  'instances tunnel': { before: [MACHINE], argv: ['trainer', '0:6006', '--print'], list: true },
-  'instances ssh-config': { before: [MACHINE], list: true },
+  'instances ssh': { before: [INSTANCE], argv: ['trainer', '--print'], list: true },
+  'instances scp': { before: [INSTANCE], argv: ['--print', 'trainer:log.txt', '.'], list: true },
+  'instances tunnel': { before: [INSTANCE], argv: ['trainer', '0:6006', '--print'], list: true },
+  'instances ssh-config': { before: [INSTANCE], list: true },
   'instances endpoints': { before: [LAB], argv: ['lab'], list: true },
   'instances secrets': { before: [LAB], argv: ['lab'], list: true },
   'instances open': { before: [LAB], argv: ['lab', 'JupyterLab'] },
-  'instances expire': { before: [MACHINE], argv: ['trainer', '--after', '4h'], list: true },
-  'instances reap': { before: [MACHINE], list: true },
+  'instances expire': { before: [INSTANCE], argv: ['trainer', '--after', '4h'], list: true },
+  'instances reap': { before: [INSTANCE], list: true },
   // It asks nothing if nothing is unknown.
-  'instances recover': { before: [MACHINE], list: true, local: true },
-  'instances track': { before: [MACHINE], argv: ['$MACHINE'], list: true },
-  'instances untrack': { before: [MACHINE], argv: ['trainer', '-y'], list: true, local: true },
-  'catalog list': { before: [MACHINE], list: true, local: true },
+  'instances recover': { before: [INSTANCE], list: true, local: true },
+  'instances track': { before: [INSTANCE], argv: ['$INSTANCE'], list: true },
+  'instances untrack': { before: [INSTANCE], argv: ['trainer', '-y'], list: true, local: true },
+  'catalog list': { before: [INSTANCE], list: true, local: true },
   'catalog add': { argv: ['offer', OFFER, '--name', 'small'], local: true },
-  'catalog remove': { before: [MACHINE], argv: ['RTX 4090', '-y'], local: true },
+  'catalog remove': { before: [INSTANCE], argv: ['RTX 4090', '-y'], local: true },
   'drives list': { before: [DRIVE], list: true },
   'drives get': { before: [DRIVE], argv: ['data'] },
   'drives create': { argv: ['data', '--size', '10'] },
@@ -97,12 +97,12 @@ export const RECIPES: Readonly<Record<string, Recipe>> = {
     argv: ['--stdin'],
     stdin: 'sandbox-password\na-new-password\n',
   },
-  status: { before: [MACHINE, DRIVE] },
-  audit: { before: [MACHINE, DRIVE], argv: ['--exact'], list: true },
+  status: { before: [INSTANCE, DRIVE] },
+  audit: { before: [INSTANCE, DRIVE], argv: ['--exact'], list: true },
   'billing balance': {},
   'billing transactions': { list: true },
   'billing spend': { list: true },
-  'billing runway': { before: [MACHINE], argv: ['--fail-below', '24h'] },
+  'billing runway': { before: [INSTANCE], argv: ['--fail-below', '24h'] },
   'billing promo': { argv: ['WELCOME500'] },
   'profiles list': { list: true, local: true },
   'profiles get': { before: [PROFILE], argv: ['work'], local: true },

@@ -92,8 +92,8 @@ export async function prepare(
     const { code, stderr } = await kitchen.cli(words(line), { stdin: fill(stdin) });
     expect(code, `${line.join(' ')}: ${stderr}`).toBe(0);
   }
-  const [machine] = (await kitchen.sandbox.status()).instances;
-  filling = { ...filling, $MACHINE: machine?.id ?? '' };
+  const [instance] = (await kitchen.sandbox.status()).instances;
+  filling = { ...filling, $INSTANCE: instance?.id ?? '' };
   return {
     kitchen,
     argv: words([...command.split(' '), ...argv.map(fill)]),

@@ -48,8 +48,8 @@ for (const program of ['bash', 'zsh', 'fish'] as const satisfies readonly Known[
       shell.type('gpucloud inst\t');
       await shell.shows(/^ready> gpucloud instances/m);
       shell.type('stop \t\t');
-      const machines = await shell.shows(/labbox[\s\S]*trainer|trainer[\s\S]*labbox/);
-      expect(machines).not.toContain('sandbox');
+      const instances = await shell.shows(/labbox[\s\S]*trainer|trainer[\s\S]*labbox/);
+      expect(instances).not.toContain('sandbox');
       await shell.clearLine();
       shell.type('gpucloud instances stop tr\t');
       await shell.shows(/gpucloud instances stop trainer/);

@@ -89,30 +89,30 @@ async function picture(name: string, columns: number, argv: readonly string[] = 
 const SCENES: Readonly<Record<string, () => Promise<void>>> = {
   empty: async () => {},
   'one machine': async () => {
-    expect(await run('instances', 'track', account.machine('trainer'))).toBe(0);
+    expect(await run('instances', 'track', account.instance('trainer'))).toBe(0);
   },
   'names of the world': async () => {
     await run(
       'instances',
       'track',
-      account.machine('обучение-модели'),
-      account.machine('日本語の機械', { price_per_hour_snapshot: '1234.505', status: 'STOPPED' }),
-      account.machine('rocket-🚀-👩‍💻', { status: 'INSTALLING' }),
-      account.machine(`${'long-'.repeat(9)}name`, { price_per_hour_snapshot: '5' }),
+      account.instance('обучение-модели'),
+      account.instance('日本語の機械', { price_per_hour_snapshot: '1234.505', status: 'STOPPED' }),
+      account.instance('rocket-🚀-👩‍💻', { status: 'INSTALLING' }),
+      account.instance(`${'long-'.repeat(9)}name`, { price_per_hour_snapshot: '5' }),
     );
     account.drive('Данные 数据 🚀');
     account.drive('d'.repeat(120), { price_per_hour: '0.12' });
   },
   'fifty machines': async () => {
     const ids = Array.from({ length: 50 }, (_, at) =>
-      account.machine(`box-${at + 1}`, { price_per_hour_snapshot: `${100 - at}.50` }),
+      account.instance(`box-${at + 1}`, { price_per_hour_snapshot: `${100 - at}.50` }),
     );
     account.balance = '1000000.00';
     await run('instances', 'track', ...ids);
   },
   'three hours': async () => {
     account.balance = '270.50';
-    await run('instances', 'track', account.machine('trainer'));
+    await run('instances', 'track', account.instance('trainer'));
   },
   'a suspended drive': async () => {
     account.balance = '0.00';
@@ -128,7 +128,7 @@ const SCENES: Readonly<Record<string, () => Promise<void>>> = {
     expect(await run('instances', 'create', 'lost', ...HARDWARE)).toBe(7);
     account.broken.clear();
     const created_at = account.ago(3 * DAY);
-    await run('instances', 'track', account.machine('trainer', { created_at }));
+    await run('instances', 'track', account.instance('trainer', { created_at }));
     for (let hour = 0; hour < 24; hour += 1) {
       account.transaction('USAGE_CHARGE', '100.00', hour * HOUR + 60_000);
     }
@@ -234,7 +234,7 @@ describe('billing spend in a terminal', () => {
 
 test('shows billing runway in a terminal', async () => {
   account.balance = '270.50';
-  await run('instances', 'track', account.machine('trainer'));
+  await run('instances', 'track', account.instance('trainer'));
   const { code, screen } = await draw(80, ['billing', 'runway', '--fail-below', '24h']);
   expect(code).toBe(5);
   await expect(`${timeless(screen)}\n`).toMatchFileSnapshot('screens/runway-80.txt');

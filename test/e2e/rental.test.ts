@@ -53,9 +53,9 @@ describe('the built program', () => {
     expect(new Set(ids).size).toBe(8);
 
     const listed = await computer.gpucloud(['instances', 'list', '--json'], SANDBOX);
-    const machines = JSON.parse(listed.stdout) as { id: string; name: string }[];
-    expect(machines.map(({ id }) => id).sort()).toEqual(ids);
-    expect(machines.map(({ name }) => name).sort()).toEqual(names);
+    const instances = JSON.parse(listed.stdout) as { id: string; name: string }[];
+    expect(instances.map(({ id }) => id).sort()).toEqual(ids);
+    expect(instances.map(({ name }) => name).sort()).toEqual(names);
     const status = JSON.parse((await computer.gpucloud(['sandbox', 'status', '--json'])).stdout);
     expect(status.reserved).toBe('719.20');
   });

@@ -205,16 +205,16 @@ describe('instances ssh-config', needs('ssh'), () => {
 
   test('renews the file when run again: new addresses, new instances, ended ones', async () => {
     await install();
-    const { machines } = world.service;
-    machines.set(ID, box(2222, { ip_address: '192.168.7.7' }));
-    machines.set(OTHER, box(22, { id: OTHER, name: 'second', ip_address: '2001:db8::5' }));
+    const { instances } = world.service;
+    instances.set(ID, box(2222, { ip_address: '192.168.7.7' }));
+    instances.set(OTHER, box(22, { id: OTHER, name: 'second', ip_address: '2001:db8::5' }));
     await install();
     const both = await readFile(installed(), 'utf8');
     expect(both).toContain(
       `Host gpucloud-box gpucloud-${ID}\n  HostName 192.168.7.7\n  Port 2222\n`,
     );
     expect(both).toContain(`Host gpucloud-second gpucloud-${OTHER}\n  HostName 2001:db8::5\n`);
-    machines.set(ID, box(2222, { status: 'TERMINATED', ip_address: null }));
+    instances.set(ID, box(2222, { status: 'TERMINATED', ip_address: null }));
     await install();
     const one = await readFile(installed(), 'utf8');
     expect(one).not.toContain('gpucloud-box');

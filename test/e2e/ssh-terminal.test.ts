@@ -83,7 +83,7 @@ describe('instances ssh in a terminal', needs('ssh'), () => {
   });
 
   test('ends a wait for an instance on Ctrl-C', async () => {
-    world.service.machines.set(ID, { id: ID, name: 'box', status: 'PROVISIONING' });
+    world.service.instances.set(ID, { id: ID, name: 'box', status: 'PROVISIONING' });
     const screen = open('--wait', ID);
     await screen.shows(/PROVISIONING/);
     screen.type(CTRL_C);

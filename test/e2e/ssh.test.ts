@@ -73,23 +73,23 @@ describe('instances ssh', needs('ssh'), () => {
 
   test('accepts a new instance at a reused address, and refuses another key of the same one', async () => {
     const port = await freePort();
-    const { machines } = world.service;
+    const { instances } = world.service;
     const before = await site.start({ port });
-    machines.set(ID, box(port));
+    instances.set(ID, box(port));
     expect((await world.instances('ssh', ID, '--', 'true')).code).toBe(0);
     await before.stop();
 
     // The same address and port, with another instance.
     const later = await site.start({ port, hostKey: site.otherHostKey });
     try {
-      machines.set(ID, box(port, { status: 'TERMINATED', ip_address: null }));
-      machines.set(OTHER, box(port, { id: OTHER, name: 'new-box' }));
+      instances.set(ID, box(port, { status: 'TERMINATED', ip_address: null }));
+      instances.set(OTHER, box(port, { id: OTHER, name: 'new-box' }));
       const recycled = await world.instances('ssh', OTHER, '--', 'echo in');
       expect(recycled).toMatchObject({ code: 0, stdout: 'in\n' });
       expect(recycled.stderr).not.toContain('IDENTIFICATION HAS CHANGED');
       expect(recycled.stderr.trim().split('\n')).toHaveLength(1);
 
-      machines.set(ID, box(port));
+      instances.set(ID, box(port));
       const changed = await world.instances('ssh', ID, '--', 'echo in');
       expect(changed).toMatchObject({ code: 255, stdout: '' });
       expect(changed.stderr).toContain('REMOTE HOST IDENTIFICATION HAS CHANGED');
@@ -123,7 +123,7 @@ describe('instances ssh', needs('ssh'), () => {
   });
 
   test('lists the keys of the instance if a key is refused', async () => {
-    world.service.machines.set(
+    world.service.instances.set(
       ID,
       box(site.sshd.port, {
         ssh_keys: [{ id: 'k1', name: 'laptop', fingerprint: 'SHA256:abc' }],
@@ -147,7 +147,7 @@ describe('instances ssh', needs('ssh'), () => {
   });
 
   test('suggests --wait if the port does not answer', async () => {
-    world.service.machines.set(ID, box(await freePort()));
+    world.service.instances.set(ID, box(await freePort()));
     const { code, stderr } = await world.instances('ssh', ID, '--', 'true');
     expect(code).toBe(255);
     expect(stderr).toContain('SSH of box does not answer at 127.0.0.1 port');
@@ -181,7 +181,7 @@ describe('instances ssh', needs('ssh'), () => {
     ['wait --for ssh', () => ['wait', ID, '--for', 'ssh', '--columns', 'status', '--no-header']],
   ])('ends on %s behind a port that accepts and says nothing', async (_what, argvOf) => {
     const port = await freePort();
-    world.service.machines.set(ID, box(port, { status: 'PROVISIONING', ip_address: null }));
+    world.service.instances.set(ID, box(port, { status: 'PROVISIONING', ip_address: null }));
     const argv = ['instances', ...argvOf(...world.own)];
     argv.splice(2, 0, '--poll-interval', '500ms');
     let isOver = false;
@@ -195,7 +195,7 @@ describe('instances ssh', needs('ssh'), () => {
       silent.push(socket);
     });
     await listenOn(silence, port);
-    world.service.machines.set(ID, box(port));
+    world.service.instances.set(ID, box(port));
     await until(() => silent.length > 0);
     // A server that speaks something other than SSH doesn't count.
     silent[0]?.end('HTTP/1.1 400 Bad Request\r\n\r\n');
@@ -219,7 +219,7 @@ describe('instances ssh', needs('ssh'), () => {
     const asked: Socket[] = [];
     const silence = createServer((socket) => asked.push(socket));
     await listenOn(silence, port);
-    world.service.machines.set(ID, box(port));
+    world.service.instances.set(ID, box(port));
     const child = world.computer.start(['instances', 'tunnel', ...world.own, ID, '0:80'], {
       env: world.service.env,
     });

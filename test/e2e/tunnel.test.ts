@@ -63,7 +63,7 @@ describe('instances tunnel', needs('ssh'), () => {
   });
 
   test('prints one line with --json, with the link of an endpoint and its token masked', async () => {
-    world.service.machines.set(
+    world.service.instances.set(
       ID,
       box(site.sshd.port, {
         connection_info: {
@@ -142,12 +142,12 @@ describe('instances tunnel', needs('ssh'), () => {
 
   test("reopens a lost connection at the instance's new address", async () => {
     const first = await site.start();
-    world.service.machines.set(ID, box(first.port));
+    world.service.instances.set(ID, box(first.port));
     const child = start(ID, `0:${appPort}`);
     const ended = outcomeOf(child);
     const again = heard(child, 'stderr', /is open again/);
     const address = (await heard(child, 'stdout', /\n/)).trim();
-    world.service.machines.set(ID, box(site.sshd.port));
+    world.service.instances.set(ID, box(site.sshd.port));
     await first.stop();
     await again;
     expect(await (await fetch(`http://${address}/back`)).text()).toBe('app /back');
@@ -157,16 +157,16 @@ describe('instances tunnel', needs('ssh'), () => {
 
   test('waits for an instance that reboots', async () => {
     const first = await site.start();
-    world.service.machines.set(ID, box(first.port));
+    world.service.instances.set(ID, box(first.port));
     const child = start(ID, `0:${appPort}`);
     const ended = outcomeOf(child);
     const again = heard(child, 'stderr', /is open again/);
     const address = (await heard(child, 'stdout', /\n/)).trim();
     const before = world.service.requests.length;
-    world.service.machines.set(ID, box(first.port, { status: 'REBOOTING' }));
+    world.service.instances.set(ID, box(first.port, { status: 'REBOOTING' }));
     await first.stop();
     await until(() => world.service.requests.length > before);
-    world.service.machines.set(ID, box(site.sshd.port));
+    world.service.instances.set(ID, box(site.sshd.port));
     await again;
     expect(await (await fetch(`http://${address}/back`)).text()).toBe('app /back');
     child.kill('SIGINT');
@@ -175,11 +175,11 @@ describe('instances tunnel', needs('ssh'), () => {
 
   test('ends if the instance was stopped, with the next command', async () => {
     const first = await site.start();
-    world.service.machines.set(ID, box(first.port));
+    world.service.instances.set(ID, box(first.port));
     const child = start(ID, `0:${appPort}`);
     const ended = outcomeOf(child);
     await heard(child, 'stdout', /\n/);
-    world.service.machines.set(ID, box(first.port, { status: 'STOPPED' }));
+    world.service.instances.set(ID, box(first.port, { status: 'STOPPED' }));
     await first.stop();
     const { code, stderr } = await ended;
     expect(code).toBe(5);
@@ -189,7 +189,7 @@ describe('instances tunnel', needs('ssh'), () => {
 
   test('ends with the connection with --no-reconnect, and at once if it never opens', async () => {
     const first = await site.start();
-    world.service.machines.set(ID, box(first.port));
+    world.service.instances.set(ID, box(first.port));
     const child = start(ID, `0:${appPort}`, '--no-reconnect');
     const ended = outcomeOf(child);
     await heard(child, 'stdout', /\n/);

@@ -16,7 +16,7 @@ const CTRL_C = '\u0003';
 const FRAME = '\u001b[?2026h';
 
 /** A service with any number of instances, which fails or stays silent on request. */
-interface Machines {
+interface Instances {
   readonly service: Service;
   readonly ids: readonly string[];
   status: string;
@@ -34,7 +34,7 @@ const busy = (seconds: number): Answer => ({
 });
 
 let computer: Computer;
-let machines: Machines;
+let instances: Instances;
 let terminal: Terminal | undefined;
 /** The number of requests before the program started. */
 let asked = 0;
@@ -45,7 +45,7 @@ beforeEach(async () => {
 afterEach(async () => {
   await terminal?.close();
   terminal = undefined;
-  await machines.service.close();
+  await instances.service.close();
   await computer.remove();
 });
 
@@ -54,7 +54,7 @@ const idOf = (at: number) => `${String(at).padStart(8, '0')}-1111-4222-8333-4444
 /** Starts the service and adds its instances to the list. */
 async function rented(count: number): Promise<void> {
   const ids = Array.from({ length: count }, (_, at) => idOf(at));
-  const state: Omit<Machines, 'service'> = {
+  const state: Omit<Instances, 'service'> = {
     ids,
     status: 'ACTIVE',
     answer: undefined,
@@ -78,7 +78,7 @@ async function rented(count: number): Promise<void> {
       paid_until: '2099-01-01T00:00:00Z',
     });
   });
-  machines = Object.assign(state, { service });
+  instances = Object.assign(state, { service });
   // The list includes instances that drives name, so one process adds them all.
   const { code } = await computer.gpucloud(['instances', 'list'], { env: key() });
   expect(code).toBe(0);
@@ -88,7 +88,7 @@ async function rented(count: number): Promise<void> {
 const driveOf = (id: string) => ({ id: `of-${id}`, name: 'data', current_instance_id: id });
 
 function key() {
-  return { GPUCLOUD_API_KEY: 'svc_sk_test_0123456789', GPUCLOUD_BASE_URL: machines.service.url };
+  return { GPUCLOUD_API_KEY: 'svc_sk_test_0123456789', GPUCLOUD_BASE_URL: instances.service.url };
 }
 
 function watch(argv: readonly string[], options: Partial<TerminalOptions> = {}): Terminal {
@@ -108,10 +108,10 @@ const lastLine = (text: string) => text.split('\n').at(-1) ?? '';
 describe('a live view in a terminal', () => {
   test('follows changes, fits a new size, and leaves its last frame', async () => {
     await rented(2);
-    machines.status = 'PROVISIONING';
+    instances.status = 'PROVISIONING';
     const shown = watch(LIST);
     await shown.shows(/box-1 .*PROVISIONING/);
-    machines.status = 'ACTIVE';
+    instances.status = 'ACTIVE';
     await shown.shows(/box-0 .*ACTIVE.*\n.*box-1 .*ACTIVE/);
     expect(shown.screen()).toMatch(
       /\n\nRead at \d\d:\d\d:\d\d, again every 0.5 s. Press Ctrl-C to stop.$/,
@@ -151,13 +151,13 @@ describe('a live view in a terminal', () => {
   });
 
   test.each([
-    ['before the first response', true, () => machines.service.requests.length >= asked + 3],
+    ['before the first response', true, () => instances.service.requests.length >= asked + 3],
     ['between two readings', false, () => /Read at/.test(terminal?.screen() ?? '')],
     ['during a frame', false, () => (terminal?.written() ?? '').includes(FRAME)],
   ])('exits with 130 on Ctrl-C %s', async (_when, silent, isThen) => {
     await rented(3);
-    if (silent) machines.answer = 'silence';
-    asked = machines.service.requests.length;
+    if (silent) instances.answer = 'silence';
+    asked = instances.service.requests.length;
     const shown = watch(LIST);
     await shown.shows(isThen);
     shown.type(CTRL_C);
@@ -171,7 +171,7 @@ describe('a live view in a terminal', () => {
     await rented(1);
     const shown = watch(LIST);
     await shown.shows(/box-0 .*ACTIVE/);
-    machines.answer = 'silence';
+    instances.answer = 'silence';
     await shown.shows(/Last read \d+ s ago: no response yet\.$/);
     shown.type(CTRL_C);
     expect(await shown.ended()).toBe(130);
@@ -195,10 +195,10 @@ describe('a live view in a terminal', () => {
     await rented(2);
     const shown = watch(['instances', 'get', idOf(0), '--watch', '--interval', '500ms']);
     await shown.shows(/Status: +ACTIVE/);
-    machines.answer = 'hangUp';
+    instances.answer = 'hangUp';
     await shown.shows(/Status: +ACTIVE[\s\S]*\nLast read [1-9]\d* s ago: [\s\S]* Trying again\.$/);
-    machines.answer = undefined;
-    machines.status = 'STOPPED';
+    instances.answer = undefined;
+    instances.status = 'STOPPED';
     await shown.shows(/Status: +STOPPED[\s\S]*\nRead at [\d:]{8}, again/);
   });
 
@@ -208,11 +208,11 @@ describe('a live view in a terminal', () => {
       columns: 200,
     });
     await shown.shows(/Status: +ACTIVE/);
-    machines.answer = busy(120);
+    instances.answer = busy(120);
     await shown.shows(/ and asks to wait 120 s \(Retry-After\)\. Trying again in 1[12]\d s\.$/);
-    const asked = machines.service.requests.length;
+    const asked = instances.service.requests.length;
     await shown.shows(/Status: +ACTIVE[\s\S]*\nLast read [1-9]\d* s ago: .* again in 11\d s\.$/);
-    expect(machines.service.requests.length).toBe(asked);
+    expect(instances.service.requests.length).toBe(asked);
     shown.type(CTRL_C);
     expect(await shown.ended()).toBe(130);
     expect(lastLine(shown.scrollback())).toMatch(/^Last read .* \(Retry-After\)\.$/);
@@ -222,20 +222,20 @@ describe('a live view in a terminal', () => {
     await rented(2);
     const shown = watch(LIST, { columns: 200 });
     await shown.shows(/box-1 .*ACTIVE/);
-    machines.refused = idOf(1);
+    instances.refused = idOf(1);
     await shown.shows(
       /1 of 2 instances could not be read[\s\S]*again in 1[12]\d s, as the service requested/,
     );
-    const asked = machines.service.requests.length;
+    const asked = instances.service.requests.length;
     await shown.shows(/again in 11\d s, as the service requested\. Press Ctrl-C to stop\.$/);
-    expect(machines.service.requests.length).toBe(asked);
+    expect(instances.service.requests.length).toBe(asked);
   });
 
   test('ends when the key is refused', async () => {
     await rented(2);
     const shown = watch(LIST);
     await shown.shows(/box-1 .*ACTIVE/);
-    machines.answer = { status: 401, body: { statusCode: 401, message: 'no', error: 'x' } };
+    instances.answer = { status: 401, body: { statusCode: 401, message: 'no', error: 'x' } };
     expect(await shown.ended()).toBe(4);
     expect(shown.scrollback()).toMatch(/box-1 .*ACTIVE[\s\S]*\nerror: /);
   });
@@ -244,7 +244,7 @@ describe('a live view in a terminal', () => {
     await rented(1);
     const shown = watch(['instances', 'get', idOf(0), '-w', '--interval', '500ms']);
     await shown.shows(/Status: +ACTIVE/);
-    machines.status = 'TERMINATED';
+    instances.status = 'TERMINATED';
     expect(await shown.ended()).toBe(0);
     expect(shown.scrollback()).toMatch(/Status: +TERMINATED/);
   });
@@ -284,11 +284,11 @@ describe('a live view in a terminal', () => {
     await rented(2);
     const shown = watch(LIST);
     await shown.shows(/box-1 .*ACTIVE/);
-    machines.status = 'TERMINATED';
+    instances.status = 'TERMINATED';
     await shown.shows(/box-0 .*TERMINATED.*\n.*box-1 .*TERMINATED/);
-    const before = machines.service.requests.length;
-    await shown.shows(() => machines.service.requests.length > before + 2);
-    const asked = machines.service.requests.slice(before).map(({ path }) => path);
+    const before = instances.service.requests.length;
+    await shown.shows(() => instances.service.requests.length > before + 2);
+    const asked = instances.service.requests.slice(before).map(({ path }) => path);
     expect(new Set(asked)).toEqual(new Set(['/storage/drives']));
     expect(shown.screen()).toMatch(/box-1 .*TERMINATED/);
   });
@@ -299,7 +299,7 @@ describe("a terminal that can't be redrawn", () => {
     await rented(2);
     const shown = watch(LIST, { term: 'dumb', columns: 120 });
     await shown.shows(/box-1 .*ACTIVE/);
-    machines.status = 'STOPPED';
+    instances.status = 'STOPPED';
     await shown.shows(/box-0 .*ACTIVE.*\nbox-1 .*ACTIVE.*\n(box-\d .*STOPPED.*\n?){2}/);
     shown.type(CTRL_C);
     expect(await shown.ended()).toBe(130);
@@ -316,8 +316,8 @@ describe("a terminal that can't be redrawn", () => {
     await shown.shows(() => /box-1[^\n]*\n/.test(shown.written()));
     const written = shown.written();
     const before = await sleptFor(shown.pid);
-    const readings = machines.service.requests.length;
-    await shown.shows(() => machines.service.requests.length > readings + 12);
+    const readings = instances.service.requests.length;
+    await shown.shows(() => instances.service.requests.length > readings + 12);
     expect(shown.written()).toBe(written);
     // Twelve requests are four readings with three pauses of half a second. The program sleeps through
     // these on any busy computer. A loop never sleeps, since waiting for a processor is not
@@ -349,7 +349,7 @@ describe('a watch when not in a terminal', () => {
     await rented(2);
     const child = computer.start([...LIST, ...flags], { env: key() });
     expect(await heard(child, 'stdout', /box-\d[\s\S]*box-\d.*\n/)).toMatch(first);
-    machines.status = 'STOPPED';
+    instances.status = 'STOPPED';
     await heard(child, 'stdout', /STOPPED.*\n.*STOPPED.*\n/);
     const end = outcomeOf(child);
     child.kill('SIGINT');
@@ -360,10 +360,10 @@ describe('a watch when not in a terminal', () => {
     await rented(1);
     const child = computer.start([...LIST, '-o', 'tsv'], { env: key() });
     await heard(child, 'stdout', /box-0/);
-    machines.answer = 'hangUp';
+    instances.answer = 'hangUp';
     const told = await heard(child, 'stderr', /warning: .* Trying again\.\n/);
-    machines.answer = undefined;
-    machines.status = 'STOPPED';
+    instances.answer = undefined;
+    instances.status = 'STOPPED';
     await heard(child, 'stdout', /box-0\t.*STOPPED/);
     expect(told.match(/Trying again/g)).toHaveLength(1);
     child.kill('SIGTERM');
@@ -379,7 +379,7 @@ describe('a watch when not in a terminal', () => {
       },
     );
     const flips = setInterval(() => {
-      machines.status = machines.status === 'ACTIVE' ? 'STOPPED' : 'ACTIVE';
+      instances.status = instances.status === 'ACTIVE' ? 'STOPPED' : 'ACTIVE';
     }, 600);
     const { stdout, stderr } = await ended;
     clearInterval(flips);
@@ -404,13 +404,13 @@ describe('a watch when not in a terminal', () => {
     await rented(1);
     const child = computer.start([...LIST, '-o', 'tsv'], { env: key() });
     await heard(child, 'stdout', /box-0/);
-    machines.answer = busy(31_536_000);
+    instances.answer = busy(31_536_000);
     await heard(child, 'stderr', /warning: .* Trying again in 31536000 s\.\n/);
-    const asked = machines.service.requests.length;
+    const asked = instances.service.requests.length;
     // A loop would have sent many requests while another whole program runs.
-    machines.answer = undefined;
+    instances.answer = undefined;
     await computer.gpucloud(['instances', 'get', idOf(0)], { env: key() });
-    expect(machines.service.requests.slice(asked)).toHaveLength(1);
+    expect(instances.service.requests.slice(asked)).toHaveLength(1);
     const end = outcomeOf(child);
     child.kill('SIGTERM');
     expect((await end).code).toBe(143);
@@ -418,7 +418,7 @@ describe('a watch when not in a terminal', () => {
 
   test('reports a failed first reading as the error of the command', async () => {
     await rented(1);
-    machines.answer = 'hangUp';
+    instances.answer = 'hangUp';
     const { code, stdout } = await computer.gpucloud(LIST, { env: key() });
     expect({ code, stdout }).toEqual({ code: 6, stdout: '' });
   });
@@ -429,10 +429,10 @@ describe('waiting for several instances in a terminal', () => {
 
   test('shows a line with a phase for each, and how to terminate them after Ctrl-C', async () => {
     await rented(2);
-    machines.status = 'PROVISIONING';
+    instances.status = 'PROVISIONING';
     const shown = watch(WAIT, { columns: 400 });
     await shown.shows(/^box-0: PROVISIONING \(\d+ s\)\nbox-1: PROVISIONING \(\d+ s\)$/);
-    machines.status = 'INSTALLING';
+    instances.status = 'INSTALLING';
     await shown.shows(/^box-0: INSTALLING \(\d+ s\)\nbox-1: INSTALLING \(\d+ s\)$/);
     shown.type(CTRL_C);
     expect(await shown.ended()).toBe(130);
@@ -447,43 +447,43 @@ describe('waiting for several instances in a terminal', () => {
 
   test('reports an outage above the lines', async () => {
     await rented(2);
-    machines.status = 'PROVISIONING';
+    instances.status = 'PROVISIONING';
     const shown = watch(WAIT);
     await shown.shows(/box-1: PROVISIONING/);
-    machines.answer = 'hangUp';
+    instances.answer = 'hangUp';
     await shown.shows(/warning: box-\d could not be read: [\s\S]*box-0: could not be read; trying/);
-    machines.answer = undefined;
-    machines.status = 'ACTIVE';
+    instances.answer = undefined;
+    instances.status = 'ACTIVE';
     expect(await shown.ended()).toBe(0);
     expect(shown.scrollback()).toMatch(/box-\d is readable again: ACTIVE\.[\s\S]*NAME +ID/);
   });
 
   test('shows a requested pause in the lines, and ends at once on Ctrl-C', async () => {
     await rented(2);
-    machines.status = 'PROVISIONING';
+    instances.status = 'PROVISIONING';
     const shown = watch(WAIT, { columns: 400 });
     await shown.shows(/^box-0: PROVISIONING .*\nbox-1: PROVISIONING/);
-    machines.answer = busy(120);
+    instances.answer = busy(120);
     await shown.shows(
       /box-0: could not be read; trying again at [\d:]{8} \(\d+ s\)\nbox-1: could not be read; trying again at/,
     );
-    const asked = machines.service.requests.length;
+    const asked = instances.service.requests.length;
     shown.type(CTRL_C);
     expect(await shown.ended()).toBe(130);
     expect(shown.scrollback()).toContain('They may still be billing.');
-    expect(machines.service.requests.length).toBe(asked);
+    expect(instances.service.requests.length).toBe(asked);
   });
 
   test.each([
-    ['before the first response', true, () => machines.service.requests.length > asked],
+    ['before the first response', true, () => instances.service.requests.length > asked],
     ['between two readings', false, () => /PROVISIONING/.test(terminal?.screen() ?? '')],
   ])(
     'says after Ctrl-C %s of one instance that it is still billing',
     async (_when, silent, isThen) => {
       await rented(2);
-      machines.status = 'PROVISIONING';
-      if (silent) machines.answer = 'silence';
-      asked = machines.service.requests.length;
+      instances.status = 'PROVISIONING';
+      if (silent) instances.answer = 'silence';
+      asked = instances.service.requests.length;
       const shown = watch(['instances', 'wait', idOf(0), '--poll-interval', '500ms'], {
         columns: 400,
       });

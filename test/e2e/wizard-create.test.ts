@@ -7,7 +7,7 @@ import { KEYS } from '../support/person.ts';
 import {
   computer,
   expectNothingSent,
-  machines,
+  instances,
   openTable,
   person,
   prepared,
@@ -56,7 +56,7 @@ describe('instances create without arguments', () => {
     expect(screen).toMatch(
       /See it: +gpucloud instances get box-one\nStop paying: gpucloud instances terminate box-one$/,
     );
-    expect(await machines()).toMatchObject([{ name: 'box-one', status: 'ACTIVE' }]);
+    expect(await instances()).toMatchObject([{ name: 'box-one', status: 'ACTIVE' }]);
   });
 
   test('shows a command that sends the same, word for word', async () => {
@@ -188,7 +188,7 @@ describe('instances create without arguments', () => {
     expect(one.screen()).toMatch(
       /\nCancelled\. Nothing was rented\.\nTo go on with your answers:\n {2}gpucloud instances create box-one --offer rtx-3090 --image ubuntu-22-04 \\\n {4}--ssh-key laptop --wait$/,
     );
-    expect(await machines()).toEqual([]);
+    expect(await instances()).toEqual([]);
   });
 
   test.each(QUESTIONS.map(([question], at) => [String(question), at] as const))(
@@ -247,7 +247,7 @@ describe('instances create without arguments', () => {
       key.public_key,
     );
     expect((await stat(join(computer.home, '.ssh', 'id_ed25519'))).mode & 0o777).toBe(0o600);
-    expect(await machines()).toMatchObject([{ ssh_keys: [{ id: key.id }] }]);
+    expect(await instances()).toMatchObject([{ ssh_keys: [{ id: key.id }] }]);
   });
 
   test('never generates over a file of ~/.ssh', async () => {

@@ -6,7 +6,7 @@ import {
   computer,
   ENV,
   expectNothingSent,
-  machines,
+  instances,
   openTable,
   person,
   prepared,
@@ -114,7 +114,7 @@ describe('TERM=dumb in the wizard', () => {
     expect(one.written()).not.toContain('\u001b');
     expect(one.written()).not.toMatch(/\r(?!\n)/);
     expect(one.screen()).toContain('Stop paying: gpucloud instances terminate box-one');
-    expect(await machines()).toMatchObject([{ name: 'box-one', status: 'ACTIVE' }]);
+    expect(await instances()).toMatchObject([{ name: 'box-one', status: 'ACTIVE' }]);
   });
 
   test.each([

@@ -3,7 +3,7 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { KEYS } from '../support/person.ts';
-import { computer, ED25519, machines, openTable, person, run } from './wizard.ts';
+import { computer, ED25519, instances, openTable, person, run } from './wizard.ts';
 
 const { enter, down, space, ctrlC, ctrlD, clearLine } = KEYS;
 
@@ -35,7 +35,7 @@ describe('other commands without arguments', () => {
     await one.answers(new RegExp(`\\? .*${second}[\\s\\S]*\\(y/N\\)`), `y${enter}`);
     expect(await one.ended()).toBe(0);
     const statuses = Object.fromEntries(
-      (await machines()).map(({ name, status }) => [name, status]),
+      (await instances()).map(({ name, status }) => [name, status]),
     );
     expect(statuses[first]).not.toMatch(/TERMINAT/);
     expect(statuses[second]).toMatch(/TERMINAT/);

@@ -61,7 +61,7 @@ export async function addKey(name: string, ...more: string[]): Promise<void> {
 }
 
 /** The instances in the journal and the sandbox. */
-export async function machines(): Promise<{ name: string; status: string }[]> {
+export async function instances(): Promise<{ name: string; status: string }[]> {
   return JSON.parse(await run(computer, 'instances', 'list', '--all', '--json'));
 }
 

@@ -33,9 +33,9 @@ describe('eight processes at once with one journal', () => {
       await Promise.all(Array.from({ length: PROCESSES }, (_, at) => work(at)));
 
       const count = PROCESSES * each;
-      const machines = [...rig.books.machines.values()];
-      expect(new Map(machines.map(({ name, id }) => [name, id]))).toEqual(printed);
-      expect(machines).toHaveLength(count);
+      const instances = [...rig.books.instances.values()];
+      expect(new Map(instances.map(({ name, id }) => [name, id]))).toEqual(printed);
+      expect(instances).toHaveLength(count);
       const records = await recordsOn(rig.state);
       expect(records.filter(({ kind }) => kind === 'made')).toHaveLength(count);
       expect(records).toHaveLength(count);

@@ -34,9 +34,9 @@ async function rows(env: Readonly<Record<string, string>> = {}): Promise<Row[]> 
 
 /** Returns the one instance that the service created. */
 function made(): string {
-  const [machine, second] = [...rig.books.machines.values()];
-  if (machine === undefined || second !== undefined) throw new Error('not one machine');
-  return machine.id;
+  const [instance, second] = [...rig.books.instances.values()];
+  if (instance === undefined || second !== undefined) throw new Error('not one instance');
+  return instance.id;
 }
 
 describe('a limit on the size of files', { timeout: 120_000 }, () => {
@@ -50,7 +50,7 @@ describe('a limit on the size of files', { timeout: 120_000 }, () => {
     expect(stderrLines(stderr).at(-1)).toMatchObject({
       error: { code: 'storage', may_be_billing: false },
     });
-    expect(rig.books.machines.size).toBe(0);
+    expect(rig.books.instances.size).toBe(0);
     expect(await rows()).toEqual([]);
   });
 

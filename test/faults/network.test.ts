@@ -19,10 +19,10 @@ describe('every instance', () => {
         return SOAK ? both : both.slice(at % 2, (at % 2) + 1);
       }),
     );
-    const { violations, played, machines } = await playAll(bundle.path, scenarios);
+    const { violations, played, instances } = await playAll(bundle.path, scenarios);
     expect(violations).toEqual([]);
     expect(played).toBe(scenarios.length);
     // Most faults leave the service the time to act, but not most of each part of them.
-    expect(machines).toBeGreaterThan(played / 3);
+    expect(instances).toBeGreaterThan(played / 3);
   }, 300_000);
 });

@@ -67,7 +67,7 @@ export const FAULTS: readonly Fault[] = [
   { name: 'an id that is a path', body: (body) => body.replace(/"id":"[^"]*"/, '"id":"../.."') },
   {
     name: 'another name',
-    body: (body) => body.replace(/"name":"[^"]*"/, '"name":"of-another-machine"'),
+    body: (body) => body.replace(/"name":"[^"]*"/, '"name":"of-another-instance"'),
     strange: true,
   },
   { name: 'a wrong type behind the id', body: (body) => body.replace('"PROVISIONING"', '[7]') },

@@ -218,26 +218,26 @@ async function judge(
       wrong.push(
         `${name} (${scenario.fault.name}; ${JSON.stringify(scenario.kill)}; exit ${outcome.code}): ${what}\n${outcome.stderr}`,
       );
-    const made = [...books.machines.values()].filter((machine) => machine.name === name);
+    const made = [...books.instances.values()].filter((instance) => instance.name === name);
     const isUnknown = rows.some((row) => row.name === name && row.status === 'UNKNOWN');
     if (posts > 1 || books.posts(name) > 1) say(`${Math.max(posts, books.posts(name))} POSTs`);
     for (const { id } of made) {
-      if (!isUnknown && !rows.some((row) => row.id === id)) say(`the machine ${id} is lost`);
+      if (!isUnknown && !rows.some((row) => row.id === id)) say(`the instance ${id} is lost`);
     }
     if (killed) continue;
-    const [machine] = made;
-    if (outcome.code === 0 && !(machine !== undefined && outcome.stdout.includes(machine.id))) {
-      say('success without the id of a machine');
+    const [instance] = made;
+    if (outcome.code === 0 && !(instance !== undefined && outcome.stdout.includes(instance.id))) {
+      say('success without the ID of an instance');
     }
     if (scenario.fault.strange === true && outcome.code !== 7) {
-      say('an answer about another machine was believed');
+      say('a response about another instance was believed');
     }
     if (outcome.code === 0 && isUnknown) say('success, and UNKNOWN');
     if (outcome.code === 7 && !isUnknown) say('exit 7, and no UNKNOWN');
     // 0: done; 7: unknown; 9: not stored; 10: not understood. All others promise that there is none.
-    if (machine !== undefined && ![0, 7, 9, 10].includes(outcome.code ?? -1))
-      say('made all the same');
-    if (machine !== undefined && bringsId(scenario.fault) && isUnknown) {
+    if (instance !== undefined && ![0, 7, 9, 10].includes(outcome.code ?? -1))
+      say('created anyway');
+    if (instance !== undefined && bringsId(scenario.fault) && isUnknown) {
       say('the id came, and was not kept');
     }
   }
@@ -285,9 +285,9 @@ export async function playAll(
   bundle: string,
   scenarios: readonly Scenario[],
   { computers = 3, each = 12 } = {},
-): Promise<{ violations: string[]; played: number; killed: number; machines: number }> {
+): Promise<{ violations: string[]; played: number; killed: number; instances: number }> {
   const left = [...scenarios];
-  const sum = { violations: [] as string[], played: 0, killed: 0, machines: 0 };
+  const sum = { violations: [] as string[], played: 0, killed: 0, instances: 0 };
   async function work(): Promise<void> {
     while (left.length > 0) {
       const rig = await openRig(bundle);
@@ -298,7 +298,7 @@ export async function playAll(
           if (killed) sum.killed += 1;
         }
         sum.violations.push(...(await rig.violations()));
-        sum.machines += rig.books.machines.size;
+        sum.instances += rig.books.instances.size;
       } catch (error) {
         left.length = 0;
         throw error;

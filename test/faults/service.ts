@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { type Machine, nameIn, RentingService } from '../support/renting-service.ts';
+import { type Instance, nameIn, RentingService } from '../support/renting-service.ts';
 import { ok, startService } from '../support/service.ts';
 
 /** A service that remembers requests, and the instances that exist and bill. */
 export interface Books {
   readonly url: string;
   /** The instances that requests created, by ID, without the one to reorder. */
-  readonly machines: ReadonlyMap<string, Machine>;
+  readonly instances: ReadonlyMap<string, Instance>;
   /** Returns how many POSTs asked for this name. */
   posts(name: string): number;
   /** Moves the service's clock, by which its Date headers are. */
@@ -38,7 +38,7 @@ export async function openBooks({ echo }: BooksOptions = {}): Promise<Books> {
   );
   return {
     url: service.url,
-    machines: renting.machines,
+    instances: renting.instances,
     posts: (name) =>
       service.requests.filter(({ method, body }) => method === 'POST' && nameIn(body) === name)
         .length,

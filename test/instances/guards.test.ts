@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { type Machine, RentingService } from '../support/renting-service.ts';
+import { type Instance, RentingService } from '../support/renting-service.ts';
 import { createWorld, type World } from '../support/run-cli.ts';
 import { HARDWARE } from '../support/sandbox-ids.ts';
 import type { RecordedRequest } from '../support/service.ts';
@@ -33,7 +33,7 @@ async function guard(...flags: string[]): Promise<void> {
 }
 
 /** Rents instances at 100 ₽ per hour. */
-async function rented(...names: string[]): Promise<Machine[]> {
+async function rented(...names: string[]): Promise<Instance[]> {
   return Promise.all(
     names.map(async (name) => {
       service.shows = () => PRICED;

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { Listed } from '../../src/instances/known-instances.ts';
 import { newestFirst } from '../../src/instances/newest-first.ts';
 
-function machine(id: string, created_at: string | null, more: Partial<Listed> = {}): Listed {
+function instance(id: string, created_at: string | null, more: Partial<Listed> = {}): Listed {
   return {
     id,
     name: id,
@@ -26,8 +26,8 @@ describe('newestFirst', () => {
   test('sorts by creation time, whatever the order', () => {
     const last = { id: 'c', name: 'c', status: 'STOPPED', created_at: at(2), seen_at: at(9) };
     const rows = [
-      machine('a', at(1)),
-      machine('b', at(3)),
+      instance('a', at(1)),
+      instance('b', at(3)),
       { id: 'c', name: 'c', status: 'GONE', last },
       { id: 'd', name: 'd', status: 'UNREAD', ordered_at: at(0) },
     ];
@@ -36,16 +36,16 @@ describe('newestFirst', () => {
 
   test('sorts equal times by the later request, then by ID', () => {
     const rows = [
-      machine('b', at(1), { ordered_at: at(5) }),
-      machine('c', at(1), { ordered_at: at(6) }),
-      machine('a', at(1), { ordered_at: at(5) }),
-      machine('0', at(1)),
+      instance('b', at(1), { ordered_at: at(5) }),
+      instance('c', at(1), { ordered_at: at(6) }),
+      instance('a', at(1), { ordered_at: at(5) }),
+      instance('0', at(1)),
     ];
     for (const order of orders(rows)) expect(ids(order)).toEqual(['c', 'a', 'b', '0']);
   });
 
   test('puts what has no readable time last', () => {
-    const rows = [machine('a', null), machine('b', 'soon'), machine('c', at(1))];
+    const rows = [instance('a', null), instance('b', 'soon'), instance('c', at(1))];
     for (const order of orders(rows)) expect(ids(order)).toEqual(['c', 'a', 'b']);
   });
 });

@@ -67,7 +67,7 @@ describe.each([
 
   test('sends it if the service does not find the instance', async () => {
     await world.cli(CREATE);
-    service.machines.delete(NEW);
+    service.instances.delete(NEW);
     service.posts.push(() => ok(service.rent(ID, 'trainer'), 201));
     expect(posts((await world.cli(argv)).requests)).toBe(1);
     expect(await listed()).toMatchObject([{ id: ID }, { id: NEW, status: 'GONE' }]);

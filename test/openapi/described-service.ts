@@ -27,7 +27,7 @@ export function describedService(
 ): DescribedService {
   const complaints: string[] = [];
   const seen: string[] = [];
-  const machine = { status: status ?? samples.instance.status };
+  const state = { status: status ?? samples.instance.status };
 
   return {
     complaints,
@@ -40,7 +40,7 @@ export function describedService(
         return no(400, judged.complaints.join('\n'));
       }
       seen.push(judged.operation);
-      const answer = answerOf(judged.operation, request, samples, machine);
+      const answer = answerOf(judged.operation, request, samples, state);
       if (checkAnswers) {
         complaints.push(...checker.answer(judged.operation, answer));
       }
@@ -59,7 +59,7 @@ function named({ body }: RecordedRequest): unknown {
 }
 
 /** The only state: the status of the instance. */
-interface Machine {
+interface State {
   status: unknown;
 }
 
@@ -67,7 +67,7 @@ function answerOf(
   operation: string,
   request: RecordedRequest,
   samples: Samples,
-  machine: Machine,
+  state: State,
 ): Answer {
   const path = request.path.split('?', 1)[0] ?? '';
   if (operation.includes('Instance') && path !== '/instances' && !path.includes(INSTANCE_ID)) {
@@ -87,18 +87,18 @@ function answerOf(
       return ok({ ...rest, ...made }, 201);
     }
     case 'getInstance':
-      return ok({ ...instance, ...(machine.status === undefined ? {} : machine) });
+      return ok({ ...instance, ...(state.status === undefined ? {} : state) });
     case 'startInstance':
-      if (machine.status !== 'STOPPED') return no(400, `Instance is ${machine.status}`);
-      machine.status = 'ACTIVE';
+      if (state.status !== 'STOPPED') return no(400, `Instance is ${state.status}`);
+      state.status = 'ACTIVE';
       return ok({ status: 'STARTING', paid_until: instance.paid_until });
     case 'stopInstance':
-      if (machine.status !== 'ACTIVE') return no(400, `Instance is ${machine.status}`);
-      machine.status = 'STOPPED';
+      if (state.status !== 'ACTIVE') return no(400, `Instance is ${state.status}`);
+      state.status = 'STOPPED';
       return ok({ status: 'STOPPING' });
     case 'terminateInstance':
-      if (machine.status === 'TERMINATED') return no(400, 'Instance is TERMINATED');
-      machine.status = 'TERMINATED';
+      if (state.status === 'TERMINATED') return no(400, 'Instance is TERMINATED');
+      state.status = 'TERMINATED';
       return ok({ status: 'TERMINATING' });
     case 'listInstanceEvents':
       return page(samples.events, request, 10);

@@ -215,7 +215,7 @@ describe('a request that departs from the description', () => {
 
   const KEY = { 'x-api-key': TEST_KEY };
   const JSON_KEY = { ...KEY, 'content-type': 'application/json' };
-  const machine = `/instances/${INSTANCE_ID}`;
+  const instance = `/instances/${INSTANCE_ID}`;
 
   async function send(
     method: string,
@@ -239,12 +239,12 @@ describe('a request that departs from the description', () => {
     ['a key of another form', 'GET', '/users/me', { 'x-api-key': 'secret' }, undefined],
     ['a key in another header', 'GET', '/users/me', { authorization: TEST_KEY }, undefined],
     ['an unknown query parameter', 'GET', '/storage/drives?page=1', KEY, undefined],
-    ['a page that is no number', 'GET', `${machine}/events?page=two`, KEY, undefined],
+    ['a page that is no number', 'GET', `${instance}/events?page=two`, KEY, undefined],
     ['an empty limit', 'GET', '/billing/transactions?limit=', KEY, undefined],
     ['a page twice', 'GET', '/billing/transactions?page=1&page=2', KEY, undefined],
     ['an unknown type', 'GET', '/billing/transactions?type=deposit', KEY, undefined],
     ['an id that is no UUID', 'GET', '/instances/trainer', KEY, undefined],
-    ['a body for an operation without one', 'POST', `${machine}/start`, JSON_KEY, '{}'],
+    ['a body for an operation without one', 'POST', `${instance}/start`, JSON_KEY, '{}'],
     ['no body for an operation with one', 'POST', '/storage/drives/abc/resume', KEY, undefined],
     ['a field in an empty body', 'POST', '/storage/drives/abc/resume', JSON_KEY, '{"a":1}'],
     ['a body that is no JSON', 'POST', '/api-keys', JSON_KEY, '{"name":'],
@@ -306,7 +306,7 @@ describe('a request that departs from the description', () => {
   test('is accepted without its faults', async () => {
     expect(await send('PATCH', '/users/me', JSON_KEY, '{"name":"Anna"}')).toBe(200);
     expect(await send('POST', '/instances', JSON_KEY, box({}))).toBe(201);
-    expect(await send('GET', `${machine}/events?page=2&limit=3`, KEY)).toBe(200);
+    expect(await send('GET', `${instance}/events?page=2&limit=3`, KEY)).toBe(200);
     expect(await send('GET', '/billing/transactions?type=DEPOSIT,BONUS', KEY)).toBe(200);
     expect(await send('POST', '/storage/drives/abc/resume', JSON_KEY, '{}')).toBe(200);
     expect(service.complaints).toEqual([]);

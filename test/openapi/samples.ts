@@ -52,7 +52,7 @@ export function samples(): Samples {
     ip_address: '192.0.2.17',
     ssh_username: 'ubuntu-sample',
     ssh_port: 2201,
-    external_id: 'upstream-machine-1',
+    external_id: 'upstream-instance-1',
     docker_config: {
       image: 'registry.example.com/inside:1',
       run_command: 'serve --inside',

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import type { View } from '../../src/output/output.ts';
-import { type Machine, machines, streamed, view, written } from './world.ts';
+import { type Instance, instances, streamed, view, written } from './world.ts';
 
-const first = machines[0] as Machine;
+const first = instances[0] as Instance;
 
 describe('a list in a pipe', () => {
   it('is a plain table with bare amounts and ISO times', async () => {
-    const { stdout, notes } = await written({}, (out) => out.list(machines, view));
+    const { stdout, notes } = await written({}, (out) => out.list(instances, view));
     expect(stdout).toBe(
       [
         'ID    NAME        STATUS                   PRICE/H  GPUS  PAID UNTIL',
@@ -20,29 +20,29 @@ describe('a list in a pipe', () => {
 
   it('omits its header with --no-header', async () => {
     const settings = { header: false, columns: ['name', 'gpus'] };
-    const { stdout } = await written(settings, (out) => out.list(machines, view));
+    const { stdout } = await written(settings, (out) => out.list(instances, view));
     expect(stdout).toBe('trainer      1\nНочной бот  16\n');
   });
 
   it('is a JSON document of the rows unchanged', async () => {
-    const { stdout } = await written({ format: 'json' }, (out) => out.list(machines, view));
-    expect(stdout).toBe(`${JSON.stringify(machines, null, 2)}\n`);
+    const { stdout } = await written({ format: 'json' }, (out) => out.list(instances, view));
+    expect(stdout).toBe(`${JSON.stringify(instances, null, 2)}\n`);
   });
 
   it('is the same JSON document if the rows come one by one', async () => {
     const { stdout } = await written({ format: 'json' }, (out) =>
-      out.list(streamed(machines), view),
+      out.list(streamed(instances), view),
     );
-    expect(stdout).toBe(`${JSON.stringify(machines, null, 2)}\n`);
+    expect(stdout).toBe(`${JSON.stringify(instances, null, 2)}\n`);
   });
 
   it('is one JSON object per line', async () => {
-    const { stdout } = await written({ format: 'jsonl' }, (out) => out.list(machines, view));
-    expect(stdout).toBe(machines.map((row) => `${JSON.stringify(row)}\n`).join(''));
+    const { stdout } = await written({ format: 'jsonl' }, (out) => out.list(instances, view));
+    expect(stdout).toBe(instances.map((row) => `${JSON.stringify(row)}\n`).join(''));
   });
 
   it('is csv with column IDs as the header', async () => {
-    const { stdout } = await written({ format: 'csv' }, (out) => out.list(machines, view));
+    const { stdout } = await written({ format: 'csv' }, (out) => out.list(instances, view));
     expect(stdout).toBe(
       'id,name,status,price,gpus,paid_until\r\n' +
         'a1b2,trainer,ACTIVE,89.9,1,2026-03-01T12:52:30Z\r\n' +
@@ -52,7 +52,7 @@ describe('a list in a pipe', () => {
 
   it('is tsv', async () => {
     const settings = { format: 'tsv', columns: ['name', 'used', 'size', 'default'] } as const;
-    const { stdout } = await written(settings, (out) => out.list(machines, view));
+    const { stdout } = await written(settings, (out) => out.list(instances, view));
     expect(stdout).toBe(
       'name\tused\tsize\tdefault\n' +
         'trainer\t1073741824\t500\ttrue\n' +
@@ -62,7 +62,7 @@ describe('a list in a pipe', () => {
 
   it('is yaml with numbers in quotes for texts', async () => {
     const settings = { format: 'yaml', columns: ['id', 'price', 'gpus', 'paid_until'] } as const;
-    const { stdout } = await written(settings, (out) => out.list(machines, view));
+    const { stdout } = await written(settings, (out) => out.list(instances, view));
     expect(stdout).toBe(
       [
         '- id: a1b2',
@@ -79,7 +79,7 @@ describe('a list in a pipe', () => {
   });
 
   it('is IDs, without rows that have none', async () => {
-    const rows = [...machines, { ...first, id: null }];
+    const rows = [...instances, { ...first, id: null }];
     const { stdout } = await written({ format: 'id' }, (out) => out.list(rows, view));
     expect(stdout).toBe('a1b2\nc3d4\n');
   });
@@ -87,7 +87,7 @@ describe('a list in a pipe', () => {
 
 describe('an empty list', () => {
   it.each([
-    ['table', '', ['No machines yet.']],
+    ['table', '', ['No instances yet.']],
     ['json', '[]\n', []],
     ['jsonl', '', []],
     ['csv', 'id,name,status,price,gpus,paid_until\r\n', []],
@@ -95,7 +95,7 @@ describe('an empty list', () => {
     ['yaml', '[]\n', []],
     ['id', '', []],
   ] as const)('is printed as %s', async (format, stdout, notes) => {
-    for (const rows of [[], streamed<Machine>([])]) {
+    for (const rows of [[], streamed<Instance>([])]) {
       const result = await written({ format }, (out) => out.list(rows, view));
       expect([result.stdout, result.notes]).toEqual([stdout, notes]);
     }
@@ -109,7 +109,7 @@ describe('a single result', () => {
   });
 
   it('takes the form of its view', async () => {
-    const own: View<Machine> = { ...view, json: (row) => ({ only: row.name }) };
+    const own: View<Instance> = { ...view, json: (row) => ({ only: row.name }) };
     const { stdout } = await written({ format: 'jsonl' }, (out) => out.item(first, own));
     expect(stdout).toBe('{"only":"trainer"}\n');
   });
@@ -138,7 +138,7 @@ describe('a single result', () => {
   });
 
   it('shows details in sections, without missing fields', async () => {
-    const detailed: View<Machine> = {
+    const detailed: View<Instance> = {
       ...view,
       sections: [
         {
@@ -250,9 +250,9 @@ describe('a cell that a spreadsheet runs as a formula', () => {
 describe('secrets', () => {
   const row = { ...first, env: [{ key: 'TOKEN', value: 'abcdef123' }], link: '?t=abcdef123' };
   const rows = [row];
-  const linked: View<Machine> = {
+  const linked: View<Instance> = {
     ...view,
-    columns: [{ id: 'link', header: 'LINK', value: (machine) => machine.link }],
+    columns: [{ id: 'link', header: 'LINK', value: (instance) => instance.link }],
   };
 
   it.each(['json', 'jsonl', 'yaml'] as const)(

@@ -21,9 +21,9 @@ describe('messages', () => {
   it('are clean, one per line, with a prefix if important', () => {
     const stderr = new Page();
     const messages = messagesOn(stderr);
-    messages.note('made \u001b]0;x\u0007a\u202e\nmachine');
+    messages.note('made \u001b]0;x\u0007an\u202e\ninstance');
     messages.warn('may_be_billing', 'still billing\u001b[2J');
-    expect(stderr.text).toBe('made a machine\nwarning: still billing\n');
+    expect(stderr.text).toBe('made an instance\nwarning: still billing\n');
   });
 
   it('have a yellow prefix with colour', () => {

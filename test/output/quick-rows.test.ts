@@ -134,7 +134,7 @@ test('measures a wide text once for all its cells', async () => {
   ]);
 });
 
-const machine = (value: Cell) => (value === null || value === undefined ? '' : String(value));
+const instance = (value: Cell) => (value === null || value === undefined ? '' : String(value));
 
 test('quotes in csv what it must, and only that', async () => {
   const quoted = (told: string) =>
@@ -144,7 +144,7 @@ test('quotes in csv what it must, and only that', async () => {
       const settings = { format: 'csv', header: false } as const;
       const { stdout } = await written(settings, (out) => out.list(given, view));
       const lines = given.map((one) =>
-        one.map((value) => quoted(cleanData(machine(value)))).join(','),
+        one.map((value) => quoted(cleanData(instance(value)))).join(','),
       );
       expect(stdout).toBe(lines.map((line) => `${line}\r\n`).join(''));
     }),
@@ -163,7 +163,7 @@ test('escapes in tsv what it must, and only that', async () => {
       const settings = { format: 'tsv', header: false } as const;
       const { stdout } = await written(settings, (out) => out.list(given, view));
       const lines = given.map((one) =>
-        one.map((value) => escaped(cleanData(machine(value)))).join('\t'),
+        one.map((value) => escaped(cleanData(instance(value)))).join('\t'),
       );
       expect(stdout).toBe(lines.map((line) => `${line}\n`).join(''));
     }),

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { checkColumns, parseFormat, wantsColour } from '../../src/output/index.ts';
 import type { Output } from '../../src/output/output.ts';
 import { chosenColumns } from '../../src/output/settings.ts';
-import { type Machine, machines, Page, streamed, view, written } from './world.ts';
+import { type Instance, instances, Page, streamed, view, written } from './world.ts';
 
 const VALID = 'id, name, status, price, gpus, paid_until, used, size, default';
 
@@ -16,9 +16,9 @@ describe('--columns', () => {
     const refusal = { failure: 'usage', message };
     expect(() => checkColumns(view, settings)).toThrow(expect.objectContaining(refusal));
     const acts: ((out: Output) => Promise<void>)[] = [
-      (out) => out.list(machines, view),
-      (out) => out.list(streamed(machines), view),
-      (out) => out.item(machines[0] as Machine, view),
+      (out) => out.list(instances, view),
+      (out) => out.list(streamed(instances), view),
+      (out) => out.item(instances[0] as Instance, view),
     ];
     for (const act of acts) {
       for (const format of ['table', 'json', 'id', 'csv'] as const) {
@@ -45,7 +45,7 @@ describe('--columns', () => {
 
   it('limits the fields of objects in JSON', async () => {
     const settings = { format: 'jsonl', columns: ['price', 'paid_until', 'size'] } as const;
-    const { stdout } = await written(settings, (out) => out.list(machines, view));
+    const { stdout } = await written(settings, (out) => out.list(instances, view));
     expect(stdout).toBe(
       '{"price":"89.9","paid_until":"2026-03-01T12:52:30Z","size":500}\n' +
         '{"price":"1250.123456789012345678","paid_until":null,"size":50}\n',
@@ -62,7 +62,7 @@ describe('sorting', () => {
       ['a', 'odd', '9007199254740992', '2026-02-01T00:00:00Z', 9],
     ] as const
   ).map(([name, price, used_bytes, paid_until, gpus]) => ({
-    ...(machines[0] as Machine),
+    ...(instances[0] as Instance),
     name,
     price,
     used_bytes,

@@ -9,9 +9,9 @@ import { createOutput } from '../../src/output/index.ts';
 import type { Format } from '../../src/output/output.ts';
 import { createSink } from '../../src/output/sink.ts';
 import { needs } from '../support/needs.ts';
-import { type Machine, machines, outputOn, view } from './world.ts';
+import { type Instance, instances, outputOn, view } from './world.ts';
 
-const row = machines[0] as Machine;
+const row = instances[0] as Instance;
 
 /** A stream that fails after a number of writes. */
 class Failing extends Writable {
@@ -66,9 +66,9 @@ describe('a reader that has gone', () => {
     let looked = 0;
     const counting = {
       ...view,
-      id: (machine: Machine) => {
+      id: (instance: Instance) => {
         looked += 1;
-        return machine.id;
+        return instance.id;
       },
     };
     const rows = Array.from({ length: 100_000 }, () => row);
@@ -139,7 +139,7 @@ describe('a result that could not be written', () => {
 
   it('is reported on a device that is always full', needs('/dev/full'), async () => {
     const out = outputOn(createWriteStream('/dev/full'), { format: 'json' });
-    await expect(out.list(machines, view)).rejects.toMatchObject({
+    await expect(out.list(instances, view)).rejects.toMatchObject({
       failure: 'storage',
       message: expect.stringContaining('ENOSPC'),
     });

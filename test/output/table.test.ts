@@ -3,7 +3,7 @@ import stringWidth from 'string-width';
 import { describe, expect, it } from 'vitest';
 import type { View } from '../../src/output/output.ts';
 import { width, widthIsUndisputed } from '../../src/output/width.ts';
-import { type Machine, machines, outputOn, Page, streamed, view, written } from './world.ts';
+import { type Instance, instances, outputOn, Page, streamed, view, written } from './world.ts';
 
 interface Row {
   name: string;
@@ -21,7 +21,7 @@ const names: View<Row> = {
 
 describe('a table in a terminal', () => {
   it('shows amounts in roubles and times from now', async () => {
-    const { stdout } = await written({}, (out) => out.list(machines, view), { columns: 100 });
+    const { stdout } = await written({}, (out) => out.list(instances, view), { columns: 100 });
     expect(stdout).toBe(
       [
         'ID    NAME        STATUS                      PRICE/H  GPUS  PAID UNTIL',
@@ -35,7 +35,7 @@ describe('a table in a terminal', () => {
   it('colours the header and the status only on request', async () => {
     const { stdout } = await written(
       { columns: ['name', 'status'] },
-      (out) => out.list(machines, view),
+      (out) => out.list(instances, view),
       { columns: 100, colour: true },
     );
     expect(stdout).toBe(
@@ -49,7 +49,7 @@ describe('a table in a terminal', () => {
   });
 
   it('shrinks the widest text and never an amount', async () => {
-    const rows = [{ ...(machines[0] as Machine), name: 'x'.repeat(5000), price: '123456789.01' }];
+    const rows = [{ ...(instances[0] as Instance), name: 'x'.repeat(5000), price: '123456789.01' }];
     const columns = ['id', 'name', 'price'];
     const { stdout } = await written({ columns }, (out) => out.list(rows, view), { columns: 40 });
     expect(stdout).toBe(

@@ -51,7 +51,7 @@ export class Screen extends Page {
   }
 }
 
-export interface Machine {
+export interface Instance {
   id: string | null;
   name: string;
   status: string;
@@ -65,7 +65,7 @@ export interface Machine {
   link?: string;
 }
 
-export const machines: readonly Machine[] = [
+export const instances: readonly Instance[] = [
   {
     id: 'a1b2',
     name: 'trainer',
@@ -90,7 +90,7 @@ export const machines: readonly Machine[] = [
   },
 ];
 
-export const view: View<Machine> = {
+export const view: View<Instance> = {
   columns: [
     { id: 'id', header: 'ID', value: (row) => row.id },
     { id: 'name', header: 'NAME', value: (row) => row.name },
@@ -103,7 +103,7 @@ export const view: View<Machine> = {
     { id: 'default', header: 'DEFAULT', kind: 'yes', hidden: true, value: (row) => row.is_default },
   ],
   id: (row) => row.id,
-  empty: 'No machines yet.',
+  empty: 'No instances yet.',
   secrets: ['env[].value'],
 };
 

@@ -88,7 +88,7 @@ const port = fc.oneof(
   fc.constantFrom(0, -1, 22.5, 65_536, 1e21, null, undefined),
   fc.double({ noNaN: true, noDefaultInfinity: true }),
 );
-const machine = fc.record({
+const instance = fc.record({
   id: fc.constant(ID),
   ip_address: text,
   ssh_username: text,
@@ -114,7 +114,7 @@ describe('a text of the service', () => {
   test('never becomes an option or a second word of ssh, scp or a tunnel', () => {
     let entered = 0;
     fc.assert(
-      fc.property(machine, (sent) => {
+      fc.property(instance, (sent) => {
         const endpoint = knownSshEndpoint(sent);
         if (endpoint === undefined) return;
         entered += 1;
@@ -168,7 +168,7 @@ describe('a text of the service', () => {
 
   test('is refused in one line without controls', () => {
     fc.assert(
-      fc.property(machine, (sent) => {
+      fc.property(instance, (sent) => {
         try {
           sshEndpoint(sent);
         } catch (error) {
@@ -196,7 +196,7 @@ describe('a text of the service', () => {
       /^$/,
     ];
     fc.assert(
-      fc.property(machine, text, (sent, name) => {
+      fc.property(instance, text, (sent, name) => {
         const [entry] = hostEntries([{ ...sent, name, status: 'ACTIVE' }]);
         if (entry === undefined) return;
         const lines = hostBlock(entry, '/with blank/known_hosts').split('\n');
@@ -253,7 +253,7 @@ describe('ssh itself', needs('ssh'), () => {
 
   test('reads the same from the command and from the file', { timeout: 120_000 }, () => {
     fc.assert(
-      fc.property(machine, text, (sent, name) => {
+      fc.property(instance, text, (sent, name) => {
         const endpoint = knownSshEndpoint(sent);
         fc.pre(endpoint !== undefined);
         if (endpoint === undefined) return;

@@ -73,19 +73,19 @@ describe('the state file', () => {
     const never = () => {
       throw new Error('the file is there');
     };
-    const machines = () => store.change(never, ({ machinesMade }) => machinesMade);
-    expect(await machines()).toBe(0);
+    const instances = () => store.change(never, ({ machinesMade }) => machinesMade);
+    expect(await instances()).toBe(0);
     const failing = store.change(never, (state) => {
       state.machinesMade = 7;
       throw new TypeError('half done');
     });
     await expect(failing).rejects.toThrow('half done');
-    expect(await machines()).toBe(0);
+    expect(await instances()).toBe(0);
   });
 
   test('is not changed by any operation that only reads', async () => {
     const b = await bench();
-    const id = await b.createActive('machine');
+    const id = await b.createActive('trainer');
     const drive = await b.call('POST', '/drives', { name: 'data', size_gb: 10 });
     await b.sandbox.status();
     const text = await readFile(b.file, 'utf8');

@@ -84,9 +84,9 @@ afterEach(async () => {
 const ID = '11111111-2222-4333-8444-555555555555';
 
 function bodyFor(path: string) {
-  const machine = { id: ID, name: 'trainer', status: 'ACTIVE' };
+  const instance = { id: ID, name: 'trainer', status: 'ACTIVE' };
   const others = path === '/users/me' ? { id: 'user-1' } : [];
-  return envelope(path.startsWith('/instances/') ? machine : others);
+  return envelope(path.startsWith('/instances/') ? instance : others);
 }
 
 interface Loaded {

@@ -13,7 +13,7 @@ import { type Installation, install } from './installation.ts';
 const ROWS = 500;
 const ID = '11111111-2222-4333-8444-555555555555';
 
-const MACHINE = {
+const INSTANCE = {
   id: ID,
   name: 'box',
   status: 'PROVISIONING',
@@ -28,7 +28,7 @@ const service = createServer(({ url, method }, response) => {
   response.setHeader('content-type', 'application/json');
   if (method === 'POST') {
     response.statusCode = 201;
-    response.end(JSON.stringify(envelope(MACHINE, 201)));
+    response.end(JSON.stringify(envelope(INSTANCE, 201)));
     return;
   }
   if (url === '/users/me') {
@@ -108,7 +108,7 @@ describe('a long list that nobody reads', () => {
 });
 
 describe('a new instance in output that nobody reads', () => {
-  const create = ['instances', 'create', '--name', 'box', '--offer', MACHINE.offer.id];
+  const create = ['instances', 'create', '--name', 'box', '--offer', INSTANCE.offer.id];
   const image = ['--image', '22042204-0000-4000-8000-000000000011'];
 
   // In a new home the catalog learns the offer, and its lock listens to signals too.

@@ -13,7 +13,7 @@ export class AccountService {
   readonly now: number;
   balance: string | null = '10000.00';
   profile: Fields = {};
-  readonly machines = new Map<string, Fields>();
+  readonly instances = new Map<string, Fields>();
   readonly drives: Fields[] = [];
   /** Newest first, as `order` says. */
   readonly history: Fields[] = [];
@@ -35,10 +35,10 @@ export class AccountService {
   }
 
   /** An instance that has run for two and a half hours, unless the fields differ. */
-  machine(name: string, fields: Fields = {}): string {
-    const number = String(this.machines.size + 1).padStart(12, '0');
+  instance(name: string, fields: Fields = {}): string {
+    const number = String(this.instances.size + 1).padStart(12, '0');
     const id = `3f0c5d9e-1111-4222-8333-${number}`;
-    this.machines.set(id, {
+    this.instances.set(id, {
       id,
       name,
       status: 'ACTIVE',
@@ -116,8 +116,8 @@ export class AccountService {
       const meta = { total, page, limit, total_pages: Math.ceil(total / limit) };
       return data(rows.slice((page - 1) * limit, page * limit), meta);
     }
-    const machine = this.machines.get(url.pathname.replace('/instances/', ''));
-    if (method === 'GET' && machine !== undefined) return data(machine);
+    const instance = this.instances.get(url.pathname.replace('/instances/', ''));
+    if (method === 'GET' && instance !== undefined) return data(instance);
     return { status: 404, body: { statusCode: 404, message: 'not found', error: 'Not Found' } };
   }
 

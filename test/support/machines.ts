@@ -1,7 +1,7 @@
 import { ok, type Service, startService } from './service.ts';
 
 /** The fields of an instance that tests use (API document: Instance). */
-export interface Machine {
+export interface Instance {
   id: string;
   name?: string | null;
   status: string;
@@ -12,16 +12,16 @@ export interface Machine {
 }
 
 /** A service whose instances have the test's address: the sandbox's are not real. */
-export interface MachineService extends Service {
-  readonly machines: Map<string, Machine>;
+export interface InstanceService extends Service {
+  readonly instances: Map<string, Instance>;
   /** The environment that connects a program to it. */
   readonly env: Readonly<Record<string, string>>;
 }
 
 const KEY = 'svc_sk_test_0123456789abcdef';
 
-export async function startMachines(machines: readonly Machine[]): Promise<MachineService> {
-  const known = new Map(machines.map((machine) => [machine.id, machine]));
+export async function startInstances(instances: readonly Instance[]): Promise<InstanceService> {
+  const known = new Map(instances.map((instance) => [instance.id, instance]));
   const service = await startService(({ method, path, headers }) => {
     if (headers['x-api-key'] !== KEY) {
       return { status: 401, body: { statusCode: 401, message: 'no', error: 'Unauthorized' } };
@@ -33,14 +33,14 @@ export async function startMachines(machines: readonly Machine[]): Promise<Machi
       return ok([...known.keys()].map((id) => driveOf(id)));
     }
     const [, id = ''] = /^\/instances\/([^/]+)$/.exec(path) ?? [];
-    const machine = method === 'GET' ? known.get(id) : undefined;
-    return machine === undefined
+    const instance = method === 'GET' ? known.get(id) : undefined;
+    return instance === undefined
       ? { status: 404, body: { statusCode: 404, message: 'Not found', error: 'Not Found' } }
-      : ok(machine);
+      : ok(instance);
   });
   return {
     ...service,
-    machines: known,
+    instances: known,
     env: { GPUCLOUD_BASE_URL: service.url, GPUCLOUD_API_KEY: KEY },
   };
 }

@@ -3,7 +3,7 @@ import { type Answer, type Handler, no, ok, type RecordedRequest } from './servi
 /** The ID of the next instance, unless the test sets another. */
 export const NEW = '3f0c5d9e-1111-4222-8333-444455557777';
 
-export interface Machine {
+export interface Instance {
   readonly id: string;
   readonly name: string;
   readonly status: string;
@@ -20,7 +20,7 @@ export function nameIn(body: unknown): string {
 
 /** A service that stores instances and drives; a test can choose its next response to a POST. */
 export class RentingService {
-  readonly machines = new Map<string, Machine>();
+  readonly instances = new Map<string, Instance>();
   drives: { id: string; current_instance_id: string | null }[] = [];
   /** The responses to the next POSTs, in order; later ones rent. */
   posts: ((request: RecordedRequest) => Answer | 'hangUp' | Promise<Answer | 'hangUp'>)[] = [];
@@ -61,28 +61,28 @@ export class RentingService {
     if (path === '/storage/drives') return ok(this.drives);
     if (path === '/users/me') return ok({ id: this.me, balance: this.balance });
     const id = path.split('/')[2] ?? '';
-    const machine = this.machines.get(id);
-    const answer = machine === undefined ? no(404, 'Instance not found') : ok(machine);
+    const instance = this.instances.get(id);
+    const answer = instance === undefined ? no(404, 'Instance not found') : ok(instance);
     return this.onRead === undefined ? answer : this.onRead(id).then(() => answer);
   };
 
   terminate(id: string): Answer {
-    const machine = this.machines.get(id);
-    if (machine === undefined) return no(404, 'Instance not found');
-    if (/^TERMINAT/.test(machine.status)) return no(400, `Instance is ${machine.status}`);
-    this.machines.set(id, { ...machine, status: 'TERMINATING' });
+    const instance = this.instances.get(id);
+    if (instance === undefined) return no(404, 'Instance not found');
+    if (/^TERMINAT/.test(instance.status)) return no(400, `Instance is ${instance.status}`);
+    this.instances.set(id, { ...instance, status: 'TERMINATING' });
     return ok({ status: 'TERMINATING' });
   }
 
-  rent(id: string, name: string, more: Partial<Machine> = {}): Machine {
-    const machine = {
+  rent(id: string, name: string, more: Partial<Instance> = {}): Instance {
+    const instance = {
       id,
       name,
       status: 'PROVISIONING',
       created_at: new Date(this.clock.now()).toISOString(),
       ...more,
     };
-    this.machines.set(id, machine);
-    return machine;
+    this.instances.set(id, instance);
+    return instance;
   }
 }

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Machine, type MachineService, startMachines } from './machines.ts';
+import { type Instance, type InstanceService, startInstances } from './machines.ts';
 import { type Computer, createComputer, type Outcome } from './program.ts';
 import { makeKey, type Sshd, type SshdOptions, startSshd, USER } from './sshd.ts';
 
@@ -45,7 +45,7 @@ export async function createSshSite(): Promise<SshSite> {
 /** A computer, and a service whose only instance, `box`, is the SSH server. */
 export interface SshWorld {
   readonly computer: Computer;
-  readonly service: MachineService;
+  readonly service: InstanceService;
   /** The flags that exclude the user's own configuration and keys. */
   readonly own: readonly string[];
   /** Runs the built program against the service. */
@@ -57,7 +57,7 @@ export interface SshWorld {
 
 export async function createSshWorld(site: SshSite): Promise<SshWorld> {
   const computer = await createComputer();
-  const service = await startMachines([box(site.sshd.port)]);
+  const service = await startInstances([box(site.sshd.port)]);
   const own = ['--identity', site.clientKey, '--ssh-arg=-F/dev/null'];
   const gpucloud = (argv: readonly string[], stdin?: string) =>
     computer.gpucloud(argv, { env: service.env, ...(stdin === undefined ? {} : { stdin }) });
@@ -74,7 +74,7 @@ export async function createSshWorld(site: SshSite): Promise<SshWorld> {
   };
 }
 
-export function box(port: number, more: Partial<Machine> = {}): Machine {
+export function box(port: number, more: Partial<Instance> = {}): Instance {
   return {
     id: ID,
     name: 'box',

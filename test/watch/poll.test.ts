@@ -6,7 +6,7 @@ import { manualClock } from '../support/clock.ts';
 const unreachable = new CliError('unreachable', 'Could not reach the service.');
 
 const html = new CliError('notUnderstood', 'The answer is an HTML page.');
-const missing = new CliError('notFound', 'There is no such machine (404).');
+const missing = new CliError('notFound', 'Instance m1 not found.');
 const refused = new CliError('refused', 'The service refused it (400).');
 
 const busy = (retryAfterMs: number) =>

@@ -102,7 +102,7 @@ describe('waiting for a status', () => {
   });
 
   test('believes that an instance is gone only the second time, if it was read before', async () => {
-    const missing = new CliError('notFound', 'There is no such machine (404).');
+    const missing = new CliError('notFound', 'Instance m1 not found.');
     expect((await waiting(['CREATING', missing, 'ACTIVE'])).outcome).toBe('ACTIVE');
     const apart = ['CREATING', missing, 'CREATING', missing, 'ACTIVE'];
     expect((await waiting(apart)).outcome).toBe('ACTIVE');
@@ -193,7 +193,7 @@ describe('waiting for more than the status', () => {
 
   test('passes on how much of the wait is left', async () => {
     const told: number[] = [];
-    const holds = async (_machine: Watched, longest: number) => {
+    const holds = async (_instance: Watched, longest: number) => {
       told.push(longest);
       return false;
     };

@@ -42,7 +42,7 @@ const READINGS = [
 ];
 
 describe('--watch of several requests', () => {
-  const MACHINE = '00000000-1111-4222-8333-444455556666';
+  const INSTANCE = '00000000-1111-4222-8333-444455556666';
 
   /** Refuses only the second reading of the drives; Ctrl-C comes with the fourth. */
   async function watchedInPart(argv: readonly string[]) {
@@ -51,11 +51,12 @@ describe('--watch of several requests', () => {
     const here = await createWorld({
       handler({ path }) {
         if (path === '/users/me') return ok({ id: 'u1', email: 'a@example.com', balance: '10' });
-        if (path.startsWith('/instances/')) return ok({ id: MACHINE, name: 'a', status: 'ACTIVE' });
+        if (path.startsWith('/instances/'))
+          return ok({ id: INSTANCE, name: 'a', status: 'ACTIVE' });
         if (path !== '/storage/drives') return ok([]);
         drives += 1;
         if (drives === 4) interrupt.abort(new CliError('interrupted', 'Interrupted.'));
-        if (drives !== 2) return ok([{ ...A, current_instance_id: MACHINE }]);
+        if (drives !== 2) return ok([{ ...A, current_instance_id: INSTANCE }]);
         return { status: 429, headers: { 'retry-after': '120' }, body: {} };
       },
     });
@@ -74,7 +75,7 @@ describe('--watch of several requests', () => {
 });
 
 describe('status --watch when not in a terminal', () => {
-  const MACHINE = '00000000-1111-4222-8333-444455556666';
+  const INSTANCE = '00000000-1111-4222-8333-444455556666';
 
   /** Reads an account five times, 10 minutes apart; the balance falls before the fourth reading. */
   async function watchedStatus(flags: readonly string[]) {
@@ -89,7 +90,7 @@ describe('status --watch when not in a terminal', () => {
         }
         if (path.startsWith('/instances/')) {
           return ok({
-            id: MACHINE,
+            id: INSTANCE,
             name: 'a',
             status: 'ACTIVE',
             price_per_hour_snapshot: '10.00',
@@ -98,7 +99,7 @@ describe('status --watch when not in a terminal', () => {
           });
         }
         if (path !== '/storage/drives') return ok([]);
-        return ok([{ ...A, price_per_hour: '1.00', current_instance_id: MACHINE }]);
+        return ok([{ ...A, price_per_hour: '1.00', current_instance_id: INSTANCE }]);
       },
     });
     world = here;

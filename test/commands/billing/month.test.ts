@@ -117,7 +117,7 @@ describe('over a simulated month', () => {
 
       async function act(): Promise<void> {
         const { instances, drives } = await world.sandbox.status();
-        const machine = instances[roll(Math.max(1, instances.length))];
+        const instance = instances[roll(Math.max(1, instances.length))];
         const drive = drives[roll(Math.max(1, drives.length))];
         // An operation that the state does not allow is refused, and stays part of the month.
         switch (roll(10)) {
@@ -137,14 +137,14 @@ describe('over a simulated month', () => {
             return;
           }
           case 2:
-            if (machine !== undefined) await world.cli(['instances', 'stop', machine.id]);
+            if (instance !== undefined) await world.cli(['instances', 'stop', instance.id]);
             return;
           case 3:
-            if (machine !== undefined) await world.cli(['instances', 'start', machine.id]);
+            if (instance !== undefined) await world.cli(['instances', 'start', instance.id]);
             return;
           case 4:
-            if (machine !== undefined)
-              await world.cli(['instances', 'terminate', machine.id, '-y']);
+            if (instance !== undefined)
+              await world.cli(['instances', 'terminate', instance.id, '-y']);
             return;
           case 5:
             made += 1;

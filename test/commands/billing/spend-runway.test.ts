@@ -211,7 +211,7 @@ describe('billing runway', () => {
   ])(
     'compares a balance of %s with --fail-below %s and exits with %i',
     async (balance, limit, exit) => {
-      await known(service.machine('trainer'));
+      await known(service.instance('trainer'));
       service.balance = balance;
       const { code, doc, stderr } = await runway('--fail-below', limit);
       expect(code).toBe(exit);
@@ -250,7 +250,7 @@ describe('billing runway', () => {
   test.each([null, '', 'soon', '-1.00'])(
     'shows the reason instead of hours if the price of an instance is %j',
     async (price_per_hour_snapshot) => {
-      await known(service.machine('told'), service.machine('mute', { price_per_hour_snapshot }));
+      await known(service.instance('told'), service.instance('mute', { price_per_hour_snapshot }));
       const { doc } = await runway();
       expect(doc).toMatchObject({
         per_hour: '89.90',
@@ -269,8 +269,8 @@ describe('billing runway', () => {
   );
 
   test("shows no hours if an instance can't be read", async () => {
-    await known(service.machine('told'));
-    const unread = service.machine('unread');
+    await known(service.instance('told'));
+    const unread = service.instance('unread');
     service.broken.set(`/instances/${unread}`, FAULT);
     service.drive('data', { current_instance_id: unread });
     const { doc } = await runway();
@@ -285,12 +285,12 @@ describe('billing runway', () => {
     service.broken.set('/storage/drives', 'hangUp');
     expect((await runway()).doc.hours_left_unknown).toBe('not_read');
     service.broken.clear();
-    await known(service.machine('told'));
+    await known(service.instance('told'));
     expect((await runway()).doc).toMatchObject({ hours_left_unknown: null, hours_left: '111.23' });
   });
 
   test('never passes with an unknown price', async () => {
-    await known(service.machine('mute', { price_per_hour_snapshot: null }));
+    await known(service.instance('mute', { price_per_hour_snapshot: null }));
     const { code, doc } = await runway('--fail-below', '24h');
     expect({ code, below: doc.below }).toEqual({ code: 10, below: null });
     expect((await runway('--fail-below', '500')).code).toBe(0);
@@ -300,7 +300,7 @@ describe('billing runway', () => {
   });
 
   test('passes with what may bill only if the balance covers its price too', async () => {
-    await known(service.machine('quiet', { status: 'STOPPED' }));
+    await known(service.instance('quiet', { status: 'STOPPED' }));
     service.balance = '269.70';
     expect((await runway('--fail-below', '3h')).code).toBe(0);
     const { code, doc, stderr } = await runway('--fail-below', '181m');
@@ -364,7 +364,7 @@ describe('billing runway', () => {
   test.each(['/storage/drives', '/billing/transactions', '/users/me'])(
     "never passes if %s can't be read, and fails if the rest is too little",
     async (path) => {
-      await known(service.machine('trainer'));
+      await known(service.instance('trainer'));
       service.broken.set(path, FAULT);
       const { code, doc } = await runway('--fail-below', '24h');
       expect({ code, below: doc.below }).toEqual({ code: 1, below: null });

@@ -6,15 +6,15 @@ import { HARDWARE, IMAGE, OFFER } from '../../support/sandbox-ids.ts';
 import type { Answer, RecordedRequest } from '../../support/service.ts';
 import { ok } from '../../support/service.ts';
 
-const MACHINE = '11111111-1111-4111-8111-111111111111';
+const INSTANCE = '11111111-1111-4111-8111-111111111111';
 const OTHER = '22222222-2222-4222-8222-222222222222';
 const A = 'aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaaa';
 const B = 'bbbbbbbb-bbbb-4bbb-8bbb-bbbbbbbbbbbb';
 const UBUNTU = 'cccccccc-cccc-4ccc-8ccc-cccccccccccc';
 
-type Machine = Record<string, unknown>;
+type Instance = Record<string, unknown>;
 
-function machine(id: string, changes: Machine = {}): Machine {
+function instance(id: string, changes: Instance = {}): Instance {
   return {
     id,
     name: 'trainer',
@@ -28,12 +28,12 @@ function machine(id: string, changes: Machine = {}): Machine {
 }
 
 /** A service with these instances, which rents more like the first one. */
-function serviceOf(machines: ReadonlyMap<string, Machine>) {
+function serviceOf(instances: ReadonlyMap<string, Instance>) {
   return ({ method, path, body }: RecordedRequest): Answer => {
-    const found = machines.get(path.split('/')[2] ?? '');
+    const found = instances.get(path.split('/')[2] ?? '');
     if (method === 'POST') {
       const { instance_name: name } = body as { instance_name: string };
-      const data = { ...machine(OTHER), name };
+      const data = { ...instance(OTHER), name };
       return ok(data, 201);
     }
     return found === undefined
@@ -43,12 +43,12 @@ function serviceOf(machines: ReadonlyMap<string, Machine>) {
 }
 
 let world: World;
-let machines: Map<string, Machine>;
+let instances: Map<string, Instance>;
 const worlds: World[] = [];
 
 beforeEach(async () => {
-  machines = new Map([[MACHINE, machine(MACHINE)]]);
-  world = await createWorld({ handler: serviceOf(machines) });
+  instances = new Map([[INSTANCE, instance(INSTANCE)]]);
+  world = await createWorld({ handler: serviceOf(instances) });
   worlds.push(world);
 });
 afterEach(async () => {
@@ -56,7 +56,7 @@ afterEach(async () => {
 });
 
 const file = () => join(world.home, 'state', 'catalog.json');
-const see = (id: string = MACHINE) => world.cli(['instances', 'get', id, '-q']);
+const see = (id: string = INSTANCE) => world.cli(['instances', 'get', id, '-q']);
 
 async function entries(of: World = world, ...argv: string[]) {
   const { code, stdout, stderr } = await of.cli(['catalog', 'list', '--json', ...argv]);
@@ -135,18 +135,18 @@ image  Ubuntu 22.04  ${UBUNTU}           -  -                         2026-01-15
 describe('learning from instances', () => {
   test('keeps the price of the newest instance, whichever is read last', async () => {
     await see();
-    machines.set(
+    instances.set(
       OTHER,
-      machine(OTHER, {
+      instance(OTHER, {
         price_per_hour_snapshot: '70.00',
         created_at: '2025-06-01T00:00:00.000Z',
       }),
     );
     await see(OTHER);
     expect((await entries())[0]).toMatchObject({ price_per_hour: '89.90' });
-    machines.set(
+    instances.set(
       OTHER,
-      machine(OTHER, {
+      instance(OTHER, {
         price_per_hour_snapshot: '99.123456789012345678901',
         created_at: '2026-01-14T00:00:00.000Z',
       }),
@@ -175,14 +175,14 @@ describe('learning from instances', () => {
     ['no ids', { offer: { name: 'x' }, base_image: {} }],
     ['an id that can be none', { offer: { id: '../x', name: 'x' }, base_image: { id: '' } }],
   ])('learns nothing from an instance with %s', async (_what, changes) => {
-    const { offer: _offer, base_image: _image, ...bare } = machine(MACHINE);
-    machines.set(MACHINE, { ...bare, ...changes });
+    const { offer: _offer, base_image: _image, ...bare } = instance(INSTANCE);
+    instances.set(INSTANCE, { ...bare, ...changes });
     expect(await see()).toMatchObject({ code: 0, stderr: '' });
     expect(await entries()).toEqual([]);
   });
 
   test('does not store an invalid price', async () => {
-    machines.set(MACHINE, machine(MACHINE, { price_per_hour_snapshot: 'free' }));
+    instances.set(INSTANCE, instance(INSTANCE, { price_per_hour_snapshot: 'free' }));
     await see();
     expect((await entries())[0]).toMatchObject({ name: 'RTX 4090', price_per_hour: null });
   });
@@ -203,9 +203,9 @@ describe('learning from instances', () => {
     const offers = Array.from({ length: 12 }, (_, at) => `offer-${at}`);
     for (const [at, id] of offers.entries()) {
       const uuid = `33333333-3333-4333-8333-3333333333${String(at).padStart(2, '0')}`;
-      machines.set(uuid, machine(uuid, { offer: { id, name: id } }));
+      instances.set(uuid, instance(uuid, { offer: { id, name: id } }));
     }
-    await Promise.all([...machines.keys()].map((id) => see(id)));
+    await Promise.all([...instances.keys()].map((id) => see(id)));
     const kept = (await entries(world, '--kind', 'offer')).map((one: { id: string }) => one.id);
     expect(kept.sort()).toEqual([...offers, A].sort());
   });
@@ -327,7 +327,7 @@ describe('instances create by name', () => {
 
   test('refuses a name of two offers with both IDs, unless one was given by hand', async () => {
     await see();
-    machines.set(OTHER, machine(OTHER, { offer: { id: B, name: 'RTX 4090', region: 'ru-2' } }));
+    instances.set(OTHER, instance(OTHER, { offer: { id: B, name: 'RTX 4090', region: 'ru-2' } }));
     await see(OTHER);
     const { code, stderr, requests } = await create('--offer', 'rtx-4090', '--image', UBUNTU);
     expect({ code, requests }).toEqual({ code: 2, requests: [] });
@@ -440,7 +440,7 @@ describe("a file that can't be used", () => {
   test('warns once in other commands', async () => {
     await putFile('{');
     const { code, stdout, stderr } = await see();
-    expect({ code, stdout }).toEqual({ code: 0, stdout: `${MACHINE}\n` });
+    expect({ code, stdout }).toEqual({ code: 0, stdout: `${INSTANCE}\n` });
     expect(stderr).toMatch(/^warning: The names of offers and images in .* can't be used: .*\n$/);
     const rented = await world.cli(['instances', 'create', 'box', '--offer', A, '--image', UBUNTU]);
     expect(rented.code).toBe(0);

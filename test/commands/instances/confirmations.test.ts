@@ -16,7 +16,7 @@ beforeEach(async () => {
 });
 afterEach(() => world.close());
 
-async function machine(name: string, ...flags: string[]): Promise<void> {
+async function instance(name: string, ...flags: string[]): Promise<void> {
   const argv = ['instances', 'create', name, ...HARDWARE, ...flags, '--wait'];
   const { code, stderr } = await world.cli(argv);
   expect(code, stderr).toBe(0);
@@ -24,8 +24,8 @@ async function machine(name: string, ...flags: string[]): Promise<void> {
 
 describe('the question before a termination', () => {
   test('shows each instance with its price, its age and what is returned', async () => {
-    await machine('trainer');
-    await machine('second');
+    await instance('trainer');
+    await instance('second');
     world.clock.advance(2 * HOUR + 30 * 60_000);
     const { stderr, code } = await world.cli(['instances', 'terminate', 'trainer', 'second'], {
       terminal: true,
@@ -42,7 +42,7 @@ describe('the question before a termination', () => {
   });
 
   test('promises the amount that is then returned, except for the time in between', async () => {
-    await machine('trainer');
+    await instance('trainer');
     world.clock.advance(20 * 60_000);
     const told = await world.cli(['instances', 'terminate', 'trainer'], {
       terminal: true,
@@ -55,7 +55,7 @@ describe('the question before a termination', () => {
   });
 
   test('reports afterwards what should be returned, if paid time is left', async () => {
-    await machine('trainer');
+    await instance('trainer');
     world.clock.advance(20 * 60_000);
     const { code, stdout, stderr } = await world.cli(['instances', 'terminate', 'trainer'], {
       terminal: true,
@@ -84,7 +84,7 @@ describe('the question before a termination', () => {
   });
 
   test('shows the amount in the log with --wait, and no estimate', async () => {
-    await machine('trainer');
+    await instance('trainer');
     world.clock.advance(20 * 60_000);
     const argv = ['instances', 'terminate', 'trainer', '--yes', '--wait'];
     const { code, stderr } = await world.cli(argv);
@@ -96,13 +96,13 @@ describe('the question before a termination', () => {
   });
 
   test('promises nothing if it read nothing and does not wait', async () => {
-    await machine('trainer');
+    await instance('trainer');
     const { stderr } = await world.cli(['instances', 'terminate', 'trainer', '--yes']);
     expect(stderr).toBe('');
   });
 
   test('promises nothing for a stopped instance', async () => {
-    await machine('trainer');
+    await instance('trainer');
     await world.cli(['instances', 'stop', 'trainer', '--wait']);
     const { stderr } = await world.cli(['instances', 'terminate', 'trainer'], {
       terminal: true,
@@ -112,8 +112,8 @@ describe('the question before a termination', () => {
   });
 
   test('is not asked about a terminated instance', async () => {
-    await machine('trainer');
-    await machine('second');
+    await instance('trainer');
+    await instance('second');
     await world.cli(['instances', 'terminate', 'trainer', '-y', '--wait']);
     const argv = ['instances', 'terminate', 'trainer'];
     const alone = await world.cli(argv, { terminal: true, stdin: '' });
@@ -127,7 +127,7 @@ describe('the question before a termination', () => {
   });
 
   test('is asked about an instance that is terminating, which may come back', async () => {
-    await machine('trainer');
+    await instance('trainer');
     await world.cli(['instances', 'terminate', 'trainer', '-y']);
     const argv = ['instances', 'terminate', 'trainer'];
     const asked = await world.cli(argv, { terminal: true, stdin: 'n\n' });
@@ -137,7 +137,7 @@ describe('the question before a termination', () => {
   });
 
   test('is skipped with --yes, and nothing is read', async () => {
-    await machine('trainer');
+    await instance('trainer');
     const { requests, stderr } = await world.cli(['instances', 'terminate', 'trainer', '-y'], {
       terminal: true,
     });
@@ -148,8 +148,8 @@ describe('the question before a termination', () => {
 
 describe('the question before a start', () => {
   test('shows what is reserved', async () => {
-    await machine('trainer');
-    await machine('second');
+    await instance('trainer');
+    await instance('second');
     await world.cli(['instances', 'stop', 'trainer', 'second', '--wait']);
     const before = (await world.sandbox.status()).available;
     const { stderr } = await world.cli(['instances', 'start', 'trainer', 'second']);
@@ -159,8 +159,8 @@ describe('the question before a start', () => {
   });
 
   test('counts only instances that can be started', async () => {
-    await machine('trainer');
-    await machine('second');
+    await instance('trainer');
+    await instance('second');
     await world.cli(['instances', 'stop', 'trainer', '--wait']);
     const { code, stderr } = await world.cli(['instances', 'start', 'trainer', 'second']);
     expect(code).toBe(5);
@@ -186,7 +186,7 @@ describe('the question before a start', () => {
   );
 
   test('reads the price of an instance that is not known here', async () => {
-    await machine('trainer');
+    await instance('trainer');
     await world.cli(['instances', 'stop', 'trainer', '--wait']);
     const [known] = (await world.sandbox.status()).instances;
     const { stderr } = await world.cli(['instances', 'start', known?.id ?? ''], {
@@ -209,7 +209,7 @@ describe('the question before a start', () => {
 describe('a reorder', () => {
   test('lists by name what is not copied', async () => {
     await world.cli(['drives', 'create', 'data', '--size', '10']);
-    await machine('lab', '--template', 'jupyterlab', '--drive', 'data');
+    await instance('lab', '--template', 'jupyterlab', '--drive', 'data');
     await world.cli(['instances', 'terminate', 'lab', '-y', '--wait']);
     const { stderr } = await world.cli(['instances', 'reorder', 'lab', 'lab-2'], {
       terminal: true,
@@ -221,7 +221,7 @@ describe('a reorder', () => {
   });
 
   test('terminates an instance that costs more than --max-price', async () => {
-    await machine('trainer');
+    await instance('trainer');
     await world.cli(['instances', 'terminate', 'trainer', '-y', '--wait']);
     const argv = ['instances', 'reorder', 'trainer', 'again', '--max-price', '89.89'];
     const { code, stdout, stderr, requests } = await world.cli(argv);

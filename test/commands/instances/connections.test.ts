@@ -34,12 +34,12 @@ const TEMPLATES = [
 ];
 
 /** A service with one instance, whose connection data the test sets. */
-function serviceWith(machine: Record<string, unknown>): Promise<World> {
+function serviceWith(instance: Record<string, unknown>): Promise<World> {
   return createWorld({
     handler: ({ path }) =>
       path === '/templates'
         ? ok(TEMPLATES)
-        : ok({ id: ID, name: 'lab', status: 'ACTIVE', ip_address: '203.0.113.7', ...machine }),
+        : ok({ id: ID, name: 'lab', status: 'ACTIVE', ip_address: '203.0.113.7', ...instance }),
   });
 }
 

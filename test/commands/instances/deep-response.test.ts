@@ -22,7 +22,7 @@ beforeEach(async () => {
 afterEach(() => world.close());
 
 /** An instance with a deeply nested undocumented field, with a secret at the bottom. */
-function machine(levels: number, status = 200): Answer {
+function instance(levels: number, status = 200): Answer {
   const inner = `${'[{"a":'.repeat(levels / 2)}"hunter2hunter2"${'}]'.repeat(levels / 2)}`;
   const fields = `"id":"${NEW}","name":"box","status":"ACTIVE","metadata":{"x":${inner}},"new":${inner}`;
   return { status, body: `{"status":"success","code":${status},"data":{${fields}}}` };
@@ -30,7 +30,7 @@ function machine(levels: number, status = 200): Answer {
 
 describe('a response that is nested very deep', () => {
   test.each(FORMATS)("is rejected as the service's fault: %s", async (format) => {
-    answer = () => machine(3000);
+    answer = () => instance(3000);
     const { code, stdout, stderr } = await world.cli(['instances', 'get', NEW, '-o', format]);
     expect({ code, stdout }).toEqual({ code: 10, stdout: '' });
     expect(stderr).toContain(
@@ -39,7 +39,7 @@ describe('a response that is nested very deep', () => {
   });
 
   test.each(FORMATS)('is shown like any other up to the limit: %s', async (format) => {
-    answer = (path) => (path.startsWith('/instances/') ? machine(MOST - 1) : undefined);
+    answer = (path) => (path.startsWith('/instances/') ? instance(MOST - 1) : undefined);
     const { code, stdout } = await world.cli(['instances', 'get', NEW, '-o', format]);
     expect(code).toBe(0);
     expect(stdout).toContain(format === 'id' ? NEW : 'box');
@@ -48,7 +48,7 @@ describe('a response that is nested very deep', () => {
   test('keeps the ID of a new instance and reports it', async () => {
     service.posts.push(() => {
       service.rent(NEW, 'box');
-      return machine(3000, 201);
+      return instance(3000, 201);
     });
     const { code, stdout, stderr } = await world.cli(['instances', 'create', 'box', ...HARDWARE]);
     expect({ code, stdout }).toEqual({ code: 10, stdout: '' });
@@ -59,7 +59,7 @@ describe('a response that is nested very deep', () => {
   });
 
   test('is reported by its status if it is a refusal', async () => {
-    answer = () => machine(3000, 403);
+    answer = () => instance(3000, 403);
     expect((await world.cli(['instances', 'get', NEW])).code).toBe(4);
     expect((await world.cli(['api', 'GET', '/x'])).code).toBe(4);
   });
@@ -67,7 +67,7 @@ describe('a response that is nested very deep', () => {
   test.each([['/x'], ['/x', '--json'], ['/x', '-o', 'jsonl'], ['/x', '--paginate']])(
     'is not shown by api: %s %s',
     async (...argv) => {
-      answer = () => machine(3000);
+      answer = () => instance(3000);
       const { code, stdout, stderr } = await world.cli(['api', 'GET', ...argv]);
       expect({ code, stdout }).toEqual({ code: 10, stdout: '' });
       expect(stderr).toContain(`he answer to GET /x is nested more than ${DEEPEST} levels deep`);

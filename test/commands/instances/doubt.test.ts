@@ -111,7 +111,7 @@ test('reports an expensive instance as billing if its termination leaves it ACTI
     ok(service.rent(NEW, 'trainer', { price_per_hour_snapshot: '99.00' }), 201),
   );
   // The service responds to a terminate with the unchanged instance.
-  service.terminations.push((id) => ok(service.machines.get(id)));
+  service.terminations.push((id) => ok(service.instances.get(id)));
   const { code, stderr } = await world.cli([...CREATE, '--max-price', '20', '--json']);
   expect(code).toBe(1);
   const { error } = JSON.parse(stderr.trim().split('\n').at(-1) ?? '');
@@ -213,11 +213,11 @@ test('lists both the UNKNOWN name and an instance that the service renamed', asy
 describe('an ID that create believes', () => {
   test('was found through a drive a moment before', async () => {
     service.posts.push(async () => {
-      const machine = service.rent(NEW, 'trainer');
+      const instance = service.rent(NEW, 'trainer');
       service.drives = [{ id: 'd1', current_instance_id: NEW }];
       world.clock.advance(10);
       expect(await listed()).toContainEqual(expect.objectContaining({ id: NEW }));
-      return ok(machine, 201);
+      return ok(instance, 201);
     });
     const { code, stdout } = await world.cli([...CREATE, '-q']);
     expect({ code, stdout }).toEqual({ code: 0, stdout: `${NEW}\n` });

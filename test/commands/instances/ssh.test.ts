@@ -16,7 +16,7 @@ afterEach(async () => {
 });
 
 /** A service with one instance, and an ssh that records its arguments. */
-async function worldWith(machine: Record<string, unknown>): Promise<World> {
+async function worldWith(instance: Record<string, unknown>): Promise<World> {
   const world = await createWorld({
     handler: ({ path }) =>
       path === `/instances/${ID}`
@@ -27,7 +27,7 @@ async function worldWith(machine: Record<string, unknown>): Promise<World> {
             ip_address: '192.168.5.6',
             ssh_username: 'root',
             ssh_port: 22,
-            ...machine,
+            ...instance,
           })
         : { status: 404, body: { statusCode: 404, message: 'no', error: 'Not Found' } },
   });
@@ -125,8 +125,8 @@ describe("an instance that can't be entered", () => {
     [{ ssh_username: '-l' }, 10, `"-l" as the instance's user name`],
     [{ ssh_port: 22.5 }, 10, `"22.5" as the instance's SSH port`],
     [{ ssh_port: 0 }, 10, `"0" as the instance's SSH port`],
-  ])('rejects %j with exit code %i', async (machine, exit, words) => {
-    const world = await worldWith(machine);
+  ])('rejects %j with exit code %i', async (instance, exit, words) => {
+    const world = await worldWith(instance);
     const { code, stdout, stderr } = await run(world, 'ssh', ID);
     expect({ code, stdout }).toEqual({ code: exit, stdout: '' });
     expect(stderr).toContain(words);

@@ -42,13 +42,13 @@ describe('instances wait --for ssh', () => {
   });
 
   /** A world with the given instance and an SSH server on this computer. */
-  async function besideSshd(machineOf: (port: number) => Record<string, unknown>) {
+  async function besideSshd(instanceOf: (port: number) => Record<string, unknown>) {
     const { createServer } = await import('node:net');
     const sshd = createServer((socket) => socket.end('SSH-2.0-Test\r\n'));
     await new Promise<void>((resolve) => sshd.listen(0, '127.0.0.1', resolve));
     const { port } = sshd.address() as { port: number };
     const near = await createWorld({
-      handler: () => ok({ id: boxId(1), name: 'box', ...machineOf(port) }),
+      handler: () => ok({ id: boxId(1), name: 'box', ...instanceOf(port) }),
     });
     const stopSshd = () => new Promise((resolve) => sshd.close(resolve));
     const close = async () => {
@@ -93,14 +93,17 @@ describe('instances wait --for ssh', () => {
   test.each([
     ['SSH port', { ip_address: '127.0.0.1', ssh_port: 70_000 }],
     ['address', { ip_address: '-oProxyCommand=id', ssh_port: 22 }],
-  ])('ends at once with an invalid %s, and says that the instance bills', async (what, machine) => {
-    const { near, close } = await besideSshd(() => ({ status: 'ACTIVE', ...machine }));
-    const { code, stderr } = await near.cli(['instances', 'wait', boxId(1), '--for', 'ssh']);
-    await close();
-    expect(code).toBe(10);
-    expect(stderr).toContain(`as the instance's ${what}`);
-    expect(stderr).toContain('It may still be billing.');
-  });
+  ])(
+    'ends at once with an invalid %s, and says that the instance bills',
+    async (what, instance) => {
+      const { near, close } = await besideSshd(() => ({ status: 'ACTIVE', ...instance }));
+      const { code, stderr } = await near.cli(['instances', 'wait', boxId(1), '--for', 'ssh']);
+      await close();
+      expect(code).toBe(10);
+      expect(stderr).toContain(`as the instance's ${what}`);
+      expect(stderr).toContain('It may still be billing.');
+    },
+  );
 
   test('checks the port that was named with --wait=ssh', async () => {
     const { near, port, close } = await besideSshd(() => ({

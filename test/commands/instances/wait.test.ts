@@ -191,7 +191,7 @@ describe('instances wait', () => {
 });
 
 describe('instances wait during an outage', () => {
-  const machine = (id: string, status: string) => ok({ id, name: id, status });
+  const instance = (id: string, status: string) => ok({ id, name: id, status });
 
   test('reports an outage once and waits it out', async () => {
     let asked = 0;
@@ -200,7 +200,7 @@ describe('instances wait during an outage', () => {
         asked += 1;
         return asked > 1 && asked < 8
           ? 'hangUp'
-          : machine(boxId(1), asked > 8 ? 'ACTIVE' : 'CREATING');
+          : instance(boxId(1), asked > 8 ? 'ACTIVE' : 'CREATING');
       },
     });
     const { code, stdout, stderr } = await near.cli(['instances', 'wait', boxId(1), '-o', 'id']);
@@ -228,7 +228,7 @@ describe('instances wait during an outage', () => {
         asked.set(id, count);
         const isEarly = clock.now() < (allowedAt.get(id) ?? 0);
         if (isEarly) early.push(id);
-        if (count !== 2 && !isEarly) return machine(id, count === 1 ? 'CREATING' : end);
+        if (count !== 2 && !isEarly) return instance(id, count === 1 ? 'CREATING' : end);
         allowedAt.set(id, clock.now() + seconds * 1000);
         return { status: 429, headers: { 'retry-after': String(seconds) }, body: {} };
       },
@@ -282,7 +282,7 @@ describe('instances wait during an outage', () => {
     const near = await createWorld({
       handler: ({ method }) =>
         method === 'POST'
-          ? machine(boxId(1), 'TERMINATING')
+          ? instance(boxId(1), 'TERMINATING')
           : { status: 429, headers: { 'retry-after': '9999' }, body: {} },
     });
     const { code, stderr } = await near.cli([...argv, '--json']);
@@ -315,7 +315,7 @@ describe('instances wait during an outage', () => {
         most = Math.max(most, running);
         await new Promise((resolve) => setTimeout(resolve, 5));
         running -= 1;
-        return machine(path.split('/')[2] ?? '', path.endsWith(boxId(19)) ? 'ACTIVE' : 'CREATING');
+        return instance(path.split('/')[2] ?? '', path.endsWith(boxId(19)) ? 'ACTIVE' : 'CREATING');
       },
     });
     const waited = await near.cli(['instances', 'wait', ...ids, '--wait-timeout', '10s', '--json']);
@@ -337,7 +337,7 @@ describe('instances wait during an outage', () => {
         asked += 1;
         if (asked % 5 === 0) interrupt.abort(new CliError('interrupted', 'Interrupted.'));
         const id = path.split('/')[2] ?? '';
-        return machine(
+        return instance(
           id,
           id === 'b0000000-0000-4000-8000-00000000000c' ? 'TERMINATING' : 'ACTIVE',
         );

@@ -17,7 +17,7 @@ beforeEach(async () => {
   service = new RentingService();
   service.balance = '10.00';
   service.onRead = async (id) => {
-    const { name } = service.machines.get(id) ?? { name: '' };
+    const { name } = service.instances.get(id) ?? { name: '' };
     service.rent(id, name, { status: 'ACTIVE' });
   };
   keys = [];

@@ -39,7 +39,7 @@ function answered(argv: readonly string[], ...lines: readonly string[]) {
   });
 }
 
-const machines = async () => JSON.parse(await done('instances', 'list', '--all', '--json'));
+const instances = async () => JSON.parse(await done('instances', 'list', '--all', '--json'));
 
 const RENT_IT = 'yes';
 
@@ -55,9 +55,9 @@ describe('instances create asks for what is missing', () => {
     expect(stderr).toContain(
       'gpucloud instances create box --offer rtx-4090 --image ubuntu-22-04 --ssh-key laptop --template jupyterlab --drive datasets --wait',
     );
-    expect(await machines()).toMatchObject([{ name: 'box', status: 'ACTIVE' }]);
+    expect(await instances()).toMatchObject([{ name: 'box', status: 'ACTIVE' }]);
     expect(JSON.parse(await done('drives', 'list', '--json'))).toMatchObject([
-      { name: 'datasets', current_instance_id: (await machines())[0].id },
+      { name: 'datasets', current_instance_id: (await instances())[0].id },
     ]);
   });
 
@@ -74,7 +74,7 @@ describe('instances create asks for what is missing', () => {
     expect(stderr).toContain('Set A in the environment first.');
     expect(stderr).not.toContain('a-secret');
     expect(stdout).toContain('"env":[{"key":"A","value":"a-secret"}]');
-    expect(await machines()).toEqual([]);
+    expect(await instances()).toEqual([]);
   });
 
   test('names a key with a very long name by its ID in the command', async () => {
@@ -118,7 +118,7 @@ describe('instances create asks for what is missing', () => {
       ...['rtx 4090', 'none', '1', 'none', 'change', 'offer', 'a100', RENT_IT],
     );
     expect(code, stderr).toBe(0);
-    expect(await machines()).toMatchObject([{ name: 'box', offer: { name: 'A100 80GB' } }]);
+    expect(await instances()).toMatchObject([{ name: 'box', offer: { name: 'A100 80GB' } }]);
   });
 
   test('accepts an ID that no list has', async () => {
@@ -159,7 +159,7 @@ describe('instances create asks for what is missing', () => {
     expect(code, stderr).toBe(0);
     expect(stderr).toContain('several offers are called that: give an ID');
     expect(stderr).toContain('an id holds letters');
-    expect(await machines()).toMatchObject([{ name: 'box', offer: { name: 'RTX 4090' } }]);
+    expect(await instances()).toMatchObject([{ name: 'box', offer: { name: 'RTX 4090' } }]);
   });
 
   test('rents nothing if the user leaves at the end', async () => {
@@ -169,7 +169,7 @@ describe('instances create asks for what is missing', () => {
     );
     expect({ code, stdout }).toEqual({ code: 130, stdout: '' });
     expect(stderr).toMatch(/Cancelled\. Nothing was rented\.\n$/);
-    expect(await machines()).toEqual([]);
+    expect(await instances()).toEqual([]);
   });
 });
 
@@ -220,8 +220,8 @@ describe('after the last answer', () => {
   });
 
   test('ignores a refusal of the reading', async () => {
-    const machine = { id: ID, name: 'box', status: 'PROVISIONING' };
-    const { stderr } = await rentAt(ok(machine, 201), no(401, 'No'));
+    const instance = { id: ID, name: 'box', status: 'PROVISIONING' };
+    const { stderr } = await rentAt(ok(instance, 201), no(401, 'No'));
     expect(stderr).toContain(`Rented box (${ID})`);
     expect(stderr).not.toContain('Nothing was rented');
   });
@@ -241,7 +241,7 @@ describe('instances terminate without a name', () => {
     expect(code, stderr).toBe(0);
     expect(stderr).toContain('type yes or no');
     const statuses = Object.fromEntries(
-      (await machines()).map((m: { name: string; status: string }) => [m.name, m.status]),
+      (await instances()).map((m: { name: string; status: string }) => [m.name, m.status]),
     );
     expect(statuses).toEqual({
       one: expect.not.stringMatching(/^TERMINAT/),
@@ -253,7 +253,7 @@ describe('instances terminate without a name', () => {
     await rent('one');
     const { code } = await answered(['instances', 'terminate'], '1', 'no');
     expect(code).not.toBe(0);
-    expect(await machines()).toMatchObject([{ name: 'one', status: 'PROVISIONING' }]);
+    expect(await instances()).toMatchObject([{ name: 'one', status: 'PROVISIONING' }]);
   });
 });
 

@@ -50,9 +50,9 @@ describe('status', () => {
 
   test('prints with -q the IDs of instances that bill, or may', async () => {
     const ids = [
-      service.machine('runs', { created_at: service.ago(HOUR) }),
-      service.machine('halted', { status: 'STOPPED', created_at: service.ago(2 * HOUR) }),
-      service.machine('going', { status: 'TERMINATING', created_at: service.ago(3 * HOUR) }),
+      service.instance('runs', { created_at: service.ago(HOUR) }),
+      service.instance('halted', { status: 'STOPPED', created_at: service.ago(2 * HOUR) }),
+      service.instance('going', { status: 'TERMINATING', created_at: service.ago(3 * HOUR) }),
     ];
     await known(...ids);
     const { code, stdout, stderr } = await world.cli(['status', '-q']);
@@ -66,7 +66,7 @@ describe('status', () => {
 
   test('lists newest instances first, and suggests to terminate the most expensive', async () => {
     const made = (name: string, hours: number, fields = {}) =>
-      service.machine(name, { created_at: service.ago(hours * HOUR), ...fields });
+      service.instance(name, { created_at: service.ago(hours * HOUR), ...fields });
     await known(made('old', 9), made('new', 1), made('middle', 5));
     const { doc } = await status();
     expect(doc.instances.map(({ name }: { name: string }) => name)).toEqual([
@@ -81,7 +81,7 @@ describe('status', () => {
   });
 
   test('has in JSON everything on the screen', async () => {
-    await known(service.machine('trainer'));
+    await known(service.instance('trainer'));
     service.drive('data', { price_per_hour: '6.005' });
     service.balance = '287.715';
     const { code, doc } = await status();
@@ -132,7 +132,7 @@ describe('status', () => {
       return answer === 'hangUp' ? answer : { ...answer, headers: { date } };
     };
     world = await createWorld({ handler, clock });
-    await known(service.machine('trainer', { created_at: service.ago(3 * HOUR) }));
+    await known(service.instance('trainer', { created_at: service.ago(3 * HOUR) }));
     const { doc } = await status();
     expect(doc.as_of).toBe(new Date(service.now).toISOString());
     expect(doc.instances).toMatchObject([{ name: 'trainer', age_seconds: 3 * 3600 }]);
@@ -140,7 +140,7 @@ describe('status', () => {
   });
 
   test('makes its requests at once, and each only once', async () => {
-    const ids = Array.from({ length: 6 }, (_, at) => service.machine(`box-${at}`));
+    const ids = Array.from({ length: 6 }, (_, at) => service.instance(`box-${at}`));
     await known(...ids);
     await world.cli(['status']);
     // If it waited for each response, the first would never come.
@@ -157,7 +157,7 @@ describe('status', () => {
 
   test('shows the first of many instances in a terminal, and all with --all or in a pipe', async () => {
     const ids = Array.from({ length: 50 }, (_, at) =>
-      service.machine(`box-${at}`, { price_per_hour_snapshot: `${100 - at}.50` }),
+      service.instance(`box-${at}`, { price_per_hour_snapshot: `${100 - at}.50` }),
     );
     await known(...ids);
     const env = { NO_COLOR: '1' };
@@ -187,11 +187,11 @@ describe('status', () => {
 describe('the burn rate', () => {
   test('lists what may bill, with the most that it could cost', async () => {
     await known(
-      service.machine('on'),
-      service.machine('off', { status: 'STOPPED', price_per_hour_snapshot: '10' }),
-      service.machine('broken', { status: 'ERROR', failure_reason: 'no power' }),
-      service.machine('ending', { status: 'TERMINATING' }),
-      service.machine('new', { status: 'HIBERNATING' }),
+      service.instance('on'),
+      service.instance('off', { status: 'STOPPED', price_per_hour_snapshot: '10' }),
+      service.instance('broken', { status: 'ERROR', failure_reason: 'no power' }),
+      service.instance('ending', { status: 'TERMINATING' }),
+      service.instance('new', { status: 'HIBERNATING' }),
     );
     const { doc } = await status();
     expect(doc.burn).toMatchObject({ per_hour: '89.90', per_hour_at_most: '279.70' });
@@ -210,7 +210,7 @@ describe('the burn rate', () => {
   });
 
   test('does not take an unknown price as zero', async () => {
-    await known(service.machine('mute', { price_per_hour_snapshot: null }));
+    await known(service.instance('mute', { price_per_hour_snapshot: null }));
     const { doc } = await status();
     expect(doc.burn).toMatchObject({ per_hour: '0.00', per_hour_at_most: null });
     expect(codes(doc)).toContain('price_not_told');
@@ -227,7 +227,7 @@ describe('the balance', () => {
     ['0', 'balance_low', 'The balance is used up: top up'],
     ['much', 'balance_unknown', 'The service returned no readable balance'],
   ])('is explained if it is %s', async (balance, code, words) => {
-    await known(service.machine('trainer'));
+    await known(service.instance('trainer'));
     service.balance = balance;
     const { doc } = await status();
     expect(codes(doc)).toEqual([code]);
@@ -237,7 +237,7 @@ describe('the balance', () => {
   });
 
   test('keeps 30 digits exact', async () => {
-    await known(service.machine('trainer'));
+    await known(service.instance('trainer'));
     service.balance = '123456789012345678901234567890.123456789';
     const { doc } = await status();
     expect(doc.balance).toBe(service.balance);
@@ -297,17 +297,17 @@ describe('what needs attention', () => {
   });
 
   test('shows an instance that is gone, one in ERROR, one past its paid time', async () => {
-    const gone = service.machine('gone');
-    await known(gone, service.machine('late', { paid_until: service.ago(2 * HOUR) }));
-    service.machines.delete(gone);
+    const gone = service.instance('gone');
+    await known(gone, service.instance('late', { paid_until: service.ago(2 * HOUR) }));
+    service.instances.delete(gone);
     const { doc } = await status();
     expect(codes(doc).sort()).toEqual(['instance_gone', 'instance_overdue']);
   });
 
   test('shows an instance once its paid time is over for more than 10 minutes', async () => {
     const late = (seconds: number) => ({ paid_until: service.ago(seconds * 1000) });
-    const over = service.machine('over', late(610));
-    await known(over, service.machine('just', late(590)));
+    const over = service.instance('over', late(610));
+    await known(over, service.instance('just', late(590)));
     const { doc } = await status();
     expect(doc.attention).toMatchObject([{ code: 'instance_overdue', resource: over }]);
   });
@@ -328,7 +328,7 @@ describe('charges that nothing known explains', () => {
   };
 
   test('are shown, with the largest group of them', async () => {
-    await known(service.machine('trainer', { created_at: service.ago(3 * DAY) }));
+    await known(service.instance('trainer', { created_at: service.ago(3 * DAY) }));
     hourly('89.90', 30);
     expect((await status()).doc.charges.unexplained).toBe('0.00');
     hourly('50.00', 30);
@@ -352,7 +352,7 @@ describe('charges that nothing known explains', () => {
 
   test('are noticed within three hours even on an expensive day', async () => {
     await known(
-      service.machine('trainer', {
+      service.instance('trainer', {
         created_at: service.ago(3 * DAY),
         price_per_hour_snapshot: '100',
       }),
@@ -366,11 +366,11 @@ describe('charges that nothing known explains', () => {
   });
 
   test('are none if an instance that ended today explains them', async () => {
-    const id = service.machine('gone', { created_at: service.ago(20 * HOUR) });
+    const id = service.instance('gone', { created_at: service.ago(20 * HOUR) });
     await known(id);
     hourly('89.90', 20);
-    service.machines.set(id, {
-      ...service.machines.get(id),
+    service.instances.set(id, {
+      ...service.instances.get(id),
       status: 'TERMINATED',
       terminated_at: service.ago(0),
     });
@@ -382,7 +382,7 @@ describe('charges that nothing known explains', () => {
   });
 
   test('are found in a history of 10,000 with few requests', async () => {
-    await known(service.machine('trainer', { created_at: service.ago(400 * DAY) }));
+    await known(service.instance('trainer', { created_at: service.ago(400 * DAY) }));
     hourly('100.00', 10_000);
     const { doc, requests } = await status();
     expect(doc.charges).toMatchObject({ charged: '2400.00', unexplained: '152.50' });
@@ -393,7 +393,7 @@ describe('charges that nothing known explains', () => {
     'are not judged if a long history has the order: %s',
     async (order) => {
       service.order = order;
-      await known(service.machine('trainer'));
+      await known(service.instance('trainer'));
       hourly('100.00', 2000);
       const { doc, requests } = await status();
       expect(doc.charges).toBeNull();
@@ -404,7 +404,7 @@ describe('charges that nothing known explains', () => {
 
   test('are searched in at most six pages, and not judged beyond', async () => {
     service.limit = 5;
-    await known(service.machine('trainer', { created_at: service.ago(40 * DAY) }));
+    await known(service.instance('trainer', { created_at: service.ago(40 * DAY) }));
     hourly('100.00', 500);
     const few = await status();
     expect(few.doc.charges).toMatchObject({ charged: '2400.00', unexplained: '152.50' });
@@ -419,7 +419,7 @@ describe('charges that nothing known explains', () => {
 
   test('are searched in a short unordered history as a whole', async () => {
     service.order = 'none';
-    await known(service.machine('trainer', { created_at: service.ago(40 * DAY) }));
+    await known(service.instance('trainer', { created_at: service.ago(40 * DAY) }));
     hourly('89.90', 300);
     expect((await status()).doc.charges).toMatchObject({ charged: '2157.60', unexplained: '0.00' });
   });
@@ -445,7 +445,7 @@ describe("a part that can't be read", () => {
     ['/storage/drives', 'drives', 'The drives'],
     ['/users/me', 'profile', 'The balance'],
   ])('leaves the others alone and decides the exit code: %s', async (path, part, words) => {
-    await known(service.machine('trainer'));
+    await known(service.instance('trainer'));
     service.drive('data');
     service.broken.set(path, FAULT);
     const { code, stdout, stderr } = await world.cli(['status']);
@@ -461,8 +461,8 @@ describe("a part that can't be read", () => {
   });
 
   test('shows the last known state of an instance', async () => {
-    const id = service.machine('trainer');
-    await known(id, service.machine('second'));
+    const id = service.instance('trainer');
+    await known(id, service.instance('second'));
     service.broken.set(`/instances/${id}`, FAULT);
     const { doc, code } = await status();
     expect(code).toBe(1);
@@ -474,7 +474,7 @@ describe("a part that can't be read", () => {
   });
 
   test('is one error if nothing can be read, with the last known state', async () => {
-    await known(service.machine('trainer'));
+    await known(service.instance('trainer'));
     service.broken.set('/', 'hangUp');
     const { code, stdout, stderr } = await world.cli(['status']);
     expect(code).not.toBe(0);
@@ -483,7 +483,7 @@ describe("a part that can't be read", () => {
   });
 
   test('prints nothing on stdout if the key is refused', async () => {
-    await known(service.machine('trainer'));
+    await known(service.instance('trainer'));
     service.broken.set('/', { status: 401, body: { statusCode: 401, message: 'no', error: 'no' } });
     expect(await world.cli(['status'])).toMatchObject({ code: 4, stdout: '' });
   });

@@ -25,7 +25,7 @@ afterEach(() => world.close());
 
 const REAP = ['instances', 'reap', '--json'];
 const terminations = ({ path }: { path: string }) => path.endsWith('/terminate');
-const statusOf = (id: string) => world.rented.machines.get(id)?.status;
+const statusOf = (id: string) => world.rented.instances.get(id)?.status;
 const heartbeat = () => heartbeatOf(join(world.home, 'state'), '@environment');
 
 describe('reap', () => {
@@ -124,7 +124,7 @@ describe('reap', () => {
 
   test('exits with 7 for an instance that the service does not find', async () => {
     world.clock.advance(5 * HOUR);
-    world.rented.machines.delete(ID);
+    world.rented.instances.delete(ID);
     const { code, stdout, stderr } = await world.cli(REAP);
     expect({ code, rows: JSON.parse(stdout) }).toMatchObject({
       code: 7,
