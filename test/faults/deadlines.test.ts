@@ -56,8 +56,10 @@ async function reap({ books, gpucloud, home, proxy }: Rig): Promise<Outcome> {
   const { code, stderr } = await gpucloud(['instances', 'reap', '--json']);
   const list = await gpucloud(['instances', 'list', '--all', '--json']);
   const unknown = (JSON.parse(list.stdout) as Row[]).filter(({ status }) => status === 'UNKNOWN');
-  const alive = [...books.machines.values()].filter(({ status }) => !status.startsWith('TERMINAT'));
-  const rented = books.machines.size;
+  const alive = [...books.instances.values()].filter(
+    ({ status }) => !status.startsWith('TERMINAT'),
+  );
+  const rented = books.instances.size;
   const wrong = alive.flatMap(({ id, name }) => {
     if (kept.includes(id)) return [`${name} (${id}) is alive, and its ID was known`];
     return unknown.some((row) => row.name === name) ? [] : [`${name} (${id}) is lost`];

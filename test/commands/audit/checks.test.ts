@@ -50,7 +50,10 @@ async function known(...ids: string[]): Promise<void> {
 }
 
 const running = (fields = {}) =>
-  service.machine(`box-${service.machines.size + 1}`, { created_at: service.ago(HOUR), ...fields });
+  service.instance(`box-${service.instances.size + 1}`, {
+    created_at: service.ago(HOUR),
+    ...fields,
+  });
 
 function keys(...list: object[]): void {
   const fields = { is_active: true, expires_at: null };
@@ -110,7 +113,7 @@ describe('--exact', () => {
     [
       'the status of an instance',
       () => {
-        for (const instance of service.machines.values()) instance.status = 'STOPPING';
+        for (const instance of service.instances.values()) instance.status = 'STOPPING';
       },
       'An instance changed while it was read.',
     ],
@@ -181,7 +184,7 @@ describe('instances that ended here', () => {
     const created_at = service.ago(48 * HOUR);
     const id = running({ status: 'TERMINATED', created_at, terminated_at });
     await known(id);
-    return service.machines.get(id) ?? {};
+    return service.instances.get(id) ?? {};
   }
   const check = () => resultOf('ended_but_charged');
 
