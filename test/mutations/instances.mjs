@@ -166,6 +166,22 @@ export const instances = [
     ],
   },
   {
+    file: 'instances/request/guards.ts',
+    tests: 'instances/guards',
+    changes: [
+      ['one instance more than allowed is rented', 'living.length < most', 'living.length <= most'],
+      ['an open request costs nothing', 'of [...open, request]) {', 'of [request]) {'],
+      [
+        'instances are not read again',
+        'await readAll((await livingIn(journal)).instances, context);',
+        '',
+      ],
+      ['a request of unknown outcome is not counted', '[...unknown, ...inFlight]', '[...inFlight]'],
+      ['a request in flight is not counted', '[...unknown, ...inFlight]', '[...unknown]'],
+      ['a deadline is not required', 'guards.require_deadline === true && ', 'false && '],
+    ],
+  },
+  {
     file: 'instances/reconcile.ts',
     tests: 'commands/instances/recover',
     changes: [

@@ -7,6 +7,39 @@ export const money = [
     changes: [['more comes back than was reserved', 'left > HOUR', 'left > 2 * HOUR']],
   },
   {
+    file: 'money/audit/exact.ts',
+    tests: 'commands/audit',
+    changes: [
+      ['the update is sent again', 'sent = true;', ''],
+      [
+        'an account without a name is updated',
+        "name == null || name.trim() === ''",
+        'name == null',
+      ],
+      ['a change of the balance is not seen', 'before.balance !== after.balance', 'false'],
+      ['a change of an instance is not seen', 'seen(instances.rows) === seen(rows)', 'true'],
+      ['less than the known prices is ok', 'if (more.eq(0))', 'if (more.lte(0))'],
+      ['a stopped instance holds nothing', 'more.lte(most)', 'false'],
+      ['an untracked instance holds nothing', ' && hidden.length === 0', ''],
+    ],
+  },
+  {
+    file: 'money/audit/ended.ts',
+    tests: 'commands/audit',
+    changes: [
+      ['the last hour is charged too late', 'endedAt + LATE', 'endedAt'],
+      ['an instance that runs again is over', 'if (mayBill(status)) return', 'if (false) return'],
+    ],
+  },
+  {
+    file: 'money/account.ts',
+    tests: 'commands/status',
+    changes: [
+      ['a drive never had another price', 'remembered.get(drive.id)', 'undefined'],
+      ['a deleted drive costs nothing', '.map(goneCharge)', '.slice(0, 0).map(goneCharge)'],
+    ],
+  },
+  {
     file: 'money/ledger.ts',
     tests: `${BOOKS} commands/billing/transactions`,
     changes: [

@@ -1,5 +1,5 @@
 import type { Listed } from '../../instances/known-instances.ts';
-import type { Known } from '../../journal/index.ts';
+import type { Known, KnownInstance } from '../../journal/index.ts';
 import { instant, spanText } from '../../output/time.ts';
 import { inRoubles, type Money, zero } from '../../rules/money.ts';
 import { typedName } from '../../rules/names.ts';
@@ -48,11 +48,7 @@ export function rentedElsewhere({ drives, instances }: AccountReading, known: Kn
   if (drives === undefined || instances === undefined) {
     return unknown('The drives, which name instances, could not be read.');
   }
-  const ours = new Set(
-    known.instances
-      .filter(({ origin, untracked }) => untracked || !['read', 'drive'].includes(origin))
-      .map(({ id }) => id),
-  );
+  const ours = new Set(known.instances.filter(isOurs).map(({ id }) => id));
   const foreign = drives.flatMap((drive) => {
     const id = drive.current_instance_id;
     return !id || ours.has(id)
@@ -89,6 +85,11 @@ export function rentedElsewhere({ drives, instances }: AccountReading, known: Kn
   return ok('Every instance that a drive names was rented or is tracked here.');
 }
 
+/** Rented, tracked or untracked here. Where its file was torn, it may have been rented here. */
+function isOurs({ origin, untracked, asked_at }: KnownInstance): boolean {
+  return untracked || !['read', 'drive'].includes(origin) || Date.parse(asked_at) === 0;
+}
+
 /** Milliseconds after which an instance without a deadline counts as forgotten. */
 const LONG = 24 * 3_600_000;
 
@@ -103,12 +104,12 @@ export function runningLong({ instances, now }: AccountReading): Check {
   const [first] = long;
   if (first !== undefined) {
     const overdue = long.some(({ isOverdue }) => isOverdue);
-    return finding('An instance is past its deadline, or runs for over 24 h without one.', {
+    return finding('An instance is past its deadline, or was rented over 24 h ago and has none.', {
       evidence: long.map(({ row, text }) => `${lineOf(row)}, ${text}`),
       perHour: sumOf(long.map(({ row }) => priceOf(instanceItem(row)))),
       command: overdue
         ? 'gpucloud instances reap'
-        : `gpucloud instances terminate ${typedName(first.row.name, first.row.id ?? '')}`,
+        : `gpucloud instances expire ${typedName(first.row.name, first.row.id ?? '')} --after 4h`,
     });
   }
   const [fault] = instances.faults;
@@ -117,7 +118,7 @@ export function runningLong({ instances, now }: AccountReading): Check {
       `${instances.faults.length} of ${instances.requested} instances could not be read: ${fault.message}`,
     );
   }
-  return ok('No instance is past its deadline, and none runs for over 24 h without one.');
+  return ok('No instance is past its deadline, or runs without one and was rented over 24 h ago.');
 }
 
 function whyLong(row: Listed, now: number): { isOverdue: boolean; text: string } | undefined {
@@ -140,7 +141,7 @@ export function lineOf(row: Listed): string {
   const price = priceOf(instanceItem(row));
   const cost = price === undefined ? 'price unknown' : `${inRoubles(price)} per hour`;
   const title = row.id === null || row.name === row.id ? row.name : `${row.name} (${row.id})`;
-  return `${title}, ${row.status}, ${cost}`;
+  return `${title}, ${row.status}${row.unread === true ? ' when last seen' : ''}, ${cost}`;
 }
 
 /** undefined if one of them is not known. */

@@ -327,6 +327,27 @@ describe('charges that nothing known explains', () => {
     }
   };
 
+  test('are not those of a drive that became smaller since it was last seen', async () => {
+    service.drive('data', { price_per_hour: '60.00', created_at: service.ago(9 * DAY) });
+    hourly('60.00', 24);
+    expect((await status()).doc.charges.unexplained).toBe('0.00');
+    Object.assign(service.drives[0] ?? {}, { size_gb: 50, price_per_hour: '6.00' });
+    expect((await status()).doc.charges.unexplained).toBe('0.00');
+    service.transaction('USAGE_CHARGE', '100.00', 60_000);
+    expect((await status()).doc.charges.unexplained).toBe('40.00');
+  });
+
+  test('are not those of a drive that was deleted since it was last seen', async () => {
+    service.drive('data', { price_per_hour: '60.00', created_at: service.ago(9 * DAY) });
+    await status();
+    service.drives.length = 0;
+    hourly('60.00', 24);
+    expect((await status()).doc.charges.unexplained).toBe('0.00');
+    world.clock.advance(3 * DAY);
+    service.transaction('USAGE_CHARGE', '60.00', -3 * DAY);
+    expect((await status()).doc.charges.unexplained).toBe('60.00');
+  });
+
   test('are shown, with the largest group of them', async () => {
     await known(service.instance('trainer', { created_at: service.ago(3 * DAY) }));
     hourly('89.90', 30);
