@@ -1,0 +1,182 @@
+import { writeFile } from 'node:fs/promises';
+import { createServer as createHttpServer } from 'node:http';
+import { createServer as createHttpsServer } from 'node:https';
+import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { CERTIFICATE, CERTIFICATE_KEY } from '../api/certificate.ts';
+import { type Computer, createComputer, type Outcome } from '../support/program.ts';
+import { HARDWARE } from '../support/sandbox-ids.ts';
+import { errorOf } from '../support/stderr-lines.ts';
+
+// TLS, proxies and resets, as the runtime of the built program has them: Node's, or the executable's.
+
+const ID = '3f0c5d9e-1111-4222-8333-444455556666';
+const KEY = 'svc_sk_secure_0123456789abcdef';
+
+let computer: Computer;
+let servers: Server[];
+/** What reached the service, and what reached the proxy. */
+let requests: string[];
+let tunnels: string[];
+/** What the service does with a POST once it has read it. */
+let onPost: 'make' | 'reset' | 'make after 100' | 'make after 103';
+let port: number;
+beforeEach(async () => {
+  servers = [];
+  requests = [];
+  tunnels = [];
+  onPost = 'make';
+  computer = await createComputer();
+  await writeFile(join(computer.home, 'ca.pem'), CERTIFICATE);
+  port = await listen(service());
+});
+afterEach(async () => {
+  for (const server of servers) server.close();
+  await computer.remove();
+});
+
+async function listen(server: Server): Promise<number> {
+  servers.push(server);
+  server.on('connection', (socket) => socket.unref().on('error', () => undefined));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return (server.address() as AddressInfo).port;
+}
+
+function service(): Server {
+  return createHttpsServer({ cert: CERTIFICATE, key: CERTIFICATE_KEY }, (request, response) => {
+    requests.push(`${request.method} ${request.url}`);
+    request.resume().on('end', () => {
+      const socket = request.socket as Socket & { _parent?: Socket };
+      if (request.method === 'POST' && onPost === 'reset') {
+        (socket._parent ?? socket).resetAndDestroy();
+        return;
+      }
+      if (request.method === 'POST' && onPost === 'make after 100') response.writeContinue();
+      if (request.method === 'POST' && onPost === 'make after 103') {
+        response.writeEarlyHints({ link: '</style.css>; rel=preload' });
+      }
+      const data =
+        request.url === '/users/me'
+          ? { id: 'user-1' }
+          : { id: ID, name: 'trainer', status: 'ACTIVE' };
+      response.end(JSON.stringify({ status: 'success', code: 200, data }));
+    });
+  });
+}
+
+/** A proxy that refuses, resets or opens tunnels. */
+function proxy(how: 'open' | 'refuse' | 'reset', password = ''): Server {
+  return createHttpServer().on('connect', (request, socket: Socket) => {
+    tunnels.push(`${request.url} ${request.headers['proxy-authorization'] ?? 'nobody'}`);
+    socket.on('error', () => undefined);
+    const wanted = password && `Basic ${Buffer.from(password).toString('base64')}`;
+    if (how === 'reset') return void socket.resetAndDestroy();
+    if (how === 'refuse' || (wanted && request.headers['proxy-authorization'] !== wanted)) {
+      return void socket.end('HTTP/1.1 407 Proxy Authentication Required\r\n\r\n');
+    }
+    const onward = connect(port, '127.0.0.1', () => {
+      socket.write('HTTP/1.1 200 Connected\r\n\r\n');
+      socket.pipe(onward).pipe(socket);
+    });
+    onward.on('error', () => socket.destroy());
+  });
+}
+
+const CREATE = ['instances', 'create', 'trainer', ...HARDWARE, '--json', '--timeout', '20s'];
+
+function gpucloud(argv: readonly string[], env: Record<string, string> = {}): Promise<Outcome> {
+  const base = { GPUCLOUD_BASE_URL: `https://127.0.0.1:${port}`, GPUCLOUD_API_KEY: KEY };
+  const trusted = { NODE_EXTRA_CA_CERTS: join(computer.home, 'ca.pem') };
+  return computer.gpucloud(argv, { env: { ...base, ...trusted, ...env } });
+}
+
+describe('a service with TLS', () => {
+  test('is trusted by NODE_EXTRA_CA_CERTS', async () => {
+    const { code, stdout } = await gpucloud(CREATE);
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({ id: ID });
+    expect(requests).toEqual(['GET /users/me', 'POST /instances']);
+  });
+
+  test('is refused without that, with nothing sent', async () => {
+    const { code, stderr } = await gpucloud(CREATE, { NODE_EXTRA_CA_CERTS: '' });
+    expect(code).toBe(6);
+    expect(errorOf(stderr).message).toMatch(/TLS.*\(\w*SELF_SIGNED\w*\)/);
+    expect(requests).toEqual([]);
+  });
+
+  test('is refused under another name, with nothing sent', async () => {
+    const { code, stderr } = await gpucloud(CREATE, {
+      GPUCLOUD_BASE_URL: `https://0.0.0.0:${port}`,
+    });
+    expect(code).toBe(6);
+    expect(errorOf(stderr).message).toMatch(/ERR_TLS_CERT_ALTNAME_INVALID/);
+    expect(requests).toEqual([]);
+  });
+
+  test('that resets the connection after a POST leaves the outcome unknown', async () => {
+    onPost = 'reset';
+    const { code, stderr } = await gpucloud(CREATE);
+    expect(code).toBe(7);
+    expect(errorOf(stderr)).toMatchObject({ may_be_billing: true });
+    expect(requests).toEqual(['GET /users/me', 'POST /instances']);
+  });
+
+  test('may send early hints before the response', async () => {
+    onPost = 'make after 103';
+    const { code, stdout } = await gpucloud(CREATE);
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({ id: ID });
+  });
+
+  test('that sends an unasked 100 leaves the outcome unknown', async () => {
+    onPost = 'make after 100';
+    const { code, stderr } = await gpucloud(CREATE);
+    expect(code).toBe(7);
+    expect(errorOf(stderr)).toMatchObject({ may_be_billing: true });
+    expect(requests).toEqual(['GET /users/me', 'POST /instances']);
+  });
+
+  test('that resets the connection before the handshake gets nothing', async () => {
+    const resets = await listen(createServer((socket) => void socket.resetAndDestroy()));
+    const { code, stderr } = await gpucloud(CREATE, {
+      GPUCLOUD_BASE_URL: `https://127.0.0.1:${resets}`,
+    });
+    expect(code).toBe(6);
+    expect(errorOf(stderr)).toMatchObject({ may_be_billing: false });
+  });
+});
+
+describe('a proxy', () => {
+  test('tunnels to the service, with its user and password', async () => {
+    const at = await listen(proxy('open', 'me:p@ss'));
+    const { code, stdout } = await gpucloud(CREATE, {
+      HTTPS_PROXY: `http://me:p%40ss@127.0.0.1:${at}`,
+    });
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({ id: ID });
+    expect(new Set(tunnels)).toEqual(new Set([`127.0.0.1:${port} Basic bWU6cEBzcw==`]));
+    expect(requests).toEqual(['GET /users/me', 'POST /instances']);
+  });
+
+  test.each([
+    ['refuse', /407/],
+    ['reset', /connection was closed/],
+  ] as const)('that ends a tunnel (%s) lets nothing through', async (how, says) => {
+    const at = await listen(proxy(how));
+    const { code, stderr } = await gpucloud(CREATE, { HTTPS_PROXY: `http://127.0.0.1:${at}` });
+    expect(code).toBe(6);
+    expect(errorOf(stderr).message).toMatch(says);
+    expect(tunnels.length).toBeGreaterThan(0);
+    expect(requests).toEqual([]);
+  });
+
+  test('leaves the outcome unknown when the service resets the tunnel after a POST', async () => {
+    onPost = 'reset';
+    const at = await listen(proxy('open'));
+    const { code } = await gpucloud(CREATE, { HTTPS_PROXY: `http://127.0.0.1:${at}` });
+    expect(code).toBe(7);
+    expect(requests).toEqual(['GET /users/me', 'POST /instances']);
+  });
+});
