@@ -270,3 +270,14 @@ export function throwAll(errors: readonly CliError[]): void {
     throw others.length === 0 ? first : new SeveralErrors([first, ...others]);
   }
 }
+
+/** The error of some work, as a list; empty if it succeeds. */
+export async function failuresOf(work: Promise<unknown>): Promise<CliError[]> {
+  try {
+    await work;
+    return [];
+  } catch (error) {
+    if (!(error instanceof CliError)) throw error;
+    return [error];
+  }
+}

@@ -1,6 +1,6 @@
 import { eachBounded } from '../bounded.ts';
 import type { Context } from '../context.ts';
-import { CliError, isOfOneReading, throwAll } from '../errors.ts';
+import { CliError, failuresOf, isOfOneReading, throwAll } from '../errors.ts';
 import type { View } from '../output/output.ts';
 import { STDIN, severalGiven } from './input.ts';
 
@@ -25,8 +25,21 @@ export async function printEach<T extends object>(
   const only = onlyTyped(typed);
   if (only !== undefined) return context.out.item(await work(only), view);
   const { done, failed } = await forEach(argument, typed, work, context);
-  if (done.length > 0 || context.out.format !== 'table') await context.out.list(done, view);
-  throwAll(failed);
+  await showDone(done, view, failed, context);
+}
+
+/**
+ * Prints what was done, then throws what failed. Rows that can't be written, as on a full disk, hide
+ * no failure.
+ */
+export async function showDone<T>(
+  done: readonly T[],
+  view: View<T>,
+  failed: readonly CliError[],
+  { out }: Pick<Context, 'out'>,
+): Promise<void> {
+  const isShown = done.length > 0 || out.format !== 'table';
+  throwAll([...failed, ...(isShown ? await failuresOf(out.list(done, view)) : [])]);
 }
 
 /** The same without printing; both lists keep the given order. */

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type Computer, createComputer, heard, outcomeOf } from '../support/program.ts';
 import { HARDWARE } from '../support/sandbox-ids.ts';
+import { errorOf } from '../support/stderr-lines.ts';
 
 const SANDBOX = { env: { GPUCLOUD_PROFILE: 'sandbox' } };
 
@@ -154,6 +155,18 @@ describe('streams and signals', () => {
       expect(listed.stdout).toMatch(/^[0-9a-f-]{36}\n$/);
     },
   );
+
+  test('keep the failure of one of several if the disk behind stdout is full', async () => {
+    await computer.gpucloud(['instances', 'create', 'trainer', ...HARDWARE], SANDBOX);
+    const { code, stderr } = await computer.bash(
+      'gpucloud --profile sandbox instances terminate trainer nowhere --yes --json > /dev/full',
+    );
+    expect(code).toBe(9);
+    expect(errorOf(stderr).errors).toMatchObject([
+      { code: 'not_found', resource: 'nowhere' },
+      { code: 'storage' },
+    ]);
+  });
 
   test.each([
     ['SIGINT', 130],

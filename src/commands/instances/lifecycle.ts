@@ -2,6 +2,7 @@ import { confirm } from '../../cli/confirm.ts';
 import { noteUndocumented, refuseMistyped } from '../../cli/documented-words.ts';
 import { OR_STDIN, severalGiven } from '../../cli/input.ts';
 import { brokenRule } from '../../cli/parse.ts';
+import { showDone } from '../../cli/several.ts';
 import { action } from '../../cli/verb.ts';
 import type { Context } from '../../context.ts';
 import type { CliError } from '../../errors.ts';
@@ -170,9 +171,6 @@ async function change(
   await show(outcome, context);
 }
 
-async function show({ changed, failure }: Outcome, context: Context): Promise<void> {
-  if (changed.length > 0 || context.out.format !== 'table') {
-    await context.out.list(changed, changedView);
-  }
-  if (failure !== undefined) throw failure;
+function show({ changed, failure }: Outcome, context: Context): Promise<void> {
+  return showDone(changed, changedView, failure === undefined ? [] : [failure], context);
 }

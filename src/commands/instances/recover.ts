@@ -1,5 +1,5 @@
 import { action } from '../../cli/verb.ts';
-import { CliError, SeveralErrors } from '../../errors.ts';
+import { CliError, failuresOf, throwAll } from '../../errors.ts';
 import { overLimit } from '../../instances/max-price.ts';
 import { readableJournal } from '../../instances/pending.ts';
 import { type Resolution, reconcile } from '../../instances/reconcile.ts';
@@ -60,7 +60,7 @@ export const recover = action({
     const journal = await readableJournal(context);
     const open = chosen(await journal.requests(), names);
     const resolutions = await reconcile(open, journal, context);
-    await context.out.list(resolutions.map(rowOf), recoveredView);
+    const unwritten = await failuresOf(context.out.list(resolutions.map(rowOf), recoveredView));
     const errors = resolutions.flatMap(({ request, instance }) =>
       instance !== undefined && mayBill(instance.status)
         ? (overLimit(instance, request.max_price) ?? [])
@@ -68,9 +68,7 @@ export const recover = action({
     );
     const unknown = resolutions.filter(({ instance }) => instance === undefined);
     if (unknown.length > 0) errors.push(stillUnknown(unknown.map(({ request }) => request)));
-    const [first, ...others] = errors;
-    if (first === undefined) return;
-    throw others.length === 0 ? first : new SeveralErrors([first, ...others]);
+    throwAll([...errors, ...unwritten]);
   },
 });
 

@@ -1,6 +1,7 @@
 import { eachBounded } from '../../bounded.ts';
 import { OR_STDIN, severalGiven } from '../../cli/input.ts';
 import { checked } from '../../cli/parse.ts';
+import { showDone } from '../../cli/several.ts';
 import { action } from '../../cli/verb.ts';
 import { observationOf } from '../../context/observe.ts';
 import type { Context } from '../../context.ts';
@@ -60,11 +61,9 @@ async function trackAll(ids: readonly string[], force: boolean, context: Context
     }
   });
   const rows = tracked.filter((row) => row !== undefined);
-  if (rows.length > 0) {
-    await settleOpen(journal, context);
-    await context.out.list(rows, changedView);
-  }
-  throwAll(errors);
+  if (rows.length === 0) return throwAll(errors);
+  await settleOpen(journal, context);
+  await showDone(rows, changedView, errors, context);
 }
 
 async function knownIds(journal: Journal): Promise<ReadonlySet<string>> {

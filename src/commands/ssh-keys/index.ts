@@ -4,10 +4,10 @@ import type { Group } from '../../cli/group.ts';
 import { OR_STDIN, severalGiven } from '../../cli/input.ts';
 import { findOne } from '../../cli/lookup.ts';
 import { refuseSecret } from '../../cli/parse.ts';
-import { printEach } from '../../cli/several.ts';
+import { printEach, showDone } from '../../cli/several.ts';
 import { verb } from '../../cli/verb.ts';
 import type { Context } from '../../context.ts';
-import { CliError, throwAll } from '../../errors.ts';
+import { CliError } from '../../errors.ts';
 import { lazy } from '../../lazy.ts';
 import { add } from './add.ts';
 import { sshKeyView } from './view.ts';
@@ -122,10 +122,7 @@ async function deleteKeys(typed: readonly string[], context: Context): Promise<v
       `Deleted ${deleted.map(describe).join(' and ')}. Machines that have ${them} already keep ${them}.`,
     );
   }
-  if (deleted.length > 0 || context.out.format !== 'table') {
-    await context.out.list(deleted, sshKeyView);
-  }
-  throwAll(errors);
+  await showDone(deleted, sshKeyView, errors, context);
 }
 
 function question(names: readonly string[]): string {

@@ -1,7 +1,6 @@
 import { OR_STDIN } from '../../../cli/input.ts';
-import { forEach, onlyTyped } from '../../../cli/several.ts';
+import { forEach, onlyTyped, showDone } from '../../../cli/several.ts';
 import { action } from '../../../cli/verb.ts';
-import { throwAll } from '../../../errors.ts';
 import { instanceFinder } from '../../../instances/resolve.ts';
 import type { Column, View } from '../../../output/output.ts';
 import { type Connection, connectionsOf } from '../../../reach/endpoints.ts';
@@ -55,9 +54,6 @@ export const endpoints = action({
     const only = onlyTyped(typed);
     if (only !== undefined) return context.out.list(await read(only), connectionView);
     const { done, failed } = await forEach('INSTANCE', typed, read, context);
-    if (done.length > 0 || context.out.format !== 'table') {
-      await context.out.list(done.flat(), ofSeveral);
-    }
-    throwAll(failed);
+    await showDone(done.flat(), ofSeveral, failed, context);
   },
 });

@@ -1,9 +1,8 @@
 import { OR_STDIN } from '../../../cli/input.ts';
 import { ruled } from '../../../cli/parse.ts';
-import { forEach } from '../../../cli/several.ts';
+import { forEach, showDone } from '../../../cli/several.ts';
 import { action } from '../../../cli/verb.ts';
-import type { Context } from '../../../context.ts';
-import { throwAll, usageError } from '../../../errors.ts';
+import { usageError } from '../../../errors.ts';
 import { deadlineFrom, type WantedDeadline } from '../../../instances/deadlines/deadline.ts';
 import { type Expiring, setDeadline, warnUnenforced } from '../../../instances/deadlines/expire.ts';
 import { ownJournal } from '../../../instances/pending.ts';
@@ -54,9 +53,8 @@ export const expire = action({
     const work = async (text: string) =>
       setDeadline(await find(text, { changes: true }), deadline, journal, context);
     const { done, failed } = await forEach('INSTANCE', typed, work, context);
-    await show(done, context);
     if (done.length > 0 && deadline !== undefined) await warnUnenforced(journal, context);
-    throwAll(failed);
+    await showDone(done, expiringView, failed, context);
   },
 });
 
@@ -72,8 +70,4 @@ function wantedOf(flags: {
   }
   if (after !== undefined) return { after };
   return at === undefined ? undefined : { at };
-}
-
-async function show(done: readonly Expiring[], { out }: Context): Promise<void> {
-  if (done.length > 0 || out.format !== 'table') await out.list(done, expiringView);
 }

@@ -1,6 +1,6 @@
 import { ruled } from '../../../cli/parse.ts';
 import { action } from '../../../cli/verb.ts';
-import { CliError, throwAll, usageError } from '../../../errors.ts';
+import { failuresOf, throwAll, usageError } from '../../../errors.ts';
 import type { ArmedStatus } from '../../../instances/deadlines/arm.ts';
 import { beat, noteFailure } from '../../../instances/deadlines/heartbeat.ts';
 import { type Reaped, reapOverdue } from '../../../instances/deadlines/reap.ts';
@@ -75,19 +75,9 @@ export const reap = action({
       return context.out.item(await armedStatus(context), armedView);
     }
     const { rows, errors } = await noteFailure(every, context, () => reapOverdue(context));
-    const unsaved = every === undefined ? [] : await failures(beat(every, context));
-    await context.out.list(rows, reapedView);
-    throwAll([...errors, ...unsaved]);
+    // Instances have been terminated by now: a later fault hides neither them nor what failed.
+    const unsaved = every === undefined ? [] : await failuresOf(beat(every, context));
+    const unwritten = await failuresOf(context.out.list(rows, reapedView));
+    throwAll([...errors, ...unsaved, ...unwritten]);
   },
 });
-
-/** Instances have been terminated by now, and their rows come first. */
-async function failures(work: Promise<void>): Promise<CliError[]> {
-  try {
-    await work;
-    return [];
-  } catch (error) {
-    if (!(error instanceof CliError)) throw error;
-    return [error];
-  }
-}
