@@ -45,7 +45,7 @@ gpucloud instances reap --uninstall --json
 echo "{\\"left\\": $(crontab -l | wc -l)}"
 `;
 
-test('cron terminates an instance at its deadline without anybody', {
+test('terminates an instance at its deadline by cron alone', {
   timeout: 420_000,
   ...needs('root', 'mount namespaces', 'cron', 'crontab'),
 }, async () => {

@@ -171,7 +171,7 @@ describe('instances create without arguments', () => {
     await expectNothingSent(one);
   });
 
-  test('asks what to change after a refusal, and shows the command to go on', async () => {
+  test('asks what to change after a refusal, and shows the command that continues', async () => {
     await prepared();
     const one = person(['instances', 'create', 'box-one', '--image', 'ubuntu-22-04']);
     await one.answers(/ {2}RTX 3090 .*out of stock[\s\S]*select/, `${up}${down.repeat(4)}${enter}`);
@@ -250,7 +250,7 @@ describe('instances create without arguments', () => {
     expect(await instances()).toMatchObject([{ ssh_keys: [{ id: key.id }] }]);
   });
 
-  test('never generates over a file of ~/.ssh', async () => {
+  test('never overwrites a file in ~/.ssh with a new key', async () => {
     await mkdir(join(computer.home, '.ssh'));
     await writeFile(join(computer.home, '.ssh', 'id_ed25519'), 'a private key\n');
     const one = person(['instances', 'create', 'box-one', '--image', 'ubuntu-22-04']);

@@ -81,18 +81,21 @@ const OPERATIONS = ['create', 'reorder'] as const;
 const killed = (kills: readonly Kill[]): Scenario[] =>
   kills.map((kill, at) => ({ operation: OPERATIONS[at % 2] ?? 'create', fault: NO_FAULT, kill }));
 
-describe('reap terminates after kill -9 of a create', () => {
-  test('at each point of the network', async () => {
+describe('reap after kill -9 of a create', () => {
+  test('terminates at each point of the network', async () => {
     // Each strikes before the program can read the whole response.
     expectAllEnded(await playAndReap(killed(NETWORK_KILLS)), false);
   }, 300_000);
 
-  test('as each file of the journal appears', async () => {
+  test('terminates as each file of the journal appears', async () => {
     const kills = [...FILE_KILLS, { file: /deadlines$/ }, { file: /deadlines\/.*\.json$/ }];
     expectAllEnded(await playAndReap(killed(kills)));
   }, 300_000);
 
-  test('before each call to the disk', { timeout: HOUR, ...needs('strace') }, async () => {
+  test('terminates before each call to the disk', {
+    timeout: HOUR,
+    ...needs('strace'),
+  }, async () => {
     const kills = await diskKills(bundle.path, 'create', 'first', FLAGS);
     const chosen = SOAK ? kills : sample(kills, 12);
     const scenarios = chosen.map(
@@ -104,7 +107,7 @@ describe('reap terminates after kill -9 of a create', () => {
 });
 
 test(
-  'reap terminates after any fault of the network',
+  'terminates by reap after any fault of the network',
   async () => {
     const scenarios = FAULTS.map((fault, at): Scenario => {
       return { operation: OPERATIONS[at % 2] ?? 'create', fault };

@@ -47,7 +47,7 @@ test('remembers nothing of a price that rose', async () => {
   expect(await journal.drives()).toMatchObject([{ price: '10.00', before: null }]);
 });
 
-test('keeps a drive that a list lacks, with the first time of that', async () => {
+test('keeps a drive that a list lacks, with the time of the first such list', async () => {
   await see(day(1), drive('10.00'));
   await journal.observeDrives([], day(2), { whole: false });
   expect(await journal.drives()).toMatchObject([{ gone_at: null }]);
@@ -65,7 +65,7 @@ test('keeps when a drive was last seen SUSPENDED', async () => {
   expect(await journal.drives()).toMatchObject([{ suspended_at: day(2) }]);
 });
 
-test('starts again after a file that can not be read', async () => {
+test("starts again after a file that can't be read", async () => {
   await see(day(1), drive('10.00'));
   const folder = join(home, 'state', 'journal', 'api.example.com', 'user-1', 'drives');
   await writeFile(join(folder, 'drive-1.json'), '{"version": 1, "id"');
@@ -74,7 +74,7 @@ test('starts again after a file that can not be read', async () => {
   expect(await journal.drives()).toMatchObject([{ price: '5.00', before: null }]);
 });
 
-test('keeps nothing while the account is not known', async () => {
+test('keeps nothing while the account is unknown', async () => {
   const other = journalOf({ home, clock: manualClock() }, { service: SCOPE.service });
   await other.observeDrives([drive('10.00')], day(1), { whole: true });
   expect(await other.drives()).toEqual([]);

@@ -35,7 +35,7 @@ async function sumOf(file: string): Promise<string> {
     .digest('hex');
 }
 
-test('SHA256SUMS has the sum of every other file', async () => {
+test('lists the sum of every other file in SHA256SUMS', async () => {
   const lines = (await readFile(join(PACKAGES, 'SHA256SUMS'), 'utf8')).trimEnd().split('\n');
   const files = (await readdir(PACKAGES)).filter((name) => name !== 'SHA256SUMS').sort();
   expect(files).toContain('install.sh');
@@ -52,7 +52,7 @@ test('builds the same executable again, byte for byte', { timeout: 120_000 }, as
   expect(before.length).toBeLessThan(MOST_BYTES);
 });
 
-test('names the targets when there is no runtime for one', async () => {
+test('names the targets if a target has no runtime', async () => {
   const { code, stderr } = await outcomeOf(
     spawn('npm', ['run', '--silent', 'build:exe', '--', '--target', 'vax'], { cwd: ROOT }),
   );

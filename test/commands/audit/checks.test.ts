@@ -117,7 +117,7 @@ describe('--exact', () => {
       },
       'An instance changed while it was read.',
     ],
-  ])('is unknown if %s changes in between', async (_what, change, message) => {
+  ])('is unknown if %s changes while it reads', async (_what, change, message) => {
     await known(running());
     reserved('89.90');
     handler = (request) => {
@@ -170,7 +170,7 @@ describe('--exact', () => {
     });
   });
 
-  test('is unknown if an instance can not be read', async () => {
+  test("is unknown if an instance can't be read", async () => {
     const id = running();
     await known(id);
     service.broken.set(`/instances/${id}`, no(500, 'No'));
@@ -219,7 +219,7 @@ describe('instances that ended here', () => {
     expect(await check()).toMatchObject({ code: 5, result: 'finding', per_hour: '89.90' });
   });
 
-  test('are not known if they can not be read', async () => {
+  test("are not known if they can't be read", async () => {
     const { id } = await ended();
     service.broken.set(`/instances/${id}`, no(500, 'No'));
     expect(await check()).toMatchObject({ code: 10, result: 'unknown' });
@@ -256,7 +256,7 @@ describe('other API keys', () => {
     ['was never used', null, 'ok'],
     ['was used a day ago', 24, 'ok'],
     ['was used within a day', 23, 'finding'],
-  ])('one that %s', async (_what, hours, result) => {
+  ])('are judged if one %s', async (_what, hours, result) => {
     const last_used_at = hours === null ? null : service.ago(hours * HOUR);
     keys(own, { name: 'ci', key_prefix: 'svc_sk_ci_1...', last_used_at });
     expect(await check()).toMatchObject({
@@ -275,14 +275,14 @@ describe('other API keys', () => {
     expect(await check()).toMatchObject({ code: 10, result: 'unknown' });
   });
 
-  test('is unknown if they can not be listed', async () => {
+  test("is unknown if they can't be listed", async () => {
     service.broken.set('GET /api-keys', no(500, 'No'));
     expect(await check()).toMatchObject({ code: 10, result: 'unknown' });
   });
 });
 
 describe('requests and instances', () => {
-  test('finds a request of unknown outcome, with the price that it may have', async () => {
+  test('finds a request with an unknown outcome, and shows its possible price', async () => {
     service.broken.set('POST /instances', 'hangUp');
     const argv = ['instances', 'create', 'lost', ...HARDWARE, '--max-price', '120'];
     expect((await world.cli(argv)).code).toBe(7);
@@ -327,7 +327,7 @@ describe('requests and instances', () => {
   });
 });
 
-test('exits as the service does if nothing can be read', async () => {
+test("exits with the service's error if nothing can be read", async () => {
   handler = () => 'hangUp';
   const { code, rows } = await audit();
   expect({ code, rows }).toEqual({ code: 6, rows: [] });

@@ -37,7 +37,7 @@ describe('instances wait', () => {
     [undefined, 404, 3, false],
     [undefined, 401, 4, true],
   ])(
-    'last read as %s, then HTTP %i: exits with %i, may be billing is %s',
+    'reports an instance last read as %s, then HTTP %i: exits with %i, may be billing is %s',
     async (last, status, exit, billing) => {
       let isOver = last === undefined;
       const near = await createWorld({
