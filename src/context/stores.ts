@@ -1,10 +1,8 @@
 import { join } from 'node:path';
 import type { NameRecorder } from '../completion/recorder.ts';
 import { CliError, usageError } from '../errors.ts';
-import type { Deadline, Journal, Scope } from '../journal/index.ts';
+import type { Journal, Scope } from '../journal/index.ts';
 import { lazy } from '../lazy.ts';
-import { spanText } from '../output/time.ts';
-import { mayBill } from '../rules/statuses.ts';
 import type { Sandbox } from '../sandbox/index.ts';
 import type { Context, Host } from './contract.ts';
 import type { SettingsRoom } from './settings.ts';
@@ -93,9 +91,9 @@ export function createStores(
     try {
       const { anyDeadline } = await import('../journal/pending.ts');
       if (!anyDeadline((await folders()).state)) return;
-      const deadlines = await (await journalAtHand()).deadlines();
-      const overdue = deadlines.filter((one) => timeOf(one) <= now && mayBill(one.status));
-      if (overdue.length > 0) err.warn('deadline_passed', overdueWarning(overdue, now));
+      const { overdueWarning } = await import('./overdue.ts');
+      const warning = overdueWarning(await (await journalAtHand()).deadlines(), now);
+      if (warning !== undefined) err.warn('deadline_passed', warning);
     } catch {
       // warnOfUnknown has already reported an unreadable journal.
     }
@@ -135,18 +133,4 @@ export function createStores(
 function unknownWarning(count: number): string {
   const requests = count === 1 ? '1 request has' : `${count} requests have`;
   return `${requests} an unknown outcome and may be billing. Recover: gpucloud instances recover`;
-}
-
-function overdueWarning(overdue: readonly Deadline[], now: number): string {
-  const [first] = [...overdue].sort((a, b) => timeOf(a) - timeOf(b));
-  const late = spanText((now - (first === undefined ? now : timeOf(first))) / 1000);
-  const others = overdue.length - 1;
-  const what = others === 0 ? 'is' : `and ${others} more are`;
-  const them = others === 0 ? 'it' : 'them';
-  return `${first?.name} ${what} ${late} past ${others === 0 ? 'its' : 'the'} deadline, and may be billing. To terminate ${them}: gpucloud instances reap`;
-}
-
-/** Not a number for a deadline that can't be read. */
-function timeOf({ deadline = '' }: Deadline): number {
-  return Date.parse(deadline);
 }
