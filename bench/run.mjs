@@ -11,6 +11,8 @@ import { race, runLong } from './measure.mjs';
 
 const here = (name) => fileURLToPath(new URL(name, import.meta.url));
 const PROGRAM = here('../bin/gpucloud.js');
+/** The other form of the program. */
+const EXECUTABLE = here('../dist/exe/gpucloud');
 const NODE = process.execPath;
 const flags = process.argv.slice(2);
 const quick = flags.includes('--quick');
@@ -91,6 +93,14 @@ async function startService() {
 const gpucloud = (...argv) => ({ argv: [NODE, PROGRAM, ...argv] });
 const measured = (...argv) => [NODE, '-r', here('peak.cjs'), PROGRAM, ...argv];
 
+const executable = (...argv) => ({ argv: [EXECUTABLE, ...argv] });
+const measuredExecutable = (...argv) => [
+  'env',
+  `BUN_OPTIONS=--preload=${here('peak.cjs')}`,
+  EXECUTABLE,
+  ...argv,
+];
+
 /** Uses {@link runLong}, and returns the run with the median time. */
 async function long(argv, runs = 1) {
   const all = [];
@@ -105,12 +115,15 @@ function startUp() {
       : {}),
     ...(has('gh', '--version') ? { 'gh --version': { argv: ['gh', '--version'] } } : {}),
   };
-  const { floor, version, help, group, ...others } = race(
+  const { floor, version, help, group, exeVersion, exeHelp, exeGroup, ...others } = race(
     {
       floor: { argv: [NODE, '-e', '0'] },
       version: gpucloud('--version'),
       help: gpucloud('--help'),
       group: gpucloud('instances', '--help'),
+      exeVersion: executable('--version'),
+      exeHelp: executable('--help'),
+      exeGroup: executable('instances', '--help'),
       ...peers,
     },
     { rounds: ROUNDS, env: ENV },
@@ -119,6 +132,13 @@ function startUp() {
   row('--version', version.ratio, '× floor', 1.1, `${version.ms.toFixed(1)} ms`);
   row('--help', help.ratio, '× floor', 1.5, `${help.ms.toFixed(1)} ms`);
   row('instances --help', group.ratio, '× floor', 1.5, `${group.ms.toFixed(1)} ms`);
+  for (const [name, { ms, ratio }] of [
+    ['--version', exeVersion],
+    ['--help', exeHelp],
+    ['instances --help', exeGroup],
+  ]) {
+    row(`${name}, executable`, ratio, '× floor', 0.5, `${ms.toFixed(1)} ms`);
+  }
   for (const [name, { ms, ratio }] of Object.entries(others)) {
     row(name, ratio, '× floor', undefined, `${ms.toFixed(1)} ms`);
   }
@@ -141,11 +161,12 @@ async function oneRequest(ports) {
         }
       : {}),
   };
-  const { floor, ours, ...others } = race(
+  const { floor, ours, exe, ...others } = race(
     {
       floor: { argv: [NODE, '-e', '0'] },
       'a bare GET, http': { argv: [NODE, here('get.cjs'), url('http')] },
       ours: get,
+      exe: executable('instances', 'get', ID, '--json'),
       ...peers,
     },
     { rounds: ROUNDS, env: ENV },
@@ -153,6 +174,9 @@ async function oneRequest(ports) {
   const { mib } = await long(measured('instances', 'get', ID, '--json'), 3);
   row('instances get --json, http', ours.ratio, '× floor', 2.5, `${ours.ms.toFixed(1)} ms`);
   row('the same, memory', mib, 'MiB', 60);
+  row('the same, executable', exe.ratio, '× floor', 1, `${exe.ms.toFixed(1)} ms`);
+  const ofExecutable = await long(measuredExecutable('instances', 'get', ID, '--json'), 3);
+  row('the same, executable, memory', ofExecutable.mib, 'MiB', 90);
   for (const [name, { ms, ratio }] of Object.entries(others)) {
     row(name, ratio, '× floor', undefined, `${ms.toFixed(1)} ms`);
   }
