@@ -178,7 +178,7 @@ describe('the executable', { timeout: 60_000 }, () => {
   );
 });
 
-// One that a person has installed here is left alone.
+// Leaves a gpucloud alone that is installed on this computer.
 const DEBIAN = needs('root', 'dpkg', 'no gpucloud from a .deb');
 
 describe('the .deb', DEBIAN, () => {

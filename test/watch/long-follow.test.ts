@@ -50,7 +50,7 @@ function pageOf(total: number, page: number, limit: number): string {
 
 describe('a follower that saw very many events', () => {
   test.each(SOAK ? ['jsonl', 'table'] : ['jsonl'])(
-    'holds no more than one that saw a tenth of them (%s)',
+    'needs no more memory than one that saw a tenth of them (%s)',
     {
       timeout: 120_000,
     },

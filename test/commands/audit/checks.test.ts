@@ -333,7 +333,7 @@ test("exits with the service's error if nothing can be read", async () => {
   expect({ code, rows }).toEqual({ code: 6, rows: [] });
 });
 
-test('prints findings first, and -q their names', async () => {
+test('prints findings first, and only their names with -q', async () => {
   await known(running());
   reserved('189.90');
   const { code, stdout } = await world.cli(['audit', '--exact']);

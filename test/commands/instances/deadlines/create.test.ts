@@ -299,7 +299,7 @@ describe('expire', () => {
 });
 
 describe('the list', () => {
-  test('shows people when an instance ends, and scripts the columns they know', async () => {
+  test('shows people when an instance ends, and keeps the columns of scripts', async () => {
     await rentForFourHours(world);
     const people = await world.cli(['instances', 'list'], { terminal: true, columns: 120 });
     expect(people.stdout).toMatch(/ENDS/);
@@ -308,7 +308,7 @@ describe('the list', () => {
     expect(csv.stdout).not.toContain('ENDS');
   });
 
-  test('keeps the deadline of an instance that is over beside it, out of sight', async () => {
+  test('keeps the deadline of an ended instance, but does not list it', async () => {
     await rentForFourHours(world);
     world.rented.rent(ID, 'trainer', { status: 'TERMINATED' });
     expect(await listed(world)).toMatchObject([{ status: 'TERMINATED', ends_at: null }]);

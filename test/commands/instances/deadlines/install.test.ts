@@ -109,7 +109,7 @@ describe('reap --install', () => {
     expect((await cli([...CREATE, '--terminate-after', '4h'])).code).toBe(2);
   });
 
-  test('keeps the other lines of a crontab, and says that cron never ran it', async () => {
+  test('keeps the other lines of a crontab, and reports that cron never ran it', async () => {
     crontabWith('MAILTO=me\n0 4 * * * backup % daily\n');
     const { code, stderr } = await cli([...REAP, '--install', '--every', '10m']);
     expect(code).toBe(1);
@@ -122,7 +122,7 @@ describe('reap --install', () => {
     expect(lines).toHaveLength(4);
   });
 
-  test('replaces its own line, and removes that line alone', async () => {
+  test('replaces and removes only its own line', async () => {
     const others = 'MAILTO=me\n# gpucloud-reap-workshop\n1 1 * * * x # gpucloud-reap-other\n';
     crontabWith(others);
     await cli([...REAP, '--install']);
@@ -146,14 +146,14 @@ describe('reap --install', () => {
     expect(read('crontab').split('\n')).toHaveLength(2);
   });
 
-  test('leaves a crontab alone that it may not read', async () => {
+  test('does not change an unreadable crontab', async () => {
     program('crontab', 'echo "You are not allowed to use this program" >&2; exit 1');
     const { code, stderr } = await cli([...REAP, '--install']);
     expect(code).toBe(2);
     expect(stderr).toContain('No scheduler was found');
   });
 
-  test('loses no line of a crontab that fails to be read in between', async () => {
+  test('loses no line of a crontab that becomes unreadable', async () => {
     const lines = '0 4 * * * backup\n';
     crontabWith(lines);
     const script = readFileSync(at('bin', 'crontab'), 'utf8').replace('#!/bin/sh\n', '');
@@ -183,7 +183,7 @@ describe('reap --install', () => {
     expect(existsSync(at('crontab'))).toBe(false);
   });
 
-  test('passes a proxy on, but no password of one', async () => {
+  test('passes a proxy on, but not its password', async () => {
     systemctlLeaving({ account: 'user-1', at: now() });
     const env = {
       PATH: `${at('bin')}:/usr/bin:/bin`,
@@ -196,7 +196,7 @@ describe('reap --install', () => {
     expect(unit).not.toContain('secret');
   });
 
-  test('loads an agent of launchd on macOS', async () => {
+  test('loads a launchd agent on macOS', async () => {
     const heartbeat = {
       version: 1,
       service: world.service.url,
@@ -241,7 +241,7 @@ describe('reap --uninstall', () => {
   });
 });
 
-test('reap --status shows a dead schedule, with the age of its last run', async () => {
+test('shows a dead schedule in reap --status, with the age of its last run', async () => {
   systemctlLeaving({ account: 'user-1', at: now() });
   await cli([...REAP, '--install']);
   world.clock.advance(3_600_000);
@@ -253,6 +253,6 @@ test('reap --status shows a dead schedule, with the age of its last run', async 
   });
 });
 
-test('two of --install, --uninstall and --status exit with 2', async () => {
+test('exits with 2 for two of --install, --uninstall and --status', async () => {
   expect((await cli([...REAP, '--install', '--status'])).code).toBe(2);
 });
