@@ -1,6 +1,7 @@
 // Draws docs/images/*.svg: the real program in a real terminal (a pty with a headless
 // emulator), after commands in a fresh sandbox. `npm run picture` draws them again.
 import { spawnSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,41 +9,45 @@ import { fileURLToPath } from 'node:url';
 import { spawn } from '@lydell/node-pty';
 import headless from '@xterm/headless';
 
-const COLUMNS = 92;
+const COLUMNS = 100;
 const ROWS = 60;
 const PROGRAM = fileURLToPath(new URL('../bin/gpucloud.js', import.meta.url));
 const FOLDER = fileURLToPath(new URL('../docs/images/', import.meta.url));
 
 /** Each picture: the commands typed before it, and those that it shows. */
-const RENT = ['instances', 'create'];
-const UBUNTU = ['--image', 'Ubuntu 22.04', '--wait'];
+const HARDWARE = ['--offer', 'rtx-4090', '--image', 'ubuntu-22-04'];
 const PICTURES = {
-  status: {
+  rental: {
     before: [
-      ['sandbox', 'reset', '--yes', '--balance', '25000'],
-      ['drives', 'create', 'datasets', '--size', '200'],
-      [...RENT, 'old-box', '--offer', 'RTX 4090', ...UBUNTU],
-      ['sandbox', 'advance', '50h'],
-      [...RENT, 'trainer', '--offer', 'A100 80GB', ...UBUNTU],
-      ['sandbox', 'advance', '20h'],
+      ['sandbox', 'reset', '--yes'],
+      ['ssh-keys', 'add', 'laptop.pub'],
     ],
-    seen: [['status'], ['billing', 'spend']],
+    seen: [
+      ['instances', 'create', 'trainer', ...HARDWARE, '--ssh-key', 'laptop', '--wait'],
+      ['instances', 'ssh', 'trainer', '--print'],
+      ['instances', 'terminate', 'trainer'],
+    ],
   },
 };
 
+/** Typed at a question. */
+const YES = 'y\r';
+
 const home = mkdtempSync(join(tmpdir(), 'gpucloud-picture-'));
+const fields = [Buffer.from('ssh-ed25519'), randomBytes(32)];
+const blob = fields.flatMap((field) => [Buffer.from([0, 0, 0, field.length]), field]);
+const publicKey = Buffer.concat(blob).toString('base64');
+writeFileSync(join(home, 'laptop.pub'), `ssh-ed25519 ${publicKey} laptop\n`);
 const env = {
   PATH: process.env.PATH,
   HOME: home,
   TERM: 'xterm-256color',
   LANG: 'C.UTF-8',
   GPUCLOUD_PROFILE: 'sandbox',
-  GPUCLOUD_CONFIG_DIR: join(home, 'config'),
-  GPUCLOUD_STATE_DIR: join(home, 'state'),
 };
 
 function prepare(argv) {
-  const { status, stderr } = spawnSync(process.execPath, [PROGRAM, ...argv], { env });
+  const { status, stderr } = spawnSync(process.execPath, [PROGRAM, ...argv], { env, cwd: home });
   if (status !== 0) throw new Error(`gpucloud ${argv.join(' ')} ended with ${status}: ${stderr}`);
 }
 
@@ -56,7 +61,13 @@ async function show(argv, terminal) {
     cwd: home,
     env,
   });
-  program.onData((text) => terminal.write(text));
+  let isAnswered = false;
+  program.onData((text) => {
+    // The folder has another name each time.
+    terminal.write(text.replaceAll(home, '~'));
+    if (!isAnswered && text.includes('(y/N)')) program.write(YES);
+    isAnswered ||= text.includes('(y/N)');
+  });
   const { exitCode } = await new Promise((resolve) => program.onExit(resolve));
   if (exitCode !== 0) throw new Error(`${line} ended with ${exitCode}`);
   await written(terminal, '\r\n');

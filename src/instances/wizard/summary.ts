@@ -36,8 +36,9 @@ export function moneyRows(
   const isShort = have.ok && hour.ok && have.value.lt(hour.value);
   const lacks = isShort ? ', less than the last known price of an hour' : '';
   const deadline = wantedText(ends);
+  const unknown = `unknown until created${maxPrice ? '' : '; --max-price RUB sets a limit'}`;
   const rows = {
-    Price: knownPrice(offer, clock.now()) ?? 'unknown until created; --max-price RUB sets a limit',
+    Price: knownPrice(offer, clock.now()) ?? unknown,
     Limit: maxPrice && `terminated at once above ${inRoubles(maxPrice)} per hour`,
     Deadline: deadline && `terminated ${deadline}`,
     Balance: balance && `${roublesText(balance)}${lacks}`,

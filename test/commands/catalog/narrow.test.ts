@@ -1,0 +1,11 @@
+import { expect, test } from 'vitest';
+import { createWorld } from '../../support/run-cli.ts';
+
+test('cuts no name at 80 columns, since people type it', async () => {
+  const world = await createWorld({ handler: () => 'hangUp', signedIn: false });
+  const env = { GPUCLOUD_PROFILE: 'sandbox' };
+  const { stdout } = await world.cli(['catalog', 'list'], { env, terminal: true, columns: 80 });
+  expect(stdout).toContain('  8x H100 80GB SXM5  ');
+  expect(stdout).toContain('  Windows Server 2022  ');
+  await world.close();
+});
