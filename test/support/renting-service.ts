@@ -45,10 +45,13 @@ export class RentingService {
 
   /** The paths that return 500. */
   readonly failing = new Set<string>();
+  /** Paths that respond with 403. */
+  readonly forbidden = new Set<string>();
 
   readonly handler: Handler = (request) => {
     const { method, path, body } = request;
     if (this.failing.has(path)) return no(500, 'Internal server error');
+    if (this.forbidden.has(path)) return no(403, 'Forbidden');
     if (method === 'POST' && /^\/instances(\/[^/]+\/reorder)?$/.test(path)) {
       const post = this.posts.shift();
       if (post !== undefined) return post(request);

@@ -25,12 +25,13 @@ export async function noteFailure<T>(
   try {
     return await work();
   } catch (error) {
-    if (every !== undefined && error instanceof CliError) await keep(every, error, context);
+    if (every !== undefined && error instanceof CliError) await noteFault(every, error, context);
     throw error;
   }
 }
 
-async function keep(every: number, error: CliError, context: Context): Promise<void> {
+/** Keeps the reason why a run did not get through. */
+export async function noteFault(every: number, error: CliError, context: Context): Promise<void> {
   try {
     const { state } = await context.folders();
     const profile = await profileOf(context);

@@ -1,7 +1,8 @@
 import { eachBounded } from '../../bounded.ts';
 import type { Context } from '../../context.ts';
-import { CliError } from '../../errors.ts';
+import { CliError, failuresOf } from '../../errors.ts';
 import type { Deadline, Journal, OpenRequest } from '../../journal/index.ts';
+import { lazy } from '../../lazy.ts';
 import { spanText } from '../../output/time.ts';
 import { typedName } from '../../rules/names.ts';
 import { type Change, changeOne } from '../change.ts';
@@ -26,6 +27,8 @@ export interface Reaped {
 export interface Reaping {
   readonly rows: readonly Reaped[];
   readonly errors: readonly CliError[];
+  /** Why the service did not show that the key works; one of the errors. */
+  readonly unproven: CliError | undefined;
 }
 
 /**
@@ -36,10 +39,16 @@ export interface Reaping {
 export async function reapOverdue(context: Context): Promise<Reaping> {
   const api = await context.api({ quiet: true });
   // Shows the time, and proves that the key still works when nothing is overdue.
-  const me = await api.users.me();
-  const journal = await ownJournal(context, async () => me);
+  const me = lazy(() => api.users.me());
+  const [unproven] = await failuresOf(me());
+  // A service that fails to show the profile may still terminate.
+  if (unproven !== undefined && (unproven.httpStatus ?? 0) < 500) throw unproven;
+  const journal = await ownJournal(context, me);
   const now = await serviceNow(context);
-  const unknown = await settleOverdue(now, journal, context);
+  const unknown: Ended[] = [];
+  const unsettled = await failuresOf(
+    settleOverdue(now, journal, context).then((found) => unknown.push(...found)),
+  );
   const all = await journal.deadlines();
   const overdue = all.flatMap(({ deadline, ...one }) =>
     deadline !== undefined && isPast(deadline, now) ? [{ ...one, deadline }] : [],
@@ -48,8 +57,11 @@ export async function reapOverdue(context: Context): Promise<Reaping> {
   const done = [...unknown, ...ended.filter((one) => one !== undefined)];
   return {
     rows: done.map(({ row }) => row),
+    unproven,
     errors: [
       ...done.flatMap(({ error }) => error ?? []),
+      ...(unproven === undefined ? [] : [unproven]),
+      ...unsettled,
       ...all.flatMap((one) => (one.deadline === undefined ? unreadable(one) : [])),
     ],
   };

@@ -1,8 +1,9 @@
 import { ruled } from '../../../cli/parse.ts';
 import { action } from '../../../cli/verb.ts';
-import { failuresOf, throwAll, usageError } from '../../../errors.ts';
+import type { Context } from '../../../context.ts';
+import { type CliError, failuresOf, throwAll, usageError } from '../../../errors.ts';
 import type { ArmedStatus } from '../../../instances/deadlines/arm.ts';
-import { beat, noteFailure } from '../../../instances/deadlines/heartbeat.ts';
+import { beat, noteFailure, noteFault } from '../../../instances/deadlines/heartbeat.ts';
 import { type Reaped, reapOverdue } from '../../../instances/deadlines/reap.ts';
 import type { View } from '../../../output/output.ts';
 import { schedule } from '../../../rules/times.ts';
@@ -74,10 +75,16 @@ export const reap = action({
       if (uninstall === true) await disarm(context);
       return context.out.item(await armedStatus(context), armedView);
     }
-    const { rows, errors } = await noteFailure(every, context, () => reapOverdue(context));
+    const { rows, errors, unproven } = await noteFailure(every, context, () =>
+      reapOverdue(context),
+    );
     // Instances have been terminated by now: a later fault hides neither them nor what failed.
-    const unsaved = every === undefined ? [] : await failuresOf(beat(every, context));
+    const unsaved = every === undefined ? [] : await failuresOf(note(every, unproven, context));
     const unwritten = await failuresOf(context.out.list(rows, reapedView));
     throwAll([...errors, ...unsaved, ...unwritten]);
   },
 });
+
+function note(every: number, unproven: CliError | undefined, context: Context): Promise<void> {
+  return unproven === undefined ? beat(every, context) : noteFault(every, unproven, context);
+}

@@ -164,6 +164,30 @@ describe('reap', () => {
     ).toEqual(['refused', 'terminated']);
   });
 
+  test('terminates while the service fails to show the profile, and exits with 1', async () => {
+    world.clock.advance(5 * HOUR);
+    world.rented.failing.add('/users/me');
+    const { code, stdout } = await world.cli([...REAP, '--every', '5m']);
+    expect({ code, rows: JSON.parse(stdout) }).toMatchObject({
+      code: 1,
+      rows: [{ id: ID, outcome: 'terminated' }],
+    });
+    expect(heartbeat()).toMatchObject({ at: null, failure: { at: expect.any(String) } });
+  });
+
+  test('terminates what is known if a lost request cannot be looked up', async () => {
+    world.rented.posts.push(() => 'hangUp');
+    const argv = ['instances', 'create', 'lab', ...CREATE.slice(3), ...IN_FOUR_HOURS];
+    expect((await world.cli(argv)).code).toBe(7);
+    world.clock.advance(5 * HOUR);
+    world.rented.forbidden.add('/storage/drives');
+    const { code, stdout } = await world.cli(REAP);
+    expect({ code, rows: JSON.parse(stdout) }).toMatchObject({
+      code: 4,
+      rows: [{ id: ID, outcome: 'terminated' }],
+    });
+  });
+
   test('leaves an instance alone whose deadline is moved before its turn', async () => {
     const ids = ['7', '8', '9', 'a'].map((digit) => `${ID.slice(0, -1)}${digit}`);
     for (const [at, id] of ids.entries()) {
