@@ -196,7 +196,7 @@ describe('a live view in a terminal', () => {
     const shown = watch(['instances', 'get', idOf(0), '--watch', '--interval', '500ms']);
     await shown.shows(/Status: +ACTIVE/);
     instances.answer = 'hangUp';
-    await shown.shows(/Status: +ACTIVE[\s\S]*\nLast read [1-9]\d* s ago: [\s\S]* Trying again\.$/);
+    await shown.shows(/Status: +ACTIVE[\s\S]*\nLast read [1-9]\d* s ago: [\s\S]*\sTrying again\.$/);
     instances.answer = undefined;
     instances.status = 'STOPPED';
     await shown.shows(/Status: +STOPPED[\s\S]*\nRead at [\d:]{8}, again/);
