@@ -41,10 +41,10 @@ export function completingShell(shell: Known, world: World, also = ''): Promise<
   return openShell(shell, world, `source '${join(COMPLETIONS, FILES[shell])}'; ${also}`);
 }
 
-/** Starts a shell that finds by itself what packages installed for the whole system. */
+/** Starts a shell that finds what packages installed for the whole system. */
 export function freshShell(shell: Known, world: World): Promise<ReadyShell> {
   const finds = shell === 'bash' ? 'source /usr/share/bash-completion/bash_completion;' : '';
-  // Without its configuration fish looks for nothing.
+  // fish looks for nothing without its configuration.
   return openShell(shell, world, finds, shell === 'fish' ? ['-i'] : STARTS[shell].args);
 }
 

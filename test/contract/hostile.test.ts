@@ -125,7 +125,7 @@ afterEach(async () => {
   prepared = undefined;
 });
 
-/** Returns what undoes all that commands do to the service and to this computer. */
+/** Returns a function that undoes what commands do to the service and to this computer. */
 function undoer({ home, sandboxFile }: SandboxWorld): () => void {
   const files = () => [
     ...['config', 'state'].flatMap((name) => filesUnder(join(home, name))),

@@ -30,7 +30,7 @@ sleep 2
 gpucloud() { "$NODE" "$PROGRAM" "$@"; }
 `;
 
-/** Nothing but cron terminates the instance. */
+/** Only cron terminates the instance. */
 const RENT_AND_WAIT = `
 gpucloud instances reap --install --every 1m --json
 gpucloud instances create trainer ${HARDWARE.join(' ')} --terminate-after 30m --json
@@ -52,7 +52,7 @@ test('terminates an instance at its deadline by cron alone', {
   const bin = join(computer.home, 'bin');
   const file = join(computer.home, 'service.json');
   mkdirSync(bin);
-  // A systemd of this computer would come before cron, and outlive the test.
+  // This computer's systemd would be used before cron, and its timer outlive the test.
   writeFileSync(join(bin, 'systemctl'), '#!/bin/sh\nexit 1\n');
   chmodSync(join(bin, 'systemctl'), 0o755);
   const service = computer.start(['sandbox', 'serve', '--port', '0', '--state', file, '--json']);

@@ -9,7 +9,7 @@ import { type Computer, createComputer, type Outcome } from '../support/program.
 import { HARDWARE } from '../support/sandbox-ids.ts';
 import { errorOf } from '../support/stderr-lines.ts';
 
-// TLS, proxies and resets, as the runtime of the built program has them: Node's, or the executable's.
+// Tests TLS, proxies and resets with the built program's runtime: Node or the executable's.
 
 const ID = '3f0c5d9e-1111-4222-8333-444455556666';
 const KEY = 'svc_sk_secure_0123456789abcdef';
@@ -115,7 +115,7 @@ describe('a service with TLS', () => {
     expect(requests).toEqual([]);
   });
 
-  test('that resets the connection after a POST leaves the outcome unknown', async () => {
+  test('leaves the outcome unknown if it resets the connection after a POST', async () => {
     onPost = 'reset';
     const { code, stderr } = await gpucloud(CREATE);
     expect(code).toBe(7);
@@ -130,7 +130,7 @@ describe('a service with TLS', () => {
     expect(JSON.parse(stdout)).toMatchObject({ id: ID });
   });
 
-  test('that sends an unasked 100 leaves the outcome unknown', async () => {
+  test('leaves the outcome unknown if it sends an unasked 100', async () => {
     onPost = 'make after 100';
     const { code, stderr } = await gpucloud(CREATE);
     expect(code).toBe(7);
@@ -138,7 +138,7 @@ describe('a service with TLS', () => {
     expect(requests).toEqual(['GET /users/me', 'POST /instances']);
   });
 
-  test('that resets the connection before the handshake gets nothing', async () => {
+  test('receives nothing if it resets the connection before the handshake', async () => {
     const resets = await listen(createServer((socket) => void socket.resetAndDestroy()));
     const { code, stderr } = await gpucloud(CREATE, {
       GPUCLOUD_BASE_URL: `https://127.0.0.1:${resets}`,
@@ -163,7 +163,7 @@ describe('a proxy', () => {
   test.each([
     ['refuse', /407/],
     ['reset', /connection was closed/],
-  ] as const)('that ends a tunnel (%s) lets nothing through', async (how, says) => {
+  ] as const)('lets nothing through if it ends a tunnel (%s)', async (how, says) => {
     const at = await listen(proxy(how));
     const { code, stderr } = await gpucloud(CREATE, { HTTPS_PROXY: `http://127.0.0.1:${at}` });
     expect(code).toBe(6);

@@ -79,7 +79,7 @@ describe('instances create without arguments', () => {
     await one.answers(/\? Cloud drive[\s\S]*select/, enter);
     expect(await one.ended()).toBe(0);
     expect(one.screen()).toContain('This would be rented:');
-    // The lines as a person copies them.
+    // The lines as people copy them.
     const line = /^ {2}(gpucloud [\s\S]*? --wait)$/m.exec(one.screen())?.[1] ?? '';
     expect(line.split('\n')).toEqual([
       'gpucloud instances create box-one --offer rtx-4090 --image ubuntu-22-04 \\',
@@ -199,7 +199,7 @@ describe('instances create without arguments', () => {
       for (const [question, answer] of QUESTIONS.slice(0, at)) await one.answers(question, answer);
       await one.answers(QUESTIONS[at]?.[0] ?? /never/, ctrlC);
       await expectNothingSent(one);
-      // At the last question the command is on the screen already.
+      // The last question already shows the command.
       expect(one.screen().includes('To go on with your answers:')).toBe(at > 0 && at < 6);
     },
   );

@@ -34,7 +34,7 @@ async function playAndReap(scenarios: readonly Scenario[], each = 8): Promise<Ou
   for (let computer = 0; left.length > 0; computer += 1) {
     const rig = await openRig(bundle.path);
     try {
-      // The service's clock is the one that counts.
+      // The service's clock counts.
       rig.books.advance(([0, 26, -26][computer % 3] ?? 0) * HOUR);
       for (const scenario of left.splice(0, each)) await rig.play({ ...scenario, flags: FLAGS });
       rig.books.advance(5 * HOUR);
@@ -101,7 +101,7 @@ describe('reap after kill -9 of a create', () => {
     const scenarios = chosen.map(
       (kill): Scenario => ({ operation: 'create', fault: NO_FAULT, kill }),
     );
-    // Only the first request on a computer makes all the folders.
+    // Only the first request on a computer creates all folders.
     expectAllEnded(await playAndReap(scenarios, 1));
   });
 });

@@ -22,7 +22,7 @@ describe('every instance', () => {
     const { violations, played, instances } = await playAll(bundle.path, scenarios);
     expect(violations).toEqual([]);
     expect(played).toBe(scenarios.length);
-    // Most faults leave the service the time to act, but not most of each part of them.
+    // Most faults leave the service the time to act, but a part of them may not.
     expect(instances).toBeGreaterThan(played / 3);
   }, 300_000);
 });

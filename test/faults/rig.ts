@@ -307,7 +307,7 @@ export async function playAll(
       }
     }
   }
-  // Each computer is removed, although another one failed.
+  // Removes every computer, even if another one failed.
   const ended = await Promise.allSettled(Array.from({ length: computers }, work));
   for (const one of ended) if (one.status === 'rejected') throw one.reason;
   return sum;

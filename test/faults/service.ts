@@ -9,7 +9,7 @@ export interface Books {
   readonly instances: ReadonlyMap<string, Instance>;
   /** Returns how many POSTs asked for this name. */
   posts(name: string): number;
-  /** Moves the service's clock, by which its Date headers are. */
+  /** Moves the service's clock, and its Date headers. */
   advance(milliseconds: number): void;
   close(): Promise<void>;
 }

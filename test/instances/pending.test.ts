@@ -139,7 +139,7 @@ describe.each([
   });
 });
 
-test('a script whose name has an unresolved request looks nothing up', async () => {
+test('reads nothing for a script if the name has an unresolved request', async () => {
   await lose();
   const { code, requests } = await world.cli([...CREATE, '--template', 'jupyterlab']);
   expect({ code, requests }).toEqual({ code: 7, requests: [] });

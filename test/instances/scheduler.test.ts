@@ -12,7 +12,7 @@ import { needs } from '../support/needs.ts';
 const folder = mkdtempSync(join(tmpdir(), 'gpucloud-scheduler-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** Words that each file format has to quote. */
+/** Words that every file format must quote. */
 const ODD = `a b %d $HOME "quoted" it's <&> \\n`;
 
 const JOB: Job = {
@@ -24,7 +24,7 @@ const JOB: Job = {
 };
 
 describe('the systemd unit', () => {
-  test('is one that systemd accepts', needs('systemd-analyze'), () => {
+  test('is accepted by systemd', needs('systemd-analyze'), () => {
     const files = { service: serviceUnit(JOB), timer: timerUnit(JOB) };
     const paths = Object.entries(files).map(([kind, text]) => {
       const path = join(folder, `${JOB.name}.${kind}`);
@@ -51,7 +51,7 @@ describe('the systemd unit', () => {
   });
 });
 
-test('the launchd file is a property list with the same words', needs('python3'), () => {
+test('has the same words in a property list for launchd', needs('python3'), () => {
   const path = join(folder, 'agent.plist');
   writeFileSync(path, agentFile(JOB));
   const script =
@@ -72,7 +72,7 @@ describe('the line of a crontab', () => {
     const line = cronLine(JOB);
     expect(line).toMatch(/^\*\/5 \* \* \* \* \/usr\/bin\/env /);
     expect(line).toMatch(/ # gpucloud-reap-work$/);
-    // Cron takes off the backslash before a percent sign.
+    // Cron removes the backslash before a percent sign.
     const command = line
       .replace(/^(\S+ ){5}/, '')
       .replaceAll('\\%', '%')

@@ -49,14 +49,14 @@ function handler({ method, path, body }: RecordedRequest): Answer {
 
 const history = fc.record({
   life,
-  /** How long after the last step somebody audits, in seconds. */
+  /** The seconds between the last step and the audit. */
   rest: fc.integer({ min: 0, max: 100_000 }),
-  /** Whether this computer saw an instance after its creation, for each of them in turn. */
+  /** Whether this computer saw each instance after its creation. */
   seen: fc.infiniteStream(fc.boolean()),
 });
 type History = typeof history extends fc.Arbitrary<infer T> ? T : never;
 
-/** Lives through a history, of which this computer sees what its own commands show. */
+/** Plays a history, of which this computer sees only what its own commands show. */
 async function live({ life: { opening, steps }, rest, seen }: History): Promise<void> {
   let now = world.clock.now();
   const passTo = (time: number) => {
@@ -109,7 +109,7 @@ async function audit(): Promise<Row[]> {
   return JSON.parse(stdout);
 }
 
-/** Of the checks that are not ok, without the one that `isForgotten` says is right. */
+/** The checks that are not ok, without the one that `isForgotten` explains. */
 async function doubts(): Promise<Row[]> {
   const now = world.clock.now();
   const isForgotten = state.instances.some(

@@ -21,7 +21,7 @@ interface Reading {
   /** Whether the response is a list. */
   readonly inList?: true;
   readonly isPaged?: true;
-  /** What this computer adds behind the fields of each. */
+  /** The fields that this computer adds to each. */
   readonly adds?: Json;
   /** Its JSON is computed, so it can't be compared with the response. */
   readonly isDerived?: true;

@@ -16,7 +16,7 @@ const run = promisify(execFile);
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const PACKAGES = join(ROOT, 'dist', 'packages');
 const EXECUTABLE = join(ROOT, 'dist', 'exe', 'gpucloud');
-/** Bytes; the runtime alone is 107 MB. */
+/** In bytes; the runtime alone is 107 MB. */
 const MOST_BYTES = 125_000_000;
 
 let folder: string;
@@ -24,7 +24,7 @@ let version: string;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'gpucloud-packages-'));
   ({ version } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8')));
-  // The bytes that xz saves are not what is tested here.
+  // The archive's size is not tested here.
   await run('npm', ['run', '--silent', 'package', '--', '--level', '0'], { cwd: ROOT });
 }, 300_000);
 afterAll(() => rm(folder, { recursive: true, force: true }));
@@ -69,7 +69,7 @@ async function filesIn(at: string): Promise<string[]> {
     .sort();
 }
 
-/** Nothing of Node: the programs of the system alone. */
+/** Only the system's programs, without Node. */
 function install(...argv: string[]): Promise<Outcome> {
   const env = { PATH: '/usr/bin:/bin', HOME: folder };
   return outcomeOf(spawn('sh', [join(PACKAGES, 'install.sh'), ...argv], { env, cwd: folder }));
@@ -161,7 +161,7 @@ describe('the executable', { timeout: 60_000 }, () => {
         await mkdir(join(root, name), { recursive: true });
       }
       await copyFile(EXECUTABLE, join(root, 'bin/gpucloud'));
-      // The runtime finds itself by /proc, as every system has it.
+      // The runtime finds itself through /proc, which every system has.
       const script = 'mount -t proc proc "$0/proc" && exec chroot "$0" /bin/gpucloud "$@"';
       const gpucloud = (...argv: string[]) => {
         const all = ['--mount', '--pid', '--fork', 'sh', '-c', script, root];

@@ -291,7 +291,7 @@ describe('a line to copy', () => {
       word.map((one) => one.replaceAll('\0', '').toWellFormed?.() ?? one.replaceAll('\0', '')),
       { minLength: 1, maxLength: 40 },
     );
-    // One bash reads many lines, since to start it takes longer.
+    // One bash reads many lines, since each start takes longer.
     const lines = fc.array(words, { minLength: 15, maxLength: 15 });
     fc.assert(
       fc.property(lines, (given) => {

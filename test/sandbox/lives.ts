@@ -17,7 +17,7 @@ import { FAULT_NAMES, type Instance, type State } from '../../src/sandbox/store/
 import { fc } from '../support/random.ts';
 import { JUPYTERLAB, UBUNTU } from './support.ts';
 
-// Random lives of an account, from its opening balance on, step by step.
+// Random lives of an account, step by step from its opening balance.
 
 export function decimal(text: string): Money {
   const verdict = money(text);

@@ -28,7 +28,7 @@ export class RentingService {
   /** The responses to the next terminate requests, in order; later ones terminate. */
   terminations: ((id: string) => Answer | 'hangUp' | Promise<Answer | 'hangUp'>)[] = [];
 
-  /** By which instances are created. */
+  /** The command that creates instances. */
   clock = { now: () => Date.parse('2026-01-15T12:00:01.000Z') };
 
   newId = () => NEW;

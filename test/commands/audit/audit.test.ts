@@ -45,7 +45,7 @@ const found = async (...flags: string[]) =>
 const FOUR = ['box-1', 'box-2', 'box-3', 'box-4'] as const;
 
 describe('four known instances', () => {
-  test('and nothing else: every check is ok', async () => {
+  test('leave every check ok', async () => {
     await rent(...FOUR);
     const { code, stderr, results } = await audit('--exact');
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
@@ -60,7 +60,7 @@ describe('four known instances', () => {
     });
   });
 
-  test('and one rented elsewhere: --exact finds its price at minute 0', async () => {
+  test('hide no other one, whose price --exact finds at minute 0', async () => {
     await rent(...FOUR);
     await world.sandbox.rogue('rogue');
     const { code, stderr, row, results, requests } = await audit('--exact');
@@ -87,7 +87,7 @@ describe('four known instances', () => {
     expect(results).not.toHaveProperty('reserved_balance');
   });
 
-  test('and one rented elsewhere: its charges are found without --exact', async () => {
+  test('hide no other one, whose charges are found without --exact', async () => {
     await rent(...FOUR);
     await world.sandbox.rogue('rogue');
     await world.sandbox.advance(20 * HOUR);
@@ -129,7 +129,7 @@ describe('an instance of another computer with a drive', () => {
     expect(await found()).toEqual([]);
   });
 
-  test('is no finding once it is terminated', async () => {
+  test('is not a finding once it is terminated', async () => {
     const id = await attach();
     await world.sandbox.advance(5000);
     await run('instances', 'terminate', id, '--yes');

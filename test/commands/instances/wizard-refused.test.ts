@@ -6,7 +6,7 @@ import { createWorld, type World } from '../../support/run-cli.ts';
 import { no, ok } from '../../support/service.ts';
 import { sshPublicKey } from '../../support/ssh-key.ts';
 
-/** The wizard after the service refused. Each question is answered by a line. */
+/** Answers the wizard line by line after the service refused. */
 const TAKEN = '3f0c5d9e-1111-4222-8333-444455556666';
 const KEY = sshPublicKey('ssh-ed25519');
 
@@ -45,7 +45,7 @@ function create(argv: readonly string[], ...lines: readonly string[]) {
   });
 }
 
-/** The names of the instances that were asked for. */
+/** The requested instance names. */
 function asked(requests: readonly { method: string; path: string; body: unknown }[]): string[] {
   return requests
     .filter(({ method, path }) => method === 'POST' && path === '/instances')

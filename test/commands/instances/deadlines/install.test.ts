@@ -22,13 +22,13 @@ const REAP = ['instances', 'reap'];
 const at = (...names: string[]) => join(world.home, ...names);
 const read = (...names: string[]) => readFileSync(at(...names), 'utf8');
 
-/** A program of the computer, as a script of the shell; `$STATE` is a folder of its own. */
+/** Puts a program on the computer, as a shell script; `$STATE` is its own folder. */
 function program(name: string, script: string): void {
   writeFileSync(at('bin', name), `#!/bin/sh\nSTATE='${world.home}'\n${script}\n`);
   chmodSync(at('bin', name), 0o755);
 }
 
-/** A crontab that keeps what it is given, as the real one does, and a cron that never runs. */
+/** A crontab that stores its input, as the real one does, and a cron that never runs. */
 function crontabWith(lines?: string): void {
   if (lines !== undefined) writeFileSync(at('crontab'), lines);
   program(
