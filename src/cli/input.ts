@@ -105,7 +105,7 @@ export async function severalGiven(
     return typed;
   }
   if (typed.indexOf(STDIN, at + 1) >= 0) {
-    throw usageError(`${argument} "-": stdin can be read once only`);
+    throw usageError(`${argument} "-": stdin can be read only once`);
   }
   if (context.stdin.isTTY === true) {
     throw usageError(

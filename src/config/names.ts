@@ -11,7 +11,7 @@ export const SANDBOX = 'sandbox';
  */
 export function profileName(text: string): Verdict<string> {
   if (text === '') {
-    return broken('a profile name is not empty');
+    return broken('must not be empty');
   }
   if (text.length > 50) {
     return broken('a profile name is at most 50 characters long');

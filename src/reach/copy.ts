@@ -52,7 +52,7 @@ function parsePlace(text: string, platform: string): Place {
   const [, instance, path] = /^([^:/\\]+):(.*)$/s.exec(text) ?? [];
   const isDrive = platform === 'win32' && /^[A-Za-z]:/.test(text);
   if (instance === undefined || path === undefined || isDrive) {
-    if (text === '') throw usageError('PATH "": a path here is not empty');
+    if (text === '') throw usageError('PATH "": must not be empty');
     return { instance: undefined, path: text };
   }
   if (instance.includes('@')) {

@@ -31,5 +31,5 @@ export function commandWords(text: string): Verdict<readonly string[]> {
   if (quote !== '') return broken(`the quotation mark ${quote} is not closed`);
   if (escaped) return broken('nothing follows the last backslash');
   if (word !== undefined) words.push(word);
-  return words[0] ? kept(words) : broken('a command is not empty');
+  return words[0] ? kept(words) : broken('must not be empty');
 }

@@ -35,19 +35,19 @@ function folded(name: string): string {
 
 /** `name` of an API key (spec: Limits): at most 50 characters, and required, so not empty. */
 export function apiKeyName(text: string): Verdict<string> {
-  if (text.trim() === '') return broken('an API key name is not empty');
+  if (text.trim() === '') return broken('must not be empty');
   if ([...text].length > 50) return broken('an API key name is at most 50 characters long');
   return kept(text);
 }
 
 /** A required name for which the document gives no further rule (drives, SSH keys, profile). */
 export function anyName(text: string): Verdict<string> {
-  return text.trim() === '' ? broken('a name is not empty') : kept(text);
+  return text.trim() === '' ? broken('must not be empty') : kept(text);
 }
 
 /** The document gives no form of a promo code, so its letters stay as they are. */
 export function promoCode(text: string): Verdict<string> {
-  return text.trim() === '' ? broken('a promo code is not empty') : kept(text.trim());
+  return text.trim() === '' ? broken('must not be empty') : kept(text.trim());
 }
 
 /**
@@ -58,7 +58,7 @@ export function promoCode(text: string): Verdict<string> {
  * `.` or `..`, since `encodeURIComponent` leaves those as they are and the path would collapse.
  */
 export function resourceId(text: string): Verdict<string> {
-  if (text === '') return broken('an id is not empty');
+  if (text === '') return broken('must not be empty');
   if (text.length > 200) return broken('an id is at most 200 characters long');
   if (!/^[A-Za-z0-9_][A-Za-z0-9._~-]*$/.test(text)) {
     return broken(

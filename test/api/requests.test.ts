@@ -85,5 +85,5 @@ test('does not repeat a refused password', async () => {
   const body = { current_password: 'hunter2hunter2', new_password: '' };
   const error = await failureOf(users.setPassword(body));
   expect(error.failure).toBe('usage');
-  expect(error.message).toBe('new_password breaks the rule: it is not empty.');
+  expect(error.message).toBe('new_password breaks the rule: must not be empty.');
 });

@@ -124,7 +124,7 @@ describe('names from stdin', () => {
   test('are read once', async () => {
     const { code, stderr } = await world.cli(['instances', 'stop', '-', '-'], { stdin: 'x' });
     expect(code).toBe(2);
-    expect(stderr).toContain('stdin can be read once only');
+    expect(stderr).toContain('stdin can be read only once');
   });
 
   test('are limited to 1 MiB', async () => {

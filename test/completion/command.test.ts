@@ -116,7 +116,7 @@ describe('completion SHELL --install', () => {
       env: { HOME: world.home },
     });
     expect(code).toBe(9);
-    expect(stderr).toContain('hint: put it where you like: gpucloud completion fish > FILE');
+    expect(stderr).toContain('hint: write it to another file: gpucloud completion fish > FILE');
   });
 
   test('needs a home folder', async () => {
@@ -148,7 +148,7 @@ describe('completion SHELL --uninstall', () => {
     const env = { HOME: world.home };
     const { code, stderr } = await world.cli(['completion', 'fish', flag], { env });
     expect(code).toBe(9);
-    expect(stderr).toContain(`${file} was not written by gpucloud. It was left as it is.`);
+    expect(stderr).toContain(`${file} was not written by gpucloud. It was not changed.`);
     expect(await readFile(file, 'utf8')).toBe('complete -c gpucloud -a mine\n');
   });
 

@@ -9,7 +9,7 @@ test.each(['a', 'work', 'A.b_c-9', '0', '_x', '.x', '__proto__', 'constructor', 
 );
 
 test.each([
-  ['', 'is not empty'],
+  ['', 'must not be empty'],
   ['x'.repeat(51), 'at most 50'],
   ['a b', 'letters, digits'],
   ['a/b', 'letters, digits'],

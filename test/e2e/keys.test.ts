@@ -336,7 +336,7 @@ describe('gnome-keyring on its own bus', KEYRING, () => {
     expect(code).toBe(0);
     expect(stdout).toContain('{"found":true}');
     expect(stdout).toMatch(
-      /error: The key of the profile "work" is not in the system keyring any more .*\nhint: give it anew: gpucloud login --profile work\nexit 4\n/,
+      /error: The key of profile "work" is not in the system keyring any more .*\nhint: give it anew: gpucloud login --profile work\nexit 4\n/,
     );
     expect(stdout).toMatch(/\nexit 0\n$/);
   });

@@ -25,7 +25,7 @@ describe('other commands without arguments', () => {
     }
     await run(computer, 'instances', 'terminate', 'old', '-y');
     const one = person(['instances', 'terminate']);
-    const screen = await one.reads(/\? Which machines end\?[\s\S]*submit/);
+    const screen = await one.reads(/\? Which instances do you want to terminate\?[\s\S]*submit/);
     expect(screen).not.toContain('old');
     expect(screen).toMatch(/◯ one {2}PROVISIONING {2}89\.90 ₽\/h {2}seen /);
     const second = /^ ◯ (\w+)/m.exec(screen)?.[1] ?? '';

@@ -229,7 +229,7 @@ describe('create --if-not-exists', () => {
     const { code, stderr, requests } = await world.cli([...ENSURE, '--max-price', '20']);
     expect(code).toBe(0);
     expect(stderr).toContain('warning: trainer');
-    expect(stderr).toContain('To end it: gpucloud instances terminate trainer');
+    expect(stderr).toContain('To terminate it: gpucloud instances terminate trainer');
     expect(requests.map(({ method }) => method)).not.toContain('POST');
   });
 

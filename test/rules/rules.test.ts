@@ -66,12 +66,12 @@ describe('names', () => {
     expect(accepted(apiKeyName, 'ключ'.repeat(12))).toHaveLength(48);
     expect(apiKeyName('🔑'.repeat(50)).ok).toBe(true);
     expect(ruleBrokenBy(apiKeyName, 'x'.repeat(51))).toContain('at most 50');
-    expect(ruleBrokenBy(apiKeyName, '  ')).toContain('not empty');
+    expect(ruleBrokenBy(apiKeyName, '  ')).toContain('must not be empty');
   });
 
   test('are otherwise only not empty', () => {
     expect(accepted(anyName, 'my drive')).toBe('my drive');
-    expect(ruleBrokenBy(anyName, '')).toContain('not empty');
+    expect(ruleBrokenBy(anyName, '')).toContain('must not be empty');
   });
 });
 

@@ -32,5 +32,5 @@ export function ruled(rule: Rule<unknown>): z.ZodMiniString {
 
 /** A required body text without one. */
 export function filled(): z.ZodMiniString {
-  return z.string().check(z.refine((value) => value.trim() !== '', 'it is not empty'));
+  return z.string().check(z.refine((value) => value.trim() !== '', 'must not be empty'));
 }

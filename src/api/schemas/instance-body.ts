@@ -27,7 +27,7 @@ const dockerConfig = lazy(() => {
     env: z.optional(
       z.array(
         z.strictObject({
-          key: z.string().check(z.regex(/^[^=\0]+$/, 'it is not empty and has no "="')),
+          key: z.string().check(z.regex(/^[^=\0]+$/, 'must not be empty or contain "="')),
           value: z.string(),
         }),
       ),

@@ -33,7 +33,7 @@ export const create = verb('create', {
     const isKept = flags.keyFile !== undefined || flags.saveProfile !== undefined;
     checkColumns(isKept ? keyView : newKeyView, context.flags);
     if (!isKept) refuseLosing(context);
-    // The place is ready before there is a secret, so that a bad path or profile costs no key.
+    // Prepare the place first, so that a bad path or profile costs no key.
     const place = await placeFor(flags, context);
     let created: NewKey;
     try {
@@ -47,10 +47,10 @@ export const create = verb('create', {
   },
 });
 
-/** Refuses a stdout or a format that would lose the secret for good. */
+/** Refuses an output that would lose the secret for good. */
 function refuseLosing(context: Context): void {
   const { out, flags } = context;
-  const hint = 'keep it with --key-file or --save-profile';
+  const hint = 'save it with --key-file or --save-profile';
   refuseLostSecret(context, hint);
   const lossy =
     out.format === 'id'
@@ -59,7 +59,7 @@ function refuseLosing(context: Context): void {
         ? '--columns without secret_key'
         : flags.query !== undefined && '--query';
   if (lossy) {
-    throw usageError(`${lossy}: the secret, which is shown this once, would be lost`, hint);
+    throw usageError(`${lossy}: the secret is shown only once and would be lost`, hint);
   }
 }
 
@@ -68,26 +68,26 @@ async function placeFor(
   context: Context,
 ): Promise<Place | undefined> {
   if (keyFile !== undefined && saveProfile !== undefined) {
-    throw usageError('--key-file and --save-profile: the secret is kept in one place; give one');
+    throw usageError("--key-file and --save-profile can't be used together");
   }
   if (saveProfile !== undefined) return profilePlace(saveProfile, context);
-  // A command that is not signed in leaves no empty file behind.
+  // Without a login, leave no empty file behind.
   await context.api();
   return keyFile === undefined ? undefined : reservedFile(keyFile);
 }
 
-/** A key that was created, and its secret, which no other response will hold. */
+/** A created key and its secret, which no other response contains. */
 interface NewKey {
-  /** How to name it in a message: its name, and its id where that is known. */
+  /** Its name for messages, with its ID if known. */
   readonly label: string;
-  /** What the response told of it. */
+  /** The fields in the response. */
   readonly key: Partial<ApiKey>;
   readonly secret: string;
-  /** The error to end with when the response held the secret and could not be used otherwise. */
+  /** The error to throw if the response contained the secret but was otherwise unusable. */
   readonly fault?: CliError;
 }
 
-/** Throws what the request throws, and CliError('notUnderstood') when no usable secret came. */
+/** Throws what the request throws, and CliError('notUnderstood') without a usable secret. */
 async function requestKey(name: string, context: Context): Promise<NewKey> {
   const api = await context.api();
   let seen: string | undefined;
@@ -108,7 +108,7 @@ async function requestKey(name: string, context: Context): Promise<NewKey> {
     if (seen === undefined || !(error instanceof CliError)) throw error;
     const fault = new CliError(
       'notUnderstood',
-      `The API key ${name} was created and its secret came, but the rest of the answer could not be used: ${error.message}`,
+      `The API key ${name} was created, but the rest of the response could not be used: ${error.message}`,
       { hint: 'see the key: gpucloud api-keys list', cause: error },
     );
     return { label: name, key: { name }, secret: seen, fault };
@@ -118,18 +118,18 @@ async function requestKey(name: string, context: Context): Promise<NewKey> {
   if (apiKey(secret).ok) return { label, key, secret };
   throw new CliError(
     'notUnderstood',
-    `The API key ${label} was created, but the answer holds no usable secret_key, and no other answer will.`,
-    { hint: 'the key stays; create another one: gpucloud api-keys create NAME', resource: key.id },
+    `The API key ${label} was created, but the response has no usable secret_key. Its secret is lost.`,
+    { hint: 'create another key: gpucloud api-keys create NAME', resource: key.id },
   );
 }
 
-/** The secret in a response that is broken elsewhere. */
+/** Extracts the secret from a response that is broken elsewhere. */
 function secretIn(text: string): string | undefined {
   const found = /"secret_key"\s*:\s*"([^"\\]+)"/.exec(text)?.[1];
   return found !== undefined && apiKey(found).ok ? found : undefined;
 }
 
-/** Keeps the secret in its place; where that fails, stdout is the last resort. */
+/** Saves the secret in its place; if that fails, prints it to stdout. */
 async function keep(created: NewKey, place: Place, context: Context): Promise<void> {
   const { label, key, secret } = created;
   try {
@@ -139,11 +139,11 @@ async function keep(created: NewKey, place: Place, context: Context): Promise<vo
     await print(created, context);
     throw new CliError(
       'storage',
-      `The API key ${label} was created, but: ${error.message}. Its secret is on stdout and nowhere else.`,
-      { hint: 'keep it now: it is not shown again', resource: key.id },
+      `The API key ${label} was created, but: ${error.message}. Its secret is only on stdout.`,
+      { hint: 'save it now: it is not shown again', resource: key.id },
     );
   }
-  context.err.note(`Created the API key ${label}. Its secret rests in ${place.where}.`);
+  context.err.note(`Created the API key ${label}. Its secret is saved in ${place.where}.`);
   const { secret_key: _kept, ...rest } = key;
   await context.out.item({ key: rest, in_use: false }, keyView);
 }
@@ -155,7 +155,7 @@ async function show(created: NewKey, context: Context): Promise<void> {
   );
 }
 
-/** Prints the secret alone for people and `$(…)`; in the other formats it is a field. */
+/** Prints only the secret for people and `$(…)`; in other formats it is a field. */
 async function print({ label, key, secret }: NewKey, context: Context): Promise<void> {
   const { out, flags } = context;
   await writeSecret({ label, id: key.id }, context, () =>

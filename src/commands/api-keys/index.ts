@@ -4,7 +4,7 @@ import { marked } from '../../context/key-in-use.ts';
 import { create } from './create.ts';
 import { keyView } from './view.ts';
 
-const FORGET = '"gpucloud logout" forgets a key on this computer; the key itself goes on working';
+const FORGET = '"gpucloud logout" removes a key from this computer; the key itself keeps working';
 
 /** The verbs of `gpucloud api-keys`, in the order of the help. */
 export const apiKeys: Group = {
@@ -24,7 +24,7 @@ export const apiKeys: Group = {
         await context.out.list(rows, keyView);
         if (rows.some((row) => row.in_use === null)) {
           context.err.note(
-            'Several keys begin like the one in use, so it could not be told which it is.',
+            'Could not determine which key is in use: several have the same prefix.',
           );
         }
       },

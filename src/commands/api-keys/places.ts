@@ -13,33 +13,33 @@ import { CliError, usageError } from '../../errors.ts';
 import { faultOf } from '../../files/error-code.ts';
 import { syncFolder } from '../../files/replace.ts';
 
-/** A place for the secret of a new key, made ready before the key is requested. */
+/** A place for a new key's secret, prepared before the request. */
 export interface Place {
-  /** Completes "Its secret rests in …". */
+  /** Completes "Its secret is saved in …". */
   readonly where: string;
-  /** Throws CliError('storage') when the secret is not there afterwards. */
+  /** Throws CliError('storage') if the secret is not stored afterwards. */
   keep(secret: string): Promise<void>;
-  /** Takes back what was made ready, when there is no secret to keep. */
+  /** Removes what was prepared, if there is no secret to store. */
   drop(): Promise<void>;
 }
 
-/** What is wrong with the path itself; anything else is the fault of the disk. */
+/** Faults of the path itself; anything else is a disk fault. */
 const WRONG_PATH: Readonly<Record<string, string>> = {
-  EEXIST: 'there is something of that name, and it is not overwritten',
+  EEXIST: 'the file exists, and is not overwritten',
   ENOENT: 'its folder does not exist',
-  ENOTDIR: 'a part of the path is no folder',
+  ENOTDIR: 'a part of the path is not a folder',
   EISDIR: 'this is a folder',
 };
 
-/** Makes the file (0600, empty). A file that exists is never touched. */
+/** Creates the file (0600, empty). Never touches an existing file. */
 export async function reservedFile(path: string): Promise<Place> {
   const handle = await open(path, 'wx', 0o600).catch((error: unknown) => {
     const code = faultOf(error);
-    const wrong = path === '' ? 'a path is not empty' : WRONG_PATH[code];
+    const wrong = path === '' ? 'must not be empty' : WRONG_PATH[code];
     throw wrong === undefined
       ? new CliError(
           'storage',
-          `--key-file "${path}": it can't be made (${code}). No key was created.`,
+          `--key-file "${path}": could not create the file (${code}). No key was created.`,
         )
       : usageError(`--key-file "${path}": ${wrong}`);
   });
@@ -48,14 +48,14 @@ export async function reservedFile(path: string): Promise<Place> {
     await rm(path, { force: true });
   }
   return {
-    where: `${path}, which only you may read (mode 0600)`,
+    where: `${path}(mode 0600)`,
     drop,
     async keep(secret) {
       const content = `${secret}\n`;
       try {
         await handle.writeFile(content);
         await handle.sync();
-        // A full disk can take a write and not keep it.
+        // A full disk can accept a write and lose it.
         if ((await readFile(path, 'utf8')) !== content) throw new Error('not kept');
         await handle.close();
         syncFolder(dirname(path));
@@ -70,15 +70,15 @@ export async function reservedFile(path: string): Promise<Place> {
 }
 
 /**
- * Makes ready to keep the new key in a profile, with the address and the account of the key that
- * asks for it. Asks before a key or an address that is stored there is replaced.
+ * Prepares to store the new key in a profile, with the address and account of the key that requests
+ * it. Asks before it replaces a stored key or address.
  */
 export async function profilePlace(name: string, context: Context): Promise<Place> {
   checked('--save-profile', name, profileName);
   const { sandbox, baseUrl, profile, account } = await context.settings();
   if (sandbox || baseUrl === undefined) {
     throw usageError(
-      `--save-profile "${name}": the ${SANDBOX} serves itself, so a key of it is no use in a profile`,
+      `--save-profile "${name}": the ${SANDBOX} serves itself and needs no key in a profile`,
     );
   }
   const config = await context.config();
@@ -111,10 +111,10 @@ async function accountOf(context: Context): Promise<NonNullable<Profile['account
   return { id, email: email ?? null, name: name ?? null };
 }
 
-/** Runs under the file's lock: what was not there when the question was asked is not replaced. */
+/** Runs under the file's lock: replaces only what was there when the question was asked. */
 function refuseChanged(file: ConfigFile, name: string, before: Profile | undefined): void {
   const now = profileOf(file, name);
   if (now?.base_url !== before?.base_url || !samePlace(keyPlace(now), keyPlace(before))) {
-    throw new CliError('storage', `the profile "${name}" was changed by another program meanwhile`);
+    throw new CliError('storage', `the profile "${name}" was changed by another program`);
   }
 }

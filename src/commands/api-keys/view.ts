@@ -19,7 +19,7 @@ const columns: readonly Column<MarkedKey>[] = [
   },
 ];
 
-/** A key without its secret, which no list holds (API document: Resources, API key). */
+/** A key without its secret, which no list contains (API document: Resources, API key). */
 export const keyView: View<MarkedKey> = {
   columns,
   id: ({ key }) => key.id ?? null,
@@ -28,7 +28,7 @@ export const keyView: View<MarkedKey> = {
   json: ({ key }) => key,
 };
 
-/** A new key with its secret, at the one moment at which there is one. */
+/** A new key with its secret, which is shown only once. */
 export const newKeyView: View<MarkedKey> = {
   columns: [
     { id: 'secret_key', header: 'SECRET', value: ({ key }) => key.secret_key },

@@ -7,7 +7,7 @@ import { CliError } from '../../errors.ts';
 import { cleanLines, escapeUnseen, mask, PLACEHOLDER } from '../../output/index.ts';
 import { clean } from '../../rules/clean.ts';
 
-/** Where the things in `data` carry secrets (API document: Resources). */
+/** Paths in `data` that contain secrets (API document: Resources). */
 const SECRETS = [
   'secret_key',
   'connection_info.secrets',
@@ -18,11 +18,11 @@ const SECRETS = [
 
 export interface BodyStyle {
   readonly showSecrets: boolean;
-  /** Spaces; 0 puts a value on one line. */
+  /** Spaces; 0 prints a value on one line. */
   readonly indent: number;
-  /** For another program: a body stays as it came unless something in it is masked. */
+  /** For another program: a body stays unchanged unless something in it is masked. */
   readonly asItCame: boolean;
-  /** Removes the active key and the secrets of the request from a text. */
+  /** Removes the active key and the request's secrets from a text. */
   hide(text: string): string;
 }
 
@@ -30,7 +30,7 @@ export async function styleFor(request: RawRequest, context: Context): Promise<B
   const { out, flags } = context;
   const { apiKey } = await context.settings();
   const secrets = [...secretsIn(request.body), ...(apiKey === undefined ? [] : [apiKey.value])];
-  // A quotation mark in a password has another form in JSON.
+  // JSON escapes a quotation mark in a password.
   const forms = secrets.flatMap((secret) => [secret, JSON.stringify(secret).slice(1, -1)]);
   const isJson = out.format === 'json' || out.format === 'jsonl';
   return {
@@ -41,12 +41,12 @@ export async function styleFor(request: RawRequest, context: Context): Promise<B
   };
 }
 
-/** A whole body, fit to be shown. */
+/** A whole body, ready to print. */
 export interface Body {
   readonly text: string;
-  /** What a query looks into; undefined when the body is no JSON. */
+  /** What a query searches; undefined if the body is not JSON. */
   readonly json?: { readonly value: unknown };
-  /** A secret so deep in it could not be masked, so nothing of it is shown. */
+  /** A deeply nested secret could not be masked, so nothing of it is shown. */
   readonly isTooDeep?: true;
 }
 
@@ -64,16 +64,16 @@ export function bodyOf({ text }: RawResponse, style: BodyStyle): Body {
   return { text: shown, json: { value: hiddenIn(safe, style) } };
 }
 
-/** The error of a success whose body {@link isTooDeep}. */
+/** The error for a success whose body {@link isTooDeep}. */
 export function tooDeep({ method, path }: RawRequest, { status }: RawResponse): CliError {
   return new CliError(
     'notUnderstood',
-    `The answer to ${method} ${path.split('?', 1)} ${TOO_DEEP}, and is not shown: a secret in it could not be masked.`,
+    `The response to ${method} ${path.split('?', 1)} ${TOO_DEEP} and is not shown: its secrets could not be masked.`,
     { httpStatus: status },
   );
 }
 
-/** The JSON in a text. A number that JavaScript can't hold is a text, as in every command. */
+/** Parses JSON. A number that JavaScript can't hold becomes a text, as in every command. */
 export function jsonIn(text: string): { readonly value: unknown } | undefined {
   try {
     return { value: parseExactly(text) };
@@ -87,10 +87,10 @@ export function elementValue(element: unknown, style: BodyStyle): unknown {
   return hiddenIn(safeThing(element, style), style);
 }
 
-/** One element of `data`, without a line break at its end. */
+/** One element of `data`, without a final line break. */
 export function elementText(element: unknown, style: BodyStyle): string {
   const safe = safeThing(element, style);
-  // As the only element of an array it has the indentation of any element.
+  // As the only element of an array it gets an element's indentation.
   return style.indent === 0 ? written(safe, style) : written([safe], style).slice(2, -2);
 }
 
@@ -103,7 +103,7 @@ function safeBody(body: unknown, style: BodyStyle): unknown {
   return { ...body, data: safe };
 }
 
-/** A bare number or text is no documented thing, and has no place for a secret. */
+/** A bare number or text is not documented and contains no secret. */
 function safeThing(thing: unknown, { showSecrets }: BodyStyle): unknown {
   return typeof thing === 'object' ? mask(thing, SECRETS, showSecrets) : thing;
 }
@@ -112,7 +112,7 @@ function written(value: unknown, style: BodyStyle): string {
   return escapeUnseen(JSON.stringify(hiddenIn(value, style), null, style.indent));
 }
 
-/** Hides text by text: in the JSON as a whole a secret of digits would be found in numbers. */
+/** Hides text by text: in the whole JSON, a secret of digits would match numbers. */
 function hiddenIn(value: unknown, style: BodyStyle): unknown {
   if (typeof value === 'string') return style.hide(value);
   if (typeof value !== 'object' || value === null) return value;
@@ -122,7 +122,7 @@ function hiddenIn(value: unknown, style: BodyStyle): unknown {
   );
 }
 
-/** Headers that hand out sessions; a key of ours that is repeated is hidden with the rest. */
+/** Headers that set sessions; a repeated API key is hidden with the rest. */
 const SECRET_HEADERS = new Set(['set-cookie', 'authorization', 'x-api-key']);
 
 export function headText({ status, headers }: RawResponse, style: BodyStyle): string {

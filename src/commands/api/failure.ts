@@ -12,8 +12,8 @@ export function isSuccess({ status }: RawResponse): boolean {
 }
 
 /**
- * The error that a response stands for, by its status and the request alone, as with every other
- * command; undefined for success.
+ * Builds the error for a response from its status and the request alone, as other commands do;
+ * undefined for a success.
  */
 export async function failureOf(
   request: RawRequest,
@@ -32,7 +32,7 @@ export async function failureOf(
   const words = messageOf(answer, (text) => hidden(text, secretsIn(request.body)));
   return new CliError(
     failure,
-    `${method} ${path.split('?', 1)} was answered with ${status}: ${words}.${isUnknown ? ' The service may have acted on it all the same.' : ''}`,
+    `${method} ${path.split('?', 1)} returned ${status}: ${words}.${isUnknown ? ' It may have taken effect.' : ''}`,
     {
       code: isUnknown ? undefined : unavailableIf(status),
       httpStatus: status,
@@ -51,15 +51,15 @@ function kindOf(request: RawRequest, status: number, keyRemedy: string): [Failur
     return ['wrongState'];
   }
   if (status >= 300 && status < 400) {
-    return ['notUnderstood', 'redirects are not followed, so that the key goes nowhere else'];
+    return ['notUnderstood', 'redirects are not followed, so that the key stays with this service'];
   }
   if ((status >= 500 || status === 408) && method !== 'GET' && method !== 'HEAD') {
-    return ['outcomeUnknown', 'read the thing that it was about before you send it again'];
+    return ['outcomeUnknown', 'check its effect before you send it again'];
   }
   return ['refused'];
 }
 
-/** Operations whose documented 400 is about the state of a thing (API document: Errors). */
+/** Operations whose documented 400 is about a resource's state (API document: Errors). */
 function isStateChange({ method, path }: RawRequest): boolean {
   const last = segmentsOf(path).at(-1) ?? '';
   return method === 'POST' && ['start', 'stop', 'terminate', 'resume'].includes(last);

@@ -19,7 +19,7 @@ import { failureOf, isSuccess } from './failure.ts';
 import { pagesOf } from './pages.ts';
 import { createsKey, METHODS, requestOf } from './request.ts';
 
-/** Keeps the file under a name of its own: `input` is that of the global `--no-input`. */
+/** Stores the file under another name: `input` belongs to the global `--no-input`. */
 const INPUT = 'inputFile';
 
 function inputOption(): Option {
@@ -83,7 +83,7 @@ export const api = action({
       context,
     );
     if (context.flags.query !== undefined && request.method === 'HEAD') {
-      throw usageError('--query: the answer to a HEAD has no body to look into');
+      throw usageError('--query: a HEAD response has no body');
     }
     const service = await context.api();
     const style = await styleFor(request, context);
@@ -93,22 +93,20 @@ export const api = action({
   },
 });
 
-/** A response has no columns. The format that the environment has for other commands is ignored. */
+/** A response has no columns. A format from the environment, meant for other commands, is ignored. */
 function refuseFormats({ flags }: Context): void {
   const format = flags.quiet === true ? 'id' : flags.output;
-  // What a query finds has a form in yaml and tsv too; context.out checks those.
+  // A query result also has a form in yaml and tsv; context.out checks those.
   const isShown = format === undefined || ['table', 'json', 'jsonl'].includes(format);
   if (!isShown && flags.query === undefined) {
-    throw usageError(`--output ${format}: api prints the JSON of the service; use json or jsonl`);
+    throw usageError(`--output ${format}: api prints the service's JSON; use json or jsonl`);
   }
   if (flags.columns !== undefined || flags.sort !== undefined) {
-    throw usageError(
-      '--columns and --sort: api prints answers as they come, which have no columns',
-    );
+    throw usageError('--columns and --sort: responses have no columns');
   }
 }
 
-/** Shows what a query finds, and nothing else. */
+/** Prints only what a query finds. */
 const foundView: View<unknown> = { columns: [], id: () => null, empty: '' };
 
 async function printAnswer(
@@ -130,19 +128,19 @@ async function printAnswer(
   const failure = await failureOf(request, answer, context);
   if (failure !== undefined) throw failure;
   if (body.isTooDeep) throw tooDeep(request, answer);
-  // A success without a body has nothing to be found.
+  // A success without a body has nothing to search.
   if (!isQueried || body.json !== undefined || answer.text.trim() === '') return;
   throw new CliError(
     'notUnderstood',
-    `--query: ${request.method} ${wayOf(request)} was answered with ${answer.status}, and the answer is no JSON that could be looked into.`,
+    `--query: ${request.method} ${wayOf(request)} returned ${answer.status} with a body that is not JSON.`,
     {
       httpStatus: answer.status,
-      ...(request.method === 'GET' ? { hint: 'leave --query out to see the answer' } : {}),
+      ...(request.method === 'GET' ? { hint: 'omit --query to see the response' } : {}),
     },
   );
 }
 
-/** How to name a new API key in a message. */
+/** Names a new API key in a message. */
 function keyIn({ text }: RawResponse): { label: string; id: string | undefined } {
   const id = /"id"\s*:\s*"([^"\\]{1,100})"/.exec(text)?.[1];
   return { label: id ?? '(its ID is not known)', id };
@@ -152,7 +150,7 @@ function wayOf({ path }: RawRequest): string {
   return path.split('?', 1).join();
 }
 
-/** Prints one array of all elements. It stays open when a page fails, so that no part looks whole. */
+/** Prints one array of all elements. If a page fails, the array stays open, so it can't look complete. */
 async function printPages(request: RawRequest, style: BodyStyle, context: Context): Promise<void> {
   const { out } = context;
   const isArray = style.indent > 0;
@@ -161,7 +159,7 @@ async function printPages(request: RawRequest, style: BodyStyle, context: Contex
   let count = 0;
   for await (const page of pagesOf(request, await context.api())) {
     if ('refused' in page) {
-      // Once a list has begun to be printed, only its own elements go to stdout.
+      // After the list has started, only its elements go to stdout.
       if (count === 0) await out.exact(bodyOf(page.refused, style).text);
       throw await failureOf(request, page.refused, context);
     }

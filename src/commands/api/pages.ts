@@ -4,12 +4,12 @@ import { CliError } from '../../errors.ts';
 import { jsonIn, tooDeep } from './body.ts';
 import { isSuccess } from './failure.ts';
 
-/** The elements of one page, or a response that is not a success. */
+/** The elements of one page, or an unsuccessful response. */
 export type Page = { readonly elements: readonly unknown[] } | { readonly refused: RawResponse };
 
 /**
- * Every page of a list, by the pagination object of the responses (API document: Conventions). The
- * first is requested without a number, since most lists know no pages; without `meta` it is all.
+ * Yields every page of a list, by the responses' pagination object (API document: Conventions). The
+ * first request has no page number, since most lists have no pages; without `meta` it is the last.
  */
 export async function* pagesOf(request: RawRequest, api: Api): AsyncGenerator<Page> {
   let seen = 0;
@@ -31,11 +31,11 @@ export async function* pagesOf(request: RawRequest, api: Api): AsyncGenerator<Pa
       const number = fieldOf(meta, name);
       return typeof number === 'number' ? number : undefined;
     });
-    // A service that ignores the page would be followed for ever.
+    // A service that ignores the page number would never end.
     if (told !== undefined && told !== page && data.length > 0) {
       throw new CliError(
         'notUnderstood',
-        `--paginate: ${request.method} ${request.path} was asked for page ${page} and answered page ${told}. The list is not whole.`,
+        `--paginate: ${request.method} ${request.path} returned page ${told} instead of ${page}. The list is incomplete.`,
       );
     }
     const isLast =
@@ -51,8 +51,8 @@ export async function* pagesOf(request: RawRequest, api: Api): AsyncGenerator<Pa
 function noList({ method, path }: RawRequest, { status }: RawResponse): CliError {
   return new CliError(
     'notUnderstood',
-    `--paginate: the answer to ${method} ${path} holds no list in "data".`,
-    { httpStatus: status, hint: 'leave --paginate out to see the answer' },
+    `--paginate: the response to ${method} ${path} has no list in "data".`,
+    { httpStatus: status, hint: 'omit --paginate to see the response' },
   );
 }
 

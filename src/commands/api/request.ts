@@ -9,9 +9,9 @@ import { apiPath, segmentsOf } from './path.ts';
 interface ApiInput {
   readonly method: string;
   readonly path: string;
-  /** `name=value`, the value a string. */
+  /** `name=value`, with a string value. */
   readonly rawFields: readonly string[];
-  /** `name=value`, the value typed, or `@file`. */
+  /** `name=value`, with a typed value or `@file`. */
   readonly fields: readonly string[];
   /** A file with the body, or `-`. */
   readonly input: string | undefined;
@@ -19,20 +19,20 @@ interface ApiInput {
   readonly paginate: boolean;
 }
 
-/** One `-f` or `-F` as it was understood. */
+/** One parsed `-f` or `-F`. */
 interface Field {
   readonly name: string;
   /** In a query. */
   readonly text: string;
-  /** In a body: JSON text, so that a number keeps all of its digits. */
+  /** In a body: JSON text, so a number keeps all its digits. */
   readonly json: string;
 }
 
 export const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'];
 
 /**
- * What is to be sent. Every rule is judged here, before there is a connection.
- * Throws a usage error that names the flag, the rule and the value, unless that is a secret.
+ * Builds the request. Checks every rule before there is a connection. Throws a usage error with the
+ * flag, the rule and the value, unless the value is a secret.
  */
 export async function requestOf(input: ApiInput, context: Context): Promise<RawRequest> {
   refuseSecret('PATH', input.path);
@@ -60,7 +60,7 @@ export async function requestOf(input: ApiInput, context: Context): Promise<RawR
   };
 }
 
-/** Refuses requests after which something would be lost that only another command keeps. */
+/** Refuses requests whose result only another command can store. */
 function refuseLosing(method: string, path: string, context: Context): void {
   if (method === 'GET' || method === 'HEAD') return;
   const segments = segmentsOf(path);
@@ -68,7 +68,7 @@ function refuseLosing(method: string, path: string, context: Context): void {
   const isReorder = segments.at(-3) === 'instances' && last === 'reorder';
   if (last === 'instances' || isReorder) {
     throw usageError(
-      'PATH: a machine rented past the journal could be lost and bill unseen, so this is not sent',
+      'PATH: api does not rent: an instance outside the journal could bill unnoticed',
       isReorder
         ? 'rent it with "gpucloud instances reorder"'
         : 'rent it with "gpucloud instances create", which takes the same body with --file',
@@ -77,14 +77,14 @@ function refuseLosing(method: string, path: string, context: Context): void {
   if (!createsKey({ method, path })) return;
   if (context.flags.showSecrets !== true) {
     throw usageError(
-      'PATH: the answer tells the secret of the new key this once, and it would be masked',
+      "PATH: this response shows the new key's secret only once, and api would mask it",
       'create it with "gpucloud api-keys create", or add --show-secrets',
     );
   }
   refuseLostSecret(context, 'keep it: gpucloud api-keys create NAME --key-file FILE');
 }
 
-/** Whether the response holds the secret of a new API key. */
+/** Whether the response contains the secret of a new API key. */
 export function createsKey({ method, path }: Pick<RawRequest, 'method' | 'path'>): boolean {
   return method !== 'GET' && method !== 'HEAD' && segmentsOf(path).at(-1) === 'api-keys';
 }
@@ -94,22 +94,22 @@ function refusePages(input: ApiInput, method: string, path: string): void {
     return;
   }
   if (method !== 'GET') {
-    throw usageError(`--paginate: only a GET has pages, and this is a ${method}`);
+    throw usageError(`--paginate needs GET, not ${method}`);
   }
   if (input.include) {
-    throw usageError('--paginate and --include: many answers have no one head; give one of them');
+    throw usageError("--paginate and --include can't be used together");
   }
   const query = new URLSearchParams(path.split('?').slice(1).join('?'));
   const named = [...input.rawFields, ...input.fields].map((text) => text.split('=', 1)[0]);
   if (query.has('page') || named.includes('page')) {
-    throw usageError('--paginate asks for each page itself, so no page can be given');
+    throw usageError('--paginate reads every page; omit the page field');
   }
 }
 
 function refuseStdinTwice({ fields, input }: ApiInput): void {
   const readers = fields.filter((text) => text.slice(text.indexOf('=') + 1) === '@-').length;
   if (readers + (input === '-' ? 1 : 0) > 1) {
-    throw usageError('--input and --field: stdin can be read once only');
+    throw usageError('--input and --field: stdin can be read only once');
   }
 }
 
@@ -126,7 +126,7 @@ async function fieldsOf(input: ApiInput, context: Context): Promise<Field[]> {
   const names = fields.map(({ name }) => name);
   const twice = names.find((name, at) => names.indexOf(name) !== at);
   if (twice !== undefined) {
-    throw usageError(`--field "${twice}": it is given twice`);
+    throw usageError(`--field "${twice}": given twice`);
   }
   return fields;
 }
@@ -148,14 +148,14 @@ function parted(flag: string, text: string): [name: string, value: string] {
   refuseSecret(flag, text);
   const at = text.indexOf('=');
   if (at < 1) {
-    // What stands there may be a secret whose name was forgotten.
-    throw usageError(`${flag}: a field is written NAME=VALUE (it is not shown)`);
+    // The text may be a secret whose name was forgotten.
+    throw usageError(`${flag}: must be NAME=VALUE (the text is not shown)`);
   }
   const name = text.slice(0, at);
   if (/[[\]]/.test(name)) {
     throw usageError(
-      `${flag} "${name}": nested fields are not built from flags`,
-      'give the whole body as JSON with --input',
+      `${flag} "${name}": flags can't build nested fields`,
+      'send the whole body as JSON with --input',
     );
   }
   return [name, text.slice(at + 1)];
@@ -164,8 +164,8 @@ function parted(flag: string, text: string): [name: string, value: string] {
 function refuseSecretField(flag: string, name: string): void {
   if (/password|passwd|secret|token|api[-_]?key/i.test(name)) {
     throw usageError(
-      `${flag} "${name}": a secret does not belong on a command line, where other programs and the shell's history see it (the value is not shown)`,
-      `give it with --field ${name}=@FILE, or the whole body with --input FILE; - is stdin`,
+      `${flag} "${name}": a secret on the command line is visible to other programs and the shell's history (the value is not shown)`,
+      `use --field ${name}=@FILE, or send the whole body with --input FILE; - is stdin`,
     );
   }
 }

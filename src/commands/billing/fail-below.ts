@@ -18,43 +18,43 @@ export const limit: Rule<Limit> = (text) => {
   const amount = positiveMoney(text);
   return amount.ok
     ? kept({ text, amount: amount.value })
-    : broken('it is a duration (24h, 3d) or an amount of roubles (500), above zero');
+    : broken('must be a duration (24h, 3d) or an amount of roubles (500), above zero');
 };
 
-/** Exit code 5 if the limit is certainly not met: what is not known can only make it worse. */
+/** Exits with 5 if the limit is certainly missed: unknown costs can only make it worse. */
 export function shortage(facts: MoneyFacts, failBelow: Limit): CliError | undefined {
   const { balance, runway: lasting, perHour } = facts;
   if (balance === undefined) return undefined;
   const has = `The balance is ${inRoubles(balance)}`;
   const error = (words: string) =>
     new CliError('wrongState', `${words}, under --fail-below ${failBelow.text}.`, {
-      hint: 'top up the balance, or end what is not needed: gpucloud status',
+      hint: "top up the balance, or terminate what you don't need: gpucloud status",
     });
   if ('amount' in failBelow) {
     return balance.lt(failBelow.amount) ? error(has) : undefined;
   }
-  if (balance.lt(0)) return error(`${has}, below zero`);
+  if (balance.lt(0)) return error(`${has} (negative)`);
   if (lasting === undefined || lasting.seconds.times(1000).gte(failBelow.lasts)) return undefined;
   const span = spanText(Number(lasting.seconds.toFixed()));
-  return error(`${has} and lasts for ${span} at ${inRoubles(perHour)} per hour`);
+  return error(`${has} and lasts ${span} at ${inRoubles(perHour)} per hour`);
 }
 
-/** Why too little is known to say that the limit is met. */
+/** Why the known facts don't show that the limit is met. */
 export function doubtOf(facts: MoneyFacts, failBelow: Limit): CliError | undefined {
   const { balance, burn, charges, unexplainedPerHour } = facts;
   const unjudged = (words: string, item?: BillingItem) =>
-    new CliError('notUnderstood', `${words}, so --fail-below ${failBelow.text} can't be judged.`, {
+    new CliError('notUnderstood', `${words}, so --fail-below ${failBelow.text} can't be checked.`, {
       ...(item === undefined ? {} : { resource: item.id ?? item.name, hint: hintOf(item) }),
     });
-  if (balance === undefined) return unjudged('The service told no balance that could be read');
+  if (balance === undefined) return unjudged('The service returned no readable balance');
   if ('amount' in failBelow) return undefined;
   const untold = burn.uncounted.find(({ item }) => priceOf(item) === undefined);
   if (untold !== undefined) {
     const { item } = untold;
     return unjudged(
       item.id === null
-        ? `Whether ${item.name} was rented is not known`
-        : `The price of ${item.name} is not told`,
+        ? `The outcome of ${item.name} is unknown`
+        : `The price of ${item.name} is unknown`,
       item,
     );
   }
@@ -65,7 +65,7 @@ export function doubtOf(facts: MoneyFacts, failBelow: Limit): CliError | undefin
     const span = spanText(Number(least.seconds.toFixed()));
     const more = burn.uncounted.length === 1 ? '' : ` and ${burn.uncounted.length - 1} more`;
     return unjudged(
-      `What ${first.item.name} (${first.item.status})${more} costs is not published; at its price the balance may last for no more than ${span}, at ${inRoubles(most)} per hour`,
+      `The API does not document the cost of ${first.item.name} (${first.item.status})${more}. At its full price the balance may last only ${span} (${inRoubles(most)} per hour)`,
       first.item,
     );
   }

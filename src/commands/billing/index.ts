@@ -55,6 +55,6 @@ export const billing: Group = {
   ],
   undocumented: {
     deposit:
-      'top up where you signed up; a promo code is activated with "gpucloud billing promo CODE", and the sandbox is topped up with "gpucloud sandbox deposit"',
+      'top up in the web console; apply a promo code with "gpucloud billing promo CODE"; top up the sandbox with "gpucloud sandbox deposit"',
   },
 };

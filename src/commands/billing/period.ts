@@ -3,7 +3,7 @@ import { usageError } from '../../errors.ts';
 import { lazy } from '../../lazy.ts';
 import { type Moment, timeOf } from '../../rules/times.ts';
 
-/** Milliseconds since 1970: from `from` on, before `to`. */
+/** Milliseconds since 1970, `to` excluded. */
 interface Period {
   readonly from: number;
   readonly to: number;
@@ -15,8 +15,8 @@ interface Given {
 }
 
 /**
- * `--since` and `--until`; undefined without both. Ask for it once a response has come: ages count
- * from the service's time.
+ * `--since` and `--until`; undefined without both. Call it after a response, since ages count from the
+ * service's time.
  */
 export function periodAt(
   { since, until }: Given,
@@ -24,7 +24,7 @@ export function periodAt(
 ): (() => Period) | undefined {
   if (since === undefined && until === undefined) return undefined;
   const period = () => periodOf({ since, until }, serviceClock.now());
-  // Two times, or two ages, are in order by any clock: a slip is reported before any request.
+  // Two times, or two ages, are ordered by any clock: report a mistake before any request.
   if (since && until && 'at' in since === 'at' in until) period();
   return lazy(period);
 }
@@ -35,12 +35,12 @@ function periodOf({ since, until }: Given, now: number): Period {
     to: until === undefined ? Number.POSITIVE_INFINITY : timeOf(until, now),
   };
   if (period.from >= period.to) {
-    throw usageError(`--since is not before --until: ${periodText(period)}`);
+    throw usageError(`--since must be before --until: ${periodText(period)}`);
   }
   return period;
 }
 
-/** In a form that leaves no doubt about the zone. */
+/** In a format that shows the zone. */
 export function periodText({ from, to }: Period): string {
   const parts = [
     Number.isFinite(from) ? `from ${new Date(from).toISOString()}` : '',

@@ -18,16 +18,16 @@ export function reportOf(
     as_of: new Date(reading.now).toISOString(),
     /** As the service wrote it; null if it was not read. */
     balance: reading.user?.balance ?? null,
-    /** The known burn rate and what only the charges show; null if a part could not be read. */
+    /** The known burn rate plus unexplained charges; null if a part could not be read. */
     per_hour: facts.read.instances && facts.read.drives ? kopecksText(facts.perHour) : null,
-    /** null if the charges were not compared with what is known. */
+    /** null if the charges were not compared with known things. */
     unexplained_per_hour:
       facts.charges === undefined ? null : kopecksText(facts.unexplainedPerHour),
     ...runwayJson(facts),
     burn: burnJson(facts),
     charges: chargesJson(facts.charges),
     fail_below: failBelow?.text ?? null,
-    /** Whether the limit is not met; null without one, and if too little is known. */
+    /** Whether the limit is missed; null without a limit, or if too little is known. */
     below,
     /** The parts that could not be read. */
     unread: reading.faults.map(({ part }) => part),
@@ -51,7 +51,7 @@ export const runwayView: View<RunwayReport> = {
     { id: 'as_of', header: 'AS OF', kind: 'time', value: (r) => r.as_of, hidden: true },
   ],
   id: () => null,
-  empty: 'There is no balance.',
+  empty: 'No balance.',
 };
 
 function lastsText(report: RunwayReport): string {
@@ -59,8 +59,8 @@ function lastsText(report: RunwayReport): string {
   if (end !== null) return spanText(Math.floor((Date.parse(end) - Date.parse(now)) / 1000));
   if (hours !== null) return spanText(Math.floor(Number(hours) * 3600));
   const isUnsure = unread.length > 0 || burn.not_counted.length > 0;
-  if (balance === null || isUnsure) return 'not known';
-  return 'nothing that is known here is billing';
+  if (balance === null || isUnsure) return 'unknown';
+  return 'nothing known is billing';
 }
 
 export function runwayBlocks(report: RunwayReport): Block[] {
@@ -69,13 +69,13 @@ export function runwayBlocks(report: RunwayReport): Block[] {
     {
       kind: 'facts',
       facts: [
-        { label: 'Balance', text: balance === null ? 'not known' : roublesText(balance) },
-        { label: 'Per hour', text: per_hour === null ? 'not known' : roublesText(per_hour) },
+        { label: 'Balance', text: balance === null ? 'unknown' : roublesText(balance) },
+        { label: 'Per hour', text: per_hour === null ? 'unknown' : roublesText(per_hour) },
         {
           label: '',
           text:
             unexplained !== null && isAboveZero(unexplained)
-              ? `${roublesText(unexplained)} of it only the charges show`
+              ? `${roublesText(unexplained)} of it from unexplained charges`
               : '',
         },
         { label: 'Lasts', text: lastsText(report) },
@@ -86,7 +86,7 @@ export function runwayBlocks(report: RunwayReport): Block[] {
   ];
 }
 
-/** Shows a person who typed 24 for hours that it was read as roubles. */
+/** Shows that 24, typed for hours, was read as roubles. */
 function limitText({ fail_below: limit, below }: RunwayReport): string {
   if (limit === null) return '';
   return `${roublesText(limit)}${below === true ? ': not met' : ''}`;

@@ -53,13 +53,13 @@ function warn(
   if (charges === undefined && faults.length === 0) {
     err.warn(
       'unexplained_charges',
-      `${UNCHECKED}, so something unknown may be billing unseen: gpucloud billing spend`,
+      `${UNCHECKED}, so something unknown may be billing: gpucloud billing spend`,
     );
   }
   if (charges !== undefined && unexplainedPerHour.gt(0)) {
     err.warn(
       'unexplained_charges',
-      `${unexplainedText(charges)}. The rate holds the difference: gpucloud status`,
+      `${unexplainedText(charges)}. The rate includes the difference: gpucloud status`,
     );
   }
   if (burn.uncounted.length > 0) {
@@ -67,7 +67,7 @@ function warn(
     const more = burn.uncounted.length > 3 ? ` and ${burn.uncounted.length - 3} more` : '';
     err.warn(
       'incomplete',
-      `Not in the rate, since what it costs is not told: ${names.join(', ')}${more}. See: gpucloud status`,
+      `Not in the rate because the cost is unknown: ${names.join(', ')}${more}. See: gpucloud status`,
     );
   }
 }

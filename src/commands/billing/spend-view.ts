@@ -11,16 +11,16 @@ export function rowOf(spent: Spent, by: Step) {
   return {
     /** `2026-01-15`, `2026-W03`, `2026-01`. */
     period: labelOf(by, startOf(by, from)),
-    /** The requested part of the period: from `from` on, before `to`. */
+    /** The requested part of the period, `to` excluded. */
     from: new Date(from).toISOString(),
     to: new Date(to).toISOString(),
-    /** Charged, less refunded. */
+    /** Charges minus refunds. */
     spent: kopecksText(netOf(spent)),
     charged: kopecksText(sums.charged),
     refunded: kopecksText(sums.refunded),
     deposited: kopecksText(sums.deposited),
     bonus: kopecksText(sums.bonus),
-    /** Types that the published API does not have, or that go another way. They are in no sum. */
+    /** Undocumented types, and types in the other direction. No sum includes them. */
     other: other.map(({ type, direction, amount, count: times }) => ({
       type,
       direction: direction ?? null,
@@ -52,10 +52,10 @@ const columns: readonly Column<SpendRow>[] = [
 export const spendView: View<SpendRow> = {
   columns,
   id: (r) => r.period,
-  empty: 'There are no transactions.',
+  empty: 'No transactions.',
 };
 
-/** A bar for each period, as long as what was spent. */
+/** A bar for each period, scaled to its spending. */
 export function spendBlocks(rows: readonly SpendRow[]): Block[] {
   const amounts = rows
     .map(({ spent }) => money(spent))

@@ -12,7 +12,7 @@ import { since, until } from '../../rules/times.ts';
 import { periodAt } from './period.ts';
 import { rowOf, spendBlocks, spendView } from './spend-view.ts';
 
-/** How far back without `--since`. */
+/** The default of --since. */
 const BACK: Readonly<Record<Step, number>> = { day: 29, week: 11, month: 11 };
 
 export const spend = action({
@@ -50,7 +50,7 @@ export const spend = action({
           ? startOf(by, Math.min(to - 1, now), -BACK[by])
           : period().from;
       if (from > now) {
-        throw usageError(`--since lies in the future: ${new Date(from).toISOString()}`);
+        throw usageError(`--since is in the future: ${new Date(from).toISOString()}`);
       }
       return { from, to };
     };
@@ -63,9 +63,9 @@ export const spend = action({
     else await out.list(rows, spendView);
     if (out.format === 'table' && rows.length > 0) {
       for (const line of totalLines(books, from, Math.min(to, end))) err.note(line);
-      err.note(`Times are those of this computer: ${zoneText(end)}.`);
+      err.note(`Times are local: ${zoneText(end)}.`);
     }
-    // In every format: a sum that leaves something out is another sum.
+    // In every format, since a sum with gaps is a different sum.
     for (const line of books.left.notes()) err.note(line);
     for (const line of books.left.warnings()) err.warn('incomplete', line);
   },
@@ -76,7 +76,7 @@ interface Range {
   readonly to: number;
 }
 
-/** `range` is asked for once the first response has set the service's clock. */
+/** `range` is computed after the first response has set the service's clock. */
 async function readBooks(
   step: Step,
   range: () => Range,
@@ -103,7 +103,7 @@ async function readBooks(
   return opened ?? open();
 }
 
-/** One line for what was spent and one for the rest: together they are wider than most terminals. */
+/** One line for spending and one for the rest: together they exceed most terminals. */
 function totalLines(books: Books, from: number, to: number): string[] {
   const { sums, other } = books.total();
   const spent = inRoubles(netOf({ sums }));
@@ -118,7 +118,7 @@ function totalLines(books: Books, from: number, to: number): string[] {
       .map(({ name, amount }) => `${name} ${inRoubles(amount)}`),
     ...other.map(
       ({ type, direction, amount }) =>
-        `${type} ${inRoubles(amount)} (${direction?.toLowerCase() ?? 'direction not told'}, in no sum)`,
+        `${type} ${inRoubles(amount)} (${direction?.toLowerCase() ?? 'unknown direction'}, in no sum)`,
     ),
   ];
   return [

@@ -13,7 +13,7 @@ import { since, until } from '../../rules/times.ts';
 import { periodAt, periodText } from './period.ts';
 import { transactionView } from './view.ts';
 
-/** API document: Transaction. New types may come, so others are accepted. */
+/** API document: Transaction. Other types are accepted, since new ones may appear. */
 const TYPES: readonly string[] = ['DEPOSIT', 'USAGE_CHARGE', 'BONUS', 'REFUND'];
 
 export const transactions = action({
@@ -46,7 +46,7 @@ export const transactions = action({
       .option('--until <time>', 'end at this date or time', ruled('--until', until)),
   run: async (context, { all = false, page, limit, type = [], ...flags }) => {
     const { out, err } = context;
-    if (all && page !== undefined) throw usageError('--all and --page exclude each other');
+    if (all && page !== undefined) throw usageError("--all and --page can't be used together");
     const api = await context.api();
     const period = periodAt(flags, context);
     noteUndocumented(type, TYPES, context);
@@ -58,7 +58,7 @@ export const transactions = action({
       );
     });
 
-    // For people only: a script has the rows, and may have a million of them.
+    // Only for people: a script has the rows, possibly a million of them.
     const totals = out.format === 'table' ? createTotals() : undefined;
     let undated = 0;
     const within = (rows: readonly Transaction[]): readonly Transaction[] => {
@@ -94,8 +94,7 @@ export const transactions = action({
       await out.list({ pages: chosen([data]) }, pageView(transactionView, shown));
       noteOtherPages(shown, context);
     }
-    if (undated > 0)
-      err.warn('odd_response', `Shown although their time could not be read: ${undated}.`);
+    if (undated > 0) err.warn('odd_response', `Shown despite an unreadable time: ${undated}.`);
     for (const line of totals?.lines() ?? []) err.note(line);
   },
 });

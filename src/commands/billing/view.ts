@@ -8,7 +8,7 @@ export const balanceView: View<User> = {
     { id: 'total_balance', header: 'TOTAL', kind: 'money', value: (u) => u.total_balance },
   ],
   id: (u) => u.id,
-  empty: 'There is no profile.',
+  empty: 'No profile.',
 };
 
 export const transactionView: View<Transaction> = {
@@ -22,7 +22,7 @@ export const transactionView: View<Transaction> = {
     { id: 'id', header: 'ID', value: (t) => t.id, hidden: true },
   ],
   id: (t) => t.id,
-  empty: 'There are no such transactions.',
+  empty: 'No matching transactions.',
 };
 
 export const promoView: View<PromoBonus> = {

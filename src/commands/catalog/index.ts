@@ -91,7 +91,7 @@ export const catalog: Group = {
         const catalog = await context.catalog();
         const entry = await oneEntry(typed, catalog);
         await catalog.remove(entry.kind, entry.id);
-        context.err.note(`Forgotten: the ${entry.kind} ${describeEntry(entry)}.`);
+        context.err.note(`Removed the ${entry.kind} ${describeEntry(entry)}.`);
         await context.out.item(entry, entryView);
       },
     }),
@@ -111,12 +111,12 @@ function offersFirst(a: CatalogEntry, b: CatalogEntry): number {
   );
 }
 
-/** Compares by code units: the same everywhere, whatever the locale. */
+/** Compares by code units, which is the same in every locale. */
 function compare(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-/** A parser that names no secret in its error. */
+/** A parser that shows no secret in its error. */
 function noSecret(flag: string, rule: Rule<string>): (text: string) => string {
   return (text) => {
     refuseSecret(flag, text);
@@ -124,30 +124,30 @@ function noSecret(flag: string, rule: Rule<string>): (text: string) => string {
   };
 }
 
-/** A name that a person gives: it must be told from an id, and typed again. */
+/** A name from a person: it must be typeable and differ from an ID. */
 function catalogName(text: string): Verdict<string> {
   const name = text.trim();
-  if (name === '') return broken('a name is not empty');
-  if ([...name].length > 100) return broken('a name is at most 100 characters long');
-  if (/\p{C}/u.test(name)) return broken('a name is one line without control characters');
-  if (slug(name) === '') return broken('a name holds a letter or a digit');
-  if (name.startsWith('-')) return broken('a name does not start with "-", which begins a flag');
-  if (isUuid(name)) return broken('a name does not look like an id');
+  if (name === '') return broken('must not be empty');
+  if ([...name].length > 100) return broken('must have at most 100 characters');
+  if (/\p{C}/u.test(name)) return broken('must be one line without control characters');
+  if (slug(name) === '') return broken('must contain a letter or a digit');
+  if (name.startsWith('-')) return broken('must not start with "-"');
+  if (isUuid(name)) return broken('must not look like an ID');
   return kept(name);
 }
 
 async function askedName(kind: Kind, id: string, context: Context): Promise<string> {
   const prompts = await context.prompts();
   if (prompts === undefined) {
-    throw usageError(`--name is missing: what the ${kind} ${id} is to be called`);
+    throw usageError(`--name is missing: a name for the ${kind} ${id}`);
   }
   const text = await prompts.text(`Name of the ${kind}`, { check: brokenBy(catalogName) });
   return checked('--name', text, catalogName);
 }
 
 /**
- * Two things of one given name would make it useless. A name that the service gave to something
- * else may be taken: that is how one of several offers of one name is chosen.
+ * Refuses a given name that another entry already has. A name from the service may be reused, to
+ * choose one of several offers with it.
  */
 function refuseTaken(
   name: string,
@@ -160,13 +160,13 @@ function refuseTaken(
   );
   if (other !== undefined) {
     throw usageError(
-      `--name "${name}": the ${kind} ${other.id} is called "${other.given_name}" already`,
-      `take that name away first: gpucloud catalog remove ${other.id}`,
+      `--name "${name}": the ${kind} ${other.id} already has that name`,
+      `remove that name first: gpucloud catalog remove ${other.id}`,
     );
   }
-  // An id goes before every name, so that this one could never be reached by it.
+  // An ID takes precedence over every name, so this name could never match.
   if (others.some((one) => one.id === name)) {
-    throw usageError(`--name "${name}": this is the id of another ${kind}`);
+    throw usageError(`--name "${name}": this is the ID of another ${kind}`);
   }
 }
 
@@ -174,18 +174,18 @@ async function oneEntry(typed: string, catalog: Catalog): Promise<CatalogEntry> 
   const found = fitting(typed, await catalog.entries());
   const [entry, second] = found;
   if (entry === undefined) {
-    throw new CliError('notFound', `No offer or image "${typed}" is known here.`, {
+    throw new CliError('notFound', `No known offer or image "${typed}".`, {
       hint: 'gpucloud catalog list',
       resource: typed,
     });
   }
   if (second !== undefined) {
     const list = found.map((one) => `${one.kind} ${describeEntry(one)}`).join(', ');
-    throw usageError(`ENTRY "${typed}" matches several: ${list}`, 'use an id');
+    throw usageError(`ENTRY "${typed}" matches several: ${list}`, 'use an ID');
   }
   if (entry.sources.length === 1 && entry.sources[0] === 'sandbox') {
     throw usageError(
-      `ENTRY "${typed}": the ${entry.kind} ${describeEntry(entry)} is a part of the sandbox and can't be removed`,
+      `ENTRY "${typed}": the ${entry.kind} ${describeEntry(entry)} belongs to the sandbox and can't be removed`,
     );
   }
   return entry;

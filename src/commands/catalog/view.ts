@@ -28,7 +28,7 @@ export const entryView: View<CatalogEntry> = {
   ],
   id: (one) => one.id,
   empty:
-    'No offers or images are known here yet: they are learned from each machine that is read, or named by hand with "gpucloud catalog add".',
+    'No known offers or images yet. Reading an instance adds its offer and image; "gpucloud catalog add" adds one by hand.',
 };
 
 function fromText({ sources }: CatalogEntry): string {

@@ -31,14 +31,14 @@ const commandView: View<CommandReference> = {
     { id: 'exit_codes', header: 'EXIT CODES', value: (c) => c.exit_codes.join(' '), hidden: true },
   ],
   id: (c) => c.command,
-  empty: 'There are no commands.',
+  empty: 'No commands.',
 };
 
-/** Any of it as one document, for the formats that have structure. */
+/** Any part as one document, for structured formats. */
 const documentView: View<object> = {
   columns: [],
   id: () => null,
-  empty: 'There are no commands.',
+  empty: 'No commands.',
 };
 
 /** `gpucloud commands`: a verb of the root. */
@@ -61,7 +61,7 @@ export const commands = action({
     const found = findCommand(root, path, '"gpucloud --help" lists the commands');
     const below = commandsOf(found, root);
     const isChosen = flags.columns !== undefined || flags.sort !== undefined;
-    // One document where there is structure, rows when a format is rows or columns were chosen.
+    // One document in structured formats, rows in row formats or with chosen columns.
     if (isChosen || (out.format !== 'json' && out.format !== 'yaml')) {
       return out.list(below, commandView);
     }

@@ -7,7 +7,7 @@ import { usageError } from '../../errors.ts';
 import type { View } from '../../output/output.ts';
 import { ensureZshLoads, install, uninstall } from './install.ts';
 
-/** One row for both: a script that is printed stands in no file. */
+/** One row for both: a printed script has no file. */
 interface Completion {
   readonly shell: Shell;
   readonly file: string | null;
@@ -53,7 +53,7 @@ export const completion = action({
   async run(context, shell, flags, { runtime }) {
     const { out } = context;
     if (flags.install === true && flags.uninstall === true) {
-      throw usageError('--install and --uninstall: give one of them');
+      throw usageError("--install and --uninstall can't be used together");
     }
     if (flags.uninstall === true) {
       return out.item({ shell, ...(await uninstall(shell, context)) }, completionView);

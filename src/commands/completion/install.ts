@@ -10,8 +10,8 @@ import { replaceFile } from '../../files/replace.ts';
 import { shellLine } from '../../output/shell-line.ts';
 
 /**
- * Writes the script to the file where its shell looks for it. No file of the user's own, such as
- * `.zshrc`, is changed. Throws CliError('storage') if it can't be written.
+ * Writes the script where its shell looks for it. Changes no file of the user, such as `.zshrc`.
+ * Throws CliError('storage') if it can't be written.
  */
 export async function install(shell: Shell, script: string, { env, err }: Context) {
   const file = fileOf(shell, env);
@@ -23,8 +23,8 @@ export async function install(shell: Shell, script: string, { env, err }: Contex
     }
   } catch (error) {
     const reason = faultOf(error);
-    throw new CliError('storage', `The script could not be written to ${file} (${reason}).`, {
-      hint: `put it where you like: gpucloud completion ${shell} > FILE`,
+    throw new CliError('storage', `Could not write the script to ${file} (${reason}).`, {
+      hint: `write it to another file: gpucloud completion ${shell} > FILE`,
       resource: file,
       cause: error,
     });
@@ -45,7 +45,7 @@ export async function uninstall(shell: Shell, { env, err }: Context) {
       err.note(`Not installed: ${file}`);
       return { file, changed: false };
     }
-    throw new CliError('storage', `${file} could not be removed (${faultOf(error)}).`, {
+    throw new CliError('storage', `Could not remove ${file} (${faultOf(error)}).`, {
       resource: file,
       cause: error,
     });
@@ -54,7 +54,7 @@ export async function uninstall(shell: Shell, { env, err }: Context) {
   return { file, changed: true };
 }
 
-/** What is left for the user to do, and how to load it in this shell now. zsh is asked instead. */
+/** Steps left for the user, and how to load the script now. For zsh, a check replaces them. */
 function adviceFor(shell: Shell, file: string): string[] {
   const word = shellLine([file]);
   switch (shell) {
@@ -71,21 +71,21 @@ function adviceFor(shell: Shell, file: string): string[] {
   }
 }
 
-/** Prints where zsh reads its settings, whether compinit has run, and whether gpucloud is completed. */
+/** Prints zsh's settings folder, whether compinit has run, and whether gpucloud is completed. */
 const PROBE = 'print -r -- "gpucloud|${ZDOTDIR:-$HOME}|$+functions[compdef]|$+_comps[gpucloud]|"';
 
-/** Milliseconds: a start of zsh reads all settings of the user. */
+/** In milliseconds: a new zsh reads all the user's settings. */
 const PROBE_TIMEOUT = 10_000;
 
 /**
- * Checks that a new zsh completes gpucloud, since only its own settings decide that.
+ * Checks that a new zsh completes gpucloud, since only its settings decide that.
  *
- * @throws CliError('usage') with the one line to add, and the file to add it to.
+ * @throws CliError('usage') with the line to add, and the file to add it to.
  */
 export async function ensureZshLoads(file: string, { start, env }: Context): Promise<void> {
   let heard = '';
   try {
-    // Without job control (+m) it leaves the terminal alone.
+    // Without job control (+m), zsh leaves the terminal alone.
     const { ended } = await start({
       file: 'zsh',
       args: ['-i', '+m', '-c', PROBE],
@@ -112,18 +112,16 @@ export async function ensureZshLoads(file: string, { start, env }: Context): Pro
 function fileOf(shell: Shell, env: Context['env']): string {
   const file = scriptFile(shell, env);
   if (file !== undefined) return file;
-  throw new CliError('storage', 'There is no home folder to put the script in.', {
+  throw new CliError('storage', 'No home folder for the script.', {
     hint: 'set HOME to an absolute path, or print the script without --install',
   });
 }
 
-/**
- * The script of any version at that place. Throws CliError('storage') for a file that the user wrote.
- */
+/** Returns an installed script of any version. Throws CliError('storage') for the user's own file. */
 async function ownText(file: string): Promise<string | undefined> {
   const text = await readFile(file, 'utf8').catch(() => undefined);
   if (text === undefined || text.includes(HEAD[0])) return text;
-  throw new CliError('storage', `${file} was not written by gpucloud. It was left as it is.`, {
+  throw new CliError('storage', `${file} was not written by gpucloud. It was not changed.`, {
     hint: `move it away: ${shellLine(['mv', file, `${file}.old`])}`,
     resource: file,
   });

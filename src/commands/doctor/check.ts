@@ -3,20 +3,20 @@ import type { Settings } from '../../config/resolve.ts';
 import type { Context } from '../../context.ts';
 import { CliError, isInterrupt } from '../../errors.ts';
 
-/** What a check found. */
+/** The result of a check. */
 export interface Finding {
   readonly status: 'pass' | 'warn' | 'fail';
   readonly message: string;
-  /** What to do about it; null when nothing needs doing. */
+  /** How to fix it; null if nothing is wrong. */
   readonly hint: string | null;
 }
 
-/** A finding in the report. The ids and the JSON form are a contract with scripts. */
+/** A result in the report. Its ids and JSON form are a contract with scripts. */
 export interface Check extends Finding {
   readonly id: string;
 }
 
-/** Checks by their ids. An error that one throws is its finding. */
+/** Checks by ID. If one throws, the error is its result. */
 export type Checks = Readonly<Record<string, () => Finding | Promise<Finding>>>;
 
 export function pass(message: string): Finding {
@@ -35,7 +35,7 @@ export function notChecked(reason: string): Finding {
   return warn(`not checked: ${reason}`);
 }
 
-/** The finding that an error is. Ctrl-C and its like are none, and are thrown on. */
+/** Converts an error into a result. Ctrl-C and similar signals pass through. */
 export function failWith(error: unknown): Finding {
   if (error instanceof CliError) {
     if (isInterrupt(error)) throw error;
@@ -44,12 +44,12 @@ export function failWith(error: unknown): Finding {
   return fail(`an unexpected error: ${error instanceof Error ? error.message : String(error)}`);
 }
 
-/** The settings that commands use, or undefined when they have a fault: the check `profile` shows it. */
+/** The settings for commands; undefined if they are faulty, which the check `profile` shows. */
 export async function settingsOf(context: Context): Promise<Settings | undefined> {
   try {
     return await context.settings();
   } catch {
-    // A key that can't be fetched leaves the rest as it is: the check `api_key` shows why.
+    // A key that can't be fetched doesn't affect the rest: the check `api_key` shows why.
     return await context.settings({ key: false }).catch(() => undefined);
   }
 }

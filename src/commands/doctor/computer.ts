@@ -7,7 +7,7 @@ import { errorCode, faultOf } from '../../files/error-code.ts';
 import type { Self } from '../../platform/self.ts';
 import { type Checks, type Finding, fail, notChecked, pass, warn } from './check.ts';
 
-/** As `engines` of the package has it. */
+/** As in the package's `engines`. */
 const OLDEST_NODE = '20.18.1';
 
 export function computerChecks(context: Context, runtime: Runtime): Checks {
@@ -29,20 +29,20 @@ function programOf({ form, file, args }: Self): string {
 }
 
 function nodeCheck(version: string | undefined): Finding {
-  if (version === undefined) return notChecked('the version of Node.js is not told');
+  if (version === undefined) return notChecked('the Node.js version is unknown');
   return version.localeCompare(`v${OLDEST_NODE}`, 'en', { numeric: true }) < 0
     ? fail(
-        `Node.js ${version} is older than ${OLDEST_NODE}, the oldest that gpucloud works on`,
+        `Node.js ${version} is older than ${OLDEST_NODE}, the oldest supported version`,
         'install a newer Node.js: https://nodejs.org',
       )
     : pass(`Node.js ${version}`);
 }
 
-/** Milliseconds: `ssh -V` reads no file and asks nobody. */
+/** In milliseconds: `ssh -V` reads no file and asks nothing. */
 const SSH_TIMEOUT = 5_000;
 
 async function sshCheck({ start, flags }: Context): Promise<Finding> {
-  const install = 'install an OpenSSH client and see that it is on PATH';
+  const install = 'install an OpenSSH client and check that it is on PATH';
   let printed = '';
   try {
     const { ended } = await start({
@@ -57,10 +57,10 @@ async function sshCheck({ start, flags }: Context): Promise<Finding> {
     const version = printed.trim().split('\n')[0]?.trim() ?? '';
     return code === 0 && version !== ''
       ? pass(version)
-      : warn(`ssh is on PATH, but "ssh -V" does not tell its version`, install);
+      : warn(`ssh is on PATH, but "ssh -V" does not print its version`, install);
   } catch (error) {
     return errorCode(error) === 'ENOENT'
-      ? warn('no ssh on PATH: machines can be rented, but not reached by it', install)
+      ? warn('no ssh on PATH: you can rent instances, but not connect to them', install)
       : warn(`ssh can't be started (${faultOf(error)})`, install);
   }
 }

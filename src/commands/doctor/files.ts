@@ -17,7 +17,7 @@ export function fileChecks(context: Context): Checks {
   };
 }
 
-/** The permissions of a file or folder; undefined when there is none. Throws what `stat` throws. */
+/** Returns the mode of a file or folder; undefined if it is missing. */
 async function found(path: string): Promise<{ mode: number; isFolder: boolean } | undefined> {
   try {
     const stats = await stat(path);
@@ -31,7 +31,7 @@ async function found(path: string): Promise<{ mode: number; isFolder: boolean } 
 async function folderCheck(path: string, uid: number | undefined): Promise<Finding> {
   const folder = await found(path);
   if (folder === undefined) {
-    return pass(`${path} is not there yet; it is made when it is first needed`);
+    return pass(`${path} does not exist yet; it is created when needed`);
   }
   return folder.isFolder
     ? privacy(path, path, folder.mode, '700', uid)
@@ -42,13 +42,13 @@ async function configFileCheck(context: Context): Promise<Finding> {
   const config = await context.config();
   const { profiles } = await config.read();
   const file = await found(config.path);
-  if (file === undefined) return pass(`${config.path} is not there yet: there are no profiles`);
+  if (file === undefined) return pass(`${config.path} does not exist yet: no profiles`);
   const count = Object.keys(profiles).length;
   const path = `${config.path} with ${count === 1 ? '1 profile' : `${count} profiles`}`;
   return privacy(config.path, path, file.mode, '600', context.host.uid);
 }
 
-/** Windows has no such modes; its folders of a user are the user's own. */
+/** Windows has no such modes; a user's folders belong to the user. */
 function privacy(
   path: string,
   words: string,
@@ -62,12 +62,12 @@ function privacy(
   return uid === undefined || (mode & 0o077) === 0
     ? pass(`${words}, ${octal}`)
     : warn(
-        `${path} is open to other users of this computer (${octal}), and keys may be kept in it`,
+        `other users can read ${path} (${octal}), which may contain keys`,
         shellLine(['chmod', want, path]),
       );
 }
 
-/** Enough to find a disk that is full. */
+/** Large enough to detect a full disk. */
 const PROBE = 'gpucloud doctor\n'.repeat(512);
 
 async function writableCheck(context: Context): Promise<Finding> {
@@ -76,7 +76,7 @@ async function writableCheck(context: Context): Promise<Finding> {
     const there = await nearest(state);
     if (there !== state) {
       await access(there, constants.W_OK | constants.X_OK);
-      return pass(`${state} can be made`);
+      return pass(`${state} can be created`);
     }
     const folder = await mkdtemp(join(state, '.doctor-'));
     try {
@@ -84,16 +84,16 @@ async function writableCheck(context: Context): Promise<Finding> {
     } finally {
       await rm(folder, { recursive: true, force: true });
     }
-    return pass(`a file can be written in ${state}`);
+    return pass(`${state} is writable`);
   } catch (error) {
     return fail(
-      `nothing can be written in ${state} (${faultOf(error)})`,
-      'nothing can be rented until it can; GPUCLOUD_STATE_DIR names another folder',
+      `can't write in ${state} (${faultOf(error)})`,
+      'renting needs it; to use another folder, set GPUCLOUD_STATE_DIR',
     );
   }
 }
 
-/** The folder itself, or the nearest one above it that is there. */
+/** The folder itself, or its nearest existing parent. */
 async function nearest(path: string): Promise<string> {
   const parent = dirname(path);
   return (await found(path)) !== undefined || parent === path ? path : nearest(parent);

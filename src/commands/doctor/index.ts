@@ -70,13 +70,13 @@ export const doctor = action({
   ],
   takes: (command) => command,
   async run(context, _flags, { runtime }) {
-    // A slip in --query is no finding of the computer.
+    // A mistake in --query is not a check.
     await context.out.prepare();
-    const progress = context.err.progress('Looking at the computer, the settings and the service');
+    const progress = context.err.progress('Checking the computer, the settings and the service');
     const timeout = Math.min(context.flags.timeout ?? TIMEOUT_MS, LONGEST_TIMER);
-    // A real timer, not the clock's sleep: it has to end what hangs.
+    // A real timer instead of the clock's sleep: it must end what hangs.
     const late = new Promise<Finding>((resolve) => {
-      const finding = fail('not finished within the time of --timeout');
+      const finding = fail('not finished within --timeout');
       setTimeout(() => resolve(finding), timeout).unref();
     });
     let checks: Check[];
@@ -90,13 +90,13 @@ export const doctor = action({
           },
           late,
         )),
-        // Last: the sandbox makes its folder, which the checks of files look for.
+        // Last, because the sandbox creates the folder that the file checks look for.
         ...(await made(serviceChecks(context), late)),
       ];
     } finally {
       progress.done();
     }
-    // A program that the interrupt ended is no finding.
+    // A program ended by the interrupt is not a result.
     context.signal.throwIfAborted();
     await show(checks, context);
     const failed = checks.filter(({ status }) => status === 'fail').map(({ id }) => id);
@@ -109,9 +109,9 @@ export const doctor = action({
   },
 });
 
-/** As of every call without --timeout. */
+/** The default of every call. */
 const TIMEOUT_MS = 60_000;
-/** Makes checks at once; one that is not finished by the deadline fails. */
+/** Runs checks in parallel; one that is not finished by the deadline fails. */
 function made(checks: Checks, late: Promise<Finding>): Promise<Check[]> {
   return Promise.all(
     Object.entries(checks).map(async ([id, check]) => {
@@ -121,7 +121,7 @@ function made(checks: Checks, late: Promise<Finding>): Promise<Check[]> {
   );
 }
 
-/** Prints one document where there is structure, and rows when a format has rows alone. */
+/** Prints one document in structured formats, and rows in row formats. */
 async function show(checks: readonly Check[], { out, flags }: Context): Promise<void> {
   const isChosen = flags.columns !== undefined || flags.sort !== undefined;
   if (isChosen || ['jsonl', 'csv', 'tsv', 'id'].includes(out.format)) {

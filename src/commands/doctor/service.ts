@@ -16,7 +16,7 @@ import {
   warn,
 } from './check.ts';
 
-/** One request serves three checks: whether the service responds, whose the key is, and the time. */
+/** One request serves three checks: the service responds, whose the key is, and the time. */
 export function serviceChecks(context: Context): Checks {
   const settings = settingsOf(context);
   const heard = settings.then((known) => ask(known, context));
@@ -29,15 +29,15 @@ export function serviceChecks(context: Context): Checks {
   };
 }
 
-const SANDBOX_CLOCK = pass('the sandbox has a clock of its own');
-const NO_ADDRESS = notChecked('the address of the service is not known');
+const SANDBOX_CLOCK = pass('the sandbox has its own clock');
+const NO_ADDRESS = notChecked('the service address is unknown');
 
 function proxyCheck(settings: Settings | undefined, { env }: Context): Finding {
-  if (settings?.sandbox) return pass('none is used: the sandbox is on this computer');
+  if (settings?.sandbox) return pass('none used: the sandbox is on this computer');
   if (settings?.baseUrl === undefined) return NO_ADDRESS;
   const target = new URL(settings.baseUrl.value);
   const proxy = proxyFor(target, env);
-  if (proxy === undefined) return pass(`none is in force for ${target.host}`);
+  if (proxy === undefined) return pass(`none for ${target.host}`);
   const { url, port, authorization } = proxy;
   const user = authorization === undefined ? '' : ', with a user name';
   return pass(`${target.host} is reached through ${url.protocol}//${url.hostname}:${port}${user}`);
@@ -46,33 +46,33 @@ function proxyCheck(settings: Settings | undefined, { env }: Context): Finding {
 async function certificatesCheck({ env }: Context): Promise<Finding> {
   if (env.NODE_TLS_REJECT_UNAUTHORIZED === '0') {
     return warn(
-      'NODE_TLS_REJECT_UNAUTHORIZED=0: no certificate is checked, and whoever is on the way can read the key',
-      'unset it; NODE_EXTRA_CA_CERTS names a file of further authorities',
+      'NODE_TLS_REJECT_UNAUTHORIZED=0: certificates are not checked, so others on the network can read the key',
+      'unset it; to trust more certificates, set NODE_EXTRA_CA_CERTS to their file',
     );
   }
   const extra = env.NODE_EXTRA_CA_CERTS;
-  if (!extra) return pass("checked against Node.js's own authorities");
+  if (!extra) return pass("checked with Node.js's own certificates");
   try {
     await access(extra, constants.R_OK);
-    return pass(`checked against Node.js's own authorities and ${extra}`);
+    return pass(`checked with Node.js's own certificates and ${extra}`);
   } catch (error) {
     return warn(
       `NODE_EXTRA_CA_CERTS names ${extra}, which can't be read (${faultOf(error)})`,
-      'correct the path: Node.js goes on without it',
+      'correct the path: Node.js ignores it',
     );
   }
 }
 
-/** What came of GET /users/me; undefined when there is no address to ask. */
+/** The result of GET /users/me; undefined without an address. */
 interface Heard {
   readonly hasKey: boolean;
-  /** The last response, whatever its status; undefined when there was none. */
+  /** The last response, whatever its status; undefined if there was none. */
   readonly answer: (RawResponse & { readonly sent: number; readonly received: number }) | undefined;
   readonly user?: User;
   readonly error?: unknown;
 }
 
-/** Sent when there is no key: the service still responds, and that is all that is looked at. */
+/** Sent without a key: any response shows that the service works. */
 const NO_KEY = 'no-key';
 
 async function ask(settings: Settings | undefined, context: Context): Promise<Heard | undefined> {
@@ -105,20 +105,20 @@ function reached(heard: Heard | undefined, settings: Settings | undefined): Find
   if (heard === undefined) return NO_ADDRESS;
   const { answer, error } = heard;
   if (answer === undefined || answer.status >= 500) {
-    // The usual hint of these errors names this very command.
-    const hint = 'check the network, and base_url, proxy and certificates of this report';
+    // The usual hint of these errors names this command.
+    const hint = 'check the network, and base_url, proxy and certificates above';
     return { ...failWith(error), hint };
   }
   const where = settings?.baseUrl?.value ?? 'the sandbox';
-  return pass(`${where} answered in ${answer.received - answer.sent} ms`);
+  return pass(`${where} responded in ${answer.received - answer.sent} ms`);
 }
 
 function owner(heard: Heard | undefined): Finding {
   if (heard === undefined) return NO_ADDRESS;
   const { hasKey, answer, user, error } = heard;
-  if (!hasKey) return notChecked('there is no key');
+  if (!hasKey) return notChecked('no key');
   if (answer === undefined || answer.status >= 500) {
-    return notChecked('the service did not answer');
+    return notChecked('the service did not respond');
   }
   if (user === undefined) {
     const finding = failWith(error);
@@ -126,16 +126,16 @@ function owner(heard: Heard | undefined): Finding {
       return { ...finding, status: 'warn' };
     }
     return answer.status === 404
-      ? { ...finding, hint: 'see that the base URL is that of the API: GET /users/me is not there' }
+      ? { ...finding, hint: 'check the base URL: it has no GET /users/me' }
       : finding;
   }
   const who = user.email ?? user.name ?? user.id;
   return user.is_active === false
-    ? fail(`the account ${who} is blocked`, 'ask the support of the service')
-    : pass(`the key works, and is that of ${who}`);
+    ? fail(`the account ${who} is blocked`, "ask the service's support")
+    : pass(`the key works and belongs to ${who}`);
 }
 
-/** Milliseconds: beyond this, "3 min ago" and what is paid until when are misread. */
+/** In milliseconds: a larger difference makes ages and paid times misleading. */
 const SKEW = 60_000;
 
 function clockCheck(heard: Heard | undefined): Finding {
@@ -143,17 +143,17 @@ function clockCheck(heard: Heard | undefined): Finding {
   const { answer } = heard;
   const told = Date.parse(answer?.headers.date ?? '');
   if (answer === undefined || Number.isNaN(told)) {
-    return notChecked('no answer of the service tells its time');
+    return notChecked("no response shows the service's time");
   }
-  // The header has whole seconds, cut off.
+  // The header has whole seconds, rounded down.
   const skew = (answer.sent + answer.received) / 2 - (told + 500);
   const seconds = Math.round(Math.abs(skew) / 1000);
   const words = `${seconds} s ${skew > 0 ? 'ahead of' : 'behind'} the service's`;
   if (Math.abs(skew) > SKEW) {
     return warn(
-      `this computer's clock is ${words}: relative times are wrong by as much`,
-      'set the clock, best by NTP',
+      `this computer's clock is ${words}, so relative times are off`,
+      'set the clock, ideally with NTP',
     );
   }
-  return pass(seconds === 0 ? "goes with the service's" : words);
+  return pass(seconds === 0 ? "matches the service's" : words);
 }

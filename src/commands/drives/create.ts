@@ -34,7 +34,7 @@ export const create = verb('create', {
       .option('--size <size>', 'size: 500, 500GB or 2TB (1 TB = 1000 GB)', ruled('--size', sizeGb)),
   run(context, name, flags) {
     if (name !== undefined && flags.name !== undefined && name !== flags.name) {
-      throw usageError(`NAME "${name}" and --name "${flags.name}" differ: give one of them`);
+      throw usageError(`NAME "${name}" and --name "${flags.name}" differ; use one`);
     }
     return createDrive({ name: name ?? flags.name, size: flags.size }, context);
   },
@@ -42,13 +42,13 @@ export const create = verb('create', {
 
 interface CreateInput {
   readonly name: string | undefined;
-  /** GB. */
+  /** In GB. */
   readonly size: number | undefined;
 }
 
 interface Complete {
   readonly name: string;
-  /** GB. */
+  /** In GB. */
   readonly size: number;
 }
 
@@ -56,7 +56,7 @@ export async function createDrive(input: CreateInput, context: Context): Promise
   const { name, size } = await onCancel(NOTHING_CREATED, () => complete(input, context));
   context.err.warn(
     'may_be_billing',
-    'The published API has no way to delete a drive, and it bills by the hour from its creation on.',
+    'The API has no way to delete a drive, and a drive bills by the hour from its creation on.',
   );
   const isAsked = (await context.prompts()) !== undefined;
   const send = async () => {
@@ -74,16 +74,14 @@ export async function createDrive(input: CreateInput, context: Context): Promise
           await refuseNamesakes(name, context);
           return send();
         });
-  context.err.note(
-    `Created the drive ${name} (${drive.id}): ${hourly(drive)}, billing from now on.`,
-  );
+  context.err.note(`Created drive ${name} (${drive.id}): ${hourly(drive)}, billing starts now.`);
   await writeCreated({ what: 'The drive', id: drive.id }, () => context.out.item(drive, driveView));
 }
 
 async function questionOf({ name, size }: Complete, context: Context): Promise<string> {
   const others = await namesakes(name, context);
   if (others.length === 0) return `Create the drive ${name} of ${size} GB?`;
-  context.err.warn('may_be_billing', `${existing(name, others)}. Another one bills as well.`);
+  context.err.warn('may_be_billing', `${existing(name, others)}. A second one would bill too.`);
   return `Create another drive ${name} of ${size} GB?`;
 }
 
@@ -110,7 +108,7 @@ function existing(name: string, drives: readonly Drive[]): string {
     : `${drives.length} drives "${name}" already exist (${each.join('; ')})`;
 }
 
-/** Lets one process at a time list and create, so that two scripts don't create one drive twice. */
+/** Lets one process at a time list and create, so two scripts don't create the same drive. */
 async function alone<T>(context: Context, work: () => Promise<T>): Promise<T> {
   const { state } = await context.folders();
   const [{ withLock }, { privateFolder }] = await Promise.all([
@@ -126,7 +124,7 @@ async function alone<T>(context: Context, work: () => Promise<T>): Promise<T> {
       throw new CliError(
         'outcomeUnknown',
         `Another gpucloud process is creating a drive. ${NOTHING_CREATED}`,
-        { hint: 'gpucloud drives list shows whether it was created', retryable: true },
+        { hint: 'check whether it was created: gpucloud drives list', retryable: true },
       );
     }
     throw new CliError(
@@ -137,7 +135,7 @@ async function alone<T>(context: Context, work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** What was not given is asked for, and then the whole is shown as the command that needs no question. */
+/** Asks for missing values, then prints the command that needs no questions. */
 async function complete({ name, size }: CreateInput, context: Context): Promise<Complete> {
   if (name !== undefined && size !== undefined) {
     return { name, size };
@@ -145,7 +143,7 @@ async function complete({ name, size }: CreateInput, context: Context): Promise<
   const prompts = await context.prompts();
   if (prompts === undefined) {
     const missing = [name === undefined ? 'NAME' : '', size === undefined ? '--size' : ''];
-    throw usageError(`a drive needs ${missing.filter((one) => one !== '').join(' and ')}`);
+    throw usageError(`drives create: missing ${missing.filter((one) => one !== '').join(' and ')}`);
   }
   const named = name ?? (await prompts.text('Name of the drive?', { check: brokenBy(anyName) }));
   const gigabytes =

@@ -20,11 +20,11 @@ import { driveView, hourly, SEVEN_DAYS } from './view.ts';
 const DRIVE = ['<drive>', 'name or ID', ruled('DRIVE', anyName)] as const;
 const DRIVES = [
   '<drive...>',
-  `ids, beginnings of ids, or names of drives${OR_STDIN}`,
+  `names, IDs or ID prefixes of drives${OR_STDIN}`,
   ruledEach('DRIVE', anyName),
 ] as const;
 const NO_END =
-  'to pay less, make it smaller: "gpucloud drives update DRIVE --size 1"; to delete it, ask the service';
+  'to pay less, shrink it with "gpucloud drives update DRIVE --size 1"; to delete it, ask the support of the service';
 
 /** The verbs of `gpucloud drives`, in the order of the help. */
 export const drives: Group = {
@@ -107,7 +107,7 @@ export const drives: Group = {
         async function work(text: string): Promise<Drive> {
           const drive = await api.drives.resume(await idOfDrive(text));
           context.err.note(
-            `The drive ${nameOf(drive)} is ${drive.status ?? 'resumed'}: ${hourly(drive)}, billing goes on.`,
+            `Drive ${nameOf(drive)} is ${drive.status ?? 'resumed'}: ${hourly(drive)}, still billing.`,
           );
           return drive;
         }
@@ -129,14 +129,14 @@ export const drives: Group = {
   },
 };
 
-/** Finds the ids of drives; several names are looked up in one list. */
+/** Finds the IDs of drives; looks up several names in one list. */
 function driveIds(api: Api): (typed: string) => Promise<string> {
   const list = lazy(() => api.drives.list());
   return (typed) =>
     idOf(typed, { flag: 'DRIVE', what: 'drive', list, hint: 'gpucloud drives list' });
 }
 
-/** Reads the drive itself: a list may be older than the change that is being looked for. */
+/** Reads the drive itself: the list may be older than the expected change. */
 function driveFinder(api: Api): (typed: string) => Promise<Drive> {
   const idOfDrive = driveIds(api);
   return async (typed) => api.drives.get(await idOfDrive(typed));
@@ -147,19 +147,19 @@ function suspended(drives: readonly Drive[]): Warning[] {
     .filter(({ status }) => status === 'SUSPENDED')
     .map((drive) => ({
       code: 'drive_suspended',
-      message: `The drive ${nameOf(drive)} is SUSPENDED: ${SEVEN_DAYS}. Top up the balance, then: gpucloud drives resume ${drive.id}`,
+      message: `Drive ${nameOf(drive)} is SUSPENDED: ${SEVEN_DAYS}. Top up the balance, then: gpucloud drives resume ${drive.id}`,
     }));
 }
 
 interface Changes {
   readonly name?: string | undefined;
-  /** GB. */
+  /** In GB. */
   readonly size?: number | undefined;
 }
 
 export async function update(typed: string, changes: Changes, context: Context): Promise<void> {
   if (changes.name === undefined && changes.size === undefined) {
-    throw usageError('nothing to change: give --name, --size or both');
+    throw usageError('nothing to change: add --name, --size or both');
   }
   const api = await context.api();
   const before = await driveFinder(api)(typed);
@@ -170,20 +170,20 @@ export async function update(typed: string, changes: Changes, context: Context):
   await context.out.item(after, driveView);
 }
 
-/** No price is computed: the API document does not say that it grows evenly with the size. */
+/** Computes no price: the document does not say that it is proportional to the size. */
 async function confirmResize(before: Drive, size: number, context: Context): Promise<void> {
   const gigabytes = `${before.size_gb ?? '?'} GB`;
   context.err.note(
-    `${nameOf(before)} has ${gigabytes}: ${hourly(before)}. The price of ${size} GB is told once it is changed.`,
+    `${nameOf(before)} has ${gigabytes}: ${hourly(before)}. The price of ${size} GB is known after the change.`,
   );
-  // A script need not say yes: a resize loses nothing.
+  // A script needs no --yes: resizing loses nothing.
   if ((await context.prompts()) === undefined) return;
   await confirm(context, `Change ${nameOf(before)} from ${gigabytes} to ${size} GB?`);
 }
 
 /**
- * PATCH takes both fields. The one that stays is sent as it was just read: the service raises sizes
- * by itself, and an older value would undo that.
+ * PATCH needs both fields. The unchanged one is sent as just read: the service may have raised the
+ * size, and an older value would undo that.
  */
 function bodyOf({ name, size }: Changes, before: Drive): { name: string; size_gb: number } {
   const kept = { name: name ?? before.name, size_gb: size ?? before.size_gb };
@@ -197,8 +197,8 @@ function bodyOf({ name, size }: Changes, before: Drive): { name: string; size_gb
 function unread({ id }: Drive, field: string, flag: string): CliError {
   return new CliError(
     'notUnderstood',
-    `The service did not tell the present ${field} of the drive ${id}, and an update has to send it along. Nothing was changed.`,
-    { hint: `give ${flag} too`, resource: id },
+    `Could not read drive ${id}'s current ${field}, which an update requires. Nothing was changed.`,
+    { hint: `add ${flag}`, resource: id },
   );
 }
 

@@ -4,11 +4,11 @@ import { sectionOf } from '../../output/table/details.ts';
 import { inRoubles, money } from '../../rules/money.ts';
 
 /**
- * The rule of the document for SUSPENDED, to complete a sentence. No published field holds the
- * moment of the suspension (`updated_at` moves with other changes too), so no date is worked out.
+ * The documented rule for SUSPENDED, to complete a sentence. No documented field holds the suspension
+ * time (`updated_at` also follows other changes), so no date is computed.
  */
 export const SEVEN_DAYS =
-  'the balance was exhausted, and the drive is deleted permanently no later than 7 days after it was suspended';
+  'the balance ran out. The drive is deleted for good at most 7 days after the suspension';
 
 const columns: readonly Column<Drive>[] = [
   { id: 'name', header: 'NAME', value: (d) => d.name },
@@ -40,7 +40,7 @@ const columns: readonly Column<Drive>[] = [
 export const driveView: View<Drive> = {
   columns,
   id: (d) => d.id,
-  empty: 'There are no drives. Create one: gpucloud drives create NAME --size 500GB',
+  empty: 'No drives. Create one: gpucloud drives create NAME --size 500GB',
   sections: [
     {
       lines: (d) => [
@@ -58,7 +58,7 @@ function suspendedText({ id }: Drive): string {
 /** What a drive costs, in words: `6.00 ₽ per hour`. A price that can't be read is shown as it is. */
 export function hourly({ price_per_hour: price }: Pick<Drive, 'price_per_hour'>): string {
   if (price === undefined || price === null || price === '') {
-    return 'the service told no price';
+    return 'price unknown';
   }
   const amount = money(price);
   return amount.ok ? `${inRoubles(amount.value)} per hour` : `price per hour "${price}"`;

@@ -127,7 +127,7 @@ export const create = action({
   },
 });
 
-/** The id of the living instance that has the name. */
+/** The ID of the living instance with that name. */
 function idOfTaken(error: unknown): string | undefined {
   // A refusal may name another instance, which may be billing.
   const isTaken = error instanceof CliError && error.code === 'name_taken' && !error.mayBeBilling;
@@ -141,7 +141,7 @@ async function printSchema(context: Context): Promise<void> {
 
 function oneName(argument: string | undefined, flag: string | undefined): string | undefined {
   if (argument !== undefined && flag !== undefined && argument !== flag) {
-    throw usageError(`NAME "${argument}" and --name "${flag}" differ: give one of them`);
+    throw usageError(`NAME "${argument}" and --name "${flag}" differ; use one`);
   }
   return argument ?? flag;
 }
@@ -151,7 +151,7 @@ interface CreateInput extends Wait {
   readonly maxPrice: Money | undefined;
   readonly ends: DeadlineFlags;
   readonly dryRun: boolean;
-  /** An instance of that name is printed. */
+  /** Prints an existing instance with that name. */
   readonly ifNotExists: boolean;
 }
 
@@ -162,7 +162,7 @@ async function createInstance(input: CreateInput, context: Context): Promise<voi
   await createNow(prepared, { ...input, until }, context);
 }
 
-/** All that a request needs, with nothing sent that could rent. */
+/** Prepares a request; sends nothing that could rent. */
 interface Prepared extends Pick<CreateInput, 'until'> {
   readonly made: MadeRequest;
   /** Asks again for what the service refused; throws any other error. */
@@ -184,7 +184,7 @@ async function prepare(input: CreateInput, context: Context): Promise<Prepared> 
   return { made, until };
 }
 
-/** Before anything else is looked up. */
+/** Runs before any lookup. */
 async function checkPending(
   { flags, dryRun, ifNotExists }: CreateInput,
   manifest: CreateInstanceFields,
@@ -196,17 +196,17 @@ async function checkPending(
   await ensureNoPending(name, context);
 }
 
-/** Asks for what is missing, where somebody can be asked; then waits, as a person does. */
+/** Asks for missing values if interactive; then waits for the status too. */
 async function prepareAsked(
   missing: readonly string[],
   input: CreateInput,
   manifest: CreateInstanceFields,
   context: Context,
 ): Promise<Prepared> {
-  // Who types the file itself into stdin can't answer there too.
+  // If stdin is the file, it can't provide answers too.
   const prompts = input.flags.file === '-' ? undefined : await context.prompts();
   if (prompts === undefined) {
-    // Flags help nobody who is not signed in.
+    // Without a login, missing flags are not the first problem.
     await context.api();
     throw missingError(missing);
   }
@@ -225,7 +225,7 @@ async function createNow(
   const { body, offer } = made;
   if (input.dryRun) {
     const ends = wantedText(input.ends);
-    if (ends !== undefined) context.err.note(`The instance would be terminated ${ends}.`);
+    if (ends !== undefined) context.err.note(`It would be terminated ${ends}.`);
     await context.out.item(body, createRequestView);
     return;
   }

@@ -14,13 +14,13 @@ import { count } from '../../rules/numbers.ts';
 import { INSTANCE_STATUSES } from '../../rules/statuses.ts';
 import { type Moment, pollInterval, since } from '../../rules/times.ts';
 
-/** Cells of the longest documented type, STATUS_CHANGE. */
+/** Width of the longest documented type, STATUS_CHANGE. */
 const TYPE_CELLS = 13;
 
 /** API document: Instance event. */
 const eventView: View<InstanceEvent> = viewOf([]);
 
-/** The events of some instances; of several, each row names its own. */
+/** With several instances, each row shows its instance. */
 function viewOf(instances: readonly Target[]): View<InstanceEvent> {
   const names = new Map(instances.map(({ id, name }) => [id, name]));
   const instance: Column<InstanceEvent> = {
@@ -57,19 +57,19 @@ function viewOf(instances: readonly Target[]): View<InstanceEvent> {
       },
     ],
     id: (event) => event.id,
-    empty: 'No event to show.',
+    empty: 'No events.',
   };
 }
 
-/** API document: Events. New types may come, so that others are let through. */
+/** API document: Events. Other types pass, since new ones may appear. */
 const TYPES = ['INFO', 'WARNING', 'ERROR', 'STATUS_CHANGE', 'BILLING'] as const;
 
 const STATUSES_AND_TYPES: readonly string[] = [...INSTANCE_STATUSES, ...TYPES];
 
-/** Types that are no status as well: to wait for one of them needs no look at the instance. */
+/** Types that are not statuses: waiting for one needs no read of the instance. */
 const MERE_TYPES: readonly string[] = TYPES.filter((type) => type !== 'ERROR');
 
-/** The page size that a whole log is read with; the service may give less, its maximum is not documented. */
+/** Page size for a whole log; the service may return less, and its maximum is not documented. */
 const WHOLE_LOG_PAGE = 100;
 
 const DEFAULT_INTERVAL_MS = 2_000;
@@ -114,7 +114,7 @@ export const events = action({
         'follow until all have this status or an event of this type',
         ending,
       )
-      .option('--resume <file>', 'continue after the last event noted in this file, and update it')
+      .option('--resume <file>', 'continue after the last event in this file, and update it')
       .addOption(
         new Option(
           '--poll-interval <duration>',
@@ -150,7 +150,7 @@ export const events = action({
     }
     const [target, another] = targets;
     if (another !== undefined) {
-      throw usageError('INSTANCE: the log of one machine at a time, but with --follow');
+      throw usageError('INSTANCE: several instances need --follow');
     }
     if (target === undefined) return context.out.list([], view);
     if (flags.all !== true && since === undefined && type === undefined) {
@@ -162,8 +162,7 @@ export const events = action({
 });
 
 /**
- * Statuses and types are the service's own words; new ones may come, so any word unlike them is
- * waited for.
+ * Statuses and types are the service's own words. New ones may appear, so unknown words are accepted.
  */
 function ending(text: string): string {
   const word = text.toUpperCase().replaceAll('-', '_');
@@ -171,14 +170,14 @@ function ending(text: string): string {
     throw brokenRule(
       '--until',
       text,
-      `it is a status or a type of event, such as ${ENDS.join(', ')}`,
+      `must be a status or an event type, such as ${ENDS.join(', ')}`,
     );
   }
   refuseMistyped('--until', text, STATUSES_AND_TYPES);
   return word;
 }
 
-/** The flags that do not go with all others. */
+/** Flags that conflict with each other. */
 interface Together {
   readonly page?: number | undefined;
   readonly all?: true | undefined;
@@ -197,14 +196,17 @@ function checkTogether({ all, page, since, type, follow, until, resume }: Togeth
     ...(type === undefined ? [] : ['--type']),
   ];
   if (page !== undefined && whole.length > 0) {
-    throw usageError(`${whole[0]} and --page exclude each other`);
+    throw usageError(`${whole[0]} and --page can't be used together`);
   }
   if (follow === true) {
-    if (all === true) throw usageError('--follow and --all exclude each other: it reads all first');
+    if (all === true)
+      throw usageError(
+        "--follow and --all can't be used together; --follow prints the whole log first",
+      );
     return;
   }
-  if (until !== undefined) throw usageError('--until goes with --follow');
-  if (resume !== undefined) throw usageError('--resume goes with --follow');
+  if (until !== undefined) throw usageError('--until needs --follow');
+  if (resume !== undefined) throw usageError('--resume needs --follow');
 }
 
 async function onePage(

@@ -98,7 +98,7 @@ export const terminate = action({
       },
       typed.length > 0
         ? await severalGiven('INSTANCE', typed, context)
-        : await pickInstances('Which machines end?', context),
+        : await pickInstances('Which instances do you want to terminate?', context),
       { until: wait === true ? 'TERMINATED' : undefined, ...times },
       context,
       (changed) => report(changed, wait === true),
@@ -141,10 +141,14 @@ export const wait = action({
   },
 });
 
-/** Statuses are the service's own words. New ones may come, so any word unlike them is waited for. */
+/** Statuses are the service's own words. New ones may appear, so unknown words are accepted. */
 function wanted(text: string): string {
   if (!/^[A-Za-z_]{1,40}$/.test(text)) {
-    throw brokenRule('--for', text, 'it is ssh or a status, such as active, stopped or terminated');
+    throw brokenRule(
+      '--for',
+      text,
+      'must be ssh or a status, such as active, stopped or terminated',
+    );
   }
   const word = text.toUpperCase();
   refuseMistyped('--for', text, [...INSTANCE_STATUSES, 'SSH']);

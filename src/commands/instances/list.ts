@@ -52,15 +52,15 @@ async function listOnce(all: boolean, context: Context): Promise<void> {
   );
   const [fault] = known.faults;
   if (fault === undefined) return;
-  // Some rows of old news are a warning; a list of nothing else is a failure.
+  // Some unreadable rows are a warning; a list with nothing else is a failure.
   if (known.faults.length === known.requested) throw fault;
   context.err.warn('incomplete', machinesUnread(known));
 }
 
-/** A machine that ends while it is watched stays in the view, and is asked for no more. */
+/** An instance that ends during the watch stays in the view and is not read again. */
 async function watchAll(all: boolean, interval: number, context: Context): Promise<void> {
   const api = await context.api();
-  // Newest first in each reading, as without --watch: a row moves for a new one above it alone.
+  // Newest first in each read, as without --watch: a row moves only if a new one appears above it.
   const shown = new Map<string, Listed>();
   await watch(
     {
@@ -70,7 +70,7 @@ async function watchAll(all: boolean, interval: number, context: Context): Promi
         const drives = api.drives.list(options);
         const how = { all, except, drives, now: context.clock.now(), options };
         const known = await readKnownInstances(how, api, context);
-        // What is shown is as old as all of these rows would be: it stays, with its age.
+        // The view on screen is as old as all of these rows would be: keep it, with its age.
         if (known.faults.length > 0 && known.faults.length === known.requested) {
           throw longestAsking(faultsIn(known));
         }
@@ -104,7 +104,7 @@ function faultsIn({ faults, driveFault }: KnownInstances): readonly CliError[] {
   return driveFault === undefined ? faults : [...faults, driveFault];
 }
 
-/** One stands for all of them, and the next reading waits as long as it says. */
+/** One fault stands for all; the next read honours its Retry-After. */
 function longestAsking(faults: readonly CliError[]): CliError | undefined {
   return [...faults].sort((a, b) => (b.retryAfterMs ?? 0) - (a.retryAfterMs ?? 0))[0];
 }

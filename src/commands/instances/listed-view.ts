@@ -72,7 +72,7 @@ export const listedView: View<Listed> = {
   id: (row) => row.id,
   empty:
     'No instances known to this computer. "gpucloud audit" looks for others; --all shows terminated ones.',
-  // A note has ages.
+  // A note contains ages.
   steady: ({ note: _note, ...row }) => row,
   secrets: (instanceView.secrets ?? []).map((path) => `instance.${path}`),
   json: (row) => ({

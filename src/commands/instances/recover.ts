@@ -8,7 +8,7 @@ import type { View } from '../../output/output.ts';
 import { shellLine } from '../../output/shell-line.ts';
 import { mayBill } from '../../rules/statuses.ts';
 
-/** What became of a request. */
+/** The outcome of a request. */
 interface Recovered {
   readonly uid: string;
   readonly name: string;
@@ -16,7 +16,7 @@ interface Recovered {
   readonly asked_at: string;
   readonly offer_id: string | null;
   readonly outcome: 'rented' | 'unknown';
-  /** Of the instance, if it was found. */
+  /** ID of the instance, if found. */
   readonly id: string | null;
   readonly may_be_billing: boolean;
   readonly note: string;
@@ -55,7 +55,7 @@ export const recover = action({
   ],
   takes: (command) => command.argument('[name...]', 'request names (default: all)'),
   async run(context, names) {
-    // Its own rows say what is unknown.
+    // Its own rows show what is unknown.
     await context.api({ quiet: true });
     const journal = await readableJournal(context);
     const open = chosen(await journal.requests(), names);
@@ -81,7 +81,7 @@ function chosen(open: readonly OpenRequest[], names: readonly string[]): readonl
     throw new CliError(
       'notFound',
       `No request named "${name}" has an unknown outcome; ${there === '' ? 'none has' : `these have: ${there}`}.`,
-      { resource: name, hint: 'gpucloud instances list shows what is known' },
+      { resource: name, hint: 'list known instances: gpucloud instances list' },
     );
   }
   return unknown.filter(({ name }) => names.length === 0 || names.includes(name));
@@ -90,9 +90,7 @@ function chosen(open: readonly OpenRequest[], names: readonly string[]): readonl
 function rowOf({ request, instance }: Resolution): Recovered {
   const { uid, name, operation, asked_at, offer_id, isTorn } = request;
   const isFound = instance !== undefined;
-  const unknown = isTorn
-    ? 'its file can not be read'
-    : 'no instance of this name and time was found';
+  const unknown = isTorn ? 'its file is unreadable' : 'found no instance with this name and time';
   return {
     uid,
     name,
@@ -109,31 +107,31 @@ function rowOf({ request, instance }: Resolution): Recovered {
 function stillUnknown(open: readonly OpenRequest[]): CliError {
   const [first] = open;
   const name = first?.name ?? '';
-  const asked = open.map(({ name, offer_id, asked_at }) => {
+  const requested = open.map(({ name, offer_id, asked_at }) => {
     const offer = offer_id === null ? '' : `offer ${offer_id}, `;
     return `${name} (${offer}requested at ${asked_at})`;
   });
   return new CliError(
     'outcomeUnknown',
-    `Still unknown: ${asked.join(', ')}. Look for ${open.length === 1 ? 'it' : 'them'} in the service's web console. It may be billing.`,
+    `Still unknown: ${requested.join(', ')}. Look for ${open.length === 1 ? 'it' : 'them'} in the web console. It may be billing.`,
     {
-      hint: `if it is there: gpucloud instances track ID; if it is not: ${untrackLine(first)}`,
+      hint: `if it exists: gpucloud instances track ID; otherwise: ${untrackLine(first)}`,
       resource: name,
       mayBeBilling: true,
     },
   );
 }
 
-/** A name that begins like a flag is given by its uid. */
+/** A name that starts like a flag is replaced by its UID. */
 function untrackLine(request: OpenRequest | undefined): string {
   const { name = 'NAME', uid = '' } = request ?? {};
   return shellLine(['gpucloud', 'instances', 'untrack', name.startsWith('-') ? uid : name]);
 }
 
-/** The process that sent it settles it. */
+/** The process that sent the request settles it. */
 function inFlight(name: string): CliError {
   return new CliError('outcomeUnknown', `Another gpucloud process is creating ${name}.`, {
-    hint: 'wait for it, then look: gpucloud instances list',
+    hint: 'wait for it, then list your instances: gpucloud instances list',
     resource: name,
     mayBeBilling: true,
   });

@@ -17,22 +17,22 @@ import type { WaitTimes } from '../../watch/flags.ts';
 import { knownSshEndpoint } from '../../watch/ssh-endpoint.ts';
 import { instanceView } from './view.ts';
 
-/** What to wait for before the instance is printed. */
+/** What to wait for before printing the instance. */
 export interface Wait {
   /** A status, or `ssh`; undefined without `--wait`. */
   readonly until: string | undefined;
   readonly times: WaitTimes;
 }
 
-/** What was asked for, beside the instance. */
+/** The request's options besides the instance. */
 interface Asked extends Wait {
   /** By the service's clock. */
   readonly deadline?: string;
 }
 
 /**
- * Waits when it was asked for, then prints the instance. A wait that ends early still prints it,
- * since it was rented.
+ * Waits if requested, then prints the instance. If the wait ends early it is printed anyway, since it
+ * was rented.
  */
 export async function showRented(
   rented: Instance,
@@ -52,7 +52,7 @@ interface Existing extends Wait {
   readonly ends: DeadlineFlags;
 }
 
-/** `create --if-not-exists` of a name that a known instance has. */
+/** `create --if-not-exists` with the name of a known instance. */
 export async function showExisting(
   id: string,
   { maxPrice, ends, ...wait }: Existing,
@@ -61,13 +61,14 @@ export async function showExisting(
   const found = await (await context.api()).instances.get(id);
   context.err.note(`${found.name ?? id} already exists (${id}). Nothing was created.`);
   const dear = overLimit(found, maxPrice?.toFixed());
-  if (dear !== undefined) context.err.warn('price', `${dear.message} To end it: ${dear.hint}`);
+  if (dear !== undefined)
+    context.err.warn('price', `${dear.message} To terminate it: ${dear.hint}`);
   if (wantedDeadline(ends) !== undefined) await reportDeadline(found, context);
   const print = (latest: Instance) => context.out.item(latest, instanceView);
   await waitAndPrint(found, wait, print, context);
 }
 
-/** A deadline that was asked for is not set for an instance that exists. */
+/** A requested deadline is not set for an existing instance. */
 async function reportDeadline({ id, name }: Instance, context: Context): Promise<void> {
   const deadline = (await (await context.journal()).instance(id))?.deadline;
   if (deadline !== undefined) return noteDeadline({ id, name }, deadline, context);
@@ -105,7 +106,7 @@ async function waitAndPrint(
   await nextSteps(latest, context);
 }
 
-/** Ctrl-C came while the answer was on its way, and the answer was waited for. */
+/** Ctrl-C came before the response, which was awaited. */
 function stillRented(instance: Instance, { signal }: Context): CliError {
   const { id, name } = instance;
   const reason = signal.reason instanceof CliError ? signal.reason : unforeseen(signal.reason);
@@ -128,7 +129,7 @@ async function nextSteps(instance: Instance, context: Context): Promise<void> {
 
 async function useOf(instance: Instance, name: string, context: Context): Promise<string> {
   const { sandbox } = await context.settings({ key: false });
-  // Nothing answers at the address of an instance in the sandbox.
+  // A sandbox instance has no server at its address.
   if (hasSsh(instance.status) && !sandbox) {
     if (instance.application_template != null)
       return `Open it:     gpucloud instances open ${name}`;
@@ -144,6 +145,6 @@ export function warnIfKeyless(body: CreateInstanceBody, { err }: Context): void 
   if (ssh_keys.length > 0 || template_id !== undefined || docker_config !== undefined) return;
   err.warn(
     'no_ssh_key',
-    "No SSH key is given, so you may not be able to log in. A key can't be added later: use --ssh-key.",
+    "No SSH key: you may not be able to log in, and a key can't be added later. Add one with --ssh-key.",
   );
 }

@@ -49,7 +49,7 @@ export const reorder = action({
   async run(context, instance, newName, flags) {
     const name = newName ?? flags.name;
     if (name === undefined) throw usageError('instances reorder: missing NEW-NAME (or --name)');
-    // The document gives `new_name` no rule.
+    // `new_name` has no documented rule.
     const new_name = checked('NEW-NAME', name, flags.anyName === true ? anyName : instanceName);
     const until = await statusFor(flags.wait, context);
     const source = await runPreflight(context, nothingCreated, async () => {

@@ -71,7 +71,7 @@ async function knownIds(journal: Journal): Promise<ReadonlySet<string>> {
   return new Set(instances.filter(({ untracked }) => !untracked).map(({ id }) => id));
 }
 
-/** An instance that was looked up by hand often came of a request whose response was lost. */
+/** A tracked instance often comes from a request whose response was lost. */
 async function settleOpen(journal: Journal, context: Context): Promise<void> {
   try {
     const open = (await journal.requests()).filter(({ isInFlight }) => !isInFlight);
@@ -79,10 +79,11 @@ async function settleOpen(journal: Journal, context: Context): Promise<void> {
       if (instance === undefined) continue;
       context.err.note(`Settled the request for ${request.name}: it is ${instance.id}.`);
       const dear = mayBill(instance.status) ? overLimit(instance, request.max_price) : undefined;
-      if (dear !== undefined) context.err.warn('price', `${dear.message} To end it: ${dear.hint}`);
+      if (dear !== undefined)
+        context.err.warn('price', `${dear.message} To terminate it: ${dear.hint}`);
     }
   } catch (error) {
     if (!(error instanceof CliError)) throw error;
-    context.err.warn('incomplete', `Open requests were not compared with it: ${error.message}`);
+    context.err.warn('incomplete', `Could not compare it with open requests: ${error.message}`);
   }
 }

@@ -27,16 +27,16 @@ export const untrack = action({
     const { instances, unknown } = await journal.read({ archived: true });
     const requestsOf = (text: string) =>
       unknown.filter(({ uid, name }) => uid === text || name === text);
-    // A request may have a name that no instance can have.
+    // A request may have a name that is invalid for instances.
     const others = typed.filter((text) => requestsOf(text).length === 0);
     for (const text of others) checked('INSTANCE', text, resourceId);
     const targets = await findInstances(others, context, { changes: true });
     const known = targets.map(({ id, name }): KnownInstance => {
       const instance = instances.find((one) => one.id === id);
       if (instance !== undefined) return instance;
-      throw new CliError('notFound', `No machine "${name}" is known here.`, {
+      throw new CliError('notFound', `No known instance "${name}".`, {
         resource: name,
-        hint: 'gpucloud instances list --all shows those that are',
+        hint: 'list known instances: gpucloud instances list --all',
       });
     });
     const lost = [...new Set(typed.flatMap(requestsOf))];
@@ -54,7 +54,7 @@ export const untrack = action({
   },
 });
 
-/** A person reads one line per thing first, so that the question fits on a line. */
+/** Prints one line per item first, so that the question fits on a line. */
 async function questionOf(
   lost: readonly OpenRequest[],
   instances: readonly KnownInstance[],
@@ -92,7 +92,7 @@ function instanceFacts({ id, name, last }: KnownInstance, now: number): string {
   return `${name} (${facts.join(', ')})`;
 }
 
-/** The list was the place that showed the id, so the last words hold it. */
+/** Shows the ID once more, since the list no longer will. */
 function noteWhatIsLeft(instances: readonly KnownInstance[], { err }: Context): void {
   for (const { id, name, last, deadline } of instances) {
     const back = `To track it again: gpucloud instances track ${id}`;

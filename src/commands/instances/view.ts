@@ -7,7 +7,7 @@ import { clean } from '../../rules/clean.ts';
 import { mayBill } from '../../rules/statuses.ts';
 import { sshCommand } from '../../watch/ssh-endpoint.ts';
 
-/** Where an instance carries secrets (design: Secrets). */
+/** Where an instance contains secrets (design: Secrets). */
 const SECRETS = ['connection_info.secrets', 'metadata', 'docker_config.env[].value'] as const;
 
 const sections: readonly Section<Instance>[] = [
@@ -87,7 +87,7 @@ export const instanceView: View<Instance> = {
     },
   ],
   id: (i) => i.id,
-  empty: 'No machines are known to this computer.',
+  empty: 'No instances known to this computer.',
   sections,
   secrets: SECRETS,
 };
@@ -108,7 +108,7 @@ export function paidUntil(instance: Pick<Instance, 'status' | 'paid_until'>) {
   return mayBill(instance.status) ? instance.paid_until : undefined;
 }
 
-/** `8 × NVIDIA H100, 80 GB each, 640 GB in all, SXM5`, as far as the offer tells. */
+/** `8 × NVIDIA H100, 80 GB each, 640 GB in all, SXM5`, from the offer's fields. */
 function gpuText({ offer }: Instance): string {
   const model = offer?.gpu_model?.name;
   return listed(
@@ -119,7 +119,7 @@ function gpuText({ offer }: Instance): string {
   );
 }
 
-/** `Ubuntu 22.04 (linux 22.04, CUDA 12.4, driver 550.90, docker)`, as far as the image tells. */
+/** `Ubuntu 22.04 (linux 22.04, CUDA 12.4, driver 550.90, docker)`, from the image's fields. */
 function imageText({ base_image: image }: Instance): string | null | undefined {
   if (image == null) {
     return undefined;
@@ -135,7 +135,7 @@ function imageText({ base_image: image }: Instance): string | null | undefined {
   return facts === '' ? name : `${name} (${facts})`;
 }
 
-/** A key by its name and, where it has one (it can be null inside an instance), its fingerprint. */
+/** A key by name, with its fingerprint if it has one (it can be null inside an instance). */
 function keyText(key: NonNullable<Instance['ssh_keys']>[number]): string {
   const name = key.name ?? key.id ?? 'a key';
   return key.fingerprint == null ? name : `${name} (${key.fingerprint})`;
@@ -154,15 +154,14 @@ function listed(...parts: (string | null | undefined)[]): string {
   return parts.filter((part) => part != null && part !== '').join(', ');
 }
 
-/** The document leaves templates and drives inside an instance open. */
+/** Templates and drives inside an instance have no documented fields. */
 function nameIn(value: unknown): string | undefined {
   return textField(value, 'name') ?? textField(value, 'slug') ?? textField(value, 'id');
 }
 
 /**
- * The container of an instance for people: `docker_config` of an answer is "json or null" (API
- * document: Instance). What has the form of the documented request is shown as docker writes it,
- * each item on a line of its own; anything else as it came.
+ * Formats an instance's container: `docker_config` is "json or null" (API document: Instance).
+ * Documented fields are shown as docker writes them, one item per line; anything else unchanged.
  */
 function containerLines(config: unknown): DetailLine[] {
   if (typeof config !== 'object' || config === null) {
@@ -179,14 +178,14 @@ function shown(label: string, value: unknown): string | number {
   return value.map((item: unknown) => clean(written(item) ?? JSON.stringify(item))).join('\n');
 }
 
-/** How docker writes an item; undefined for one that is not as documented (POST /instances). */
+/** Formats an item as docker writes it; undefined if it is not as documented (POST /instances). */
 const WRITTEN: Readonly<Record<string, (item: unknown) => string | undefined>> = {
   ports: portText,
   env: (item) => pair(item, 'key', '=', 'value'),
   volumes: (item) => pair(item, 'host_path', ':', 'container_path'),
 };
 
-/** `8080->80/tcp (web, main)`. The protocol is TCP if there is none (API document: Limits). */
+/** `8080->80/tcp (web, main)`. TCP is the default protocol (API document: Limits). */
 function portText(item: unknown): string | undefined {
   const [outer, inner] = [numberField(item, 'external_port'), numberField(item, 'internal_port')];
   if (outer === undefined || inner === undefined) return undefined;
@@ -202,7 +201,7 @@ function pair(item: unknown, first: string, between: string, second: string): st
     : undefined;
 }
 
-/** The request that `--dry-run` shows instead of sending it. */
+/** The request that `--dry-run` prints instead of sending it. */
 export const createRequestView: View<CreateInstanceBody> = {
   columns: [
     { id: 'instance_name', header: 'NAME', value: (r) => r.instance_name },
@@ -210,7 +209,7 @@ export const createRequestView: View<CreateInstanceBody> = {
     { id: 'image_id', header: 'IMAGE', value: (r) => r.image_id },
   ],
   id: () => null,
-  empty: 'There is no request.',
+  empty: 'No request.',
   sections: [
     {
       heading: 'POST /instances (not sent)',

@@ -45,13 +45,13 @@ export const me: Group = {
         command
           .option('--stdin', 'read the current and the new password from stdin, one per line')
           .usage('[options]')
-          // Declared to be refused here: commander would print the value in its own error.
-          .argument('[words...]', 'refused: the command line is no place for a password')
+          // Declared only to be refused: commander would print the value in its own error.
+          .argument('[words...]', 'refused: passwords are not accepted on the command line')
           .allowUnknownOption(),
       run(context, words, { stdin }) {
         if (words.length > 0) {
           throw usageError(
-            'set-password takes no arguments and no flag with a password: it asks for passwords, or reads them with --stdin (what was given is not shown)',
+            'set-password takes no password on the command line: it prompts, or reads --stdin (the value is not shown)',
           );
         }
         return setPassword(stdin === true, context);
@@ -70,7 +70,7 @@ export async function update(given: string | undefined, context: Context): Promi
 
 async function askName(context: Context): Promise<string> {
   const prompts = await context.prompts();
-  if (prompts === undefined) throw usageError('nothing to change: give --name');
+  if (prompts === undefined) throw usageError('nothing to change: add --name');
   return prompts.text('New name?', { check: brokenBy(anyName) });
 }
 
@@ -81,9 +81,9 @@ export async function setPassword(fromStdin: boolean, context: Context): Promise
   await context.out.item(user, profileView);
 }
 
-/** The document gives no rules of strength: the service alone judges the new password. */
+/** Strength rules are not documented: the service judges the new password. */
 function emptyRule(text: string): string | undefined {
-  return text.trim() === '' ? 'a password is not empty' : undefined;
+  return text.trim() === '' ? 'must not be empty' : undefined;
 }
 
 async function askPasswords(context: Context): Promise<SetPasswordBody> {
@@ -103,15 +103,13 @@ async function askPasswords(context: Context): Promise<SetPasswordBody> {
 
 async function readPasswords(context: Context): Promise<SetPasswordBody> {
   if (context.stdin.isTTY === true) {
-    throw usageError(
-      '--stdin reads a pipe or a file: on a terminal the passwords would be seen; leave it out to be asked',
-    );
+    throw usageError('--stdin needs a pipe or a file; omit it to be prompted');
   }
   const text = await readStdin('--stdin', context);
   const [current, next, ...others] = text.replace(/\r?\n$/, '').split(/\r?\n/);
   if (current === undefined || next === undefined || others.length > 0) {
     throw usageError(
-      '--stdin: it is two lines, the current password and the new one (what was given is not shown)',
+      '--stdin: must be two lines, the current and the new password (the input is not shown)',
     );
   }
   const rule = emptyRule(current) ?? emptyRule(next);

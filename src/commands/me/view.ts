@@ -1,10 +1,10 @@
 import type { User } from '../../api/index.ts';
 import type { Column, View } from '../../output/output.ts';
 
-/** A service that repeats what it was sent must not bring a password onto a screen. */
+/** Masks a password that the service repeats. */
 const SECRETS = ['current_password', 'new_password', 'password'] as const;
 
-/** The fields that only `--columns` shows, as they come. */
+/** Fields that only `--columns` shows. */
 const HIDDEN = [
   ['RESERVED', 'money', 'reserved_balance'],
   ['TOTAL', 'money', 'total_balance'],
@@ -23,8 +23,8 @@ const HIDDEN = [
 ] as const;
 
 /**
- * `balance` has two meanings: the wallet balance in the profile, the available funds in the answer
- * to an update, which alone tells the reserved and the total funds (API document: User).
+ * `balance` has two meanings: the wallet balance in the profile, and the available funds in the
+ * response to an update, the only one with reserved and total funds (API document: User).
  */
 function columnsOf(balance: string): readonly Column<User>[] {
   return [
@@ -48,13 +48,13 @@ function viewOf(balance: string): View<User> {
   return {
     columns: columnsOf(balance),
     id: (u) => u.id,
-    empty: 'There is no profile.',
+    empty: 'No profile.',
     secrets: SECRETS,
   };
 }
 
-/** The profile as `GET /users/me` gives it. */
+/** The profile from `GET /users/me`. */
 export const profileView = viewOf('Wallet balance');
 
-/** The answer of `PATCH /users/me`. */
+/** The response to `PATCH /users/me`. */
 export const updatedView = viewOf('Available');

@@ -80,7 +80,7 @@ export const profiles: Group = {
       takes: (command) => command.argument(...NAME),
       async run(context, name) {
         const after = await (await context.config()).change((file) => {
-          // Checked under the lock: a profile that was just removed is not chosen.
+          // Checked under the lock, so a removed profile is not chosen.
           shownProfile(file, name, context);
           return { ...file, current: name };
         });
@@ -161,16 +161,16 @@ async function addProfile(name: string, context: Context): Promise<void> {
     const there = profileOf(file, name);
     if (there === undefined) return withProfile(file, name, { base_url: address });
     if (addressOf(there) === address) return file;
-    // Another address would strand the key that is stored with the first.
+    // Another address would separate the stored key from its service.
     throw usageError(
       `NAME "${name}": this profile exists, with the base URL ${there.base_url}`,
-      `to change it: gpucloud login --profile ${name} --base-url ${address}`,
+      `change it: gpucloud login --profile ${name} --base-url ${address}`,
     );
   });
   const profile = shownProfile(after, name, context);
   context.err.note(
     profile.has_key
-      ? `The profile "${name}" is there already, with this address and a key.`
+      ? `The profile "${name}" already exists with this address and a key.`
       : `The profile "${name}" has no key yet: gpucloud login --profile ${name}`,
   );
   await context.out.item(profile, profileView);
@@ -179,7 +179,7 @@ async function addProfile(name: string, context: Context): Promise<void> {
 async function askBaseUrl(context: Context): Promise<string> {
   const prompts = await context.prompts();
   if (prompts === undefined) {
-    throw usageError('--base-url (or GPUCLOUD_BASE_URL) is missing: a profile is for one address');
+    throw usageError('--base-url (or GPUCLOUD_BASE_URL) is missing');
   }
   const text = await prompts.text('Address of the service', { check: brokenBaseUrl });
   return checked('--base-url', text.trim(), baseUrl);
@@ -202,7 +202,7 @@ async function moveKey(
     });
   }
   if (place.kind === to) {
-    context.err.note(`The key of the profile "${name}" is there already.`);
+    context.err.note(`The key of profile "${name}" is already there.`);
     await context.out.item(shown, profileView);
     return;
   }
@@ -212,7 +212,7 @@ async function moveKey(
     { profile: name, key, store: to },
     (now, next) => {
       const there = profileOf(now, name);
-      if (there === undefined) throw usageError(`NAME "${name}": this profile is gone`);
+      if (there === undefined) throw usageError(`NAME "${name}": this profile was removed`);
       const { base_url, account } = there;
       const profile = { base_url, ...(account === undefined ? {} : { account }) };
       return withProfile(now, name, { ...profile, ...keyFields(next) });
@@ -228,7 +228,7 @@ async function removeProfile(name: string, context: Context): Promise<void> {
   if (name.toLowerCase() === SANDBOX) {
     throw usageError(
       `NAME "${name}": the profile "sandbox" is built in, so it can't be added or removed`,
-      'to empty it: gpucloud sandbox reset',
+      'empty it: gpucloud sandbox reset',
     );
   }
   const config = await context.config();
@@ -241,10 +241,10 @@ async function removeProfile(name: string, context: Context): Promise<void> {
     return withoutProfile(file, name);
   });
   await (await context.keys()).remove(name, place);
-  err.note(`The profile "${name}" is removed.`);
+  err.note(`Removed the profile "${name}".`);
   if (profile.has_key) {
     err.note(
-      'Its key still works at the service, whose API documents no way to revoke one, and its machines go on as they were.',
+      'Its instances keep running and billing, and its key still works: the API has no way to revoke one.',
     );
   }
   if (profile.active) {

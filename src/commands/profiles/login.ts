@@ -58,26 +58,22 @@ export const login = action({
       .addOption(refused('--api-key <key>'))
       .allowExcessArguments(),
   async run(context, { keyStdin, keyFile, keyCommand, store }, { args }) {
-    if (args.length > 0) throw keyOnCommandLine('login takes no argument');
+    if (args.length > 0) throw keyOnCommandLine('login takes no arguments');
     const sources = [keyStdin, keyFile, keyCommand].filter((source) => source !== undefined);
     if (sources.length > 1) {
-      throw usageError(
-        '--key-stdin, --key-file and --key-command: a key comes from one place; give one of them',
-      );
+      throw usageError('use only one of --key-stdin, --key-file and --key-command');
     }
     if (store === 'command' && keyCommand === undefined) {
-      throw usageError('--store command: which one is missing: --key-command COMMAND');
+      throw usageError('--store command needs --key-command COMMAND');
     }
     if (store !== undefined && store !== 'command' && keyCommand !== undefined) {
-      throw usageError(
-        `--store ${store} and --key-command: the command keeps the key, so it is not stored`,
-      );
+      throw usageError(`--store ${store} and --key-command can't be used together`);
     }
     await signIn({ keyStdin: keyStdin === true, keyFile, keyCommand, store }, context);
   },
 });
 
-/** Flags that people will try; their value is refused and not printed. */
+/** Flags that people try; their value is refused and not printed. */
 function refused(flags: string) {
   return new Option(flags).hideHelp().argParser((): never => {
     throw keyOnCommandLine(flags.split(' ')[0] ?? flags);
@@ -86,19 +82,19 @@ function refused(flags: string) {
 
 function keyOnCommandLine(what: string) {
   return usageError(
-    `${what}: a key is not taken from the command line, where other programs and the shell's history see it`,
-    'give it with --key-stdin, --key-file FILE or --key-command COMMAND, and the name of a profile with --profile NAME',
+    `${what}: keys are not accepted on the command line, which other programs and the shell's history can see`,
+    'use --key-stdin, --key-file FILE or --key-command COMMAND; select a profile with --profile NAME',
   );
 }
 
 /**
- * Proves a key with GET /users/me (API document: Endpoints) and then keeps it, with its address and its
- * account, as the current profile. Whatever goes wrong before the proof leaves the settings alone.
+ * Checks a key with GET /users/me (API document: Endpoints), then saves it with its address and
+ * account as the current profile. A failure before that changes no settings.
  */
 export async function signIn(source: KeySource, context: Context): Promise<void> {
   const { err, out } = context;
   const config = await context.config();
-  // Read first: a file that can't be used is no place for a key that was just typed.
+  // Read first: an unusable file is no place for a key that was just typed.
   const before = await config.read();
   refuseExposedConfig(config.path, context.host.uid);
   const given = givenBaseUrl(context);
@@ -130,7 +126,7 @@ export async function signIn(source: KeySource, context: Context): Promise<void>
   err.note(`Signed in at ${address.baseUrl} as ${accountText(user)}.`);
   err.note(keptText(kept, config.path));
   if (user.is_active === false) {
-    err.warn('account_blocked', 'The service says that this account is blocked.');
+    err.warn('account_blocked', 'This account is blocked.');
   }
   warnOfEnvironment(name, kept.file, context);
   // In a terminal three lines are enough.
@@ -138,7 +134,7 @@ export async function signIn(source: KeySource, context: Context): Promise<void>
   else await out.item(shownProfile(kept.file, name, context), profileView);
 }
 
-/** A person who agreed to replace a key may type it several times. */
+/** A person who agreed to replace a key may retype it several times. */
 function confirmOnce(question: string | undefined, context: Context): () => Promise<void> {
   let isAsked = question === undefined;
   return async () => {
@@ -147,7 +143,7 @@ function confirmOnce(question: string | undefined, context: Context): () => Prom
   };
 }
 
-/** Whether the profile has this key already, so that nothing is replaced. */
+/** Whether the profile already has this key, so nothing is replaced. */
 async function isStored(
   { baseUrl, apiKey }: ServiceAddress,
   { keyCommand }: KeySource,
@@ -162,24 +158,24 @@ async function isStored(
   try {
     return (await (await context.keys()).read(name, place)) === apiKey;
   } catch (error) {
-    // A keyring that can't be read is replaced like any other key.
+    // A key in an unreadable keyring is replaced like any other.
     if (error instanceof CliError && error.failure === 'authentication') return false;
     throw error;
   }
 }
 
 /**
- * The profile to sign in with, when none is named: the current one when it is for this service, so
- * that a new key replaces an old one; otherwise `default`, so that no key of another service is lost.
+ * Picks the profile for a login without a name. It is the current one if it is for this service, so a
+ * new key replaces the old one; otherwise `default`, so no other service's key is lost.
  */
 function nameFor(file: ConfigFile, given: string | undefined, context: Context): string {
   const named = namedProfile(context);
   if (named?.name.toLowerCase() === SANDBOX) {
     throw usageError(
-      `${named.origin} "${named.name}": the sandbox needs no key, so there is nothing to sign in to`,
+      `${named.origin} "${named.name}": the sandbox needs no key`,
       named.origin === 'GPUCLOUD_PROFILE'
-        ? 'unset GPUCLOUD_PROFILE, or name the profile to sign in with: gpucloud login --profile NAME'
-        : 'choose it with: gpucloud profiles use sandbox',
+        ? 'unset GPUCLOUD_PROFILE, or choose a profile: gpucloud login --profile NAME'
+        : 'use it: gpucloud profiles use sandbox',
     );
   }
   if (named !== undefined) return checked(named.origin, named.name, profileName);
@@ -189,13 +185,13 @@ function nameFor(file: ConfigFile, given: string | undefined, context: Context):
   return current !== undefined && profile !== undefined && isSameService ? current : 'default';
 }
 
-/** So that the same key from the environment needs no request for it. */
+/** Saves a request when the same key comes from the environment. */
 async function keepAccount(address: ServiceAddress, user: User, context: Context): Promise<void> {
   try {
     const scope = { service: address.baseUrl, apiKey: address.apiKey };
     await (await context.journalOf(scope)).learnAccount(user.id);
   } catch (error) {
-    // The next command that reads instances learns it as well.
+    // The next command that reads instances learns it too.
     if (!(error instanceof CliError)) throw error;
   }
 }

@@ -16,26 +16,26 @@ export const logout = action({
   run: (context) => signOut(context),
 });
 
-/** Forgets the key of the active profile, and whose it was. Repeating it succeeds. */
+/** Removes the active profile's key and account. Repeating it succeeds. */
 async function signOut(context: Context): Promise<void> {
   const { err, env, out } = context;
   const config = await context.config();
   const before = await config.read();
   const name = namedProfile(context)?.name ?? before.current;
   if (name === undefined) {
-    throw new CliError('notFound', 'No profile is active, so there is no key to forget.', {
-      hint: 'gpucloud profiles list shows the profiles, and which of them have a key',
+    throw new CliError('notFound', 'No profile is active, so there is no key to remove.', {
+      hint: 'see which profiles have a key: gpucloud profiles list',
     });
   }
   if (name === SANDBOX) {
     throw usageError(
-      'the profile "sandbox" is built in and keeps no key, so there is none to forget',
-      'name another with --profile NAME',
+      'the profile "sandbox" is built in and has no key',
+      'choose another: --profile NAME',
     );
   }
   const profile = shownProfile(before, name, context);
   if (!profile.has_key) {
-    err.note(`The profile "${name}" has no key: there was nothing to forget.`);
+    err.note(`The profile "${name}" already has no key.`);
     await out.item(profile, profileView);
     return;
   }
@@ -47,25 +47,25 @@ async function signOut(context: Context): Promise<void> {
     return stored === undefined ? file : withProfile(file, name, { base_url: stored.base_url });
   });
   await (await context.keys()).remove(name, place);
-  err.note(`The key of the profile "${name}" is forgotten.`);
+  err.note(`Removed the key of profile "${name}".`);
   err.note(
-    'The key itself still works at the service, whose API documents no way to revoke one: end it in your account there if others may have it.',
+    'The key still works: the API has no way to revoke one. If others may have it, revoke it in the web console.',
   );
   if (running.length > 0) {
     err.warn(
       'may_be_billing',
-      `Signing out ends no machine. Not known to be terminated, and maybe billing: ${running.join(', ')}.`,
+      `Signing out terminates nothing. May still be billing: ${running.join(', ')}.`,
     );
   }
   if (env.GPUCLOUD_API_KEY) {
-    err.warn('settings', 'GPUCLOUD_API_KEY is still set, and is what the next command will use.');
+    err.warn('settings', 'GPUCLOUD_API_KEY is still set; the next command will use it.');
   }
   await out.item(shownProfile(after, name, context), profileView);
 }
 
 /**
- * The account's instances that may bill: without the key nobody can terminate them from here. A
- * journal that can't be read keeps no key.
+ * The account's instances that may bill: without the key they can't be terminated here. An unreadable
+ * journal doesn't prevent a logout.
  */
 async function maybeRunning(context: Context): Promise<string[]> {
   try {

@@ -17,7 +17,7 @@ import { shellLine } from '../../output/shell-line.ts';
 import { nearest, nearestFirst } from '../../rules/nearest.ts';
 import { baseUrl } from '../../rules/service.ts';
 
-/** A profile as commands show it: never with its key. */
+/** A profile as commands show it, without its key. */
 export interface ShownProfile {
   readonly name: string;
   /** null for the sandbox, which serves itself. */
@@ -29,7 +29,7 @@ export interface ShownProfile {
   } | null;
   /** Whether it has a key. */
   readonly has_key: boolean;
-  /** Where its key rests; null where it has none. */
+  /** Where its key is stored; null without a key. */
   readonly key_in: Store | null;
   /** Whether a command with the same flags and environment uses it. */
   readonly active: boolean;
@@ -71,29 +71,29 @@ export const profileView: View<ShownProfile> = {
     },
   ],
   id: (p) => p.name,
-  empty: 'There are no profiles.',
+  empty: 'No profiles.',
 };
 
 function accountText({ account }: ShownProfile): string | null {
   return account === null ? null : (account.email ?? account.name ?? account.id);
 }
 
-/** A profile of the file. Throws CliError('notFound') for a name that none has. */
+/** Reads a profile from the file. Throws CliError('notFound') if it does not exist. */
 export function existingProfile(file: ConfigFile, name: string): Profile {
   const profile = profileOf(file, name);
   if (profile === undefined) {
     const names = profileNames(file);
     const there = nearestFirst(name, names).join(', ');
     const meant = nearest(name, names);
-    throw new CliError('notFound', `There is no profile "${name}"; there are: ${there}.`, {
-      hint: `${meant === undefined ? '' : `did you mean ${meant}? `}add one with: gpucloud login --profile NAME`,
+    throw new CliError('notFound', `Profile "${name}" not found; profiles: ${there}.`, {
+      hint: `${meant === undefined ? '' : `did you mean ${meant}? `}add one: gpucloud login --profile NAME`,
       resource: name,
     });
   }
   return profile;
 }
 
-/** Throws CliError('notFound') for a name that no profile has. */
+/** Throws CliError('notFound') if no profile has the name. */
 export function shownProfile(file: ConfigFile, name: string, context: Context): ShownProfile {
   const active = activeProfile(context, file) === name;
   if (name === SANDBOX) {
@@ -123,8 +123,8 @@ function shownGuards(guards: Guards): ShownProfile['guards'] {
 }
 
 /**
- * The name of the profile that a command with the same flags and environment uses; undefined when
- * there is none. The error with which every command would be refused, otherwise.
+ * Returns the profile name that a command with the same flags and environment uses, or undefined.
+ * Returns the error instead if every command would be refused.
  */
 export function activeProfile(
   { flags, env }: Context,
@@ -138,55 +138,52 @@ export function activeProfile(
   }
 }
 
-/** The profile that a flag or the environment names; a variable that is empty names none. */
+/** The profile from a flag or the environment; an empty variable does not count. */
 export function namedProfile({ flags, env }: Context) {
   if (flags.profile !== undefined) return { name: flags.profile, origin: '--profile' };
   const name = env.GPUCLOUD_PROFILE;
   return name ? { name, origin: 'GPUCLOUD_PROFILE' } : undefined;
 }
 
-/** The address that a flag (checked where it was parsed) or the environment gives. */
+/** The address from a flag (already checked) or the environment. */
 export function givenBaseUrl({ flags, env }: Context): string | undefined {
   const text = env.GPUCLOUD_BASE_URL;
   if (flags.baseUrl !== undefined || text === undefined || text === '') return flags.baseUrl;
   return checkedAddress('GPUCLOUD_BASE_URL', text, baseUrl);
 }
 
-/** The address of a profile. One that is against the rules counts as none: signing in replaces it. */
+/** A profile's address. An invalid one counts as missing: a login replaces it. */
 export function addressOf(profile: Profile | undefined): string | undefined {
   const verdict = profile === undefined ? undefined : baseUrl(profile.base_url);
   return verdict?.ok === true ? verdict.value : undefined;
 }
 
-/** The check of a prompt for an address. */
+/** Validates an address at a prompt. */
 export function brokenBaseUrl(text: string): string | undefined {
   return brokenBy(baseUrl)(text.trim());
 }
 
-/** Said where what is stored as current is not what the next command will use. */
+/** Warns if the next command will not use the stored current profile. */
 export function warnOfEnvironment(name: string, file: ConfigFile, { env, err }: Context): void {
   if (env.GPUCLOUD_API_KEY) {
     err.warn(
       'settings',
-      'GPUCLOUD_API_KEY is set and goes before every stored key: unset it to use profiles.',
+      'GPUCLOUD_API_KEY overrides the key in your profile. Unset it to use the profile.',
     );
   }
   const chosen = env.GPUCLOUD_PROFILE;
   if (!chosen || chosen === name) return;
   if (profileNames(file).includes(chosen)) {
-    err.warn(
-      'settings',
-      `GPUCLOUD_PROFILE is set and chooses the profile "${chosen}" until it is unset.`,
-    );
+    err.warn('settings', `GPUCLOUD_PROFILE selects the profile "${chosen}" until you unset it.`);
   } else {
     err.warn(
       'settings',
-      `GPUCLOUD_PROFILE is set to "${chosen}", and no profile has that name: commands are refused until it is unset or names one.`,
+      `GPUCLOUD_PROFILE is set to "${chosen}", which does not exist. Unset it or choose a profile.`,
     );
   }
 }
 
-/** Where a key was stored, in a sentence. */
+/** Where a key was stored, as a sentence. */
 export function keptText({ place, noKeyring }: KeptKey, path: string): string {
   if (place.kind === 'command') {
     return `Each command reads the key with "${shellLine(place.argv)}".`;

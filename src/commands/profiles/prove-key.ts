@@ -14,17 +14,17 @@ import { brokenBaseUrl } from './profile.ts';
 export interface KeySource {
   readonly keyStdin: boolean;
   readonly keyFile: string | undefined;
-  /** The words of the command that prints the key. */
+  /** The command that prints the key. */
   readonly keyCommand: readonly string[] | undefined;
-  /** undefined for the keyring where there is one, and else the file. */
+  /** undefined for the keyring if there is one, otherwise the file. */
   readonly store: Store | undefined;
 }
 
-/** As many typing errors as anyone makes. */
+/** Attempts to type a key. */
 const TRIES = 3;
 
 /**
- * A key that was typed and is refused may be typed again; one from elsewhere may not. `before` gets
+ * Checks a key. A refused typed key may be typed again; one from elsewhere may not. `before` receives
  * each key before it is sent.
  */
 export async function proveKey(
@@ -41,9 +41,9 @@ export async function proveKey(
       ...(known === undefined ? ['--base-url URL (or GPUCLOUD_BASE_URL)'] : []),
       ...(isTyped ? ['--key-stdin, --key-file FILE or --key-command COMMAND'] : []),
     ];
-    throw usageError(`login needs ${missing.join(', and ')}, and nobody can be asked here`);
+    throw usageError(`not interactive: login needs ${missing.join(' and ')}`);
   }
-  // The key first: when it can't be read, nobody is asked for an address in vain.
+  // Read the key first, so nobody types an address for an unreadable key.
   const given = isTyped ? undefined : await orStoreNothing(() => readKey(source, profile, context));
   const text = known ?? (await orStoreNothing(() => askAddress(prompts)));
   const address = checked('--base-url', (text ?? '').trim(), baseUrl);
@@ -87,8 +87,8 @@ async function readKey(
   }
   if (keyStdin && context.stdin.isTTY === true) {
     throw usageError(
-      '--key-stdin: stdin is a terminal, where the key would be seen',
-      'leave the flag out to be asked for the key without an echo',
+      '--key-stdin: stdin is a terminal and would show the key',
+      'omit the flag to be prompted without an echo',
     );
   }
   const flag = keyFile === undefined ? '--key-stdin' : `--key-file "${keyFile}"`;
@@ -97,32 +97,32 @@ async function readKey(
       ? await readStdin(flag, context)
       : await readText('--key-file', keyFile, context);
   const key = checkedSecret(flag, text.replace(/\r?\n$/, ''), apiKey);
-  // Windows has no such modes: Node makes them up there.
+  // Windows has no such modes: Node makes them up.
   if (keyFile !== undefined && platform() !== 'win32' && (await stat(keyFile)).mode & 0o044) {
     context.err.warn(
       'key_exposed',
-      `${keyFile} can be read by others on this computer: chmod 600 it, or make a new key.`,
+      `Others on this computer can read ${keyFile}. Run chmod 600 on it, or create a new key.`,
     );
   }
   return key;
 }
 
-/** The account of a key. Every failure says that nothing was stored. */
+/** Reads a key's account. Every failure says that nothing was stored. */
 async function proved(address: ServiceAddress, context: Context): Promise<User> {
-  const progress = context.err.progress(`Asking ${address.baseUrl} whose key this is`);
+  const progress = context.err.progress(`Checking the key with ${address.baseUrl}`);
   try {
     return await (await context.apiFor(address)).users.me();
   } catch (error) {
     if (!(error instanceof CliError) || isInterrupt(error)) throw error;
     const { failure, message } = error;
-    // The error of a service that was not reached says already that nothing was changed.
+    // The error of an unreachable service already says that nothing was changed.
     const words = failure === 'unreachable' ? message : `${message} Nothing was stored.`;
     throw error.with(
       words,
       failure === 'authentication'
-        ? { hint: `check that the key is whole and belongs to ${address.baseUrl}` }
+        ? { hint: `check that the key is complete and belongs to ${address.baseUrl}` }
         : failure === 'notFound'
-          ? { hint: `check the base URL: there is no GET /users/me below ${address.baseUrl}` }
+          ? { hint: `check the base URL: ${address.baseUrl} has no GET /users/me` }
           : {},
     );
   } finally {

@@ -7,14 +7,14 @@ import { duration } from '../../rules/times.ts';
 import type { Fault } from '../../sandbox/index.ts';
 import { FAULTS } from '../../sandbox/service/faults.ts';
 
-/** The failures that can be ordered. */
+/** The failures that can be caused. */
 export const FAULT_NAMES = Object.keys(FAULTS).filter((name): name is Fault =>
   Object.hasOwn(FAULTS, name),
 );
 
 /**
- * Which of the sandboxes on this computer is meant; undefined is that of the built-in profile. Each
- * call makes a new option: commander writes into the object that it is given.
+ * Selects a sandbox on this computer; undefined means the built-in profile's. Each call creates a new
+ * option, since commander modifies it.
  */
 export function stateOption() {
   return new Option(
@@ -24,7 +24,7 @@ export function stateOption() {
 }
 
 function fileName(text: string): Verdict<string> {
-  return text === '' ? broken('a state file has a name') : kept(text);
+  return text === '' ? broken('must not be empty') : kept(text);
 }
 
 const FASTEST = 1_000_000;
@@ -35,31 +35,31 @@ export function speed(text: string): Verdict<number> {
   return /^[0-9]{1,7}(\.[0-9]{1,6})?$/.test(text) && value <= FASTEST
     ? kept(value)
     : broken(
-        `a speed is a decimal number from 0, which stops the clock, to ${FASTEST}: virtual seconds a second`,
+        `must be a decimal number from 0 (stops the clock) to ${FASTEST}, in virtual seconds per second`,
       );
 }
 
-/** A port to listen on; 0 takes any free one. */
+/** A port to listen on; 0 uses any free one. */
 export function listeningPort(text: string): Verdict<number> {
   return wholeNumber(text, 0, 65_535, 'a port to listen on');
 }
 
 const LONGEST_ADVANCE = 366 * 86_400_000;
 
-/** How far the clock may be turned at once, in milliseconds. */
+/** Largest step of the clock, in milliseconds. */
 export function advanceable(text: string): Verdict<number> {
   const verdict = duration(text);
   return verdict.ok && verdict.value > LONGEST_ADVANCE
-    ? broken('the clock is turned by at most 366d at once')
+    ? broken('must be at most 366d at once')
     : verdict;
 }
 
 export function openingBalance(text: string): Verdict<string> {
-  return amount(text, (value) => value.gte(0), 'a balance is not below 0');
+  return amount(text, (value) => value.gte(0), 'must not be negative');
 }
 
 export function depositAmount(text: string): Verdict<string> {
-  return amount(text, (value) => value.gt(0), 'a deposit is above 0');
+  return amount(text, (value) => value.gt(0), 'must be above 0');
 }
 
 function amount(text: string, fits: (value: Money) => boolean, rule: string): Verdict<string> {

@@ -73,7 +73,7 @@ export const sandbox: Group = {
         const sandbox = await context.sandbox(state);
         const before = await sandbox.status();
         const after = await sandbox.advance(milliseconds);
-        // Reserved funds are part of the balance, so that only charges make it smaller.
+        // Reserved funds are part of the balance, so only charges reduce it.
         const charged = kopecksText(roubles(before.balance).minus(roubles(after.balance)));
         await context.out.item({ ...after, charged }, statusView);
       },
@@ -115,10 +115,10 @@ export const sandbox: Group = {
         const sandbox = await context.sandbox(state);
         if (fault === 'none') {
           await sandbox.clearFaults();
-          context.err.note('No failure is ordered any more.');
+          context.err.note('Cancelled all failures.');
         } else {
           await sandbox.inject(fault);
-          context.err.note(`Ordered ${fault}: ${FAULTS[fault]}.`);
+          context.err.note(`Will cause ${fault}: ${FAULTS[fault]}.`);
         }
         await context.out.item(await sandbox.status(), statusView);
       },
@@ -170,9 +170,9 @@ export const sandbox: Group = {
       run: async (context, { state, ...opening }) => {
         const sandbox = await context.sandbox(state);
         const loss = await lossOf(sandbox);
-        if (loss !== undefined) await confirm(context, `${loss} Start the sandbox afresh?`);
+        if (loss !== undefined) await confirm(context, `${loss} Reset the sandbox?`);
         const status = await sandbox.reset(opening);
-        context.err.note('The sandbox starts afresh: no machines, no drives, a new account.');
+        context.err.note('Reset the sandbox: no instances, no drives, a new account.');
         await context.out.item(status, statusView);
       },
     }),
@@ -200,22 +200,22 @@ function faultLines(): string {
   return lines.map(([name, what]) => `  ${name.padEnd(18)} ${what}`).join('\n');
 }
 
-/** What a reset forgets; undefined when nobody would miss it. */
+/** What a reset deletes; undefined if there is nothing of value. */
 async function lossOf(sandbox: Sandbox): Promise<string | undefined> {
   try {
     const { instances, drives } = await sandbox.status();
     const names = [...instances, ...drives].map(({ name, status }) => `${name} ${status}`);
-    return names.length === 0 ? undefined : `This forgets ${names.join(', ')}.`;
+    return names.length === 0 ? undefined : `This deletes ${names.join(', ')}.`;
   } catch (error) {
-    // A file that is no sandbox may be somebody's work, named by mistake.
+    // A file that is not a sandbox may be the user's work, named by mistake.
     if (error instanceof CliError && error.failure === 'storage') return `${error.message}.`;
     throw error;
   }
 }
 
 /**
- * Prints two tables for people, one document `{offers, images}` if there is structure, and one list
- * of both if the format is rows alone or columns were chosen.
+ * Prints two tables for people, one document `{offers, images}` in structured formats, and one list of
+ * both in row formats or with chosen columns.
  */
 async function showCatalog(
   catalog: Catalog,
@@ -231,7 +231,7 @@ async function showCatalog(
     ];
     await out.list(rows, catalogRowView);
   } else if (out.format === 'table') {
-    // Names are known for the profile sandbox alone, and not for one that is served.
+    // Names are known only in the profile sandbox, not in a served one.
     const typed: Typed = ({ id, name }) => (state === undefined ? slug(name) : id);
     await out.list(catalog.offers, offerView(typed));
     await out.text('\n');

@@ -7,7 +7,7 @@ import { type Served, servedView } from './view.ts';
 
 const faultNamed = oneOf('--fault', FAULT_NAMES);
 
-/** Serves until the first interrupt of whichever kind: that is how it is meant to end. */
+/** Serves until the first interrupt of any kind, its normal end. */
 export const serve = action({
   notes:
     'Prints the address and key once it listens, and logs requests to stderr. Ctrl-C or ' +
@@ -41,11 +41,11 @@ export const serve = action({
     const sandbox = await context.sandbox(state);
     const { url, apiKey, close } = await sandbox.listen({
       port,
-      // A log is asked for in every mode, and notes are for people alone.
+      // The log was requested, so print it in every mode; notes are for people.
       onRequest: (entry) => err.debug(logLine(entry, clock.now())),
     });
     try {
-      // After the port is ours: a command that could not start has changed nothing.
+      // After the port is ours: a command that could not start must change nothing.
       if (pace !== undefined) await sandbox.setSpeed(pace);
       for (const fault of faults) await sandbox.inject(fault);
       await announce({ url, api_key: apiKey }, context);
@@ -53,17 +53,19 @@ export const serve = action({
     } finally {
       await close();
     }
-    err.note('The sandbox has ended; its state is kept.');
+    err.note('Stopped the sandbox. Its state is saved.');
   },
 });
 
 async function announce(served: Served, { out, err }: Context): Promise<void> {
   switch (out.format) {
     case 'json':
-      // A program that started this one reads a line, and knows no other end of a document.
+      // A program that started this one reads one line, since the document never ends.
       return out.text(`${JSON.stringify(served)}\n`);
     case 'table':
-      err.note('The sandbox listens. Copy these lines into another terminal; Ctrl-C ends it here.');
+      err.note(
+        'The sandbox is running. Copy these lines into another terminal; press Ctrl-C here to stop.',
+      );
       return out.text(
         `export GPUCLOUD_BASE_URL=${served.url}\nexport GPUCLOUD_API_KEY=${served.api_key}\n`,
       );

@@ -1,14 +1,14 @@
-/** One stop of the tour: what a newcomer learns there, and the command that shows it. */
+/** One step of the tour: what a newcomer learns, and the command that shows it. */
 export interface TourStep {
   readonly title: string;
-  /** Read before the command runs; a line each. */
+  /** Shown before the command; one item per line. */
   readonly words: readonly string[];
   readonly argv: readonly string[];
 }
 
 const BOX = 'my-box';
 
-/** Rent, connect, spend, stop: the whole of a rental, in the order in which a person does it. */
+/** Rent, connect, spend, stop: a whole rental in order. */
 export const TOUR: readonly TourStep[] = [
   {
     title: 'See what you can rent',
@@ -32,7 +32,7 @@ export const TOUR: readonly TourStep[] = [
   {
     title: 'Connect',
     words: [
-      "Your own ssh connects to an instance. Instances in the sandbox don't answer,",
+      'Your own ssh connects to an instance. Instances in the sandbox have no server,',
       'so --print shows the command without running it.',
     ],
     argv: ['instances', 'ssh', BOX, '--print'],

@@ -8,11 +8,11 @@ import type { View } from '../../output/output.ts';
 import { shellLine } from '../../output/shell-line.ts';
 import { TOUR, type TourStep } from './tour-steps.ts';
 
-/** A stop of the tour as a script sees it. */
+/** A step of the tour as a script sees it. */
 interface ToldStep {
   readonly title: string;
   readonly command: string;
-  /** What the command itself prints with `--json`. */
+  /** What the command prints with `--json`. */
   readonly result: unknown;
 }
 
@@ -25,7 +25,7 @@ const tourView: View<ToldStep> = {
   empty: 'The tour has no steps.',
 };
 
-/** Walks a newcomer through a whole rental; each command is shown before it runs. */
+/** Walks through a whole rental; shows each command before running it. */
 export const tour = action({
   notes:
     'Runs real commands in a temporary sandbox. Your instances, profiles and your own ' +
@@ -92,7 +92,7 @@ async function* results(
 ): AsyncGenerator<ToldStep> {
   for (const step of TOUR) {
     const stdout = new Kept();
-    // Whoever asks for JSON gets one object on stderr at most: that of the tour.
+    // With JSON, stderr gets at most one object: the tour's own error.
     const stderr = new Kept();
     const code = await rerun([...step.argv, '--json'], { env, stdout, stderr });
     done(step, code, reasonOf(stderr.text));
@@ -100,7 +100,7 @@ async function* results(
   }
 }
 
-/** The message of the error of a command with `--json`. */
+/** The message in a command's JSON error. */
 function reasonOf(report: string): string | undefined {
   try {
     return JSON.parse(report).error.message;
@@ -109,7 +109,7 @@ function reasonOf(report: string): string | undefined {
   }
 }
 
-/** The tour can't go on without a step; an interrupt of one is an interrupt of all. */
+/** The tour can't continue without a step; interrupting one interrupts all. */
 function done(step: TourStep, code: number, reason?: string): void {
   if (code === 0) return;
   const ended = INTERRUPTS.find((name) => FAILURES[name].exit === code);
@@ -121,13 +121,13 @@ function lineOf({ argv }: TourStep): string {
   return shellLine(['gpucloud', ...argv]);
 }
 
-/** The steps are as colourful as the tour. */
+/** The steps use the tour's colour setting. */
 function colourOf({ flags: { color } }: Context): readonly string[] {
   if (color === undefined) return [];
   return [`--color=${color === false ? 'never' : color}`];
 }
 
-/** Keeps what a command writes. */
+/** Captures what a command writes. */
 class Kept extends Writable {
   text = '';
 

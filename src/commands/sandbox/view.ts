@@ -2,12 +2,12 @@ import type { DetailLine, Section, View } from '../../output/output.ts';
 import { roublesText } from '../../rules/money.ts';
 import type { BaseImage, PricedOffer, SandboxStatus } from '../../sandbox/index.ts';
 
-/** A moment of the virtual clock: never relative, as real times are. */
+/** A time of the virtual clock: always absolute. */
 function virtualTime(iso: string): string {
   return `${iso.slice(0, 19).replace('T', ' ')} UTC`;
 }
 
-/** The state of a sandbox, and for `advance` what that cost. */
+/** The state of a sandbox, and for `advance` its cost. */
 interface ShownStatus extends SandboxStatus {
   /** Roubles that left the balance during this command. */
   readonly charged?: string;
@@ -18,20 +18,20 @@ const statusSections: readonly Section<ShownStatus>[] = [
     lines: (s) => [
       { label: 'Sandbox time', value: virtualTime(s.now) },
       { label: 'Speed', value: `${s.speed}× real time` },
-      { label: 'Charged meanwhile', value: s.charged, kind: 'money' },
+      { label: 'Charged', value: s.charged, kind: 'money' },
       { label: 'Balance', value: s.balance, kind: 'money' },
       { label: 'Available', value: s.available, kind: 'money' },
       { label: 'Reserved', value: s.reserved, kind: 'money' },
       { label: 'Debt', value: Number(s.debt) === 0 ? null : s.debt, kind: 'money' },
-      { label: 'Machines', value: countText(s.counts.instances) },
+      { label: 'Instances', value: countText(s.counts.instances) },
       { label: 'Drives', value: countText(s.counts.drives) },
     ],
   },
-  { heading: 'Machines', lines: (s) => s.instances.map(instanceLine) },
+  { heading: 'Instances', lines: (s) => s.instances.map(instanceLine) },
   { heading: 'Drives', lines: (s) => s.drives.map(driveLine) },
   {
-    heading: 'Ordered failures',
-    lines: (s) => s.faults.map((fault) => ({ label: fault, value: 'has not struck yet' })),
+    heading: 'Failures to come',
+    lines: (s) => s.faults.map((fault) => ({ label: fault, value: 'not caused yet' })),
   },
 ];
 
@@ -69,16 +69,16 @@ export const statusView: View<ShownStatus> = {
     { id: 'drives', header: 'DRIVES', value: (s) => s.drives.length },
     { id: 'faults', header: 'FAULTS', value: (s) => s.faults.join(' '), hidden: true },
   ],
-  // There is one sandbox to a file, and it has no id.
+  // There is one sandbox per file, and it has no id.
   id: () => null,
-  empty: 'There is no sandbox.',
+  empty: 'No sandbox.',
   sections: statusSections,
 };
 
 /** What a person types for an offer or image. */
 export type Typed = (one: { readonly id: string; readonly name: string }) => string;
 
-/** Offers and images have too little in common for one table, and people read them apart. */
+/** Offers and images share too few columns for one table. */
 export const offerView = (typed: Typed): View<PricedOffer> => ({
   columns: [
     { id: 'offer', header: 'OFFER', value: typed },
@@ -89,7 +89,7 @@ export const offerView = (typed: Typed): View<PricedOffer> => ({
     { id: 'region', header: 'REGION', value: (o) => o.region },
   ],
   id: (o) => o.id,
-  empty: 'There are no offers.',
+  empty: 'No offers.',
 });
 
 export const imageView = (typed: Typed): View<BaseImage> => ({
@@ -101,7 +101,7 @@ export const imageView = (typed: Typed): View<BaseImage> => ({
     { id: 'supports_docker', header: 'DOCKER', kind: 'yes', value: (i) => i.supports_docker },
   ],
   id: (i) => i.id,
-  empty: 'There are no images.',
+  empty: 'No images.',
 });
 
 export interface Catalog {
@@ -109,7 +109,7 @@ export interface Catalog {
   readonly images: readonly BaseImage[];
 }
 
-/** The whole catalog as one document, for the formats that have structure. */
+/** The whole catalog as one document, for structured formats. */
 export const catalogView: View<Catalog> = {
   columns: [
     { id: 'offers', header: 'OFFERS', value: (c) => c.offers.length },
@@ -119,7 +119,7 @@ export const catalogView: View<Catalog> = {
   empty: 'The catalog is empty.',
 };
 
-/** An offer or an image in one list, for the formats that are rows and no more. */
+/** An offer or image as a list row, for row formats. */
 export type CatalogRow =
   | ({ readonly kind: 'offer' } & PricedOffer)
   | ({ readonly kind: 'image' } & BaseImage);
@@ -149,7 +149,7 @@ function offered<K extends keyof PricedOffer>(field: K) {
   return (row: CatalogRow) => (row.kind === 'offer' ? row[field] : null);
 }
 
-/** Where a served sandbox is reached, and with which key: a contract with scripts. */
+/** Address and key of a served sandbox: a contract with scripts. */
 export interface Served {
   readonly url: string;
   readonly api_key: string;
@@ -161,5 +161,5 @@ export const servedView: View<Served> = {
     { id: 'api_key', header: 'API KEY', value: (s) => s.api_key },
   ],
   id: (s) => s.url,
-  empty: 'No sandbox is served.',
+  empty: 'No sandbox is running.',
 };

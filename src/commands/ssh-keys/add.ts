@@ -52,7 +52,7 @@ export const add = verb('add', {
   },
 });
 
-/** In a terminal: which of the keys of this computer, its name, and whether it is the main one. */
+/** Asks in a terminal for a local key, its name, and whether it is the default. */
 async function askKey(
   given: string | undefined,
   isDefault: boolean,
@@ -85,23 +85,23 @@ async function readKey(
   return { key, name: given ?? nameFor(key, file), isDefault };
 }
 
-/** The name that was asked for can't be had of a key that is there: the API changes none. */
+/** An existing key keeps its name: the API changes none. */
 function noteName(stored: SshKey, name: string | undefined, { err }: Context): void {
   if (name === undefined || name === stored.name) return;
   err.note(`It keeps the name ${stored.name ?? stored.id}: a key can't be renamed.`);
 }
 
 /**
- * Whoever asked for the default key and is told of success would rent machines that let another one
- * in. The flag is part of POST /ssh-keys alone, and a second key of the same text is no way to it:
- * the document does not say what the service makes of one.
+ * Throws if --default was requested for an existing key that is not the default. Only POST /ssh-keys
+ * sets the flag, and the document does not say what a second POST of the same key does. Reporting
+ * success would let people rent instances with another key.
  */
 function notDefault({ id, name }: SshKey): CliError {
   return new CliError(
     'wrongState',
-    `The key ${name ?? id} is already in the account and is not the default key. That can't be changed.`,
+    `The key ${name ?? id} is already in the account but is not the default, which can't be changed.`,
     {
-      hint: `name it when you rent: gpucloud instances create --ssh-key ${id}; or delete it and add it again with --default: gpucloud ssh-keys delete ${id}`,
+      hint: `select it when you rent: gpucloud instances create --ssh-key ${id}; or delete it and add it again with --default: gpucloud ssh-keys delete ${id}`,
       resource: id,
     },
   );

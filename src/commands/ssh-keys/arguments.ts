@@ -1,12 +1,11 @@
 import { refuseSecret } from '../../cli/parse.ts';
 import { usageError } from '../../errors.ts';
 
-/** What can be a flag that was mistyped; anything else that starts with a hyphen is not repeated. */
+/** A possibly mistyped flag; other words that start with a hyphen are not shown. */
 const FLAG = /^--?[A-Za-z][A-Za-z-]{0,30}(?==|$)/;
 
 /**
- * Refuses flags that do not exist, further arguments, and a key in the place of a file, in place of
- * commander, which would repeat them.
+ * Refuses unknown flags, excess arguments, and a key in place of a file. Commander would print them.
  */
 export function checkArguments(args: readonly string[]): void {
   for (const text of args) {
@@ -17,20 +16,20 @@ export function checkArguments(args: readonly string[]): void {
     const flag = FLAG.exec(stray)?.[0];
     throw usageError(
       flag === undefined ? 'an unknown option (it is not shown)' : `unknown option '${flag}'`,
-      'the options: gpucloud ssh-keys add --help',
+      'see the options: gpucloud ssh-keys add --help',
     );
   }
   if (args.length > 1) {
     throw usageError(
-      `too many arguments: one FILE is expected, and there are ${args.length}`,
-      'a key itself is given on stdin, with -',
+      `too many arguments: expected one FILE, got ${args.length}`,
+      'to pass the key itself, use stdin: -',
     );
   }
   const [file] = args;
   if (file !== undefined && /[\r\n]|^(ssh|ecdsa|sk)-\S+ +AAAA/.test(file)) {
     throw usageError(
-      'FILE: this is no file but the text of a key (it is not shown)',
-      'give the key on stdin, with -',
+      'FILE: this is the text of a key, not a file (it is not shown)',
+      'pass the key on stdin: -',
     );
   }
 }

@@ -12,7 +12,7 @@ import { lazy } from '../../lazy.ts';
 import { add } from './add.ts';
 import { sshKeyView } from './view.ts';
 
-const KEYS = `names, ids, beginnings of ids, or fingerprints${OR_STDIN}`;
+const KEYS = `names, IDs, ID prefixes or fingerprints${OR_STDIN}`;
 
 /** The verbs of `gpucloud ssh-keys`, in the order of the help. */
 export const sshKeys: Group = {
@@ -31,7 +31,7 @@ export const sshKeys: Group = {
       aliases: ['show'],
       summary: 'Show an SSH key, with the public key',
       view: sshKeyView,
-      notes: 'The API reads no single key, so this looks it up in the list.',
+      notes: "The API can't read a single key, so this looks it up in the list.",
       completes: { key: 'ssh-key' },
       examples: [
         'gpucloud ssh-keys get laptop',
@@ -68,14 +68,14 @@ export const sshKeys: Group = {
 };
 
 /**
- * Finds the key that a text means, in one reading of the list: by its id or a beginning of it, its
- * name, or a fingerprint as the service or `ssh-keygen -l` shows it.
+ * Finds a key in one read of the list: by its ID or an ID prefix, its name, or a fingerprint from the
+ * service or `ssh-keygen -l`.
  */
 function keyFinder(api: Api): (typed: string) => Promise<SshKey> {
   const list = lazy(() => api.sshKeys.list());
   return async (typed) => {
     refuseSecret('KEY', typed);
-    // Loaded here: the rule brings node:crypto, which no list and no help needs.
+    // Loaded here: the rule imports node:crypto, which lists and help don't need.
     const { publicKey } = await import('../../rules/public-key.ts');
     return findOne(typed, {
       flag: 'KEY',
@@ -90,7 +90,7 @@ function keyFinder(api: Api): (typed: string) => Promise<SshKey> {
   };
 }
 
-/** Every key is found before the first is deleted. A failure of one stops no other. */
+/** Finds every key before deleting the first. A failure doesn't stop the others. */
 async function deleteKeys(typed: readonly string[], context: Context): Promise<void> {
   for (const text of typed) refuseSecret('KEY', text);
   // When not interactive, this ends before any request unless --yes is given.
@@ -119,7 +119,7 @@ async function deleteKeys(typed: readonly string[], context: Context): Promise<v
   if (deleted.length > 0) {
     const them = deleted.length === 1 ? 'it' : 'them';
     context.err.note(
-      `Deleted ${deleted.map(describe).join(' and ')}. Machines that have ${them} already keep ${them}.`,
+      `Deleted ${deleted.map(describe).join(' and ')}. Instances that already have ${them} keep ${them}.`,
     );
   }
   await showDone(deleted, sshKeyView, errors, context);
@@ -128,7 +128,7 @@ async function deleteKeys(typed: readonly string[], context: Context): Promise<v
 function question(names: readonly string[]): string {
   if (names.length === 0) return 'Delete the SSH keys that stdin names?';
   const [keys, keep] = names.length === 1 ? ['key', 'it keep it'] : ['keys', 'them keep them'];
-  return `Delete the SSH ${keys} ${names.join(' and ')} from the account? Machines that have ${keep}.`;
+  return `Delete the SSH ${keys} ${names.join(' and ')} from the account? Instances that have ${keep}.`;
 }
 
 function describe({ name, id, fingerprint }: SshKey): string {

@@ -43,14 +43,14 @@ export const templates: Group = {
         command
           .argument(
             '<template...>',
-            `slugs, names, ids, or beginnings of ids${OR_STDIN}`,
+            `slugs, names, IDs or ID prefixes${OR_STDIN}`,
             ruledEach('TEMPLATE', anyName),
           )
           .option('--markdown', 'print only the readme'),
       async run(context, typed, { markdown }) {
         const { api, out, flags } = context;
         if (markdown === true && out.format !== 'table' && isFormatGiven(flags)) {
-          throw usageError(`--markdown prints a text of its own: it excludes -o ${out.format}`);
+          throw usageError(`--markdown can't be used with -o ${out.format}`);
         }
         const list = lazy(async () => (await api()).templates.list());
         const find = (text: string) =>

@@ -2,7 +2,7 @@ import type { Template, TemplateEndpoint, TemplateVariable } from '../../api/ind
 import type { Column, DetailLine, Section, View } from '../../output/output.ts';
 import { sectionOf } from '../../output/table/details.ts';
 
-/** The parts that have no column. */
+/** Fields without a column. */
 const parts: readonly Section<Template>[] = [
   { heading: 'Endpoints', lines: (t) => (t.endpoints ?? []).map(endpointLine) },
   {
@@ -10,7 +10,7 @@ const parts: readonly Section<Template>[] = [
     lines: (t) =>
       (t.volumes ?? []).map(({ host_path, container_path }) => ({
         label: host_path ?? 'no host path',
-        value: `in the container ${container_path ?? '(no path told)'}`,
+        value: `in the container ${container_path ?? '(no path)'}`,
       })),
   },
   { heading: 'Environment', lines: (t) => environmentLines(t.env_vars) },
@@ -44,7 +44,7 @@ const columns: readonly Column<Template>[] = [
 export const templateView: View<Template> = {
   columns,
   id: (t) => t.id,
-  empty: 'The service has no templates.',
+  empty: 'No templates.',
   sections: [sectionOf(columns), ...parts],
 };
 
@@ -80,7 +80,7 @@ function listed(parts: readonly (string | null | undefined)[]): string {
   return parts.filter((part) => part != null && part !== '').join(', ');
 }
 
-/** `env_vars` is an "object" of "key-value"; whatever else may come is shown as JSON. */
+/** `env_vars` is documented as an "object" of "key-value"; anything else is shown as JSON. */
 function environmentLines(variables: unknown): DetailLine[] {
   if (variables === null || variables === undefined) {
     return [];

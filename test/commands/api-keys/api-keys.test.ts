@@ -93,7 +93,7 @@ describe('in the sandbox', () => {
     expect(list.stdout).toContain('built-in,true');
     const saved = await world.cli([...argv, 'create', 'ci', '--save-profile', 'work'], { env });
     expect(saved).toMatchObject({ code: 2, stdout: '' });
-    expect(saved.stderr).toContain('so a key of it is no use in a profile');
+    expect(saved.stderr).toContain('serves itself and needs no key in a profile');
     expect((await world.cli([...argv, 'list', '-q'], { env })).stdout.trim().split('\n')).toEqual([
       expect.any(String),
     ]);
@@ -136,7 +136,7 @@ describe('create', () => {
     expect(created).toMatchObject({
       code: 0,
       stdout: 'key-1\n',
-      stderr: `Created the API key ci (key-1). Its secret rests in ${path}, which only you may read (mode 0600).\n`,
+      stderr: `Created the API key ci (key-1). Its secret is saved in ${path}(mode 0600).\n`,
     });
     expect(await readFile(path, 'utf8')).toBe(`${SECRET}\n`);
     expect((await stat(path)).mode & 0o777).toBe(0o600);
@@ -144,7 +144,7 @@ describe('create', () => {
     const again = await world.cli(['api-keys', 'create', 'ci', '--key-file', path]);
     expect(again).toMatchObject({ code: 2, stdout: '', requests: [] });
     expect(again.stderr).toBe(
-      `error: --key-file "${path}": there is something of that name, and it is not overwritten\n`,
+      `error: --key-file "${path}": the file exists, and is not overwritten\n`,
     );
     const details = await world.cli([
       'api-keys',
@@ -225,7 +225,7 @@ describe('create', () => {
     const failed = await world.cli(argv);
     expect(failed).toMatchObject({ code: 9, stdout: `${SECRET}\n` });
     expect(failed.stderr).toContain('The API key ci (k1) was created, but: ');
-    expect(failed.stderr).toContain('Its secret is on stdout and nowhere else.');
+    expect(failed.stderr).toContain('Its secret is only on stdout.');
     expect(failed.stderr).not.toContain(SECRET);
   });
 
@@ -245,7 +245,7 @@ describe('create', () => {
     });
     const result = await world.cli(['api-keys', 'create', 'ci', '--save-profile', 'work']);
     expect(result).toMatchObject({ code: 9, stdout: `${SECRET}\n` });
-    expect(result.stderr).toContain('was changed by another program meanwhile');
+    expect(result.stderr).toContain('was changed by another program');
     const config = await readFile(join(world.home, 'config/config.json'), 'utf8');
     expect(config).toContain('theirs');
     expect(config).not.toContain(SECRET);
@@ -269,7 +269,7 @@ describe('create', () => {
     });
     const result = await world.cli(['api-keys', 'create', 'ci']);
     expect(result).toMatchObject({ code: 10, stdout: `${SECRET}\n` });
-    expect(result.stderr).toContain('The API key ci was created and its secret came');
+    expect(result.stderr).toContain('The API key ci was created, but the rest of the response');
   });
 
   test('rejects a response without a secret', async () => {
@@ -292,19 +292,16 @@ describe('create', () => {
 
   test.each([
     [['create'], 'error: missing argument: name'],
-    [['create', ' '], 'error: NAME " ": an API key name is not empty'],
+    [['create', ' '], 'error: NAME " ": must not be empty'],
     [['create', 'n'.repeat(51)], 'an API key name is at most 50 characters long'],
     [['create', TEST_KEY], 'this is an API key'],
-    [['create', 'ci', '-q'], 'error: --quiet: the secret, which is shown this once, would be lost'],
-    [['create', 'ci', '--query', 'name'], 'the secret, which is shown this once, would be lost'],
+    [['create', 'ci', '-q'], 'error: --quiet: the secret is shown only once and would be lost'],
+    [['create', 'ci', '--query', 'name'], 'the secret is shown only once and would be lost'],
     [['create', 'ci', '--columns', 'id'], 'error: --columns without secret_key: the secret'],
     [['create', 'ci', '--columns', 'nope'], "error: --columns: no column 'nope'"],
-    [['create', 'ci', '--key-file', ''], 'error: --key-file "": a path is not empty'],
+    [['create', 'ci', '--key-file', ''], 'error: --key-file "": must not be empty'],
     [['create', 'ci', '--key-file', '/nowhere/x'], 'its folder does not exist'],
-    [
-      ['create', 'ci', '--key-file', 'k', '--save-profile', 'work'],
-      'is kept in one place; give one',
-    ],
+    [['create', 'ci', '--key-file', 'k', '--save-profile', 'work'], "can't be used together"],
     [['create', 'ci', '--save-profile', 'sandbox'], 'error: --save-profile "sandbox": the profile'],
     [['create', 'ci', '--save-profile', 'a b'], 'error: --save-profile "a b": a profile name'],
   ])('refuses bad input: api-keys %j', async (argv, message) => {
@@ -333,7 +330,7 @@ describe('list', () => {
     });
     const list = await world.cli(['api-keys', 'list', '--columns', 'name,in_use', '-o', 'csv']);
     expect(list.stdout.split(/\r?\n/)).toEqual(['name,in_use', 'a,', 'b,', 'c,false', '']);
-    expect(list.stderr).toContain('could not be told which');
+    expect(list.stderr).toContain('Could not determine which key is in use');
     const json = await world.cli(['api-keys', 'list', '--json']);
     expect(json.stdout).not.toContain(SECRET);
     await world.close();

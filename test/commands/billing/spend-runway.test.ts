@@ -45,7 +45,7 @@ describe('billing spend', () => {
       ].join('\n'),
     );
     expect(stderr).toMatch(
-      /^Spent 0\.25 ₽ from 2025-12-17 to 2026-01-15 \d\d:\d\d\.\nBesides: refunded 0\.05 ₽, deposited 500\.00 ₽, bonuses 7\.50 ₽\.\nTimes are those of this computer: .*UTC[+-]\d\d:\d\d\.\n$/,
+      /^Spent 0\.25 ₽ from 2025-12-17 to 2026-01-15 \d\d:\d\d\.\nBesides: refunded 0\.05 ₽, deposited 500\.00 ₽, bonuses 7\.50 ₽\.\nTimes are local: .*UTC[+-]\d\d:\d\d\.\n$/,
     );
   });
 
@@ -89,7 +89,7 @@ describe('billing spend', () => {
   test('reports an empty period, as [] in JSON', async () => {
     const { code, stdout, stderr } = await world.cli(['billing', 'spend']);
     expect({ code, stdout }).toEqual({ code: 0, stdout: '' });
-    expect(stderr).toBe('There are no transactions.\n');
+    expect(stderr).toBe('No transactions.\n');
     expect((await spend()).stdout).toBe('[]\n');
   });
 
@@ -149,8 +149,8 @@ describe('billing spend', () => {
 
   test.each([
     [['--by', 'year'], '--by "year": must be one of day, week, month'],
-    [['--since', '2026-02-01', '--until', '2026-01-01'], '--since is not before --until'],
-    [['--since', '1h', '--until', '1h'], '--since is not before --until'],
+    [['--since', '2026-02-01', '--until', '2026-01-01'], '--since must be before --until'],
+    [['--since', '1h', '--until', '1h'], '--since must be before --until'],
     [['--since', 'soon'], '--since "soon"'],
   ])('refuses %j before any request', async (argv, words) => {
     const { code, stdout, stderr, requests } = await world.cli(['billing', 'spend', ...argv]);
@@ -162,7 +162,7 @@ describe('billing spend', () => {
   test('refuses a period that has not begun', async () => {
     const { code, stderr } = await world.cli(['billing', 'spend', '--since', '2030-01-01']);
     expect(code).toBe(2);
-    expect(stderr).toContain('--since lies in the future: 20');
+    expect(stderr).toContain('--since is in the future: 20');
   });
 
   test('exits with 130 on Ctrl-C in a long history, with nothing on stdout', async () => {
@@ -296,7 +296,7 @@ describe('billing runway', () => {
     expect((await runway('--fail-below', '500')).code).toBe(0);
     expect((await runway()).code).toBe(0);
     const { stdout } = await world.cli(['billing', 'runway']);
-    expect(stdout).toContain('Lasts     not known\n');
+    expect(stdout).toContain('Lasts     unknown\n');
   });
 
   test('passes with what may bill only if the balance covers its price too', async () => {
@@ -306,7 +306,7 @@ describe('billing runway', () => {
     const { code, doc, stderr } = await runway('--fail-below', '181m');
     expect({ code, below: doc.below }).toEqual({ code: 10, below: null });
     expect(errorOf(stderr).message).toContain(
-      'What quiet (STOPPED) costs is not published; at its price the balance may last for no more than 3 h, at 89.90 ₽ per hour',
+      'The API does not document the cost of quiet (STOPPED). At its full price the balance may last only 3 h (89.90 ₽ per hour)',
     );
   });
 
@@ -331,7 +331,7 @@ describe('billing runway', () => {
       below: null,
       unexplained: null,
     });
-    expect(warningsOf(stderr)[0]).toContain('something unknown may be billing unseen');
+    expect(warningsOf(stderr)[0]).toContain('something unknown may be billing');
   });
 
   test.each([{ amount: 'much' }, { created_at: null }])(

@@ -148,9 +148,7 @@ describe('billing transactions, a page', () => {
     const json = await world.cli(list('--limit', '1', '--page', '99', '--json'));
     expect(json).toMatchObject({ code: 0, stdout: '[]\n', stderr: '' });
     const empty = await worldOf({ rows: [] });
-    expect((await empty.cli(list('--page', '99'))).stderr).toBe(
-      'There are no such transactions.\n',
-    );
+    expect((await empty.cli(list('--page', '99'))).stderr).toBe('No matching transactions.\n');
   });
 
   it('passes unknown fields, statuses, types and nulls on, without a note to programs', async () => {
@@ -178,7 +176,7 @@ describe('billing transactions, a page', () => {
     expect(await world.cli(list())).toMatchObject({
       code: 0,
       stdout: '',
-      stderr: 'There are no such transactions.\n',
+      stderr: 'No matching transactions.\n',
     });
     expect(await world.cli(list('--json'))).toMatchObject({ stdout: '[]\n', stderr: '' });
     expect(await world.cli(list('--all', '--json'))).toMatchObject({ stdout: '[]\n', stderr: '' });
@@ -375,7 +373,7 @@ describe('billing transactions, a period', () => {
     });
     const { stdout, stderr } = await world.cli(list('--since', '1d', '-q'));
     expect(stdout).toBe('t-1\nt-2\n');
-    expect(stderr).toContain('warning: Shown although their time could not be read: 2.\n');
+    expect(stderr).toContain('warning: Shown despite an unreadable time: 2.\n');
   });
 });
 
@@ -383,12 +381,12 @@ describe('billing transactions, bad input', () => {
   it.each([
     [['--page', '0'], '--page "0": it is a whole number from 1'],
     [['--limit', 'x'], '--limit "x": it is a whole number'],
-    [['--all', '--page', '2'], '--all and --page exclude each other'],
+    [['--all', '--page', '2'], "--all and --page can't be used together"],
     [['--type', 'deposit,,bonus'], '--type "deposit,,bonus": must be a list separated by commas'],
     [['--type', 'deposit;drop'], '--type "deposit;drop": must be a list of deposit, usage_charge'],
     [['--since', '2026-02-30'], '--since "2026-02-30": there is no such day'],
     [['--until', 'noon'], '--until "noon": it is a date'],
-    [['--since', '1d', '--until', '2d'], '--since is not before --until: from 2026-01-14'],
+    [['--since', '1d', '--until', '2d'], '--since must be before --until: from 2026-01-14'],
     [['--columns', 'colour'], "--columns: no column 'colour'"],
     [['more'], 'too many arguments'],
   ])('refuses %j before any request', async (given, words) => {

@@ -75,7 +75,7 @@ describe('catalog list', () => {
       code: 0,
       stdout: '',
       stderr:
-        'No offers or images are known here yet: they are learned from each machine that is read, or named by hand with "gpucloud catalog add".\n',
+        'No known offers or images yet. Reading an instance adds its offer and image; "gpucloud catalog add" adds one by hand.\n',
       requests: [],
     });
     expect(await entries()).toEqual([]);
@@ -239,11 +239,11 @@ describe('catalog add and remove', () => {
     [['offer', 'x'], '--name is missing'],
     [['drive', 'x', '--name', 'n'], 'KIND "drive": must be one of offer, image'],
     [['offer', 'a/b', '--name', 'n'], 'ID "a/b": an id holds'],
-    [['offer', 'x', '--name', ' '], '--name " ": a name is not empty'],
-    [['offer', 'x', '--name', '…'], 'a name holds a letter or a digit'],
-    [['offer', 'x', '--name=-n'], 'a name does not start with "-"'],
-    [['offer', 'x', '--name', A], 'a name does not look like an id'],
-    [['offer', 'x', '--name', 'a\nb'], 'a name is one line'],
+    [['offer', 'x', '--name', ' '], '--name " ": must not be empty'],
+    [['offer', 'x', '--name', '…'], 'must contain a letter or a digit'],
+    [['offer', 'x', '--name=-n'], 'must not start with "-"'],
+    [['offer', 'x', '--name', A], 'must not look like an ID'],
+    [['offer', 'x', '--name', 'a\nb'], 'must be one line'],
     [['offer', 'x', '--name', 'n'.repeat(101)], 'at most 100 characters'],
     [['offer', 'x', '--name', 'svc_sk_live_abc'], '--name: this is an API key'],
   ])('refuses add %j', async (argv, words) => {
@@ -260,10 +260,10 @@ describe('catalog add and remove', () => {
     const { code, stderr } = await world.cli(['catalog', 'add', 'offer', 'y', '--name', 'my-box']);
     expect(code).toBe(2);
     expect(stderr).toBe(
-      'error: --name "my-box": the offer x is called "My Box" already (take that name away first: gpucloud catalog remove x)\n',
+      'error: --name "my-box": the offer x already has that name (remove that name first: gpucloud catalog remove x)\n',
     );
     expect((await world.cli(['catalog', 'add', 'offer', 'z', '--name', 'x'])).stderr).toContain(
-      'this is the id of another offer',
+      'this is the ID of another offer',
     );
     // The same name may mean an offer and an image.
     expect((await world.cli(['catalog', 'add', 'image', 'y', '--name', 'my-box'])).code).toBe(0);
@@ -274,14 +274,14 @@ describe('catalog add and remove', () => {
     expect(await world.cli(['catalog', 'remove', 'rtx-4090', '-o', 'id'])).toEqual({
       code: 0,
       stdout: `${A}\n`,
-      stderr: `Forgotten: the offer RTX 4090 (ru-1) ${A}.\n`,
+      stderr: `Removed the offer RTX 4090 (ru-1) ${A}.\n`,
       requests: [],
     });
     expect((await world.cli(['catalog', 'rm', UBUNTU])).code).toBe(0);
     expect(await entries()).toEqual([]);
     expect(await world.cli(['catalog', 'remove', 'rtx-4090'])).toMatchObject({
       code: 3,
-      stderr: 'error: No offer or image "rtx-4090" is known here.\nhint: gpucloud catalog list\n',
+      stderr: 'error: No known offer or image "rtx-4090".\nhint: gpucloud catalog list\n',
     });
   });
 
@@ -291,7 +291,7 @@ describe('catalog add and remove', () => {
     const { code, stderr } = await world.cli(['catalog', 'remove', 'MINE']);
     expect(code).toBe(2);
     expect(stderr).toBe(
-      'error: ENTRY "MINE" matches several: offer mine x, image mine y (use an id)\n',
+      'error: ENTRY "MINE" matches several: offer mine x, image mine y (use an ID)\n',
     );
   });
 });
@@ -382,7 +382,7 @@ describe('in the sandbox', () => {
     await expect(stat(file())).rejects.toThrow('ENOENT');
     const removed = await world.cli(['catalog', 'remove', 'rtx-4090'], SANDBOX);
     expect(removed.code).toBe(2);
-    expect(removed.stderr).toContain("is a part of the sandbox and can't be removed");
+    expect(removed.stderr).toContain("belongs to the sandbox and can't be removed");
   });
 
   test('calls the price play money', async () => {

@@ -85,26 +85,26 @@ describe('doctor', () => {
     expect(stdout).toBe(
       `Computer
   program:         pass  npm package /usr/lib/node_modules/gpucloud/bin/gpucloud.js
-  node:            WARN  not checked: the version of Node.js is not told
+  node:            WARN  not checked: the Node.js version is unknown
   ssh:             pass  OpenSSH_9.2p1 Test
   completion:      pass  not installed
 
 Settings
-  profile:         pass  none is in force
+  profile:         pass  none is active
   base_url:        pass  ${world.service.url}, from GPUCLOUD_BASE_URL
   api_key:         pass  svc_sk_test_…, from GPUCLOUD_API_KEY
 
 Files
-  config_folder:   pass  ${world.home}/config is not there yet; it is made when it is first needed
-  config_file:     pass  ${world.home}/config/config.json is not there yet: there are no profiles
-  state_folder:    pass  ${world.home}/state is not there yet; it is made when it is first needed
-  state_writable:  pass  ${world.home}/state can be made
+  config_folder:   pass  ${world.home}/config does not exist yet; it is created when needed
+  config_file:     pass  ${world.home}/config/config.json does not exist yet: no profiles
+  state_folder:    pass  ${world.home}/state does not exist yet; it is created when needed
+  state_writable:  pass  ${world.home}/state can be created
 
 Service
-  proxy:           pass  none is in force for ${host}
-  certificates:    pass  checked against Node.js's own authorities
-  service:         pass  ${world.service.url} answered in 0 ms
-  account:         pass  the key works, and is that of ann@example.com
+  proxy:           pass  none for ${host}
+  certificates:    pass  checked with Node.js's own certificates
+  service:         pass  ${world.service.url} responded in 0 ms
+  account:         pass  the key works and belongs to ann@example.com
   clock:           pass  1 s behind the service's
 `,
     );
@@ -117,7 +117,7 @@ Service
     const { code, of } = await examine(world, {}, '--profile', 'sandbox');
     expect(code).toBe(0);
     expect(of('profile')?.message).toBe('sandbox, from --profile');
-    expect(of('account')?.message).toMatch(/^the key works, and is that of .*@/);
+    expect(of('account')?.message).toMatch(/^the key works and belongs to .*@/);
     expect(of('clock')?.status).toBe('pass');
   });
 
@@ -145,7 +145,7 @@ Service
     expect(of('api_key')).toEqual({
       id: 'api_key',
       status: 'fail',
-      message: 'there is none: you are not signed in',
+      message: 'missing: you are not signed in',
       hint: 'sign in with "gpucloud login", set GPUCLOUD_API_KEY, or try "gpucloud --profile sandbox doctor"',
     });
     expect(of('service')?.status).toBe('warn');
@@ -175,7 +175,7 @@ describe('the service in doctor', () => {
     const { code, of } = await examine(await worldOf(() => answer(503, 'busy')));
     expect(code).toBe(1);
     expect(of('service')).toMatchObject({ status: 'fail' });
-    expect(of('account')?.message).toBe('not checked: the service did not answer');
+    expect(of('account')?.message).toBe('not checked: the service did not respond');
   });
 
   test('fails if nothing responds', async () => {
@@ -184,7 +184,7 @@ describe('the service in doctor', () => {
     expect(code).toBe(1);
     expect(of('service')).toMatchObject({
       status: 'fail',
-      hint: 'check the network, and base_url, proxy and certificates of this report',
+      hint: 'check the network, and base_url, proxy and certificates above',
     });
   });
 
@@ -193,7 +193,7 @@ describe('the service in doctor', () => {
     const { code, of, requests } = await examine(world, { GPUCLOUD_API_KEY: undefined });
     expect(code).toBe(1);
     expect(of('service')?.status).toBe('pass');
-    expect(of('account')?.message).toBe('not checked: there is no key');
+    expect(of('account')?.message).toBe('not checked: no key');
     expect(requests[0]?.headers['x-api-key']).toBe('no-key');
   });
 
@@ -264,13 +264,13 @@ describe('settings and files in doctor', () => {
     await chmod(join(config, 'config.json'), 0o644);
     const { code, of } = await examine(world);
     expect(code).toBe(0);
-    expect(of('profile')?.message).toBe('work, the current one of the config file');
+    expect(of('profile')?.message).toBe('work, current in the config file');
     expect(of('base_url')?.message).toBe(`${world.service.url}, from the profile`);
     expect(of('api_key')?.message).toBe('svc_sk_test_…, from the profile');
     expect(of('config_folder')).toEqual({
       id: 'config_folder',
       status: 'warn',
-      message: `${config} is open to other users of this computer (0755), and keys may be kept in it`,
+      message: `other users can read ${config} (0755), which may contain keys`,
       hint: `chmod 700 ${config}`,
     });
     expect(of('config_file')).toMatchObject({
@@ -300,8 +300,8 @@ describe('settings and files in doctor', () => {
     const { code, of } = await examine(world);
     expect(code).toBe(1);
     expect(of('config_file')).toMatchObject({ status: 'fail' });
-    expect(of('profile')?.message).toBe('not checked: the config file can not be used');
-    expect(of('base_url')?.message).toBe('not checked: the settings can not be used');
+    expect(of('profile')?.message).toBe('not checked: the config file is unusable');
+    expect(of('base_url')?.message).toBe('not checked: the settings are unusable');
     expect(of('ssh')?.status).toBe('pass');
   });
 
@@ -341,7 +341,7 @@ describe('settings and files in doctor', () => {
     ['something', undefined],
   ])('shows for the key %s at most %s', async (key, prefix) => {
     const { of } = await examine(await worldOf(), { GPUCLOUD_API_KEY: key });
-    expect(of('api_key')?.message).toMatch(prefix ?? 'a key that does not begin with svc_sk_');
+    expect(of('api_key')?.message).toMatch(prefix ?? 'the key does not start with svc_sk_');
     expect(of('api_key')?.message).not.toContain(key);
   });
 });
@@ -378,13 +378,13 @@ describe('the computer in doctor', () => {
     expect(none.code).toBe(0);
     expect(none.of('ssh')).toMatchObject({
       status: 'warn',
-      message: 'no ssh on PATH: machines can be rented, but not reached by it',
+      message: 'no ssh on PATH: you can rent instances, but not connect to them',
     });
     await fakeSsh(world, 'exit 3');
     expect((await examine(world)).of('ssh')?.status).toBe('warn');
     await fakeSsh(world, 'exec /bin/sleep 30');
     expect((await examine(world, {}, '--timeout', '700ms')).of('ssh')?.message).toBe(
-      'not finished within the time of --timeout',
+      'not finished within --timeout',
     );
   });
 });

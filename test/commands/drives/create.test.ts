@@ -31,7 +31,7 @@ describe('drives create', () => {
     });
     expect(stderr).toBe(
       [
-        '{"warning":{"code":"may_be_billing","message":"The published API has no way to delete a drive, and it bills by the hour from its creation on."}}',
+        '{"warning":{"code":"may_be_billing","message":"The API has no way to delete a drive, and a drive bills by the hour from its creation on."}}',
         '',
       ].join('\n'),
     );
@@ -50,8 +50,8 @@ describe('drives create', () => {
     const id = /ID: +(.*)/.exec(stdout)?.[1];
     expect(stderr).toBe(
       [
-        'warning: The published API has no way to delete a drive, and it bills by the hour from its creation on.',
-        `Created the drive data (${id}): 0.06 ₽ per hour, billing from now on.`,
+        'warning: The API has no way to delete a drive, and a drive bills by the hour from its creation on.',
+        `Created drive data (${id}): 0.06 ₽ per hour, billing starts now.`,
         '',
       ].join('\n'),
     );
@@ -220,12 +220,12 @@ describe('drives create', () => {
     [['data', '--size', '1.5TB'], '--size "1.5TB": a size is a whole number of GB or TB'],
     [['data', '--size', '0'], '--size "0": a size is more than zero'],
     [['data', '--size', '-5'], '--size'],
-    [[' ', '--size', '5'], 'NAME " ": a name is not empty'],
-    [['--name', '', '--size', '5'], '--name "": a name is not empty'],
+    [[' ', '--size', '5'], 'NAME " ": must not be empty'],
+    [['--name', '', '--size', '5'], '--name "": must not be empty'],
     [['a', '--name', 'b', '--size', '5'], 'NAME "a" and --name "b" differ'],
-    [[], 'a drive needs NAME and --size'],
-    [['data'], 'a drive needs --size'],
-    [['--size', '5'], 'a drive needs NAME'],
+    [[], 'drives create: missing NAME and --size'],
+    [['data'], 'drives create: missing --size'],
+    [['--size', '5'], 'drives create: missing NAME'],
     [['a', 'b', '--size', '5'], 'too many arguments'],
   ])('refuses %j before any request', async (given, words) => {
     const world = await worldOf();
@@ -244,7 +244,7 @@ describe('drives create', () => {
     await person.context.close();
     expect(person.said).toEqual([
       'Name of the drive?',
-      '> a name is not empty',
+      '> must not be empty',
       'Size (such as 500GB or 2TB)?',
       '> a size is a whole number of GB or TB, such as 500, 500GB or 2TB (1 TB = 1000 GB)',
       'Create the drive data of 500 GB?',
@@ -277,8 +277,8 @@ describe('drives create', () => {
   });
 
   it.each([
-    [null, 'the service told no price'],
-    ['', 'the service told no price'],
+    [null, 'price unknown'],
+    ['', 'price unknown'],
     ['1e3', 'price per hour "1e3"'],
     ['0.012345678901234567890123456789', '0.012345678901234567890123456789 ₽ per hour'],
   ])('warns about the price %j: %s', async (price_per_hour, words) => {

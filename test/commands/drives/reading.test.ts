@@ -66,7 +66,7 @@ describe('drives list', () => {
 
   it('reports that there are none, and how to create one', async () => {
     const world = await worldOf();
-    const empty = 'There are no drives. Create one: gpucloud drives create NAME --size 500GB\n';
+    const empty = 'No drives. Create one: gpucloud drives create NAME --size 500GB\n';
     expect(await world.cli(['drives', 'list'])).toMatchObject({ stdout: '', stderr: empty });
     expect(await world.cli(['drives', 'list', '--json'])).toMatchObject({
       stdout: '[]\n',
@@ -79,7 +79,7 @@ describe('drives list', () => {
     const { code, stderr } = await world.cli(['drives', 'list']);
     expect(code).toBe(0);
     expect(stderr).toBe(
-      `warning: The drive datasets is SUSPENDED: the balance was exhausted, and the drive is deleted permanently no later than 7 days after it was suspended. Top up the balance, then: gpucloud drives resume ${ID}\n`,
+      `warning: Drive datasets is SUSPENDED: the balance ran out. The drive is deleted for good at most 7 days after the suspension. Top up the balance, then: gpucloud drives resume ${ID}\n`,
     );
   });
 
@@ -140,7 +140,7 @@ describe('drives get', () => {
     const { stdout } = await world.cli(['drives', 'get', ID]);
     expect(stdout).toContain(
       [
-        'Attention:     the balance was exhausted, and the drive is deleted permanently no later than 7 days after it was suspended;',
+        'Attention:     the balance ran out. The drive is deleted for good at most 7 days after the suspension;',
         `               its debt grows until then. Top up the balance, then: gpucloud drives resume ${ID}`,
       ].join('\n'),
     );

@@ -11,7 +11,7 @@ it('suspends, resumes and deletes a drive as funds run out', async () => {
 
     const listed = await world.cli(['drives', 'list', '--columns', 'name,status']);
     expect(listed.stdout).toBe('NAME  STATUS\ndata  SUSPENDED\n');
-    expect(listed.stderr).toContain('deleted permanently no later than 7 days after');
+    expect(listed.stderr).toContain('deleted for good at most 7 days after');
 
     const early = await world.cli(['drives', 'resume', 'data']);
     expect(early.code).toBe(5);
@@ -20,7 +20,7 @@ it('suspends, resumes and deletes a drive as funds run out', async () => {
     expect((await world.cli(['billing', 'promo', 'WELCOME500'])).code).toBe(0);
     const resumed = await world.cli(['drives', 'resume', 'data']);
     expect(resumed.code).toBe(0);
-    expect(resumed.stderr).toBe('The drive data is AVAILABLE: 6.00 ₽ per hour, billing goes on.\n');
+    expect(resumed.stderr).toBe('Drive data is AVAILABLE: 6.00 ₽ per hour, still billing.\n');
   } finally {
     await world.close();
   }

@@ -56,7 +56,7 @@ describe('drives update', () => {
     expect(code).toBe(0);
     expect(stderr).toBe(
       [
-        'data has 500 GB: 6.00 ₽ per hour. The price of 250 GB is told once it is changed.',
+        'data has 500 GB: 6.00 ₽ per hour. The price of 250 GB is known after the change.',
         'Before: data, 500 GB, 6.00 ₽ per hour. Now: small, 250 GB, 3.00 ₽ per hour.',
         '',
       ].join('\n'),
@@ -70,7 +70,7 @@ describe('drives update', () => {
     expect(left).toMatchObject({ failure: 'interrupted' });
     expect(person.said).toEqual(['Change datasets from 500 GB to 1000 GB?']);
     expect(person.stderr()).toBe(
-      'datasets has 500 GB: 6.00 ₽ per hour. The price of 1000 GB is told once it is changed.\n',
+      'datasets has 500 GB: 6.00 ₽ per hour. The price of 1000 GB is known after the change.\n',
     );
     expect(calls(world.service.requests)).toEqual([`GET /storage/drives/${ID}`]);
     const renamed = atTerminal(world, []);
@@ -89,10 +89,10 @@ describe('drives update', () => {
     const world = await worldOf({ ...DRIVE, size_gb: null, name: null });
     const rename = await world.cli(['drives', 'update', ID, '--name', 'archive']);
     expect(rename.code).toBe(10);
-    expect(rename.stderr).toContain('Nothing was changed.\nhint: give --size too');
+    expect(rename.stderr).toContain('Nothing was changed.\nhint: add --size');
     const resize = await world.cli(['drives', 'update', ID, '--size', '5']);
     expect(resize.code).toBe(10);
-    expect(resize.stderr).toContain('hint: give --name too');
+    expect(resize.stderr).toContain('hint: add --name');
     expect([...calls(rename.requests), ...calls(resize.requests)]).toEqual([
       `GET /storage/drives/${ID}`,
       `GET /storage/drives/${ID}`,
@@ -101,10 +101,10 @@ describe('drives update', () => {
   });
 
   it.each([
-    [['datasets'], 'nothing to change: give --name, --size or both'],
+    [['datasets'], 'nothing to change: add --name, --size or both'],
     [['datasets', '--size', '5GiB'], '--size "5GiB": a size is a whole number'],
-    [['datasets', '--name', ' '], '--name " ": a name is not empty'],
-    [['', '--size', '5'], 'DRIVE "": a name is not empty'],
+    [['datasets', '--name', ' '], '--name " ": must not be empty'],
+    [['', '--size', '5'], 'DRIVE "": must not be empty'],
     [[], 'missing argument: drive'],
   ])('refuses %j before any request', async (given, words) => {
     const world = await worldOf({ ...DRIVE });
@@ -137,7 +137,7 @@ describe('drives resume', () => {
     const world = await worldOf({ ...DRIVE, status: 'SUSPENDED' });
     const { code, stdout, stderr } = await world.cli(['drives', 'resume', ID, '-o', 'id']);
     expect({ code, stdout }).toEqual({ code: 0, stdout: `${ID}\n` });
-    expect(stderr).toBe('The drive datasets is AVAILABLE: 6.00 ₽ per hour, billing goes on.\n');
+    expect(stderr).toBe('Drive datasets is AVAILABLE: 6.00 ₽ per hour, still billing.\n');
   });
 
   it('exits with 5 for a drive that is not suspended', async () => {

@@ -278,7 +278,7 @@ describe('instances open', () => {
     world = use(await serviceWith({ connection_info: { endpoints } }));
     const raw = await world.cli(['instances', 'open', ID, 'raw']);
     expect(raw.code).toBe(3);
-    expect(raw.stderr).toContain('the service gives no link, only 203.0.113.7:22');
+    expect(raw.stderr).toContain('the service returned no link, only 203.0.113.7:22');
     const none = await world.cli(['instances', 'open', ID, 'nope']);
     expect(none.code).toBe(3);
     expect(none.stderr).toContain('lab, board, raw');

@@ -35,7 +35,7 @@ describe('instances create', () => {
     expect(stdout).toContain('Price per hour:  89.90\n');
     expect(stdout).toMatch(/SSH: {13}ssh root@203\.0\.113\.\d+\n/);
     expect(stderr).toMatch(
-      /^Price per hour: unknown until created; --max-price sets a limit\.\nwarning: No SSH key is given, so you may not be able to log in\. A key can't be added later: use --ssh-key\.\nRented trainer \([0-9a-f-]{36}\)\.\nSee it: {6}gpucloud instances get trainer\nStop paying: gpucloud instances terminate trainer\n$/,
+      /^Price per hour: unknown until created; --max-price sets a limit\.\nwarning: No SSH key: you may not be able to log in, and a key can't be added later\. Add one with --ssh-key\.\nRented trainer \([0-9a-f-]{36}\)\.\nSee it: {6}gpucloud instances get trainer\nStop paying: gpucloud instances terminate trainer\n$/,
     );
   });
 
@@ -68,7 +68,7 @@ describe('instances create', () => {
     const { code, stderr } = await refused.cli(['instances', 'create', 'trainer', ...HARDWARE]);
     await refused.close();
     expect(code).toBe(5);
-    expect(stderr).toMatch(/warning: No SSH key is given, .*\nerror: /);
+    expect(stderr).toMatch(/warning: No SSH key: .*\nerror: /);
   });
 
   test('suggests no ssh to an instance of the built-in sandbox', async () => {
@@ -83,7 +83,7 @@ describe('instances create', () => {
     ];
     const { code, stderr } = await world.cli(['--profile', 'sandbox', ...argv, '--wait']);
     expect(code, stderr).toBe(0);
-    expect(stderr).toContain('warning: No SSH key is given');
+    expect(stderr).toContain('warning: No SSH key:');
     expect(stderr).toContain('See it:      gpucloud --profile sandbox instances get trainer\n');
     expect(stderr).not.toContain('instances ssh');
   });

@@ -70,7 +70,7 @@ describe('a response that is nested very deep', () => {
       answer = () => instance(3000);
       const { code, stdout, stderr } = await world.cli(['api', 'GET', ...argv]);
       expect({ code, stdout }).toEqual({ code: 10, stdout: '' });
-      expect(stderr).toContain(`he answer to GET /x is nested more than ${DEEPEST} levels deep`);
+      expect(stderr).toContain(`he response to GET /x is nested more than ${DEEPEST} levels deep`);
     },
   );
 

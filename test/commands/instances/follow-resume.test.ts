@@ -190,11 +190,11 @@ describe('--resume', () => {
 
 describe("flags that don't go together", () => {
   test.each([
-    [['--page', '2'], '--follow and --page exclude each other'],
-    [['--all'], '--follow and --all exclude each other'],
+    [['--page', '2'], "--follow and --page can't be used together"],
+    [['--all'], "--follow and --all can't be used together"],
     [['--sort', 'type'], "--sort can't be used with --follow, which sorts by time"],
     [['--query', '[]'], "--query needs a complete list; it can't be used with --follow"],
-    [['--until', 'a b'], '--until "a b": it is a status or a type of event'],
+    [['--until', 'a b'], '--until "a b": must be a status or an event type'],
     [['--type', ''], '--type ""'],
     [['--since', 'soon'], '--since "soon"'],
     [['--poll-interval', '1ms'], '--poll-interval "1ms"'],
@@ -208,10 +208,10 @@ describe("flags that don't go together", () => {
   });
 
   test.each([
-    [[ID, OTHER], 'INSTANCE: the log of one machine at a time, but with --follow'],
-    [[ID, '--until', 'active'], '--until goes with --follow'],
-    [[ID, '--resume', 'f'], '--resume goes with --follow'],
-    [[ID, '--since', '1h', '--page', '1'], '--since and --page exclude each other'],
+    [[ID, OTHER], 'INSTANCE: several instances need --follow'],
+    [[ID, '--until', 'active'], '--until needs --follow'],
+    [[ID, '--resume', 'f'], '--resume needs --follow'],
+    [[ID, '--since', '1h', '--page', '1'], "--since and --page can't be used together"],
   ])('are refused: %j', async (words, complaint) => {
     const stage = await show(() => logOf(1));
     const { code, stderr, requests } = await stage.world.cli(['instances', 'events', ...words]);

@@ -355,7 +355,7 @@ describe('instances events', () => {
   test.each([
     [['--limit', '0'], '--limit "0"'],
     [['--page', '1.5'], '--page "1.5"'],
-    [['--all', '--page', '2'], '--all and --page exclude each other'],
+    [['--all', '--page', '2'], "--all and --page can't be used together"],
   ])('refuses %j before any request', async (flags, words) => {
     const { code, stderr, requests } = await world.cli([
       'instances',

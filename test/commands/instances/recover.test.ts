@@ -139,8 +139,8 @@ describe('instances recover', () => {
     expect(posts(requests)).toEqual([]);
     expect(stdout).toContain('UNKNOWN');
     expect(stderr).toBe(
-      `error: Still unknown: trainer (offer ${OFFER}, requested at 2026-01-15T12:00:00.000Z). Look for it in the service's web console. It may be billing.\n` +
-        'hint: if it is there: gpucloud instances track ID; if it is not: gpucloud instances untrack trainer\n',
+      `error: Still unknown: trainer (offer ${OFFER}, requested at 2026-01-15T12:00:00.000Z). Look for it in the web console. It may be billing.\n` +
+        'hint: if it exists: gpucloud instances track ID; otherwise: gpucloud instances untrack trainer\n',
     );
   });
 

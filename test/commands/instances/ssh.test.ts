@@ -340,6 +340,6 @@ test('leaves no file after ssh-config --install if no instance has an address', 
   await install();
   expect(await readdir(folder)).toContain('@environment.conf');
   await run(world, 'untrack', ID, '--yes');
-  expect((await install()).stderr).toContain('No machine has an address.');
+  expect((await install()).stderr).toContain('No instance has an address.');
   expect(await readdir(folder)).not.toContain('@environment.conf');
 });

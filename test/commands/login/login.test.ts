@@ -120,7 +120,7 @@ describe('login with everything given', () => {
     const { code, stderr } = await world.cli([...argv, '--yes']);
     expect(code).toBe(0);
     expect(stderr).toContain(
-      `warning: ${file} can be read by others on this computer: chmod 600 it, or make a new key.\n`,
+      `warning: Others on this computer can read ${file}. Run chmod 600 on it, or create a new key.\n`,
     );
   });
 
@@ -158,14 +158,14 @@ describe('login with everything given', () => {
       ['login', '--profile', 'work', '--base-url', world.service.url, '--key-stdin'],
       { stdin: ANNA_KEY, env: { GPUCLOUD_API_KEY: BORIS_KEY, GPUCLOUD_PROFILE: 'home' } },
     );
-    expect(stderr).toContain('warning: GPUCLOUD_API_KEY is set and goes before every stored key');
-    expect(stderr).toContain('warning: GPUCLOUD_PROFILE is set to "home", and no profile has that');
+    expect(stderr).toContain('warning: GPUCLOUD_API_KEY overrides the key in your profile');
+    expect(stderr).toContain('warning: GPUCLOUD_PROFILE is set to "home", which does not exist');
     expect(await stored(world)).toMatchObject({ profiles: { work: { api_key: ANNA_KEY } } });
     const sandbox = await world.cli(
       ['login', '--profile', 'work', '--base-url', world.service.url, '--key-stdin', '--yes'],
       { stdin: ANNA_KEY, env: { GPUCLOUD_PROFILE: 'sandbox' } },
     );
-    expect(sandbox.stderr).toContain('GPUCLOUD_PROFILE is set and chooses the profile "sandbox"');
+    expect(sandbox.stderr).toContain('GPUCLOUD_PROFILE selects the profile "sandbox"');
   });
 });
 
@@ -176,7 +176,7 @@ describe('a login that fails', () => {
     expect({ code, stdout }).toEqual({ code: 4, stdout: '' });
     expect(stderr).toContain('Nothing was stored.');
     expect(stderr).toContain(
-      `hint: check that the key is whole and belongs to ${world.service.url}\n`,
+      `hint: check that the key is complete and belongs to ${world.service.url}\n`,
     );
     expect(stderr).not.toContain('svc_sk_wrong');
     await expectNothingStored(world);
@@ -203,14 +203,14 @@ describe('a login that fails', () => {
     const { code, stderr } = await world.cli(argv, { stdin: ANNA_KEY });
     expect(code).toBe(3);
     expect(stderr).toContain(
-      `Nothing was stored.\nhint: check the base URL: there is no GET /users/me below ${url}\n`,
+      `Nothing was stored.\nhint: check the base URL: ${url} has no GET /users/me\n`,
     );
     await expectNothingStored(world);
   });
 
   test.each([
-    [[], { GPUCLOUD_PROFILE: 'sandbox' }, 'unset GPUCLOUD_PROFILE, or name the profile'],
-    [['--profile', 'sandbox'], {}, 'choose it with: gpucloud profiles use sandbox'],
+    [[], { GPUCLOUD_PROFILE: 'sandbox' }, 'unset GPUCLOUD_PROFILE, or choose a profile'],
+    [['--profile', 'sandbox'], {}, 'use it: gpucloud profiles use sandbox'],
   ])('stores nothing for the sandbox, with %j and %j: exit 2', async (flags, env, hint) => {
     const world = await newWorld();
     const { code, stderr } = await world.cli(['login', '--key-stdin', ...flags], {
@@ -270,10 +270,10 @@ describe('login with bad input', () => {
 
   test('lists everything that is missing at once', async () => {
     expect(await refusal([])).toBe(
-      'error: login needs --base-url URL (or GPUCLOUD_BASE_URL), and --key-stdin, --key-file FILE or --key-command COMMAND, and nobody can be asked here\n',
+      'error: not interactive: login needs --base-url URL (or GPUCLOUD_BASE_URL) and --key-stdin, --key-file FILE or --key-command COMMAND\n',
     );
     expect(await refusal(['--base-url', 'URL'], { stdin: ANNA_KEY })).toBe(
-      'error: login needs --key-stdin, --key-file FILE or --key-command COMMAND, and nobody can be asked here\n',
+      'error: not interactive: login needs --key-stdin, --key-file FILE or --key-command COMMAND\n',
     );
     expect(await refusal(['--key-stdin'], { stdin: ANNA_KEY })).toContain('--base-url URL');
   });
@@ -307,7 +307,7 @@ describe('login with bad input', () => {
 
   test('refuses two sources of a key', async () => {
     expect(await refusal(['--base-url', 'URL', '--key-stdin', '--key-file', 'x'])).toContain(
-      '--key-stdin, --key-file and --key-command: a key comes from one place',
+      'use only one of --key-stdin, --key-file and --key-command',
     );
   });
 

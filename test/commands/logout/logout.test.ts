@@ -26,8 +26,8 @@ afterEach(async () => {
 const configFile = (world: World) => join(world.home, 'config', 'config.json');
 
 const FORGOTTEN =
-  'The key of the profile "default" is forgotten.\n' +
-  'The key itself still works at the service, whose API documents no way to revoke one: end it in your account there if others may have it.\n';
+  'Removed the key of profile "default".\n' +
+  'The key still works: the API has no way to revoke one. If others may have it, revoke it in the web console.\n';
 
 describe('logout', () => {
   test('removes the key and its account, keeps the address, and reports what it did not do', async () => {
@@ -53,7 +53,7 @@ describe('logout', () => {
     const before = await stat(configFile(world));
     expect(await world.cli(['logout'])).toMatchObject({
       code: 0,
-      stderr: 'The profile "default" has no key: there was nothing to forget.\n',
+      stderr: 'The profile "default" already has no key.\n',
     });
     expect(JSON.parse((await world.cli(['logout', '--json'])).stdout)).toEqual({
       name: 'default',
@@ -93,7 +93,7 @@ describe('logout', () => {
     await journal.open(lost, new Set());
 
     expect((await world.cli(['logout'])).stderr).toBe(
-      `${FORGOTTEN}warning: Signing out ends no machine. Not known to be terminated, and maybe billing: lost, trainer.\n` +
+      `${FORGOTTEN}warning: Signing out terminates nothing. May still be billing: lost, trainer.\n` +
         'warning: 1 request has an unknown outcome and may be billing. Recover: gpucloud instances recover\n',
     );
   });
@@ -104,7 +104,7 @@ describe('logout', () => {
       const world = await signedIn();
       const journal = journalOf(world, { service: world.service.url, account: 'user-anna' });
       await journal.observe({ id: 'a', name: 'trainer', status }, 'track');
-      expect((await world.cli(['logout'])).stderr).toContain('maybe billing: trainer.');
+      expect((await world.cli(['logout'])).stderr).toContain('May still be billing: trainer.');
     },
   );
 
@@ -135,13 +135,13 @@ describe('logout', () => {
     const world = await signedIn('--profile', 'work');
     const { code, stderr } = await world.cli(['logout', '--profile', 'wrok']);
     expect(code).toBe(3);
-    expect(stderr).toContain('There is no profile "wrok"; there are: work, sandbox.');
+    expect(stderr).toContain('Profile "wrok" not found; profiles: work, sandbox.');
   });
 
   test('exits with 2 for the sandbox, which has no key', async () => {
     const { code, stderr } = await (await newWorld()).cli(['logout', '--profile', 'sandbox']);
     expect(code).toBe(2);
-    expect(stderr).toContain('keeps no key');
+    expect(stderr).toContain('is built in and has no key');
   });
 
   test('exits with 9 for broken settings, and leaves them unchanged', async () => {

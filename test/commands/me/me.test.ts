@@ -119,13 +119,13 @@ describe('me update', () => {
     const person = atTerminal(world, [' ', 'Ann']);
     await update(undefined, person.context);
     await person.context.close();
-    expect(person.said).toEqual(['New name?', '> a name is not empty']);
+    expect(person.said).toEqual(['New name?', '> must not be empty']);
     expect(person.stderr()).toBe('The account is now named Ann.\n');
   });
 
   it.each([
-    [[], 'nothing to change: give --name'],
-    [['--name', ''], '--name "": a name is not empty'],
+    [[], 'nothing to change: add --name'],
+    [['--name', ''], '--name "": must not be empty'],
     [['--name', 'a', 'b'], 'too many arguments'],
     [['--email', 'a@b.c'], "unknown option '--email'"],
     [['--name', 'a', '--columns', 'x'], "--columns: no column 'x'"],
@@ -164,7 +164,7 @@ describe('me set-password', () => {
     await person.context.close();
     expect(person.said).toEqual([
       'Current password?',
-      '> a password is not empty',
+      '> must not be empty',
       'New password?',
       'New password again?',
       '> the two are not the same',
@@ -225,17 +225,17 @@ describe('me set-password', () => {
     });
     expect(code).toBe(2);
     expect(stdout).toBe('');
-    expect(stderr).toContain('set-password takes no arguments');
+    expect(stderr).toContain('set-password takes no password on the command line');
     expect(stderr).not.toContain('hunter2');
     expect(requests).toEqual([]);
   });
 
   it.each([
-    ['', '--stdin: it is two lines'],
-    [`${OLD}\n`, '--stdin: it is two lines'],
-    [`${OLD}\n${NEW}\n${NEW}\n`, '--stdin: it is two lines'],
-    [`\n${NEW}\n`, '--stdin: a password is not empty'],
-    [`${OLD}\n  \n`, '--stdin: a password is not empty'],
+    ['', '--stdin: must be two lines'],
+    [`${OLD}\n`, '--stdin: must be two lines'],
+    [`${OLD}\n${NEW}\n${NEW}\n`, '--stdin: must be two lines'],
+    [`\n${NEW}\n`, '--stdin: must not be empty'],
+    [`${OLD}\n  \n`, '--stdin: must not be empty'],
   ])('refuses %j on stdin without repeating it', async (stdin, words) => {
     const world = await worldOf('hangUp');
     const { code, stderr, requests } = await world.cli(['me', 'set-password', '--stdin'], {
@@ -257,6 +257,6 @@ describe('me set-password', () => {
       columns: 300,
     });
     expect(typed).toMatchObject({ code: 2, requests: [] });
-    expect(typed.stderr).toContain('leave it out to be asked');
+    expect(typed.stderr).toContain('omit it to be prompted');
   });
 });

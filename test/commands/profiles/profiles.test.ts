@@ -95,8 +95,8 @@ describe('profiles list', () => {
     const { stderr } = await world.cli(['profiles', 'list'], {
       env: { GPUCLOUD_PROFILE: 'work', GPUCLOUD_API_KEY: 'svc_sk_other' },
     });
-    expect(stderr).toContain('warning: GPUCLOUD_API_KEY is set');
-    expect(stderr).toContain('warning: GPUCLOUD_PROFILE is set and chooses the profile "work"');
+    expect(stderr).toContain('warning: GPUCLOUD_API_KEY overrides');
+    expect(stderr).toContain('warning: GPUCLOUD_PROFILE selects the profile "work"');
   });
 
   test('marks the one that a flag or the environment chooses as active', async () => {
@@ -125,13 +125,13 @@ describe('profiles list', () => {
   test.each([
     [['list'], { GPUCLOUD_PROFILE: 'bogus' }, 'refused: GPUCLOUD_PROFILE: no profile "bogus"'],
     [['list', '--profile', 'bogus'], {}, 'no profile "bogus"'],
-    [['use', 'home'], { GPUCLOUD_PROFILE: 'bogus' }, 'no profile has that name'],
+    [['use', 'home'], { GPUCLOUD_PROFILE: 'bogus' }, 'which does not exist'],
   ])('marks no profile as chosen for an unknown name: %j %j', async (argv, env, said) => {
     const world = await twoProfiles();
     const { code, stderr } = await world.cli(['profiles', ...argv], { env });
     expect(code).toBe(0);
     expect(stderr).toContain(said);
-    expect(stderr).not.toContain('chooses the profile');
+    expect(stderr).not.toContain('selects the profile');
   });
 
   test.each(['null', '[1]', '{"current": "wo'])(
@@ -181,7 +181,7 @@ describe('an unknown profile', () => {
       const { code, stdout, stderr } = await world.cli(['profiles', verb, 'Wrok', ...more]);
       expect({ code, stdout }).toEqual({ code: 3, stdout: '' });
       expect(stderr).toBe(
-        'error: There is no profile "Wrok"; there are: work, home, sandbox.\nhint: did you mean work? add one with: gpucloud login --profile NAME\n',
+        'error: Profile "Wrok" not found; profiles: work, home, sandbox.\nhint: did you mean work? add one: gpucloud login --profile NAME\n',
       );
       expect((await stat(configFile(world))).ino).toBe(before.ino);
     },
@@ -219,7 +219,7 @@ describe('profiles use', () => {
     const { stderr } = await world.cli(['profiles', 'use', 'home'], {
       env: { GPUCLOUD_PROFILE: 'work' },
     });
-    expect(stderr).toContain('warning: GPUCLOUD_PROFILE is set and chooses the profile "work"');
+    expect(stderr).toContain('warning: GPUCLOUD_PROFILE selects the profile "work"');
   });
 });
 
@@ -254,12 +254,12 @@ describe('profiles add', () => {
     const again = await world.cli(['profiles', 'add', 'home', '--base-url', `${url}/`]);
     expect(again).toMatchObject({
       code: 0,
-      stderr: 'The profile "home" is there already, with this address and a key.\n',
+      stderr: 'The profile "home" already exists with this address and a key.\n',
     });
     const other = await world.cli(['profiles', 'add', 'home', '--base-url', WORK_URL]);
     expect(other.code).toBe(2);
     expect(other.stderr).toBe(
-      `error: NAME "home": this profile exists, with the base URL ${url} (to change it: gpucloud login --profile home --base-url ${WORK_URL})\n`,
+      `error: NAME "home": this profile exists, with the base URL ${url} (change it: gpucloud login --profile home --base-url ${WORK_URL})\n`,
     );
     expect((await stored(world)).profiles.home).toMatchObject({ base_url: url, api_key: ANNA_KEY });
   });
@@ -307,8 +307,8 @@ describe('profiles remove', () => {
     expect({ code, stderr }).toEqual({
       code: 0,
       stderr:
-        'The profile "home" is removed.\n' +
-        'Its key still works at the service, whose API documents no way to revoke one, and its machines go on as they were.\n' +
+        'Removed the profile "home".\n' +
+        'Its instances keep running and billing, and its key still works: the API has no way to revoke one.\n' +
         'No profile is active now. Choose one: gpucloud profiles use NAME\n',
     });
     expect(stdout).toContain('Name:      home\n');
@@ -318,7 +318,7 @@ describe('profiles remove', () => {
   test('keeps the current profile if it is another', async () => {
     const world = await twoProfiles();
     const { stderr } = await world.cli(['profiles', 'remove', 'work', '-y']);
-    expect(stderr).toBe('The profile "work" is removed.\n');
+    expect(stderr).toBe('Removed the profile "work".\n');
     expect((await stored(world)).current).toBe('home');
   });
 

@@ -127,7 +127,7 @@ describe('sandbox status', () => {
         'Balance:       10500.00\n' +
         'Available:     10500.00\n' +
         'Reserved:      0.00\n' +
-        'Machines:      none\n' +
+        'Instances:     none\n' +
         'Drives:        none\n',
       stderr: '',
       requests: [],
@@ -141,9 +141,9 @@ describe('sandbox status', () => {
     await world.cli(['sandbox', 'fault', 'fail-stop']);
     const { stdout } = await world.cli(['sandbox', 'status']);
     expect(stdout).toContain('Reserved:      89.90\n');
-    expect(stdout).toContain('Machines:      1 PROVISIONING\n');
-    expect(stdout).toMatch(/\nMachines\n {2}trainer: +PROVISIONING, 89\.90 ₽\/h/);
-    expect(stdout).toMatch(/\nOrdered failures\n {2}fail-stop: +has not struck yet\n/);
+    expect(stdout).toContain('Instances:     1 PROVISIONING\n');
+    expect(stdout).toMatch(/\nInstances\n {2}trainer: +PROVISIONING, 89\.90 ₽\/h/);
+    expect(stdout).toMatch(/\nFailures to come\n {2}fail-stop: +not caused yet\n/);
   });
 
   test.each([
@@ -174,11 +174,11 @@ describe('sandbox advance', () => {
     await rent(world, 'trainer');
     const { code, stdout, stderr } = await world.cli(['sandbox', 'advance', '24h']);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    expect(stdout).toContain('Sandbox time:       2026-01-16 12:00:00 UTC\n');
+    expect(stdout).toContain('Sandbox time:  2026-01-16 12:00:00 UTC\n');
     // 24 h × 89.90 ₽, without the hour that is running.
-    expect(stdout).toContain('Charged meanwhile:  2067.70\n');
-    expect(stdout).toContain('Balance:            8432.30\n');
-    expect(stdout).toContain('Machines:           1 ACTIVE\n');
+    expect(stdout).toContain('Charged:       2067.70\n');
+    expect(stdout).toContain('Balance:       8432.30\n');
+    expect(stdout).toContain('Instances:     1 ACTIVE\n');
   });
 
   test('prints the status with the charges with --json', async () => {
@@ -226,13 +226,13 @@ describe('sandbox fault', () => {
     const world = await newWorld();
     const { code, stderr } = await world.cli(['sandbox', 'fault', 'fail-start']);
     expect(code).toBe(0);
-    expect(stderr).toMatch(/^Ordered fail-start: the next start fails/);
+    expect(stderr).toMatch(/^Will cause fail-start: the next start fails/);
     expect((await json(world, 'fault', 'slow-provisioning')).faults).toEqual([
       'fail-start',
       'slow-provisioning',
     ]);
     expect((await world.cli(['sandbox', 'fault', 'none'])).stderr).toBe(
-      'No failure is ordered any more.\n',
+      'Cancelled all failures.\n',
     );
     expect((await json(world, 'status')).faults).toEqual([]);
   });
@@ -260,7 +260,7 @@ describe('sandbox reset', () => {
     ]);
     expect({ code, stderr }).toEqual({
       code: 0,
-      stderr: 'The sandbox starts afresh: no machines, no drives, a new account.\n',
+      stderr: 'Reset the sandbox: no instances, no drives, a new account.\n',
     });
     expect(stdout).toContain('Speed:         2.5× real time\n');
     expect(stdout).toContain('Balance:       300.00\n');
@@ -280,7 +280,7 @@ describe('sandbox reset', () => {
     await rent(world, 'trainer');
     const { code, stderr } = await world.cli(['sandbox', 'reset']);
     expect(code).toBe(2);
-    expect(stderr).toContain('This forgets trainer PROVISIONING.');
+    expect(stderr).toContain('This deletes trainer PROVISIONING.');
     expect(stderr).toContain('--yes');
     expect((await json(world, 'status')).instances).toHaveLength(1);
 

@@ -76,7 +76,7 @@ describe('sandbox serve', () => {
       const serving = await serve(world);
       const { code, stderr } = await serving.end(failure);
       expect(code).toBe(0);
-      expect(stderr).toMatch(/\nThe sandbox has ended; its state is kept\.\n$/);
+      expect(stderr).toMatch(/\nStopped the sandbox\. Its state is saved\.\n$/);
       await expect(fetch(serving.url)).rejects.toThrow();
       expect((await world.cli(['sandbox', 'status'])).stdout).toContain('10501.00');
     },
@@ -90,10 +90,10 @@ describe('sandbox serve', () => {
       `export GPUCLOUD_BASE_URL=${serving.url}\nexport GPUCLOUD_API_KEY=KEY\n`,
     );
     expect(stderr.split('\n')).toEqual([
-      'The sandbox listens. Copy these lines into another terminal; Ctrl-C ends it here.',
+      'The sandbox is running. Copy these lines into another terminal; press Ctrl-C here to stop.',
       '2026-01-15T12:00:00.000Z GET /ready 401 0 ms',
       '2026-01-15T12:00:00.000Z GET /users/me 401 0 ms',
-      'The sandbox has ended; its state is kept.',
+      'Stopped the sandbox. Its state is saved.',
       '',
     ]);
   });

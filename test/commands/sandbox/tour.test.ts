@@ -28,7 +28,7 @@ describe('sandbox tour', () => {
     expect({ code, errors: stderr.match(/^(error|warning).*/gim) }).toEqual({
       code: 0,
       errors: [
-        "warning: No SSH key is given, so you may not be able to log in. A key can't be added later: use --ssh-key.",
+        "warning: No SSH key: you may not be able to log in, and a key can't be added later. Add one with --ssh-key.",
       ],
     });
     for (const [at, { title }] of TOUR.entries()) {

@@ -86,7 +86,7 @@ describe('in the sandbox', () => {
     expect(deleted).toMatchObject({
       code: 0,
       stdout: `${key.id}\n`,
-      stderr: `Deleted me@laptop (${key.fingerprint}). Machines that have it already keep it.\n`,
+      stderr: `Deleted me@laptop (${key.fingerprint}). Instances that already have it keep it.\n`,
     });
     const empty = await world.cli(['ssh-keys', 'list', '--json']);
     expect(empty.stdout).toBe('[]\n');
@@ -125,8 +125,8 @@ describe('in the sandbox', () => {
     expect(again.stderr).toBe(
       `This key is already in the account, as one (${fingerprintOf(ED25519)}).
 It keeps the name one: a key can't be renamed.
-error: The key one is already in the account and is not the default key. That can't be changed.
-hint: name it when you rent: gpucloud instances create --ssh-key ${id}; or delete it and add it again with --default: gpucloud ssh-keys delete ${id}
+error: The key one is already in the account but is not the default, which can't be changed.
+hint: select it when you rent: gpucloud instances create --ssh-key ${id}; or delete it and add it again with --default: gpucloud ssh-keys delete ${id}
 `,
     );
     const json = await world.cli(['ssh-keys', 'add', '-', '--default', '--json'], {
@@ -183,7 +183,7 @@ hint: name it when you rent: gpucloud instances create --ssh-key ${id}; or delet
     const nobody = await world.cli(['ssh-keys', 'delete', 'one']);
     expect(nobody).toMatchObject({ code: 2, stdout: '', requests: [] });
     expect(nobody.stderr).toContain('add --yes');
-    expect(nobody.stderr).toContain('Machines that have it keep it.');
+    expect(nobody.stderr).toContain('Instances that have it keep it.');
 
     const no = await world.cli(['ssh-keys', 'delete', 'one'], { terminal: true, stdin: '\r' });
     expect(no.code).toBe(130);
@@ -234,12 +234,16 @@ describe('bad input', () => {
     [['add', '-'], 'hello', 'error: FILE "stdin": this is not an OpenSSH public key'],
     [['add', '-'], ED25519.slice(0, -4), 'error: FILE "stdin": the key is cut short or damaged\n'],
     [['add', '-'], ED25519, 'error: --name is missing'],
-    [['add', '-', '--name', ' '], ED25519, 'error: --name " ": a name is not empty\n'],
+    [['add', '-', '--name', ' '], ED25519, 'error: --name " ": must not be empty\n'],
     [['add', '-', '--name', 'a\nb'], ED25519, 'error: --name: a name is one line'],
-    [['add', '-', '--nam', 'a'], ED25519, "error: unknown option '--nam' (the options: gpucloud"],
+    [
+      ['add', '-', '--nam', 'a'],
+      ED25519,
+      "error: unknown option '--nam' (see the options: gpucloud",
+    ],
     [['add', '-', '--nam=svc'], ED25519, "error: unknown option '--nam' ("],
-    [['add', 'a', 'b'], '', 'error: too many arguments: one FILE is expected, and there are 2'],
-    [['add', ED25519], '', 'error: FILE: this is no file but the text of a key'],
+    [['add', 'a', 'b'], '', 'error: too many arguments: expected one FILE, got 2'],
+    [['add', ED25519], '', 'error: FILE: this is the text of a key, not a file'],
     [['delete'], '', 'error: missing argument: key'],
     [['get'], '', 'error: missing argument: key'],
   ])('ssh-keys %j', async (argv, stdin, message) => {

@@ -203,7 +203,7 @@ describe('templates get', () => {
         '  x:             auth basic',
         '',
         'Volumes',
-        '  no host path:  in the container (no path told)',
+        '  no host path:  in the container (no path)',
         '',
         'Environment',
         '  All:           [["A",1]]',
@@ -263,11 +263,8 @@ describe('templates get', () => {
 
   it.each([
     [['get'], 'missing argument: template'],
-    [['get', ''], 'TEMPLATE "": a name is not empty'],
-    [
-      ['get', 'whisper', '--markdown', '--json'],
-      '--markdown prints a text of its own: it excludes -o json',
-    ],
+    [['get', ''], 'TEMPLATE "": must not be empty'],
+    [['get', 'whisper', '--markdown', '--json'], "--markdown can't be used with -o json"],
     [['get', 'whisper', '--columns', 'readme'], "--columns: no column 'readme'"],
     [['list', '--sort', 'colour'], "--sort: no column 'colour'"],
   ])('refuses %j before any request', async (given, words) => {

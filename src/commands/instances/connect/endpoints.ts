@@ -24,12 +24,12 @@ const connectionView: View<Connection> = {
     { id: 'instance_id', header: 'INSTANCE ID', value: (c) => c.instance_id, hidden: true },
   ],
   id: (c) => c.name,
-  empty: 'The service tells no endpoints for this machine.',
+  empty: 'The service returned no endpoints for this instance.',
   secrets: ['secrets'],
   json: ({ secrets: _secrets, instance_name: _name, ...endpoint }) => endpoint,
 };
 
-/** Of several instances, each row names its own. */
+/** With several instances, each row shows its instance. */
 const ofSeveral: View<Connection> = {
   ...connectionView,
   columns: [INSTANCE, ...connectionView.columns.slice(1)],

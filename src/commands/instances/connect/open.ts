@@ -16,7 +16,7 @@ const linkView: View<Link> = {
     { id: 'url', header: 'LINK', value: (link) => link.url },
   ],
   id: (link) => link.url,
-  empty: 'There is no link.',
+  empty: 'No link.',
 };
 
 export const open = action({
@@ -38,7 +38,7 @@ export const open = action({
     if (url === null) {
       throw new CliError(
         'notFound',
-        `${name}: the service gives no link, only ${address ?? 'nothing'}.`,
+        `${name}: the service returned no link, only ${address ?? 'nothing'}.`,
         { resource: instance.id, hint: `gpucloud instances endpoints ${typed}` },
       );
     }
@@ -65,12 +65,12 @@ function choose(
   throw new CliError(
     'notFound',
     endpoint === undefined
-      ? `${instance} has no endpoint that is the one to open.`
-      : `ENDPOINT "${endpoint}": ${instance} has none of that name.`,
+      ? `${instance} has no main endpoint.`
+      : `ENDPOINT "${endpoint}": ${instance} has no endpoint with that name.`,
     {
       resource: instance,
       hint:
-        names === '' ? `gpucloud instances get ${instance}` : `name one of its endpoints: ${names}`,
+        names === '' ? `gpucloud instances get ${instance}` : `use one of its endpoints: ${names}`,
     },
   );
 }

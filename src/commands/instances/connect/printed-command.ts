@@ -5,7 +5,7 @@ import { shellLine } from '../../../output/shell-line.ts';
 /** A program and its arguments. */
 type Argv = readonly string[];
 
-/** Prints a command instead of running it: as a line to be copied, or in JSON as its words. */
+/** Prints a command instead of running it: as a line to copy, or in JSON as its words. */
 export async function printCommand(argv: Argv, context: Context): Promise<void> {
   const { out, host, flags } = context;
   const line = (words: Argv) => shellLine(words, host.platform);
@@ -18,6 +18,6 @@ export function commandView(line: (words: Argv) => string): View<Argv> {
   return {
     columns: [{ id: 'command', header: 'COMMAND', value: line }],
     id: line,
-    empty: 'There is no command.',
+    empty: 'No command.',
   };
 }

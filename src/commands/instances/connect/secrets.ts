@@ -15,7 +15,7 @@ const secretView: View<Secret> = {
     { id: 'value', header: 'VALUE', value: (s) => textOf(s.value) },
   ],
   id: (s) => s.key,
-  empty: 'The service tells no secrets for this machine.',
+  empty: 'The service returned no secrets for this instance.',
 };
 
 export const secrets = action({
@@ -37,7 +37,7 @@ export const secrets = action({
   },
 });
 
-/** One secret as plain text; the document leaves open what a value can be. */
+/** One secret as plain text; the document does not define its type. */
 function textOf(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
@@ -51,8 +51,8 @@ function rowsOf(secrets: unknown): Secret[] {
 
 function unknownKey(key: string, known: readonly Secret[]): CliError {
   const keys = known.map((row) => row.key).join(', ');
-  return new CliError('notFound', `KEY "${key}": the machine has no secret of that name.`, {
+  return new CliError('notFound', `KEY "${key}": the instance has no secret with that name.`, {
     resource: key,
-    hint: keys === '' ? 'the service tells no secrets for it' : `it has: ${keys}`,
+    hint: keys === '' ? 'the service returned no secrets for it' : `it has: ${keys}`,
   });
 }

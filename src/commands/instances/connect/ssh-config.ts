@@ -24,7 +24,7 @@ const hostView: View<HostEntry> = {
     { id: 'id', header: 'ID', value: ({ endpoint }) => endpoint.id, hidden: true },
   ],
   id: ({ hosts }) => hosts[0] ?? null,
-  empty: 'No machine has an address.',
+  empty: 'No instance has an address.',
   json: ({ hosts, endpoint }) => ({
     host: hosts[0],
     hosts,
@@ -61,7 +61,7 @@ export const sshConfig = action({
   },
 });
 
-/** Of all known instances; warns about those that could not be read. */
+/** Covers all known instances; warns about those that could not be read. */
 async function readEntries(context: Context): Promise<HostEntry[]> {
   const api = await context.api();
   const known = await readKnownInstances(
@@ -85,12 +85,12 @@ async function readEntries(context: Context): Promise<HostEntry[]> {
 async function installHosts(text: string, context: Context): Promise<void> {
   const { home } = context.host;
   if (home === undefined) {
-    throw new CliError('storage', "There is no home folder, so no place for ssh's configuration.", {
+    throw new CliError('storage', "No home folder for ssh's configuration.", {
       hint: 'set HOME to an absolute path',
     });
   }
   const file = await hostsFile(context);
-  // Also what an earlier run wrote: its hosts are gone.
+  // Also replaces an earlier run's file: its hosts are gone.
   if (text === '') return rm(file.path, { force: true });
   await writeHosts(file, text);
   const config = join(home, '.ssh', 'config');

@@ -29,7 +29,7 @@ export function withSshFlags<Args extends unknown[], Flags extends OptionValues>
       'extra argument for ssh, such as -A (again for more)',
       ruledEach('--ssh-arg', sshWord),
     )
-    .option('--wait', 'wait until SSH answers')
+    .option('--wait', 'wait until SSH responds')
     .addOption(waitTimeoutOption())
     .addOption(pollIntervalOption())
     .option('--print', 'print the command without running it');
@@ -38,19 +38,17 @@ export function withSshFlags<Args extends unknown[], Flags extends OptionValues>
 function sshOption(text: string): Verdict<string> {
   return /^[A-Za-z][A-Za-z0-9]*[= ]./.test(text)
     ? kept(text)
-    : broken('an option of ssh is written Key=value, such as ServerAliveInterval=30');
+    : broken('must be Key=value, such as ServerAliveInterval=30');
 }
 
 /** ssh would read a word without a hyphen as the host. */
 function sshWord(text: string): Verdict<string> {
   return /^-[^-]/.test(text)
     ? kept(text)
-    : broken(
-        'a word for ssh starts with "-"; a value follows without a blank, as in -Jjump.example',
-      );
+    : broken('must start with "-"; add a value without a space, as in -Jjump.example');
 }
 
-/** What commander makes of {@link withSshFlags}. */
+/** The parsed flags of {@link withSshFlags}. */
 interface SshFlags {
   readonly identity?: string | undefined;
   readonly user?: string | undefined;
@@ -86,7 +84,7 @@ async function identityFile(
   try {
     await access(path, constants.R_OK);
   } catch (error) {
-    throw usageError(`--identity "${typed}": the file can't be read (${faultOf(error)})`);
+    throw usageError(`--identity "${typed}": can't read the file (${faultOf(error)})`);
   }
   return path;
 }

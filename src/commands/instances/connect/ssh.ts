@@ -9,7 +9,7 @@ export const ssh = action({
     'after --, runs on the instance; its exit code is passed on.\n\n' +
     'Host keys are stored per instance ID. A reused address causes no alarm; a changed key ' +
     'of the same instance is refused.',
-  // Flags of the remote command that are called like ours belong to it.
+  // Flags of the remote command that are spelled like ours belong to it.
   ownWords: 1,
   view: commandView((words) => words.join(' ')),
   examples: [

@@ -15,13 +15,13 @@ interface Tunnel {
   readonly instance_id: string;
   readonly name: string;
   readonly endpoint: string | null;
-  /** A link for a browser; null if it is not known what listens there. */
+  /** A browser link; null if the service behind the port is unknown. */
   readonly url: string | null;
   /** `127.0.0.1:9000`. */
   readonly address: string;
   readonly local_port: number;
   readonly remote_port: number;
-  /** What the link may carry, to be masked in it. */
+  /** Secrets in the link, to mask. */
   readonly secrets: unknown;
 }
 
@@ -35,7 +35,7 @@ const tunnelView: View<Tunnel> = {
     { id: 'remote_port', header: 'REMOTE', value: (tunnel) => tunnel.remote_port, hidden: true },
   ],
   id: (tunnel) => tunnel.address,
-  empty: 'There is no tunnel.',
+  empty: 'No tunnel.',
   secrets: ['secrets'],
   json: ({ secrets: _secrets, ...tunnel }) => tunnel,
 };
@@ -66,7 +66,7 @@ export const tunnel = action({
   run: async (context, instance, ports, { open, reconnect, print, ...flags }) => {
     const { localPort, parsePorts, remoteEnd } = await import('../../../reach/tunnel-ports.ts');
     const wanted = parsePorts(ports);
-    if (open && print) throw usageError("--open and --print can't be asked for at once");
+    if (open && print) throw usageError("--open and --print can't be used together");
     const { reach } = await import('../../../reach/reach.ts');
     const how = await howToReach(flags, context);
     const reached = await reach(instance, how, context);
@@ -103,7 +103,7 @@ function tunnelOf(
   };
 }
 
-/** The link of an endpoint, with this end of the tunnel instead of the instance. */
+/** The link of an endpoint, with the local end of the tunnel as its host. */
 function localLink(url: string | null, local: number): string | null {
   if (url === null) return null;
   const link = new URL(url);
@@ -119,16 +119,14 @@ async function show(tunnel: Tunnel, { out, err, flags }: Context): Promise<void>
     // A program that started the tunnel reads one line, since the document never ends.
     await out.text(`${escapeUnseen(JSON.stringify(tunnelView.json?.(shown)))}\n`);
   } else if (out.format === 'table') {
-    err.note(
-      `Port ${tunnel.remote_port} of ${tunnel.name} is here until Ctrl-C${tunnel.url === null ? '' : ', as a link'}:`,
-    );
+    err.note(`Forwarding port ${tunnel.remote_port} of ${tunnel.name} until Ctrl-C:`);
     await out.text(`${shown.url ?? shown.address}\n`);
   } else {
     await out.item(tunnel, tunnelView);
   }
 }
 
-/** A browser that does not start is no reason to close the tunnel, and is not waited for. */
+/** A failing browser doesn't close the tunnel, and is not awaited. */
 async function startBrowser({ url, address }: Tunnel, context: Context): Promise<void> {
   const { openInBrowser } = await import('../../../reach/browser.ts');
   const warn = (text: string) => context.err.warn('connection', text);
@@ -138,7 +136,7 @@ async function startBrowser({ url, address }: Tunnel, context: Context): Promise
     },
     (error: unknown) => {
       if (context.signal.aborted) return;
-      warn(error instanceof Error ? error.message : 'The browser could not be started.');
+      warn(error instanceof Error ? error.message : 'Could not start the browser.');
     },
   );
 }

@@ -136,7 +136,7 @@ describe('create with a deadline', () => {
       '--dry-run',
     ]);
     expect({ code, requests }).toEqual({ code: 0, requests: [] });
-    expect(stderr).toContain('The instance would be terminated after 4 h.');
+    expect(stderr).toContain('It would be terminated after 4 h.');
   });
 
   test('leaves an instance of that name alone with --if-not-exists, and says so', async () => {
