@@ -77,3 +77,29 @@ test('creates a drive for each process with --yes', async () => {
   await Promise.all([1, 2].map(() => computer.gpucloud(argv, { env: env() })));
   expect(posts()).toBe(2);
 });
+
+test('sends two requests when several processes create under --max-instances 2', async () => {
+  const set = [
+    ['profiles', 'add', 'work', '--base-url', service.url],
+    ['profiles', 'set', 'work', '--max-instances', '2'],
+  ];
+  for (const argv of set) expect((await computer.gpucloud(argv)).code).toBe(0);
+  let made = 0;
+  handler = async ({ method, path, body }) => {
+    if (method === 'GET') return path === '/users/me' ? ok({ id: 'user-1' }) : ok([]);
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    made += 1;
+    const { instance_name: name } = body as { instance_name: string };
+    const id = `c0ffee00-0000-4000-8000-00000000000${made}`;
+    return ok({ id, name, status: 'PROVISIONING' }, 201);
+  };
+  const ended = await Promise.all(
+    Array.from({ length: RACERS }, (_, at) =>
+      computer.gpucloud(['instances', 'create', `box-${at}`, ...HARDWARE], {
+        env: { ...env(), GPUCLOUD_PROFILE: 'work' },
+      }),
+    ),
+  );
+  expect(posts()).toBe(2);
+  expect(ended.map(({ code }) => code).sort()).toEqual([0, 0, 2, 2]);
+});

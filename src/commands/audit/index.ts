@@ -36,6 +36,9 @@ export const audit = action({
     const typed = (command: string) => forProfile(command, flags.profile);
     if (out.people) await out.screen(auditBlocks(checks, typed), reading.account.now);
     else await out.list(checks, auditView);
+    if (!exact && out.format === 'table') {
+      context.err.note(`To compare the held funds too: ${typed('gpucloud audit --exact')}`);
+    }
     assertOk(checks);
   },
 });

@@ -98,14 +98,14 @@ export function reservedBalance(exact: Exact, account: AccountReading, known: Kn
   const holdsText = `The service holds ${inRoubles(reserved.value)} for instances`;
   const costText = `${inRoubles(cost)} per hour`;
   const more = reserved.value.minus(cost);
-  if (more.eq(0)) return ok(`${holdsText}, exactly what those known here cost per hour.`);
+  if (more.eq(0)) return ok(`${holdsText}, exactly what those known to run cost per hour.`);
   if (more.lt(0)) {
     return unknown(
-      `${holdsText}, less than those known here cost (${costText}), so the two can't be compared.`,
+      `${holdsText}, less than those known to run cost (${costText}), so the two can't be compared.`,
       { evidence: holding.map(lineOf) },
     );
   }
-  const facts = `${holdsText}. Those that run here cost ${costText}.`;
+  const facts = `${holdsText}. Those known to run cost ${costText}.`;
   const hidden = untracked(known);
   const evidence = [
     ...holding.map(lineOf),

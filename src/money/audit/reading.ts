@@ -13,7 +13,7 @@ import type { RequestPrices } from './instances.ts';
 /** Everything that the checks look at. */
 export interface AuditReading {
   readonly account: AccountReading;
-  /** The whole journal before anything was read: reading adds what drives name. */
+  /** The whole journal. Reading has added what drives name, as `read`. */
   readonly known: Known;
   readonly requestPrices: RequestPrices;
   readonly ended: EndedReading;
@@ -29,18 +29,18 @@ export async function readAudit(
   options: CallOptions = {},
 ): Promise<AuditReading> {
   const api = await context.api({ quiet: true });
-  const journal = await readableJournal(context);
-  const known = await journal.read({ archived: true });
-  const [account, ended, keys] = await Promise.all([
+  const [account, keys] = await Promise.all([
     readAccount(context, { quiet: true, options }),
-    readEnded(known, api, options),
     readKeys(context, options),
   ]);
+  // After the drives: another process may have rented what they name.
+  const journal = await readableJournal(context);
+  const known = await journal.read({ archived: true });
   return {
     account,
     known,
     requestPrices: await pricesOf(known, journal, context),
-    ended,
+    ended: await readEnded(known, api, options),
     keys,
     exact: exact ? await readExact(account, api, context, options) : undefined,
   };

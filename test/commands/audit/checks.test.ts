@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { AccountService } from '../../support/account-service.ts';
 import { manualClock } from '../../support/clock.ts';
-import { createWorld, TEST_KEY, type World } from '../../support/run-cli.ts';
+import { createWorld, journalOf, TEST_KEY, type World } from '../../support/run-cli.ts';
 import { HARDWARE } from '../../support/sandbox-ids.ts';
 import { type Handler, no, ok } from '../../support/service.ts';
 import { errorOf } from '../../support/stderr-lines.ts';
@@ -76,7 +76,7 @@ describe('--exact', () => {
       code: 0,
       result: 'ok',
       message:
-        'The service holds 179.80 ₽ for instances, exactly what those known here cost per hour.',
+        'The service holds 179.80 ₽ for instances, exactly what those known to run cost per hour.',
     });
   });
 
@@ -327,6 +327,19 @@ describe('requests and instances', () => {
   });
 });
 
+test('is ok with an instance that another process rents while the audit reads', async () => {
+  const id = running();
+  service.drive('data', { status: 'IN_USE', current_instance_id: id });
+  const scope = { service: world.service.url, apiKey: TEST_KEY };
+  handler = async (request) => {
+    if (request.path === '/storage/drives') {
+      await journalOf(world, scope).observe({ id, status: 'ACTIVE', name: 'box-1' }, 'create');
+    }
+    return service.handler(request);
+  };
+  expect(await resultOf('rented_elsewhere')).toMatchObject({ code: 0, result: 'ok' });
+});
+
 test("exits with the service's error if nothing can be read", async () => {
   handler = () => 'hangUp';
   const { code, rows } = await audit();
@@ -340,7 +353,7 @@ test('prints findings first, and only their names with -q', async () => {
   expect(code).toBe(5);
   expect(stdout.split('\n').slice(0, 3)).toEqual([
     'FINDING reserved_balance, 100.00 ₽ per hour',
-    '- The service holds 189.90 ₽ for instances. Those that run here cost 89.90 ₽ per hour. Something else is rented for 100.00 ₽ per hour. Look for it in the web console.',
+    '- The service holds 189.90 ₽ for instances. Those known to run cost 89.90 ₽ per hour. Something else is rented for 100.00 ₽ per hour. Look for it in the web console.',
     expect.stringMatching(/^- box-1 \(.*\), ACTIVE, 89\.90 ₽ per hour$/),
   ]);
   expect(stdout).toContain('\nOK\n- No request has an unknown outcome.\n');
