@@ -3,7 +3,7 @@
 //   gpucloud-VERSION-linux-x64.tar.xz   the executable with man pages and completions
 //   gpucloud_VERSION_amd64.deb          the same for Debian and Ubuntu, if dpkg-deb is here
 //   install.sh, SHA256SUMS
-// --level 0 to 9 is that of xz. The same commit gives the same bytes.
+// --level 0 to 9 sets the level of xz. The same commit gives the same bytes.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {

@@ -93,7 +93,7 @@ describe('a mistyped command line', () => {
     expect(await world.cli(argv)).toEqual({ code: 2, stdout: '', stderr, requests: [] });
   });
 
-  test('is printed without what steers a terminal', async () => {
+  test('is printed without terminal controls', async () => {
     const { stderr } = await world.cli(['help', '\u001b]0;title\u0007no\u202ething']);
     expect(stderr).toContain("unknown command 'nothing'");
     expect(stderr).not.toMatch(/[\u001b\u0007\u202e]/);

@@ -176,7 +176,7 @@ describe('a single result', () => {
     );
   });
 
-  it('cleans a text of what steers a terminal', async () => {
+  it('removes terminal controls from a text', async () => {
     const { stdout } = await written({ format: 'json' }, (out) =>
       out.text('#!/bin/sh\n\u001b[2J\u202eecho\r\n'),
     );

@@ -60,7 +60,7 @@ describe('clean', () => {
     maxLength: 60,
   });
 
-  it('leaves nothing in any text that steers a terminal, and is idempotent', () => {
+  it('removes terminal controls from any text, and is idempotent', () => {
     fc.assert(
       fc.property(hostile, (text) => {
         const once = clean(text);
@@ -161,7 +161,7 @@ describe('a hostile name in the data formats', () => {
     );
   });
 
-  it('survives csv except for what steers a terminal', async () => {
+  it('survives csv except for terminal controls', async () => {
     const { stdout } = await written({ format: 'csv', header: false }, (out) =>
       out.list(rows, named),
     );

@@ -72,7 +72,7 @@ describe('charges that nothing known explains', () => {
     expect(stdout).toContain(
       'Something unknown may be billing: 3,357.60 ₽ was charged in the last 24 h',
     );
-    // The price of the known instance is also an amount, but not the one to look for.
+    // The known instance's price is an amount too, but not the searched one.
     expect(stdout).toContain('The largest group: 24 charges of 50.00 ₽: no description. To look');
     expect(stdout).toContain('\n    gpucloud audit\n');
     expect(stdout).toContain('Unknown    1,110.10 ₽ in unexplained charges\n');
