@@ -73,7 +73,20 @@ function isChunk(id: string): boolean {
 }
 
 function nodeModule(id: string, node: Require): unknown {
-  return SLOW_MODULES.has(id.replace(/^node:/, '')) ? lazily(() => node(id) as object) : node(id);
+  const name = id.replace(/^node:/, '');
+  if (name === 'process') return processModule(node(id) as object);
+  return SLOW_MODULES.has(name) ? lazily(() => node(id) as object) : node(id);
+}
+
+/**
+ * For `import process from 'node:process'` esbuild copies every name of the module, and Bun opens the
+ * standard streams when it is asked for theirs. Of this, only `default` is copied; the rest is inherited.
+ */
+function processModule(process: object): object {
+  return Object.create(process, {
+    __esModule: { value: true },
+    default: { value: process, enumerable: true },
+  });
 }
 
 /**

@@ -137,6 +137,30 @@ test('loads a slow module of Node at first use, and others at once', () => {
   expect([...new Set(loaded)]).toEqual(['node:path', 'node:net']);
 });
 
+test('leaves the streams of the process alone when a chunk imports it', () => {
+  let opened = 0;
+  const whole = {
+    get stdin() {
+      opened += 1;
+      return 'stdin';
+    },
+    cwd: () => '/here',
+  };
+  const main: Chunk = (require) => {
+    const module = require('node:process') as typeof whole & { default: typeof whole };
+    // What esbuild makes of an import: the module's own names are copied, and their getters read.
+    const names = Object.keys(Object.getOwnPropertyDescriptors(module));
+    expect(names.sort()).toEqual(['__esModule', 'default']);
+    expect([module.default, module.cwd(), opened]).toEqual([whole, '/here', 0]);
+    expect([module.stdin, opened]).toEqual(['stdin', 1]);
+  };
+  const facades: Chunk = (_require, define) => define([]);
+  runChunks(
+    (id) => (id === 0 ? facades : main),
+    () => whole,
+  );
+});
+
 test('finds the bundle from a link on PATH, whether or not Node follows it', async () => {
   const at = await install();
   try {
@@ -179,7 +203,7 @@ test.each<[string, (text: string) => string | undefined]>([
     const { code, stdout, stderr } = await at.run(['instances', 'terminate', 'box', '--yes']);
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
     expect(stderr).toMatch(
-      /^error: gpucloud can't be started, .*\nhint: install it again: npm install --global gpucloud\n$/,
+      /^error: gpucloud can't start because .*\nhint: install it again: npm install --global gpucloud\n$/,
     );
     const debugged = await at.run(['instances', 'list', '--debug']);
     expect(debugged.code).toBe(1);
