@@ -121,7 +121,7 @@ export function createMessages(options: MessagesOptions): Messages {
   return {
     note,
     relay: (text) => line(cleanLines(withoutKeys(text).replace(/\r?\n$/, ''))),
-    debug: (text) => line(clean(text)),
+    debug: (text) => prose(clean(text), 2),
     warn: (_code, text) =>
       prose(`${options.colour ? YELLOW_WARNING : 'warning:'} ${shown(text)}`, 'warning: '.length),
     progress,

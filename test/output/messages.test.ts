@@ -26,6 +26,12 @@ describe('messages', () => {
     expect(stderr.text).toBe('made an instance\nwarning: still billing\n');
   });
 
+  it('break a line of --debug between words in a terminal', () => {
+    const stderr = new Page({ columns: 40 });
+    messagesOn(stderr).debug('12:00:00 GET /instances/an-id-that-is-long 200 12 ms');
+    expect(stderr.text).toBe('12:00:00 GET\n  /instances/an-id-that-is-long 200 12\n  ms\n');
+  });
+
   it('have a yellow prefix with colour', () => {
     const stderr = new Page({ columns: 80 });
     messagesOn(stderr, { colour: true }).warn('price', 'low');
