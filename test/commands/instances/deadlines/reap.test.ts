@@ -287,7 +287,7 @@ describe('the heartbeat', () => {
     expect((await world.cli([...CREATE, '--terminate-after', '4h'])).code).toBe(0);
   });
 
-  test('grows old while the service is away or the key refused, and tells the reason', async () => {
+  test('expires while the service is down or the key refused, and shows the reason', async () => {
     await world.cli(scheduled);
     const before = heartbeat();
     world.clock.advance(11 * 60_000);
