@@ -17,7 +17,7 @@ export interface CatalogEntry {
   readonly given_name: string | null;
   readonly service_name: string | null;
   readonly region: string | null;
-  /** Whether it can be had now, as the sandbox alone tells; null where nobody does. */
+  /** Whether it is available now; only the sandbox knows, otherwise null. */
   readonly in_stock: boolean | null;
   /** The model of the GPU. */
   readonly gpu: string | null;
@@ -97,7 +97,7 @@ export function entry(fields: NameRecord): CatalogEntry {
   };
 }
 
-/** An entry of the sandbox, with the name that it was given by hand, if any. */
+/** A sandbox entry, with a given name if it has one. */
 export function joined(builtIn: CatalogEntry, own: CatalogEntry | undefined): CatalogEntry {
   if (own === undefined) return builtIn;
   return {
@@ -109,8 +109,8 @@ export function joined(builtIn: CatalogEntry, own: CatalogEntry | undefined): Ca
 }
 
 /**
- * The entries that a typed text may mean, at the first of these steps at which any does: the id;
- * a name in any case, given by hand before learned; the same written as a slug (`rtx-4090`).
+ * Returns the entries that a typed text matches, from the first step with a match: the ID; a name in
+ * any case, given before learned; the slug (`rtx-4090`).
  */
 export function fitting(typed: string, entries: readonly CatalogEntry[]): readonly CatalogEntry[] {
   const [name, short] = [folded(typed), slug(typed)];

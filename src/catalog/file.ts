@@ -42,7 +42,7 @@ export function readFile(path: string): CatalogFile {
   const verdict = fileSchema().safeParse(value);
   if (verdict.success) return verdict.data;
   const part = verdict.error.issues[0]?.path.map(String).join('.') || 'the whole';
-  throw unusable(path, `it is not a file of names (see ${part})`);
+  throw unusable(path, `it is not a catalog file (see ${part})`);
 }
 
 /**
@@ -71,7 +71,7 @@ export async function changeFile(
     if (error instanceof CliError) throw error;
     throw new CliError(
       'storage',
-      `The names of offers and images could not be kept in ${path} (${faultOf(error)}); what was there before still is.`,
+      `Could not save names of offers and images to ${path} (${faultOf(error)}). The file was not changed.`,
       {
         hint: `check ${dirname(path)}, or name another folder in GPUCLOUD_STATE_DIR`,
         cause: error,
@@ -95,9 +95,9 @@ function textOf(path: string): string | undefined {
 function unusable(path: string, what: string, cause?: unknown): CliError {
   return new CliError(
     'storage',
-    `The names of offers and images in ${path} can't be used: ${what}. The file was left as it is.`,
+    `Can't read the names of offers and images in ${path}: ${what}. The file was not changed.`,
     {
-      hint: 'correct the file or move it away: names are learned again from machines that are read',
+      hint: 'correct the file or move it away: names are learned again from instances',
       resource: path,
       cause,
     },

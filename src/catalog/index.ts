@@ -34,17 +34,17 @@ interface CatalogSettings {
 
 /** Names for the offers and images of one service, whose API documents no list of them. */
 export interface Catalog {
-  /** Every entry, in no order that matters. Throws CliError('storage') for a file that can't be used. */
+  /** Returns every entry, unsorted. Throws CliError('storage') for an unusable file. */
   entries(): Promise<readonly CatalogEntry[]>;
-  /** The same for commands that can do without: a file that can't be used is a warning, printed once. */
+  /** The same, with a single warning for an unusable file. */
   known(): Promise<readonly CatalogEntry[]>;
   /** Gives a name by hand; one that was given before is replaced. Throws CliError('storage'). */
   add(kind: Kind, id: string, name: string): Promise<CatalogEntry>;
   /** Forgets what the file holds of it. Throws CliError('storage'). */
   remove(kind: Kind, id: string): Promise<void>;
   /**
-   * Takes up what an instance shows of its offer and image; writes only what is new.
-   * Never fails: what can't be kept is a warning, printed once.
+   * Learns an instance's offer and image; writes only news. Never fails: a storage fault is a single
+   * warning.
    */
   learn(instance: SeenInstance): Promise<void>;
 }
@@ -52,7 +52,7 @@ export interface Catalog {
 export function openCatalog({ file, service, builtIn, clock, warn }: CatalogSettings): Catalog {
   let latest: CatalogFile | undefined;
   let isWarned = false;
-  // Many instances are read at once; in line, the second one of an offer finds it known.
+  // Instances are read in parallel; in sequence, the second one of an offer finds it known.
   let last: Promise<void> = Promise.resolve();
 
   async function change(edit: (names: readonly NameRecord[]) => readonly NameRecord[]) {
@@ -81,7 +81,7 @@ export function openCatalog({ file, service, builtIn, clock, warn }: CatalogSett
     ];
   }
 
-  /** Whatever goes wrong with names, it is no reason to stop what is done with an instance. */
+  /** Faults with names must not affect the work on an instance. */
   function warnOnce(error: unknown): void {
     if (!isWarned) warn(error instanceof Error ? error.message : String(error));
     isWarned = true;

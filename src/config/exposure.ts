@@ -1,7 +1,7 @@
 import { existsSync, realpathSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 
-/** How other users can change a file or folder, and what ends that. */
+/** How other users can change a file or folder, and the fix. */
 export interface Exposure {
   readonly message: string;
   /** A command. */
@@ -9,8 +9,8 @@ export interface Exposure {
 }
 
 /**
- * How others can change a file or folder, by the rule of ssh: it belongs to this user or root, and
- * neither group nor others may write. undefined when they can't, and without a `uid` (Windows).
+ * Returns how others can change a file or folder, by ssh's rule: this user or root must own it, and
+ * neither group nor others may write. Returns undefined if they can't, or without a `uid` (Windows).
  */
 export function exposureOf(path: string, uid: number | undefined): Exposure | undefined {
   const found = uid === undefined ? undefined : statSync(path, { throwIfNoEntry: false });
@@ -22,7 +22,7 @@ export function exposureOf(path: string, uid: number | undefined): Exposure | un
       uid === 0 ? ['sudo', '-u', `#${found.uid}`, 'gpucloud'] : ['chown', String(uid), path];
     return { message, remedy };
   }
-  // In a sticky folder, as /tmp is one, nobody can replace the file of another.
+  // In a sticky folder, such as /tmp, nobody can replace another user's file.
   const isSticky = found.isDirectory() && (found.mode & 0o1000) !== 0;
   if ((found.mode & 0o022) === 0 || isSticky) return undefined;
   const mode = (found.mode & 0o777).toString(8).padStart(4, '0');
@@ -33,8 +33,8 @@ export function exposureOf(path: string, uid: number | undefined): Exposure | un
 }
 
 /**
- * How others can change the config file or replace it, and with it a key, address or command. The
- * file need not exist yet.
+ * Returns how others can change or replace the config file, and with it a key, address or command. The
+ * file may not exist yet.
  */
 export function exposureOfConfig(config: string, uid: number | undefined): Exposure | undefined {
   const file = existsSync(config) ? realpathSync(config) : config;

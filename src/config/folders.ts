@@ -1,26 +1,25 @@
 import { posix, win32 } from 'node:path';
 import { CliError, usageError } from '../errors.ts';
 
-/** Where gpucloud keeps what lasts. Each is judged when it is read, not before. */
+/** gpucloud's permanent folders. Each is checked when it is used. */
 export interface Folders {
-  /** Profiles and keys. Throws CliError('storage') when the system names no place for it. */
+  /** Profiles and keys. Throws CliError('storage') if the system has no place for them. */
   readonly config: string;
   /** The journal of rented instances, the sandbox. Throws as `config`. */
   readonly state: string;
-  /** What can be had again, such as names for completion. Throws as `config`. */
+  /** Replaceable data, such as names for completion. Throws as `config`. */
   readonly cache: string;
 }
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * The folders of this user, by the custom of the platform: XDG on Linux and its like, Library on
- * macOS, AppData on Windows. GPUCLOUD_CONFIG_DIR and GPUCLOUD_STATE_DIR name whole folders and go
- * first; a cache follows the state folder when that is named, so that two variables set a run apart
- * from the user's own files altogether.
+ * Returns this user's folders by platform convention: XDG on Linux, Library on macOS, AppData on
+ * Windows. GPUCLOUD_CONFIG_DIR and GPUCLOUD_STATE_DIR name whole folders and take precedence. The cache
+ * follows GPUCLOUD_STATE_DIR, so two variables isolate a run from the user's files.
  *
- * Nothing depends on the working folder: a relative path in our own variables is CliError('usage'),
- * one in XDG_* or AppData counts as not set, as the XDG specification demands.
+ * Nothing depends on the working folder: a relative path in our variables is CliError('usage'), one
+ * in XDG_* or AppData is ignored, as the XDG specification requires.
  */
 export function folders(env: Environment, home: string | undefined, platform: string): Folders {
   const { join, isAbsolute } = platform === 'win32' ? win32 : posix;
@@ -31,7 +30,7 @@ export function folders(env: Environment, home: string | undefined, platform: st
     const path = env[variable];
     if (path === undefined || path === '') return undefined;
     if (!isAbsolute(path)) {
-      throw usageError(`${variable}: a folder is named by its absolute path, and not "${path}"`);
+      throw usageError(`${variable}: must be an absolute path, not "${path}"`);
     }
     return path;
   };
@@ -41,7 +40,7 @@ export function folders(env: Environment, home: string | undefined, platform: st
   const place = (kind: string, path: string | undefined, remedy: string): string => {
     if (path !== undefined) return path;
     const missing = platform === 'win32' ? 'user profile folder' : 'home folder';
-    throw new CliError('storage', `there is no ${missing} to keep ${kind} in`, {
+    throw new CliError('storage', `no ${missing} for ${kind}`, {
       hint: `set ${remedy} to an absolute path`,
     });
   };
@@ -76,10 +75,7 @@ export function folders(env: Environment, home: string | undefined, platform: st
   };
 }
 
-/**
- * The home folder as the environment names it, which counts first; to ask the system itself takes
- * longer than all else that is done here.
- */
+/** The home folder from the environment, which takes precedence. Asking the system is slow. */
 export function namedHome(env: Environment, platform: string): string | undefined {
   return platform === 'win32' ? env.USERPROFILE : env.HOME;
 }
@@ -104,7 +100,7 @@ const XDG: Places = {
   cache: { variable: 'XDG_CACHE_HOME', base: ['.cache'], parts: ['gpucloud'] },
 };
 
-/** macOS and Windows keep no state folder apart, so it is a folder in the next best one. */
+/** macOS and Windows have no state folder, so it is inside another one. */
 const PLACES: Readonly<Record<string, Places>> = {
   darwin: {
     config: { variable: '', base: ['Library', 'Application Support'], parts: ['gpucloud'] },

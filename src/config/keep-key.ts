@@ -9,9 +9,9 @@ import type { Config } from './store.ts';
 export interface NewKey {
   readonly profile: string;
   readonly key: string;
-  /** Where to store it; undefined for the keyring where there is one, and else the file. */
+  /** Where to store it; undefined for the keyring if there is one, otherwise the file. */
   readonly store: Store | undefined;
-  /** The command that prints it, when a password manager holds it. */
+  /** The password manager's command that prints it. */
   readonly command?: readonly string[] | undefined;
 }
 
@@ -19,11 +19,11 @@ export interface KeptKey {
   /** The config file as it is now. */
   readonly file: ConfigFile;
   readonly place: KeyPlace;
-  /** Why the keyring did not take the key, when it is in the file for that. */
+  /** Why the keyring did not store the key, if it is in the file for that reason. */
   readonly noKeyring?: CliError;
 }
 
-/** What keeping a key needs; a Context is one. */
+/** What storing a key needs; a Context has all of it. */
 interface KeyStores {
   config(): Promise<Config>;
   keys(): Promise<Keys>;
@@ -31,10 +31,10 @@ interface KeyStores {
 }
 
 /**
- * Stores a key, and then has the config file name its place. What it replaces stays until the file is
- * written; an entry of the keyring that nothing names is removed again.
+ * Stores a key, then writes its place to the config file. The replaced key stays until the file is
+ * written; a keyring entry that nothing refers to is removed again.
  *
- * Throws CliError('storage') when a keyring that was asked for can't keep it.
+ * Throws CliError('storage') if a requested keyring can't store it.
  */
 export async function keepKey(
   wanted: NewKey,
@@ -74,7 +74,7 @@ async function storeKey(
   }
 }
 
-/** Removes a key that nothing names any more; a failure is a warning. */
+/** Removes an unused key; a failure is a warning. */
 async function forgetKey(
   profile: string,
   place: KeyPlace | undefined,

@@ -2,19 +2,18 @@ import { CliError } from '../errors.ts';
 import { errorCode } from '../files/error-code.ts';
 import type { Start } from '../programs.ts';
 
-/** Milliseconds: somebody may have to type a passphrase or to touch a token. */
+/** In milliseconds: a person may have to type a passphrase or touch a token. */
 const PATIENCE = 60_000;
 
-/** Far more than any key. */
+/** In bytes; far more than any key. */
 const MOST = 64 * 1024;
 
 /**
- * Runs the command of a password manager, and answers the first line that it prints: `pass` and its
- * like keep notes in those below. It has the terminal for its own questions, and what it says on
- * stderr goes to `complain`; what it prints is never repeated. It is ended after a minute.
+ * Runs a password manager's command and returns its first output line; `pass` and others keep notes
+ * below it. The command may use the terminal for prompts; its stderr goes to `complain`, its output is
+ * never printed. It is ended after a minute.
  *
- * Throws CliError('authentication'), or the reason of `stop`, whatever the command printed by then:
- * whoever waits for a key wants nothing else of it.
+ * Throws CliError('authentication'), or the reason of `stop`.
  */
 export async function runKeyCommand(
   argv: readonly string[],
@@ -39,7 +38,7 @@ export async function runKeyCommand(
     const why = errorCode(error);
     throw failed(
       whose,
-      why === 'ENOENT' ? `there is no program "${file}" on PATH` : `it can't be started (${why})`,
+      why === 'ENOENT' ? `"${file}" is not on PATH` : `it can't be started (${why})`,
     );
   });
   stop.throwIfAborted();
@@ -47,7 +46,7 @@ export async function runKeyCommand(
     throw failed(
       whose,
       running.isLate
-        ? `it had not ended after ${PATIENCE / 1000} s, so it was ended`
+        ? `it timed out after ${PATIENCE / 1000} s`
         : `it ended with exit code ${code}`,
     );
   }
@@ -57,7 +56,7 @@ export async function runKeyCommand(
 }
 
 function failed(whose: string, what: string): CliError {
-  return new CliError('authentication', `The key command of ${whose} gave no key: ${what}.`, {
-    hint: 'run it by hand to see why; another place for the key: gpucloud login --store keyring|file',
+  return new CliError('authentication', `The key command of ${whose} returned no key: ${what}.`, {
+    hint: 'run it by hand to see why, or store the key elsewhere: gpucloud login --store keyring|file',
   });
 }

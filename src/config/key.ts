@@ -1,18 +1,18 @@
 import type { Profile } from './file.ts';
 
-/** Where the key of a profile rests. */
+/** Where a profile's key is stored. */
 export type KeyPlace =
   /** In config.json itself. */
   | { readonly kind: 'file'; readonly key: string }
   /** In the system's keyring, under this account of the service `gpucloud`. */
   | { readonly kind: 'keyring'; readonly entry: string }
-  /** With a password manager, whose command prints it. */
+  /** In a password manager, whose command prints it. */
   | { readonly kind: 'command'; readonly argv: readonly string[] };
 
 export const STORES = ['keyring', 'file', 'command'] as const;
 export type Store = (typeof STORES)[number];
 
-/** The one place that knows how a profile names where its key is; undefined when it has none. */
+/** The only place that reads where a profile's key is; undefined without a key. */
 export function keyPlace(profile: Profile | undefined): KeyPlace | undefined {
   const { api_key: key, keyring: entry, key_command: argv }: Partial<Profile> = profile ?? {};
   if (key !== undefined) return { kind: 'file', key };

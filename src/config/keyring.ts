@@ -2,18 +2,18 @@ import { faultOf } from '../files/error-code.ts';
 import type { Start } from '../programs.ts';
 
 interface Keyring {
-  /** undefined where there is no such entry. Throws {@link NoKeyring}. */
+  /** Returns undefined without such an entry. Throws {@link NoKeyring}. */
   get(entry: string): Promise<string | undefined>;
-  /** Puts the key there, and has seen it come out again. Throws {@link NoKeyring}. */
+  /** Stores the key and reads it back. Throws {@link NoKeyring}. */
   set(entry: string, key: string): Promise<void>;
-  /** Whether there was one. Throws {@link NoKeyring}. */
+  /** Returns whether there was one. Throws {@link NoKeyring}. */
   delete(entry: string): Promise<boolean>;
 }
 
-/** The keyring could not be asked; the message says why, and never holds a key. */
+/** The keyring is unusable; the message says why and contains no key. */
 export class NoKeyring extends Error {}
 
-/** The service under which the entries stand in the keyring. */
+/** The service name of our keyring entries. */
 export const SERVICE = 'gpucloud';
 
 /** Milliseconds. A keyring that shows a window of its own may take longer than a command can. */
@@ -23,13 +23,13 @@ type Question =
   | { readonly op: 'get' | 'delete'; readonly account: string }
   | { readonly op: 'set'; readonly account: string; readonly key: string };
 
-/** Asks through a process of its own (see src/keyring.ts), which is ended after three seconds. */
+/** Asks through a separate process (see src/keyring.ts), which is ended after three seconds. */
 export function openKeyring(
   helper: (() => { file: string; args: readonly string[] }) | undefined,
   start: Start,
 ): Keyring {
   async function ask(question: Question): Promise<unknown> {
-    if (helper === undefined) throw new NoKeyring('no keyring can be reached from here');
+    if (helper === undefined) throw new NoKeyring('no keyring is available');
     let output = '';
     let complaint = '';
     const running = await start({
@@ -47,7 +47,9 @@ export function openKeyring(
     const answer = parsed(output);
     if (answer === undefined) {
       throw new NoKeyring(
-        running.isLate ? `it did not answer within ${PATIENCE / 1000} s` : withoutAnswer(complaint),
+        running.isLate
+          ? `it did not respond within ${PATIENCE / 1000} s`
+          : withoutAnswer(complaint),
       );
     }
     if ('fault' in answer) throw new NoKeyring(words(answer.fault));
@@ -77,14 +79,14 @@ function parsed(text: string): { fault: string } | { found: unknown } | undefine
   }
 }
 
-/** The library is an optional part, which an install of gpucloud alone does not bring. */
+/** The library is optional and not part of gpucloud's package. */
 function withoutAnswer(complaint: string): string {
   return /Cannot find (module|native binding)/.test(complaint)
     ? 'its library is not installed (npm install -g @napi-rs/keyring)'
-    : 'its program gave no answer';
+    : 'its program returned nothing';
 }
 
-/** What D-Bus and others say of a system without a keyring is long and helps nobody. */
+/** Shortens long D-Bus messages about a system without a keyring. */
 function words(fault: string): string {
   if (
     /autolaunch|DBUS_SESSION_BUS_ADDRESS|ServiceUnknown|not provided by any|No such file|Connection refused|\$DISPLAY/i.test(
@@ -94,6 +96,6 @@ function words(fault: string): string {
     return 'no secret service runs here';
   }
   if (/locked|dismissed/i.test(fault)) return 'it is locked';
-  if (/did not receive a reply|timeout/i.test(fault)) return 'it did not answer';
+  if (/did not receive a reply|timeout/i.test(fault)) return 'it did not respond';
   return fault.slice(0, 200);
 }

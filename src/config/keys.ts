@@ -6,29 +6,28 @@ import { runKeyCommand } from './key-command.ts';
 import { NoKeyring, openKeyring, SERVICE } from './keyring.ts';
 
 interface KeysSettings {
-  /** The program that asks the system's keyring; undefined where there is none. */
+  /** The program that accesses the system's keyring; undefined if there is none. */
   readonly helper: (() => { file: string; args: readonly string[] }) | undefined;
   readonly start: Start;
-  /** The first interrupt: what is asked ends by it. */
+  /** The first interrupt, which ends the access. */
   readonly stop: AbortSignal;
-  /** Gets what the command of a password manager says on its stderr. */
+  /** Receives the stderr of a password manager's command. */
   complain(text: string): void;
 }
 
-/** The places where keys rest. */
+/** The places where keys are stored. */
 export interface Keys {
   /**
-   * The key of a profile. Throws CliError('authentication') where its place has none, or can't be
-   * asked, and the reason of `stop`.
+   * Reads a profile's key. Throws CliError('authentication') if its place has none or is unusable, and
+   * the reason of `stop`.
    */
   read(profile: string, place: KeyPlace): Promise<string>;
   /**
-   * Puts a key into the system's keyring under an entry of its own, so that the entry it replaces
-   * stands until the profile no longer names it. Throws CliError('storage') with the reason, and
-   * the reason of `stop` where it was not kept for that.
+   * Stores a key in the system's keyring under a new entry, so the replaced one stays until the profile
+   * no longer refers to it. Throws CliError('storage') with the cause, and the reason of `stop`.
    */
   putIntoKeyring(profile: string, key: string): Promise<KeyPlace & { kind: 'keyring' }>;
-  /** Takes a key out of its place, where that is not config.json. Throws CliError('storage'). */
+  /** Removes a key from its place, except config.json. Throws CliError('storage'). */
   remove(profile: string, place: KeyPlace | undefined): Promise<void>;
 }
 
@@ -62,13 +61,13 @@ export function openKeys({ helper, start, stop, complain }: KeysSettings): Keys 
       const entry = `${profile} ${randomUUID().slice(0, 8)}`;
       await orExplain(
         keyring.set(entry, key).catch((error: unknown) => {
-          // Ctrl-C ended its program, and is no fault of the keyring that the file would make up for.
+          // Ctrl-C ended its program; that is not a keyring fault that the file would make up for.
           stop.throwIfAborted();
           throw error;
         }),
         (why) =>
           new CliError('storage', `The system keyring can't keep the key: ${why}.`, {
-            hint: 'keep it in a file that only you may read: gpucloud login --store file',
+            hint: 'store it in a file (mode 0600): gpucloud login --store file',
           }),
       );
       return { kind: 'keyring', entry };
@@ -81,7 +80,7 @@ export function openKeys({ helper, start, stop, complain }: KeysSettings): Keys 
         (why) =>
           new CliError(
             'storage',
-            `The profile "${profile}" no longer names its key, but the key could not be taken out of the system keyring: ${why}.`,
+            `Removed the key from profile "${profile}", but could not remove it from the system keyring: ${why}.`,
             {
               hint: `remove it with the keyring's own program: service ${SERVICE}, account "${place.entry}"`,
             },
@@ -104,7 +103,7 @@ function notReadable(profile: string, why: string): CliError {
     'authentication',
     `The key of the profile "${profile}" is in the system keyring, which can't be read: ${why}.`,
     {
-      hint: `unlock it and run the command again, or give the key anew: gpucloud login --profile ${profile} --store file`,
+      hint: `unlock it and try again, or enter the key again: gpucloud login --profile ${profile} --store file`,
     },
   );
 }
@@ -112,7 +111,7 @@ function notReadable(profile: string, why: string): CliError {
 function gone(profile: string, entry: string): CliError {
   return new CliError(
     'authentication',
-    `The key of the profile "${profile}" is not in the system keyring any more (service ${SERVICE}, account "${entry}").`,
-    { hint: `give it anew: gpucloud login --profile ${profile}` },
+    `The key of the profile "${profile}" is no longer in the system keyring (service ${SERVICE}, account "${entry}").`,
+    { hint: `enter it again: gpucloud login --profile ${profile}` },
   );
 }

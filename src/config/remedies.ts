@@ -3,9 +3,9 @@ import { type ConfigFile, type Profile, profileNames, profileOf } from './file.t
 import { keyPlace } from './key.ts';
 import type { Settings } from './resolve.ts';
 
-/** What to do when the service refuses the key in force (401, 403). */
+/** The hint if the service refuses the active key (401, 403). */
 export function refusedKeyRemedy({ apiKey, profile }: Settings): string {
-  // A key that is stored by a login would be passed over: the environment goes first.
+  // The environment overrides a key stored by a login.
   if (apiKey?.source === 'environment') {
     return 'The key comes from GPUCLOUD_API_KEY: correct it there, or unset it to use the key that "gpucloud login" stores.';
   }
@@ -25,18 +25,18 @@ function noKeyRemedy({ profile, sandbox }: Settings, file: ConfigFile): string {
   const others = profileNames(file).filter((name) => keyPlace(profileOf(file, name)) !== undefined);
   const named = profile === undefined || sandbox ? undefined : profile.value;
   if (named !== undefined && profileOf(file, named) !== undefined) {
-    return `the profile "${named}" has none; give it one: gpucloud login --profile ${named}`;
+    return `profile "${named}" has no key; add one: gpucloud login --profile ${named}`;
   }
   const [first, ...more] = others;
   if (first !== undefined) {
     return more.length === 0
-      ? `the profile "${first}" has one; choose it: gpucloud profiles use ${first}`
+      ? `the profile "${first}" has a key; use it: gpucloud profiles use ${first}`
       : `choose a profile that has one: gpucloud profiles use NAME (${others.join(', ')})`;
   }
   return 'Try the sandbox: gpucloud --profile sandbox …, or sign in: gpucloud login';
 }
 
-/** What to ask before a key or an address in a profile is replaced; undefined if nothing is lost. */
+/** The question before a profile's key or address is replaced; undefined if nothing is lost. */
 export function replaceQuestion(
   name: string,
   before: Profile | undefined,
@@ -47,7 +47,7 @@ export function replaceQuestion(
   if (keyPlace(before) !== undefined) {
     const owner = account?.email ?? account?.name;
     const whose = owner ? `${base_url}, ${owner}` : base_url;
-    return `Replace the key in the profile "${name}" (${whose})? The old key keeps working, but is forgotten here.`;
+    return `Replace the key in the profile "${name}" (${whose})? The old key keeps working but is removed here.`;
   }
   return address === undefined || base_url === address
     ? undefined

@@ -11,9 +11,9 @@ export interface Sourced<T> {
   readonly source: 'flag' | 'environment' | 'profile' | 'default';
 }
 
-/** What is in force for one command: flag > environment > profile > default. */
+/** A command's active settings: flag > environment > profile > default. */
 export interface Settings {
-  /** The profile in force; undefined when there is none and none was asked for. */
+  /** The active profile; undefined if there is none and none was requested. */
   readonly profile: Sourced<string> | undefined;
   /** The built-in profile `sandbox`, which serves itself: it has no base URL and no key. */
   readonly sandbox: boolean;
@@ -25,7 +25,7 @@ export interface Settings {
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** The global flags that have a say, as they were given. */
+/** The global flags that matter here, as given. */
 export interface SettingsFlags {
   readonly profile?: string;
   readonly baseUrl?: string;
@@ -38,7 +38,7 @@ const SANDBOX_SETTINGS = {
   account: undefined,
 } as const;
 
-/** The settings without a stored key, which is read when it is needed. */
+/** The settings without a stored key, which is read on demand. */
 export interface Resolved {
   readonly settings: Settings;
   readonly storedKey: StoredKey | undefined;
@@ -99,7 +99,7 @@ export function resolveSettings(
   const isOwn = mine?.kind === 'file' && fromEnvironment?.value === mine.key;
   return {
     settings: {
-      // A current profile of which nothing is used is not in force: its name would mislead.
+      // A current profile of which nothing is used is not active: its name would mislead.
       profile: chosen?.source === 'profile' && !atHome ? undefined : chosen,
       sandbox: false,
       baseUrl: base,
@@ -159,7 +159,7 @@ function sandboxHolds(sandbox: Sourced<string>, given: Sourced<string> | undefin
   }
   throw usageError(
     `${nameOf('profile', sandbox)} ${SANDBOX} and ${nameOf('base-url', given)} contradict each other: the sandbox serves itself and has no base URL`,
-    'give the one or the other',
+    'use only one',
   );
 }
 
@@ -175,12 +175,12 @@ function storedProfile(file: ConfigFile, chosen: Sourced<string>): Profile {
     return profile;
   }
   const names = profileNames(file);
-  const there = `there are: ${names.join(', ')}`;
+  const there = `profiles: ${names.join(', ')}`;
   const meant = nearest(chosen.value, names);
   if (chosen.source === 'profile') {
     throw usageError(
       `the current profile "${chosen.value}" does not exist; ${there}`,
-      'choose one: gpucloud profiles use NAME',
+      'select one: gpucloud profiles use NAME',
     );
   }
   throw usageError(

@@ -19,7 +19,7 @@ import { replaceFile, syncFolder } from '../files/replace.ts';
 import { type ConfigFile, emptyFile, ownNamesOnly } from './file.ts';
 import { wrongPart } from './schema.ts';
 
-/** The file of profiles. Each call reads it again. */
+/** The profile file. Each call reads it again. */
 export interface Config {
   /** The path of config.json, which need not exist. */
   readonly path: string;
@@ -29,10 +29,9 @@ export interface Config {
    */
   read(): Promise<ConfigFile>;
   /**
-   * The one way to write: `edit` gets the file as it is under the lock and returns the file to write.
-   * Returns what is on disk afterwards. What `edit` throws comes out as it is.
-   * Throws CliError('storage') when the file can't be used or the change can't be saved; the file is
-   * then as it was.
+   * The only way to write. `edit` gets the file under the lock and returns the new one. Returns what is
+   * on disk afterwards; errors of `edit` pass through. Throws CliError('storage') if the file is unusable
+   * or the change can't be saved; the file then stays unchanged.
    */
   change(edit: (file: ConfigFile) => ConfigFile): Promise<ConfigFile>;
 }
@@ -99,7 +98,7 @@ async function openConf(path: string, written: (text: string) => void = () => un
   });
 }
 
-/** Throws CliError('storage') that names `path`, and repeats nothing of the text: it may be a key. */
+/** Throws CliError('storage') with `path` but without the text, which may be a key. */
 function parseConfig(path: string, text: string): ConfigFile {
   if (text.includes('\ufffd')) throw unusable(path, 'it is not UTF-8 text');
   if (text.trim() === '') throw unusable(path, 'it is empty');
@@ -107,7 +106,7 @@ function parseConfig(path: string, text: string): ConfigFile {
   try {
     value = JSON.parse(text.replace(/^\ufeff/, ''));
   } catch {
-    throw unusable(path, 'it is not JSON, or a part of it only');
+    throw unusable(path, 'it is not complete JSON');
   }
   const wrong = wrongPart(value);
   if (wrong !== undefined) {
@@ -203,7 +202,7 @@ export async function locked<T>(
     if (started) throw error;
     const what =
       errorCode(error) === 'ELOCKED'
-        ? 'another gpucloud is changing the file and does not come to an end'
+        ? 'another gpucloud process is still changing the file'
         : `it can't be locked: ${meaning(error)}`;
     throw notSaved(target, what, error);
   }
@@ -211,19 +210,19 @@ export async function locked<T>(
 
 const MEANINGS: Readonly<Record<string, string>> = {
   EACCES: 'permission denied',
-  EPERM: 'the system does not permit it',
+  EPERM: 'the system does not allow it',
   EROFS: 'the file system is read-only',
   ENOSPC: 'no space is left on the disk',
   EDQUOT: 'the disk quota is used up',
-  EFBIG: 'the system does not let a file grow that large',
+  EFBIG: 'the file would exceed the size limit',
   EISDIR: 'it is a folder',
-  ENOTDIR: 'a part of the path is not a folder',
-  ELOOP: 'too many links lead on from it',
-  EIO: 'the disk does not answer as it should',
+  ENOTDIR: 'part of the path is not a folder',
+  ELOOP: 'too many links',
+  EIO: 'the disk has an I/O error',
   EMFILE: 'too many files are open',
 };
 
-/** What a file system's error means, without its path: `permission denied`. */
+/** A file system error as text, without its path: `permission denied`. */
 function meaning(error: unknown): string {
   const code = errorCode(error);
   return code === undefined ? 'an unexpected error' : (MEANINGS[code] ?? code);
@@ -231,14 +230,14 @@ function meaning(error: unknown): string {
 
 /** A file that is left as it is, because this program would not write it so. */
 function unusable(path: string, what: string, cause?: unknown): CliError {
-  return new CliError('storage', `${path}: ${what}. It was left as it is.`, {
+  return new CliError('storage', `${path}: ${what}. It was not changed.`, {
     hint: 'correct the file, or move it away and run: gpucloud login',
     resource: path,
     cause,
   });
 }
 
-/** A change that is not on the disk. What was there before still is. */
+/** A change that is not on disk; the previous content still is. */
 function notSaved(path: string, what: string, cause?: unknown): CliError {
   return new CliError('storage', `${path}: the change was not saved: ${what}`, {
     hint: 'the settings are as they were before; GPUCLOUD_CONFIG_DIR names another folder',

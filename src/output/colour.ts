@@ -4,7 +4,7 @@ export type Paint = (colour: Colour | undefined, text: string) => string;
 
 export const unpainted: Paint = (_colour, text) => text;
 
-/** chalk costs several milliseconds to load, so that only what paints brings it in. */
+/** chalk takes milliseconds to load, so it loads only for coloured output. */
 export async function paintFor(colour: boolean): Promise<Paint> {
   if (!colour) return unpainted;
   const { Chalk } = await import('chalk');

@@ -21,7 +21,7 @@ export { checkColumns, parseFormat } from './settings.ts';
 export { terminalColumns, wrapped } from './width.ts';
 
 interface OutputOptions {
-  /** May be opened by being asked for. */
+  /** Opened at its first use. */
   readonly stdout: Writable & { isTTY?: boolean; columns?: number; rows?: number };
   /** The way to a stdout that is no terminal, without opening it; see Host. */
   readonly syncWrite?: SyncWrite;

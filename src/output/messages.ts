@@ -9,7 +9,7 @@ import { lacksRoubleSign, withoutRoubleSign } from './table/rouble.ts';
 import { terminalColumns, wrapped } from './width.ts';
 
 export interface MessagesOptions {
-  /** May be opened by being asked for. */
+  /** Opened at its first use. */
   readonly stderr: Terminal;
   /** For TERM; left out, the terminal is taken for an able one. */
   readonly env?: Readonly<Record<string, string | undefined>>;

@@ -4,9 +4,9 @@ import { connect, Socket } from 'node:net';
 // Whoever follows may have nothing to write for hours, and only a write is told that the reader has
 // gone: `... --follow | head -1` would not end. The system knows before.
 
-/** What short commands are done within, so that they pay for none of this; in milliseconds. */
+/** Milliseconds in which short commands finish, so they don't start this. */
 const SHORT_MS = 500;
-/** Between two looks, where the system has to be asked. */
+/** Milliseconds between two checks, where the system must be polled. */
 const LOOK_MS = 1_000;
 
 /**

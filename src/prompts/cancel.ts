@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 import { CliError } from '../errors.ts';
 
-/** The error of a question that nobody answers; a signal's own reason goes first. */
+/** The error of a cancelled question; a signal's own reason takes precedence. */
 export function cancelled(reason: unknown): CliError {
   if (reason instanceof CliError) return reason;
   return new CliError('interrupted', 'Cancelled.');

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import type { Context } from '../context.ts';
 import { inThrowawayFolder } from '../files/throwaway-folder.ts';
 
-/** Milliseconds after which a browser that requested nothing is given up. */
+/** Milliseconds to wait for a browser that requests nothing. */
 const PATIENCE = 30_000;
 
 /**
@@ -45,7 +45,7 @@ function pageTo(address: string): string {
 `;
 }
 
-/** Starts the browser, which requests the link some time later. Resolves only if none starts. */
+/** Starts the browser, which requests the link later. Resolves only if none starts. */
 async function launch(page: string, { host }: Context): Promise<string> {
   if (await host.openFile?.(page)) await new Promise<never>(() => undefined);
   return 'No browser found.';

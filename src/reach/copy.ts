@@ -18,14 +18,14 @@ export function parseCopy(paths: readonly string[], platform: string): Copy {
   const target = places.at(-1);
   const sources = places.slice(0, -1);
   if (target === undefined || sources.length === 0) {
-    throw refused('at least two paths are needed, from where and to where');
+    throw refused('needs at least two paths: source and target');
   }
   const instances = [...new Set(sources.map(({ instance }) => instance))];
   const ends = { sources: sources.map(({ path }) => path), target: target.path };
   if (target.instance !== undefined) {
     if (instances.some((instance) => instance !== undefined)) {
       throw refused(
-        'what is copied to a machine comes from here, not from a machine',
+        'the source of a copy to an instance must be on this computer',
         'copy it here first, or log in and copy there: gpucloud instances ssh NAME',
       );
     }
@@ -33,10 +33,10 @@ export function parseCopy(paths: readonly string[], platform: string): Copy {
   }
   const [from] = instances;
   if (instances.length > 1) {
-    throw refused('the sources are in several places; one machine is copied from at a time');
+    throw refused('all sources must be on the same instance');
   }
   if (from === undefined) {
-    throw refused('none of these is on a machine, which is written INSTANCE:PATH');
+    throw refused('one path must be on an instance: INSTANCE:PATH');
   }
   return { instance: from, from: 'instance', ...ends };
 }
@@ -56,7 +56,7 @@ function parsePlace(text: string, platform: string): Place {
     return { instance: undefined, path: text };
   }
   if (instance.includes('@')) {
-    throw usageError(`PATH "${text}": the user is not part of it`, 'name the user with --user');
+    throw usageError(`PATH "${text}": must not contain a user`, 'set the user with --user');
   }
   return { instance, path };
 }

@@ -45,7 +45,7 @@ export async function connectionsOf(
   }));
 }
 
-/** The endpoint that is meant if none is named: the main one, or the only one. */
+/** The default endpoint: the main one, or the only one. */
 export function mainOf(connections: readonly Connection[]): Connection | undefined {
   return (
     connections.find((connection) => connection.is_main) ??
@@ -118,7 +118,7 @@ function linkIn(item: unknown): string | undefined {
   return LINK_FIELDS.map((name) => textField(item, name)).find((one) => one !== undefined);
 }
 
-/** A web link; any other scheme could start a program on the person's computer. */
+/** A web link; any other scheme could start a local program. */
 function webLink(text: string | undefined): string | null {
   if (text === undefined || !URL.canParse(text)) return null;
   const { protocol, href } = new URL(text);
@@ -126,9 +126,9 @@ function webLink(text: string | undefined): string | null {
 }
 
 /**
- * The template that a machine was made from. Inside an instance its fields are not documented, so
- * it is looked for in the list by whatever of id, slug and name is there.
- * undefined when the machine has none, or none that the list knows.
+ * Returns the template that an instance was created from. Its fields inside an instance are not
+ * documented, so it is searched in the list by ID, slug or name. Returns undefined if the instance
+ * has no template, or an unknown one.
  */
 async function templateOf(instance: Instance, api: Api): Promise<Template | undefined> {
   const inside = instance.application_template;

@@ -10,12 +10,12 @@ export async function knownHostsFile(context: Context): Promise<string> {
   const path = join((await context.folders()).state, 'ssh', 'known_hosts');
   try {
     await privateFolder(dirname(path));
-    // ssh would make it readable for everybody.
+    // ssh would create it readable for everybody.
     await (await open(path, 'a', 0o600)).close();
   } catch (error) {
     throw new CliError(
       'storage',
-      `The file of host keys could not be made: ${path} (${faultOf(error)}).`,
+      `Could not create the host key file ${path} (${faultOf(error)}).`,
       { cause: error },
     );
   }

@@ -11,15 +11,15 @@ import { type SshEndpoint, sshEndpoint } from '../watch/ssh-endpoint.ts';
 import { knownHostsFile } from './known-hosts.ts';
 import type { SshOptions } from './ssh-argv.ts';
 
-/** How an instance is to be entered. */
+/** How to connect to an instance. */
 export interface HowToReach extends Omit<SshOptions, 'knownHosts'> {
   readonly user: string | undefined;
   readonly port: number | undefined;
-  /** Wait until SSH answers; undefined to try at once. */
+  /** Wait until SSH responds; undefined to try at once. */
   readonly wait: WaitTimes | undefined;
 }
 
-/** An instance that ssh can try to enter. */
+/** An instance that ssh can try to connect to. */
 export interface Reached {
   readonly target: Target;
   readonly instance: Instance;
@@ -30,7 +30,7 @@ export interface Reached {
 /**
  * Finds and reads an instance, and its SSH endpoint.
  *
- * @throws CliError `wrongState` with the next command if it can't be entered now.
+ * @throws CliError `wrongState` with the next command if it can't be reached now.
  */
 export async function reach(typed: string, how: HowToReach, context: Context): Promise<Reached> {
   const target = await findInstance(typed, context);
@@ -60,17 +60,17 @@ async function readInstance(
 }
 
 /**
- * Refuses a status in which no instance can be entered. INSTALLING can: SSH is available by then
- * (API document: Instance status). Returns a warning for a status that promises nothing.
+ * Refuses a status in which SSH can't work. In INSTALLING it can (API document: Instance status).
+ * Returns a warning for an uncertain status.
  */
 function ensureEnterable(instance: Instance, { id, name: typed }: Target): string | undefined {
   const { status, failure_reason: reason, ip_address: address } = instance;
   const name = instance.name ?? typed;
   if (hasSsh(status)) return undefined;
   if (INSTANCE_STATUSES.includes(status) && status !== 'ERROR') {
-    throw new CliError('wrongState', `${name} is ${status}: it can't be entered now.`, {
+    throw new CliError('wrongState', `${name} is ${status}: can't connect now.`, {
       resource: id,
-      // A tunnel waits out the statuses that pass by themselves.
+      // A tunnel waits out temporary statuses.
       retryable: leadsTo('ACTIVE', status),
       hint: nextStep(status, typedName(name, id), 'ssh'),
     });
@@ -82,5 +82,5 @@ function ensureEnterable(instance: Instance, { id, name: typed }: Target): strin
       hint: `gpucloud instances events ${typedName(name, id)}`,
     });
   }
-  return `${name} is ${status}${why}; it is tried all the same.`;
+  return `${name} is ${status}${why}; trying anyway.`;
 }

@@ -9,7 +9,7 @@ import { notStarted, startSsh, type Trouble, troubleIn } from './ssh-process.ts'
 /** ssh's own failures; a remote command may end with it too. */
 const SSH_FAILED = 255;
 
-/** Milliseconds in which an instance has shown why ssh fails. */
+/** Milliseconds for finding out why ssh failed. */
 const PROBE_TIMEOUT = 10_000;
 
 /**
@@ -62,7 +62,7 @@ async function probe({ endpoint, ssh }: Reached, context: Context): Promise<Trou
   }
 }
 
-/** What a person can do about it. */
+/** Returns the hint for a person. */
 export function troubleText(
   trouble: Trouble,
   { target, instance, endpoint, ssh }: Reached,
@@ -71,7 +71,7 @@ export function troubleText(
   switch (trouble) {
     case 'hostKey': {
       const forget = ['ssh-keygen', '-f', ssh.knownHosts, '-R', endpoint.id];
-      return `${target.name} (${endpoint.id}) shows another host key than the one that was kept when it was first entered, so nothing was sent to it. Its system may have been set up anew, or somebody answers in its place. When you know that the new key is right, forget the old one: ${shellLine(forget, host.platform)}`;
+      return `${target.name} (${endpoint.id}) has a new host key, so nothing was sent. It may have been reinstalled, or another server responds in its place. If you trust the new key, remove the old one: ${shellLine(forget, host.platform)}`;
     }
     case 'keys': {
       const names = (instance.ssh_keys ?? []).map(
@@ -80,11 +80,11 @@ export function troubleText(
       );
       const there =
         names.length === 0
-          ? 'the service names no key on it'
-          : `the keys on it are ${names.join(', ')}`;
-      return `${target.name} takes none of the keys that were tried: ${there}. Choose the private half of one with --identity FILE.`;
+          ? 'the service lists no keys for it'
+          : `its keys are ${names.join(', ')}`;
+      return `${target.name} refused every key: ${there}. Select a private key with --identity FILE.`;
     }
     case 'unreachable':
-      return `SSH of ${target.name} does not answer at ${endpoint.host} port ${endpoint.port}. Just after a start that takes a while: add --wait.`;
+      return `SSH of ${target.name} does not respond at ${endpoint.host} port ${endpoint.port}. Right after a start, add --wait.`;
   }
 }

@@ -7,16 +7,16 @@ export interface SshOptions {
   readonly knownHosts: string;
   /** A private key file. Without it, ssh chooses among the user's keys. */
   readonly identity?: string | undefined;
-  /** `Key=value`, as in ssh's configuration. They go before our own. */
+  /** `Key=value`, as in ssh's configuration. They precede our own. */
   readonly options: readonly string[];
-  /** More arguments for ssh, each as it is. */
+  /** More arguments for ssh, unchanged. */
   readonly words: readonly string[];
 }
 
 /**
- * The words that ssh and scp share.
+ * The arguments that ssh and scp share.
  *
- * Host keys are stored by instance id. Addresses are reused: a new instance at an old address must
+ * Host keys are stored per instance ID. Addresses are reused: a new instance at an old address must
  * not look like an attack, nor an attack like a new instance. The service publishes no host keys, so
  * the first one seen is stored, and any other is refused.
  */
@@ -55,7 +55,7 @@ export interface Entering {
   readonly tty?: boolean;
 }
 
-/** The words of `ssh`, the program itself first. */
+/** The command line of `ssh`, starting with the program. */
 export function sshArgv(
   endpoint: SshEndpoint,
   ssh: SshOptions,
@@ -70,7 +70,7 @@ interface Copying extends Omit<Copy, 'instance'> {
   readonly preserve?: boolean;
 }
 
-/** The words of `scp`. */
+/** The command line of `scp`. */
 export function scpArgv(endpoint: SshEndpoint, ssh: SshOptions, copying: Copying): string[] {
   const { user, host, port } = endpoint;
   const there = (path: string) => `${user}@${host.includes(':') ? `[${host}]` : host}:${path}`;
@@ -100,7 +100,7 @@ export interface Forwarding {
   readonly remote: number;
 }
 
-/** The words of the `ssh` that holds a tunnel, on loopback at both ends. */
+/** The command line of the `ssh` that holds a tunnel, on loopback at both ends. */
 export function tunnelArgv(
   endpoint: SshEndpoint,
   ssh: SshOptions,

@@ -10,20 +10,20 @@ import { mayBill } from '../rules/statuses.ts';
 import { knownSshEndpoint, type SshEndpoint } from '../watch/ssh-endpoint.ts';
 import { configWord } from './ssh-argv.ts';
 
-/** An instance under the names that ssh finds it by. */
+/** An instance with its host names for ssh. */
 export interface HostEntry {
   /** `gpucloud-NAME` if no other instance has that name, and `gpucloud-ID`. */
   readonly hosts: readonly string[];
   readonly endpoint: SshEndpoint;
 }
 
-/** The entries of all instances that ssh can enter. */
+/** The entries of all instances that ssh can reach. */
 export function hostEntries(instances: readonly Instance[]): HostEntry[] {
   const uses = new Map<string, number>();
   for (const { id, name } of instances) uses.set(name ?? id, (uses.get(name ?? id) ?? 0) + 1);
   return instances.flatMap((instance) => {
     const { id, status, name } = instance;
-    // A terminating instance can't be entered, although it may still have an address.
+    // A terminating instance can't be reached, although it may still have an address.
     const endpoint = mayBill(status) ? knownSshEndpoint(instance) : undefined;
     if (endpoint === undefined) return [];
     const own = name != null && isHostName(name) && uses.get(name) === 1;
@@ -62,7 +62,7 @@ export async function hostsFile(context: Context): Promise<HostsFile> {
   const folder = join((await context.folders()).state, 'ssh');
   const { profile } = await context.settings();
   return {
-    // No profile has a name with "@". ssh's pattern passes over names that begin with a dot.
+    // Profile names contain no "@". ssh's pattern skips names that start with a dot.
     path: join(folder, `${(profile?.value ?? '@environment').replace(/^\./, '@.')}.conf`),
     include: `Include ${configWord(join(folder, '*.conf'))}`,
   };
@@ -78,7 +78,7 @@ export async function writeHosts({ path, include }: HostsFile, hosts: string): P
   try {
     await replaceFile(path, `${head.join('\n')}\n\n${hosts}`);
   } catch (error) {
-    throw new CliError('storage', `${path} could not be written (${faultOf(error)}).`, {
+    throw new CliError('storage', `Could not write ${path} (${faultOf(error)}).`, {
       cause: error,
     });
   }
@@ -88,9 +88,8 @@ export async function writeHosts({ path, include }: HostsFile, hosts: string): P
 const BYTES = 'latin1';
 
 /**
- * Puts a line at the top of the user's configuration, where it applies to every host. Everything
- * else stays, byte for byte, and so do mode, owner and a symbolic link. Returns false if the line is
- * already there.
+ * Adds a line at the top of the user's configuration, where it applies to every host. Everything else
+ * stays byte for byte, and so do mode, owner and a symbolic link. Returns false if the line exists.
  *
  * @throws CliError `storage`.
  */
@@ -106,8 +105,8 @@ export async function addInclude(config: string, include: string): Promise<boole
     await replaceFile(before?.path ?? config, after, before ? before.keep : {});
     return true;
   } catch (error) {
-    throw new CliError('storage', `${config} could not be changed (${faultOf(error)}).`, {
-      hint: `change it by hand; the line is: ${include}`,
+    throw new CliError('storage', `Could not change ${config} (${faultOf(error)}).`, {
+      hint: `add this line by hand: ${include}`,
       cause: error,
     });
   }

@@ -2,7 +2,7 @@ import { CliError } from '../errors.ts';
 import { errorCode } from '../files/error-code.ts';
 import type { Start } from '../programs.ts';
 
-/** Gets what an ssh in the background prints. */
+/** Receives the output of a background ssh. */
 interface Listener {
   /** The session is open: a tunnel accepts connections. */
   open(): void;
@@ -13,7 +13,7 @@ interface Listener {
 }
 
 interface SshProcess {
-  /** Its exit code, and what it printed last. */
+  /** Its exit code and last output. */
   readonly ended: Promise<{ readonly code: number; readonly output: string }>;
   close(): void;
 }
@@ -86,9 +86,9 @@ export function troubleIn(output: string): Trouble | undefined {
 export function notStarted(file: string, error: unknown): CliError {
   const code = errorCode(error) ?? String(error);
   return code === 'ENOENT'
-    ? new CliError('refused', `There is no ${file} on PATH: machines are entered with OpenSSH.`, {
-        hint: 'install an OpenSSH client (openssh-client on Debian and Ubuntu, an optional feature on Windows); "gpucloud doctor" checks it',
+    ? new CliError('refused', `${file} is not on PATH: gpucloud connects with OpenSSH.`, {
+        hint: 'install an OpenSSH client (openssh-client on Debian and Ubuntu, an optional feature on Windows); check it: gpucloud doctor',
         cause: error,
       })
-    : new CliError('refused', `${file} could not be started (${code}).`, { cause: error });
+    : new CliError('refused', `Could not start ${file} (${code}).`, { cause: error });
 }

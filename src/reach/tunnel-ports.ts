@@ -7,9 +7,9 @@ import { type Connection, connectionsOf, mainOf } from './endpoints.ts';
 import { freePort, isFree } from './ports.ts';
 import type { Reached } from './reach.ts';
 
-/** PORTS as it was typed, before the instance is known. */
+/** PORTS as typed, before the instance is known. */
 interface WantedPorts {
-  /** undefined: the same number as on the instance, or any free one. 0: any free one. */
+  /** undefined: the instance's number, or any free one. 0: any free one. */
   readonly local: number | undefined;
   /** A port, the name of an endpoint, or undefined for the main one. */
   readonly remote: number | string | undefined;
@@ -20,7 +20,7 @@ export function parsePorts(text: string | undefined): WantedPorts {
   if (text === undefined) return { local: undefined, remote: undefined };
   const [, local, remote = text] = /^([0-9]+):(.*)$/s.exec(text) ?? [];
   if (remote === '') {
-    throw usageError(`PORTS "${text}": it is [LOCAL:]REMOTE, with a port or an endpoint's name`);
+    throw usageError(`PORTS "${text}": must be [LOCAL:]REMOTE, with a port or an endpoint name`);
   }
   return {
     local:
@@ -31,14 +31,14 @@ export function parsePorts(text: string | undefined): WantedPorts {
   };
 }
 
-/** The end of a tunnel on the instance. */
+/** The remote end of a tunnel. */
 export interface RemoteEnd {
   readonly port: number;
-  /** The endpoint at that port, if the service names one. */
+  /** The endpoint at that port, if there is one. */
   readonly endpoint: Connection | undefined;
 }
 
-/** Throws CliError('notFound') for an endpoint that does not exist or that SSH can't carry. */
+/** Throws CliError('notFound') for a missing endpoint, or one that SSH can't carry. */
 export async function remoteEnd(
   wanted: WantedPorts['remote'],
   { instance, target }: Reached,
@@ -56,24 +56,24 @@ export async function remoteEnd(
   const names = usable.map(({ name }) => name).join(', ');
   throw new CliError('notFound', missing(wanted, all, target.name), {
     resource: target.id,
-    hint: names === '' ? 'name a port of the machine, such as 8888' : `there are: ${names}`,
+    hint: names === '' ? 'use a port of the instance, such as 8888' : `there are: ${names}`,
   });
 }
 
 function missing(wanted: string | undefined, all: readonly Connection[], instance: string): string {
-  if (wanted === undefined) return `${instance} has no endpoint that is the one to reach.`;
+  if (wanted === undefined) return `${instance} has no main endpoint.`;
   const found = all.find(({ name }) => name === wanted);
-  if (found === undefined) return `PORTS "${wanted}": ${instance} has no endpoint of that name.`;
+  if (found === undefined) return `PORTS "${wanted}": ${instance} has no endpoint with that name.`;
   return isUdp(found.protocol)
     ? `PORTS "${wanted}": it is UDP, which SSH does not carry.`
-    : `PORTS "${wanted}": the service gives no port for it.`;
+    : `PORTS "${wanted}": the service returned no port for it.`;
 }
 
 function isUdp(protocol: string | null): boolean {
   return protocol?.toUpperCase() === 'UDP';
 }
 
-/** Fails if a requested port is in use; without a request, any free port will do. */
+/** Fails if a requested port is in use; without a request, any free port works. */
 export async function localPort(
   wanted: number | undefined,
   { port }: RemoteEnd,
@@ -83,11 +83,11 @@ export async function localPort(
   if (await isFree(wanted ?? port)) return wanted ?? port;
   if (wanted !== undefined) {
     throw usageError(
-      `PORTS "${wanted}:${port}": port ${wanted} of this computer is taken or not yours to take`,
-      `0:${port} takes any that is free`,
+      `PORTS "${wanted}:${port}": local port ${wanted} is in use or needs root`,
+      `to use any free port: 0:${port}`,
     );
   }
   const other = await freePort();
-  context.err.note(`Port ${port} of this computer is taken; ${other} is used.`);
+  context.err.note(`Local port ${port} is in use; using ${other}.`);
   return other;
 }

@@ -6,23 +6,23 @@ import { troubleText } from './run-ssh.ts';
 import { type Forwarding, tunnelArgv } from './ssh-argv.ts';
 import { notStarted, startSsh, troubleIn } from './ssh-process.ts';
 
-/** Milliseconds after which a lost tunnel is given up. */
+/** Milliseconds after which reconnecting stops. */
 const GIVE_UP_AFTER = 10 * 60_000;
 
-/** Milliseconds between two attempts: twice as long each time, up to the second. */
+/** Milliseconds between two attempts; doubles from the first to the second value. */
 const [FIRST_PAUSE, LONGEST_PAUSE] = [1_000, 30_000];
 
 interface HowToHold extends HowToReach {
   readonly reconnect: boolean;
-  /** Prints where the tunnel is, once it is open. A failure closes the tunnel. */
+  /** Prints the tunnel's address, once it is open. A failure closes the tunnel. */
   opened(): Promise<void>;
 }
 
 /**
- * Holds a tunnel until the first interrupt, which is its normal end.
+ * Holds a tunnel until the first interrupt, its normal end.
  *
- * A lost connection is made again, with the instance read again, since its address may have changed.
- * What only a person can fix (another host key, a refused key, a stopped instance) ends it at once.
+ * Reconnects after a lost connection and reads the instance again, since its address may have changed.
+ * Faults that need a person (a new host key, a refused key, a stopped instance) end it at once.
  */
 export async function holdTunnel(
   ports: Forwarding,
@@ -55,7 +55,7 @@ export async function holdTunnel(
     if (lastOpen === undefined || isHopeless || clock.now() - lastOpen > GIVE_UP_AFTER) {
       throw failed(held, reached, context);
     }
-    if (held.opened) err.warn('retrying', `The connection to ${name} was lost; it is made again.`);
+    if (held.opened) err.warn('retrying', `Lost the connection to ${name}; reconnecting.`);
     try {
       await clock.sleep(pause, signal);
     } catch (error) {
@@ -65,14 +65,14 @@ export async function holdTunnel(
     pause = Math.min(pause * 2, LONGEST_PAUSE);
     reached = (await readAgain(id, how, context)) ?? reached;
   }
-  err.note('The tunnel is closed.');
+  err.note('Closed the tunnel.');
 }
 
 interface Held {
   readonly code: number;
-  /** What ssh printed last. */
+  /** ssh's last output. */
   readonly output: string;
-  /** Whether it was open at any time. */
+  /** Whether it was ever open. */
   readonly opened: boolean;
 }
 
@@ -88,7 +88,7 @@ async function holdOnce(
   const waiting: string[] = [];
   const print = (line: string) => {
     const text = explained(line, target.name, ports.remote);
-    // A browser tries again and again.
+    // A browser retries repeatedly.
     if (!printed.has(text)) context.err.note(text);
     printed.add(text);
   };
@@ -102,7 +102,7 @@ async function holdOnce(
         opening.catch(() => child.close());
       },
       say(line) {
-        // After an interrupt, ssh only prints that it ends.
+        // After an interrupt, ssh only reports its end.
         if (context.signal.aborted) return;
         if (opening === undefined) waiting.push(line);
         else print(line);
@@ -123,15 +123,15 @@ async function holdOnce(
   }
 }
 
-/** ssh's message about a port without a listener names neither the port nor what to do. */
+/** ssh's message about a port without a listener shows neither the port nor the next step. */
 function explained(line: string, name: string, port: number): string {
   const [, reason] = /^channel \d+: open failed: (.+)$/.exec(line) ?? [];
   return reason === undefined
     ? line
-    : `Nothing can be reached at port ${port} of ${name} (${reason}): start the program there.`;
+    : `Nothing listens on port ${port} of ${name} (${reason}). Start the program there.`;
 }
 
-/** undefined while the service can't be reached either: then the old endpoint is tried. */
+/** Returns undefined if the service is unreachable too: then the old endpoint is tried. */
 async function readAgain(
   id: string,
   how: HowToReach,
@@ -151,7 +151,7 @@ function failed({ code, output, opened }: Held, reached: Reached, context: Conte
   const { id, name } = reached.target;
   const trouble = troubleIn(output);
   const last = output.trim().split('\n').at(-1)?.trim();
-  const what = opened ? 'The tunnel was lost' : 'The tunnel could not be opened';
+  const what = opened ? 'Lost the tunnel' : 'Could not open the tunnel';
   return new CliError('refused', `${what}: ${last || `ssh ended with ${code}`}`, {
     resource: id,
     retryable: trouble === 'unreachable',

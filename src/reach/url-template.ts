@@ -8,11 +8,11 @@ interface TemplateValues {
 }
 
 /**
- * Puts ip, port and secrets into a `url_template` (API document: Template). The document does not
- * show how placeholders are written, so `{ip}`, `{{ip}}` and `${ip}` are accepted, and a secret by
- * its key or as `secrets.KEY`. Secrets are percent-encoded.
+ * Fills ip, port and secrets into a `url_template` (API document: Template). The document does not
+ * show the placeholders' syntax, so `{ip}`, `{{ip}}` and `${ip}` are accepted, and a secret by its key
+ * or as `secrets.KEY`. Secrets are percent-encoded.
  *
- * Returns undefined if a placeholder has no value: half a link leads nowhere.
+ * Returns undefined if a placeholder has no value: a partial link is useless.
  */
 export function fillTemplate(pattern: string, values: TemplateValues): string | undefined {
   let complete = true;

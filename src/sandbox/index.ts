@@ -46,7 +46,7 @@ export interface Sandbox {
   catalog(): Promise<{ offers: PricedOffer[]; images: BaseImage[] }>;
   /** Asks for a failure, see faults.ts. Asked for twice, it strikes twice. */
   inject(fault: Fault): Promise<void>;
-  /** Forgets the failures that were asked for and have not struck. */
+  /** Cancels failures that have not happened yet. */
   clearFaults(): Promise<void>;
   /** A top-up in roubles, which the document shows no operation for. Debt is paid from it first. */
   deposit(amount: string): Promise<SandboxStatus>;

@@ -18,9 +18,8 @@ test('ends a command that never ends, and reports it without the key', async () 
   const error = await run(deaf, impatient).catch((thrown: unknown) => thrown);
   expect(error).toMatchObject({
     failure: 'authentication',
-    message:
-      'The key command of the profile "work" gave no key: it had not ended after 60 s, so it was ended.',
-    hint: 'run it by hand to see why; another place for the key: gpucloud login --store keyring|file',
+    message: 'The key command of the profile "work" returned no key: it timed out after 60 s.',
+    hint: 'run it by hand to see why, or store the key elsewhere: gpucloud login --store keyring|file',
   });
   expect(JSON.stringify(error)).not.toContain(KEY);
 });

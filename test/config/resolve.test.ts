@@ -269,7 +269,7 @@ test.each<[string, Case]>([
   expect(error.failure).toBe('usage');
   expect(error.exitCode).toBe(2);
   expect(error.message).toContain(origin);
-  expect(error.message).toContain('there are: home, keyless, work, sandbox');
+  expect(error.message).toContain('profiles: home, keyless, work, sandbox');
 });
 
 test.each<[string, Case]>([

@@ -97,7 +97,7 @@ describe('a password manager', () => {
     const outcome = await computer.gpucloud(['me', 'get'], { env: bad });
     expect(outcome).toMatchObject({ code: 4, stdout: '' });
     expect(outcome.stderr).toContain(
-      `The key command of the profile "default" gave no key: ${words}.`,
+      `The key command of the profile "default" returned no key: ${words}.`,
     );
     const gone = await computer.gpucloud(['me', 'get', '--json']);
     expect(gone.code).toBe(4);
@@ -215,7 +215,7 @@ describe('without a keyring', () => {
         { stdin: key, env: { DBUS_SESSION_BUS_ADDRESS: `unix:path=${socket}` } },
       );
       expect(refused.code).toBe(9);
-      expect(refused.stderr).toContain('it did not answer within 3 s');
+      expect(refused.stderr).toContain('it did not respond within 3 s');
     } finally {
       silent.close();
     }
@@ -336,7 +336,7 @@ describe('gnome-keyring on its own bus', KEYRING, () => {
     expect(code).toBe(0);
     expect(stdout).toContain('{"found":true}');
     expect(stdout).toMatch(
-      /error: The key of profile "work" is not in the system keyring any more .*\nhint: give it anew: gpucloud login --profile work\nexit 4\n/,
+      /error: The key of profile "work" is no longer in the system keyring .*\nhint: enter it again: gpucloud login --profile work\nexit 4\n/,
     );
     expect(stdout).toMatch(/\nexit 0\n$/);
   });

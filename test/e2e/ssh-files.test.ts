@@ -125,7 +125,7 @@ describe('instances scp', needs('ssh'), () => {
     [['a:x', 'b:y', '.'], 'one machine is copied from at a time'],
     [['a:x', 'b', '.'], 'one machine is copied from at a time'],
     [['a:x'], 'at least two paths are needed'],
-    [['root@box:x', '.'], 'name the user with --user'],
+    [['root@box:x', '.'], 'set the user with --user'],
   ])('refuses %j before any request', async (paths, words) => {
     const before = world.service.requests.length;
     const { code, stderr } = await world.gpucloud(['instances', 'scp', ...paths]);

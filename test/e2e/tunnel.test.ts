@@ -56,8 +56,8 @@ describe('instances tunnel', needs('ssh'), () => {
     child.kill('SIGINT');
     const { code, stdout, stderr } = await ended;
     expect({ code, stdout }).toEqual({ code: 0, stdout: `${address}\n` });
-    expect(stderr).toContain(`Port ${appPort} of this computer is taken`);
-    expect(stderr).toContain('The tunnel is closed.');
+    expect(stderr).toContain(`Local port ${appPort} is in use`);
+    expect(stderr).toContain('Closed the tunnel.');
     expect(stderr).not.toContain('debug1');
     await expect(fetch(`http://${address}/hello`)).rejects.toThrow();
   });
@@ -115,7 +115,7 @@ describe('instances tunnel', needs('ssh'), () => {
     const refused = await world.instances('tunnel', ID, `${port}:${appPort}`);
     await new Promise((resolve) => taken.close(resolve));
     expect(refused.code).toBe(2);
-    expect(refused.stderr).toContain(`port ${port} of this computer is taken`);
+    expect(refused.stderr).toContain(`local port ${port} is in use`);
     const child = start(ID, `${port}:${appPort}`);
     const ended = outcomeOf(child);
     expect(await heard(child, 'stdout', /\n/)).toBe(`127.0.0.1:${port}\n`);
@@ -127,10 +127,10 @@ describe('instances tunnel', needs('ssh'), () => {
     const remote = await freePort();
     const child = start(ID, `0:${remote}`);
     const ended = outcomeOf(child);
-    const told = heard(child, 'stderr', /Nothing can be reached/);
+    const told = heard(child, 'stderr', /Nothing listens on port/);
     const address = (await heard(child, 'stdout', /\n/)).trim();
     await expect(fetch(`http://${address}/`)).rejects.toThrow();
-    expect(await told).toContain(`Nothing can be reached at port ${remote} of box`);
+    expect(await told).toContain(`Nothing listens on port ${remote} of box`);
     const late = createHttp((_request, response) => response.end('late'));
     await listenOn(late, remote);
     expect(await (await fetch(`http://${address}/`)).text()).toBe('late');
@@ -200,7 +200,7 @@ describe('instances tunnel', needs('ssh'), () => {
     });
     const { code, stderr } = await world.instances('tunnel', ID, `0:${appPort}`);
     expect(code).toBe(1);
-    expect(stderr).toContain('The tunnel could not be opened');
+    expect(stderr).toContain('Could not open the tunnel');
     expect(stderr).toContain('SSH of box does not answer');
   });
 

@@ -87,7 +87,7 @@ describe("the user's ssh configuration", () => {
     await symlink('nowhere', config);
     await expect(addInclude(config, OURS)).rejects.toMatchObject({
       failure: 'storage',
-      hint: `change it by hand; the line is: ${OURS}`,
+      hint: `add this line by hand: ${OURS}`,
     });
     expect(await readdir(join(folder, '.ssh'))).toEqual(['config']);
   });

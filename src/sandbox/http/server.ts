@@ -28,7 +28,7 @@ export interface Serving {
 export interface Server {
   /** Where it listens, such as `http://127.0.0.1:4242`, without a slash at the end. */
   url: string;
-  /** Answers what is being worked on, then frees the port. */
+  /** Finishes requests in progress, then frees the port. */
   close(): Promise<void>;
 }
 

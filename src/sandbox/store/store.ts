@@ -8,7 +8,7 @@ import { replaceFile } from '../../files/replace.ts';
 import { Refusal } from '../refusal.ts';
 import { type State, stateSchema } from './state.ts';
 
-/** The state file: many processes use it at once, and none loses what another did. */
+/** The state file, shared by processes without lost changes. */
 export interface Store {
   /**
    * Reads the state, lets `work` change it, and writes it when it changed, all under one lock.
@@ -123,7 +123,7 @@ function understand(file: string, text: string): State {
 function corrupt(file: string, cause: unknown): CliError {
   return new CliError(
     'storage',
-    `the sandbox's state ${file} can't be understood and was left as it is; \`gpucloud sandbox reset\` starts afresh`,
+    `the sandbox's state ${file} is unreadable and was not changed; to start again: gpucloud sandbox reset`,
     { hint: 'gpucloud sandbox reset', cause },
   );
 }

@@ -441,7 +441,7 @@ describe("a file that can't be used", () => {
     await putFile('{');
     const { code, stdout, stderr } = await see();
     expect({ code, stdout }).toEqual({ code: 0, stdout: `${INSTANCE}\n` });
-    expect(stderr).toMatch(/^warning: The names of offers and images in .* can't be used: .*\n$/);
+    expect(stderr).toMatch(/^warning: Can't read the names of offers and images in .*: .*\n$/);
     const rented = await world.cli(['instances', 'create', 'box', '--offer', A, '--image', UBUNTU]);
     expect(rented.code).toBe(0);
     expect(rented.stderr.match(/warning: The names of offers/g)).toHaveLength(1);

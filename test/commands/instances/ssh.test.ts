@@ -100,7 +100,7 @@ describe("an instance that can't be entered", () => {
     ]) {
       const { code, stdout, stderr } = await run(world, ...argv);
       expect({ code, stdout }).toEqual({ code: 5, stdout: '' });
-      expect(stderr).toContain(`trainer is ${status}: it can't be entered now.`);
+      expect(stderr).toContain(`trainer is ${status}: can't connect now.`);
       expect(stderr).toContain(hint);
     }
     expect(await started(world)).toEqual([]);
@@ -200,7 +200,7 @@ describe("an instance that can't be entered", () => {
     const world = await worldWith({ status: 'ERROR', failure_reason: 'lost' });
     const { code, stderr } = await run(world, 'ssh', ID, '--', 'true');
     expect(code).toBe(0);
-    expect(stderr).toContain('trainer is ERROR (lost); it is tried all the same.');
+    expect(stderr).toContain('trainer is ERROR (lost); trying anyway.');
     expect(await started(world)).toContain('root@192.168.5.6');
   });
 });

@@ -50,7 +50,7 @@ describe('login with everything given', () => {
     expect({ code, stdout }).toEqual({ code: 0, stdout: '' });
     expect(stderr).toContain(
       `Signed in at ${world.service.url} as anna@example.com (balance 1,500.50 ₽).\n` +
-        `Key saved to ${configFile(world)} (mode 0600). The system keyring can't keep the key: no keyring can be reached from here.\n` +
+        `Key saved to ${configFile(world)} (mode 0600). The system keyring can't keep the key: no keyring is available.\n` +
         'Active profile: default\n',
     );
   });
@@ -61,7 +61,7 @@ describe('login with everything given', () => {
 
     expect(stderr).toBe(
       `Signed in at ${world.service.url} as anna@example.com (balance 1,500.50 ₽).\n` +
-        `Key saved to ${configFile(world)} (mode 0600). The system keyring can't keep the key: no keyring can be reached from here.\n`,
+        `Key saved to ${configFile(world)} (mode 0600). The system keyring can't keep the key: no keyring is available.\n`,
     );
     expect(stdout).toBe(
       'Name:      default\n' +
@@ -465,7 +465,7 @@ describe('the hint after a refused key', () => {
     const file: { current?: string } = Object(await stored(world));
     const { current: _gone, ...none } = file;
     await writeFile(configFile(world), JSON.stringify(none));
-    expect(await hint()).toContain('"work" has one; choose it: gpucloud profiles use work\n');
+    expect(await hint()).toContain('"work" has a key; use it: gpucloud profiles use work\n');
     expect(await hint('--profile', 'bare')).toContain('gpucloud login --profile bare\n');
 
     await login(world, BORIS_KEY, '--profile', 'home');
