@@ -8,7 +8,7 @@ export const KINDS: readonly Kind[] = ['offer', 'image'];
 /** How a name came to be known: by hand, from an instance that was read, as a part of the sandbox. */
 export type Source = 'added' | 'seen' | 'sandbox';
 
-/** An offer or a base image of one service, as far as this computer knows it. */
+/** What this computer knows about one offer or base image of a service. */
 export interface CatalogEntry {
   readonly kind: Kind;
   readonly id: string;

@@ -15,7 +15,7 @@ export interface KnownName {
   readonly state: string;
 }
 
-/** A change of what is known, in the order in which it was learned. */
+/** A change to the known names, in the order of discovery. */
 export type Lesson =
   /** All there are of a kind. */
   | { readonly what: 'all'; readonly kind: NameKind; readonly names: readonly KnownName[] }
@@ -24,7 +24,7 @@ export type Lesson =
   | { readonly what: 'state'; readonly kind: NameKind; readonly id: string; readonly state: string }
   | { readonly what: 'gone'; readonly kind: NameKind; readonly id: string };
 
-/** Tab stays quick with this many, and nobody reads more. */
+/** Tab stays fast with this many names. */
 const MOST_OF_A_KIND = 300;
 
 /** Where the names of a profile are: the scripts work out the same path. */

@@ -4,10 +4,8 @@ import { broken, kept, type Verdict } from '../rules/rule.ts';
 export const SANDBOX = 'sandbox';
 
 /**
- * The name of a profile that a person adds or removes. `sandbox` is refused in any case of letters,
- * so that nobody takes a profile that costs money for the free one.
- *
- * A hyphen at the start would be read as a flag wherever the name is an argument.
+ * Validates a profile name to add or remove. `sandbox` is refused in any case, so that a paid profile
+ * can't look like the free one. A leading hyphen would be read as a flag.
  */
 export function profileName(text: string): Verdict<string> {
   if (text === '') {

@@ -14,7 +14,7 @@ export async function paintFor(colour: boolean): Promise<Paint> {
   return (name, text) => (name === undefined ? text : chalk[name](text));
 }
 
-/** Messages are written at once and can't wait until chalk is loaded. */
+/** Messages are written immediately and can't wait for chalk. */
 export const YELLOW_WARNING = '\u001b[33mwarning:\u001b[39m';
 export const RED_ERROR = '\u001b[1;31merror:\u001b[22;39m';
 

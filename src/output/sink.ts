@@ -3,7 +3,7 @@ import type { Writable } from 'node:stream';
 import { CliError } from '../errors.ts';
 import { errorCode } from '../files/error-code.ts';
 
-/** Where a result is written to, with an honest answer to "has it arrived?". */
+/** The target of a result, which knows whether the result has arrived. */
 export interface Sink {
   /** True once nothing more can be written: the reader has gone, or a write has failed. */
   readonly ended: boolean;

@@ -33,7 +33,7 @@ export type Question =
 /** A list of more than this is searched rather than walked through, and shows as many at most. */
 const LONG = 10;
 
-/** Lines of a question beside its list and its own: one free, one of keys, and the last one. */
+/** Extra lines of a list question: an empty one, the key help, and the last one. */
 const BESIDE = 3;
 
 /** For a terminal of unknown size. */
@@ -100,7 +100,7 @@ async function ask(
   return answers.answer;
 }
 
-/** The question in inquirer's words. Of a choice its place is asked for: a value may be anything. */
+/** Converts a question for inquirer. A choice returns its index, since a value may be anything. */
 function formOf(question: Question, theme: QuestionTheme, size: Size): object {
   switch (question.form) {
     case 'text': {

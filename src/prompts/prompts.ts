@@ -13,7 +13,7 @@ export interface PromptsOptions {
 
 /** One of several things to choose from, all of it cleaned before it is shown. */
 export interface Choice<T> {
-  /** What the answer is called once it is given. */
+  /** Label of the answer after the prompt. */
   readonly name: string;
   /** More to know it by, in columns beside the name; the last ones are left out if a line is too short. */
   readonly about?: readonly string[];

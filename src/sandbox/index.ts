@@ -32,7 +32,7 @@ export interface Sandbox {
   listen(options: {
     /** 0 takes any free port. */
     port: number;
-    /** Called after each answered request. */
+    /** Called after each response. */
     onRequest?: (entry: RequestEntry) => void;
   }): Promise<Server & { apiKey: string }>;
   /** Moves the virtual clock ahead, 366 days at most; everything due in between happens in order. */

@@ -26,7 +26,7 @@ export function crontab({ start }: Pick<Computer, 'start'>): Scheduler {
   const isOf = (name: string) => (line: string) => line.endsWith(` # ${name}`);
   return {
     name: 'crontab',
-    // Cron can't be told to run a line now, and looks for a new one once a minute.
+    // Cron can't run a line on demand. It looks for new ones once a minute.
     startsWithin: ({ every }) => every + 120_000,
     isHere: async () => (await read()) !== undefined,
     hasEntry: async (name) => (await read())?.some(isOf(name)) === true,

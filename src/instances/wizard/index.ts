@@ -10,7 +10,7 @@ import { moneyRows, printRows, type Wish } from './summary.ts';
 
 /** Questions to the person who rents. Who leaves reads the command that goes on from there. */
 export interface Wizard {
-  /** Asks for what is missing, shows the whole request, and returns the one that is agreed to. */
+  /** Asks for missing values, shows the whole request, and returns the confirmed one. */
   ask(): Promise<MadeRequest>;
   /** Asks again for what the service refused. Throws the refusal if no answer can change it. */
   again(refusal: CliError): Promise<MadeRequest>;

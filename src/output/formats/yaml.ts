@@ -45,7 +45,7 @@ function isHostile(text: string): boolean {
   return hasUnseen(text.replaceAll('\n', ''));
 }
 
-/** Any that is left is inside double quotes, in which `\u` is an escape. */
+/** The rest is inside double quotes, where `\u` is an escape. */
 function escapeRaw(yaml: string): string {
   return yaml.replace(unseen(), (found) => {
     if (found === '\n') return found;

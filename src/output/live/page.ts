@@ -5,7 +5,7 @@ export interface Page {
   text(): string;
 }
 
-/** A terminal that is not there: what is written to it is kept as text. */
+/** A fake terminal that stores its output as text. */
 export function createPage(columns: number | undefined): Page {
   const parts: string[] = [];
   const stream = new Writable({

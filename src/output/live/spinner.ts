@@ -1,6 +1,6 @@
 import type { Writable } from 'node:stream';
 
-/** What stderr has to be for a spinner to turn on it. */
+/** The stderr that a spinner needs. */
 export type Terminal = Writable & { isTTY?: boolean; columns?: number };
 
 export interface Spinner {

@@ -7,7 +7,7 @@ import { isNumeric, shownCell } from './kinds.ts';
 import { type Layout, layoutOf, type Shown } from './layout.ts';
 import { cardWriter, lineWriter, type RowWriter, type TableStyle } from './row-writers.ts';
 
-/** cli-table3 takes quadratic time; up to here nobody notices. */
+/** cli-table3 takes quadratic time, which is not noticeable up to here. */
 const SMALL = 200;
 
 /**

@@ -1,6 +1,6 @@
 import type { Fault, State } from '../store/state.ts';
 
-/** The failures that can be asked for, each with what it does. */
+/** The failures that can be caused, with their effects. */
 export const FAULTS: Readonly<Record<Fault, string>> = {
   'fail-start': 'the next start fails: HTTP 500, funds returned, still STOPPED',
   'fail-stop': 'the next stop fails: HTTP 500, back to ACTIVE',
@@ -10,7 +10,7 @@ export const FAULTS: Readonly<Record<Fault, string>> = {
   'fail-running': 'the newest ACTIVE instance, or the next one, goes to ERROR',
 };
 
-/** Whether a failure was asked for; it is used up by that. */
+/** Whether a failure was requested; the check uses it up. */
 export function strikes(state: State, fault: Fault): boolean {
   const at = state.faults.indexOf(fault);
   if (at === -1) return false;

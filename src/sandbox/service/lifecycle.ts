@@ -22,7 +22,7 @@ export const PHASES = {
 /** An ordered failure of an instance that is not running yet strikes this long after it is ACTIVE. */
 const FAILS_AFTER = 10 * SECOND;
 
-/** The end of a status that passes by itself. */
+/** When a temporary status ends. */
 export function finishPhase(state: State, instance: Instance, at: number): void {
   instance.phaseEndsAt = null;
   switch (instance.status) {

@@ -2,10 +2,10 @@ import type { Drive, Instance, State } from '../store/state.ts';
 import { chargeDriveHour, deleteDrive, finishSync } from './drives.ts';
 import { failRunning, finishPhase, turnHour } from './lifecycle.ts';
 
-/** Something that happens by itself at a moment. */
+/** A scheduled event. */
 interface Due {
   at: number;
-  /** Decides between things of the same moment, so that the books do not depend on chance. */
+  /** Orders events with the same time, so that the books are deterministic. */
   rank: number;
   happen(): void;
 }

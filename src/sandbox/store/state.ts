@@ -88,7 +88,7 @@ const instance = strictObject({
   reserved: decimal,
   /** When the running hour is charged; null while no hour runs. */
   hourEndsAt: nullable(moment),
-  /** When a status that passes by itself is over; null in a status that stays. */
+  /** When a temporary status ends; null for a permanent one. */
   phaseEndsAt: nullable(moment),
   failsProvisioning: boolean(),
   /** When an ordered failure of the running instance strikes. */
@@ -184,5 +184,5 @@ export type SshKey = State['sshKeys'][number];
 export type ApiKey = State['apiKeys'][number];
 export type Transaction = State['transactions'][number];
 export type TransactionType = Transaction['type'];
-/** A failure that the sandbox can be asked for. */
+/** A failure that the sandbox can cause. */
 export type Fault = (typeof FAULT_NAMES)[number];
