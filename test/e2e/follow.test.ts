@@ -170,7 +170,7 @@ describe('--follow in the built program', () => {
       columns: 200,
     });
     try {
-      await terminal.shows(/No events of .*; waiting\. Press Ctrl-C to stop\./);
+      await terminal.shows(/No events of .* yet\. Press Ctrl-C to stop\./);
       await service.close();
       await terminal.shows(/warning: Could not reach the service.*Trying again/);
       expect(terminal.screen().match(/Trying again/g)).toHaveLength(1);
