@@ -82,10 +82,10 @@ function nodeModule(id: string, node: Require): unknown {
  * For `import process from 'node:process'` esbuild copies every name of the module, and Bun opens the
  * standard streams when it is asked for theirs. Of this, only `default` is copied; the rest is inherited.
  */
-function processModule(process: object): object {
-  return Object.create(process, {
+function processModule(whole: object): object {
+  return Object.create(whole, {
     __esModule: { value: true },
-    default: { value: process, enumerable: true },
+    default: { value: whole, enumerable: true },
   });
 }
 
