@@ -11,6 +11,7 @@ __gpucloud_at_() {
     sandbox) path=sandbox ;;
     doctor) path=doctor ;;
     instances|instance) path=instances ;;
+    run) path=run ;;
     status) path=status ;;
     audit) path=audit ;;
     catalog) path=catalog ;;
@@ -26,7 +27,7 @@ __gpucloud_at_() {
     commands) path= helping=yes ;;
     completion) path=completion ;;
     help) path= helping='options exit-codes environment output scripting' ;;
-    ' ') verbs='login sandbox doctor instances status audit catalog templates drives ssh-keys billing me api-keys profiles logout api commands completion help' flags='--version -V' ;;
+    ' ') verbs='login sandbox doctor instances run status audit catalog templates drives ssh-keys billing me api-keys profiles logout api commands completion help' flags='--version -V' ;;
     *) return 1 ;;
   esac
 }
@@ -278,10 +279,10 @@ __gpucloud_at_instances_wait() {
 __gpucloud_at_instances_ssh() {
   case $1 in
     --identity|-i) offer=file ;;
-    --user|--port|--ssh-option|--ssh-arg|--wait-timeout|--poll-interval) offer=free ;;
+    --user|--ssh-option|--ssh-arg|--port|--wait-timeout|--poll-interval) offer=free ;;
     --columns) offer='list command' ;;
     --sort) offer='words command' ;;
-    ' ') flags='--tty -t --identity -i --user --port --ssh-option --ssh-arg --wait --wait-timeout --poll-interval --print' repeats=1 takes=('names instance' free) ;;
+    ' ') flags='--tty -t --identity -i --user --ssh-option --ssh-arg --port --wait --wait-timeout --poll-interval --print' repeats=1 takes=('names instance' free) ;;
     *) return 1 ;;
   esac
 }
@@ -289,10 +290,10 @@ __gpucloud_at_instances_ssh() {
 __gpucloud_at_instances_scp() {
   case $1 in
     --identity|-i) offer=file ;;
-    --user|--port|--ssh-option|--ssh-arg|--wait-timeout|--poll-interval) offer=free ;;
+    --user|--ssh-option|--ssh-arg|--port|--wait-timeout|--poll-interval) offer=free ;;
     --columns) offer='list command' ;;
     --sort) offer='words command' ;;
-    ' ') flags='--recursive -r --preserve -p --identity -i --user --port --ssh-option --ssh-arg --wait --wait-timeout --poll-interval --print' repeats=1 takes=(path) ;;
+    ' ') flags='--recursive -r --preserve -p --identity -i --user --ssh-option --ssh-arg --port --wait --wait-timeout --poll-interval --print' repeats=1 takes=(path) ;;
     *) return 1 ;;
   esac
 }
@@ -300,10 +301,10 @@ __gpucloud_at_instances_scp() {
 __gpucloud_at_instances_tunnel() {
   case $1 in
     --identity|-i) offer=file ;;
-    --user|--port|--ssh-option|--ssh-arg|--wait-timeout|--poll-interval) offer=free ;;
+    --user|--ssh-option|--ssh-arg|--port|--wait-timeout|--poll-interval) offer=free ;;
     --columns) offer='list name endpoint url address local_port remote_port' ;;
     --sort) offer='words name endpoint url address local_port remote_port' ;;
-    ' ') flags='--open --no-reconnect --identity -i --user --port --ssh-option --ssh-arg --wait --wait-timeout --poll-interval --print' takes=('names instance' free) ;;
+    ' ') flags='--open --no-reconnect --identity -i --user --ssh-option --ssh-arg --port --wait --wait-timeout --poll-interval --print' takes=('names instance' free) ;;
     *) return 1 ;;
   esac
 }
@@ -385,6 +386,24 @@ __gpucloud_at_instances_untrack() {
     --columns) offer='list name id status paid_until' ;;
     --sort) offer='words name id status paid_until' ;;
     ' ') repeats=1 takes=('names instance') ;;
+    *) return 1 ;;
+  esac
+}
+
+__gpucloud_at_run() {
+  case $1 in
+    --env-file|--file|-f|--identity|-i) offer=file ;;
+    --name|--docker-image|--docker-command|--shm-size|--port|-p|--env|-e|--volume|-v|--max-price|--terminate-after|--terminate-at|--user|--ssh-option|--ssh-arg|--exclude|--fetch|--keep-on-failure|--wait-timeout|--poll-interval) offer=free ;;
+    --offer) offer='names offer' ;;
+    --image) offer='names image' ;;
+    --ssh-key) offer='names ssh-key' ;;
+    --template) offer='names template' ;;
+    --drive) offer='names drive' ;;
+    --columns) offer='list name command' ;;
+    --sort) offer='words name command' ;;
+    --sync|--report) offer=path ;;
+    --attach) offer='names instance' ;;
+    ' ') flags='--name --offer --image --ssh-key --template --drive --docker-image --docker-command --shm-size --port -p --env -e --env-file --any-env-key --volume -v --file -f --max-price --terminate-after --terminate-at --unenforced --identity -i --user --ssh-option --ssh-arg --sync --exclude --fetch --keep-on-failure --report --detach --attach --dry-run --wait-timeout --poll-interval' repeats=1 takes=(free) ;;
     *) return 1 ;;
   esac
 }

@@ -46,6 +46,11 @@ export const CHAPTERS: readonly Chapter[] = [
         load: async () => (await import('./commands/instances/index.ts')).instances,
       },
       {
+        name: 'run',
+        summary: 'Rent an instance, run a command there, fetch results, terminate',
+        load: async () => (await import('./commands/run/index.ts')).run,
+      },
+      {
         name: 'status',
         summary: 'Show instances, drives, costs and what needs attention',
         load: async () => (await import('./commands/status/index.ts')).status,

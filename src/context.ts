@@ -72,6 +72,7 @@ export function createContext(host: Host, flags: GlobalFlags, version: string): 
     journalOf,
     catalog,
     sandbox,
+    shielded: () => createContext(shieldedHost(host), flags, version),
     async close() {
       // A command that read local data but sent no request warns at its end.
       if (settings.areFoldersUsed() && !isQuiet) await warnOfUnknown();
@@ -85,4 +86,10 @@ export function createContext(host: Host, flags: GlobalFlags, version: string): 
       }
     },
   };
+}
+
+/** The streams of a host are opened by looking at them, so it is not copied. */
+function shieldedHost(host: Host): Host {
+  const never = new AbortController().signal;
+  return Object.create(host, { interrupts: { value: { first: never, second: never } } });
 }

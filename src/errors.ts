@@ -26,6 +26,7 @@ export const FAILURES = {
   notUnderstood: { exit: 10, meaning: 'the response could not be read' },
   rateLimited: { exit: 11, meaning: 'rate limited' },
   otherEnd: { exit: 12, meaning: 'the instance ended in another status' },
+  runFailed: { exit: 125, meaning: "gpucloud run failed before the command's exit code was known" },
   hungUp: { exit: 129, meaning: 'hang-up' },
   interrupted: { exit: 130, meaning: 'interrupt' },
   terminated: { exit: 143, meaning: 'termination' },

@@ -1,6 +1,7 @@
 import type { StdioOptions } from 'node:child_process';
 import { once } from 'node:events';
 import { constants } from 'node:os';
+import type { Readable, Writable } from 'node:stream';
 
 /** A program to start. Its arguments are separate words; no shell parses them. */
 export interface Program {
@@ -124,7 +125,7 @@ export async function startProgram({
   }
   function tell(code: number | null, signal: NodeJS.Signals | null): void {
     clearTimeout(timer);
-    const told = code ?? 128 + (signal === null ? 0 : constants.signals[signal]);
+    const told = exitCode(code, signal);
     // The Ctrl-C that ended it is also ours, and may arrive a moment later.
     setImmediate(() => resolve(told));
   }
@@ -145,6 +146,50 @@ export async function startProgram({
     },
     kill: hear === undefined ? (signal) => void child.kill(signal) : end,
   };
+}
+
+/** A program whose streams the caller reads and writes as bytes. */
+export interface Piped {
+  readonly stdin: Writable;
+  readonly stdout: Readable;
+  readonly stderr: Readable;
+  /** The exit code; 128 and the signal's number if a signal ended it. */
+  readonly ended: Promise<number>;
+  /** Does nothing after its end. */
+  kill(): void;
+}
+
+/**
+ * Starts a program for its bytes. Rejects with the system's error if it can't be started.
+ *
+ * It gets a session of its own: the Ctrl-C of a terminal reaches every program in the foreground, and
+ * a copy that is under way must not end with the first one. Windows would open a console for it.
+ */
+export async function startPiped(
+  { file, args, env }: Pick<Program, 'file' | 'args' | 'env'>,
+  platform: string,
+): Promise<Piped> {
+  const { spawn } = await import('node:child_process');
+  const detached = platform !== 'win32';
+  const child = spawn(file, args, { env: { ...env }, windowsHide: true, detached, stdio: 'pipe' });
+  const ended = new Promise<number>((resolve) => {
+    child.once('close', (code, signal) => resolve(exitCode(code, signal)));
+  });
+  // One that ends without reading is told by its exit code.
+  child.stdin.on('error', () => undefined);
+  await once(child, 'spawn');
+  return {
+    stdin: child.stdin,
+    stdout: child.stdout,
+    stderr: child.stderr,
+    ended,
+    kill: () => void child.kill('SIGTERM'),
+  };
+}
+
+/** As shells count it. */
+function exitCode(code: number | null, signal: NodeJS.Signals | null): number {
+  return code ?? 128 + (signal === null ? 0 : constants.signals[signal]);
 }
 
 /**

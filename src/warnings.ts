@@ -8,6 +8,7 @@ export const WARNINGS = {
   connection: 'a connection to an instance, or a program started for it, failed',
   deadline_passed: 'an instance is past its deadline, and may be billing',
   deadline_unenforced: 'an instance has no deadline, or nothing on this computer enforces it',
+  copy: 'a file changed or vanished while it was copied',
   drive_suspended: 'a drive is suspended and will be deleted',
   incomplete: 'part of the result could not be read',
   key_exposed: 'others on this computer can read a key',

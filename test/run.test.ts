@@ -452,6 +452,7 @@ describe('the table of failures', () => {
     notUnderstood: 10,
     rateLimited: 11,
     otherEnd: 12,
+    runFailed: 125,
     hungUp: 129,
     interrupted: 130,
     terminated: 143,

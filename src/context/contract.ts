@@ -8,7 +8,7 @@ import type { Settings } from '../config/resolve.ts';
 import type { Journal, Scope } from '../journal/index.ts';
 import type { Messages, Output } from '../output/output.ts';
 import type { Self } from '../platform/self.ts';
-import type { Program, Running, Start } from '../programs.ts';
+import type { Piped, Program, Running, Start } from '../programs.ts';
 import type { Prompts } from '../prompts/prompts.ts';
 import type { Sandbox } from '../sandbox/index.ts';
 import type { ServiceClock } from './service-clock.ts';
@@ -124,6 +124,8 @@ export interface Context {
    * the program too.
    */
   readonly start: Start;
+  /** Starts a program for its bytes. An interrupt of this run does not reach it. */
+  startPiped(program: Pick<Program, 'file' | 'args'>): Promise<Piped>;
   /** Sets the exit code of a run that did not fail: that of the program it started. */
   endWith(code: number): void;
   /** The code passed to {@link endWith}; 0 by default. */
@@ -155,6 +157,8 @@ export interface Context {
   prompts(): Promise<Prompts | undefined>;
   /** The built-in sandbox, with its state in the given file or in the built-in profile's. */
   sandbox(file?: string): Promise<Sandbox>;
+  /** The same run without interrupts, to terminate what it rented after Ctrl-C. Its owner closes it. */
+  shielded(): Context;
   close(): Promise<void>;
 }
 

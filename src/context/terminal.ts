@@ -2,10 +2,10 @@ import { CliError, type Failure, usageError } from '../errors.ts';
 import { lazy } from '../lazy.ts';
 import { createMessages, createOutput, parseFormat, wantsColour } from '../output/index.ts';
 import type { Format } from '../output/output.ts';
-import { type Child, type Running, type Signal, withoutApiKey } from '../programs.ts';
+import { type Child, type Running, type Signal, startPiped, withoutApiKey } from '../programs.ts';
 import type { Context, GlobalFlags, Host } from './contract.ts';
 
-export type Terminal = Pick<Context, 'out' | 'err' | 'prompts' | 'start'>;
+export type Terminal = Pick<Context, 'out' | 'err' | 'prompts' | 'start' | 'startPiped'>;
 
 /** Streams, prompts, and programs that use them. `now` is the service's time. */
 export function createTerminal(host: Host, flags: GlobalFlags, now: () => number): Terminal {
@@ -71,6 +71,7 @@ export function createTerminal(host: Host, flags: GlobalFlags, now: () => number
       });
     }),
     start: (program) => startProgram(program, host),
+    startPiped: (program) => startPiped({ ...program, env: withoutApiKey(env) }, host.platform),
   };
 }
 

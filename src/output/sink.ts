@@ -13,7 +13,7 @@ export interface Sink {
    *
    * @throws CliError('storage') when the text could not be written (a full disk).
    */
-  write(text: string): Promise<void>;
+  write(text: string | Uint8Array): Promise<void>;
   /** Calls back when {@link ended} turns true; the answer takes the call back. */
   onEnd(callback: () => void): () => void;
   /**
@@ -81,9 +81,9 @@ export function createSink(
     return writer;
   }
 
-  async function put(text: string): Promise<void> {
+  async function put(text: string | Uint8Array): Promise<void> {
     if (plain === undefined || writer !== undefined) return opened()(text);
-    const bytes = Buffer.from(text);
+    const bytes = typeof text === 'string' ? Buffer.from(text) : text;
     const rest = bytes.subarray(plain(bytes));
     if (rest.length > 0) await opened()(rest);
   }

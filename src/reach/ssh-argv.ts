@@ -93,6 +93,9 @@ export function scpArgv(endpoint: SshEndpoint, ssh: SshOptions, copying: Copying
 /** A shared connection would outlive this one and keep its port. */
 const UNSHARED = ['ControlMaster=no', 'ControlPath=none'];
 
+/** A dead connection is noticed after 45 seconds. */
+const ALIVE = ['ServerAliveInterval=15', 'ServerAliveCountMax=3'];
+
 export interface Forwarding {
   /** A port on this computer. */
   readonly local: number;
@@ -106,17 +109,30 @@ export function tunnelArgv(
   ssh: SshOptions,
   { local, remote }: Forwarding,
 ): string[] {
-  // A dead connection is noticed after 45 seconds.
-  const alive = ['ServerAliveInterval=15', 'ServerAliveCountMax=3'];
   return [
     'ssh',
     ...shared(endpoint, ssh),
-    ...asOptions([...UNSHARED, 'ExitOnForwardFailure=yes', ...alive]),
+    ...asOptions([...UNSHARED, 'ExitOnForwardFailure=yes', ...ALIVE]),
     '-N',
     '-L',
     `127.0.0.1:${local}:localhost:${remote}`,
     ...destination(endpoint),
   ];
+}
+
+/** An ssh that runs commands without a terminal and asks nothing. */
+interface Batch {
+  /** The program and its options, the port included. */
+  readonly words: string[];
+  readonly user: string;
+  readonly host: string;
+}
+
+export function batchSsh(endpoint: SshEndpoint, ssh: SshOptions): Batch {
+  const quick = ['BatchMode=yes', 'ConnectTimeout=15', 'LogLevel=ERROR'];
+  const own = asOptions([...quick, ...UNSHARED, ...ALIVE, 'ClearAllForwardings=yes']);
+  const { user, host, port } = endpoint;
+  return { words: ['ssh', ...own, '-T', ...shared(endpoint, ssh), '-p', String(port)], user, host };
 }
 
 /** Signs in without questions and runs nothing, to find out why an ssh failed. */

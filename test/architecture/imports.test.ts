@@ -34,7 +34,7 @@ const PARTS: Readonly<Record<string, RegExp>> = {
   undici: /^api\/http\/(transport|exchange|connect)\.ts$/,
   // Parses input from outside: responses, files, and bodies sent to the sandbox.
   'zod/mini':
-    /^(api\/schemas\/|config\/schema\.ts|catalog\/file\.ts|journal\/record\.ts|watch\/resume\.ts|sandbox\/)/,
+    /^(api\/schemas\/|config\/schema\.ts|catalog\/file\.ts|journal\/record\.ts|watch\/resume\.ts|run-job\/record\.ts|sandbox\/)/,
   'cli-table3': /^output\/table\/draw\.ts$/,
   chalk: /^output\/colour\.ts$/,
   ora: /^output\/live\/spinner\.ts$/,
@@ -47,6 +47,8 @@ const PARTS: Readonly<Record<string, RegExp>> = {
   hono: /^sandbox\/http\/server\.ts$/,
   '@hono/node-server': /^sandbox\/http\/server\.ts$/,
   open: /^programs\.ts$/,
+  ignore: /^run-job\/copy\/files\.ts$/,
+  'tar-stream': /^run-job\/copy\/pack\.ts$/,
   'big.js': /^rules\/money\.ts$/,
   'proper-lockfile': /^files\/lock\.ts$/,
   // Only in the executable.
@@ -69,10 +71,11 @@ const OF_NODE: Readonly<Record<string, RegExp>> = {
   'node:os': ANYWHERE,
   'node:path': ANYWHERE,
   'node:stream': ANYWHERE,
+  'node:stream/promises': /^run-job\/copy\//,
   'node:string_decoder': ANYWHERE,
   'node:zlib': ANYWHERE,
   // main: each request adds a listener for signals. programs: `open` reports its end.
-  'node:events': /^(main|programs)\.ts$/,
+  'node:events': /^(main|programs|run-job\/copy\/pack)\.ts$/,
   // Sets V8's flags for undici's parser, on Node 20.
   'node:v8': /^api\/http\/parser\.ts$/,
   // Runs compiled code, at the start only.
@@ -208,7 +211,7 @@ function forbiddenWords(source: string): string[] {
 
 /** The files that write to a stream. Everything else prints through them, which cleans it. */
 const WRITERS =
-  /^(main|run|keyring|output\/.+|prompts\/.+|start\/.+|api\/http\/.+|sandbox\/http\/.+)\.ts$/;
+  /^(main|run|keyring|output\/.+|prompts\/.+|start\/.+|api\/http\/.+|sandbox\/http\/.+|run-job\/(output|copy\/pack))\.ts$/;
 
 /** The files that may print the service's text byte for byte to a pipe, on request. */
 const EXACT = /^commands\/(api\/index|instances\/connect\/secrets)\.ts$/;

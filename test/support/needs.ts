@@ -60,6 +60,7 @@ const SSH = ['sshd', 'ssh', 'scp', 'ssh-keygen', 'ps'];
 type Check = keyof typeof CHECKS;
 type Program =
   | 'awk'
+  | 'busybox'
   | 'cron'
   | 'crontab'
   | 'dbus-run-session'

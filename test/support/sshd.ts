@@ -14,6 +14,8 @@ export interface Sshd {
   readonly port: number;
   /** Ends the server and all its connections. */
   stop(): Promise<void>;
+  /** Ends its connections. What they started goes on. */
+  cut(): void;
 }
 
 export interface SshdOptions {
@@ -24,6 +26,8 @@ export interface SshdOptions {
   readonly clientKey: string;
   /** The port; any free one by default. */
   readonly port?: number;
+  /** The home folder of those who sign in, instead of the user's own. */
+  readonly home?: string;
 }
 
 /** Creates a key pair and returns the path of its private half. */
@@ -52,6 +56,7 @@ export async function startSshd(options: SshdOptions): Promise<Sshd> {
       'KbdInteractiveAuthentication no',
       'PermitRootLogin yes',
       'Subsystem sftp internal-sftp',
+      ...(options.home === undefined ? [] : [`ForceCommand ${inHome(options.home)}`]),
       '',
     ].join('\n'),
   );
@@ -66,32 +71,41 @@ export async function startSshd(options: SshdOptions): Promise<Sshd> {
     said += text;
   });
   await answering(port, child, () => said);
-  return { port, stop: () => stop(child) };
+  return { port, stop: () => stop(child), cut: () => childrenOf(child.pid ?? 0).forEach(end) };
+}
+
+/** `exec` keeps the process, and so the session, that sshd made. */
+function inHome(home: string): string {
+  return `cd ${home} && HOME=${home} exec /bin/sh -c "$SSH_ORIGINAL_COMMAND"`;
 }
 
 /** Each connection is a process outside the server's group, so they are ended one by one. */
 async function stop(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.pid === undefined) return;
   const ended = new Promise((resolve) => child.once('exit', resolve));
-  for (const pid of descendants(child.pid)) {
-    try {
-      process.kill(pid, 'SIGKILL');
-    } catch {
-      // It has ended by itself.
-    }
-  }
+  for (const pid of [child.pid, ...descendants(child.pid)]) end(pid);
   await ended;
 }
 
+function end(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch {
+    // It has ended by itself.
+  }
+}
+
 function descendants(root: number): number[] {
+  return childrenOf(root).flatMap((child) => [child, ...descendants(child)]);
+}
+
+function childrenOf(root: number): number[] {
   const listed = execFileSync('ps', ['-A', '-o', 'pid=,ppid='], { encoding: 'utf8' });
-  const pairs = listed
+  return listed
     .trim()
     .split('\n')
-    .map((line) => line.trim().split(/\s+/).map(Number));
-  const below = (pid: number): number[] =>
-    pairs.flatMap(([child = 0, parent]) => (parent === pid ? [child, ...below(child)] : []));
-  return [root, ...below(root)];
+    .map((line) => line.trim().split(/\s+/).map(Number))
+    .flatMap(([child = 0, parent]) => (parent === root ? [child] : []));
 }
 
 async function answering(port: number, child: ChildProcess, said: () => string): Promise<void> {

@@ -1,5 +1,5 @@
 import type { CreateInstanceBody, CreateInstanceFields, Instance } from '../../api/index.ts';
-import { each, ruled, ruledEach } from '../../cli/parse.ts';
+import { ruled } from '../../cli/parse.ts';
 import { action } from '../../cli/verb.ts';
 import type { Context } from '../../context.ts';
 import { CliError, usageError } from '../../errors.ts';
@@ -7,12 +7,9 @@ import {
   checkDeadline,
   type DeadlineFlags,
   deadlineField,
-  terminateAfterOption,
-  terminateAtOption,
-  unenforcedOption,
   wantedText,
 } from '../../instances/deadlines/deadline.ts';
-import { maxPriceOption, rentWithin } from '../../instances/max-price.ts';
+import { rentWithin } from '../../instances/max-price.ts';
 import { ensureNoPending, ensureNotTaken } from '../../instances/pending.ts';
 import { nothingCreated, runPreflight } from '../../instances/preflight.ts';
 import {
@@ -23,11 +20,10 @@ import {
   missingError,
   missingFlags,
 } from '../../instances/request/body.ts';
+import { withRequestFlags } from '../../instances/request/flags.ts';
 import { notePrice, warnIfDearer } from '../../instances/request/hardware.ts';
-import { publishedPort, volume } from '../../rules/container.ts';
 import type { Money } from '../../rules/money.ts';
 import { instanceName } from '../../rules/names.ts';
-import { sharedMemoryGb } from '../../rules/numbers.ts';
 import {
   pollIntervalOption,
   statusFor,
@@ -61,43 +57,11 @@ export const create = action({
     'gpucloud instances create trainer -f trainer.yaml --max-price 90 --json',
   ],
   takes: (command) =>
-    command
-      .argument('[name]', 'instance name', ruled('NAME', instanceName))
-      .option('--name <name>', 'same as NAME', ruled('--name', instanceName))
-      .option('--offer <offer>', 'offer (the hardware), by name or ID; see "catalog list"')
-      .option('--image <image>', 'base image (the system), by name or ID')
-      .option('--ssh-key <key>', 'SSH key, by name, ID or fingerprint (again for more)', each)
-      .option('--template <template>', 'application template, by slug, name or ID')
-      .option('--drive <drive>', 'cloud drive to attach, by name or ID')
-      .option('--docker-image <image>', 'run this container')
-      .option('--docker-command <command>', 'command to run in the container')
-      .option(
-        '--shm-size <gb>',
-        'shared memory of the container, in GB',
-        ruled('--shm-size', sharedMemoryGb),
-      )
-      .option(
-        '-p, --port <mapping>',
-        'publish a port: EXTERNAL:INTERNAL[/tcp|udp][,name=web][,main] (again for more)',
-        ruledEach('--port', publishedPort),
-      )
-      .option(
-        '-e, --env <variable>',
-        'container variable: KEY=VALUE, or KEY to copy yours (again for more)',
-        each,
-      )
-      .option('--env-file <file>', 'read variables from a file (again for more)', each)
-      .option('--any-env-key', 'allow variable names that break the usual rule')
-      .option(
-        '-v, --volume <mapping>',
-        'mount HOST_PATH:CONTAINER_PATH (again for more)',
-        ruledEach('--volume', volume),
-      )
-      .option('-f, --file <file>', 'read the request from a YAML or JSON file; - for stdin')
-      .addOption(maxPriceOption())
-      .addOption(terminateAfterOption())
-      .addOption(terminateAtOption())
-      .addOption(unenforcedOption())
+    withRequestFlags(
+      command
+        .argument('[name]', 'instance name', ruled('NAME', instanceName))
+        .option('--name <name>', 'same as NAME', ruled('--name', instanceName)),
+    )
       .option('--if-not-exists', 'print the instance of that name if one exists')
       .option('--dry-run', 'print the request without sending it')
       .option('--schema', 'print the JSON Schema of --file')

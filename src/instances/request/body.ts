@@ -48,9 +48,9 @@ export function missingFlags(flags: CreateFlags, manifest: CreateInstanceFields)
     .map(([name]) => name);
 }
 
-export function missingError(names: readonly string[]): CliError {
+export function missingError(names: readonly string[], command = 'instances create'): CliError {
   return usageError(
-    `instances create: missing ${names.join(', ')}`,
+    `${command}: missing ${names.join(', ')}`,
     'see the known offers and images: gpucloud catalog list',
   );
 }

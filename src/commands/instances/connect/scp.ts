@@ -1,8 +1,8 @@
 import { action } from '../../../cli/verb.ts';
 import { parseCopy } from '../../../reach/copy.ts';
 import { scpArgv } from '../../../reach/ssh-argv.ts';
+import { howToReach, withSshFlags } from '../../../reach/ssh-flags.ts';
 import { commandView, printCommand } from './printed-command.ts';
-import { howToReach, withSshFlags } from './ssh-flags.ts';
 
 export const scp = action({
   notes:

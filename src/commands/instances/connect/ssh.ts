@@ -1,7 +1,7 @@
 import { action } from '../../../cli/verb.ts';
 import { sshArgv } from '../../../reach/ssh-argv.ts';
+import { howToReach, withSshFlags } from '../../../reach/ssh-flags.ts';
 import { commandView, printCommand } from './printed-command.ts';
-import { howToReach, withSshFlags } from './ssh-flags.ts';
 
 export const ssh = action({
   notes:

@@ -5,10 +5,10 @@ import { escapeUnseen, mask } from '../../../output/index.ts';
 import type { View } from '../../../output/output.ts';
 import type { Reached } from '../../../reach/reach.ts';
 import { tunnelArgv } from '../../../reach/ssh-argv.ts';
+import { howToReach, withSshFlags } from '../../../reach/ssh-flags.ts';
 import type { RemoteEnd } from '../../../reach/tunnel-ports.ts';
 import { refuseSandbox } from '../../../watch/ssh-endpoint.ts';
 import { printCommand } from './printed-command.ts';
-import { howToReach, withSshFlags } from './ssh-flags.ts';
 
 /** An open tunnel. */
 interface Tunnel {

@@ -1,24 +1,23 @@
 import { constants } from 'node:fs';
 import { access } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import type { Command, OptionValues } from '../../../cli/command.ts';
-import { ruled, ruledEach } from '../../../cli/parse.ts';
-import type { Context } from '../../../context.ts';
-import { usageError } from '../../../errors.ts';
-import { faultOf } from '../../../files/error-code.ts';
-import type { HowToReach } from '../../../reach/reach.ts';
-import { broken, kept, type Verdict } from '../../../rules/rule.ts';
-import { sshPort, sshUser } from '../../../rules/ssh.ts';
-import { pollIntervalOption, waitTimeoutOption } from '../../../watch/flags.ts';
+import type { Command, OptionValues } from '../cli/command.ts';
+import { ruled, ruledEach } from '../cli/parse.ts';
+import type { Context } from '../context.ts';
+import { usageError } from '../errors.ts';
+import { faultOf } from '../files/error-code.ts';
+import { broken, kept, type Verdict } from '../rules/rule.ts';
+import { sshPort, sshUser } from '../rules/ssh.ts';
+import { pollIntervalOption, waitTimeoutOption } from '../watch/flags.ts';
+import type { HowToReach } from './reach.ts';
 
-/** The flags that ssh, scp and tunnel share. */
-export function withSshFlags<Args extends unknown[], Flags extends OptionValues>(
+/** How to sign in: the flags that every command over SSH takes. */
+export function withSignInFlags<Args extends unknown[], Flags extends OptionValues>(
   command: Command<Args, Flags>,
 ) {
   return command
     .option('-i, --identity <file>', 'private key file')
     .option('--user <name>', 'user name (default: from the service)', ruled('--user', sshUser))
-    .option('--port <number>', 'SSH port (default: from the service)', ruled('--port', sshPort))
     .option(
       '--ssh-option <key=value>',
       'option as in ssh_config (again for more)',
@@ -28,7 +27,15 @@ export function withSshFlags<Args extends unknown[], Flags extends OptionValues>
       '--ssh-arg <word>',
       'extra argument for ssh, such as -A (again for more)',
       ruledEach('--ssh-arg', sshWord),
-    )
+    );
+}
+
+/** The flags that ssh, scp and tunnel share. */
+export function withSshFlags<Args extends unknown[], Flags extends OptionValues>(
+  command: Command<Args, Flags>,
+) {
+  return withSignInFlags(command)
+    .option('--port <number>', 'SSH port (default: from the service)', ruled('--port', sshPort))
     .option('--wait', 'wait until SSH responds')
     .addOption(waitTimeoutOption())
     .addOption(pollIntervalOption())

@@ -1,0 +1,96 @@
+import { resolve } from 'node:path';
+import { each, ruled } from '../../cli/parse.ts';
+import { action } from '../../cli/verb.ts';
+import { usageError } from '../../errors.ts';
+import { withRequestFlags } from '../../instances/request/flags.ts';
+import { howToReach, withSignInFlags } from '../../reach/ssh-flags.ts';
+import { instanceName } from '../../rules/names.ts';
+import { positiveDuration } from '../../rules/times.ts';
+import { pollIntervalOption, waitTimeoutOption } from '../../watch/flags.ts';
+import { planView } from './view.ts';
+
+/** `gpucloud run`, a verb of the root. */
+export const run = action({
+  view: planView,
+  notes:
+    'Rents an instance, copies files in, runs COMMAND, copies results out and terminates the ' +
+    'instance, also after a failure. stdout and stderr are those of COMMAND.\n\n' +
+    'COMMAND runs in the copied folder, as the words that you give: no shell expands them. ' +
+    '--sync leaves .git out, and what .gpucloudignore lists. --fetch is relative to that ' +
+    'folder.\n\n' +
+    "Exits with COMMAND's exit code, with 125 if gpucloud failed before it was known, and with 7 " +
+    'if the instance may still be billing. The first Ctrl-C interrupts COMMAND; the second ' +
+    'terminates without copying.',
+  // Flags after the first word belong to the command.
+  ownWords: 0,
+  passesOn: 'COMMAND',
+  ends: ['runFailed', 'outcomeUnknown'],
+  completes: {
+    command: 'nothing',
+    '--attach': 'instance',
+    '--name': 'nothing',
+    '--port': 'nothing',
+    '--docker-image': 'nothing',
+    '--docker-command': 'nothing',
+    '--exclude': 'nothing',
+    '--fetch': 'nothing',
+    '--sync': 'path',
+    '--report': 'path',
+    '--user': 'nothing',
+  },
+  examples: [
+    'gpucloud run -f box.yaml --terminate-after 1h -- nvidia-smi',
+    'gpucloud run -f box.yaml --terminate-after 2h --sync . -- python train.py',
+    'gpucloud run -f box.yaml --terminate-after 8h --fetch results -- ./train.sh',
+    'gpucloud run -f box.yaml --terminate-after 8h --detach -- ./train.sh',
+    'gpucloud run --attach run-0131-1805-x7k2',
+  ],
+  takes: (command) =>
+    withSignInFlags(
+      withRequestFlags(
+        command
+          .argument('[command...]', 'command to run on the instance')
+          .option('--name <name>', 'instance name', ruled('--name', instanceName)),
+      ),
+    )
+      .option('--sync <folder>', 'folder to copy to the instance')
+      .option('--exclude <pattern>', 'do not copy, as in .gitignore (again for more)', each)
+      .option('--fetch <path>', 'copy REMOTE[:LOCAL] back afterwards (again for more)', each)
+      .option(
+        '--keep-on-failure <duration>',
+        'if the job fails, keep the instance for this time',
+        ruled('--keep-on-failure', positiveDuration),
+      )
+      .option('--report <file>', 'write the outcome to a JSON file')
+      .option('--detach', 'return once the command has started')
+      .option('--attach <instance>', 'take up a job: follow, copy back and terminate')
+      .option('--dry-run', 'print the plan without renting')
+      .addOption(waitTimeoutOption())
+      .addOption(pollIntervalOption()),
+  async run(context, command, given) {
+    const { attach, detach = false, dryRun = false, report, waitTimeout, pollInterval } = given;
+    const { identity, user, sshOption, sshArg } = given;
+    const signIn = { identity, user, sshOption, sshArg, waitTimeout, pollInterval };
+    const how = {
+      how: await howToReach({ ...signIn, wait: true }, context),
+      report: report && resolve(report),
+      detach,
+    };
+    const { attachJob, runJob } = await import('../../run-job/index.ts');
+    if (attach !== undefined) {
+      if (command.length > 0) throw usageError('--attach takes no COMMAND: it was started already');
+      return attachJob(attach, how, context);
+    }
+    const { sync, exclude = [], fetch = [], keepOnFailure, maxPrice, ...more } = given;
+    const { terminateAfter, terminateAt, unenforced, ...flags } = more;
+    const { planJob } = await import('../../run-job/new-job.ts');
+    const { parseFetch } = await import('../../run-job/copy/copy-out.ts');
+    const ends = { terminateAfter, terminateAt, unenforced };
+    const fetched = fetch.map(parseFetch);
+    const named = { sync, exclude, fetch: fetched, keepOnFailure, maxPrice, identity };
+    const input = { flags, ends, command, ...named };
+    const plan = await planJob(input, { dryRun }, context);
+    if (dryRun) return context.out.item(plan, planView);
+    await runJob(plan, input, how, context);
+  },
+});

@@ -1,0 +1,46 @@
+import { wantedText } from '../../instances/deadlines/deadline.ts';
+import type { View } from '../../output/output.ts';
+import { shellLine } from '../../output/shell-line.ts';
+import type { JobPlan } from '../../run-job/new-job.ts';
+import { filesText } from '../../run-job/phases.ts';
+
+/** What `--dry-run` prints. */
+export const planView: View<JobPlan> = {
+  columns: [
+    { id: 'name', header: 'NAME', value: ({ request }) => request.instance_name },
+    { id: 'command', header: 'COMMAND', value: ({ command }) => shellLine(command, 'linux') },
+  ],
+  id: () => null,
+  empty: 'There is no plan.',
+  sections: [
+    {
+      heading: 'POST /instances (not sent)',
+      lines: ({ request }) =>
+        Object.entries(request).map(([label, value]) => ({
+          label,
+          value: typeof value === 'string' ? value : JSON.stringify(value),
+        })),
+    },
+    {
+      heading: 'Then',
+      lines: ({ command, files, fetch, ends }) => [
+        { label: 'copy in', value: files && `${filesText(files)} of ${files.folder}` },
+        { label: 'run', value: shellLine(command, 'linux') },
+        {
+          label: 'copy out',
+          value: fetch.map(({ remote, local }) => `${remote} to ${local}`).join(', '),
+        },
+        { label: 'terminate', value: `afterwards, or ${wantedText(ends)}` },
+      ],
+    },
+  ],
+  secrets: ['request.docker_config.env[].value'],
+  json: ({ request, command, files, fetch, ends }) => ({
+    request,
+    command,
+    sync:
+      files === undefined ? null : { folder: files.folder, files: files.count, bytes: files.bytes },
+    fetch,
+    terminate: wantedText(ends) ?? null,
+  }),
+};

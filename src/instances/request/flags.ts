@@ -1,0 +1,51 @@
+import type { Command, OptionValues } from '../../cli/command.ts';
+import { each, ruled, ruledEach } from '../../cli/parse.ts';
+import { publishedPort, volume } from '../../rules/container.ts';
+import { sharedMemoryGb } from '../../rules/numbers.ts';
+import {
+  terminateAfterOption,
+  terminateAtOption,
+  unenforcedOption,
+} from '../deadlines/deadline.ts';
+import { maxPriceOption } from '../max-price.ts';
+
+/** The flags that describe a new instance, for every command that rents one by an offer. */
+export function withRequestFlags<Args extends unknown[], Flags extends OptionValues>(
+  command: Command<Args, Flags>,
+) {
+  return command
+    .option('--offer <offer>', 'offer (the hardware), by name or ID; see "catalog list"')
+    .option('--image <image>', 'base image (the system), by name or ID')
+    .option('--ssh-key <key>', 'SSH key, by name, ID or fingerprint (again for more)', each)
+    .option('--template <template>', 'application template, by slug, name or ID')
+    .option('--drive <drive>', 'cloud drive to attach, by name or ID')
+    .option('--docker-image <image>', 'run this container')
+    .option('--docker-command <command>', 'command to run in the container')
+    .option(
+      '--shm-size <gb>',
+      'shared memory of the container, in GB',
+      ruled('--shm-size', sharedMemoryGb),
+    )
+    .option(
+      '-p, --port <mapping>',
+      'publish a port: EXTERNAL:INTERNAL[/tcp|udp][,name=web][,main] (again for more)',
+      ruledEach('--port', publishedPort),
+    )
+    .option(
+      '-e, --env <variable>',
+      'container variable: KEY=VALUE, or KEY to copy yours (again for more)',
+      each,
+    )
+    .option('--env-file <file>', 'read variables from a file (again for more)', each)
+    .option('--any-env-key', 'allow variable names that break the usual rule')
+    .option(
+      '-v, --volume <mapping>',
+      'mount HOST_PATH:CONTAINER_PATH (again for more)',
+      ruledEach('--volume', volume),
+    )
+    .option('-f, --file <file>', 'read the request from a YAML or JSON file; - for stdin')
+    .addOption(maxPriceOption())
+    .addOption(terminateAfterOption())
+    .addOption(terminateAtOption())
+    .addOption(unenforcedOption());
+}

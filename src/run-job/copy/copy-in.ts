@@ -1,0 +1,58 @@
+import { pipeline } from 'node:stream/promises';
+import type { Context } from '../../context.ts';
+import { lastOf, type RemoteShell } from '../remote/remote-shell.ts';
+import { WORK } from '../remote/supervisor.ts';
+import { copyFailed, reasonOf } from './copy-failed.ts';
+import type { FileList } from './files.ts';
+import { packed } from './pack.ts';
+import { rsync, rsyncPlace } from './rsync.ts';
+
+/** What a copy needs, either way. */
+export interface Copying {
+  readonly shell: RemoteShell;
+  /** Whether both sides have rsync. */
+  readonly hasRsync: boolean;
+  readonly startPiped: Context['startPiped'];
+  /** Ends the copy. */
+  readonly signal: AbortSignal;
+  /** Something vanished or changed while it was copied; the rest is copied. */
+  onChanged(what: string): void;
+  /** Bytes of files so far, if they are counted. */
+  onProgress(bytes: number): void;
+}
+
+const MAKE_FOLDER = `umask 022; mkdir -p ${WORK} && cd ${WORK}`;
+
+/** Copies the listed files into the folder where the command runs. Throws CliError. */
+export async function copyIn(files: FileList, copying: Copying): Promise<void> {
+  const { shell, signal } = copying;
+  if (!copying.hasRsync) return unpackThere(files, copying);
+  await shell.run(MAKE_FOLDER, '', signal);
+  await rsync({
+    ...copying,
+    way: 'in',
+    words: ['--files-from=-', '--from0', '--', `${files.folder}/`, rsyncPlace(shell, WORK)],
+    input: files.entries.map(({ path }) => `${path}\0`).join(''),
+  });
+}
+
+async function unpackThere(files: FileList, copying: Copying): Promise<void> {
+  const { shell, signal } = copying;
+  const running = await shell.start(`${MAKE_FOLDER} && exec tar -xf -`, [], signal);
+  const printed = lastOf(running.stderr);
+  running.stdout.resume();
+  let fault: unknown;
+  try {
+    await pipeline(packed(files, copying), running.stdin);
+  } catch (error) {
+    fault = error;
+    running.kill();
+  }
+  const code = await running.ended;
+  signal.throwIfAborted();
+  const said = await printed;
+  if (code === 0 && fault === undefined) return;
+  // If tar or ssh ended early, their own words are the reason, and the broken pipe is not.
+  const own = fault instanceof Error ? fault.message : '';
+  throw copyFailed('in', said === '' && own !== '' ? own : reasonOf(code, said), { cause: fault });
+}

@@ -1,0 +1,159 @@
+import { createWriteStream } from 'node:fs';
+import { mkdir, rename, rm, stat } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { usageError } from '../../errors.ts';
+import { faultOf } from '../../files/error-code.ts';
+import { afterLine } from '../remote/after-line.ts';
+import { lastOf } from '../remote/remote-shell.ts';
+import { WORK } from '../remote/supervisor.ts';
+import { copyFailed, reasonOf } from './copy-failed.ts';
+import type { Copying } from './copy-in.ts';
+import { rsync, rsyncPlace } from './rsync.ts';
+
+/** One `--fetch`. */
+export interface Fetch {
+  /** On the instance, from the folder where the command runs, or absolute. */
+  readonly remote: string;
+  /** Here. */
+  readonly local: string;
+}
+
+/** `results`, `results:out`, `/var/log/job.log:`. Without LOCAL, the same name in the current folder. */
+export function parseFetch(text: string): Fetch {
+  const [, remote = '', local = ''] = /^(.+?)(?::(.*))?$/s.exec(text) ?? [];
+  const name = basename(remote);
+  if (name === '' || name === '.' || name === '..' || remote.includes('\0')) {
+    throw usageError(
+      `--fetch "${text}": it is REMOTE[:LOCAL], with the path of a file or folder on the instance`,
+    );
+  }
+  return { remote: remote.replace(/\/+$/, ''), local: local === '' ? name : local };
+}
+
+const BEGIN = 'gpucloud-run sends';
+
+const KIND = `cd ${WORK} || exit
+if [ -d "$1" ]; then echo '${BEGIN} folder'; elif [ -e "$1" ]; then echo '${BEGIN} file'; else echo '${BEGIN} nothing'; fi`;
+const SEND_FILE = `cd ${WORK} && echo '${BEGIN}' && exec cat "$1"`;
+const SEND_FOLDER = `LC_ALL=C; export LC_ALL
+cd ${WORK} && cd "$1" && echo '${BEGIN}' && exec tar -cf - .`;
+
+/** What GNU tar says, with exit code 1, of files that changed while it read them. */
+const CHANGED = /: (?:file changed as we read it|File removed before we read it)$/;
+
+/** Copies a file or a folder from the instance. Throws CliError, also if there is nothing. */
+export async function copyOut({ remote, local }: Fetch, copying: Copying): Promise<void> {
+  // A path that begins with a hyphen is no option.
+  const path = remote.startsWith('/') ? remote : `./${remote}`;
+  const kind = await kindOf(path, copying);
+  if (kind === undefined)
+    throw copyFailed('out', `${remote} does not exist on the instance`, { retryable: false });
+  try {
+    if (kind === 'file') {
+      await receiveFile(path, await fileTarget(local, basename(remote)), copying);
+      return;
+    }
+    await mkdir(local, { recursive: true });
+  } catch (error) {
+    throw copyFailed('out', `${local} can't be written (${faultOf(error)})`, { cause: error });
+  }
+  await receiveFolder(path, local, copying);
+}
+
+async function kindOf(path: string, { shell, signal }: Copying) {
+  const running = await shell.start(KIND, [path], signal);
+  running.stdin.end();
+  const [printed, said, code] = await Promise.all([
+    lastOf(running.stdout),
+    lastOf(running.stderr),
+    running.ended,
+  ]);
+  signal.throwIfAborted();
+  const [, kind] = new RegExp(`^${BEGIN} (file|folder|nothing)$`, 'm').exec(printed) ?? [];
+  if (kind === undefined) throw copyFailed('out', reasonOf(code, said));
+  return kind === 'nothing' ? undefined : (kind as 'file' | 'folder');
+}
+
+/** As cp has it: into a folder that exists or ends with a slash, otherwise under that name. */
+async function fileTarget(local: string, name: string): Promise<string> {
+  const isFolder =
+    local.endsWith('/') ||
+    (await stat(local).then(
+      (found) => found.isDirectory(),
+      () => false,
+    ));
+  const target = isFolder ? join(local, name) : local;
+  await mkdir(dirname(target), { recursive: true });
+  return target;
+}
+
+/** A file appears under its name once it is whole. */
+async function receiveFile(path: string, target: string, copying: Copying): Promise<void> {
+  const part = `${target}.gpucloud-part`;
+  try {
+    await receive(SEND_FILE, path, createWriteStream(part), copying);
+    await rename(part, target);
+  } catch (error) {
+    await rm(part, { force: true });
+    throw error;
+  }
+}
+
+async function receiveFolder(path: string, local: string, copying: Copying): Promise<void> {
+  // Old versions of rsync split a path of the other side at blanks.
+  if (copying.hasRsync && /^[\w./+-]+$/.test(path)) {
+    const from = path.startsWith('/') ? path : `${WORK}/${path}`;
+    const words = ['--', `${rsyncPlace(copying.shell, from)}/`, `${local}/`];
+    return rsync({ ...copying, way: 'out', words, input: '' });
+  }
+  const tar = await copying.startPiped({ file: 'tar', args: ['-xf', '-', '-C', local] });
+  const said = lastOf(tar.stderr);
+  tar.stdout.resume();
+  let fault: unknown;
+  try {
+    await receive(SEND_FOLDER, path, tar.stdin, copying);
+  } catch (error) {
+    fault = error;
+    tar.stdin.destroy();
+  }
+  const code = await tar.ended;
+  copying.signal.throwIfAborted();
+  if (code !== 0) throw copyFailed('out', reasonOf(code, await said), { cause: fault });
+  if (fault !== undefined) throw fault;
+}
+
+async function receive(
+  script: string,
+  path: string,
+  into: NodeJS.WritableStream,
+  { shell, signal, onProgress, onChanged }: Copying,
+): Promise<void> {
+  const running = await shell.start(script, [path], signal);
+  running.stdin.end();
+  const printed = lastOf(running.stderr);
+  let bytes = 0;
+  async function* counted() {
+    for await (const chunk of afterLine(running.stdout, BEGIN)) {
+      bytes += chunk.length;
+      onProgress(bytes);
+      yield chunk;
+    }
+  }
+  try {
+    await pipeline(counted(), into);
+  } catch (error) {
+    running.kill();
+    throw copyFailed('out', faultOf(error), { cause: error });
+  } finally {
+    await running.ended;
+  }
+  signal.throwIfAborted();
+  const [code, said] = [await running.ended, await printed];
+  if (code === 0) return;
+  const lines = said.trim().split('\n');
+  if (code !== 1 || !lines.every((line) => CHANGED.test(line))) {
+    throw copyFailed('out', reasonOf(code, said));
+  }
+  for (const line of lines) onChanged(line);
+}

@@ -1,0 +1,98 @@
+import { lstat, readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import ignore, { type Ignore } from 'ignore';
+import { usageError } from '../../errors.ts';
+import { errorCode, faultOf } from '../../files/error-code.ts';
+
+/** Its lines have the syntax of .gitignore. It is read in the folder itself, not below it. */
+const IGNORE_FILE = '.gpucloudignore';
+
+/** Something to copy, by its path from the folder on, with slashes. */
+export interface Entry {
+  readonly path: string;
+  readonly kind: 'file' | 'link' | 'folder';
+  /** Bytes; 0 for what is not a file. */
+  readonly size: number;
+}
+
+export interface FileList {
+  readonly folder: string;
+  /** Folders come before what they hold. */
+  readonly entries: readonly Entry[];
+  /** Files and links. */
+  readonly count: number;
+  readonly bytes: number;
+  /** Sockets, pipes and devices, which are not copied. */
+  readonly special: readonly string[];
+}
+
+/**
+ * Lists what `--sync` copies: all but `.git`, the patterns of .gpucloudignore and `exclude`.
+ *
+ * @throws a usage error for a folder that can't be read.
+ */
+export async function listFiles(folder: string, exclude: readonly string[]): Promise<FileList> {
+  const ignored = ignore({ allowRelativePaths: false })
+    .add('.git')
+    .add(await patternsIn(folder))
+    .add([...exclude]);
+  const found: Found = { entries: [], special: [] };
+  await walk(folder, '', ignored, found);
+  const files = found.entries.filter(({ kind }) => kind !== 'folder');
+  const bytes = files.reduce((sum, { size }) => sum + size, 0);
+  return { folder, ...found, count: files.length, bytes };
+}
+
+async function patternsIn(folder: string): Promise<string> {
+  try {
+    return await readFile(join(folder, IGNORE_FILE), 'utf8');
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') return '';
+    throw usageError(`${join(folder, IGNORE_FILE)} can't be read (${faultOf(error)})`);
+  }
+}
+
+interface Found {
+  readonly entries: Entry[];
+  readonly special: string[];
+}
+
+async function walk(folder: string, below: string, ignored: Ignore, found: Found): Promise<void> {
+  for (const one of await inFolder(join(folder, below), below === '')) {
+    const path = below === '' ? one.name : `${below}/${one.name}`;
+    const isFolder = one.isDirectory();
+    if (ignored.ignores(isFolder ? `${path}/` : path)) continue;
+    if (isFolder) {
+      found.entries.push({ path, kind: 'folder', size: 0 });
+      await walk(folder, path, ignored, found);
+    } else if (one.isSymbolicLink()) {
+      found.entries.push({ path, kind: 'link', size: 0 });
+    } else if (one.isFile()) {
+      const size = await sizeOf(join(folder, path));
+      if (size !== undefined) found.entries.push({ path, kind: 'file', size });
+    } else {
+      found.special.push(path);
+    }
+  }
+}
+
+/** A folder that vanished while the list was made holds nothing. */
+async function inFolder(path: string, isRoot: boolean) {
+  try {
+    return (await readdir(path, { withFileTypes: true })).sort((a, b) =>
+      a.name < b.name ? -1 : 1,
+    );
+  } catch (error) {
+    if (!isRoot && errorCode(error) === 'ENOENT') return [];
+    throw usageError(`--sync: the folder "${path}" can't be read (${faultOf(error)})`);
+  }
+}
+
+async function sizeOf(path: string): Promise<number | undefined> {
+  try {
+    return (await lstat(path)).size;
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') return undefined;
+    throw usageError(`--sync: the file "${path}" can't be read (${faultOf(error)})`);
+  }
+}

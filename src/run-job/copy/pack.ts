@@ -1,0 +1,90 @@
+import { once } from 'node:events';
+import type { Stats } from 'node:fs';
+import { lstat, open, readlink } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type Headers, type Pack, pack } from 'tar-stream';
+import { errorCode } from '../../files/error-code.ts';
+import type { FileList } from './files.ts';
+
+/** What happens while an archive is made. */
+export interface PackListener {
+  /** A file vanished, or changed its size; the others are copied. */
+  onChanged(path: string): void;
+  /** Bytes of files that the archive holds by now. */
+  onProgress(bytes: number): void;
+}
+
+/** A tar archive of the listed files. Reading it makes it; a fault destroys it. */
+export function packed(files: FileList, listener: PackListener): Pack {
+  const archive = pack();
+  fill(archive, files, listener).then(
+    () => archive.finalize(),
+    (error: Error) => archive.destroy(error),
+  );
+  return archive;
+}
+
+async function fill(
+  archive: Pack,
+  { folder, entries }: FileList,
+  { onChanged, onProgress }: PackListener,
+): Promise<void> {
+  let bytes = 0;
+  for (const { path, kind } of entries) {
+    const file = join(folder, path);
+    try {
+      const stats = await lstat(file);
+      if (kind === 'file' && stats.isFile()) {
+        await addFile(archive, file, headersOf(path, stats), () => onChanged(path));
+        bytes += stats.size;
+        onProgress(bytes);
+      } else if (kind === 'link' && stats.isSymbolicLink()) {
+        const linkname = await readlink(file);
+        archive.entry({ ...headersOf(path, stats), type: 'symlink', linkname, size: 0 });
+      } else if (kind === 'folder' && stats.isDirectory()) {
+        archive.entry({ ...headersOf(path, stats), type: 'directory', size: 0 });
+      } else {
+        onChanged(path);
+      }
+    } catch (error) {
+      if (errorCode(error) !== 'ENOENT') throw error;
+      onChanged(path);
+    }
+  }
+}
+
+/** Owners of this computer mean nothing on the instance. */
+function headersOf(name: string, { mode, mtime, size }: Stats): Headers {
+  return { name, mode: mode & 0o7777, mtime, size };
+}
+
+const CHUNK = 256 * 1024;
+
+/** The header promises the size, so a file that shrinks is filled with zeros. */
+async function addFile(
+  archive: Pack,
+  path: string,
+  headers: Headers,
+  onChanged: () => void,
+): Promise<void> {
+  const { size = 0 } = headers;
+  const file = await open(path, 'r');
+  try {
+    let isShort = false;
+    const entry = archive.entry(headers);
+    for (let at = 0; at < size; ) {
+      const chunk = Buffer.alloc(Math.min(CHUNK, size - at));
+      const read: number = isShort ? 0 : (await file.read(chunk)).bytesRead;
+      isShort ||= read === 0;
+      const bytes = isShort ? chunk : chunk.subarray(0, read);
+      at += bytes.length;
+      if (!entry.write(bytes)) await once(entry, 'drain');
+    }
+    const finished = once(entry, 'finish');
+    entry.end();
+    await finished;
+    if (isShort) onChanged();
+  } finally {
+    await file.close();
+  }
+}

@@ -1,0 +1,46 @@
+import type { Context } from '../../context.ts';
+import { lastOf, type RemoteShell } from '../remote/remote-shell.ts';
+import { copyFailed, reasonOf } from './copy-failed.ts';
+
+/** rsync's exit code if files vanished before they were copied. The others are copied. */
+const VANISHED = 24;
+
+interface Rsync {
+  readonly shell: RemoteShell;
+  readonly startPiped: Context['startPiped'];
+  readonly signal: AbortSignal;
+  readonly way: 'in' | 'out';
+  /** The words after our own. */
+  readonly words: readonly string[];
+  /** Its stdin. */
+  readonly input: string;
+  onChanged(what: string): void;
+}
+
+/** Runs rsync over our ssh. Symlinks stay symlinks. Throws CliError if it fails. */
+export async function rsync(job: Rsync): Promise<void> {
+  const { shell, startPiped, signal, way } = job;
+  const rsh = shell.ssh.words.map(rshWord).join(' ');
+  const words = ['--recursive', '--links', '--perms', '--times', '-e', rsh, ...job.words];
+  const running = await startPiped({ file: 'rsync', args: words });
+  const stop = () => running.kill();
+  signal.addEventListener('abort', stop, { once: true });
+  if (signal.aborted) stop();
+  running.stdin.end(job.input);
+  running.stdout.resume();
+  const [printed, code] = await Promise.all([lastOf(running.stderr), running.ended]);
+  signal.removeEventListener('abort', stop);
+  signal.throwIfAborted();
+  if (code === VANISHED) job.onChanged('some files vanished');
+  else if (code !== 0) throw copyFailed(way, reasonOf(code, printed));
+}
+
+/** Where a path on the instance is. rsync splits the address at the first colon after it. */
+export function rsyncPlace({ ssh }: RemoteShell, path: string): string {
+  return `${ssh.user}@${ssh.host.includes(':') ? `[${ssh.host}]` : ssh.host}:${path}`;
+}
+
+/** rsync splits the command of `-e` at blanks and knows quotes, which are doubled inside. */
+function rshWord(word: string): string {
+  return /^[\w@%+=:,./~-]+$/.test(word) ? word : `'${word.replaceAll("'", "''")}'`;
+}

@@ -1,0 +1,59 @@
+import type { Instance } from '../api/index.ts';
+import type { Context } from '../context.ts';
+import { CliError } from '../errors.ts';
+import { changeEach } from '../instances/change.ts';
+import { BRIEFLY } from '../instances/refusal.ts';
+import type { Target } from '../instances/resolve.ts';
+import { instant } from '../output/time.ts';
+import { money } from '../rules/money.ts';
+
+/** Milliseconds before another attempt. The call itself repeats what may be repeated. */
+const PAUSES = [2_000, 10_000, 30_000];
+
+/** Whether the instance certainly ends: the service shows it as TERMINATING or TERMINATED. */
+export type Termination =
+  | { readonly certain: true; readonly instance: Instance | undefined }
+  | { readonly certain: false; readonly error: CliError };
+
+/** Terminates the instance of a job. Who started the job has agreed, so nobody is asked. */
+export async function endInstance(target: Target, context: Context): Promise<Termination> {
+  const change = { verb: 'terminate', done: 'terminated', goal: 'TERMINATED' } as const;
+  const noWait = { until: undefined, times: { timeout: 0, interval: 0 } };
+  for (const pause of [...PAUSES, undefined]) {
+    const error = await changeEach(change, [target.id], noWait, context).then(
+      ({ failure }) => failure,
+      (thrown: unknown) => {
+        if (thrown instanceof CliError) return thrown;
+        throw thrown;
+      },
+    );
+    if (error === undefined) return { certain: true, instance: await read(target, context) };
+    if (pause === undefined) return { certain: false, error };
+    await context.clock.sleep(pause);
+  }
+  throw new Error('every attempt has an outcome');
+}
+
+/** For its price; it is certain without it. */
+async function read({ id }: Target, context: Context): Promise<Instance | undefined> {
+  try {
+    return await (await context.api()).instances.get(id, BRIEFLY);
+  } catch (error) {
+    if (error instanceof CliError) return undefined;
+    throw error;
+  }
+}
+
+const HOUR = 3_600_000;
+
+/**
+ * Roubles, a decimal: the price of every hour that has begun. The rest of the last hour comes back
+ * (API document: terminate), so it is at most this. null if the price or the time is not known.
+ */
+export function costAtMost(instance: Instance | undefined, now: number): string | null {
+  const price = money(instance?.price_per_hour_snapshot ?? '');
+  const created = instant(instance?.created_at);
+  if (!price.ok || created === undefined) return null;
+  const hours = Math.max(1, Math.ceil((now - created) / HOUR));
+  return price.value.times(hours).toFixed(2);
+}

@@ -1,0 +1,67 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { SshKey } from '../api/index.ts';
+import type { Context } from '../context.ts';
+import { usageError } from '../errors.ts';
+
+/** Milliseconds for ssh-add and ssh-keygen. */
+const QUICK = 5_000;
+
+/**
+ * Checks that ssh can sign in without a question: the private half of one of the keys is in ~/.ssh
+ * without a passphrase, or in the agent. Throws a usage error otherwise.
+ */
+export async function ensurePrivateKey(keys: readonly SshKey[], context: Context): Promise<void> {
+  const wanted = new Set(keys.flatMap(({ public_key: key }) => blobOf(key ?? '') ?? []));
+  // A service that hides the public keys gives nothing to compare.
+  if (wanted.size === 0) return;
+  const agent = await printedBy('ssh-add', ['-L'], context);
+  if (agent.text.split('\n').some((line) => wanted.has(blobOf(line) ?? ''))) return;
+  let locked: string | undefined;
+  for (const file of await keyFiles(context)) {
+    const half = await readFile(`${file}.pub`, 'utf8').catch(() => '');
+    if (!wanted.has(blobOf(half) ?? '')) continue;
+    const { code } = await printedBy('ssh-keygen', ['-y', '-P', '', '-f', file], context);
+    if (code === 0) return;
+    locked = file;
+  }
+  const names = keys.map(({ name, id }) => name ?? id).join(', ');
+  throw locked === undefined
+    ? usageError(
+        `--ssh-key ${names}: its private key is neither in ~/.ssh nor in the SSH agent`,
+        'name the file with --identity, or add the key to the agent: ssh-add FILE',
+      )
+    : usageError(
+        `--ssh-key ${names}: its private key ${locked} has a passphrase, and a run asks no questions`,
+        `add the key to the agent: ssh-add ${locked}`,
+      );
+}
+
+/** The middle of `ssh-ed25519 AAAA… comment`. */
+function blobOf(line: string): string | undefined {
+  return /^(?:ssh|ecdsa|sk)-\S+ +(\S+)/.exec(line.trim())?.[1];
+}
+
+/** Private key files beside which their public half lies. */
+async function keyFiles({ host }: Context): Promise<string[]> {
+  if (host.home === undefined) return [];
+  const folder = join(host.home, '.ssh');
+  const names = await readdir(folder).catch((): string[] => []);
+  return names
+    .filter((name) => name.endsWith('.pub') && names.includes(name.slice(0, -4)))
+    .sort()
+    .map((name) => join(folder, name.slice(0, -4)));
+}
+
+/** A program that is not there prints nothing. */
+async function printedBy(file: string, args: readonly string[], { start }: Context) {
+  let text = '';
+  const hear = (part: string, from: 'stdout' | 'stderr') => {
+    if (from === 'stdout') text += part;
+  };
+  const code = await start({ file, args, hear, timeout: QUICK }).then(
+    ({ ended }) => ended.catch(() => 127),
+    () => 127,
+  );
+  return { code, text };
+}

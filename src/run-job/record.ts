@@ -1,0 +1,85 @@
+import { readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import * as z from 'zod/mini';
+import type { Context } from '../context.ts';
+import { CliError } from '../errors.ts';
+import { errorCode, faultOf } from '../files/error-code.ts';
+import { privateFolder } from '../files/private-folder.ts';
+import { replaceFile } from '../files/replace.ts';
+import { lazy } from '../lazy.ts';
+
+/** What `run --attach` needs to take up a job. */
+export interface JobRecord {
+  readonly version: 1;
+  /** Of the instance. */
+  readonly id: string;
+  readonly name: string;
+  readonly command: readonly string[];
+  /** The folder of `--sync`, as an absolute path. */
+  readonly sync: string | null;
+  readonly exclude: readonly string[];
+  /** `local` is an absolute path. */
+  readonly fetch: readonly { readonly remote: string; readonly local: string }[];
+  /** Milliseconds; `--keep-on-failure`. */
+  readonly keep_on_failure: number | null;
+  /** When the instance was requested, by this computer's clock (ISO 8601). */
+  readonly started_at: string;
+  /** Bytes of each output that were printed here. */
+  readonly printed: { readonly out: number; readonly err: number };
+}
+
+const schema = lazy(() => {
+  const text = z.string();
+  const count = z.number().check(z.nonnegative());
+  return z.looseObject({
+    version: z.literal(1),
+    id: text,
+    name: text,
+    command: z.array(text).check(z.minLength(1)),
+    sync: z.nullable(text),
+    exclude: z.array(text),
+    fetch: z.array(z.object({ remote: text, local: text })),
+    keep_on_failure: z.nullable(z.number()),
+    started_at: text,
+    printed: z.object({ out: count, err: count }),
+  });
+});
+
+/** Writes what is known of a job, before it matters. Throws CliError('storage'). */
+export async function writeJob(job: JobRecord, context: Context): Promise<void> {
+  const path = await pathOf(job.id, context);
+  try {
+    await privateFolder(join(path, '..'));
+    await replaceFile(path, `${JSON.stringify(job)}\n`);
+  } catch (error) {
+    throw new CliError('storage', `The job could not be saved: ${path} (${faultOf(error)}).`, {
+      cause: error,
+    });
+  }
+}
+
+/** The job of an instance. Throws CliError('notFound') if none was started here. */
+export async function readJob(id: string, context: Context): Promise<JobRecord> {
+  const path = await pathOf(id, context);
+  try {
+    return schema().parse(JSON.parse(readFileSync(path, 'utf8')));
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') {
+      throw new CliError('notFound', `No job was started on ${id} from this computer.`, {
+        resource: id,
+      });
+    }
+    throw new CliError('storage', `The job can't be read: ${path} (${faultOf(error)}).`, {
+      cause: error,
+    });
+  }
+}
+
+export async function removeJob(id: string, context: Context): Promise<void> {
+  rmSync(await pathOf(id, context), { force: true });
+}
+
+/** Ids are UUIDs; what else a service sends becomes part of no path. */
+async function pathOf(id: string, context: Context): Promise<string> {
+  return join((await context.folders()).state, 'jobs', `${encodeURIComponent(id)}.json`);
+}

@@ -1,0 +1,30 @@
+/** Longer text without a line end holds no marker of ours. */
+const LONGEST = 64 * 1024;
+
+/**
+ * The bytes after a line. What comes before it is what the login shell of the instance printed: a
+ * greeting in its start files reaches every command over SSH.
+ */
+export async function* afterLine(
+  chunks: AsyncIterable<Uint8Array>,
+  line: string,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  const marker = Buffer.from(`${line}\n`);
+  let before: Buffer | undefined = Buffer.alloc(0);
+  for await (const chunk of chunks) {
+    if (before === undefined) {
+      yield chunk;
+      continue;
+    }
+    before = Buffer.concat([before, chunk]);
+    const at = before.indexOf(marker);
+    if (at >= 0) {
+      const rest = before.subarray(at + marker.length);
+      before = undefined;
+      // Also without a byte: the caller learns that the line has come.
+      yield rest;
+    } else if (before.length > LONGEST) {
+      before = before.subarray(-marker.length);
+    }
+  }
+}

@@ -1,0 +1,105 @@
+import type { Clock } from '../../clock.ts';
+import { CliError } from '../../errors.ts';
+import { afterLine } from './after-line.ts';
+import { type CommandEnd, readFrames } from './frames.ts';
+import { lastOf, type RemoteShell } from './remote-shell.ts';
+import { FOLLOW, FOLLOWING } from './supervisor.ts';
+
+/** Bytes of each output that were printed here. */
+export interface Offsets {
+  out: number;
+  err: number;
+}
+
+export interface Following {
+  readonly shell: RemoteShell;
+  /** Moves on as bytes are printed. */
+  readonly offsets: Offsets;
+  readonly clock: Clock;
+  /** Stops following; the command goes on. */
+  readonly signal: AbortSignal;
+  print(from: 'out' | 'err', bytes: Uint8Array): Promise<void>;
+  /** The link was cut, with ssh's last words; throws if there is no use in another attempt. */
+  onCut(reason: string): Promise<void>;
+  /** The link is there again. */
+  onBack(): void;
+}
+
+/** Milliseconds between two attempts: twice as long each time, up to the second. */
+const [FIRST_PAUSE, LONGEST_PAUSE] = [1_000, 15_000];
+
+/**
+ * Follows the outputs of the command to its end. A cut link neither ends the command nor repeats a
+ * byte: the next connection goes on at the offsets.
+ */
+export async function follow(following: Following): Promise<CommandEnd> {
+  const { clock, signal, onCut, onBack } = following;
+  let pause = FIRST_PAUSE;
+  let isCut = false;
+  for (;;) {
+    const { end, begun, reason } = await followOnce(following, () => {
+      if (isCut) onBack();
+      isCut = false;
+    });
+    if (end !== undefined) return end;
+    signal.throwIfAborted();
+    if (begun) pause = FIRST_PAUSE;
+    await onCut(reason);
+    isCut = true;
+    await clock.sleep(pause, signal);
+    pause = Math.min(pause * 2, LONGEST_PAUSE);
+  }
+}
+
+interface Attempt {
+  readonly end: CommandEnd | undefined;
+  readonly begun: boolean;
+  readonly reason: string;
+}
+
+async function followOnce(
+  { shell, offsets, signal, print }: Following,
+  onBegin: () => void,
+): Promise<Attempt> {
+  const at = [String(offsets.out), String(offsets.err)];
+  const running = await shell.start(FOLLOW, at, signal);
+  let begun = false;
+  try {
+    running.stdin.end();
+    const words = lastOf(running.stderr);
+    const frames = begunBy(afterLine(running.stdout, FOLLOWING), () => {
+      begun = true;
+      onBegin();
+    });
+    const end = await readFrames(frames, {
+      async onBytes(from, bytes) {
+        await print(from, bytes);
+        offsets[from] += bytes.length;
+      },
+    }).catch((error: unknown) => {
+      throw error instanceof RangeError ? garbled(error) : error;
+    });
+    const reason = (await words).trim().split('\n').at(-1) ?? '';
+    return { end, begun, reason };
+  } finally {
+    running.kill();
+    running.stdout.destroy();
+  }
+}
+
+async function* begunBy(chunks: AsyncIterable<Uint8Array>, onBegin: () => void) {
+  let begun = false;
+  for await (const chunk of chunks) {
+    if (!begun) onBegin();
+    begun = true;
+    yield chunk;
+  }
+}
+
+function garbled(cause: RangeError): CliError {
+  return new CliError(
+    'notUnderstood',
+    `The output of the command could not be read: ${cause.message}.`,
+    { cause },
+  );
+}

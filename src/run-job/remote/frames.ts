@@ -1,0 +1,62 @@
+/** What the follower on the instance sends; see supervisor.ts. */
+export interface FrameListener {
+  /** Bytes of one output. The next are read once these are written. */
+  onBytes(from: 'out' | 'err', bytes: Uint8Array): Promise<void>;
+}
+
+/** How the command ended; `undefined` if its supervisor left no exit code. */
+export interface CommandEnd {
+  readonly exitCode: number | undefined;
+}
+
+/** Longer lines come from no follower. */
+const LONGEST_LINE = 100;
+
+/**
+ * Reads frames until the command's end, or undefined if the stream ended before.
+ *
+ * @throws RangeError for a stream that is not a follower's.
+ */
+export async function readFrames(
+  chunks: AsyncIterable<Uint8Array>,
+  { onBytes }: FrameListener,
+): Promise<CommandEnd | undefined> {
+  let line = '';
+  let frame: BytesFrame = { from: 'out', left: 0 };
+  for await (const chunk of chunks) {
+    let rest = chunk;
+    while (rest.length > 0) {
+      if (frame.left > 0) {
+        const bytes = rest.subarray(0, frame.left);
+        await onBytes(frame.from, bytes);
+        frame = { ...frame, left: frame.left - bytes.length };
+        rest = rest.subarray(bytes.length);
+        continue;
+      }
+      const end = rest.indexOf(0x0a);
+      line += Buffer.from(end < 0 ? rest : rest.subarray(0, end)).toString('latin1');
+      if (line.length > LONGEST_LINE) throw new RangeError('a line is too long');
+      if (end < 0) break;
+      rest = rest.subarray(end + 1);
+      const next = parseFrame(line);
+      line = '';
+      if ('exitCode' in next) return next;
+      frame = next;
+    }
+  }
+  return undefined;
+}
+
+interface BytesFrame {
+  readonly from: 'out' | 'err';
+  readonly left: number;
+}
+
+function parseFrame(line: string): BytesFrame | CommandEnd {
+  if (line === '.') return { from: 'out', left: 0 };
+  if (line === 'x lost') return { exitCode: undefined };
+  const [, letter, number] = /^([oex]) ([0-9]{1,12})$/.exec(line) ?? [];
+  if (letter === undefined) throw new RangeError(`an unknown frame: ${line}`);
+  if (letter === 'x') return { exitCode: Number(number) };
+  return { from: letter === 'o' ? 'out' : 'err', left: Number(number) };
+}

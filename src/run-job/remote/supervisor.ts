@@ -1,0 +1,83 @@
+import { shQuoted } from './remote-shell.ts';
+
+// Everything of a job lies in one folder of the user's home on the instance. The scripts are plain
+// POSIX sh: dash and busybox run them too.
+//
+//   work/     where the command runs, and what --sync copies
+//   started/  made by whoever starts the command, so that it starts once
+//   pid       the supervisor, which leads the process group of the command
+//   out, err  what the command printed
+//   exit      its exit code, written last
+
+export const FOLDER = 'gpucloud-run';
+export const WORK = `${FOLDER}/work`;
+
+/** What a script prints first. A login shell may print before it. */
+export const STARTED = 'gpucloud-run started';
+export const FOLLOWING = 'gpucloud-run follows';
+
+/**
+ * Stores the supervisor from stdin and becomes it. A file that is replaced by a rename stays whole
+ * for a supervisor that still reads it.
+ */
+export const START = `umask 077
+mkdir -p ${WORK} && cd ${FOLDER} && cat >supervise.$$ && mv supervise.$$ supervise && exec sh supervise`;
+
+/**
+ * Runs the command and writes its exit code. sshd makes the process that becomes the supervisor the
+ * leader of a session, so that a signal to its group reaches the command. The supervisor itself lives
+ * on: it traps the signals, which a command does not inherit. The command runs in the foreground,
+ * since sh lets one in the background ignore SIGINT.
+ */
+export function supervisorOf(command: readonly string[]): string {
+  return `mkdir started 2>/dev/null || { sleep 1; echo '${STARTED}'; exit 0; }
+: >out; : >err; echo $$ >pid
+echo '${STARTED}'
+exec </dev/null >/dev/null 2>&1
+trap : HUP INT TERM
+(cd work && exec ${command.map(shQuoted).join(' ')}) >>out 2>>err
+echo $? >exit.new; mv exit.new exit
+`;
+}
+
+/**
+ * Prints both outputs from two byte offsets on, in frames: \`o COUNT\` or \`e COUNT\` and a line end,
+ * then so many bytes. \`x CODE\` is the last line, or \`x lost\` if the supervisor is gone and left no
+ * exit code. A dot every few seconds tells a cut link from a quiet command.
+ *
+ * dd skips whole blocks of a file without reading them, in busybox too.
+ */
+export const FOLLOW = `cd ${FOLDER} || exit 66
+o=$1 e=$2 idle=0
+echo '${FOLLOWING}'
+send() {
+  n=$(($(wc -c <"$2") - $3))
+  [ "$n" -gt 0 ] || return 1
+  [ "$n" -le 1048576 ] || n=1048576
+  echo "$1 $n"
+  dd if="$2" bs=65536 skip=$(($3 / 65536)) count=$((($3 % 65536 + n + 65535) / 65536)) 2>/dev/null |
+    tail -c +$(($3 % 65536 + 1)) | head -c "$n"
+}
+while :; do
+  over='' sent=''
+  if [ -f exit ]; then over=exit; elif ! kill -0 "$(cat pid)" 2>/dev/null; then over=lost; fi
+  [ "$over" != lost ] || [ ! -f exit ] || over=exit
+  if send o out "$o"; then o=$((o + n)) sent=1; fi
+  if send e err "$e"; then e=$((e + n)) sent=1; fi
+  [ -z "$sent" ] || continue
+  case $over in
+    exit) echo "x $(cat exit)"; exit 0 ;;
+    lost) echo 'x lost'; exit 0 ;;
+  esac
+  idle=$((idle + 1))
+  [ $((idle % 20)) != 0 ] || echo .
+  sleep 0.2 2>/dev/null || sleep 1
+done`;
+
+/** Sends the command SIGINT, as Ctrl-C does. Without a group of its own, the supervisor alone gets it. */
+export const INTERRUPT = `cd ${FOLDER} && p=$(cat pid) && { kill -s INT -- "-$p" 2>/dev/null || kill -s INT "$p"; }`;
+
+/** Prints whether the command was started, and what this instance has for a copy. */
+export const PROBE = `[ -d ${FOLDER}/started ] && echo gpucloud-run started
+command -v rsync >/dev/null 2>&1 && echo gpucloud-run rsync
+echo gpucloud-run ready`;

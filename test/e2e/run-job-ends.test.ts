@@ -1,0 +1,163 @@
+import type { ChildProcess } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { createJobWorld, type JobWorld } from '../run-job/job-world.ts';
+import { needs } from '../support/needs.ts';
+import { until } from '../support/ssh-world.ts';
+
+let world: JobWorld;
+
+/** Prints `up`, then numbers until it is interrupted. */
+const COUNTS = [
+  'sh',
+  '-c',
+  'trap "echo caught; exit 9" INT; echo ran >>ran; echo up; i=0; while [ $i -lt 300 ]; do i=$((i+1)); echo $i; sleep 0.1; done',
+];
+
+interface Running {
+  readonly child: ChildProcess;
+  readonly ended: Promise<number | null>;
+  stdout(): string;
+  stderr(): string;
+}
+
+function start(argv: readonly string[]): Running {
+  const child = world.computer.start(argv, { env: world.env });
+  let [stdout, stderr] = ['', ''];
+  child.stdout.on('data', (text) => {
+    stdout += text;
+  });
+  child.stderr.on('data', (text) => {
+    stderr += text;
+  });
+  const ended = new Promise<number | null>((resolve) => {
+    child.once('close', (code) => resolve(code));
+  });
+  return { child, ended, stdout: () => stdout, stderr: () => stderr };
+}
+
+async function startedJob(...more: string[]): Promise<Running> {
+  const job = start([...world.words(...more), '--', ...COUNTS]);
+  await until(() => job.stdout().includes('up\n') || job.child.exitCode !== null);
+  expect(job.stderr()).not.toContain('error:');
+  return job;
+}
+
+describe('the ends of gpucloud run', needs('ssh'), () => {
+  beforeEach(async () => {
+    world = await createJobWorld();
+  });
+  afterEach(() => world.close());
+
+  test('sends the first Ctrl-C to the command, then fetches and terminates', async () => {
+    const job = await startedJob('--fetch', 'ran');
+    job.child.kill('SIGINT');
+    expect(await job.ended).toBe(9);
+    expect(job.stdout()).toMatch(/caught\n$/);
+    expect(await readFile(join(world.computer.home, 'ran'), 'utf8')).toBe('ran\n');
+    expect(world.status()).toBe('TERMINATING');
+  });
+
+  test('skips the copy at the second Ctrl-C, and terminates', async () => {
+    const job = start([
+      ...world.words('--fetch', 'ran'),
+      '--',
+      'sh',
+      '-c',
+      'trap "" INT; echo up; sleep 60',
+    ]);
+    await until(() => job.stdout().includes('up\n'));
+    job.child.kill('SIGINT');
+    await until(() => job.stderr().includes('Ctrl-C again'));
+    job.child.kill('SIGINT');
+    expect(await job.ended).toBe(130);
+    expect(existsSync(join(world.computer.home, 'ran'))).toBe(false);
+    expect(world.status()).toBe('TERMINATING');
+  });
+
+  test.each([
+    ['SIGTERM', 143],
+    ['SIGHUP', 129],
+  ] as const)('terminates the instance at once after %s', async (signal, code) => {
+    const job = await startedJob();
+    job.child.kill(signal);
+    expect(await job.ended).toBe(code);
+    expect(world.status()).toBe('TERMINATING');
+  });
+
+  test('takes up a job with --attach after kill -9, and runs the command once', async () => {
+    const job = start([
+      ...world.words('--fetch', 'ran'),
+      '--',
+      'sh',
+      '-c',
+      'echo ran >>ran; echo up; sleep 3; echo more; exit 4',
+    ]);
+    await until(() => job.stdout().includes('up\n'));
+    job.child.kill('SIGKILL');
+    await job.ended;
+    expect(world.status()).toBe('ACTIVE');
+    const attached = await world.computer.gpucloud([...world.signIn, '--attach', 'job'], {
+      env: world.env,
+    });
+    expect(attached).toMatchObject({ code: 4, stdout: expect.stringMatching(/^(up\n)?more\n$/) });
+    expect(await readFile(join(world.computer.home, 'ran'), 'utf8')).toBe('ran\n');
+    expect(world.status()).toBe('TERMINATING');
+    expect(world.rentals()).toBe(1);
+  });
+
+  test('returns with --detach once the command runs, and leaves the instance to --attach', async () => {
+    const { code } = await world.run(['--detach'], ['sh', '-c', 'sleep 1; echo done']);
+    expect({ code, status: world.status() }).toEqual({ code: 0, status: 'ACTIVE' });
+    const attached = await world.computer.gpucloud([...world.signIn, '--attach', 'job'], {
+      env: world.env,
+    });
+    expect(attached).toMatchObject({ code: 0, stdout: 'done\n' });
+    expect(world.status()).toBe('TERMINATING');
+  });
+
+  test('repeats no byte and loses none when the link is cut', async () => {
+    const script =
+      'echo ran >>ran; i=0; while [ $i -lt 60 ]; do i=$((i+1)); echo $i; sleep 0.1; done';
+    const job = start([...world.words('--fetch', 'ran'), '--', 'sh', '-c', script]);
+    await until(() => job.stdout().includes('9\n'));
+    world.cutLinks();
+    expect(await job.ended).toBe(0);
+    const numbers = Array.from({ length: 60 }, (_, at) => `${at + 1}\n`).join('');
+    expect(job.stdout()).toBe(numbers);
+    expect(job.stderr()).toContain('Connected to job again.');
+    expect(await readFile(join(world.computer.home, 'ran'), 'utf8')).toBe('ran\n');
+  });
+
+  test('runs nothing and exits with 7 if the response to the create is lost', async () => {
+    world.renting.posts = [() => 'hangUp'];
+    const { code, stderr } = await world.run([], ['sh', '-c', 'echo ran >ran']);
+    expect(code).toBe(7);
+    expect(stderr).toContain('instances recover');
+    expect(world.rentals()).toBe(1);
+    expect(existsSync(join(world.there, 'gpucloud-run'))).toBe(false);
+  });
+
+  test('keeps the instance after a failure with --keep-on-failure', async () => {
+    const { code, stderr } = await world.run(['--keep-on-failure', '30m'], ['false']);
+    expect({ code, status: world.status() }).toEqual({ code: 1, status: 'ACTIVE' });
+    expect(stderr).toContain('gpucloud instances ssh job');
+    const listed = await world.computer.gpucloud(['instances', 'list', '--json'], {
+      env: world.env,
+    });
+    const [{ ends_at }] = JSON.parse(listed.stdout);
+    expect(Date.parse(ends_at) - Date.now()).toBeLessThan(30 * 60_000);
+  });
+
+  test('terminates at the deadline', async () => {
+    const words = world.words().map((word) => (word === '1h' ? '5s' : word));
+    const job = await world.computer.gpucloud([...words, '--', 'sleep', '60'], { env: world.env });
+    expect({ code: job.code, status: world.status() }).toEqual({
+      code: 125,
+      status: 'TERMINATING',
+    });
+    expect(job.stderr).toContain('The deadline has passed.');
+  });
+});

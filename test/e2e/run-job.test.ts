@@ -1,0 +1,107 @@
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { createJobWorld, type JobWorld } from '../run-job/job-world.ts';
+import { needs } from '../support/needs.ts';
+import { no } from '../support/service.ts';
+
+let world: JobWorld;
+
+describe('gpucloud run', needs('ssh'), () => {
+  beforeEach(async () => {
+    world = await createJobWorld();
+  });
+  afterEach(() => world.close());
+
+  test('runs a command on a new instance, passes its outputs and exit code on, and terminates', async () => {
+    const { code, stdout, stderr } = await world.run(
+      [],
+      ['sh', '-c', 'echo out; echo err >&2; exit 3'],
+    );
+    expect({ code, stdout }).toEqual({ code: 3, stdout: 'out\n' });
+    expect(stderr).toContain('err\n');
+    expect(stderr).toContain('Terminated job. It cost at most 89.90 ₽.');
+    expect(world.status()).toBe('TERMINATING');
+    expect(world.rentals()).toBe(1);
+  });
+
+  test.each(['rsync', 'tar'])('copies a folder in and results out with %s', async (way) => {
+    const { computer } = world;
+    const source = join(computer.home, 'my project');
+    await mkdir(join(source, 'sub folder'), { recursive: true });
+    await mkdir(join(source, '.git'));
+    await writeFile(join(source, '.git', 'HEAD'), 'x');
+    await writeFile(join(source, 'sub folder', "it's in.txt"), 'hello\n');
+    await writeFile(join(source, 'skip.bin'), 'x');
+    await writeFile(join(source, '.gpucloudignore'), '*.bin\n');
+    const env =
+      way === 'tar' ? { ...world.env, PATH: await withoutRsync(computer.home) } : world.env;
+    const script =
+      'ls -A; mkdir out; cp "sub folder/it\'s in.txt" out/result.txt; ln -s result.txt out/link';
+    const words = world.words(
+      '--sync',
+      source,
+      '--fetch',
+      'out',
+      '--fetch',
+      'out/result.txt:single.txt',
+      '--report',
+      'report.json',
+    );
+    const done = await computer.gpucloud([...words, '--', 'sh', '-c', script], { env });
+    expect(done).toMatchObject({ code: 0, stdout: '.gpucloudignore\nsub folder\n' });
+    expect(await readFile(join(computer.home, 'out', 'link'), 'utf8')).toBe('hello\n');
+    expect(await readFile(join(computer.home, 'single.txt'), 'utf8')).toBe('hello\n');
+    expect(JSON.parse(await readFile(join(computer.home, 'report.json'), 'utf8'))).toMatchObject({
+      command_exit_code: 0,
+      stage: 'done',
+      terminated: true,
+      fetched: [join(computer.home, 'out'), join(computer.home, 'single.txt')],
+      cost_at_most: '89.90',
+    });
+  });
+
+  test('exits with 7 if the command succeeded and the instance could not be terminated', async () => {
+    world.renting.terminations = Array.from({ length: 12 }, () => () => no(403, 'Forbidden'));
+    const { code, stderr } = await world.run([], ['true']);
+    expect(code).toBe(7);
+    expect(stderr).toContain('It may still be billing');
+    expect(world.status()).toBe('ACTIVE');
+  }, 90_000);
+
+  test('exits with the 7 of the command if the instance certainly ends', async () => {
+    const { code } = await world.run(['--report', 'report.json'], ['sh', '-c', 'exit 7']);
+    const report = await readFile(join(world.computer.home, 'report.json'), 'utf8');
+    expect(code).toBe(7);
+    expect(JSON.parse(report)).toMatchObject({ command_exit_code: 7, terminated: true });
+  });
+
+  test('exits with 125 and terminates if there is nothing to fetch', async () => {
+    const { code, stderr } = await world.run(['--fetch', 'missing'], ['true']);
+    expect({ code, status: world.status() }).toEqual({ code: 125, status: 'TERMINATING' });
+    expect(stderr).toContain('missing does not exist on the instance');
+  });
+
+  test('needs --terminate-after when not interactive, and rents nothing without it', async () => {
+    const words = world.words().filter((word) => word !== '--terminate-after' && word !== '1h');
+    const { code, stderr } = await world.computer.gpucloud([...words, '--', 'true'], {
+      env: world.env,
+    });
+    expect({ code, rentals: world.rentals() }).toEqual({ code: 2, rentals: 0 });
+    expect(stderr).toContain('--terminate-after is missing');
+  });
+});
+
+/** A PATH on which rsync is not found. */
+async function withoutRsync(home: string): Promise<string> {
+  const { readdir, symlink } = await import('node:fs/promises');
+  const folder = join(home, 'bin');
+  await mkdir(folder);
+  for (const from of ['/usr/bin', '/bin']) {
+    for (const name of await readdir(from)) {
+      if (name !== 'rsync')
+        await symlink(join(from, name), join(folder, name)).catch(() => undefined);
+    }
+  }
+  return folder;
+}

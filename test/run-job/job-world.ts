@@ -1,0 +1,89 @@
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Computer, createComputer, type Outcome } from '../support/program.ts';
+import { NEW, RentingService } from '../support/renting-service.ts';
+import { type Handler, ok, type Service, startService } from '../support/service.ts';
+import { makeKey, type Sshd, startSshd, USER } from '../support/sshd.ts';
+
+const OFFER = '11111111-1111-4111-8111-111111111111';
+const IMAGE = '22222222-2222-4222-8222-222222222222';
+const KEY_ID = '33333333-3333-4333-8333-333333333333';
+
+/** A computer, a service that rents, and an SSH server that is every instance it rents. */
+export interface JobWorld {
+  readonly computer: Computer;
+  readonly renting: RentingService;
+  readonly service: Service;
+  readonly sshd: Sshd;
+  /** The home folder on the instance. */
+  readonly there: string;
+  readonly env: Readonly<Record<string, string>>;
+  /** The words of `gpucloud run` up to the command. */
+  words(...more: string[]): string[];
+  /** The words of `gpucloud run` without a request. */
+  readonly signIn: readonly string[];
+  /** Ends every SSH connection; the commands go on. */
+  cutLinks(): void;
+  run(more: readonly string[], command: readonly string[]): Promise<Outcome>;
+  /** The status of the instance at the service. */
+  status(): string | undefined;
+  /** Requests that rent. */
+  rentals(): number;
+  close(): Promise<void>;
+}
+
+export async function createJobWorld(): Promise<JobWorld> {
+  const folder = await mkdtemp(join(tmpdir(), 'gpucloud-job-'));
+  const there = join(folder, 'home');
+  await mkdir(there);
+  const hostKey = makeKey(folder, 'host');
+  const clientKey = makeKey(folder, 'client');
+  const sshd = await startSshd({ folder, hostKey, clientKey: `${clientKey}.pub`, home: there });
+  const renting = new RentingService();
+  const instance = renting.rent.bind(renting);
+  renting.rent = (id, name, more) =>
+    instance(id, name, {
+      status: 'ACTIVE',
+      created_at: new Date().toISOString(),
+      price_per_hour_snapshot: '89.90',
+      ip_address: '127.0.0.1',
+      ssh_username: USER,
+      ssh_port: sshd.port,
+      ...more,
+    } as object);
+  const handler: Handler = (request) =>
+    request.path === '/ssh-keys'
+      ? ok([{ id: KEY_ID, name: 'laptop', public_key: 'ssh-ed25519 AAAA' }])
+      : renting.handler(request);
+  const service = await startService(handler);
+  const computer = await createComputer();
+  const env = { GPUCLOUD_BASE_URL: service.url, GPUCLOUD_API_KEY: 'svc_sk_test_0123456789abcdef' };
+  const signIn = ['run', '--identity', clientKey, '--ssh-arg=-F/dev/null'];
+  const words = (...more: string[]) => [
+    ...[...signIn, '--name', 'job', '--offer', OFFER, '--image', IMAGE, '--ssh-key', KEY_ID],
+    ...['--terminate-after', '1h', ...more],
+  ];
+  return {
+    computer,
+    renting,
+    service,
+    sshd,
+    there,
+    env,
+    words,
+    signIn,
+    cutLinks: sshd.cut,
+    run: (more, command) => computer.gpucloud([...words(...more), '--', ...command], { env }),
+    status: () => renting.machines.get(NEW)?.status,
+    rentals: () =>
+      service.requests.filter(({ method, path }) => method === 'POST' && path === '/instances')
+        .length,
+    async close() {
+      await service.close();
+      await sshd.stop();
+      await computer.remove();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}

@@ -1,0 +1,125 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { follow } from '../../src/run-job/remote/follow.ts';
+import type { RemoteShell } from '../../src/run-job/remote/remote-shell.ts';
+import {
+  FOLDER,
+  INTERRUPT,
+  START,
+  STARTED,
+  supervisorOf,
+} from '../../src/run-job/remote/supervisor.ts';
+import { needs } from '../support/needs.ts';
+import { localShell } from './local-shell.ts';
+
+const SHELLS = {
+  sh: ['sh'],
+  dash: ['dash'],
+  busybox: ['busybox', 'sh'],
+  bash: ['bash', '--posix'],
+};
+
+const never = new AbortController().signal;
+let home: string;
+
+beforeEach(async () => {
+  home = await mkdtemp(join(tmpdir(), 'gpucloud-run-'));
+});
+afterEach(() => rm(home, { recursive: true, force: true }));
+
+async function started(shell: RemoteShell, command: readonly string[]): Promise<void> {
+  const running = await shell.start(START, [], never);
+  running.stdin.end(supervisorOf(command));
+  for await (const chunk of running.stdout) {
+    expect(String(chunk)).toBe(`${STARTED}\n`);
+    return;
+  }
+  throw new Error('the supervisor printed nothing');
+}
+
+async function followed(shell: RemoteShell, offsets = { out: 0, err: 0 }, signal = never) {
+  const printed = { out: '', err: '' };
+  const end = await follow({
+    shell,
+    offsets,
+    signal,
+    clock: { sleep: async () => undefined, now: () => 0, random: () => 0 },
+    async print(from, bytes) {
+      printed[from] += Buffer.from(bytes).toString('latin1');
+    },
+    onCut: async (reason) => {
+      throw new Error(`the link was cut: ${reason}`);
+    },
+    onBack: () => undefined,
+  });
+  return { ...printed, exitCode: end.exitCode };
+}
+
+describe.each(Object.entries(SHELLS))('%s', (name, sh) => {
+  const here = needs(name === 'busybox' ? 'busybox' : 'POSIX');
+
+  test('keeps the outputs apart, and the exit code', here, async () => {
+    const shell = localShell(home, sh);
+    await started(shell, ['sh', '-c', 'echo "it' + "'" + 's out"; echo err >&2; exit 3']);
+    expect(await followed(shell)).toEqual({ out: "it's out\n", err: 'err\n', exitCode: 3 });
+  });
+
+  test('starts the command once, however often it is asked', here, async () => {
+    const shell = localShell(home, sh);
+    const command = ['sh', '-c', 'echo ran >>ran; sleep 0.3'];
+    await Promise.all([started(shell, command), started(shell, command)]);
+    await followed(shell);
+    await started(shell, command);
+    expect(await readFile(join(home, FOLDER, 'work', 'ran'), 'utf8')).toBe('ran\n');
+  });
+
+  test('sends the command SIGINT and keeps its exit code', here, async () => {
+    const shell = localShell(home, sh);
+    await started(shell, [
+      'sh',
+      '-c',
+      'trap "echo caught; exit 9" INT; echo up; while :; do sleep 0.1; done',
+    ]);
+    const ending = followed(shell);
+    await until(async () => (await readFile(join(home, FOLDER, 'out'), 'utf8')) === 'up\n');
+    expect((await shell.run(INTERRUPT, '', never)).code).toBe(0);
+    expect(await ending).toEqual({ out: 'up\ncaught\n', err: '', exitCode: 9 });
+  });
+
+  test('reports a command that does not exist with 127', here, async () => {
+    const shell = localShell(home, sh);
+    await started(shell, ['gpucloud-no-such-program']);
+    const { exitCode, err } = await followed(shell);
+    expect(exitCode).toBe(127);
+    expect(err).toContain('gpucloud-no-such-program');
+  });
+
+  test('sends every byte from any offset once', here, async () => {
+    const shell = localShell(home, sh);
+    await started(shell, ['sh', '-c', 'head -c 3000000 /dev/urandom | tee copy']);
+    const whole = (await followed(shell)).out;
+    const copy = await readFile(join(home, FOLDER, 'work', 'copy'), 'latin1');
+    expect(whole === copy).toBe(true);
+    for (const out of [1, 65_535, 65_536, 65_537, 1_048_576, 2_999_999, 3_000_000]) {
+      const rest = await followed(shell, { out, err: 0 });
+      expect(rest.out === copy.slice(out)).toBe(true);
+    }
+  });
+
+  test('reports a supervisor that was killed as lost', here, async () => {
+    const shell = localShell(home, sh);
+    await started(shell, ['sleep', '30']);
+    const pid = Number(await readFile(join(home, FOLDER, 'pid'), 'utf8'));
+    process.kill(-pid, 'SIGKILL');
+    expect((await followed(shell)).exitCode).toBeUndefined();
+  });
+});
+
+async function until(fits: () => Promise<boolean>): Promise<void> {
+  for (let tries = 0; !(await fits()); tries += 1) {
+    if (tries > 500) throw new Error('what was waited for did not come');
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
