@@ -75,7 +75,7 @@ export async function createJobWorld(): Promise<JobWorld> {
     signIn,
     cutLinks: sshd.cut,
     run: (more, command) => computer.gpucloud([...words(...more), '--', ...command], { env }),
-    status: () => renting.machines.get(NEW)?.status,
+    status: () => renting.instances.get(NEW)?.status,
     rentals: () =>
       service.requests.filter(({ method, path }) => method === 'POST' && path === '/instances')
         .length,
