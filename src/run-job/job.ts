@@ -1,7 +1,6 @@
 import type { Instance } from '../api/index.ts';
 import type { Context } from '../context.ts';
 import { CliError, isInterrupt } from '../errors.ts';
-import type { Target } from '../instances/resolve.ts';
 import { type HowToReach, reach } from '../reach/reach.ts';
 import { type Copying, copyIn } from './copy/copy-in.ts';
 import { copyOut } from './copy/copy-out.ts';

@@ -91,7 +91,7 @@ describe('every command', () => {
           .replace(/^(?:trainer|lab)(?=$|:)/, command === 'instances create' ? '$&' : id)
           .replace('$API_KEY', 'svc_sk_wrong');
       const { code, stdout, stderr } = await world.cli(
-        [...command.split(' '), ...argv.map(fill), '--json'],
+        ['--json', ...command.split(' '), ...argv.map(fill)],
         {
           stdin: fill(stdin),
         },

@@ -97,7 +97,7 @@ describe('the JSON of every command', () => {
     async (command) => {
       const { kitchen, argv, stdin, env } = await prepare(command);
       world = kitchen;
-      const { code, stdout, stderr } = await kitchen.cli([...argv, '--json'], { stdin, env });
+      const { code, stdout, stderr } = await kitchen.cli(['--json', ...argv], { stdin, env });
       const { ends = [0], list = false } = recipe(command);
       expect(ends).toContain(code);
       for (const line of stderrLines(stderr)) expect(line).toEqual({ warning: expect.any(Object) });
