@@ -35,7 +35,7 @@ export interface Flag {
   readonly optional?: true;
 }
 
-/** A command, as far as completion is concerned: plain data, made from the live tree. */
+/** A command with the facts that completion needs: plain data from the live tree. */
 export interface Place {
   /** The words that lead here, without the program's own; none for the root. */
   readonly path: readonly string[];

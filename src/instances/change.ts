@@ -65,7 +65,10 @@ export interface Sending {
   readonly waits: boolean;
 }
 
-/** Changes one instance. What it is on its way to already is success, without `onAccepted`. */
+/**
+ * Changes one instance. An instance already in the goal status, or on its way there, is a success
+ * without `onAccepted`.
+ */
 export async function changeOne(
   change: Change,
   target: Target,

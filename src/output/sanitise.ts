@@ -51,7 +51,7 @@ function escaped(unit: string): string {
   return `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }
 
-/** Whether a text holds anything that {@link clean} would take out of it. */
+/** Whether {@link clean} would remove anything from a text. */
 export function hasUnseen(text: string): boolean {
   return clean(text) !== text;
 }

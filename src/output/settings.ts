@@ -19,7 +19,7 @@ export function chosenColumns<T>(
   settings: Chosen & { readonly format?: Format },
 ): readonly Column<T>[] {
   if (settings.columns === undefined) {
-    // A program needs the id that a person has no room for.
+    // Programs need the full ID; a table may have no room for it.
     const withId = settings.format === 'csv' || settings.format === 'tsv';
     return view.columns.filter(({ hidden, id }) => !hidden || (withId && id === 'id'));
   }

@@ -1,8 +1,8 @@
 import { broken, kept, type Verdict } from './rule.ts';
 
 /**
- * The words of a command as a shell would cut them, with quotes and backslashes and nothing else: no
- * variable, no glob, no pipe, so that no shell is needed to run it.
+ * Splits a command into words, with quotes and backslashes as in a shell. Variables, globs and pipes
+ * have no meaning, so no shell is needed to run it.
  */
 export function commandWords(text: string): Verdict<readonly string[]> {
   const words: string[] = [];

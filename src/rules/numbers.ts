@@ -39,9 +39,8 @@ export function sharedMemoryGb(typed: string): Verdict<number> {
 const GB_IN: Readonly<Record<string, number>> = { '': 1, gb: 1, tb: 1000 };
 
 /**
- * `size_gb` of a drive (spec: POST /storage/drives) as people write it: `500`, `500GB`, `2TB`. The
- * value is GB. A TB is 1000 GB, as the sellers of storage count; the document names no other unit
- * than GB and gives no bounds, so the largest size is the service's to judge.
+ * Parses `size_gb` of a drive (spec: POST /storage/drives): `500`, `500GB`, `2TB`. The value is in GB;
+ * 1 TB is 1000 GB. The document has no limits, so the service decides about large sizes.
  */
 export function sizeGb(text: string): Verdict<number> {
   const match = /^([0-9]{1,9})(gb|tb)?$/i.exec(text);

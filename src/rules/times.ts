@@ -28,9 +28,7 @@ export function durationWord(milliseconds: number): string {
 /** A duration that may not be zero, for deadlines and intervals. */
 export function positiveDuration(text: string): Verdict<number> {
   const verdict = duration(text);
-  return verdict.ok && verdict.value === 0
-    ? broken('a duration here is longer than zero')
-    : verdict;
+  return verdict.ok && verdict.value === 0 ? broken('must be longer than zero') : verdict;
 }
 
 /** How often a scheduler repeats a command: what the hour of every scheduler can be divided into. */

@@ -1,6 +1,6 @@
 import type { CliError } from '../errors.ts';
 
-/** A proxy or sign-in page may come between for a moment; this many such responses in a row do not pass. */
+/** Consecutive proxy or sign-in pages after which the fault is permanent. */
 const ODD_RESPONSES = 5;
 
 /** What was there is gone when this many responses in a row say so. */

@@ -20,7 +20,7 @@ export const DEFAULT_EVERY = 5 * 60_000;
 /** Milliseconds for a run that was started: its requests may time out. */
 const LONGEST_RUN = 120_000;
 
-/** What the scheduler gets of this environment, besides the folders. */
+/** Environment variables passed to the scheduler, besides the folders. */
 const PASSED_ON = [
   'HTTPS_PROXY',
   'https_proxy',

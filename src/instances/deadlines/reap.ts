@@ -89,7 +89,7 @@ async function settleOverdue(now: number, journal: Journal, context: Context): P
     });
 }
 
-/** undefined if the deadline was moved or removed meanwhile: the new one holds. */
+/** Returns undefined if the deadline has changed since: the new one applies. */
 async function terminate(
   { id, name, deadline }: Overdue,
   journal: Journal,

@@ -36,7 +36,7 @@ function labelOf(header: string): string {
   return label.replace(ACRONYMS, (word) => word.toUpperCase());
 }
 
-/** One thing in sections, all values of all sections standing in one column. */
+/** One object in sections, with all values aligned in one column. */
 export function detailsText<T>(
   value: T,
   sections: readonly Section<T>[],

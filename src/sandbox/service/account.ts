@@ -45,7 +45,7 @@ export function userView(state: State): Record<string, unknown> {
   };
 }
 
-/** The answer to the profile's update: here `balance` is the available funds (spec: User). */
+/** The response to a profile update: here `balance` is the available funds (spec: User). */
 export function updatedUserView(state: State): Record<string, unknown> {
   return {
     ...userView(state),

@@ -9,7 +9,7 @@ import { generateSecrets, ipAddress, randomHex } from './hardware.ts';
 import { addAvailable, available, enter, roubles, text } from './ledger.ts';
 import { beginHour, chargeHour, closeHour, releaseReserved, reserveHour } from './rent.ts';
 
-/** How long each passing status lasts on the virtual clock; the document gives no times. */
+/** How long each temporary status lasts on the virtual clock; the document does not say. */
 export const PHASES = {
   provisioning: 3 * SECOND,
   slowProvisioning: 600 * SECOND,
