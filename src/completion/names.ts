@@ -17,7 +17,7 @@ export interface KnownName {
 
 /** A change to the known names, in the order of discovery. */
 export type Lesson =
-  /** All there are of a kind. */
+  /** All names of a kind. */
   | { readonly what: 'all'; readonly kind: NameKind; readonly names: readonly KnownName[] }
   | { readonly what: 'one'; readonly name: KnownName }
   /** A new state of what is known by its id. */

@@ -5,7 +5,7 @@
  * It errs on the side of yes: what it names is never sent and never repeated on the screen.
  */
 export function holdsPrivateKey(text: string): boolean {
-  // Windows writes texts of two bytes a letter; the zeros between would hide the words.
+  // Windows writes UTF-16, whose zero bytes would hide the words.
   const plain = text.replaceAll('\0', '');
   // Every word of every command line comes by here: the plain search that goes first is quick.
   return (

@@ -102,7 +102,7 @@ describe('a password manager', () => {
     const gone = await computer.gpucloud(['me', 'get', '--json']);
     expect(gone.code).toBe(4);
     expect(JSON.parse(gone.stderr).error).toMatchObject({ code: 'authentication' });
-    expect(gone.stderr).toContain('there is no program');
+    expect(gone.stderr).toContain('is not on PATH');
   });
 
   test('is not run by a shell', async () => {
@@ -114,9 +114,9 @@ describe('a password manager', () => {
 
   test.each([
     [['--key-command', "'open"], 'the quotation mark'],
-    [['--key-command', 'x', '--key-stdin'], 'a key comes from one place'],
-    [['--store', 'command'], 'which one is missing: --key-command'],
-    [['--store', 'file', '--key-command', 'x'], 'the command keeps the key'],
+    [['--key-command', 'x', '--key-stdin'], 'use only one of --key-stdin'],
+    [['--store', 'command'], '--store command needs --key-command'],
+    [['--store', 'file', '--key-command', 'x'], "can't be used together"],
   ])('is not asked by login %j, a usage error', async (flags, words) => {
     const outcome = await computer.gpucloud(['login', '--base-url', url, ...flags]);
     expect(outcome).toMatchObject({ code: 2 });
@@ -336,7 +336,7 @@ describe('gnome-keyring on its own bus', KEYRING, () => {
     expect(code).toBe(0);
     expect(stdout).toContain('{"found":true}');
     expect(stdout).toMatch(
-      /error: The key of profile "work" is no longer in the system keyring .*\nhint: enter it again: gpucloud login --profile work\nexit 4\n/,
+      /error: The key of the profile "work" is no longer in the system keyring .*\nhint: enter it again: gpucloud login --profile work\nexit 4\n/,
     );
     expect(stdout).toMatch(/\nexit 0\n$/);
   });

@@ -196,7 +196,7 @@ describe('instances tunnel', needs('ssh'), () => {
     await first.stop();
     expect(await ended).toMatchObject({
       code: 1,
-      stderr: expect.stringContaining('The tunnel was lost'),
+      stderr: expect.stringContaining('Lost the tunnel'),
     });
     const { code, stderr } = await world.instances('tunnel', ID, `0:${appPort}`);
     expect(code).toBe(1);

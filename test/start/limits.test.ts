@@ -43,7 +43,7 @@ describe('a limit on address space', needs('Linux'), () => {
       expect({ code, stdout, stderr }).toEqual(done);
     } else {
       expect({ code, stdout }).toEqual({ code: 6, stdout: '' });
-      expect(stderr).toContain('has no room for WebAssembly');
+      expect(stderr).toContain('lacks memory for WebAssembly');
       expect(stderr).toContain('NODE_OPTIONS holds --disable-wasm-trap-handler');
       expect(stderr).not.toContain('network');
     }
@@ -97,7 +97,7 @@ describe('Node without WebAssembly', () => {
     const { code, stdout, stderr } = await program(['instances', 'get', ID], env);
     expect({ code, stdout }).toEqual({ code: 6, stdout: '' });
     expect(stderr).toMatch(
-      /^error: .*: Node runs without WebAssembly, with .*\nhint: .*--jitless/m,
+      /^error: .*: Node runs without WebAssembly, which .*\nhint: .*--jitless/m,
     );
   });
 

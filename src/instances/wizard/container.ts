@@ -11,7 +11,7 @@ export async function askImage(prompts: Prompts): Promise<Answer> {
   return { flags, typed: flags, text: `the container ${flags.dockerImage}` };
 }
 
-/** The same with what nearly every container needs; all else has flags. */
+/** Also asks for common container settings; flags set the others. */
 export async function askContainer(prompts: Prompts): Promise<Answer> {
   const { flags: image, text } = await askImage(prompts);
   const port = await askPorts(prompts);

@@ -4,7 +4,7 @@ import type { Progress } from '../output.ts';
 import type { Board } from './board.ts';
 import { type Spinner, startSpinner, type Terminal } from './spinner.ts';
 
-/** Milliseconds before a spinner shows: what is done sooner needs none, nor the loading of ora. */
+/** Milliseconds before a spinner appears, so that fast commands never load ora. */
 const PATIENCE = 150;
 
 interface ProgressOptions {

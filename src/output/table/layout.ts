@@ -14,7 +14,7 @@ export const NO_CELL: Shown = { text: '-', colour: undefined, numeric: undefined
 /** The places of a table's columns. */
 export interface Layout {
   readonly columns: readonly LayoutColumn[];
-  /** Cells of the terminal that no column uses; a later, wider text may have them. */
+  /** Terminal cells that no column uses; later, wider texts can use them. */
   readonly spare: number;
   /** Whether the columns have enough room; otherwise cards are easier to read. */
   readonly fits: boolean;
