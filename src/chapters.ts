@@ -200,7 +200,6 @@ export const EXAMPLES = [
   'gpucloud --profile sandbox sandbox catalog',
   'gpucloud login',
   'gpucloud instances create trainer --offer ID --image ID --wait',
-  'gpucloud instances terminate trainer',
 ];
 
 export const FOOT = `More help: gpucloud help ${TOPICS.map(({ name }) => name).join('|')}`;

@@ -110,7 +110,7 @@ export async function rentFor(
 ): Promise<{ record: JobRecord; instance: Instance; deadline: string }> {
   const { body, offer } = made;
   const { deadline } = await runPreflight(context, nothingCreated, async () => {
-    await warnIfUnarmed(body.instance_name, context);
+    if (ends.unenforced !== true) await warnIfUnarmed(body.instance_name, context);
     return deadlineField(ends, context);
   });
   if (deadline === undefined) throw usageError('--terminate-after is missing');
