@@ -167,7 +167,7 @@ describe('--watch when not in a terminal', () => {
   test('warns once of what needs attention, and again when it returns', async () => {
     const bad = [drive('a', 'SUSPENDED')];
     const { stderr } = await watched([bad, bad, [A], bad, []], ['-o', 'tsv']);
-    expect(stderr.match(/warning: The drive a is SUSPENDED/g)).toHaveLength(2);
+    expect(stderr.match(/warning: Drive a is SUSPENDED/g)).toHaveLength(2);
   });
 
   test('reports an outage once, continues, and pauses longer', async () => {
@@ -230,7 +230,7 @@ describe('--watch when not in a terminal', () => {
 
   test('reports an empty list', async () => {
     const { stderr } = await watched([[], [], []], ['-o', 'table']);
-    expect(stderr).toContain('There are no drives.');
+    expect(stderr).toContain('No drives.');
     expect(stderr.trim().split('\n')).toHaveLength(1);
   });
 

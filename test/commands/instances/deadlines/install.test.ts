@@ -9,6 +9,8 @@ let world: DeadlineWorld;
 beforeEach(async () => {
   world = await deadlineWorld({ signedIn: false });
   mkdirSync(join(world.home, 'bin'));
+  // The real ones belong to the person who runs the tests.
+  for (const name of ['crontab', 'systemctl', 'launchctl']) program(name, 'exit 1');
   const argv = ['login', '--profile', 'work', '--base-url', world.service.url, '--key-stdin'];
   const { code, stderr } = await world.cli([...argv, '--store', 'file'], {
     stdin: `${TEST_KEY}\n`,
