@@ -4,10 +4,10 @@ import { HEAD, type Model, type ModelPlace } from './model.ts';
 import { quoted } from './quote.ts';
 
 /**
- * Works from bash 3.2 on, which macOS still has; it needs no package bash-completion.
+ * Works from bash 3.2 on, which macOS still has, without the package bash-completion.
  *
- * Bash copies a function whole each time it is called, so that one big table would cost more than
- * all the rest: each place has a small function of its own.
+ * Bash copies a function whole at each call, so one big table would cost more than everything else:
+ * each place has a small function of its own.
  */
 export function bashScript(model: Model): string {
   return `# bash completion for gpucloud
@@ -22,7 +22,7 @@ function word(text: string): string {
   return /^[\w./-]+$/.test(text) ? text : quoted(text);
 }
 
-/** The part of a function's name that names its place; none for the root. */
+/** The part of a function's name that identifies its place; none for the root. */
 function keyOf(path: string): string {
   return path.replace(/[^A-Za-z0-9]/g, '_');
 }
@@ -47,7 +47,7 @@ function tables({ shared, places, values }: Model): string {
       `__gpucloud_at_${keyOf(place.path)}() {`,
       '  case $1 in',
       ...place.steps.map(({ words, to, topics }) => {
-        // From "help" on it is the words of a command.
+        // After "help" come the words of a command.
         const goes =
           topics === undefined
             ? `path=${keyOf(to)}`

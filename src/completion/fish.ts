@@ -10,7 +10,7 @@ ${tables(model)}
 ${ENGINE}`;
 }
 
-/** A line of fish that prints each word with what it is. */
+/** A line of fish that prints each word with its description. */
 function printed(words: readonly Named[]): string {
   const pairs = words.map(({ name, help }) => `${fishQuoted(name)} ${fishQuoted(help)}`);
   return `printf '%s\\t%s\\n' ${pairs.join(' ')}`;
@@ -26,7 +26,7 @@ function tables({ shared, places, values }: Model): string {
   const steps = places.flatMap(({ path, steps: below }) =>
     below.flatMap(({ words, to, topics }) => [
       `        case ${words.map((word) => fishQuoted(`${path}:${word}`)).join(' ')}`,
-      // From "help" on it is the words of a command.
+      // After "help" come the words of a command.
       `            echo ${fishQuoted(topics === undefined ? to : 'help')}`,
     ]),
   );

@@ -19,7 +19,7 @@ export async function scriptFor(shell: Shell, root: Place): Promise<string> {
   }
 }
 
-/** The names under which shells look for the scripts, and of the files in completions/. */
+/** The file names that shells look for, also used in completions/. */
 export const SCRIPT_NAMES: Readonly<Record<Shell, string>> = {
   bash: 'gpucloud.bash',
   zsh: '_gpucloud',
@@ -39,7 +39,7 @@ export function scriptFile(shell: Shell, env: Env): string | undefined {
   switch (shell) {
     case 'bash': {
       const own = env.BASH_COMPLETION_USER_DIR?.split(':').find(isAbsolute);
-      // The name is that of the command: it is loaded at the first Tab after it.
+      // Named after the command, so the shell loads it at the first Tab after it.
       return under(own ?? under(data, 'bash-completion'), 'completions', 'gpucloud');
     }
     case 'zsh':

@@ -1,7 +1,7 @@
 import { offerText } from './quote.ts';
 import { everyPlace, type Flag, type Place } from './tree.ts';
 
-/** What a script of any shell is written from. */
+/** The facts from which a script for any shell is written. */
 export interface Model {
   /** Flags that every place has. */
   readonly shared: readonly Flag[];
@@ -29,17 +29,17 @@ export interface Step {
   readonly words: readonly string[];
   readonly to: string;
   /**
-   * It takes the words of a command, so that the way starts at the root again, where these words
-   * stand beside the commands; undefined for every other step.
+   * Takes the words of a command: completion starts at the root again, with these words added to
+   * the commands. undefined for every other step.
    */
   readonly topics?: readonly string[];
 }
 
-/** Flags that take the same. Those of one place stand before those that hold everywhere. */
+/** Flags that take the same value. Those of one place come before those of every place. */
 interface ModelValue {
   /** `instances list:--columns`; `*:--output` for a flag that takes the same everywhere. */
   readonly keys: readonly string[];
-  /** The offer as the scripts read it, with `=` before it when the value may be left out. */
+  /** The offer as the scripts read it, with a leading `=` if the value may be omitted. */
   readonly offer: string;
 }
 

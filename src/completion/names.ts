@@ -6,7 +6,7 @@ import { temporaryName } from '../files/replace.ts';
 import { isTerminated } from '../rules/statuses.ts';
 import { NAME_KINDS, type NameKind } from './tree.ts';
 
-/** What Tab shows of a thing: all that the cache holds. */
+/** The parts of a name that Tab shows: all that the cache holds. */
 export interface KnownName {
   readonly kind: NameKind;
   readonly id: string;
@@ -20,14 +20,14 @@ export type Lesson =
   /** All names of a kind. */
   | { readonly what: 'all'; readonly kind: NameKind; readonly names: readonly KnownName[] }
   | { readonly what: 'one'; readonly name: KnownName }
-  /** A new state of what is known by its id. */
+  /** The new state of a known id. */
   | { readonly what: 'state'; readonly kind: NameKind; readonly id: string; readonly state: string }
   | { readonly what: 'gone'; readonly kind: NameKind; readonly id: string };
 
 /** Tab stays fast with this many names. */
 const MOST_OF_A_KIND = 300;
 
-/** Where the names of a profile are: the scripts work out the same path. */
+/** The file with the names of a profile: the scripts compute the same path. */
 export function namesFolder(cache: string, slot: string): string {
   return join(cache, 'completion', 'names', slot);
 }
@@ -40,10 +40,7 @@ export function profilesFile(cache: string): string {
 /** For commands whose address or key comes from the environment. No profile has such a name. */
 export const NO_PROFILE = '-env';
 
-/**
- * Takes up the lessons. A file that would not change is not written.
- * Throws what the file system throws.
- */
+/** Applies the lessons. Writes no file that would stay the same. Throws the file system's error. */
 export function learnNames(folder: string, lessons: readonly Lesson[]): void {
   for (const kind of NAME_KINDS) {
     const some = lessons.filter((lesson) => kindOf(lesson) === kind);
@@ -86,11 +83,11 @@ function isIt(one: KnownName, { kind, id }: Pick<KnownName, 'kind' | 'id'>): boo
 }
 
 /**
- * One line a name: kind, name, id and state, with tabs between them; a hyphen for none. Before them
- * stands a line of all the names, each after a tab: bash takes one line much quicker than a hundred.
+ * One line per name: kind, name, id and state, separated by tabs; a hyphen for none. The first line
+ * has all the names, each after a tab: bash reads one line much faster than a hundred.
  */
 export function textFor(kind: NameKind, names: readonly KnownName[]): string {
-  // What is terminated is good for hardly any command.
+  // Hardly any command takes a terminated instance.
   const some = names
     .filter(({ state }) => kind !== 'instance' || !isTerminated(state))
     .slice(0, MOST_OF_A_KIND);
@@ -100,13 +97,13 @@ export function textFor(kind: NameKind, names: readonly KnownName[]): string {
   return lines.length === 0 ? '' : headed(lines);
 }
 
-/** The lines with their head; without one, bash sees no names. */
+/** The lines after their head; without one, bash sees no names. */
 export function headed(lines: readonly string[]): string {
   const names = lines.map((line) => line.split('\t')[1] ?? '');
   return `\t${names.join('\t')}\n${lines.join('')}`;
 }
 
-/** Several things with one name are listed by their ids: the name alone would be refused. */
+/** Lists several things with one name by their ids: the name alone would be refused. */
 function callable(names: readonly KnownName[]): readonly KnownName[] {
   const times = new Map<string, number>();
   for (const { name } of names) {
@@ -116,8 +113,8 @@ function callable(names: readonly KnownName[]): readonly KnownName[] {
 }
 
 /**
- * A name that a shell could take for more than a word is left out and the thing stands under its
- * id, which is as good for every command.
+ * Lists a thing by its id if a shell could take its name for more than a word. Every command takes
+ * either.
  */
 function lineOf({ kind, id, name, state }: KnownName): string[] {
   const shown = [name, id].find(isPlain);
@@ -129,10 +126,10 @@ function orDash(text: string): string {
   return isPlain(text) ? text : '-';
 }
 
-/** What nearly all names are. The classes of all scripts take a millisecond to set up. */
+/** Matches nearly every name. Setting up the classes of all scripts takes a millisecond. */
 const PLAIN_ASCII = /^[a-zA-Z0-9_][a-zA-Z0-9_.+/:@()-]*( [a-zA-Z0-9_.+/:@()-]+)*$/;
 
-/** Letters and digits of any script, single blanks, and marks that are harmless in every shell. */
+/** Letters and digits of any script, single spaces, and marks that are harmless in every shell. */
 export function isPlain(text: string): boolean {
   if (PLAIN_ASCII.test(text)) return text.length <= 100;
   return (
@@ -158,7 +155,7 @@ function textOf(file: string): string {
   }
 }
 
-/** Whole or not at all, but without waiting for the disk: what is lost is learned again. */
+/** Written whole or not at all, but without waiting for the disk: lost names are learned again. */
 function replace(file: string, text: string): void {
   const temporary = temporaryName(file);
   makeFolders(dirname(file), 0o700);
@@ -171,7 +168,7 @@ function replace(file: string, text: string): void {
   }
 }
 
-/** Keeps which profiles there are. Throws as {@link learnNames}. */
+/** Stores the list of profiles. Throws as {@link learnNames}. */
 export function learnProfiles(
   file: string,
   profiles: readonly string[],

@@ -1,6 +1,6 @@
 import type { Offer } from './tree.ts';
 
-/** A text of ours as one word of bash, zsh and fish: single quotes keep everything as it is. */
+/** Quotes a text of ours as one word of bash, zsh and fish. */
 export function quoted(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }

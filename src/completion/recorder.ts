@@ -8,12 +8,12 @@ import type { KnownName, Lesson } from './names.ts';
 import type { NameKind } from './tree.ts';
 
 /**
- * Keeps the names that a command has met, so that the shell can complete them. The stores of this
- * computer are wrapped: each method gives back the same thing, and no command knows of it.
+ * Records the names that a command has seen, so the shell can complete them. It wraps the stores:
+ * each method returns the same result, and no command notices.
  */
 export interface NameRecorder {
   instance(instance: Instance): void;
-  /** What is known of an instance by its id, which now has this status. */
+  /** Records the new status of an instance that is known by its id. */
   status(id: string, status: string): void;
   drives(drives: readonly Drive[]): void;
   drive(drive: Drive): void;
@@ -25,13 +25,15 @@ export interface NameRecorder {
   catalog(catalog: Catalog): Catalog;
   config(config: Config): Config;
   sandbox(sandbox: Sandbox): Sandbox;
-  /** Writes what was learned. Never fails: names can be learned again, a command can't be undone. */
+  /**
+   * Writes the recorded names. Never fails: names can be learned again, a command can't be undone.
+   */
   keep(): Promise<void>;
 }
 
 interface RecorderSettings {
   cache(): Promise<string>;
-  /** Called only after something was learned. May throw. */
+  /** Called only if something was learned. May throw. */
   settings(): Promise<Settings>;
 }
 
@@ -137,13 +139,13 @@ export function createRecorder({ cache, settings }: RecorderSettings): NameRecor
       try {
         await keep();
       } catch {
-        // A cache folder that can't be written is no reason to trouble anyone.
+        // A cache folder that can't be written must not fail a command.
       }
     },
   };
 }
 
-/** The same method; what a successful call returned goes to `learn`. */
+/** The same method; passes the result of a successful call to `learn`. */
 function afterwards<A extends readonly unknown[], R>(
   method: (...args: A) => Promise<R>,
   learn: (result: R, ...args: A) => void,
@@ -156,8 +158,8 @@ function afterwards<A extends readonly unknown[], R>(
 }
 
 /**
- * Whose names these are. With a key or address from outside it need not be the profile's account.
- * The scripts decide by the same rule from the same variables.
+ * The owner of these names. A key or address from outside may belong to another account than the
+ * profile's. The scripts apply the same rule to the same variables.
  */
 async function slotOf({ sandbox, profile, baseUrl, apiKey }: Settings) {
   const { NO_PROFILE } = await import('./names.ts');
@@ -167,7 +169,7 @@ async function slotOf({ sandbox, profile, baseUrl, apiKey }: Settings) {
   );
   if (fromOutside) return NO_PROFILE;
   const { profileName } = await import('../config/index.ts');
-  // A name that config.json got by hand may be a path.
+  // A profile name edited into config.json may be a path.
   return profile !== undefined && profileName(profile.value).ok ? profile.value : undefined;
 }
 
@@ -191,7 +193,7 @@ function templateName({ id, slug: word, name }: Template): KnownName {
   return { kind: 'template', id, name: word ?? name ?? id, state: '' };
 }
 
-/** Offers and images are called by the slug, which needs no quotes. */
+/** Offers and images are named by their slug, which needs no quotes. */
 function entryName(kind: 'offer' | 'image') {
   return (entry: CatalogEntry): KnownName[] =>
     entry.kind === kind

@@ -1,4 +1,4 @@
-/** Things that are completed by name, as the cache and the scripts call them. */
+/** The kinds of things that are completed by name, as the cache and the scripts call them. */
 export const NAME_KINDS = [
   'instance',
   'drive',
@@ -10,16 +10,16 @@ export const NAME_KINDS = [
 ] as const;
 export type NameKind = (typeof NAME_KINDS)[number];
 
-/** What one place of a command line takes. */
+/** The values that one place of a command line accepts. */
 export type Offer =
   | { readonly kind: 'words'; readonly words: readonly string[] }
-  /** Some of these words, with commas between them. */
+  /** Some of these words, separated by commas. */
   | { readonly kind: 'list'; readonly words: readonly string[] }
-  /** One of these words; a hyphen may stand before it. */
+  /** One of these words, with an optional leading hyphen. */
   | { readonly kind: 'sort'; readonly words: readonly string[] }
   | { readonly kind: 'names'; readonly of: readonly NameKind[] }
   | { readonly kind: 'file' }
-  /** A file here, or INSTANCE:PATH, of which the instance alone is known here. */
+  /** A local file, or INSTANCE:PATH, of which only the instance can be completed. */
   | { readonly kind: 'path' }
   /** The words of a command, as `help` takes them, or a topic. */
   | { readonly kind: 'command'; readonly topics: readonly string[] }
@@ -27,15 +27,15 @@ export type Offer =
   | { readonly kind: 'free' };
 
 export interface Flag {
-  /** `--output`, and `-o` after it if there is a short form. */
+  /** `--output`, then `-o` if there is a short form. */
   readonly names: readonly [string, ...string[]];
   readonly help: string;
   readonly value?: Offer;
-  /** Its value may be left out, and is given after `=` alone. */
+  /** Its value is optional, and only accepted after `=`. */
   readonly optional?: true;
 }
 
-/** A command with the facts that completion needs: plain data from the live tree. */
+/** A command with the facts that completion needs, as plain data. */
 export interface Place {
   /** The words that lead here, without the program's own; none for the root. */
   readonly path: readonly string[];

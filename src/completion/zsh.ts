@@ -12,7 +12,7 @@ ${tables(model)}
 ${ENGINE}`;
 }
 
-/** `word:what it is` for each, as _describe takes it. */
+/** `word:description` for each, as _describe takes it. */
 function describedAll(words: readonly Named[]): string {
   return words.map(({ name, help }) => quoted(`${name.replaceAll(':', '\\:')}:${help}`)).join(' ');
 }
@@ -26,7 +26,7 @@ function tables({ shared, places, values }: Model): string {
     below.map(
       ({ words, to, topics }) =>
         `    ${words.map((word) => quoted(`${path}:${word}`)).join('|')}) ${
-          // From there on it is the words of a command.
+          // After this come the words of a command.
           topics === undefined
             ? `place=${quoted(to)}`
             : `place= helping=(${topics.map(quoted).join(' ')})`

@@ -2,19 +2,19 @@ import { mask } from './mask.ts';
 import type { Column, OutputSettings, View } from './output.ts';
 import { chosenColumns, type Order, sortColumn } from './settings.ts';
 
-/** The forms in which the rows of a view are written. */
+/** The forms in which a view's rows are written. */
 export interface Forms<T> {
   readonly columns: readonly Column<T>[];
   readonly header: boolean;
   readonly csvSafe: boolean;
-  /** By what rows are sorted; undefined if they stay as they come. */
+  /** The key to sort rows by; undefined to keep their order. */
   readonly order: Order<T> | undefined;
   id(row: T): string | null;
-  /** Equal in two readings unless more than ages and clocks differ. */
+  /** Equal for two reads that differ only in ages and clocks. */
   steady(row: T): unknown;
   /** The row without its secrets. */
   safe(row: T): T;
-  /** Its form in JSON and YAML. With `--columns`, an object of just these. */
+  /** The JSON and YAML form. With `--columns`, an object of just these. */
   data(row: T): unknown;
 }
 

@@ -23,26 +23,25 @@ export { terminalColumns, wrapped } from './width.ts';
 interface OutputOptions {
   /** Opened at its first use. */
   readonly stdout: Writable & { isTTY?: boolean; columns?: number; rows?: number };
-  /** The way to a stdout that is no terminal, without opening it; see Host. */
+  /** Writes to a non-TTY stdout without opening it; see Host. */
   readonly syncWrite?: SyncWrite;
   readonly onReaderGone?: OnReaderGone;
-  /** Ends the wait for a reader who takes nothing. */
+  /** Ends the wait for a reader that takes nothing. */
   readonly stop?: AbortSignal;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly clock: Clock;
   readonly settings: OutputSettings;
   readonly colour: boolean;
   note(text: string): void;
-  /** Calls a live view when it has to give the screen back; see Host. */
+  /** Calls a live view when it must give the screen back; see Host. */
   borrowScreen?: (leave: () => void, back: () => void) => () => void;
 }
 
 /**
- * The result of a command on stdout, in the format of the settings. What a format needs is loaded
- * when it is written.
+ * The result of a command on stdout, in the chosen format. A format's code loads when it writes.
  */
 export function createOutput(options: OutputOptions): Output {
-  // Not `stdout`: to read it opens it.
+  // Not `stdout`: reading it opens it.
   const { settings, clock, syncWrite, onReaderGone, stop, env, colour } = options;
   const { format, header } = settings;
   const sink = createSink(() => options.stdout, { plain: syncWrite, onReaderGone, stop });
@@ -113,7 +112,7 @@ export function createOutput(options: OutputOptions): Output {
       coming,
       forms.safe,
     );
-    // A person who watched has seen that nothing came.
+    // A person who watched has seen that no row came.
     if (count === 0 && !live && !sink.ended) options.note(view.empty);
   }
 
@@ -199,7 +198,7 @@ export function createOutput(options: OutputOptions): Output {
     screen,
     async prepare() {
       await query();
-      // What writes it is at hand before anything is rented.
+      // Load the writer before anything is rented.
       if (format === 'table') return;
       const { loadWriter } = await import('./formats/writers.ts');
       await loadWriter(format);
@@ -214,12 +213,12 @@ export function createOutput(options: OutputOptions): Output {
 }
 
 function stillComing() {
-  return usageError('--sort: rows that are still coming cannot be sorted');
+  return usageError("--sort can't be used while rows are still coming");
 }
 
 function notWhole() {
-  return usageError('--query: rows that are still coming are no list', 'try -o jsonl | jq');
+  return usageError("--query can't be used while rows are still coming", 'try -o jsonl | jq');
 }
 
-/** Nothing is cut in a pipe, or on a terminal of unknown width. */
+/** Cuts nothing in a pipe, or on a terminal of unknown width. */
 const UNBOUNDED = Number.POSITIVE_INFINITY;

@@ -1,19 +1,19 @@
 export const PLACEHOLDER = '********';
 
-/** Shorter secrets are not looked for in other fields: they would be found in innocent words. */
+/** Shorter secrets are not replaced in other fields, since they occur in ordinary words. */
 const SHORTEST_SOUGHT = 6;
 
 /**
  * `metadata` holds "tokens, environment name, etc." (API document: Instance). Its plain words are
- * masked in their place and not searched for elsewhere: "production" would spoil innocent texts.
+ * masked there only: replacing "production" everywhere would spoil other text.
  */
 function isPlainMetadata(path: string, secret: string): boolean {
   return /(^|\.)metadata$/.test(path) && /^[a-z]+$/i.test(secret);
 }
 
 /**
- * Free texts and links, which may repeat a secret. Ids, times, money, addresses, images and paths are never
- * searched: an environment value of `2026-11` must not eat every date.
+ * Free text and links, which may repeat a secret. Ids, times, money, addresses, images and paths
+ * are never searched: an environment value of `2026-11` must not mask every date.
  */
 const FREE_TEXTS = new Set([
   'message',
@@ -25,7 +25,7 @@ const FREE_TEXTS = new Set([
   'href',
 ]);
 
-/** How to enter the instance: any text in it may be or hold a secret. */
+/** How to connect to the instance: any text in it may be or hold a secret. */
 const WAY_IN = 'connection_info';
 
 /**
@@ -50,12 +50,12 @@ export function mask<T>(value: T, paths: readonly string[], shown: boolean): T {
       if (!isPlainMetadata(path, secret)) secrets.add(secret);
     }
   }
-  // A password is nobody's name or date: it is sought in every text of the row.
+  // A password is not a name or date, so it is replaced in every text of the row.
   masked = passwords.size === 0 ? masked : withoutSecrets(masked, soughtOf(passwords), '', true);
   return (secrets.size === 0 ? masked : withoutSecrets(masked, soughtOf(secrets), '', false)) as T;
 }
 
-/** What is looked for, in both of its spellings, the longest first: a secret may contain another. */
+/** The secrets in both spellings, the longest first: a secret may contain another. */
 function soughtOf(secrets: ReadonlySet<string>): string[] {
   return [...secrets]
     .filter((secret) => secret.length >= SHORTEST_SOUGHT && secret !== PLACEHOLDER)
@@ -76,7 +76,7 @@ function maskAt(value: unknown, path: readonly string[], secrets: Set<string>): 
     return value.map((item: unknown) => maskAt(item, next, secrets));
   }
   if (step === '[]') return maskLeaves(value, secrets);
-  // Most rows have nothing at most paths, and need no copy.
+  // Most rows have no value at most paths, and need no copy.
   if (!Object.hasOwn(value, step)) return value;
   const field: unknown = Reflect.get(value, step);
   const masked = maskAt(field, rest, secrets);
@@ -111,7 +111,7 @@ function withoutSecrets(
   return value;
 }
 
-/** A link keeps its scheme and host: only what follows can be a token. */
+/** A link keeps its scheme and host: only the rest can be a token. */
 function withoutSecretsIn(text: string, sought: readonly string[], searched: boolean): string {
   const host = /^[a-z][a-z0-9+.-]*:\/\/(?:[^/?#@]*@)?[^/?#]*/i.exec(text)?.[0];
   if (host !== undefined && !host.includes('@')) {
@@ -124,7 +124,7 @@ function replaced(text: string, sought: readonly string[]): string {
   return sought.reduce((left, secret) => left.replaceAll(secret, PLACEHOLDER), text);
 }
 
-/** fromEntries defines each key as data, so that a key `__proto__` of an answer stays one. */
+/** fromEntries defines each key as data, so a key `__proto__` of a response stays a key. */
 function mapValues(value: object, change: (field: unknown, key: string) => unknown): object {
   return Object.fromEntries(Object.entries(value).map(([key, field]) => [key, change(field, key)]));
 }
@@ -133,7 +133,7 @@ function encodedForLink(secret: string): string {
   try {
     return encodeURIComponent(secret);
   } catch {
-    // A lone surrogate has no encoded form, so that no link can carry it.
+    // A lone surrogate can't be encoded, so no link contains it.
     return secret;
   }
 }

@@ -11,15 +11,17 @@ import { terminalColumns, wrapped } from './width.ts';
 export interface MessagesOptions {
   /** Opened at its first use. */
   readonly stderr: Terminal;
-  /** For TERM; left out, the terminal is taken for an able one. */
+  /** The value of TERM; without it, the terminal counts as capable. */
   readonly env?: Readonly<Record<string, string | undefined>>;
   readonly clock: Clock;
-  /** The profile that a flag named: commands in messages get it too. */
+  /** The profile given by a flag: messages add it to the commands that they suggest. */
   readonly profile?: string;
   readonly colour: boolean;
   /** No spinner even in a terminal (`--debug` writes there too). */
   readonly quietProgress?: boolean;
-  /** The result is JSON, and so is each line of stderr: warnings are objects, and notes are left out. */
+  /**
+   * Both the result and each line of stderr are JSON: warnings are objects, and notes are left out.
+   */
   readonly json?: boolean;
   /** `--quiet`: no notes and no progress. */
   readonly quiet?: boolean;
@@ -27,12 +29,12 @@ export interface MessagesOptions {
 
 const SILENT: Progress = { update: () => undefined, done: () => undefined };
 
-/** Milliseconds between two lines of what goes on, if no spinner can turn. */
+/** Milliseconds between two lines of progress, if no spinner can turn. */
 const LINE_EVERY = 60_000;
 
 /**
- * The story of a command on stderr. Nothing here can fail: a story that nobody reads any more is no
- * reason to stop an operation.
+ * The messages of a command on stderr. Nothing here can fail: an unread message must not stop an
+ * operation.
  */
 export function createMessages(options: MessagesOptions): Messages {
   let held: Set<string> | undefined;
@@ -42,7 +44,7 @@ export function createMessages(options: MessagesOptions): Messages {
   function opened(): Terminal {
     if (stream === undefined) {
       stream = options.stderr;
-      // Without a listener a closed stderr would end the process in the midst of an operation.
+      // Without a listener, a closed stderr would end the process in the middle of an operation.
       stream.on('error', () => undefined);
     }
     return stream;
@@ -73,7 +75,7 @@ export function createMessages(options: MessagesOptions): Messages {
     return lines.begin(text);
   }
 
-  /** A log of a script shows that a long wait goes on. */
+  /** Shows in a script's log that a long wait continues. */
   function minuteLines(): Progress {
     let shownAt = options.clock.now();
     return {
@@ -134,19 +136,19 @@ export function debugLine(text: string): string {
   return JSON.stringify({ debug: clean(text) });
 }
 
-/** A key that someone typed, or that a key command prints to stderr, is not repeated. */
+/** Masks a key that someone typed, or that a key command prints to stderr. */
 export function withoutKeys(text: string): string {
   return text
     .replace(/svc_sk_[A-Za-z0-9_-]+/g, 'svc_sk_…')
     .replace(/-----BEGIN[\s\S]*/, '-----BEGIN …');
 }
 
-/** The groups whose commands speak to the service of a profile. */
+/** The groups whose commands use a profile's service. */
 const GROUPS = 'instances|drives|ssh-keys|api-keys|templates|me|billing|catalog|api|doctor|status';
 
 /**
- * Adds a profile that a flag named to the commands in a text, so that they can be pasted: without
- * it they would use another account.
+ * Adds the profile given by a flag to the commands in a text: pasted without it, they would use
+ * another account.
  */
 export function forProfile(text: string, profile: string | undefined): string {
   return profile === undefined || !/^[\w.-]+$/.test(profile)

@@ -7,24 +7,24 @@ export type Format = (typeof FORMATS)[number];
 
 export interface OutputSettings {
   format: Format;
-  /** Column ids to show, in this order; the view's own choice when left out. */
+  /** Column ids to show, in this order; by default the view's own. */
   columns?: readonly string[];
-  /** A column id to sort rows by; `-` before it turns the order round. */
+  /** A column id to sort rows by; a leading `-` reverses the order. */
   sort?: string;
   header: boolean;
-  /** A JMESPath expression: what it finds in the JSON form is written instead of that. */
+  /** A JMESPath expression: its result on the JSON form is written instead. */
   query?: string;
   showSecrets: boolean;
   /** Formulas in csv become texts. */
   csvSafe?: boolean;
 }
 
-/** What a cell holds before it is written: the machine's form, not the person's. */
+/** A cell's value before formatting. */
 export type Cell = string | number | boolean | null | undefined;
 
 /**
- * What a value means, so that people see `89.90 ₽`, `3 min ago` or a coloured status, and a script
- * sees the decimal string, the ISO time or the word of the service.
+ * The meaning of a value. People see `89.90 ₽`, `3 min ago` or a coloured status; a script sees the
+ * decimal string, the ISO time or the service's word.
  */
 export type Kind =
   | 'text'
@@ -40,15 +40,15 @@ export type Kind =
   /** A star in a table marks the row. */
   | 'mark';
 
-/** One column as data: it drives the table, csv, `--columns`, `--sort`, help and completion. */
+/** One column as data: the table, csv, `--columns`, `--sort`, help and completion use it. */
 export interface Column<T> {
-  /** What `--columns` and `--sort` call it: the service's field name, if there is one. */
+  /** Its name in `--columns` and `--sort`: the service's field name, if there is one. */
   readonly id: string;
   readonly header: string;
   readonly kind?: Kind;
-  /** Shown only when `--columns` asks for it. */
+  /** Shown only if named in `--columns`. */
   readonly hidden?: true;
-  /** Cells that it takes at least while rows are still coming, so that later ones stay in line. */
+  /** Its minimum width while rows are still coming, so that later ones stay aligned. */
   readonly least?: number;
   value(row: T): Cell;
 }
@@ -68,11 +68,11 @@ export interface Section<T> {
 
 export interface View<T> {
   readonly columns: readonly Column<T>[];
-  /** What `-q` prints; null for a row that has no id (then `-q` leaves the row out). */
+  /** The line that `-q` prints; null for a row without an id, which `-q` leaves out. */
   id(row: T): string | null;
-  /** Printed on stderr when a list for people has no rows. */
+  /** Printed on stderr if a list for people has no rows. */
   readonly empty: string;
-  /** The details view of one; without it, a line for each column that has a value. */
+  /** The details view of one row; without it, a line for each column that has a value. */
   readonly sections?: readonly Section<T>[];
   /** Dotted paths of secrets in a row: `connection_info.secrets`, `docker_config.env[].value`. */
   readonly secrets?: readonly string[];
@@ -82,26 +82,26 @@ export interface View<T> {
 }
 
 export interface ListOptions {
-  /** Rows come as they happen (events that are followed): none waits for the next one. */
+  /** Rows come as they happen (events that are followed): each is written at once. */
   readonly live?: boolean;
   /**
-   * Gets, before the first row is asked for, what ends when the system has taken all rows that were
-   * given so far; it answers false once the reader of stdout has gone.
+   * Gets a function before the first row is read. It resolves once the system has taken all rows so
+   * far; false if the reader of stdout has gone.
    */
   onFlush?(flush: () => Promise<boolean>): void;
 }
 
-/** A line under a view that is redrawn, such as the age of what it shows. */
+/** A line under a live view, such as the age of its content. */
 export interface Foot {
   readonly text: string;
   readonly colour?: Tone;
 }
 
-/** A view that is redrawn in place until it is ended. */
+/** A view that is redrawn in place until it ends. */
 export interface Live {
-  /** The terminal has gone. */
+  /** Whether the terminal has gone. */
   readonly ended: boolean;
-  /** Shows what `write` prints, and under it a foot that is asked for at each frame. */
+  /** Shows the output of `write`, above a foot that is computed for each frame. */
   draw(write: (out: Output) => Promise<void>, foot: () => readonly Foot[]): Promise<void>;
   refresh(): Promise<void>;
   /** Prints the last frame in full below the typed command. */
@@ -133,7 +133,7 @@ export interface Fact {
   readonly command?: true;
 }
 
-/** What is the matter, and the command that helps. */
+/** The problem, and the command that helps. */
 export interface Item {
   readonly text: string;
   readonly colour?: Tone | undefined;
@@ -154,26 +154,26 @@ export interface Output {
   readonly format: Format;
   /** Whether a person reads stdout, rather than a pipe or a file. */
   readonly terminal: boolean;
-  /** Whether the reader of stdout had gone when something was written, so that it never arrived. */
+  /** Whether a write failed because the reader of stdout had gone. */
   readonly unread: boolean;
   /**
-   * Reads the expression of `--query`, so that a mistake in it is found before a request.
+   * Reads the expression of `--query`, to find a mistake in it before a request.
    *
    * @throws CliError('usage')
    */
   prepare(): Promise<void>;
   /**
-   * Writes a list: always an array in JSON, `[]` when empty. A long one that is still coming takes
-   * no memory unless it is to be sorted; it is ended early when the reader of stdout has gone.
+   * Writes a list: always an array in JSON, `[]` when empty. Rows are streamed unless they are
+   * sorted. Stops early once the reader of stdout has gone.
    */
   list<T>(rows: Rows<T>, view: View<T>, how?: ListOptions): Promise<void>;
   /** Writes one thing: details for people, one object in JSON. */
   item<T>(value: T, view: View<T>): Promise<void>;
   /**
-   * Writes each row that differs from the reading before: a line for each in JSON lines, a row in
-   * the formats that have rows. Where a query was given, what it finds is written when that
-   * changes; with `one` it looks at the row itself and not at a list of it. In JSON lines a row that
-   * is gone leaves `{"id", "removed": true}`.
+   * Writes each row that differs from the read before: a line each in JSON lines, a row in the
+   * formats that have rows. With a query, writes its result when that changes; with `one` the query
+   * applies to the row itself, not to a list of it. In JSON lines a removed row prints `{"id",
+   * "removed": true}`.
    */
   changes<T>(
     readings: AsyncIterable<readonly T[]>,
@@ -182,38 +182,35 @@ export interface Output {
   ): Promise<void>;
   /** A view that is redrawn in place; undefined unless a table goes to a capable terminal. */
   live(): Promise<Live | undefined>;
-  /**
-   * Whether people are to see the whole of it on a screen: the format is a table, and no columns
-   * were chosen.
-   */
+  /** Whether a person sees the full screen: the format is a table, and no columns were chosen. */
   readonly people: boolean;
   /**
-   * Writes blocks one below the other, if {@link people} see them. Times are relative to `now`, if
-   * that is not the computer's.
+   * Writes blocks one below the other, if {@link people} see them. Times are relative to `now`, by
+   * default this computer's.
    */
   screen(blocks: readonly Block[], now?: number): Promise<void>;
-  /** Writes a text that is itself the result (a script, a link), without what steers a terminal. */
+  /** Writes a text that is itself the result (a script, a link), without control characters. */
   text(text: string): Promise<void>;
   /**
-   * Writes a text from outside byte for byte into a pipe or a file, where a program reads it (a
-   * secret that was asked for). On a terminal it is cleaned.
+   * Writes an outside text byte for byte into a pipe or a file, for a program to read (a requested
+   * secret). On a terminal it is cleaned.
    */
   exact(text: string): Promise<void>;
 }
 
-/** The story of a command: stderr. Nothing here is a result, and all text is cleaned. */
+/** The messages of a command on stderr. None is a result, and all text is cleaned. */
 export interface Messages {
-  /** A plain line: what was done, what to type next. Silent in JSON modes and with `--quiet`. */
+  /** A plain line: the outcome, or the next command. Silent in JSON modes and with `--quiet`. */
   note(text: string): void;
-  /** A line that matters to a person's instance or money; in JSON modes an object with its code. */
+  /** A line that concerns a person's instance or money; in JSON modes an object with its code. */
   warn(code: WarningCode, text: string): void;
   /** Lines that another program wrote for the person. Left out in JSON modes. */
   relay(text: string): void;
   /** A line of `--debug`. */
   debug(text: string): void;
-  /** A spinner in a terminal. Elsewhere an update prints a note if the last one is a minute old. */
+  /** A spinner in a terminal. Elsewhere an update prints a note, at most one per minute. */
   progress(text: string): Progress;
-  /** Keeps lines from a terminal on which something is drawn, until they are released. */
+  /** Holds lines back from a terminal while something is drawn on it, until they are released. */
   hold(): Held;
 }
 

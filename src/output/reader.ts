@@ -1,12 +1,12 @@
 import { closeSync, constants, fstatSync, openSync, writeSync } from 'node:fs';
 import { connect, Socket } from 'node:net';
 
-// Whoever follows may have nothing to write for hours, and only a write is told that the reader has
-// gone: `... --follow | head -1` would not end. The system knows before.
+// A followed command may have nothing to write for hours, and only a write finds out that the
+// reader has gone: `... --follow | head -1` would not end. The system knows before.
 
 /** Milliseconds in which short commands finish, so they don't start this. */
 const SHORT_MS = 500;
-/** Milliseconds between two checks, where the system must be polled. */
+/** Milliseconds between two checks, if the system must be polled. */
 const LOOK_MS = 1_000;
 
 /**
@@ -25,9 +25,9 @@ export function onReaderGone(fd: number, gone: () => void, pipeLook?: OpenPipeLo
       const look = await pipeLook?.();
       if (!isStopped) stop = watchFor(fd, gone, look);
     } catch (error) {
-      // A pipe with a name can't be opened any more once nobody reads it.
+      // Once nobody reads it, a named pipe can't be opened any more.
       if (error instanceof Error && 'code' in error && error.code === 'ENXIO') gone();
-      // Of all else the next write tells, as it does everywhere.
+      // For everything else, the next write finds out.
     }
   };
   const timer = setTimeout(begin, SHORT_MS).unref();
@@ -50,10 +50,10 @@ function watchFor(fd: number, gone: () => void, pipeLook: Look | undefined): () 
 
 /**
  * Node's own handle below a socket: the one undocumented part of Node that the program uses, since
- * nothing else lets `--follow | head -1` end. If it goes missing, the next write reports the reader.
+ * only it lets `--follow | head -1` end. If it goes missing, the next write finds out.
  */
 interface Handle {
-  /** Takes a descriptor over; answers 0, or the number of an error. */
+  /** Takes over a descriptor; returns 0, or an error number. */
   open(fd: number): number;
 }
 type HandleClass = new (kind: 0) => Handle;
@@ -64,7 +64,7 @@ type HandleClass = new (kind: 0) => Handle;
  * fails with EBADF, since nothing can be read there.
  */
 function watchPipe(fd: number, gone: () => void): () => void {
-  // Opened anew, and not doubled: the mode of the descriptor that others share stays as it is.
+  // Opened again, not duplicated: the mode of the shared descriptor must not change.
   const own = openSync(`/proc/self/fd/${fd}`, constants.O_WRONLY | constants.O_NONBLOCK);
   const TcpHandle = handleClass();
   const handle = TcpHandle && new TcpHandle(0);
@@ -90,7 +90,7 @@ function handleClass(): HandleClass | undefined {
   return handle?.constructor as HandleClass | undefined;
 }
 
-/** A write of nothing sends nothing; on a socket it still fails if nobody reads. */
+/** An empty write sends nothing, but fails on a socket that nobody reads. */
 function isSocketClosed(fd: number): boolean {
   try {
     writeSync(fd, new Uint8Array());

@@ -1,6 +1,9 @@
 import type { Sink } from './sink.ts';
 
-/** Rows that come a page at a time: a wait for each of a million rows would cost more than its text. */
+/**
+ * Rows that come a page at a time: waiting for each of a million rows would cost more than its
+ * text.
+ */
 interface Paged<T> {
   readonly pages: AsyncIterable<readonly T[]>;
 }
@@ -12,8 +15,8 @@ export function isArray<T>(rows: Rows<T>): rows is readonly T[] {
 }
 
 /**
- * Hands every row to `take`, one after the other, until there are no more or the sink has ended. A
- * source that is left early is told to stop; one that is busy with a request is not waited for.
+ * Passes every row to `take`, one after the other, until there are no more or the sink has ended.
+ * Ends a source that is left early, but does not wait for one that is busy with a request.
  */
 export async function eachRow<T>(
   rows: Rows<T>,
@@ -60,7 +63,7 @@ async function eachOf<T>(
       if (wait !== undefined) await wait;
     }
   } catch (error) {
-    // A source that has failed itself has nothing left to stop.
+    // A source that failed has nothing to stop.
     if (state === 'busy') state = 'done';
     throw error;
   } finally {
@@ -72,7 +75,7 @@ async function eachOf<T>(
   }
 }
 
-/** The same function, which returns its last result again for the value that it was given last. */
+/** Caches the function's result for its last argument. */
 export function remembering<V, R>(work: (value: V) => R): (value: V) => R {
   let value: V | undefined;
   let result: R | undefined;

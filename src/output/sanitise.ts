@@ -11,7 +11,7 @@ export function cleanLines(text: string): string {
     .join('\n');
 }
 
-/** The form for csv and tsv: tabs and line breaks stay, since both formats have a way to write them. */
+/** The form for csv and tsv: tabs and line breaks stay, since both formats can write them. */
 export function cleanData(text: string): string {
   if (!SUSPECT.test(text)) return text;
   return text
@@ -22,9 +22,9 @@ export function cleanData(text: string): string {
 }
 
 /**
- * JSON text whose strings hold the same data without one raw control: what JSON itself lets through
- * (DEL, C1, bidi, zero-width) becomes `\uXXXX`. Half a character, which is no text and which jq
- * refuses with all that is around it, becomes U+FFFD.
+ * JSON text whose strings hold the same data without one raw control: characters that JSON allows
+ * (DEL, C1, bidi, zero-width) become `\uXXXX`. A lone surrogate, which makes jq refuse the whole
+ * text, becomes U+FFFD.
  */
 export function escapeUnseen(json: string): string {
   const whole = json.includes('\\u') && /\\u[dD]/.test(json) ? withoutHalves(json) : json;
@@ -34,12 +34,12 @@ export function escapeUnseen(json: string): string {
   );
 }
 
-/** Text in which half a character, as no reader takes it, is U+FFFD. */
+/** Replaces lone surrogates, which no reader accepts, with U+FFFD. */
 export function wholeCharacters(text: string): string {
   return text.replace(loneSurrogates(), '\ufffd');
 }
 
-/** Escapes are taken one by one, so that `\\\\ud800` stays the text that it is. */
+/** Takes escapes one by one, so that `\\\\ud800` stays unchanged. */
 function withoutHalves(json: string): string {
   return json.replace(
     /\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[dD][89a-fA-F][0-9a-fA-F]{2}|\\./g,

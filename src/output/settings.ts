@@ -4,8 +4,8 @@ import { type Column, FORMATS, type Format, type OutputSettings, type View } fro
 type Chosen = Pick<OutputSettings, 'columns' | 'sort'>;
 
 /**
- * Refuses a column that the view does not have. A verb calls it before its request, so that a slip
- * of the pen costs nothing; writing checks again.
+ * Refuses a column that the view does not have. A verb calls it before its request, so a typing
+ * error costs nothing.
  *
  * @throws CliError('usage') that names the flag, the value and the valid columns.
  */
@@ -24,7 +24,7 @@ export function chosenColumns<T>(
     return view.columns.filter(({ hidden, id }) => !hidden || (withId && id === 'id'));
   }
   if (settings.columns.length === 0) {
-    throw usageError(`--columns: at least one is needed; the columns are ${names(view)}`);
+    throw usageError(`--columns needs at least one of:${names(view)}`);
   }
   return settings.columns.map((id) => named(view, id, '--columns'));
 }
@@ -58,7 +58,7 @@ function names<T>(view: View<T>): string {
 }
 
 /**
- * Reads the name of a format. `source` is what the person wrote it in: a flag or a variable.
+ * Reads the name of a format. `source` is the flag or variable that holds it.
  *
  * @throws CliError('usage') that names the source, the value and the valid ones.
  */

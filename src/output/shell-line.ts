@@ -1,7 +1,7 @@
 import { hasUnseen } from './sanitise.ts';
 import { width } from './width.ts';
 
-/** A command as a line that the user's shell (on Windows, PowerShell) reads back as the same words. */
+/** Quotes a command for the user's shell (PowerShell on Windows). */
 export function shellLine(words: readonly string[], platform = 'linux'): string {
   return words.map((word) => shellWord(word, platform)).join(' ');
 }
@@ -9,9 +9,8 @@ export function shellLine(words: readonly string[], platform = 'linux'): string 
 const INDENT = '  ';
 
 /**
- * A command in lines of a terminal, to be copied: each line but the last ends with a backslash.
- * Words of one piece, such as a flag and its value, stay on one line. One line if the width is not
- * known.
+ * A command in lines of a terminal, ready to paste: each line but the last ends with a backslash. A
+ * flag and its value stay on one line. One line if the width is unknown.
  */
 export function commandLines(
   pieces: readonly (readonly string[])[],
@@ -33,10 +32,10 @@ export function commandLines(
 }
 
 function shellWord(word: string, platform: string): string {
-  // A tilde is a home folder at the start of a word alone.
+  // A tilde means the home folder only at the start of a word.
   if (/^[\w@%+=:,./-][\w@%+=:,./~-]*$/.test(word)) return word;
   if (platform === 'win32') return `'${word.replaceAll("'", "''")}'`;
-  // What would be cleaned away on its way to the screen is spelled out instead.
+  // Characters that would be cleaned away on the screen are escaped instead.
   return hasUnseen(word) ? ansiQuoted(word) : `'${word.replaceAll("'", "'\\''")}'`;
 }
 

@@ -8,17 +8,17 @@ export interface Sink {
   /** True once nothing more can be written: the reader has gone, or a write has failed. */
   readonly ended: boolean;
   /**
-   * Ends when the system has taken the text, which is also what holds a fast source back. Does
-   * nothing once the reader has gone: a closed pipe is how `head` says that it has enough.
+   * Resolves once the system has taken the text, so a fast source is held back. Does nothing once
+   * the reader has gone: a closed pipe is how `head` ends.
    *
-   * @throws CliError('storage') when the text could not be written (a full disk).
+   * @throws CliError('storage') if the text could not be written (a full disk).
    */
   write(text: string | Uint8Array): Promise<void>;
-  /** Calls back when {@link ended} turns true; the answer takes the call back. */
+  /** Calls back when {@link ended} turns true; returns a function that cancels this. */
   onEnd(callback: () => void): () => void;
   /**
-   * Does work that may have nothing to write for hours: meanwhile {@link ended} turns true when the
-   * reader goes, and not only when something is written. It has to bear to be left in its midst.
+   * Runs work that may write nothing for hours: while it runs, {@link ended} turns true as soon as
+   * the reader goes. The work may be abandoned halfway.
    */
   whileWatched(work: () => Promise<void>): Promise<void>;
 }
@@ -30,22 +30,22 @@ const READER_GONE = new Set([
   'ERR_STREAM_WRITE_AFTER_END',
 ]);
 
-/** Writes what it can at once, and answers how many of the bytes were taken; see Host. */
+/** Writes what it can at once, and returns how many bytes were taken; see Host. */
 export type SyncWrite = (bytes: Uint8Array) => number;
 
-/** Tells when nobody reads any more, where that shows without a write; see Host. */
+/** Reports that nobody reads any more, if that shows without a write; see Host. */
 export type OnReaderGone = (gone: () => void) => () => void;
 
 interface SinkOptions {
   readonly plain?: SyncWrite | undefined;
   readonly onReaderGone?: OnReaderGone | undefined;
-  /** Ends the wait for a reader who takes nothing: the write fails with its reason. */
+  /** Ends the wait for a reader that takes nothing: the write fails with its reason. */
   readonly stop?: AbortSignal | undefined;
 }
 
 /**
- * The stream is opened when something is written that `plain` does not take, or when somebody waits
- * for its end. What is the matter with what was not taken, the stream tells: it gets the rest.
+ * Opens the stream when `plain` does not take all of a text, or when somebody waits for the
+ * stream's end. The stream gets the rest, and reports the fault.
  */
 export function createSink(
   open: () => Writable,
@@ -74,7 +74,7 @@ export function createSink(
   function opened(): Writer {
     if (writer === undefined) {
       const stream = open();
-      // Without a listener the stream's error would end the process, past every exit code of ours.
+      // Without a listener, the stream's error would end the process without our exit code.
       stream.on('error', end);
       writer = writerOf(stream, stop);
     }
@@ -129,8 +129,8 @@ function writerOf(stream: Writable, stop: AbortSignal | undefined): Writer {
 }
 
 /**
- * Calls back once the run is stopped and what was just written had its time to go out: what the
- * system takes at once is known to be taken by then. The answer takes the call back.
+ * Calls back once the run is stopped and the last write had time to complete. Returns a function
+ * that cancels this.
  */
 export function whenStopped(stop: AbortSignal | undefined, callback: () => void): () => void {
   const end = () => void setImmediate(callback);
@@ -140,8 +140,8 @@ export function whenStopped(stop: AbortSignal | undefined, callback: () => void)
 }
 
 /**
- * The descriptor of a standard stream that goes to a file. Node's own stream for it takes a short
- * write (the disk has filled up half-way) for a whole one, and would report success.
+ * The descriptor of a standard stream that goes to a file. Node's own stream takes a short write
+ * (the disk filled up halfway) for a whole one, and would report success.
  */
 function fileOf(stream: Writable): number | undefined {
   const { fd } = stream as { fd?: unknown };

@@ -19,7 +19,7 @@ function isMissing(value: Cell): boolean {
   return value === null || value === undefined || value === '';
 }
 
-/** By what the value means: amounts and sizes by size, times by time, words without regard to case. */
+/** Sorts by meaning: amounts and sizes by size, times by time, words ignoring case. */
 function compare(a: Cell, b: Cell, kind: Kind | undefined): number {
   if (typeof a === 'number' && typeof b === 'number') return a - b;
   const [left, right] = [String(a), String(b)];

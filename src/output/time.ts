@@ -5,7 +5,7 @@ const YEAR = 365 * DAY;
 
 const ISO = /^\d{4}-\d\d-\d\dT\d\d:\d\d/;
 
-/** Milliseconds since 1970 of the service's ISO 8601 text; undefined when it is not one. */
+/** Parses the service's ISO 8601 text to milliseconds since 1970; undefined for any other text. */
 export function instant(text: string | null | undefined): number | undefined {
   const time = ISO.test(text ?? '') ? Date.parse(text ?? '') : Number.NaN;
   return Number.isNaN(time) ? undefined : time;
@@ -31,8 +31,8 @@ function dayText(days: number): string {
 }
 
 /**
- * `2026-03-01 14:05:09 +03:00`: the computer's own time, in an order that nobody misreads. Written
- * by hand, since the first Intl formatter of a process costs 20 ms.
+ * `2026-03-01 14:05:09 +03:00`: local time, in an unambiguous order. Formatted by hand, since the
+ * first Intl formatter of a process costs 20 ms.
  */
 export function local(time: number): string {
   const offset = -new Date(time).getTimezoneOffset();
@@ -41,20 +41,20 @@ export function local(time: number): string {
   return `${localTime(time)} ${zone}`;
 }
 
-/** `2026-03-01 14:05:09`: the same, for many lines below each other. */
+/** `2026-03-01 14:05:09`: the same, for logs. */
 export function localTime(time: number): string {
   const date = new Date(time);
   const day = [date.getFullYear(), two(date.getMonth() + 1), two(date.getDate())].join('-');
   return `${day} ${clockTime(time)}`;
 }
 
-/** `14:05:09`: the computer's own time of day. */
+/** `14:05:09`: local time of day. */
 export function clockTime(time: number): string {
   const date = new Date(time);
   return [date.getHours(), date.getMinutes(), date.getSeconds()].map(two).join(':');
 }
 
-/** The same to the minute, for what is reckoned and not recorded. */
+/** The same to the minute, for computed times. */
 export function minuteText(time: number): string {
   return local(time).replace(/:\d\d (?=[+-])/, ' ');
 }
@@ -63,7 +63,7 @@ function two(value: number): string {
   return String(value).padStart(2, '0');
 }
 
-/** A length of time in its two largest units, rounded down: `4 days 20 h`, `3 h 12 min`, `38 s`. */
+/** A duration in its two largest units, rounded down: `4 days 20 h`, `3 h 12 min`, `38 s`. */
 export function spanText(seconds: number): string {
   if (seconds < HOUR) return oneUnit(seconds);
   if (seconds < DAY) {

@@ -1,10 +1,13 @@
 import stringWidth from 'string-width';
 
-/** Other than characters that take one cell each; those make up nearly all text, and need no measuring. */
+/**
+ * Matches characters that may not take exactly one cell; nearly all text has none, and needs no
+ * measuring.
+ */
 const NOT_SINGLE =
   /[^\u0020-\u007e\u00a1-\u00ac\u00ae-\u02ff\u0370-\u0482\u048a-\u052f\u2010-\u2027\u20bd]/;
 
-/** Besides, characters that always take two: Han, kana, Hangul syllables, full-width forms. */
+/** Also excludes characters that always take two: Han, kana, Hangul syllables, full-width forms. */
 const KNOWN =
   /^[\u0020-\u007e\u00a1-\u00ac\u00ae-\u02ff\u0370-\u0482\u048a-\u052f\u2010-\u2027\u20bd\u3041-\u3096\u30a1-\u30fa\u4e00-\u9fff\uac00-\ud7a3\uff01-\uff5e]*$/;
 
@@ -12,7 +15,7 @@ export function width(text: string): number {
   return NOT_SINGLE.test(text) ? stringWidth(text) : text.length;
 }
 
-/** Whether every table of widths, however old, agrees on this text. */
+/** Whether every table of widths, however old, gives this text the same width. */
 export function widthIsUndisputed(text: string): boolean {
   return KNOWN.test(text);
 }
@@ -38,14 +41,13 @@ export function padding(text: string, cells: number): string {
   return ' '.repeat(Math.max(0, cells - width(text)));
 }
 
-/** A command to be copied, an amount, or a word; with the spaces before it except one. */
+/** A command to paste, an amount, or a word; with the spaces before it except one. */
 const UNIT =
   /(?<=^| )(?: *\S*\d (?:₽|RUB)\S*| *\S*\bgpucloud(?: (?!or |and )[^\s"();,]+)+\S*| *\S+)/g;
 
 /**
- * A clean text in lines of at most `cells` cells, broken between words. A command stays on one line
- * if it fits one. A longer word is left whole, such as an address to be copied, unless `shorten`
- * makes it fit.
+ * Wraps a clean text to at most `cells` cells, between words. A command stays on one line if it
+ * fits. A longer word stays whole, such as a link to copy, unless `shorten` makes it fit.
  */
 export function paragraph(
   text: string,
@@ -70,22 +72,22 @@ export function paragraph(
 }
 
 /**
- * A message in lines of a terminal, joined by line ends: they begin as the first does, and after it
- * `hang` cells further right. Whole if `columns` is not known.
+ * Wraps a message for a terminal: further lines start `hang` cells further right than the first.
+ * Whole if `columns` is unknown.
  */
 export function wrapped(text: string, columns: number | undefined, hang = 0): string {
   if (!columns || width(text) <= columns) return text;
   const [indent = ''] = /^ */.exec(text) ?? [];
   const [first = '', ...rest] = paragraph(text.trim(), columns - indent.length);
-  // The first line has the room of the hang too.
+  // The first line has no hang.
   const below = paragraph(rest.join(' '), columns - indent.length - hang);
   const lines = rest.length === 0 ? [] : below.map((line) => `${' '.repeat(hang)}${line}`);
   return [first, ...lines].map((line) => `${indent}${line}`).join('\n');
 }
 
 /**
- * The columns of a terminal; undefined for anything else, and if they are not known. Some terminals
- * (a container's, an editor's) give their width in COLUMNS only.
+ * The columns of a terminal; undefined for anything else, or if unknown. Some terminals (a
+ * container's, an editor's) give their width in COLUMNS only.
  */
 export function terminalColumns(
   stream: { readonly isTTY?: boolean; readonly columns?: number },

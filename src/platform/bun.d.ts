@@ -1,4 +1,4 @@
-/** Of Bun, what src/platform/ uses. */
+/** The parts of Bun that src/platform/ uses. */
 declare module 'bun:ffi' {
   export function dlopen<Name extends string>(
     library: string,

@@ -1,13 +1,16 @@
-/** As in poll(2): the descriptor and the events; the kernel's answer is the last two bytes. */
+/**
+ * As in poll(2): the descriptor and the events; the kernel writes its result into the last two
+ * bytes.
+ */
 const POLLFD_BYTES = 8;
 const POLLERR = 0x8;
 
-/** glibc's and musl's. */
+/** Of glibc and musl. */
 const LIBRARIES = ['libc.so.6', 'libc.so'];
 
 /**
- * In the executable, a function that looks whether a pipe has lost its last reader. Bun has nothing
- * else that waits for it: see output/reader.ts for Node.
+ * In the executable, checks whether a pipe has lost its last reader. Bun can't wait for it;
+ * output/reader.ts does in Node.
  */
 export async function openPipeLook(): Promise<((fd: number) => boolean) | undefined> {
   const { dlopen } = await import('bun:ffi');
@@ -22,7 +25,7 @@ export async function openPipeLook(): Promise<((fd: number) => boolean) | undefi
         return poll(entry, 1, 0) > 0 && (entry.readInt16LE(6) & POLLERR) !== 0;
       };
     } catch {
-      // The other library; with neither of them the next write reports the reader.
+      // Try the other library; without either, the next write finds out.
     }
   }
   return undefined;

@@ -8,8 +8,8 @@ export function cancelled(reason: unknown): CliError {
 }
 
 /**
- * Asks on a stdin that may end or be lost, under a signal that may take the question back: whatever
- * ends the question other than its answer aborts the signal that `ask` gets.
+ * Asks a question on a stdin that may close, and under a signal that may cancel it. Anything but a
+ * reply aborts the signal that `ask` gets.
  */
 export async function untilCancelled<T>(
   stdin: Readable,

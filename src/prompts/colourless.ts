@@ -3,8 +3,8 @@ import { Writable } from 'node:stream';
 const COLOURS = /\u001b\[[0-9;]*m/g;
 
 /**
- * A terminal that shows no colours. inquirer has no switch for them, and on Node 20 knows no
- * NO_COLOR; it still moves the cursor, which a question needs.
+ * A terminal without colours. inquirer has no switch for them, and on Node 20 ignores NO_COLOR; it
+ * still moves the cursor, which a question needs.
  */
 export function withoutColours(
   terminal: Writable & { isTTY?: boolean; columns?: number },

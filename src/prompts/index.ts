@@ -9,8 +9,8 @@ import type { Check, Choice, Prompts, PromptsOptions } from './prompts.ts';
 import { shown as shortened } from './words.ts';
 
 /**
- * Questions on stderr, so that stdout keeps to the result even when somebody is asked. A terminal
- * that can't move its cursor (`TERM=dumb`) gets them line by line.
+ * Questions on stderr, so that stdout holds only the result. A terminal that can't move its cursor
+ * (`TERM=dumb`) gets them line by line.
  */
 export function createPrompts(options: PromptsOptions): Prompts {
   const env = options.env ?? {};
@@ -29,7 +29,7 @@ export function createPrompts(options: PromptsOptions): Prompts {
     print(line) {
       if (options.stderr.destroyed) return;
       const text = signed(clean(line));
-      // An indented line is laid out already.
+      // An indented line already has its layout.
       const folded = line.startsWith(' ') ? text : wrapped(text, options.stderr.columns);
       options.stderr.write(`${folded}\n`);
     },

@@ -7,7 +7,7 @@ import type { Check, Choice, PromptsOptions } from './prompts.ts';
 import { matching, rowsOf } from './rows.ts';
 import { type QuestionTheme, themeOf } from './theme.ts';
 
-/** The few forms of question that are asked; all text in them is clean. */
+/** The kinds of question; all text in them is clean. */
 export type Question =
   | {
       form: 'text';
@@ -30,7 +30,7 @@ export type Question =
       least: number;
     };
 
-/** A list of more than this is searched rather than walked through, and shows as many at most. */
+/** A longer list gets a search, and shows this many choices at most. */
 const LONG = 10;
 
 /** Extra lines of a list question: an empty one, the key help, and the last one. */
@@ -46,10 +46,10 @@ interface Size {
 }
 
 /**
- * The way to inquirer, which is loaded at the first question.
+ * The interface to inquirer, which loads at the first question.
  *
- * Left to itself, inquirer never answers once Ctrl-D or the end of stdin has closed its line: the
- * process runs out of things to do and exits with 0. Here both end the question like Ctrl-C.
+ * inquirer alone never returns once Ctrl-D or the end of stdin has closed its line: the process
+ * runs out of work and exits with 0. Here both end the question like Ctrl-C.
  */
 export function asker({
   stdin,
@@ -95,7 +95,7 @@ async function ask(
     message: question.message,
     name: 'answer',
   };
-  // The forms of inquirer's own types can't be distinguished by a union of ours.
+  // A union of ours can't distinguish inquirer's own types.
   const answers: Record<string, unknown> = await prompt([form as never]);
   return answers.answer;
 }
@@ -113,7 +113,7 @@ function formOf(question: Question, theme: QuestionTheme, size: Size): object {
     }
     case 'secret': {
       const { check } = question;
-      // inquirer offers a key that shows what is typed; a secret stays out of sight.
+      // inquirer offers a key that shows the typed text; a secret stays hidden.
       return {
         type: 'password',
         toggleMask: false,
@@ -153,8 +153,8 @@ function formOf(question: Question, theme: QuestionTheme, size: Size): object {
 }
 
 /**
- * As many rows of a list as leave the whole question on the screen: what has scrolled away can't be
- * drawn again, and would stay there with each key.
+ * As many rows of a list as keep the whole question on the screen: scrolled lines can't be redrawn,
+ * and would pile up with each key.
  */
 function pageOf({ message }: Question, { columns, rows }: Size): number {
   const lines = Math.ceil((width(message) + 3) / columns);
@@ -180,12 +180,12 @@ function placed(
   { columns }: Size,
   cursor: string,
 ) {
-  // A line that fills the last cell would wrap in some terminals.
+  // A line that fills the last cell wraps in some terminals.
   const rows = rowsOf(choices, columns - width(cursor) - 1);
   const room = Math.max(10, columns - width(message) - 4);
   return rows.map((name, value) => {
     const { name: whole = '', about = [] } = choices[value] ?? {};
-    // What is no part of the list, as "another, by its id", stays whatever is looked for.
+    // Keep extra choices, such as "another, by its ID", whatever is searched for.
     return { name, short: clamp(whole, room), value, stays: about.length === 0 };
   });
 }

@@ -8,8 +8,8 @@ type Asking<F extends Question['form']> = Extract<Question, { form: F }>;
 
 /**
  * The same questions line by line, for the shell of an editor (`TERM=dumb`) and for screen readers:
- * nothing moves the cursor, draws again or needs a key other than Enter. A list is numbered, and a
- * part of a name does as well as its number.
+ * nothing moves the cursor, redraws, or needs a key other than Enter. A list is numbered; a part of
+ * a name works as well as its number.
  */
 export function lineAsker({
   stdin,
@@ -22,7 +22,7 @@ export function lineAsker({
     if (!stderr.destroyed) stderr.write(text);
   }
 
-  /** Hands what is typed to `take` until that returns the answer. */
+  /** Passes each typed line to `take` until it returns the result. */
   async function read(
     gone: AbortSignal,
     take: (typed: string) => string | undefined,
@@ -38,7 +38,7 @@ export function lineAsker({
         };
         onData = (chunk) => next(decoder.write(chunk));
         onGone = () => {
-          // What comes next does not belong behind the question.
+          // The next output must not continue the question's line.
           print('\n');
           reject(cancelled(gone.reason));
         };
@@ -53,7 +53,7 @@ export function lineAsker({
     }
   }
 
-  /** A line that the terminal itself shows and lets edit. */
+  /** A line that the terminal itself echoes and edits. */
   function line(gone: AbortSignal): Promise<string> {
     return read(gone, (typed) => {
       typedAhead += typed;
@@ -65,7 +65,7 @@ export function lineAsker({
     });
   }
 
-  /** A line that is not shown: the terminal hands over each key, and shows none. */
+  /** A hidden line: the terminal passes on each key and echoes none. */
   async function hidden(gone: AbortController): Promise<string> {
     stdin.setRawMode?.(true);
     let text = '';
@@ -122,7 +122,7 @@ export function lineAsker({
       if (typed === '') return initial;
       const places = placesOf(typed, lines);
       if (places.length === 1) return places[0];
-      if (places.length === 0) print('  nothing of the list is called that\n');
+      if (places.length === 0) print('  no choice matches\n');
       for (const at of places) print(`  ${at + 1}. ${lines[at]}\n`);
     }
   }
@@ -138,7 +138,7 @@ export function lineAsker({
       const words = typed === 'none' || typed === '0' ? [] : typed.split(/[\s,]+/);
       const places = typed === '' ? taken : words.map((word) => numbered(word, lines));
       const wrong = places.indexOf(undefined);
-      if (wrong >= 0) print(`  ${words[wrong]} is no number of the list\n`);
+      if (wrong >= 0) print(`  ${words[wrong]} is not a number of the list\n`);
       else if (places.length < least) print(`  ${tooFew(least)}\n`);
       else return [...new Set(places)].sort((a, b) => (a ?? 0) - (b ?? 0));
     }
@@ -177,7 +177,7 @@ function numbered(word: string, lines: readonly string[]): number | undefined {
   return number >= 1 && number <= lines.length ? number - 1 : undefined;
 }
 
-/** The places that a number or a part of a name may mean. */
+/** The indexes that a number or a part of a name may mean. */
 function placesOf(typed: string, lines: readonly string[]): number[] {
   const number = numbered(typed, lines);
   if (number !== undefined) return [number];

@@ -7,15 +7,17 @@ export interface PromptsOptions {
   readonly env?: Readonly<Record<string, string | undefined>>;
   /** Whether stderr gets colours, as `--color` decided it. */
   readonly colour?: boolean;
-  /** Takes the question back (a signal to the process); a reason that is a CliError is thrown on. */
+  /**
+   * Cancels the question (a signal to the process). If its reason is a CliError, that is thrown.
+   */
   readonly signal?: AbortSignal;
 }
 
-/** One of several things to choose from, all of it cleaned before it is shown. */
+/** One of several choices. All of it is cleaned before it is shown. */
 export interface Choice<T> {
-  /** Label of the answer after the prompt. */
+  /** The label shown after the prompt once chosen. */
   readonly name: string;
-  /** More to know it by, in columns beside the name; the last ones are left out if a line is too short. */
+  /** Details in columns beside the name; the last ones are left out if a line is too short. */
   readonly about?: readonly string[];
   readonly value: T;
 }
@@ -24,10 +26,10 @@ export interface Choice<T> {
 export type Check = (text: string) => string | undefined;
 
 /**
- * Questions to a person. They are only to be had when stdin and stderr are terminals and neither
- * `--no-input` nor `CI` forbids them; see `Context.prompts`.
+ * Questions to a person. Available only if stdin and stderr are terminals and neither `--no-input`
+ * nor `CI` forbids them; see `Context.prompts`.
  *
- * Every method throws CliError('interrupted') when the person leaves with Ctrl-C, Ctrl-D or Esc.
+ * Every method throws CliError('interrupted') if the person cancels with Ctrl-C, Ctrl-D or Esc.
  */
 export interface Prompts {
   /**
@@ -35,9 +37,7 @@ export interface Prompts {
    * width unless it is indented.
    */
   print(line: string): void;
-  /**
-   * A line of text; `check` is asked at Enter.
-   */
+  /** A line of text; Enter runs `check`. */
   text(
     question: string,
     options?: {
@@ -45,16 +45,16 @@ export interface Prompts {
       check?: Check;
     },
   ): Promise<string>;
-  /** A line that is not shown. */
+  /** A line that is not shown while typed. */
   secret(question: string, check?: Check): Promise<string>;
   confirm(question: string, initial: boolean): Promise<boolean>;
-  /** One of a list, which can be searched when it is long. `initial` is the place of a choice. */
+  /** One of a list, with a search if it is long. `initial` is the index of a choice. */
   choose<T>(
     question: string,
     choices: readonly Choice<T>[],
     options?: { initial?: number },
   ): Promise<T>;
-  /** Any number of a list, in its order; those with `checked` are taken at first. */
+  /** Any number of a list, in its order; those with `checked` are preselected. */
   chooseSeveral<T>(
     question: string,
     choices: readonly (Choice<T> & { readonly checked?: boolean })[],

@@ -2,8 +2,8 @@ import type { Paint } from '../output/colour.ts';
 import { clamp, width, wrapped } from '../output/width.ts';
 
 /**
- * How inquirer's questions look. Its own colours are the terminal's cyan, blue and yellow, which
- * many palettes make unreadable on white or on black; ours are those of the output.
+ * The look of inquirer's questions. Its own cyan, blue and yellow are unreadable in many palettes;
+ * these are the colours of the output.
  */
 export function themeOf(paint: Paint, columns: number) {
   /** The first keys and the last one, Enter, matter most if there is little room. */

@@ -9,7 +9,7 @@ export function shown(text: string): string {
   return clean(text).replace(/\S{81,}/gu, cut);
 }
 
-/** What a thing is called in a list: its name, or its id if it has no visible name. */
+/** A thing's label in a list: its name, or its id if it has no visible name. */
 export function titleOf(name: string | null | undefined, id: string): string {
   return name == null || clean(name).trim() === '' ? id : name;
 }

@@ -9,7 +9,7 @@ const VALID = 'id, name, status, price, gpus, paid_until, used, size, default';
 describe('--columns', () => {
   it.each([
     [{ columns: ['id', 'IDS'] }, `--columns: no column 'IDS'; the columns are ${VALID}`],
-    [{ columns: [] }, `--columns: at least one is needed; the columns are ${VALID}`],
+    [{ columns: [] }, `--columns needs at least one of: ${VALID}`],
     [{ sort: 'prize' }, `--sort: no column 'prize'; the columns are ${VALID}`],
     [{ sort: '-' }, `--sort: no column ''; the columns are ${VALID}`],
   ])('refuses an unknown one before anything is written: %j', async (settings, message) => {

@@ -2,37 +2,35 @@ import type { Rows } from '../rows.ts';
 import type { Sink } from '../sink.ts';
 
 /**
- * Characters after which a batch is written: with the row that made it full, what a pipe takes at
- * once. Of one that is larger the rest would wait for the reader.
+ * Characters that fill a batch. Together with the row that fills it, a pipe takes that many at
+ * once; the rest of a larger batch would wait for the reader.
  */
 const FULL = 60 * 1024;
 
-/** How rows that may still be coming are written. */
+/** How to write rows that may still be coming. */
 export interface Coming {
   readonly live: boolean;
-  /** Gets what writes all that has been given so far. */
+  /** Gets a function that writes everything gathered so far. */
   onFlush?(flush: () => Promise<void>): void;
 }
 
-/** How a format other than the table writes the rows of one view. */
+/** Writes the rows of one view in a format other than the table. */
 export interface Writer<T> {
   list(rows: Rows<T>, sink: Sink, coming: Coming): Promise<void>;
   item(value: T): string;
 }
 
-/** Gathers small texts into few writes; a write for each row costs several times as much. */
+/** Gathers small texts into few writes: a write per row costs several times as much. */
 interface Batch {
-  /** Ends at once (undefined) while there is room, else when the batch has been written. */
+  /** Returns undefined while there is room, otherwise a promise of the written batch. */
   add(text: string): Promise<void> | undefined;
-  /** Writes what is left. @throws CliError('storage') when this or an earlier write failed. */
+  /** Writes the rest. @throws CliError('storage') if this or an earlier write failed. */
   finish(): Promise<void>;
 }
 
-/**
- * With `prompt`, a batch also leaves as soon as its source pauses: nobody waits for a full one.
- */
+/** With `prompt`, also writes a batch as soon as its source pauses. */
 export function createBatch(sink: Sink, prompt: boolean): Batch {
-  // Joined at the end: a text that grows by a row at a time is a deep tree, slow to write.
+  // Joined at the end: a string that grows row by row is a deep tree, slow to write.
   let parts: string[] = [];
   let length = 0;
   let planned = false;

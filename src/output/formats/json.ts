@@ -32,8 +32,8 @@ export function jsonLinesWriter<T>({ data }: Forms<T>): Writer<T> {
 }
 
 /**
- * One array, its elements written as they come. If the source fails the array stays open, so that
- * no reader takes a part for the whole.
+ * One array, its elements written as they come. If the source fails, the array stays open, so no
+ * reader takes a part for the whole.
  */
 async function writeArray<T>(
   rows: Rows<T>,
@@ -45,7 +45,7 @@ async function writeArray<T>(
   onFlush?.(() => batch.finish());
   let before = '[\n';
   await eachRow(rows, sink, (row) => {
-    // As the element of an array it has the indentation of any element.
+    // Indented as an element of the array.
     const text = before + encode([data(row)], 2).slice(2, -2);
     before = ',\n';
     return batch.add(text);

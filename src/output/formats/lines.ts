@@ -8,8 +8,8 @@ interface LinesOptions {
 }
 
 /**
- * Writes a text for each row, in few writes. Whole rows are of use even if the source fails later,
- * so that what came before the failure is written.
+ * Writes a text for each row, in few writes. If the source fails, the rows before the failure are
+ * written.
  */
 export async function writeLines<T>(
   rows: Rows<T>,

@@ -40,7 +40,10 @@ interface Call {
   readonly children: readonly unknown[];
 }
 
-/** The functions that an expression calls, wherever in it: they are looked up only when they run. */
+/**
+ * The functions that an expression calls, at any depth: JMESPath looks them up only when it runs
+ * them.
+ */
 function callsIn(node: unknown): Call[] {
   if (typeof node !== 'object' || node === null) return [];
   const inner = Object.values(node).flatMap(callsIn);
@@ -65,7 +68,7 @@ function wrong(expression: string, error: unknown) {
   return expression.includes('`')
     ? usageError(
         `--query "${expression}": ${reason}`,
-        "between backticks stands JSON; a text stands in single quotes: name=='box'",
+        "put text in single quotes: name=='box'; backticks are for JSON",
       )
     : usageError(`--query "${expression}": ${reason}`);
 }
@@ -76,9 +79,8 @@ interface CsvStyle {
 }
 
 /**
- * A finding as text: one document in JSON and YAML, a line for each element in the other formats.
- * In tsv a text has no quotes, so that a shell can use it as it is. In csv, objects are rows with a
- * header.
+ * A result as text: one document in JSON and YAML, a line per element in the other formats. tsv has
+ * no quotes, so a shell can use a value as it is. In csv, objects are rows with a header.
  */
 export async function findingText(
   finding: unknown,

@@ -9,14 +9,14 @@ import { writeLines } from './lines.ts';
 interface Dialect {
   readonly between: string;
   readonly end: string;
-  /** What has to be written in another way than it is. */
+  /** Matches values that must be escaped. */
   readonly special: RegExp;
   quote(text: string): string;
 }
 
 /**
- * RFC 4180: CRLF, quotes where they are needed, line breaks inside quotes. A value that a spreadsheet
- * would run as a formula stays as it is, since other readers want the data.
+ * RFC 4180: CRLF, quotes if needed, line breaks inside quotes. A value that a spreadsheet would run
+ * as a formula stays unchanged, since other readers want the data.
  */
 const CSV: Dialect = {
   between: ',',
@@ -25,7 +25,7 @@ const CSV: Dialect = {
   quote: (text) => `"${text.replaceAll('"', '""')}"`,
 };
 
-/** What a spreadsheet runs as a formula. A number with a sign is none. */
+/** A value that a spreadsheet runs as a formula. A number with a sign is not one. */
 const FORMULA = /^(?![+-]\d+(?:\.\d+)?$)\s*[=+\-@\uff0b\uff0d\uff1d\uff20]/;
 
 /** `--csv-safe`: an apostrophe before a formula makes it text. */
@@ -42,7 +42,7 @@ const TSV_ESCAPES: Readonly<Record<string, string>> = {
   '\r': '\\r',
 };
 
-/** One line is one row and one tab one column, always: `\t`, `\n`, `\r` and `\\` stand for theirs. */
+/** One line is always one row, and one tab one column: `\t`, `\n`, `\r` and `\\` are escapes. */
 const TSV: Dialect = {
   between: '\t',
   end: '\n',
@@ -50,7 +50,7 @@ const TSV: Dialect = {
   quote: (text) => text.replace(/[\\\t\n\r]/g, (found) => TSV_ESCAPES[found] ?? found),
 };
 
-/** The head holds the column ids, as `--columns` calls them. */
+/** The header holds the column ids, as `--columns` names them. */
 function writerOf(dialectOf: (forms: { readonly csvSafe: boolean }) => Dialect) {
   return <T>(forms: Forms<T>): Writer<T> => {
     const { columns, header, safe } = forms;
@@ -84,7 +84,7 @@ function writerOf(dialectOf: (forms: { readonly csvSafe: boolean }) => Dialect) 
 export const csvWriter = writerOf(({ csvSafe }) => (csvSafe ? SAFE_CSV : CSV));
 export const tsvWriter = writerOf(() => TSV);
 
-/** Values that have no columns as a line: texts as they are, structure as JSON. */
+/** Values without columns, as a line: strings unquoted, objects as JSON. */
 export function tsvLine(values: readonly unknown[]): string {
   return lineOf(values.map(valueText), TSV);
 }

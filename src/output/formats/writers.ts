@@ -23,7 +23,7 @@ export async function loadWriter(
   }
 }
 
-/** A row that has no id is left out. */
+/** Leaves out a row without an id. */
 function idWriter<T>({ id }: Forms<T>): Writer<T> {
   const item = (row: T) => {
     const text = id(row);

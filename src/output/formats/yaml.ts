@@ -4,16 +4,16 @@ import { eachRow } from '../rows.ts';
 import { hasUnseen, wholeCharacters } from '../sanitise.ts';
 import { createBatch, type Writer } from './batch.ts';
 
-/** Loads the writer of a value as YAML, which readers of YAML 1.1 and 1.2 take for the same data. */
+/** Loads the writer of a value as YAML that readers of YAML 1.1 and 1.2 parse alike. */
 export async function loadYaml(): Promise<(value: unknown) => string> {
   const { Document, visit } = (await import('yaml')).default;
   return (value) => {
-    // Values of the service repeat nothing on purpose: an alias would only puzzle its reader.
+    // The service repeats no value on purpose, so an alias would only puzzle its reader.
     const document = new Document(value, { aliasDuplicateObjects: false, compat: 'yaml-1.1' });
     visit(document, {
       Scalar(_key, node) {
         if (typeof node.value === 'string') node.value = wholeCharacters(node.value);
-        // Only double quotes have an escape for what must not reach a terminal raw.
+        // Only double quotes can escape characters that must not reach a terminal raw.
         if (typeof node.value === 'string' && isHostile(node.value)) node.type = 'QUOTE_DOUBLE';
       },
     });
@@ -40,12 +40,12 @@ export async function loadYamlWriter(): Promise<<T>(forms: Forms<T>) => Writer<T
   });
 }
 
-/** A text of several lines is no danger: YAML has a form of its own for it. */
+/** A text of several lines is safe: YAML has a block form for it. */
 function isHostile(text: string): boolean {
   return hasUnseen(text.replaceAll('\n', ''));
 }
 
-/** The rest is inside double quotes, where `\u` is an escape. */
+/** Escapes the rest inside double quotes, with `\u`. */
 function escapeRaw(yaml: string): string {
   return yaml.replace(unseen(), (found) => {
     if (found === '\n') return found;

@@ -3,15 +3,15 @@ import type { Terminal } from './spinner.ts';
 
 /** Several lines at the cursor that are redrawn when they change. */
 export interface Board {
-  /** Shows these lines in the place of those before; with none, the board is taken away. */
+  /** Replaces the lines shown before; with none, removes the board. */
   show(lines: readonly BoardLine[]): void;
-  /** Writes lines that stay, above the board. */
+  /** Writes permanent lines above the board. */
   above(text: string): void;
 }
 
 interface BoardLine {
   readonly text: string;
-  /** Its work is done: it gives way if there is no room for all. */
+  /** Its work is done, so it gives way if there is no room for all. */
   readonly over: boolean;
 }
 
@@ -22,8 +22,8 @@ const CLEAR_RIGHT = `${ESC}K`;
 const CLEAR_BELOW = `${ESC}J`;
 
 /**
- * The cursor stays below the board and is never hidden, so that no end of the program can leave the
- * terminal in another state than that of any other output.
+ * The cursor stays below the board and visible, so the program can end at any time without spoiling
+ * the terminal.
  */
 export function createBoard(stderr: Terminal & { rows?: number }): Board {
   let drawn: readonly string[] = [];
@@ -37,11 +37,11 @@ export function createBoard(stderr: Terminal & { rows?: number }): Board {
     const lines = wanted.length <= room ? wanted : withoutOver(wanted, room - 1);
     const hidden = wanted.length - lines.length;
     const more = hidden === 0 ? [] : [`… and ${hidden} more`];
-    // The last cell stays free: behind it a terminal may be on the next line already.
+    // The last cell stays free: after it, a terminal may already be on the next line.
     return [...lines.map(({ text }) => text), ...more].map((text) => clamp(text, columns - 1));
   }
 
-  /** A terminal that has become narrower has broken the lines that no longer fit. */
+  /** A terminal that became narrower has wrapped the lines that no longer fit. */
   function height(): number {
     const { columns = 0, rows = 0 } = stderr;
     if (columns <= 0) return drawn.length;
@@ -79,7 +79,7 @@ export function createBoard(stderr: Terminal & { rows?: number }): Board {
   };
 }
 
-/** The first of those that go on, as many as there is room for; then those that are over. */
+/** The lines in progress come first, as many as fit; then the finished ones. */
 function withoutOver(lines: readonly BoardLine[], room: number): readonly BoardLine[] {
   const going = lines.filter(({ over }) => !over).slice(0, room);
   const over = lines.filter((line) => line.over).slice(0, room - going.length);

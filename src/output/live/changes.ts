@@ -11,13 +11,13 @@ interface ChangesTarget<T> {
   readonly format: Format;
   readonly sink: Sink;
   readonly query: Query | undefined;
-  /** The query looks at the one row itself, and not at a list of it. */
+  /** The query applies to the one row, not to a list of it. */
   readonly one: boolean;
-  /** Writes rows in a format in which a line has no place for anything else. */
+  /** Writes rows in a format whose lines hold nothing else. */
   rows(rows: Rows<T>): Promise<void>;
 }
 
-/** Writes what each reading changes against the one before; see Output. */
+/** Writes the differences between consecutive reads; see Output. */
 export async function writeChanges<T>(
   readings: AsyncIterable<readonly T[]>,
   { forms, format, sink, query, one, rows }: ChangesTarget<T>,
@@ -49,13 +49,13 @@ type Change<T> = { readonly row: T } | { readonly removed: string };
 
 interface Look<T> {
   id(row: T): string | null;
-  /** Finds the same thing in the next reading. */
+  /** Finds the same row in the next read. */
   keyOf(row: T, id: string | null): string;
   steady(row: T): unknown;
   printed(row: T): unknown;
 }
 
-/** Yields what each reading changes, in its order. A row that prints the same has not changed. */
+/** Yields the changed rows of each read, in order. A row that prints the same has not changed. */
 async function* changesOf<T>(
   readings: AsyncIterable<readonly T[]>,
   { id, keyOf, steady, printed }: Look<T>,
@@ -68,7 +68,7 @@ async function* changesOf<T>(
       const key = keyOf(row, name);
       const known = before.get(key);
       const lasting = textOf(steady(row));
-      // Only a clock went on: what was printed stays what the next reading is compared with.
+      // Only a clock moved: keep the printed row for the next comparison.
       const text = known?.lasting === lasting ? known.text : textOf(printed(row));
       now.set(key, { name, lasting, text });
       if (known?.text !== text) yield { row };

@@ -1,13 +1,12 @@
 import { width } from '../width.ts';
 
-/** What chalk writes: colours and weights, nothing that moves a cursor. */
+/** The codes that chalk writes: colours and weights, none that move a cursor. */
 const STYLE = /\u001b\[[0-9;]*m/g;
 const RESET = '\u001b[0m';
 
 /**
- * A painted line as lines of at most `cells` cells each, so that a terminal never breaks one by
- * itself: what is redrawn in place has to know the row of each line. It is broken after a space if
- * there is one. A colour continues on the next line.
+ * Folds a coloured line to at most `cells` cells, after a space if possible. A redraw needs the row
+ * of each line, so the terminal must not wrap one itself. A colour continues on the next line.
  */
 export function fold(line: string, cells: number): string[] {
   if (width(line.replace(STYLE, '')) <= cells) return [line];
@@ -22,7 +21,7 @@ export function fold(line: string, cells: number): string[] {
     text = `${styles}${left}`;
     used = width(left.replace(STYLE, ''));
   };
-  /** After the last space, if the line is still at least half full then. */
+  /** After the last space, if that leaves the line at least half full. */
   const breakPoint = () => {
     const at = text.lastIndexOf(' ') + 1;
     return width(text.slice(0, at).replace(STYLE, '')) * 2 >= cells ? at : text.length;

@@ -8,7 +8,7 @@ import { fold } from './fold.ts';
 
 type LiveTerminal = Writable & { isTTY?: boolean; columns?: number; rows?: number };
 
-/** Whether a frame can be redrawn there: a terminal that moves its cursor and knows its size. */
+/** Whether the terminal can redraw a frame: it moves its cursor and knows its size. */
 export function canRedraw(
   stream: LiveTerminal,
   env: Readonly<Record<string, string | undefined>>,
@@ -24,16 +24,19 @@ interface LiveOptions {
   readonly stdout: LiveTerminal;
   readonly sink: Sink;
   readonly colour: boolean;
-  /** What `write` prints on a terminal of that many columns. */
+  /** Returns the output of `write` on a terminal with that many columns. */
   render(write: (out: Output) => Promise<void>, columns: number | undefined): Promise<string>;
   readonly borrowScreen: ((leave: () => void, back: () => void) => () => void) | undefined;
 }
 
 const ESC = '\u001b[';
-/** A screen of its own, as `watch` and `less` have: what stood in the terminal before comes back. */
+/** An alternate screen, as `less` has: leaving it restores the terminal's earlier content. */
 const ENTER = `${ESC}?1049h`;
 const LEAVE = `${ESC}?1049l`;
-/** A terminal that knows these shows all between them at once; others ignore them. */
+/**
+ * Synchronized output: terminals that know these show everything between them at once; others
+ * ignore them.
+ */
 const BEGIN = `${ESC}?2026h`;
 const COMMIT = `${ESC}?2026l`;
 /** A character whose width the terminal sees differently must not break a line. */
@@ -43,8 +46,8 @@ const CLEAR_LINE = `${ESC}2K`;
 const CLEAR_BELOW = `${ESC}J`;
 
 /**
- * A view that is redrawn in place, on a screen of its own. A frame is one write of the changed lines.
- * The cursor is never hidden, so that no end of the program, however rough, leaves it hidden.
+ * A view that is redrawn in place, on an alternate screen. A frame is one write of the changed
+ * lines. The cursor stays visible, since a killed program could not show it again.
  */
 export function createLive({ stdout, sink, colour, render, borrowScreen }: LiveOptions): Live {
   let write: ((out: Output) => Promise<void>) | undefined;
@@ -71,7 +74,7 @@ export function createLive({ stdout, sink, colour, render, borrowScreen }: LiveO
     if (write === undefined || over || !isSized(stdout)) return;
     const body = await render(write, stdout.columns);
     const paint = await paintFor(colour);
-    // The size may have changed while the frame was made; it has to fit the one of now.
+    // The size may have changed while the frame was made.
     const { columns = 0, rows = 0 } = stdout;
     if (over || columns === 0 || rows === 0) return;
     const lines = frame(body, foot(), { columns, rows, paint });
@@ -134,7 +137,7 @@ interface Room {
   readonly paint: Paint;
 }
 
-/** The lines of a frame: at most one less than the screen has, since the cursor is below. */
+/** The lines of a frame: at least one fewer than the screen has, since the cursor is below. */
 function frame(body: string, foot: readonly Foot[], { columns, rows, paint }: Room): string[] {
   const below = foot.flatMap((line) => fold(footText(line, paint), columns));
   const lines = body
@@ -159,7 +162,7 @@ function footText({ text, colour }: Foot, paint: Paint): string {
   return paint(colour, clean(text));
 }
 
-/** Turns one frame into the other; '' if they are the same. */
+/** Returns the codes that turn one frame into the other; '' if they are the same. */
 function difference(before: readonly string[] | undefined, after: readonly string[]): string {
   const changed = after.flatMap((line, at) =>
     before?.[at] === line ? [] : [`${position(at)}${CLEAR_LINE}${line}`],
@@ -172,7 +175,7 @@ function difference(before: readonly string[] | undefined, after: readonly strin
   return `${changed.join('')}${rest}${position(after.length)}`;
 }
 
-/** The beginning of a line, counted from 0. */
+/** Moves to the beginning of a line, counted from 0. */
 function position(line: number): string {
   return `${ESC}${line + 1};1H`;
 }

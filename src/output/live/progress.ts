@@ -14,7 +14,7 @@ interface ProgressOptions {
 
 export interface ProgressLines {
   begin(text: string): Progress;
-  /** Writes lines that stay; false while nothing is drawn that they would tear. */
+  /** Writes permanent lines; false if nothing is drawn that they would tear. */
   above(text: string): boolean;
 }
 
@@ -24,8 +24,8 @@ interface Going {
 }
 
 /**
- * What goes on, for a person at a terminal: a spinner for one thing, and a line for each as soon as
- * several go on at once. Those lines stay until all are over, then they make room for the result.
+ * Shows a person at a terminal what is in progress: a spinner for one task, a line each for
+ * several. The lines stay until all tasks end, then make room for the result.
  */
 export function createProgress({ stderr, clock }: ProgressOptions): ProgressLines {
   let going: Going[] = [];
@@ -51,7 +51,7 @@ export function createProgress({ stderr, clock }: ProgressOptions): ProgressLine
     };
   }
 
-  /** What changes in one turn is drawn once. */
+  /** Draws all changes of one turn at once. */
   function drawSoon(): void {
     if (planned) return;
     planned = true;

@@ -5,11 +5,11 @@ export type Terminal = Writable & { isTTY?: boolean; columns?: number };
 
 export interface Spinner {
   text(text: string): void;
-  /** Takes the spinner away. */
+  /** Removes the spinner. */
   stop(): void;
 }
 
-/** ora spins for ever on a terminal without columns, and writes lines to what is no terminal. */
+/** ora never wraps a line on a terminal without columns, and writes lines to a non-TTY stream. */
 export function canSpin(
   stream: Terminal,
   env: Readonly<Record<string, string | undefined>>,
@@ -18,8 +18,8 @@ export function canSpin(
 }
 
 /**
- * Loads ora and starts it, unless `ended` is aborted before that.
- * `text` is asked when the spinner starts, since it may change while ora loads.
+ * Loads ora and starts it, unless `ended` is aborted before. Reads `text` at the start, since it
+ * may change while ora loads.
  */
 export async function startSpinner(
   stream: Terminal,
@@ -31,13 +31,13 @@ export async function startSpinner(
   const spinner = ora({
     text: text(),
     stream,
-    // ora knows the terminal's own sixteen colours alone, which need not be readable.
+    // ora only knows the terminal's sixteen colours, which may be unreadable.
     color: false,
-    // It has been decided that this is a terminal; ora would ask the process's environment.
+    // The caller has checked for a terminal; ora would ask the environment.
     isEnabled: true,
-    // A killed process could not show it again.
+    // A killed process could not show the cursor again.
     hideCursor: false,
-    // Otherwise ora swallows Ctrl-C, and an instance that is being rented could not be left.
+    // Otherwise ora swallows Ctrl-C, and nobody could cancel a request.
     discardStdin: false,
   }).start();
   return {

@@ -71,8 +71,8 @@ export function detailsText<T>(
 }
 
 /**
- * One thing as its columns, a line each; with `--no-header` the bare values, so that
- * `--columns status --no-header` is one word.
+ * One row as its columns, a line each; with `--no-header` the bare values, so `--columns status
+ * --no-header` prints one word.
  */
 export function columnsText<T>(value: T, columns: readonly Column<T>[], style: TableStyle): string {
   const lines = columns.map((column) => ({

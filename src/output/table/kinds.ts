@@ -7,15 +7,15 @@ import { NO_CELL, type Shown } from './layout.ts';
 import { withoutRoubleSign } from './rouble.ts';
 
 /**
- * Who reads a table or details. In a terminal a person does, who sees `1,089.90 ₽` and `3 min ago`.
- * In a pipe awk or cut does: there money is the bare decimal of the service and a time stays ISO
- * 8601, so that both can be counted with; everything else is the same.
+ * Who reads a table or details. A person at a terminal sees `1,089.90 ₽` and `3 min ago`. awk or
+ * cut in a pipe gets the bare decimal of the service and ISO 8601 times, so that both can be
+ * calculated with; everything else is the same.
  */
 export interface Reader {
   readonly terminal: boolean;
   /** Milliseconds since 1970. */
   now(): number;
-  /** What is written stays there while time goes on: "now" would soon be wrong. */
+  /** The text stays on the screen while time passes: "now" would soon be wrong. */
   readonly live?: boolean;
   /** `RUB` for the rouble sign. */
   readonly ascii?: boolean;
@@ -23,7 +23,7 @@ export interface Reader {
 
 const GIB = 1024 ** 3;
 
-/** What a person sees in a table; '' for nothing. Always one clean line. */
+/** A cell for people; '' for no value. Always one clean line. */
 export function tableText(value: Cell, kind: Kind | undefined, reader: Reader): string {
   if (kind === 'time' && reader.terminal && typeof value === 'string') {
     const time = instant(value);
@@ -34,14 +34,14 @@ export function tableText(value: Cell, kind: Kind | undefined, reader: Reader): 
   return clean(plainText(value, kind, reader));
 }
 
-/** The cell of a table. A gap would shift the fields of awk, so that nothing is a dash. */
+/** A table cell. An empty one would shift the fields of awk, so it is a dash. */
 export function shownCell(value: Cell, kind: Kind | undefined, reader: Reader): Shown {
   const text = tableText(value, kind, reader);
   if (text === '') return NO_CELL;
   return { text, colour: kindColour(text, kind), numeric: typeof value === 'number' };
 }
 
-/** Whether the table shows a text of a kind as it comes (once it is clean), in no colour. */
+/** Whether a table shows texts of this kind unchanged (once clean) and without colour. */
 export function isShownRaw(kind: Kind | undefined, { terminal }: Reader): boolean {
   switch (kind) {
     case undefined:
@@ -55,7 +55,7 @@ export function isShownRaw(kind: Kind | undefined, { terminal }: Reader): boolea
   }
 }
 
-/** What a person sees in details, which have room: times are local and relative. */
+/** A value in details, which have room: times are local and relative. */
 export function detailText(value: Cell, kind: Kind | undefined, reader: Reader): string {
   if (kind === 'time' && reader.terminal && typeof value === 'string') {
     const time = instant(value);
@@ -95,7 +95,7 @@ export function rawText(value: Cell): string {
   return typeof value === 'object' ? JSON.stringify(value) : String(value);
 }
 
-/** Two decimals; a size that is smaller than they can show is not called zero. */
+/** Two decimals; a size too small for them is not shown as zero. */
 function gibibytes(text: string): string {
   if (!/^[0-9]+$/.test(text)) return text;
   const size = Number(text) / GIB;
@@ -123,19 +123,19 @@ const STATUS_COLOURS: Readonly<Record<string, Colour>> = {
   EXPIRED: 'dim',
 };
 
-/** API document: Events. The others are the usual run of things. */
+/** API document: Events. The others are routine. */
 const SEVERITY_COLOURS: ReadonlyMap<string, Colour> = new Map([
   ['ERROR', 'red'],
   ['WARNING', 'yellow'],
 ]);
 
-/** The colour of a documented status; none for a word that the service may add one day. */
+/** The colour of a documented status; none for a status that the service adds later. */
 export function statusColour(word: string): Colour | undefined {
   if (Object.hasOwn(STATUS_COLOURS, word)) return STATUS_COLOURS[word];
   return /^[A-Z]+ING$/.test(word) ? 'yellow' : undefined;
 }
 
-/** Of the first word of a check in `doctor`. */
+/** The colour of a `doctor` check's first word. */
 export function checkColour(mark: string): Colour {
   return mark === 'pass' ? 'green' : mark === 'WARN' ? 'yellow' : 'red';
 }

@@ -11,7 +11,7 @@ export interface Shown {
 
 export const NO_CELL: Shown = { text: '-', colour: undefined, numeric: undefined };
 
-/** The places of a table's columns. */
+/** The positions of a table's columns. */
 export interface Layout {
   readonly columns: readonly LayoutColumn[];
   /** Terminal cells that no column uses; later, wider texts can use them. */
@@ -24,13 +24,13 @@ export interface LayoutColumn {
   readonly header: string;
   readonly width: number;
   readonly right: boolean;
-  /** It is the last, and goes on in the next line of the terminal instead of being cut. */
+  /** The last column, which continues on the next line of the terminal instead of being cut. */
   readonly open?: true;
 }
 
-/** What rows that are still coming ask of their columns. */
+/** Column settings of rows that are still coming. */
 interface Ahead {
-  /** Cells that each column takes at least, whatever the first rows hold. */
+  /** Minimum cells per column, whatever the first rows hold. */
   readonly least: readonly number[];
 }
 
@@ -40,12 +40,11 @@ const BETWEEN = ' '.repeat(GAP);
 /** A narrower text can't be understood. */
 const NARROWEST = 6;
 
-/** Columns that had to be made narrower than this are hard to read. */
+/** Columns narrower than this are hard to read. */
 const TELLING = 10;
 
 /**
- * Measures rows. `terminal` is the number of cells of a line, Infinity if it
- * has no end: then nothing is cut.
+ * Measures rows. `terminal` is the cells of a line; Infinity means unlimited, and nothing is cut.
  */
 export function layoutOf(
   headers: readonly string[],
@@ -91,7 +90,7 @@ export function layoutOf(
 
 /** Takes cells from the widest text columns until all fit; a number is never cut. */
 function squeeze(widths: readonly number[], rigid: readonly boolean[], room: number): number[] {
-  // No text needs more than a whole line, so that the steps below are few.
+  // No text needs more than a whole line, which limits the steps below.
   const most = Math.max(room, NARROWEST);
   const fitted = widths.map((cells, at) => (rigid[at] ? cells : Math.min(cells, most)));
   for (let excess = sum(fitted) - room; excess > 0; excess -= 1) {
@@ -107,7 +106,9 @@ function sum(numbers: readonly number[]): number {
   return numbers.reduce((total, number) => total + number, 0);
 }
 
-/** The cell's text within its column; one that came too late to be measured may use the spare. */
+/**
+ * The cell's text within its column; a later one, which was not measured, may use the spare cells.
+ */
 export function fitted(cell: Shown, column: LayoutColumn, spare: number): string {
   const isWhole = column.right || column.open || spare === Number.POSITIVE_INFINITY;
   return isWhole ? cell.text : clamp(cell.text, column.width + spare);

@@ -21,11 +21,11 @@ export interface TableStyle extends Reader {
   readonly cells: number;
 }
 
-/** Writes rows one by one, in columns that have their places. */
+/** Writes rows one by one, in columns with fixed positions. */
 export interface RowWriter<T> {
   readonly head: string;
   row(row: T): string;
-  /** The same for a row whose cells have been made already. */
+  /** The same for a row whose cells exist. */
   cells(cells: readonly Shown[]): string;
 }
 
@@ -57,8 +57,8 @@ export function lineWriter<T>(
 }
 
 /**
- * A cell in its place, with the gap behind it. Most cells are ASCII, which is as wide as it is long
- * and needs no cleaning, and many repeat the cell above them.
+ * A padded cell, with the gap behind it. Most cells are ASCII, which is as wide as it is long and
+ * needs no cleaning, and many repeat the cell above them.
  */
 function cellWriter(
   kind: Kind | undefined,
@@ -77,21 +77,21 @@ function cellWriter(
     const text = placed(shownCell(value, kind, style), place, spare, style.paint);
     return text + gap;
   };
-  // How long ago a time was changes from one moment to the next.
+  // An age changes from one moment to the next.
   return kind === 'time' && style.terminal ? cell : remembering(cell);
 }
 
 const ASCII = /^[ -~]+$/;
 
-/** The last cell is never empty, so that one character is enough to look at. */
+/** The last cell is never empty, so one character decides. */
 function endsInSpace(text: string): boolean {
   const code = text.charCodeAt(text.length - 1);
   return code <= 32 || (code > 126 && text.trimEnd() !== text);
 }
 
 /**
- * A row as lines of `header: value`, for a terminal that is too narrow for the table. Nothing is
- * cut: an id can be taken with the mouse. The values stand in one column if they fit.
+ * A row as lines of `header: value`, for a terminal too narrow for the table. Nothing is cut, so an
+ * id can be selected. The values form one column if they fit.
  */
 export function cardWriter<T>(
   layout: Layout,

@@ -43,7 +43,7 @@ function headingOf(text: string, { paint, cells }: ScreenStyle): string {
   return `${paint('bold', clamp(clean(text), cells))}\n`;
 }
 
-/** Labels in a column, and texts beside them that break between words. */
+/** Labels in a column, and beside them texts that wrap between words. */
 function factsText(facts: readonly Fact[], style: ScreenStyle): string {
   const shown = facts.filter(({ text }) => text !== '');
   const edge = Math.max(0, ...shown.map(({ label }) => width(clean(label)))) + GAP;
@@ -58,7 +58,7 @@ function factsText(facts: readonly Fact[], style: ScreenStyle): string {
     .join('');
 }
 
-/** `- what is the matter`, and a command below it that is never broken, so that it pastes. */
+/** `- the problem`, and a command below it that is never broken, so that it pastes. */
 function itemText({ text, colour, command }: Item, { paint, cells }: ScreenStyle): string {
   const lines = wrap(clean(text), cells - GAP).map(
     (line, at) => `${at === 0 ? '- ' : '  '}${paint(colour, line)}\n`,
@@ -103,7 +103,7 @@ function paintedLines(text: string, { paint, cells }: ScreenStyle): string {
 /** Fewer cells than this show no difference between two bars. */
 const SHORTEST = 8;
 
-/** A line a bar: label, amount, and the bar in what is left of the line. */
+/** One line per bar: label, amount, and the bar in the rest of the line. */
 function barsText(
   { bars }: Extract<Block, { kind: 'bars' }>,
   { paint, cells, bars: wanted }: ScreenStyle,
@@ -125,7 +125,7 @@ function barsText(
 const LONGEST = 100;
 const EIGHTHS = ['', '▏', '▎', '▍', '▌', '▋', '▊', '▉'];
 
-/** To an eighth of a cell, so that what is there at all is seen. */
+/** To an eighth of a cell, so that the smallest amount is visible. */
 function barOf(share: number, room: number): string {
   const eighths = Math.round(Math.min(1, Math.max(0, share)) * room * 8);
   const seen = share > 0 ? Math.max(1, eighths) : 0;

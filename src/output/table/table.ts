@@ -7,7 +7,7 @@ import { isNumeric, shownCell } from './kinds.ts';
 import { type Layout, layoutOf, type Shown } from './layout.ts';
 import { cardWriter, lineWriter, type RowWriter, type TableStyle } from './row-writers.ts';
 
-/** cli-table3 takes quadratic time, which is not noticeable up to here. */
+/** cli-table3 takes quadratic time, which is not noticeable up to this many rows. */
 const SMALL = 200;
 
 /**
@@ -27,7 +27,7 @@ export async function writeTable<T>(
   const batch = createBatch(sink, true);
   const headers = columns.map((column) => (style.header ? column.header : ''));
   const right = columns.map((column) => isNumeric(column.kind));
-  // What is still to come is not known, and a log is read to the end of its lines.
+  // The rows to come are unknown, and people read log lines to the end.
   const ahead = live ? { least: columns.map(({ least = 0 }) => least) } : undefined;
 
   function cellsOf(row: T): readonly Shown[] {
@@ -37,7 +37,7 @@ export async function writeTable<T>(
   const measure = (cells: Iterable<readonly Shown[]>) =>
     layoutOf(headers, right, cells, style.cells, ahead);
 
-  /** The first rows, until the columns have their places. */
+  /** The first rows, until the columns have their positions. */
   let waiting: (readonly Shown[])[] = [];
   let writer: RowWriter<T> | undefined;
   let count = 0;
@@ -64,7 +64,7 @@ export async function writeTable<T>(
     waiting.push(cellsOf(row));
     if (waiting.length > SMALL) return begin(measure(waiting));
     if (live && waiting.length === 1) {
-      // What comes in one go is measured together; then the rows wait for nothing.
+      // Rows that come at once are measured together; then none waits.
       setImmediate(() => {
         if (waiting.length > 0 && !over) begin(measure(waiting))?.catch(() => undefined);
       });

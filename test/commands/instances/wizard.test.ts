@@ -51,7 +51,7 @@ describe('instances create asks for what is missing', () => {
     );
     expect(code, stderr).toBe(0);
     expect(stderr).toContain('an instance name starts with a letter');
-    expect(stderr).toContain('7 is no number of the list');
+    expect(stderr).toContain('7 is not a number of the list');
     expect(stderr).toContain(
       'gpucloud instances create box --offer rtx-4090 --image ubuntu-22-04 --ssh-key laptop --template jupyterlab --drive datasets --wait',
     );
