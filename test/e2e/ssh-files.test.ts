@@ -120,11 +120,11 @@ describe('instances scp', needs('ssh'), () => {
   });
 
   test.each([
-    [['a', 'b'], 'none of these is on a machine'],
-    [['a:x', 'b:y'], 'comes from here, not from a machine'],
-    [['a:x', 'b:y', '.'], 'one machine is copied from at a time'],
-    [['a:x', 'b', '.'], 'one machine is copied from at a time'],
-    [['a:x'], 'at least two paths are needed'],
+    [['a', 'b'], 'one path must be on an instance'],
+    [['a:x', 'b:y'], 'the source of a copy to an instance must be on this computer'],
+    [['a:x', 'b:y', '.'], 'all sources must be on the same instance'],
+    [['a:x', 'b', '.'], 'all sources must be on the same instance'],
+    [['a:x'], 'needs at least two paths'],
     [['root@box:x', '.'], 'set the user with --user'],
   ])('refuses %j before any request', async (paths, words) => {
     const before = world.service.requests.length;

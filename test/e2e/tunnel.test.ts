@@ -201,7 +201,7 @@ describe('instances tunnel', needs('ssh'), () => {
     const { code, stderr } = await world.instances('tunnel', ID, `0:${appPort}`);
     expect(code).toBe(1);
     expect(stderr).toContain('Could not open the tunnel');
-    expect(stderr).toContain('SSH of box does not answer');
+    expect(stderr).toContain('SSH of box does not respond');
   });
 
   test('opens the browser with --open', async () => {

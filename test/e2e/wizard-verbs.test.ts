@@ -57,7 +57,7 @@ describe('other commands without arguments', () => {
       `y${enter}`,
     );
     expect(await one.ended()).toBe(0);
-    expect(one.screen()).toContain('Created the drive данные 数据');
+    expect(one.screen()).toContain('Created drive данные 数据');
   });
 
   test.each([
