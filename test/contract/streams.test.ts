@@ -16,7 +16,7 @@ afterEach(async () => {
 async function led(command: string, where: string, ...flags: string[]) {
   const { kitchen, argv, stdin, env } = await prepare(command);
   world = kitchen;
-  const child = spawn('bash', ['-c', `"$0" "$@" ${where}`, RUNNER, PROGRAM, ...argv, ...flags], {
+  const child = spawn('bash', ['-c', `"$0" "$@" ${where}`, RUNNER, PROGRAM, ...flags, ...argv], {
     env: { PATH: process.env.PATH, HOME: kitchen.home, ...kitchen.env, ...env },
     cwd: kitchen.home,
   });

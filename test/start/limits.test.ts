@@ -44,7 +44,7 @@ describe('a limit on address space', needs('Linux'), () => {
     } else {
       expect({ code, stdout }).toEqual({ code: 6, stdout: '' });
       expect(stderr).toContain('lacks memory for WebAssembly');
-      expect(stderr).toContain('NODE_OPTIONS holds --disable-wasm-trap-handler');
+      expect(stderr).toContain('NODE_OPTIONS=--disable-wasm-trap-handler');
       expect(stderr).not.toContain('network');
     }
     const remedy = { NODE_OPTIONS: '--disable-wasm-trap-handler' };
