@@ -122,7 +122,7 @@ describe('completion SHELL --install', () => {
   test('needs a home folder', async () => {
     const { code, stderr } = await world.cli(['completion', 'bash', '--install']);
     expect(code).toBe(9);
-    expect(stderr).toContain('There is no home folder');
+    expect(stderr).toContain('No home folder');
   });
 });
 
