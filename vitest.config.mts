@@ -78,6 +78,9 @@ export default defineConfig({
           include: PROGRAM,
           exclude: [...configDefaults.exclude, ...QUICK],
           globalSetup: [BUILD],
+          // Its tests wait more than they compute.
+          maxWorkers: 4,
+          sequence: { groupOrder: 1 },
         },
       },
     ],
