@@ -28,8 +28,8 @@ export function commandWords(text: string): Verdict<readonly string[]> {
       word = (word ?? '') + letter;
     }
   }
-  if (quote !== '') return broken(`the quotation mark ${quote} is not closed`);
-  if (escaped) return broken('nothing follows the last backslash');
+  if (quote !== '') return broken(`it has an unclosed ${quote}`);
+  if (escaped) return broken('it ends with a backslash');
   if (word !== undefined) words.push(word);
   return words[0] ? kept(words) : broken('must not be empty');
 }

@@ -24,7 +24,7 @@ const FORM = 'a port is written EXTERNAL:INTERNAL[/tcp|udp][,name=NAME][,main]';
 
 /**
  * A published port as docker writes it, with the service's label and main mark:
- * `8888:8888/tcp,name=web,main`. The protocol is TCP when left out (spec: Limits).
+ * `8888:8888/tcp,name=web,main`. TCP is the default (spec: Limits).
  */
 export function publishedPort(text: string): Verdict<Port> {
   const [mapping = '', ...extras] = text.split(',');
@@ -59,7 +59,7 @@ export function publishedPort(text: string): Verdict<Port> {
   return kept(port);
 }
 
-/** An external port that is published twice, as `8080/tcp`: one can lead to one place only. */
+/** An external port that is published twice, as `8080/tcp`: it can lead to one place only. */
 export function publishedTwice(ports: readonly Port[]): string | undefined {
   const places = ports.map(
     ({ external_port, protocol }) => `${external_port}/${protocol.toLowerCase()}`,
@@ -73,7 +73,7 @@ export interface Volume {
   container_path: string;
 }
 
-/** `HOST:CONTAINER`, as docker writes a bind mount. The document gives paths no rule of their own. */
+/** `HOST:CONTAINER`, as docker writes a bind mount. The document has no rule for paths. */
 export function volume(text: string): Verdict<Volume> {
   const at = text.indexOf(':');
   if (at < 1 || at === text.length - 1 || text.indexOf(':', at + 1) >= 0) {
@@ -90,8 +90,8 @@ export interface EnvironmentVariable {
 }
 
 /**
- * A key of `docker_config.env`. The document says "a valid environment key" and shows no rule, so
- * this is the usual one of POSIX shells; a flag of `instances create` lets other keys through.
+ * A key of `docker_config.env`. The document says "a valid environment key" without a rule, so this
+ * is the usual one of POSIX shells; a flag of `instances create` allows other keys.
  */
 export function environmentKey(text: string): Verdict<string> {
   return /^[A-Za-z_][A-Za-z0-9_]*$/.test(text)
@@ -100,8 +100,8 @@ export function environmentKey(text: string): Verdict<string> {
 }
 
 /**
- * `KEY=VALUE`, the value taken as it is, which may be empty and may hold `=`.
- * The rule never repeats the value, which is a secret more often than not.
+ * `KEY=VALUE`. The value is used unchanged; it may be empty and may contain `=`. The rule never
+ * repeats the value, which is often a secret.
  */
 export function environmentVariable(text: string): Verdict<EnvironmentVariable> {
   const at = text.indexOf('=');

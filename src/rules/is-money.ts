@@ -1,4 +1,4 @@
-// Apart from money.ts, whose library is not needed to see whether a text is an amount.
+// Separate from money.ts, so that recognising an amount loads no library.
 
 /** Whether a text is a decimal of any length, as amounts of roubles are (spec: Conventions). */
 export function isMoney(text: string): boolean {
@@ -7,10 +7,10 @@ export function isMoney(text: string): boolean {
 
 export type Kopecks = number;
 
-/** The longest amount that is counted in kopecks: a thousand of them are far below 2^53. */
+/** The longest amount counted in kopecks: a thousand of them are far below 2^53. */
 const LONGEST = '99999999999.99'.length;
 
-/** Of `89.90` and its like, digit by digit; undefined for any other form. */
+/** Kopecks of `89.90` and the like, digit by digit; undefined for any other form. */
 export function kopecksOf(text: string): Kopecks | undefined {
   const point = text.length - 3;
   if (point < 1 || text.length > LONGEST || text[point] !== '.') return undefined;

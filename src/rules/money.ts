@@ -3,8 +3,8 @@ import { isMoney, type Kopecks, kopecksOf } from './is-money.ts';
 import { broken, kept, type Verdict } from './rule.ts';
 
 /**
- * An amount of roubles (spec: Conventions): a decimal of any length, held exactly from end to end.
- * A JavaScript number never holds roubles, since `0.1 + 0.2` is not `0.3` there.
+ * An amount of roubles (spec: Conventions): an exact decimal of any length. A JavaScript number
+ * never holds roubles, since it turns `0.1 + 0.2` into `0.30000000000000004`.
  */
 export type Money = Big;
 
@@ -50,7 +50,7 @@ export function isAboveZero(text: string | null | undefined): boolean {
   return amount.ok && amount.value.gt(0);
 }
 
-/** What {@link money} would read, in a form that is quick to make and to add to a {@link Sum}. */
+/** An amount in a form that is fast to make and to add to a {@link Sum}. */
 type Amount = Money | Kopecks;
 
 /** Reads an amount; undefined if {@link money} would refuse it. */
@@ -66,9 +66,8 @@ export function isNegative(amount: Amount): boolean {
 }
 
 /**
- * An exact sum of very many amounts. The usual ones are counted in whole kopecks, which takes a
- * tenth of the time; before their number could grow beyond what a double holds exactly it is put
- * to the rest.
+ * An exact sum of very many amounts. Usual amounts are counted in whole kopecks, in a tenth of the
+ * time; before their number exceeds what a double holds exactly, it moves to the rest.
  */
 export interface Sum {
   add(amount: Amount): void;

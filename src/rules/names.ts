@@ -2,7 +2,7 @@ import { broken, kept, type Verdict } from './rule.ts';
 
 /**
  * `instance_name` (spec: Limits): 3 to 50 characters; Latin letters, digits and hyphen; starts with
- * a letter; does not end with a hyphen. Uniqueness is the service's to judge.
+ * a letter; does not end with a hyphen. Only the service can check that it is unique.
  */
 export function instanceName(text: string): Verdict<string> {
   if (text.length < 3 || text.length > 50) {
@@ -16,14 +16,17 @@ export function instanceName(text: string): Verdict<string> {
   return kept(text);
 }
 
-/** What to type in a command: the name if it is one plain word no longer than a UUID, else the id. */
+/**
+ * The word for an instance in a command: its name if that is one plain word no longer than a UUID,
+ * else the id.
+ */
 export function typedName(name: string | null | undefined, id: string): string {
   return name != null && instanceName(name).ok && name.length <= 36 ? name : id;
 }
 
 /**
- * Whether two texts may be the name of one instance: whether the service keeps the case of names is
- * not documented, and hosts have none.
+ * Whether two texts may name one instance. Case may or may not matter: the document is silent, and
+ * host names ignore it.
  */
 export function isSameName(one: string, other: string): boolean {
   return folded(one) === folded(other);
@@ -40,22 +43,22 @@ export function apiKeyName(text: string): Verdict<string> {
   return kept(text);
 }
 
-/** A required name for which the document gives no further rule (drives, SSH keys, profile). */
+/** A required name for which the document has no other rule (drives, SSH keys, profile). */
 export function anyName(text: string): Verdict<string> {
   return text.trim() === '' ? broken('must not be empty') : kept(text);
 }
 
-/** The document gives no form of a promo code, so its letters stay as they are. */
+/** The document gives no form of a promo code, so its case stays unchanged. */
 export function promoCode(text: string): Verdict<string> {
   return text.trim() === '' ? broken('must not be empty') : kept(text.trim());
 }
 
 /**
- * An id that may stand in a path of a request.
+ * An id that is safe in a request path.
  *
- * The document calls ids strings, and those of instances UUIDs; nothing wider than letters, digits,
- * `.`, `_`, `-` and `~` is let through, and never a first character that could make the segment
- * `.` or `..`, since `encodeURIComponent` leaves those as they are and the path would collapse.
+ * The document calls ids strings, and those of instances UUIDs. Only letters, digits, `.`, `_`, `-`
+ * and `~` are allowed, and no first character that could make the segment `.` or `..`:
+ * `encodeURIComponent` leaves those unchanged, and the path would collapse.
  */
 export function resourceId(text: string): Verdict<string> {
   if (text === '') return broken('must not be empty');
@@ -73,7 +76,7 @@ export function isUuid(text: string): boolean {
   return /^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$/.test(text);
 }
 
-/** The id of an instance, as a person types it. */
+/** An instance id, as typed. */
 export function instanceId(text: string): Verdict<string> {
   return isUuid(text) ? kept(text) : broken('an instance ID is a UUID');
 }

@@ -1,4 +1,4 @@
-/** The names, those that are spelled most like the word first; equals keep their order. */
+/** The names, most similar to the word first; equals keep their order. */
 export function nearestFirst(word: string, names: readonly string[]): string[] {
   const wanted = word.toLowerCase();
   return names
@@ -7,10 +7,7 @@ export function nearestFirst(word: string, names: readonly string[]): string[] {
     .map(({ name }) => name);
 }
 
-/**
- * How many letters must be put in, taken out, changed or swapped with their neighbour to make one word
- * of the other.
- */
+/** Edit distance: how many letters to insert, delete, change or swap with a neighbour. */
 function distance(from: string, to: string): number {
   const [letters, others] = [[...from], [...to]];
   let before: readonly number[] = [];
@@ -30,8 +27,8 @@ function distance(from: string, to: string): number {
 }
 
 /**
- * The name that was most likely meant; undefined if none is near: a third of the letters may be
- * wrong, `most` at most, and one that begins with what was typed is near too.
+ * The name that was probably meant; undefined if none is near. A third of the letters may be wrong,
+ * `most` at most; a name that begins with the typed word is also near.
  */
 export function nearest(
   word: string,

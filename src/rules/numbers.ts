@@ -14,12 +14,12 @@ export function count(text: string): Verdict<number> {
   return wholeNumber(text, 1, 1_000_000_000, 'it');
 }
 
-/** The document knows no upper limit; this one keeps a slip of the hand from being sent. */
+/** The document has no upper limit; this one stops typing errors. */
 const MOST_SHARED_MEMORY = 999_999;
 
 /**
- * `shm_size_gb` (spec: Limits): shared memory in GB, minimum 0.1. `8g`, as docker takes it, is 8; its
- * other units are none of the service's, and would have to be rounded.
+ * `shm_size_gb` (spec: Limits): shared memory in GB, minimum 0.1. `8g`, as in docker, is 8;
+ * docker's other units would have to be rounded.
  */
 export function sharedMemoryGb(typed: string): Verdict<number> {
   const text = typed.replace(/(?<=[0-9])gb?$/i, '');

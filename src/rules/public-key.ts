@@ -6,7 +6,7 @@ import { broken, kept, type Verdict } from './rule.ts';
 export interface PublicKey {
   /** `ssh-ed25519` and the like. */
   readonly type: string;
-  /** The words after the key; '' when there are none. */
+  /** The words after the key; '' for none. */
   readonly comment: string;
   /** `TYPE BASE64 [COMMENT]` with single spaces: the form in which it is sent. */
   readonly line: string;
@@ -14,7 +14,7 @@ export interface PublicKey {
   readonly fingerprint: string;
 }
 
-/** How many fields a key of each kind has, its type among them (RFC 4253, 8709 and 5656). */
+/** Number of fields of each key type, the type included (RFC 4253, 8709 and 5656). */
 const FIELDS: Readonly<Record<string, number>> = {
   'ssh-rsa': 3,
   'ssh-ed25519': 2,
@@ -26,12 +26,12 @@ const FIELDS: Readonly<Record<string, number>> = {
 const CUT_SHORT = 'the key is cut short or damaged';
 
 /**
- * Reads the content of a `.pub` file: one key, with empty lines and `#` lines around it allowed.
- * No rule repeats a part of the text, since people give the wrong file.
+ * Reads the content of a `.pub` file: one key, with empty lines and `#` lines around it allowed. No
+ * rule repeats a part of the text: the file may be the wrong one.
  */
 export function publicKey(text: string): Verdict<PublicKey> {
   if (holdsPrivateKey(text)) {
-    return broken('this is a private key, which stays on this computer: give the public one');
+    return broken('this is a private key, which must stay on this computer; use the public one');
   }
   const lines = text
     .replace(/^\uFEFF/, '')
@@ -39,11 +39,9 @@ export function publicKey(text: string): Verdict<PublicKey> {
     .map((line) => line.trim())
     .filter((line) => line !== '' && !line.startsWith('#'));
   const [line, ...others] = lines;
-  if (line === undefined) return broken('there is no key in it');
+  if (line === undefined) return broken('it contains no key');
   if (others.length > 0) {
-    return broken(
-      'there are several lines in it: a public key is one line, and one is added at a time',
-    );
+    return broken('it has several lines; a public key is one line');
   }
   const [type = '', base64 = '', ...words] = line.split(/[ \t]+/);
   if (!Object.hasOwn(FIELDS, type)) {
@@ -66,7 +64,10 @@ export function publicKey(text: string): Verdict<PublicKey> {
   });
 }
 
-/** Fields, each with its length before it in four bytes (RFC 4251, 5), and the type is the first. */
+/**
+ * Splits the fields: each has its length before it in four bytes (RFC 4251, 5), and the first is
+ * the type.
+ */
 function isWhole(type: string, blob: Buffer): boolean {
   const fields: Buffer[] = [];
   let end = 0;
@@ -80,7 +81,7 @@ function isWhole(type: string, blob: Buffer): boolean {
   );
 }
 
-/** `TYPE BASE64`, which makes two lines the same key, whatever their comments. */
+/** `TYPE BASE64`: two lines are the same key if these are equal, whatever their comments. */
 export function sameKey(one: string, other: string): boolean {
   return typeAndBlob(one) === typeAndBlob(other);
 }

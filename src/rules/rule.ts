@@ -1,7 +1,7 @@
 /**
  * A documented rule that a text must follow before it may reach the service.
  *
- * A rule does not throw and knows no flags: the caller words the refusal, since the command line
+ * A rule does not throw and knows no flags: the caller writes the message, since the command line
  * names a flag and the sandbox names a field of a body.
  */
 export type Rule<T> = (text: string) => Verdict<T>;

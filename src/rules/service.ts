@@ -3,8 +3,8 @@ import { broken, kept, type Verdict } from './rule.ts';
 const LOOPBACK = /^(localhost|127(\.[0-9]{1,3}){3}|\[::1\])$/;
 
 /**
- * The address of a service: https, or http on loopback alone, since the key travels in a header;
- * no user name, query or fragment. The value has no slash at its end.
+ * The address of a service: https, or http on loopback only, since the key is sent in a header; no
+ * user name, query or fragment. The value has no trailing slash.
  */
 export function baseUrl(text: string): Verdict<string> {
   let url: URL;
@@ -17,7 +17,9 @@ export function baseUrl(text: string): Verdict<string> {
     return broken('a base URL starts with https://');
   }
   if (url.protocol === 'http:' && !LOOPBACK.test(url.hostname)) {
-    return broken('http:// is for this computer (loopback) only: the key would travel in the open');
+    return broken(
+      'http:// is only for this computer (loopback): it would send the key unencrypted',
+    );
   }
   if (url.username !== '' || url.password !== '') {
     return broken('a base URL holds no user name or password');
@@ -33,9 +35,9 @@ export function withoutEndSlash(path: string): string {
 }
 
 /**
- * An API key as it may stand in the X-API-KEY header (spec: Authentication): visible ASCII alone,
- * so that no line break can add a header. The documented prefix `svc_sk_` is not demanded, since
- * only the service can say which keys work. The rule never repeats the key.
+ * An API key that is valid in the X-API-KEY header (spec: Authentication): only visible ASCII, so
+ * no line break can add a header. The documented prefix `svc_sk_` is not required, since only the
+ * service knows which keys work. The rule never repeats the key.
  */
 export function apiKey(text: string): Verdict<string> {
   return /^[\x21-\x7e]{1,1024}$/.test(text)

@@ -1,7 +1,7 @@
 import { wholeNumber } from './numbers.ts';
 import { broken, kept, type Verdict } from './rule.ts';
 
-/** An address that ssh may be given as a host. */
+/** An address that is safe to pass to ssh as a host. */
 export function sshHost(text: string): Verdict<string> {
   const label = '[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?';
   // If the last part is a number, ssh reads the whole as an IPv4 address in an old notation.

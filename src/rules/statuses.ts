@@ -1,10 +1,12 @@
-/** What the API document says of an instance status (Instance status; States and transitions). */
+/**
+ * What the API document says about an instance status (Instance status; States and transitions).
+ */
 export interface InstanceStatus {
   /** Whether the service bills for it; `undocumented` if the document is silent. */
   readonly bills: 'yes' | 'no' | 'undocumented';
   /** "Server runs, SSH available". */
   readonly ssh: boolean;
-  /** The status that a passing one leads to, unless the provider fails. */
+  /** The status that a temporary one leads to, unless the provider fails. */
   readonly becomes: 'ACTIVE' | 'STOPPED' | 'TERMINATED' | undefined;
 }
 
@@ -23,7 +25,7 @@ const STATUSES: Readonly<Record<string, InstanceStatus>> = {
   ERROR: { bills: 'undocumented', ssh: false, becomes: undefined },
 };
 
-/** The service may add statuses. Nothing is promised of one, so it counts as billing. */
+/** The service may add statuses. An unknown one counts as billing. */
 const UNDOCUMENTED: InstanceStatus = { bills: 'undocumented', ssh: false, becomes: undefined };
 
 export const INSTANCE_STATUSES: readonly string[] = Object.keys(STATUSES);
@@ -38,7 +40,7 @@ export function mayBill(status: string | null | undefined): boolean {
   return instanceStatus(status).bills !== 'no';
 }
 
-/** Deletion is irrevocable: such an instance is over for good. */
+/** Deletion is irrevocable: such an instance never runs again. */
 export function isTerminated(status: string | null | undefined): boolean {
   return status === 'TERMINATED';
 }

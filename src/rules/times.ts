@@ -31,26 +31,28 @@ export function positiveDuration(text: string): Verdict<number> {
   return verdict.ok && verdict.value === 0 ? broken('must be longer than zero') : verdict;
 }
 
-/** How often a scheduler repeats a command: what the hour of every scheduler can be divided into. */
+/**
+ * How often a scheduler repeats a command. Every supported scheduler can repeat at these intervals.
+ */
 export function schedule(text: string): Verdict<number> {
   const verdict = duration(text);
   const minutes = verdict.ok ? verdict.value / 60_000 : 0;
   return Number.isInteger(minutes) && minutes >= 1 && minutes < 60
     ? verdict
-    : broken('it is a whole number of minutes from 1m to 59m');
+    : broken('must be a whole number of minutes from 1m to 59m');
 }
 
-/** The shortest pause between two readings of the same thing: rate limits are not documented. */
+/** The shortest pause between two reads of the same thing: rate limits are not documented. */
 const SHORTEST_POLL_MS = 500;
 
 export function pollInterval(text: string): Verdict<number> {
   const verdict = duration(text);
   return verdict.ok && verdict.value < SHORTEST_POLL_MS
-    ? broken(`the service is asked again after ${SHORTEST_POLL_MS}ms at the earliest`)
+    ? broken(`the shortest interval is ${SHORTEST_POLL_MS}ms`)
     : verdict;
 }
 
-/** A point in time as a person gives it, before the clock is asked. */
+/** A typed point in time, absolute or relative. */
 export type Moment =
   /** Milliseconds since 1970. */
   | { readonly at: number }
@@ -58,21 +60,21 @@ export type Moment =
   | { readonly ago: number };
 
 const FORM =
-  'it is a date (2026-01-31), a time (2026-01-31T18:00, with Z or +03:00 for a zone), or a duration back (7d)';
+  'must be a date (2026-01-31), a time (2026-01-31T18:00, with Z or +03:00 for a zone), or a duration back (7d)';
 
 const TIME =
   /^(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:\.(\d{1,3})\d*)?)?(?: ?(Z|[+-]\d\d:\d\d))?)?$/;
 
-/** From here on: a date is its first moment in the zone of this computer. */
+/** A start: a date means its first moment in this computer's time zone. */
 export const since: Rule<Moment> = (text) => momentOf(text, 0);
 
-/** Up to here, the moment itself left out: a date is its whole day. */
+/** An exclusive end: a date includes its whole day. */
 export const until: Rule<Moment> = (text) => momentOf(text, 1);
 
 const MOMENT =
-  'it is a date with a time of day, such as 2026-01-31T18:00, with Z or +03:00 for a zone';
+  'must be a date with a time of day, such as 2026-01-31T18:00, with Z or +03:00 for a zone';
 
-/** Milliseconds since 1970. A date alone does not say which hour is meant. */
+/** Milliseconds since 1970. A date alone is refused, since its hour is ambiguous. */
 export const moment: Rule<number> = (text) => {
   const verdict = momentOf(text, 0);
   const isExact = verdict.ok && 'at' in verdict.value && text.includes(':');

@@ -6,14 +6,14 @@ interface CheckContext<T> {
   issues: { push(issue: { code: 'custom'; message: string; input: T }): unknown };
 }
 
-/** A check of zod that asks a documented rule. */
+/** A zod check that applies a documented rule. */
 export function follows<R>(rule: Rule<R>): (context: CheckContext<string>) => void {
   return (context) => judge(context, rule(context.value));
 }
 
 /**
- * The same for a number of a body. The rules read text and take plain decimal digits; a number that
- * JavaScript can only write with an exponent or a fraction fails them, as it should.
+ * The same for a number of a body. The rules read text and accept plain decimal digits; a number
+ * that JavaScript writes with an exponent or a fraction fails them, as it should.
  */
 export function followsAsText<R>(rule: Rule<R>): (context: CheckContext<number>) => void {
   return (context) => judge(context, rule(String(context.value)));

@@ -23,32 +23,34 @@ export type { Fault } from './store/state.ts';
 export { SANDBOX_API_KEY };
 
 /**
- * The embedded copy of the service. Every method settles what is due on the virtual clock first,
- * and throws a CliError `storage` when the state file can't be read, understood or written. The
+ * The embedded copy of the service. Every method first runs the events that are due on the virtual
+ * clock. It throws a CliError `storage` if the state file can't be read, parsed or written. The
  * commands check what they pass on.
  */
 export interface Sandbox {
-  /** Serves the documented operations on 127.0.0.1. Throws a CliError `usage` for a taken port. */
+  /**
+   * Serves the documented operations on 127.0.0.1. Throws a CliError `usage` if the port is in use.
+   */
   listen(options: {
     /** 0 takes any free port. */
     port: number;
     /** Called after each response. */
     onRequest?: (entry: RequestEntry) => void;
   }): Promise<Server & { apiKey: string }>;
-  /** Moves the virtual clock ahead, 366 days at most; everything due in between happens in order. */
+  /** Moves the virtual clock ahead, 366 days at most; due events happen in order. */
   advance(milliseconds: number): Promise<SandboxStatus>;
   /** Virtual milliseconds per real one from now on; 0 stops the clock. */
   setSpeed(speed: number): Promise<void>;
-  /** A fresh account. Works on a state file that can't be understood, too. */
+  /** Makes a new account. Also replaces a state file that can't be parsed. */
   reset(options?: SeedOptions): Promise<SandboxStatus>;
   status(): Promise<SandboxStatus>;
-  /** What can be ordered. `price_per_hour` is the sandbox's addition to the documented offer. */
+  /** The offers and images. `price_per_hour` is the sandbox's addition to the documented offer. */
   catalog(): Promise<{ offers: PricedOffer[]; images: BaseImage[] }>;
-  /** Asks for a failure, see faults.ts. Asked for twice, it strikes twice. */
+  /** Schedules a failure, see faults.ts. Two requests cause two failures. */
   inject(fault: Fault): Promise<void>;
   /** Cancels failures that have not happened yet. */
   clearFaults(): Promise<void>;
-  /** A top-up in roubles, which the document shows no operation for. Debt is paid from it first. */
+  /** A top-up in roubles, for which the document has no operation. Debt is paid first. */
   deposit(amount: string): Promise<SandboxStatus>;
   /**
    * Rents the first offer in stock without a request of the client, and returns the id. Throws a
@@ -57,7 +59,7 @@ export interface Sandbox {
   rogue(name: string): Promise<string>;
 }
 
-/** The state file (0600) and its folder (0700) are made when they are not there. */
+/** Creates the state file (0600) and its folder (0700) if they don't exist. */
 export function openSandbox({ file, clock }: { file: string; clock: Clock }): Sandbox {
   const store = openStore(file);
 

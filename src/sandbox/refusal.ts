@@ -1,8 +1,8 @@
 import { STATUS_CODES } from 'node:http';
 
 /**
- * An answer of the service that is not a success (spec: Errors). It carries no state: what a domain
- * function changed before it refused (events of a rollback, a used-up fault) is kept.
+ * An error response of the service (spec: Errors). It carries no state: changes made before the
+ * refusal (events of a rollback, a used fault) are kept.
  */
 export class Refusal extends Error {
   readonly status: number;
@@ -32,7 +32,7 @@ export function providerFailure(message: string): Refusal {
   return new Refusal(500, message);
 }
 
-/** Shape A everywhere; Shape B for an SSH key that is not there (spec: Errors). */
+/** Shape A everywhere; Shape B for an unknown SSH key (spec: Errors). */
 export function refusalBody(refusal: Refusal): Record<string, unknown> {
   return refusal.shape === 'B'
     ? { statusCode: refusal.status, code: 'NOT_FOUND', message: refusal.message }

@@ -14,25 +14,25 @@ export function isoOrNull(at: number | null): string | null {
   return at === null ? null : iso(at);
 }
 
-/** A sandbox that nobody used catches up at most this much, so that its books stay readable. */
+/** An unused sandbox catches up at most this much, so that its books stay readable. */
 const LONGEST_CATCH_UP = 366 * DAY;
 
 /**
- * The virtual time that belongs to a real time, in milliseconds since 1970. It runs at the state's
- * speed from where it was last anchored, and it never goes back, even when the computer's clock does.
+ * The virtual time at a real time, in milliseconds since 1970. It runs at the state's speed from
+ * its last anchor, and never goes back, even if the computer's clock does.
  */
 export function tick(state: State, real: number): number {
   const { realAnchor, virtualAnchor, speed } = state.clock;
   const elapsed = Math.min(Math.floor(Math.max(0, real - realAnchor) * speed), LONGEST_CATCH_UP);
   const now = virtualAnchor + elapsed;
-  // Without new anchors the limit above would count from the first day and not from the last use.
+  // Without new anchors, the limit above would count from the first day instead of the last use.
   if (elapsed >= DAY) {
     anchor(state, real, now);
   }
   return now;
 }
 
-/** Says which virtual time it is at a real time; the clock goes on from there. */
+/** Sets the virtual time at a real time; the clock continues from there. */
 export function anchor(state: State, real: number, virtual: number): void {
   state.clock.realAnchor = real;
   state.clock.virtualAnchor = virtual;

@@ -113,7 +113,7 @@ describe('a password manager', () => {
   });
 
   test.each([
-    [['--key-command', "'open"], 'the quotation mark'],
+    [['--key-command', "'open"], 'it has an unclosed'],
     [['--key-command', 'x', '--key-stdin'], 'use only one of --key-stdin'],
     [['--store', 'command'], '--store command needs --key-command'],
     [['--store', 'file', '--key-command', 'x'], "can't be used together"],

@@ -80,8 +80,8 @@ describe('an invalid key', () => {
   const ed25519 = () => key('ssh-ed25519');
 
   test.each([
-    ['', 'there is no key in it'],
-    ['# nothing here\n\n', 'there is no key in it'],
+    ['', 'it contains no key'],
+    ['# nothing here\n\n', 'it contains no key'],
     ['hello world', 'not an OpenSSH public key'],
     ['ssh-ed25519', 'cut short'],
     ['ssh-ed25519 me@home', 'cut short'],
@@ -145,7 +145,7 @@ describe('a private key', () => {
     (_at, form) => {
       expect(holdsPrivateKey(form)).toBe(true);
       expect(ruleFor(form)).toBe(
-        'this is a private key, which stays on this computer: give the public one',
+        'this is a private key, which must stay on this computer; use the public one',
       );
     },
   );

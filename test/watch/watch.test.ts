@@ -236,7 +236,7 @@ describe('--watch when not in a terminal', () => {
 
   test.each([
     [['--sort', 'name'], '--sort with --watch needs a terminal'],
-    [['--interval', '499ms'], '--interval "499ms": the service is asked again after 500ms'],
+    [['--interval', '499ms'], '--interval "499ms": the shortest interval is 500ms'],
     [['--interval', '0s'], '--interval "0s"'],
   ])('refuses %j before any request', async (flags, words) => {
     const { code, stdout, stderr, requests } = await watched([[A]], ['-o', 'tsv', ...flags]);

@@ -14,7 +14,7 @@ export interface BaseImage {
   sort_order: number;
 }
 
-/** The base images of the sandbox, with ids that never change. */
+/** The base images of the sandbox, with fixed ids. */
 export const IMAGES: readonly BaseImage[] = [
   {
     id: '22042204-0000-4000-8000-000000000011',

@@ -68,7 +68,7 @@ function offer(hardware: Hardware) {
 
 const H100 = '9d000100-0000-4000-8000-000000000043';
 
-/** The offers of the sandbox. Their ids never change, so that documents and scripts can name them. */
+/** The offers of the sandbox, with fixed ids that documents and scripts can name. */
 export const OFFERS: readonly PricedOffer[] = [
   offer({
     id: '40904090-0000-4000-8000-000000000001',

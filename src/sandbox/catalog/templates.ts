@@ -1,6 +1,6 @@
 const SINCE = '2025-01-01T00:00:00.000Z';
 
-/** Spec: Template. All fields in the document's order; a template gives those that are its own. */
+/** Spec: Template. All fields in the document's order; each template overrides some. */
 const PLAIN = {
   id: '',
   slug: '',
@@ -94,7 +94,7 @@ const TEMPLATES: readonly Template[] = [
     sort_order: 2,
     variables_schema: [secret('VLLM_API_KEY', 'API key', 32)],
   }),
-  // No longer available for selection: it is not listed, and asking for it is refused.
+  // No longer available: it is not listed, and a request for it is refused.
   template({
     id: '01d01d05-0000-4000-8000-000000000025',
     slug: 'tensorflow-1',
@@ -120,7 +120,7 @@ export function findTemplate(id: string): Template | undefined {
   return TEMPLATES.find((one) => one.id === id);
 }
 
-/** What an instance shows of its template; the document leaves the fields of that object open. */
+/** The template fields that an instance shows; the document leaves that object open. */
 export function templateInInstance(template: Template): Record<string, unknown> {
   const { id, slug, name, description, logo_url, image_name } = template;
   return { id, slug, name, description, logo_url, image_name };

@@ -8,7 +8,7 @@ export interface RawBody {
   isJson: boolean;
 }
 
-/** A documented body, checked; anything else is refused (400) with words that name the field. */
+/** Checks a documented body; refuses any other (400) with a message that names the field. */
 export function parseBody<T>(schema: ZodMiniType<T>, body: RawBody): T {
   if (!body.isJson) throw badRequest('The header Content-Type must be application/json');
   const result = schema.safeParse(parseJson(body.text));
@@ -39,7 +39,7 @@ interface Issue {
   keys?: readonly string[];
 }
 
-// The small form of zod brings no words of its own.
+// zod/mini has no messages of its own.
 function describe(issue: Issue): string {
   const place = issue.path
     .map((key, index) =>

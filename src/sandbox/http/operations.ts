@@ -36,7 +36,7 @@ import { dockerConfig } from '../store/docker-config.ts';
 import type { State } from '../store/state.ts';
 import { parseBody, type RawBody, refuseBody } from './body.ts';
 
-/** One request, after its key was accepted and everything due has happened. */
+/** One request, after its key was accepted and all due events have happened. */
 export interface Call {
   state: State;
   /** Virtual milliseconds since 1970. */
@@ -47,7 +47,7 @@ export interface Call {
   body: RawBody;
 }
 
-/** What goes into the success envelope. */
+/** The content of the success envelope. */
 export interface Answer {
   code: number;
   data?: unknown;
@@ -56,7 +56,7 @@ export interface Answer {
 
 export interface Operation {
   method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
-  /** With `{id}` as the document writes it. */
+  /** With `{id}`, as in the document. */
   path: string;
   answer(call: Call): Answer;
 }

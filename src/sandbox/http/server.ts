@@ -6,7 +6,7 @@ import { errorCode } from '../../files/error-code.ts';
 import { notFound, Refusal, refusalBody } from '../refusal.ts';
 import type { Answer, Call, Operation } from './operations.ts';
 
-/** What a served request came to, for a log. */
+/** The outcome of a served request, for a log. */
 export interface RequestEntry {
   method: string;
   path: string;
@@ -26,7 +26,7 @@ export interface Serving {
 }
 
 export interface Server {
-  /** Where it listens, such as `http://127.0.0.1:4242`, without a slash at the end. */
+  /** Its base URL, such as `http://127.0.0.1:4242`, without a trailing slash. */
   url: string;
   /** Finishes requests in progress, then frees the port. */
   close(): Promise<void>;
@@ -34,7 +34,7 @@ export interface Server {
 
 const LARGEST_BODY = 1024 * 1024;
 
-/** Serves the documented operations on loopback. Throws a CliError for a port that is taken. */
+/** Serves the documented operations on loopback. Throws a CliError if the port is in use. */
 export async function serveHttp(serving: Serving, port: number): Promise<Server> {
   const app = buildApp(serving);
   const listener = getRequestListener(app.fetch, { overrideGlobalObjects: false });
@@ -57,14 +57,14 @@ export async function serveHttp(serving: Serving, port: number): Promise<Server>
     close: async () => {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       await Promise.all([...working].map(ended));
-      // Kept-alive connections would hold the process for seconds.
+      // Kept-alive connections would delay the exit by seconds.
       server.closeAllConnections();
       await closed;
     },
   };
 }
 
-/** A response that is written, or whose client went away. */
+/** A response that was written, or whose client has gone. */
 function ended(response: ServerResponse): Promise<void> {
   return new Promise((resolve) => {
     response.once('finish', resolve);
@@ -74,8 +74,8 @@ function ended(response: ServerResponse): Promise<void> {
 
 function buildApp(serving: Serving): Hono {
   const app = new Hono();
-  // How far the sandbox's clock is ahead of this computer's, as of its last response: like the times
-  // of its events, that of a response is of the virtual clock.
+  // Difference between the sandbox's clock and this computer's at the last response: responses
+  // carry virtual times, as events do.
   let ahead = 0;
   app.use(async (context, next) => {
     const started = serving.now();
@@ -103,7 +103,7 @@ function buildApp(serving: Serving): Hono {
     });
   }
 
-  // A stranger learns nothing of which paths there are: the key is asked for first here, too.
+  // Checks the key first here too, so a stranger can't find out which paths exist.
   app.all('*', async ({ req }) => {
     const answer = await serving.run(req.header('x-api-key'), () => {
       throw notFound(`Cannot ${req.method} ${req.path}`);
@@ -114,7 +114,7 @@ function buildApp(serving: Serving): Hono {
   return app;
 }
 
-/** A whole body, with or without a Content-Length, and no more of it than there is room for. */
+/** Reads a whole body up to the limit, with or without a Content-Length. */
 async function bodyText(body: ReadableStream<Uint8Array> | null): Promise<string> {
   const reader = body?.getReader();
   const chunks: Uint8Array[] = [];
@@ -134,7 +134,7 @@ function succeeded({ code, data, meta }: Answer): Response {
 }
 
 function failed(error: unknown): Response {
-  // Of other errors only the words that were written for people leave the process.
+  // Of other errors, only messages written for people leave the process.
   const words = error instanceof CliError ? error.message : 'The sandbox failed';
   const refusal = error instanceof Refusal ? error : new Refusal(500, words);
   return json(refusal.status, refusalBody(refusal));

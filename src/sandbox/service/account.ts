@@ -4,7 +4,7 @@ import { iso } from '../time.ts';
 import { hashOf } from './api-keys.ts';
 import { available, reserved, roubles, text, topUp, total } from './ledger.ts';
 
-/** The password of a fresh account, so that changing it can be tried. */
+/** The password of a new account, so that people can try to change it. */
 export const SANDBOX_PASSWORD = 'sandbox-password';
 
 /** PATCH /users/me: only the name can be changed. */

@@ -5,8 +5,8 @@ import { iso, isoOrNull } from '../time.ts';
 import { randomHex } from './hardware.ts';
 
 /**
- * The key of the built-in account, the same in every sandbox: it opens nothing but a server on the
- * loopback of the person who started it.
+ * The key of the built-in account, the same in every sandbox: it only opens a loopback server of
+ * the person who started it.
  */
 export const SANDBOX_API_KEY = 'svc_sk_sandbox_built_in_key';
 
@@ -32,7 +32,7 @@ export function newApiKey(name: string, token: string, at: number): ApiKey {
   };
 }
 
-/** POST /api-keys: the only answer that holds the whole token. */
+/** POST /api-keys: the only response with the whole token. */
 export function createApiKey(state: State, name: string, now: number): Record<string, unknown> {
   const token = `${PREFIX}${randomHex(40)}`;
   const key = newApiKey(name, token, now);
@@ -59,7 +59,10 @@ function shared(key: ApiKey): Record<string, unknown> {
   };
 }
 
-/** Lets a request in, or throws 401 (spec: Authentication; the answer's form is the sandbox's). */
+/**
+ * Accepts a request, or throws 401 (spec: Authentication; the form of the response is the
+ * sandbox's).
+ */
 export function authenticate(state: State, token: string | undefined, now: number): void {
   if (token === undefined || token === '') {
     throw new Refusal(401, 'The header X-API-KEY is missing');
@@ -69,6 +72,6 @@ export function authenticate(state: State, token: string | undefined, now: numbe
   if (key === undefined || !key.isActive || (key.expiresAt !== null && key.expiresAt <= now)) {
     throw new Refusal(401, 'The API key is not valid');
   }
-  // By the minute, so that reading does not mean writing the state each time.
+  // To the minute, so that not every read writes the state.
   key.lastUsedAt = now - (now % MINUTE);
 }

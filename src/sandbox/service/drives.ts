@@ -6,7 +6,7 @@ import { DAY, HOUR, iso, isoOrNull, SECOND } from '../time.ts';
 import { record } from './events.ts';
 import { addAvailable, available, enter, payDebt, roubles, text } from './ledger.ts';
 
-/** Roubles for one GB and one hour; the document shows no price list. */
+/** Roubles per GB and hour; the document has no price list. */
 const PRICE_PER_GB = '0.012';
 const GIB = 2 ** 30;
 const SYNCING_TIME = 2 * SECOND;
@@ -20,7 +20,7 @@ interface DriveWish {
 
 export function driveWith(state: State, id: string): Drive {
   const drive = state.drives.find((one) => one.id === id);
-  // "Deleted permanently" (spec: Drive status) is read as gone.
+  // "Deleted permanently" (spec: Drive status): the drive no longer exists.
   if (drive === undefined || drive.status === 'DELETED') throw notFound(`Drive ${id} not found`);
   return drive;
 }
@@ -67,7 +67,10 @@ export function updateDrive(state: State, id: string, wish: DriveWish, now: numb
   return drive;
 }
 
-/** POST /storage/drives/{id}/resume: debt is charged first, and the next hour must be there. */
+/**
+ * POST /storage/drives/{id}/resume: charges the debt first; the balance must also cover the next
+ * hour.
+ */
 export function resumeDrive(state: State, id: string, now: number): Drive {
   const drive = driveWith(state, id);
   if (drive.status !== 'SUSPENDED') {
@@ -84,7 +87,7 @@ export function resumeDrive(state: State, id: string, now: number): Drive {
   return drive;
 }
 
-/** Mounts a free drive to an instance that is being made. */
+/** Mounts a free drive to a new instance. */
 export function attach(drive: Drive, instance: Instance, at: number): void {
   drive.status = 'IN_USE';
   drive.currentInstanceId = instance.id;
@@ -96,7 +99,7 @@ export function driveOf(state: State, instance: Instance): Drive | undefined {
   return state.drives.find((drive) => drive.currentInstanceId === instance.id);
 }
 
-/** Lets go of an instance's drive: its files are pushed to the storage, then it is free. */
+/** Releases an instance's drive: its files are uploaded to the storage, then it is free. */
 export function detach(state: State, instance: Instance, at: number): void {
   const drive = driveOf(state, instance);
   if (drive === undefined || drive.status !== 'IN_USE') return;
@@ -106,7 +109,10 @@ export function detach(state: State, instance: Instance, at: number): void {
   record(instance, 'INFO', `Drive ${drive.name} is being synchronised`, at, { drive_id: drive.id });
 }
 
-/** The end of the synchronisation. Hours that went unpaid while it was mounted freeze it now. */
+/**
+ * The end of the synchronisation. If hours went unpaid while it was mounted, the drive is suspended
+ * now.
+ */
 export function finishSync(_state: State, drive: Drive, at: number): void {
   drive.syncEndsAt = null;
   drive.currentInstanceId = null;
@@ -117,7 +123,7 @@ export function finishSync(_state: State, drive: Drive, at: number): void {
   }
 }
 
-/** The end of a drive's hour: charged, or put on its debt when the balance does not cover it. */
+/** The end of a drive's hour: charged, or added to its debt if the balance does not cover it. */
 export function chargeDriveHour(state: State, drive: Drive, at: number): void {
   const price = priceOf(drive);
   drive.hourEndsAt = at + HOUR;
@@ -130,7 +136,7 @@ export function chargeDriveHour(state: State, drive: Drive, at: number): void {
     return;
   }
   drive.debt = text(roubles(drive.debt).plus(price));
-  // A mounted drive is not torn from its instance; it freezes when the instance lets go of it.
+  // A mounted drive stays with its instance; it is suspended when the instance releases it.
   if (drive.status === 'AVAILABLE') {
     suspend(drive, at);
   }
@@ -145,7 +151,7 @@ export function deleteDrive(_state: State, drive: Drive, at: number): void {
   drive.updatedAt = at;
 }
 
-/** A running instance writes 1 GiB in an hour; a drive that is too small grows, and costs more. */
+/** A running instance writes 1 GiB per hour; a full drive grows, and costs more. */
 export function growDrive(state: State, instance: Instance, at: number): void {
   const drive = driveOf(state, instance);
   if (drive === undefined || drive.status !== 'IN_USE') return;

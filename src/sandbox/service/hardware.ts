@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Template } from '../catalog/templates.ts';
 
-/** Addresses that never reach a real machine (RFC 5737), given out one after the other. */
+/** Addresses that no real computer has (RFC 5737), assigned in order. */
 const NETWORKS = ['203.0.113', '198.51.100', '192.0.2'] as const;
 const HOSTS = 254;
 
@@ -12,7 +12,7 @@ export function ipAddress(instance: number): string {
   return `${network}.${(index % HOSTS) + 1}`;
 }
 
-/** The values for a template's `variables_schema` (spec: Template), each of the wanted length. */
+/** The values for a template's `variables_schema` (spec: Template), each of the required length. */
 export function generateSecrets(template: Template | undefined): Record<string, string> {
   const secrets: Record<string, string> = {};
   for (const { key, length } of template?.variables_schema ?? []) {

@@ -7,7 +7,7 @@ import { HOUR, iso, isoOrNull } from '../time.ts';
 import { driveOf, driveView } from './drives.ts';
 import { sshKeyView } from './ssh-keys.ts';
 
-/** The answer to a start (spec: POST /instances/{id}/start). */
+/** The response to a start (spec: POST /instances/{id}/start). */
 export function startView(instance: Instance, now: number): Record<string, unknown> {
   return { status: instance.status, paid_until: iso(instance.paidUntil ?? now + HOUR) };
 }
@@ -46,15 +46,15 @@ export function instanceView(state: State, instance: Instance): Record<string, u
   };
 }
 
-/** The answer to a re-order, which leaves `storage_drive` out (spec: POST …/reorder). */
+/** The response to a re-order, without `storage_drive` (spec: POST …/reorder). */
 export function reorderView(state: State, instance: Instance): Record<string, unknown> {
   const { storage_drive: _, ...shown } = instanceView(state, instance);
   return shown;
 }
 
 /**
- * `connection_info` (spec: Instance); null until the provider gave the hardware and once the
- * instance is gone.
+ * `connection_info` (spec: Instance); null until the provider has allocated the hardware and after
+ * the instance has ended.
  */
 export function connectionInfo(instance: Instance): Record<string, unknown> | null {
   const { ipAddress: ip, secrets } = instance;
@@ -96,7 +96,7 @@ function templateEndpoints(
 
 function containerEndpoints(config: DockerConfig | null, ip: string): Record<string, unknown>[] {
   return (config?.ports ?? []).map((port) => {
-    // No field of a port is marked as required: one number stands for both.
+    // No field of a port is required: one number sets both.
     const external = port.external_port ?? port.internal_port;
     const protocol = port.protocol ?? 'TCP';
     return {

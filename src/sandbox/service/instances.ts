@@ -60,7 +60,7 @@ export function createInstance(state: State, wish: InstanceWish, now: number): I
   return instance;
 }
 
-/** POST /instances/{id}/reorder: the offer, image and SSH keys of the source and nothing else. */
+/** POST /instances/{id}/reorder: copies only the offer, image and SSH keys of the source. */
 export function reorderInstance(state: State, id: string, newName: string, now: number): Instance {
   const source = instanceWith(state, id);
   if (source.status !== 'TERMINATED') {
@@ -127,7 +127,7 @@ export function stopInstance(state: State, id: string, now: number): Instance {
   return instance;
 }
 
-/** POST /instances/{id}/terminate: from every state but the two of the end. */
+/** POST /instances/{id}/terminate: from every status except TERMINATING and TERMINATED. */
 export function terminateInstance(state: State, id: string, now: number): Instance {
   const instance = instanceWith(state, id);
   const before = instance.status;
@@ -215,7 +215,7 @@ function checkImage(wish: InstanceWish): void {
   }
 }
 
-/** The keys that were named, each once; without the field, the default key (spec: SSH key). */
+/** The named keys, without duplicates; without the field, the default key (spec: SSH key). */
 function keysFor(state: State, ids: readonly string[] | undefined): SshKey[] {
   if (ids === undefined) return state.sshKeys.filter((key) => key.isDefault);
   return [...new Set(ids)].map((id) => {

@@ -10,12 +10,12 @@ import {
 import { iso } from '../time.ts';
 import { type Page, pageOf } from './pages.ts';
 
-/** Funds that no running hour holds. */
+/** Funds not held for a running hour. */
 export function available(state: State): Money {
   return roubles(state.account.available);
 }
 
-/** Funds held for instances: the sum of what each of them has reserved, so it can't drift apart. */
+/** Funds held for instances: the sum of their reservations. */
 export function reserved(state: State): Money {
   return state.instances.reduce((sum, instance) => sum.plus(roubles(instance.reserved)), zero());
 }
@@ -30,7 +30,7 @@ export function total(state: State): Money {
   return available(state).plus(reserved(state));
 }
 
-/** What a new instance may be paid from: debt comes first. */
+/** Funds for a new instance: available minus debt. */
 export function spendable(state: State): Money {
   return available(state).minus(debt(state));
 }
@@ -39,7 +39,7 @@ export function addAvailable(state: State, amount: Money): void {
   state.account.available = text(available(state).plus(amount));
 }
 
-/** There is no transaction of zero. */
+/** A transaction of zero does not exist. */
 export function enter(
   state: State,
   type: TransactionType,
@@ -53,8 +53,8 @@ export function enter(
 }
 
 /**
- * Money from outside. Debt of drives is charged on a top-up (spec: Drive status, SUSPENDED), the
- * oldest drive first and as far as the funds go.
+ * A top-up. It pays the debt of drives first (spec: Drive status, SUSPENDED), the oldest drive
+ * first and as far as the funds go.
  */
 export function topUp(
   state: State,
@@ -70,7 +70,7 @@ export function topUp(
   }
 }
 
-/** Pays what the available funds cover of a drive's debt. */
+/** Pays as much of a drive's debt as the available funds cover. */
 export function payDebt(state: State, drive: State['drives'][number], at: number): void {
   const owed = roubles(drive.debt);
   const funds = available(state);
@@ -110,7 +110,7 @@ function transactionView(entry: Transaction): Record<string, unknown> {
   return {
     id: entry.id,
     type: entry.type,
-    // Nothing here waits for a payment, so no other status comes up.
+    // Payments are instant here, so no other status occurs.
     status: 'COMPLETED',
     amount: entry.amount,
     direction: entry.type === 'USAGE_CHARGE' ? 'OUTGOING' : 'INCOMING',
@@ -119,14 +119,14 @@ function transactionView(entry: Transaction): Record<string, unknown> {
   };
 }
 
-/** Reads an amount of the state or of the catalog, which both hold checked decimals only. */
+/** Reads an amount of the state or the catalog, which hold only checked decimals. */
 export function roubles(text: string): Money {
   const verdict = money(text);
   if (!verdict.ok) throw new Error(`${JSON.stringify(text)} is not an amount`);
   return verdict.value;
 }
 
-/** An amount as the state keeps it and the service shows it: exact, with at least two decimals. */
+/** An amount as the state stores it and the service shows it: exact, with at least two decimals. */
 export function text(amount: Money): string {
   return kopecksText(amount);
 }

@@ -9,7 +9,7 @@ import { generateSecrets, ipAddress, randomHex } from './hardware.ts';
 import { addAvailable, available, enter, roubles, text } from './ledger.ts';
 import { beginHour, chargeHour, closeHour, releaseReserved, reserveHour } from './rent.ts';
 
-/** How long each temporary status lasts on the virtual clock; the document does not say. */
+/** Durations of the temporary statuses on the virtual clock; the document gives none. */
 export const PHASES = {
   provisioning: 3 * SECOND,
   slowProvisioning: 600 * SECOND,
@@ -19,7 +19,7 @@ export const PHASES = {
   terminating: 2 * SECOND,
 } as const;
 
-/** An ordered failure of an instance that is not running yet strikes this long after it is ACTIVE. */
+/** A failure scheduled before the instance runs happens this long after it is ACTIVE. */
 const FAILS_AFTER = 10 * SECOND;
 
 /** When a temporary status ends. */
@@ -90,7 +90,7 @@ function failProvisioning(state: State, instance: Instance, at: number): void {
   fall(state, instance, 'The provider could not allocate the hardware', at);
 }
 
-/** A running instance breaks: what this hour cost is compensated (spec: Transaction, REFUND). */
+/** A running instance fails: the cost of this hour is compensated (spec: Transaction, REFUND). */
 export function failRunning(state: State, instance: Instance, at: number): void {
   const used = closeHour(state, instance, at);
   if (used.gt(0)) {
@@ -113,7 +113,7 @@ function fall(state: State, instance: Instance, reason: string, at: number): voi
   moveTo(instance, 'ERROR', at);
 }
 
-/** The end of a paid hour: it is charged, and the next is reserved or the instance is stopped. */
+/** The end of a paid hour: charges it, then reserves the next one or stops the instance. */
 export function turnHour(state: State, instance: Instance, at: number): void {
   chargeHour(state, instance, at);
   growDrive(state, instance, at);

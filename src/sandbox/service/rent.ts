@@ -4,10 +4,10 @@ import { HOUR, SECOND } from '../time.ts';
 import { record } from './events.ts';
 import { addAvailable, enter, roubles, text } from './ledger.ts';
 
-/** The rounding of big.js that schools teach: a half goes up. */
+/** big.js mode that rounds a half up. */
 const HALF_UP = 1;
 
-/** Holds the price of one hour; the caller has seen to it that the funds are there. */
+/** Holds the price of one hour; the caller has checked the funds. */
 export function reserveHour(state: State, instance: Instance, at: number): void {
   const price = roubles(instance.price);
   addAvailable(state, price.times(-1));
@@ -32,8 +32,8 @@ export function chargeHour(state: State, instance: Instance, at: number): void {
 }
 
 /**
- * Ends the hour early: the seconds that were used are charged, the rest goes back to the available
- * funds (spec: POST /instances/{id}/terminate). Gives the amount that was charged.
+ * Ends the hour early: charges the used seconds and returns the rest to the available funds (spec:
+ * POST /instances/{id}/terminate). Returns the charged amount.
  */
 export function closeHour(state: State, instance: Instance, at: number): Money {
   const used = usedOf(instance, at);
@@ -46,7 +46,7 @@ export function closeHour(state: State, instance: Instance, at: number): Money {
   return used;
 }
 
-/** Gives back all that is still held. */
+/** Returns all that is still held. */
 export function releaseReserved(state: State, instance: Instance, at: number): void {
   const rest = roubles(instance.reserved);
   if (rest.lte(0)) return;
@@ -58,14 +58,14 @@ export function releaseReserved(state: State, instance: Instance, at: number): v
   });
 }
 
-/** The share of the running hour that is used up, by whole seconds, rounded to the kopeck. */
+/** The used share of the running hour, by whole seconds, rounded to the kopeck. */
 function usedOf(instance: Instance, at: number): Money {
   const held = roubles(instance.reserved);
   if (instance.hourEndsAt === null) return held.minus(held);
   const elapsed = Math.max(0, at - (instance.hourEndsAt - HOUR));
   const seconds = Math.floor(elapsed / SECOND);
   const used = roubles(instance.price).times(seconds).div(3600).round(2, HALF_UP);
-  // Rounding up must not take more than what is held.
+  // Rounding up must not exceed the held amount.
   return used.gt(held) ? held : used;
 }
 

@@ -5,13 +5,13 @@ import { available, debt, reserved, text, total } from './ledger.ts';
 
 export type SandboxStatus = ReturnType<typeof sandboxStatus>;
 
-/** What a person wants to know of a sandbox at a glance. Amounts are decimal strings of roubles. */
+/** Summary of a sandbox for people. Amounts are decimal strings of roubles. */
 export function sandboxStatus(state: State, now: number) {
   return {
     /** A reset makes a new account. */
     account: state.account.id,
     now: iso(now),
-    /** Virtual milliseconds per real one; 0 is a clock that stands still. */
+    /** Virtual milliseconds per real one; 0 stops the clock. */
     speed: state.clock.speed,
     /** Available plus reserved. */
     balance: text(total(state)),
@@ -51,7 +51,7 @@ export function sandboxStatus(state: State, now: number) {
         debt: drive.debt,
         current_instance_id: drive.currentInstanceId,
       })),
-    /** Ordered failures that have not struck yet, in the order of asking. */
+    /** Scheduled failures that have not happened yet, oldest first. */
     faults: [...state.faults],
   };
 }

@@ -4,7 +4,7 @@ import { sharedMemoryGb } from '../../rules/numbers.ts';
 import { broken, kept, type Verdict } from '../../rules/rule.ts';
 import { follows, followsAsText, notEmpty } from '../field.ts';
 
-// A client may send either case to be kind to people, but the body of the document has capitals.
+// A client may accept either case from people, but the document's body has capitals.
 function spokenProtocol(text: string): Verdict<string> {
   return text === 'TCP' || text === 'UDP' ? kept(text) : broken('must be TCP or UDP');
 }

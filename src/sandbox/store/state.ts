@@ -47,7 +47,7 @@ export const FAULT_NAMES = [
   'fail-running',
 ] as const;
 
-/** A thing of the catalog that an instance was made from. */
+/** An entry of the catalog that an instance was made from. */
 function known(find: (id: string) => unknown): (id: string) => Verdict<string> {
   return (id) => (find(id) === undefined ? broken('is not in the catalog') : kept(id));
 }
@@ -81,17 +81,17 @@ const instance = strictObject({
   imageId: string().check(follows(known(findImage))),
   templateId: nullable(string().check(follows(known(findTemplate)))),
   dockerConfig: nullable(dockerConfig),
-  /** Copies: a key that is deleted later stays on the instance that was made with it. */
+  /** Copies: an instance keeps a key that is deleted later. */
   sshKeys: array(sshKey),
   price: decimal,
-  /** Held for the hour that runs or is about to run; zero when no hour is paid for. */
+  /** Held for the current or next hour; zero if no hour is paid for. */
   reserved: decimal,
   /** When the running hour is charged; null while no hour runs. */
   hourEndsAt: nullable(moment),
   /** When a temporary status ends; null for a permanent one. */
   phaseEndsAt: nullable(moment),
   failsProvisioning: boolean(),
-  /** When an ordered failure of the running instance strikes. */
+  /** When a scheduled failure of the running instance happens. */
   failsAt: nullable(moment),
   failureReason: nullable(string()),
   ipAddress: nullable(string()),
@@ -113,7 +113,7 @@ const drive = strictObject({
   sizeGb: number(),
   status: within(['AVAILABLE', 'IN_USE', 'SYNCING', 'DELETING', 'DELETED', 'SUSPENDED', 'ERROR']),
   usedBytes: number(),
-  /** Hours that could not be paid and are charged at the next top-up or resume. */
+  /** Unpaid hours, charged at the next top-up or resume. */
   debt: decimal,
   currentInstanceId: nullable(string()),
   /** When the running hour is charged; null once the drive is deleted. */
@@ -138,7 +138,7 @@ const apiKey = strictObject({
   id: string(),
   name: string(),
   prefix: string(),
-  /** SHA-256 of the token in hex; the token itself is not kept. */
+  /** SHA-256 of the token in hex; the token itself is not stored. */
   hash: string(),
   isActive: boolean(),
   expiresAt: nullable(moment),
@@ -147,7 +147,7 @@ const apiKey = strictObject({
   updatedAt: moment,
 });
 
-/** What the state file holds. Lists are in order of creation, oldest first. */
+/** The content of the state file. Lists are in order of creation, oldest first. */
 export const stateSchema = strictObject({
   version: literal(1),
   clock: strictObject({
@@ -170,7 +170,7 @@ export const stateSchema = strictObject({
   drives: array(drive),
   transactions: array(transaction),
   faults: array(within(FAULT_NAMES)),
-  /** How many instances ever got hardware: gives each its address and its id at the provider. */
+  /** How many instances ever got hardware: determines each one's address and provider id. */
   machinesMade: number(),
 });
 

@@ -11,22 +11,21 @@ import { type State, stateSchema } from './state.ts';
 /** The state file, shared by processes without lost changes. */
 export interface Store {
   /**
-   * Reads the state, lets `work` change it, and writes it when it changed, all under one lock.
-   * A missing file is the state that `fresh` gives. What `work` changed before it threw a
-   * {@link Refusal} is kept; any other error changes nothing.
-   * Throws a CliError `storage` for a file that can't be read, understood or written.
+   * Reads the state, lets `work` change it, and writes it if it changed, all under one lock. If the
+   * file is missing, starts from `fresh`. Changes made before a {@link Refusal} are kept; any other
+   * error changes nothing. Throws a CliError `storage` for a file that can't be read, parsed or
+   * written.
    */
   change<T>(fresh: () => State, work: (state: State) => T): Promise<T>;
-  /** Writes a whole new state, whatever stood there, even something that can't be understood. */
+  /** Replaces the whole state, even one that can't be parsed. */
   replace(state: State): Promise<void>;
 }
 
 export function openStore(file: string): Store {
-  // Calls of one process stand in line here, since the lock between processes is asked for by
-  // trying again and again.
+  // Queue the calls of one process here, since the lock between processes is polled.
   let last: Promise<unknown> = Promise.resolve();
-  // What the file held when it was last seen: to understand it is the dearest part of a call. The
-  // text is compared, since times and sizes can be the same for two contents.
+  // The last seen content of the file: parsing is the slowest part of a call. Texts are compared,
+  // since two contents can have the same time and size.
   let kept: { text: string; state: State } | undefined;
 
   function alone<T>(work: () => Promise<T>): Promise<T> {
@@ -52,14 +51,14 @@ export function openStore(file: string): Store {
         } else {
           state = kept?.text === before ? kept.state : understand(file, before);
         }
-        // Whatever goes wrong from here on leaves a state in memory that the file does not hold.
+        // Any failure from here on leaves a state in memory that the file does not hold.
         kept = undefined;
         const outcome = attempt(() => work(state));
         const text = JSON.stringify(state);
         if (text !== before) await write(text);
         kept = { text, state };
         if (!outcome.ok) throw outcome.refusal;
-        // The next call changes the same state, and must not change what this one answers.
+        // The next call changes the same state, but must not change this result.
         return structuredClone(outcome.value);
       }),
     replace: (state) =>
@@ -81,7 +80,7 @@ function attempt<T>(work: () => T): Outcome<T> {
   }
 }
 
-/** Runs work under the lock; only the lock's own errors are reworded. */
+/** Runs work under the lock; rewords only the lock's own errors. */
 async function locked<T>(file: string, work: () => Promise<T>): Promise<T> {
   let entered = false;
   try {

@@ -63,7 +63,7 @@ describe('moments', () => {
     ' 7d',
   ])('refuses %j and lists the valid forms', (text) => {
     expect(at(since, text)).toMatch(
-      /^it is a date \(2026-01-31\), a time .* or a duration back \(7d\)$/,
+      /^must be a date \(2026-01-31\), a time .* or a duration back \(7d\)$/,
     );
   });
 });

@@ -385,7 +385,7 @@ describe('billing transactions, bad input', () => {
     [['--type', 'deposit,,bonus'], '--type "deposit,,bonus": must be a list separated by commas'],
     [['--type', 'deposit;drop'], '--type "deposit;drop": must be a list of deposit, usage_charge'],
     [['--since', '2026-02-30'], '--since "2026-02-30": there is no such day'],
-    [['--until', 'noon'], '--until "noon": it is a date'],
+    [['--until', 'noon'], '--until "noon": must be a date'],
     [['--since', '1d', '--until', '2d'], '--since must be before --until: from 2026-01-14'],
     [['--columns', 'colour'], "--columns: no column 'colour'"],
     [['more'], 'too many arguments'],

@@ -368,7 +368,7 @@ describe('login in a terminal', () => {
     );
     expect(person.said).toEqual([
       'Address of the service',
-      '> http:// is for this computer (loopback) only: the key would travel in the open',
+      '> http:// is only for this computer (loopback): it would send the key unencrypted',
       `API key for ${url}`,
       '> an API key is one line of visible ASCII characters',
     ]);
