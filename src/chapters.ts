@@ -57,7 +57,7 @@ export const CHAPTERS: readonly Chapter[] = [
       },
       {
         name: 'audit',
-        summary: 'Find what bills although nobody here knows it',
+        summary: 'Find charges and instances unknown to this computer',
         load: async () => (await import('./commands/audit/index.ts')).audit,
       },
       {

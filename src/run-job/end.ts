@@ -7,7 +7,7 @@ import type { Target } from '../instances/resolve.ts';
 import { instant } from '../output/time.ts';
 import { money } from '../rules/money.ts';
 
-/** Milliseconds before another attempt. The call itself repeats what may be repeated. */
+/** Milliseconds before another attempt. The call itself repeats safe requests. */
 const PAUSES = [2_000, 10_000, 30_000];
 
 /** Whether the instance certainly ends: the service shows it as TERMINATING or TERMINATED. */
@@ -15,7 +15,7 @@ export type Termination =
   | { readonly certain: true; readonly instance: Instance | undefined }
   | { readonly certain: false; readonly error: CliError };
 
-/** Terminates the instance of a job. Who started the job has agreed, so nobody is asked. */
+/** Terminates the instance of a job, without a question: whoever started the job has agreed. */
 export async function endInstance(target: Target, context: Context): Promise<Termination> {
   const change = { verb: 'terminate', done: 'terminated', goal: 'TERMINATED' } as const;
   const noWait = { until: undefined, times: { timeout: 0, interval: 0 } };
@@ -34,7 +34,7 @@ export async function endInstance(target: Target, context: Context): Promise<Ter
   throw new Error('every attempt has an outcome');
 }
 
-/** For its price; it is certain without it. */
+/** Reads the price; the termination is certain without it. */
 async function read({ id }: Target, context: Context): Promise<Instance | undefined> {
   try {
     return await (await context.api()).instances.get(id, BRIEFLY);
@@ -47,8 +47,8 @@ async function read({ id }: Target, context: Context): Promise<Instance | undefi
 const HOUR = 3_600_000;
 
 /**
- * Roubles, a decimal: the price of every hour that has begun. The rest of the last hour comes back
- * (API document: terminate), so it is at most this. null if the price or the time is not known.
+ * Roubles, a decimal: the price of every hour that has begun. The rest of the last hour is returned
+ * (API document: terminate), so this is an upper limit. null if the price or the time is unknown.
  */
 export function costAtMost(instance: Instance | undefined, now: number): string | null {
   const price = money(instance?.price_per_hour_snapshot ?? '');

@@ -18,7 +18,7 @@ import { noteEnd } from './summary.ts';
 
 export interface HowToRun {
   readonly how: HowToReach;
-  /** A file for the report. */
+  /** File of the report. */
   readonly report: string | undefined;
   readonly detach: boolean;
 }
@@ -37,7 +37,10 @@ export async function runJob(
   await superviseJob(rented, async () => plan.files, how, context);
 }
 
-/** A response may show that an instance was made, and be unusable otherwise: that one ends at once. */
+/**
+ * Terminates an instance at once if the response shows that it was created, but is otherwise
+ * unusable.
+ */
 async function endUnusable(error: unknown, name: string, context: Context): Promise<never> {
   const isMade =
     error instanceof CliError && error.mayBeBilling && error.failure !== 'outcomeUnknown';
@@ -52,7 +55,7 @@ async function endUnusable(error: unknown, name: string, context: Context): Prom
   }
 }
 
-/** Takes up a job whose gpucloud ended before it did. */
+/** Resumes a job whose gpucloud ended first. */
 export async function attachJob(typed: string, how: HowToRun, context: Context): Promise<void> {
   const { id } = await findInstance(typed, context);
   const record = await readJob(id, context);
@@ -70,8 +73,8 @@ interface Rented {
 }
 
 /**
- * Runs the job on its instance, then terminates it, whatever happened. Throws CliError
- * 'outcomeUnknown' above all if the instance may go on.
+ * Runs the job on its instance, then terminates the instance, whatever happened. Throws CliError
+ * 'outcomeUnknown' before any other if the instance may still run.
  */
 async function superviseJob(
   { record, deadline }: Rented,
@@ -126,7 +129,7 @@ async function superviseJob(
 interface Ended {
   readonly terminated: JobReport['terminated'];
   readonly cost: string | null;
-  /** What the whole ends with; undefined for the command's own exit code. */
+  /** The error of the whole run; undefined for the command's own exit code. */
   readonly error: CliError | undefined;
 }
 
@@ -137,7 +140,7 @@ interface SoFar {
 
 async function endJob(record: JobRecord, soFar: SoFar, context: Context): Promise<Ended> {
   const { failure, progress } = soFar;
-  // The first Ctrl-C has ended every request of the run's own context.
+  // The first Ctrl-C ended every request of the run's own context.
   const shielded = context.shielded();
   try {
     if (mayKeep(record, soFar) && (await keep(record, shielded))) {
@@ -155,7 +158,7 @@ async function endJob(record: JobRecord, soFar: SoFar, context: Context): Promis
   }
 }
 
-/** An interrupt and a deadline mean the end. */
+/** Interrupts and deadlines end the run. */
 function mayKeep({ keep_on_failure }: JobRecord, { failure, progress }: SoFar): boolean {
   if (keep_on_failure === null || isInterrupt(failure) || failure?.failure === 'deadline') {
     return false;

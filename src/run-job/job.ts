@@ -16,13 +16,13 @@ import type { Stops } from './stops.ts';
 
 /** Milliseconds between two attempts to sign in or to copy. */
 const PAUSE = 3_000;
-/** sshd may answer before the keys are in place. */
+/** sshd may start before the keys are in place. */
 const SIGN_IN_ATTEMPTS = 40;
 const COPY_ATTEMPTS = 3;
 
 export interface Job {
   readonly record: JobRecord;
-  /** What to copy before the command starts; undefined without `--sync`. */
+  /** The files to copy before the command starts; undefined without `--sync`. */
   files(): Promise<FileList | undefined>;
   readonly how: HowToReach;
   readonly stops: Stops;
@@ -31,18 +31,18 @@ export interface Job {
   readonly detach: boolean;
 }
 
-/** How far a job came. */
+/** The progress of a job. */
 export interface Progressed {
   stage: Stage;
   exitCode: number | undefined;
   fetched: string[];
-  /** The instance as it was read last. */
+  /** The last state read of the instance. */
   instance: Instance | undefined;
 }
 
 /**
- * Runs the command of a rented instance and copies the results. `progress` shows how far it came if
- * it throws. A command that was started before is taken up where its output stopped.
+ * Runs the command on a rented instance and copies the results. If it throws, `progress` shows what
+ * was done. An earlier command is resumed where its output stopped.
  */
 export async function runOn(job: Job, progress: Progressed, context: Context): Promise<void> {
   const { record, stops, phases } = job;
@@ -86,7 +86,7 @@ async function connected(job: Job, progress: Progressed, context: Context): Prom
   return createRemoteShell(reached.endpoint, reached.ssh, context);
 }
 
-/** What the instance has. Tries again until the keys are in place there. */
+/** Checks the tools of the instance. Tries again until the keys are in place there. */
 async function probed(shell: RemoteShell, signal: AbortSignal, { clock }: Context) {
   for (let attempt = 1; ; attempt += 1) {
     const { code, stdout, stderr } = await shell.run(PROBE, '', signal);
@@ -105,7 +105,7 @@ function noSignIn(code: number, stderr: string): CliError {
 }
 
 async function hasRsync({ start, host }: Context): Promise<boolean> {
-  // rsync on Windows brings its own ssh and its own paths.
+  // rsync on Windows uses its own ssh and its own paths.
   if (host.platform === 'win32') return false;
   const hear = () => undefined;
   const running = await start({ file: 'rsync', args: ['--version'], hear, timeout: 5_000 });
@@ -142,7 +142,7 @@ async function repeated(
   }
 }
 
-/** Starts the command once: a second request finds that it was started. */
+/** Starts the command once: a second request finds it started. */
 async function start(
   shell: RemoteShell,
   command: readonly string[],
@@ -155,7 +155,7 @@ async function start(
     let printed = '';
     for await (const chunk of running.stdout) {
       printed += String(chunk);
-      // The supervisor keeps this connection open, and does not need it.
+      // The supervisor keeps this connection open, but does not need it.
       if (printed.split('\n').includes(STARTED)) {
         running.kill();
         return;
@@ -203,10 +203,10 @@ async function followToEnd(
       onCut: async (reason) => {
         err.warn(
           'connection',
-          `The connection to ${record.name} was lost (${reason || 'closed'}). The command goes on; reconnecting.`,
+          `The connection to ${record.name} was lost (${reason || 'closed'}). The command is still running; reconnecting.`,
         );
       },
-      onBack: () => err.note(`Connected to ${record.name} again.`),
+      onBack: () => err.note(`Reconnected to ${record.name}.`),
     });
     return exitCode;
   } finally {
@@ -215,10 +215,10 @@ async function followToEnd(
   }
 }
 
-/** Milliseconds between two writes of how far the output was printed. */
+/** Milliseconds between two writes of the output position. */
 const SAVE_EVERY = 1_000;
 
-/** Copies what it can. Throws the first failure after all were tried. */
+/** Copies all it can, then throws the first failure. */
 async function fetchAll(
   { record, phases }: Job,
   progress: Progressed,

@@ -29,11 +29,11 @@ import { filesText, sizeText } from './phases.ts';
 import { ensurePrivateKey } from './private-key.ts';
 import type { JobRecord } from './record.ts';
 
-/** Bytes: a larger file is named before it is copied. */
+/** Bytes: larger files are listed before the copy. */
 const LARGE = 100_000_000;
 const NAMED = 5;
 
-/** A job as it is given on the command line. */
+/** A job as given on the command line. */
 export interface JobInput {
   readonly flags: CreateFlags;
   readonly ends: DeadlineFlags;
@@ -44,11 +44,11 @@ export interface JobInput {
   readonly fetch: readonly Fetch[];
   /** Milliseconds. */
   readonly keepOnFailure: number | undefined;
-  /** A private key file that was named, so that none is looked for. */
+  /** A private key file, instead of a search for one. */
   readonly identity: string | undefined;
 }
 
-/** What a job will do. Nothing that rents has been sent. */
+/** The plan of a job, before any request that rents. */
 export interface JobPlan {
   readonly request: CreateInstanceBody;
   readonly command: readonly string[];
@@ -58,7 +58,7 @@ export interface JobPlan {
   readonly made: MadeRequest;
 }
 
-/** Checks all that can be checked before anything is rented. Throws CliError. */
+/** Checks everything possible before anything is rented. Throws CliError. */
 export async function planJob(
   input: JobInput,
   { dryRun }: { readonly dryRun: boolean },
@@ -70,7 +70,7 @@ export async function planJob(
   }
   const files = sync === undefined ? undefined : await listFiles(resolve(sync), exclude);
   if (!dryRun && (await isSandbox(context))) {
-    throw new CliError('wrongState', 'SSH never answers in the sandbox. Nothing was rented.', {
+    throw new CliError('wrongState', 'Sandbox instances have no SSH. Nothing was rented.', {
       hint: 'print the plan with --dry-run, or use a profile with a real account',
     });
   }
@@ -87,7 +87,7 @@ export async function planJob(
   return { request: made.body, command, files, fetch, ends, made };
 }
 
-/** Checks what a job needs on this computer, and that ssh can sign in. Throws a usage error. */
+/** Checks the tools on this computer, and that ssh can sign in. Throws a usage error. */
 async function ensureSignIn(
   { ssh_keys: ids = [] }: CreateInstanceBody,
   { identity, fetch }: JobInput,
@@ -102,7 +102,7 @@ async function ensureSignIn(
   await ensurePrivateKey(chosen, context);
 }
 
-/** Rents the instance of a job, and writes the job before anything else is done with it. */
+/** Rents the instance of a job, and saves the job before doing anything else with it. */
 export async function rentFor(
   { made, ends, files }: JobPlan,
   input: JobInput,
@@ -136,7 +136,7 @@ export async function rentFor(
   return { record, instance, deadline };
 }
 
-/** A job has a deadline always. Asks for it in a terminal. */
+/** Every job has a deadline. Asks for it in a terminal. */
 async function endsOf(ends: DeadlineFlags, context: Context): Promise<DeadlineFlags> {
   if (wantedDeadline(ends) !== undefined) return ends;
   const prompts = await context.prompts();
@@ -156,7 +156,7 @@ async function endsOf(ends: DeadlineFlags, context: Context): Promise<DeadlineFl
   return verdict.ok ? { ...ends, terminateAfter: verdict.value } : ends;
 }
 
-/** Names are unique in an account, and two runs of one minute are not rare. */
+/** Names are unique in an account, and two runs within a minute are common. */
 function defaultName({ clock }: Context): string {
   const time = new Date(clock.now()).toISOString();
   const [, month, day, hour, minute] = /^\d+-(\d+)-(\d+)T(\d+):(\d+)/.exec(time) ?? [];
@@ -185,7 +185,7 @@ function noteFiles(files: FileList, { err }: Context): void {
   }
 }
 
-/** A run enforces its deadline itself as long as it lives. */
+/** A run enforces its own deadline while it is alive. */
 async function warnIfUnarmed(name: string, context: Context): Promise<void> {
   const journal = await ownJournal(context);
   if ((await readEnforcement(context, await journal.account())).isArmed) return;

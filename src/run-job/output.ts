@@ -2,14 +2,14 @@ import type { Context } from '../context.ts';
 import { CliError } from '../errors.ts';
 import { createSink } from '../output/sink.ts';
 
-/** Where the command's outputs go: our own stdout and stderr, byte for byte. */
+/** The targets of the command's output: our own stdout and stderr, byte for byte. */
 export interface JobOutput {
   print(from: 'out' | 'err', bytes: Uint8Array): Promise<void>;
-  /** Why the rest could not be written. The command goes on without it. */
+  /** Why the rest could not be written. The command still runs. */
   readonly lost: CliError | undefined;
 }
 
-/** `stop` ends the wait for a reader who takes nothing. */
+/** `stop` ends the wait for a reader that takes nothing. */
 export function createJobOutput({ host }: Context, stop: AbortSignal): JobOutput {
   const sinks = {
     out: createSink(() => host.stdout, { stop }),
@@ -32,7 +32,7 @@ export function createJobOutput({ host }: Context, stop: AbortSignal): JobOutput
   };
 }
 
-/** Prints a line of JSON to stderr, where a run prints what is its own. */
+/** Prints a line of JSON to stderr, as every message of the run itself. */
 export async function printJson(value: unknown, { host }: Context): Promise<void> {
   await createSink(() => host.stderr).write(`${JSON.stringify(value)}\n`);
 }

@@ -2,14 +2,14 @@ import type { Context } from '../context.ts';
 import type { Progress } from '../output/output.ts';
 import type { FileList } from './copy/files.ts';
 
-/** What a person sees of a job: a line that changes in a terminal, otherwise a line for each phase. */
+/** Shows the progress of a job: one changing line in a terminal, otherwise a line per phase. */
 export interface Phases {
   begin(what: 'Renting' | 'Starting' | 'Connecting' | 'Running' | 'Terminating'): void;
   begin(what: 'Copying', files: FileList): void;
   begin(what: 'Fetching', path: string): void;
-  /** Bytes that were copied so far. */
+  /** Bytes copied so far. */
   bytes(count: number): void;
-  /** Gives the line to the command's output. */
+  /** Leaves the line to the command's output. */
   clear(): void;
 }
 

@@ -8,12 +8,12 @@ import { usageError } from '../errors.ts';
 const QUICK = 5_000;
 
 /**
- * Checks that ssh can sign in without a question: the private half of one of the keys is in ~/.ssh
+ * Checks that ssh can sign in without a prompt: the private half of one of the keys is in ~/.ssh
  * without a passphrase, or in the agent. Throws a usage error otherwise.
  */
 export async function ensurePrivateKey(keys: readonly SshKey[], context: Context): Promise<void> {
   const wanted = new Set(keys.flatMap(({ public_key: key }) => blobOf(key ?? '') ?? []));
-  // A service that hides the public keys gives nothing to compare.
+  // If the service hides the public keys, there is nothing to compare.
   if (wanted.size === 0) return;
   const agent = await printedBy('ssh-add', ['-L'], context);
   if (agent.text.split('\n').some((line) => wanted.has(blobOf(line) ?? ''))) return;
@@ -42,7 +42,7 @@ function blobOf(line: string): string | undefined {
   return /^(?:ssh|ecdsa|sk)-\S+ +(\S+)/.exec(line.trim())?.[1];
 }
 
-/** Private key files beside which their public half lies. */
+/** Private key files with their public half beside them. */
 async function keyFiles({ host }: Context): Promise<string[]> {
   if (host.home === undefined) return [];
   const folder = join(host.home, '.ssh');
@@ -53,7 +53,7 @@ async function keyFiles({ host }: Context): Promise<string[]> {
     .map((name) => join(folder, name.slice(0, -4)));
 }
 
-/** A program that is not there prints nothing. */
+/** A missing program prints nothing. */
 async function printedBy(file: string, args: readonly string[], { start }: Context) {
   let text = '';
   const hear = (part: string, from: 'stdout' | 'stderr') => {

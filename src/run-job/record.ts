@@ -8,7 +8,7 @@ import { privateFolder } from '../files/private-folder.ts';
 import { replaceFile } from '../files/replace.ts';
 import { lazy } from '../lazy.ts';
 
-/** What `run --attach` needs to take up a job. */
+/** The data with which `run --attach` resumes a job. */
 export interface JobRecord {
   readonly version: 1;
   /** Of the instance. */
@@ -24,7 +24,7 @@ export interface JobRecord {
   readonly keep_on_failure: number | null;
   /** When the instance was requested, by this computer's clock (ISO 8601). */
   readonly started_at: string;
-  /** Bytes of each output that were printed here. */
+  /** Bytes of each output printed so far. */
   readonly printed: { readonly out: number; readonly err: number };
 }
 
@@ -45,7 +45,7 @@ const schema = lazy(() => {
   });
 });
 
-/** Writes what is known of a job, before it matters. Throws CliError('storage'). */
+/** Saves the known facts of a job, before they are needed. Throws CliError('storage'). */
 export async function writeJob(job: JobRecord, context: Context): Promise<void> {
   const path = await pathOf(job.id, context);
   try {
@@ -79,7 +79,7 @@ export async function removeJob(id: string, context: Context): Promise<void> {
   rmSync(await pathOf(id, context), { force: true });
 }
 
-/** Ids are UUIDs; what else a service sends becomes part of no path. */
+/** Ids are UUIDs; nothing else from a service may enter a path. */
 async function pathOf(id: string, context: Context): Promise<string> {
   return join((await context.folders()).state, 'jobs', `${encodeURIComponent(id)}.json`);
 }

@@ -14,11 +14,11 @@ export const STAGES = [
 ] as const;
 export type Stage = (typeof STAGES)[number];
 
-/** What `--report` writes and JSON modes print. */
+/** The content of `--report`, also printed in JSON modes. */
 export interface JobReport {
-  /** null if it is not known. */
+  /** null if unknown. */
   readonly command_exit_code: number | null;
-  /** `done`, or where the job ended before its time. */
+  /** `done`, or the phase in which the job failed. */
   readonly stage: Stage;
   readonly instance: { readonly id: string; readonly name: string };
   /** false: it was kept. "unknown": it may still be billing. */
@@ -26,11 +26,11 @@ export interface JobReport {
   /** Local paths. */
   readonly fetched: readonly string[];
   readonly seconds: number;
-  /** Roubles, a decimal; null if it is not known, or the instance goes on. */
+  /** Roubles, a decimal; null if unknown, or if the instance still runs. */
   readonly cost_at_most: string | null;
-  /** The exit code of gpucloud. */
+  /** gpucloud's exit code. */
   readonly exit_code: number;
-  /** Why the job ended before its time. */
+  /** Why the job ended early. */
   readonly error: string | null;
 }
 

@@ -1,9 +1,9 @@
 import type { Context } from '../context.ts';
 import { CliError } from '../errors.ts';
 
-/** What ends the parts of a job before their time. */
+/** Signals that end parts of a job early. */
 export interface Stops {
-  /** Any interrupt or the deadline: ends what comes before the command runs. */
+  /** Any interrupt or the deadline: ends everything before the command runs. */
   readonly any: AbortSignal;
   /**
    * The second Ctrl-C, SIGTERM, SIGHUP or the deadline: ends everything but the termination of the

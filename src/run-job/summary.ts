@@ -8,7 +8,7 @@ import { printJson } from './output.ts';
 import type { JobRecord } from './record.ts';
 import type { JobReport } from './report.ts';
 
-/** Says what a job did, what it cost at most and where the results are. */
+/** Prints the outcome of a job, its highest possible cost and the paths of the results. */
 export async function noteEnd(
   { name, command }: JobRecord,
   report: JobReport,

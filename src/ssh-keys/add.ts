@@ -8,7 +8,7 @@ export interface NewKey {
   readonly isDefault: boolean;
 }
 
-/** Adds a key to the account, unless it is there. `isNew`: it was not. */
+/** Adds a key to the account, unless it exists. `isNew`: it did not exist. */
 export async function addKey(
   { key, name, isDefault }: NewKey,
   { err }: Context,
@@ -28,7 +28,7 @@ export async function addKey(
   return { stored, isNew: true };
 }
 
-/** The same key in the account. */
+/** Finds the same key in the account. */
 async function registered(key: PublicKey, api: Api): Promise<SshKey | undefined> {
   const { sameKey } = await import('../rules/public-key.ts');
   return (await api.sshKeys.list()).find(

@@ -8,7 +8,7 @@ import { anyName } from '../rules/names.ts';
 import { holdsPrivateKey } from '../rules/private-key.ts';
 import type { PublicKey } from '../rules/public-key.ts';
 
-/** A name of one line. The document gives no further rule (spec: POST /ssh-keys). */
+/** A name of one line. The document has no further rule (spec: POST /ssh-keys). */
 export function checkedName(text: string): string {
   refuseSecret('--name', text);
   if (/[\u0000-\u001f\u007f-\u009f]/.test(text)) {
@@ -17,7 +17,7 @@ export function checkedName(text: string): string {
   return checked('--name', text, anyName);
 }
 
-/** Reads and judges the public key in a file. Nothing of a file that holds another thing is said. */
+/** Reads and checks the public key in a file. Prints nothing from a file with other content. */
 export async function keyIn(file: string, context: Context): Promise<PublicKey> {
   const text = await readInput('FILE', file, context);
   const { publicKey } = await import('../rules/public-key.ts');

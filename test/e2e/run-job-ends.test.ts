@@ -127,7 +127,7 @@ describe('the ends of gpucloud run', needs('ssh'), () => {
     expect(await job.ended).toBe(0);
     const numbers = Array.from({ length: 60 }, (_, at) => `${at + 1}\n`).join('');
     expect(job.stdout()).toBe(numbers);
-    expect(job.stderr()).toContain('Connected to job again.');
+    expect(job.stderr()).toContain('Reconnected to job.');
     expect(await readFile(join(world.computer.home, 'ran'), 'utf8')).toBe('ran\n');
   });
 

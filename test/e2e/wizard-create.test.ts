@@ -153,7 +153,7 @@ describe('instances create without arguments', () => {
     );
     const one = person(['instances', 'create']);
     await one.answers(/\? Instance name/, `taken${enter}`);
-    await one.reads('an instance of that name is known here, and names are unique');
+    await one.reads('an instance known here has that name');
   });
 
   test('changes an answer before the end, and sends nothing if the user leaves there', async () => {
@@ -186,7 +186,7 @@ describe('instances create without arguments', () => {
     await one.answers(/\? Offer[\s\S]*select/, ctrlC);
     expect(await one.ended()).toBe(130);
     expect(one.screen()).toMatch(
-      /\nCancelled\. Nothing was rented\.\nTo go on with your answers:\n {2}gpucloud instances create box-one --offer rtx-3090 --image ubuntu-22-04 \\\n {4}--ssh-key laptop --wait$/,
+      /\nCancelled\. Nothing was rented\.\nTo continue with your answers:\n {2}gpucloud instances create box-one --offer rtx-3090 --image ubuntu-22-04 \\\n {4}--ssh-key laptop --wait$/,
     );
     expect(await instances()).toEqual([]);
   });
@@ -200,7 +200,7 @@ describe('instances create without arguments', () => {
       await one.answers(QUESTIONS[at]?.[0] ?? /never/, ctrlC);
       await expectNothingSent(one);
       // The last question already shows the command.
-      expect(one.screen().includes('To go on with your answers:')).toBe(at > 0 && at < 6);
+      expect(one.screen().includes('To continue with your answers:')).toBe(at > 0 && at < 6);
     },
   );
 

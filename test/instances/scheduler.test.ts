@@ -83,6 +83,6 @@ describe('the line of a crontab', () => {
 
   test('is refused if cron would cut it', () => {
     const env = { ...JOB.env, GPUCLOUD_STATE_DIR: `/${'x'.repeat(1000)}` };
-    expect(() => cronLine({ ...JOB, env })).toThrow("doesn't fit into a line of a crontab");
+    expect(() => cronLine({ ...JOB, env })).toThrow("doesn't fit in a crontab line");
   });
 });

@@ -9,12 +9,12 @@ import { auditBlocks, auditView } from './view.ts';
 export const audit = action({
   view: auditView,
   notes:
-    'The API has no list of instances. This looks for what bills although this computer does ' +
-    'not know it: requests without a response, instances that drives name, instances that ' +
-    'came back, other API keys, and charges that nothing known explains.\n\n' +
+    'The API has no list of instances. This looks for costs that this computer does not know: ' +
+    'requests without a response, instances that drives name, ended instances that run again, ' +
+    'other API keys, and charges that no known instance or drive explains.\n\n' +
     '--exact also compares the funds that the service holds for instances with the prices ' +
-    'known here. Only an update of the profile shows these funds, so it sends the name that ' +
-    'the account has already.\n\n' +
+    'known here. Only an update of the profile shows these funds, so it sends the same name ' +
+    'again.\n\n' +
     'Each check is ok, finding or unknown. Exits with 5 if anything was found, otherwise ' +
     'with 10 if a check could not be made.',
   examples: [
@@ -27,10 +27,10 @@ export const audit = action({
     command.option('--exact', 'compare the funds that the service holds for instances'),
   async run(context, { exact = false }) {
     const { out, flags } = context;
-    const progress = context.err.progress('Looking for what bills');
+    const progress = context.err.progress('Looking for unknown costs');
     const reading = await readAudit({ exact }, context).finally(() => progress.done());
     const { user, drives, charges, faults } = reading.account;
-    // A service that does not respond is no finding.
+    // A service that does not respond is not a finding.
     if (user === undefined && drives === undefined && charges === undefined) assertWhole(faults);
     const checks = checksOf(reading);
     const typed = (command: string) => forProfile(command, flags.profile);

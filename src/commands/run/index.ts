@@ -15,10 +15,10 @@ export const run = action({
   notes:
     'Rents an instance, copies files in, runs COMMAND, copies results out and terminates the ' +
     'instance, also after a failure. stdout and stderr are those of COMMAND.\n\n' +
-    'COMMAND runs in the copied folder, as the words that you give: no shell expands them. ' +
-    '--sync leaves .git out, and what .gpucloudignore lists. --fetch is relative to that ' +
+    'COMMAND runs in the copied folder, with its words unchanged: no shell expands them. ' +
+    '--sync skips .git and the patterns in .gpucloudignore. --fetch is relative to that ' +
     'folder.\n\n' +
-    "Exits with COMMAND's exit code, with 125 if gpucloud failed before it was known, and with 7 " +
+    "Exits with COMMAND's exit code, with 125 if gpucloud failed before COMMAND ended, and with 7 " +
     'if the instance may still be billing. The first Ctrl-C interrupts COMMAND; the second ' +
     'terminates without copying.',
   // Flags after the first word belong to the command.
@@ -63,7 +63,7 @@ export const run = action({
       )
       .option('--report <file>', 'write the outcome to a JSON file')
       .option('--detach', 'return once the command has started')
-      .option('--attach <instance>', 'take up a job: follow, copy back and terminate')
+      .option('--attach <instance>', 'resume a job: follow, copy back and terminate')
       .option('--dry-run', 'print the plan without renting')
       .addOption(waitTimeoutOption())
       .addOption(pollIntervalOption()),
@@ -78,7 +78,8 @@ export const run = action({
     };
     const { attachJob, runJob } = await import('../../run-job/index.ts');
     if (attach !== undefined) {
-      if (command.length > 0) throw usageError('--attach takes no COMMAND: it was started already');
+      if (command.length > 0)
+        throw usageError('--attach takes no COMMAND: the job has one already');
       return attachJob(attach, how, context);
     }
     const { sync, exclude = [], fetch = [], keepOnFailure, maxPrice, ...more } = given;

@@ -4,7 +4,7 @@ import { shellLine } from '../../output/shell-line.ts';
 import type { JobPlan } from '../../run-job/new-job.ts';
 import { filesText } from '../../run-job/phases.ts';
 
-/** What `--dry-run` prints. */
+/** The output of `--dry-run`. */
 export const planView: View<JobPlan> = {
   columns: [
     { id: 'name', header: 'NAME', value: ({ request }) => request.instance_name },

@@ -17,7 +17,7 @@ import { profileOf } from './heartbeat.ts';
 
 export const DEFAULT_EVERY = 5 * 60_000;
 
-/** Milliseconds for a run that was started: its requests may time out. */
+/** Milliseconds for a scheduled run: its requests may time out. */
 const LONGEST_RUN = 120_000;
 
 /** Environment variables passed to the scheduler, besides the folders. */
@@ -35,13 +35,13 @@ const PASSED_ON = [
 export interface ArmedStatus {
   readonly profile: string;
   readonly armed: boolean;
-  /** Where "instances reap" is scheduled; null for nowhere, or by other means than `--install`. */
+  /** The scheduler of "instances reap"; null if none, or if scheduled without `--install`. */
   readonly scheduler: Scheduler['name'] | null;
   readonly every_seconds: number | null;
   /** By this computer's clock (ISO 8601): the last run that reached the service. */
   readonly last_run_at: string | null;
   readonly age_seconds: number | null;
-  /** Why a later run did not. */
+  /** Why a later run did not reach it. */
   readonly failure: string | null;
 }
 
@@ -66,8 +66,8 @@ function ageOf(at: string | null | undefined, now: number): number | null {
 }
 
 /**
- * Lets the computer's scheduler repeat "instances reap", and waits for a run through it that reaches
- * the service: only the scheduler shows whether the key can be read there.
+ * Schedules "instances reap", and waits until a scheduled run reaches the service: only the
+ * scheduler shows whether the key can be read there.
  */
 export async function arm(every: number, context: Context): Promise<void> {
   const profile = await ensureStoredKey(context);
@@ -77,7 +77,7 @@ export async function arm(every: number, context: Context): Promise<void> {
     const isWindows = context.host.platform === 'win32';
     const line = isWindows ? shellLine(job.command, 'win32') : commandLine(job);
     throw usageError(
-      'No scheduler was found that you may use here (systemd, launchd, crontab).',
+      'Found no scheduler that you may use (systemd, launchd, crontab).',
       `let another one run this every ${spanText(every / 1000)}: ${line}`,
     );
   }
@@ -86,13 +86,15 @@ export async function arm(every: number, context: Context): Promise<void> {
   await scheduler.install(job);
   context.err.note(`Installed ${job.name} (${scheduler.name}).`);
   if (scheduler.name === 'systemd') {
-    context.err.note('It runs while you are logged in. To run it always: loginctl enable-linger');
+    context.err.note(
+      'It runs only while you are logged in. To run it always: loginctl enable-linger',
+    );
   }
   const until = context.clock.now() + scheduler.startsWithin(job) + LONGEST_RUN;
   await firstRun({ profile, state, before, until }, context);
 }
 
-/** Throws unless a scheduled run can read the key by itself. */
+/** Throws unless a scheduled run can read the key without the environment. */
 async function ensureStoredKey(context: Context): Promise<string> {
   // A missing key is reported as by every other command.
   await context.api();
@@ -163,8 +165,8 @@ async function firstRun(
 }
 
 function notArmed(why: string): CliError {
-  return new CliError('refused', `Installed, but deadlines are not enforced: ${why}`, {
-    hint: 'when that is mended: gpucloud instances reap --install; to remove it: gpucloud instances reap --uninstall',
+  return new CliError('refused', `Scheduled, but deadlines are not enforced: ${why}`, {
+    hint: 'fix that, then: gpucloud instances reap --install; to remove it: gpucloud instances reap --uninstall',
   });
 }
 
@@ -177,7 +179,7 @@ export async function disarm(context: Context): Promise<void> {
     await scheduler.uninstall(name);
     context.err.note(`Removed ${name} (${scheduler.name}).`);
   }
-  // What is not scheduled any more is not armed until its last heartbeat is old.
+  // Without a schedule, deadlines must not count as enforced until the last heartbeat is old.
   removeHeartbeat((await context.folders()).state, profile);
 }
 

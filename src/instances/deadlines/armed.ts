@@ -4,14 +4,14 @@ import { type Heartbeat, heartbeatsIn } from '../../journal/index.ts';
 import { relative } from '../../output/time.ts';
 import { ownJournal } from '../pending.ts';
 
-/** Whether `instances reap` runs here again and again for one service and account. */
+/** Whether `instances reap` runs here repeatedly for one service and account. */
 export interface Enforcement {
   readonly isArmed: boolean;
-  /** Of the scheduled run that was seen last. */
+  /** Time of the last scheduled run. */
   readonly heartbeat: Heartbeat | undefined;
 }
 
-/** The schedule counts while its last run is younger than two intervals. */
+/** The schedule is alive if its last run is younger than two intervals. */
 export function isAlive({ at, every }: Heartbeat, now: number): boolean {
   // After this computer's clock was set back, a heartbeat from the future proves nothing.
   return at !== null && Math.abs(now - Date.parse(at)) < 2 * every;
@@ -32,13 +32,13 @@ export async function readEnforcement(
   return { isArmed, heartbeat };
 }
 
-/** As the journal names it. */
+/** The account, as named in the journal. */
 export async function serviceName(context: Context): Promise<string> {
   const { sandbox, baseUrl } = await context.settings({ key: false });
   return sandbox ? 'sandbox' : (baseUrl?.value ?? '');
 }
 
-/** Throws a usage error if nothing enforces a deadline here. Nothing that rents has been sent. */
+/** Throws a usage error, before any request that rents, if nothing enforces deadlines here. */
 export async function ensureArmed(context: Context): Promise<void> {
   // Without any schedule for the service, its account need not be read.
   let found = await readEnforcement(context, undefined);

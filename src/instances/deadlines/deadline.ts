@@ -8,7 +8,7 @@ import { durationWord, moment, positiveDuration } from '../../rules/times.ts';
 import { ensureArmed } from './armed.ts';
 import { serviceNow } from './service-now.ts';
 
-/** A year: what is further away is more likely a typing error. */
+/** A year: a deadline beyond it is probably a typing error. */
 const LONGEST = 366 * 86_400_000;
 
 export function terminateAfterOption() {
@@ -35,10 +35,10 @@ export interface DeadlineFlags {
   readonly unenforced?: true | undefined;
 }
 
-/** When an instance is to be terminated: milliseconds from now, or since 1970. */
+/** When to terminate an instance: milliseconds from now, or since 1970. */
 export type WantedDeadline = { readonly after: number } | { readonly at: number };
 
-/** The deadline that the flags of a command ask for. Throws a usage error for two of them. */
+/** Reads the deadline flags. Throws a usage error for two of them. */
 export function wantedDeadline({
   terminateAfter: after,
   terminateAt: at,
@@ -51,8 +51,8 @@ export function wantedDeadline({
 }
 
 /**
- * Checks the deadline that a request is to have, before anything is sent. Throws a usage error
- * unless something enforces it, or `--unenforced` is given.
+ * Checks the requested deadline before anything is sent. Throws a usage error unless deadlines are
+ * enforced, or `--unenforced` is given.
  */
 export async function checkDeadline(flags: DeadlineFlags, context: Context): Promise<void> {
   const wanted = wantedDeadline(flags);
@@ -60,8 +60,8 @@ export async function checkDeadline(flags: DeadlineFlags, context: Context): Pro
 }
 
 /**
- * The deadline by the service's clock, in ISO 8601. Ask for it right before the request is sent.
- * Throws a usage error for one that has passed.
+ * The deadline by the service's clock, in ISO 8601. Call it right before the request is sent.
+ * Throws a usage error if it has passed.
  */
 export async function deadlineFrom(wanted: WantedDeadline, context: Context): Promise<string> {
   const now = await serviceNow(context);
@@ -84,14 +84,14 @@ export async function deadlineField(
   return wanted === undefined ? {} : { deadline: await deadlineFrom(wanted, context) };
 }
 
-/** How the deadline was asked for: `after 4 h`, `at 2026-03-01 14:05 +03:00`. */
+/** The deadline as it was given: `after 4 h`, `at 2026-03-01 14:05 +03:00`. */
 export function wantedText(flags: DeadlineFlags): string | undefined {
   const wanted = wantedDeadline(flags);
   if (wanted === undefined) return undefined;
   return 'at' in wanted ? `at ${minuteText(wanted.at)}` : `after ${spanText(wanted.after / 1000)}`;
 }
 
-/** The flags as they can be typed again. */
+/** The flags in a form that can be typed again. */
 export function deadlineWords({ terminateAfter, terminateAt, unenforced }: DeadlineFlags) {
   return [
     ...(terminateAfter === undefined ? [] : ['--terminate-after', durationWord(terminateAfter)]),
@@ -100,7 +100,7 @@ export function deadlineWords({ terminateAfter, terminateAt, unenforced }: Deadl
   ];
 }
 
-/** Says when a new instance is terminated. */
+/** Prints when a new instance is terminated. */
 export function noteDeadline(
   { id, name }: { readonly id: string; readonly name?: string | null | undefined },
   deadline: string,

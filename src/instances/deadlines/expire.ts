@@ -16,8 +16,8 @@ export interface Expiring {
 }
 
 /**
- * Gives an instance a deadline, or takes it away. The instance is read while no `reap` can terminate
- * it, so that what is printed holds. Throws CliError('wrongState') for one that has ended.
+ * Sets or removes an instance's deadline. Holds the lock that `reap` needs while it reads the
+ * instance, so the printed status stays true. Throws CliError('wrongState') for an ended instance.
  */
 export function setDeadline(
   { id, name }: Target,
@@ -39,7 +39,7 @@ export function setDeadline(
   });
 }
 
-/** Says that nothing terminates the instances at their deadline, if that is so. */
+/** Warns if nothing enforces the deadlines. */
 export async function warnUnenforced(journal: Journal, context: Context): Promise<void> {
   const enforcement = await readEnforcement(context, await journal.account());
   if (enforcement.isArmed) return;

@@ -4,7 +4,7 @@ import { faultOf } from '../../files/error-code.ts';
 import { type Heartbeat, heartbeatOf, writeHeartbeat } from '../../journal/index.ts';
 import { serviceName } from './armed.ts';
 
-/** What a run with a key from the environment is filed under. */
+/** The name under which a run with a key from the environment is stored. */
 const NO_PROFILE = '@environment';
 
 export async function profileOf(context: Context): Promise<string> {
@@ -14,8 +14,8 @@ export async function profileOf(context: Context): Promise<string> {
 }
 
 /**
- * Does the work of a run that is repeated after `every` milliseconds. If it can't reach the service
- * with its key, the reason is kept for `--status`, and the last heartbeat grows old.
+ * Runs `work`, which repeats after `every` milliseconds. If it can't reach the service with its
+ * key, saves the reason for `--status`, and the last heartbeat grows old.
  */
 export async function noteFailure<T>(
   every: number | undefined,
@@ -30,7 +30,7 @@ export async function noteFailure<T>(
   }
 }
 
-/** Keeps the reason why a run did not get through. */
+/** Saves the reason why a run did not reach the service. */
 export async function noteFault(every: number, error: CliError, context: Context): Promise<void> {
   try {
     const { state } = await context.folders();
@@ -46,11 +46,11 @@ export async function noteFault(every: number, error: CliError, context: Context
       failure: { at: nowText(context), message: error.message },
     });
   } catch {
-    // The error itself is printed; without a heartbeat the schedule counts as dead anyway.
+    // The error itself is printed; without a heartbeat, the schedule counts as dead anyway.
   }
 }
 
-/** Writes that a run got through: the schedule works, and so does the key. */
+/** Saves that a run reached the service: both the schedule and the key work. */
 export async function beat(every: number, context: Context): Promise<void> {
   const heartbeat: Omit<Heartbeat, 'version'> = {
     service: await serviceName(context),

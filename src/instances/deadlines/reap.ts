@@ -12,7 +12,7 @@ import { serviceNow } from './service-now.ts';
 
 const AT_ONCE = 4;
 
-/** What became of an instance whose deadline has passed. */
+/** The outcome for an instance past its deadline. */
 export interface Reaped {
   /** null for a request whose outcome is unknown. */
   readonly id: string | null;
@@ -20,28 +20,28 @@ export interface Reaped {
   /** By the service's clock (ISO 8601). */
   readonly deadline: string;
   readonly overdue_seconds: number;
-  /** `refused`: it was certainly not terminated, for whatever reason. */
+  /** `refused`: it was certainly not terminated, for any reason. */
   readonly outcome: 'terminated' | 'already_ended' | 'refused' | 'unknown';
 }
 
 export interface Reaping {
   readonly rows: readonly Reaped[];
   readonly errors: readonly CliError[];
-  /** Why the service did not show that the key works; one of the errors. */
+  /** Why the service did not confirm the key; one of the errors. */
   readonly unproven: CliError | undefined;
 }
 
 /**
- * Terminates every instance of the account whose deadline has passed by the service's clock. Nobody
- * is asked: who set the deadline has agreed. One that fails stops no other. Throws what keeps it
- * from reaching the service with its key.
+ * Terminates every instance of the account whose deadline has passed by the service's clock. Asks
+ * nothing: whoever set the deadline has agreed. A failure does not stop the others. Throws if the
+ * service can't be reached with its key.
  */
 export async function reapOverdue(context: Context): Promise<Reaping> {
   const api = await context.api({ quiet: true });
-  // Shows the time, and proves that the key still works when nothing is overdue.
+  // Shows the service's time, and proves that the key works even if nothing is overdue.
   const me = lazy(() => api.users.me());
   const [unproven] = await failuresOf(me());
-  // A service that fails to show the profile may still terminate.
+  // A service that can't show the profile may still terminate.
   if (unproven !== undefined && (unproven.httpStatus ?? 0) < 500) throw unproven;
   const journal = await ownJournal(context, me);
   const now = await serviceNow(context);
@@ -79,7 +79,7 @@ async function settleOverdue(now: number, journal: Journal, context: Context): P
   const isOverdue = ({ deadline }: OpenRequest) => deadline !== undefined && isPast(deadline, now);
   const open = (await journal.requests()).filter(({ isInFlight }) => !isInFlight);
   if (!open.some(isOverdue)) return [];
-  // Of several requests of one name, only all of them show which one made an instance.
+  // Among several requests with one name, only all together show which one created an instance.
   const resolutions = await reconcile(open, journal, context);
   return resolutions
     .filter(({ request, instance }) => instance === undefined && isOverdue(request))
@@ -140,10 +140,10 @@ function named(error: CliError, name: string): CliError {
 function nowhere({ id, name }: Pick<Overdue, 'id' | 'name'>, { httpStatus }: CliError): CliError {
   return new CliError(
     'outcomeUnknown',
-    `${name} (${id}) is past its deadline, but the service does not find it. It may be billing on another account.`,
+    `${name} (${id}) is past its deadline, but the service returned 404. It may be billing on another account.`,
     {
       httpStatus,
-      hint: `look in the web console; to give it up: gpucloud instances untrack ${typedName(name, id)}`,
+      hint: `look in the web console; to stop tracking it: gpucloud instances untrack ${typedName(name, id)}`,
       resource: id,
       mayBeBilling: true,
     },

@@ -2,12 +2,12 @@ import type { Context } from '../../context.ts';
 import { CliError } from '../../errors.ts';
 import { spanText } from '../../output/time.ts';
 
-/** Milliseconds by which the two clocks may differ before it is reported. */
+/** Milliseconds by which the two clocks may differ without a warning. */
 const SAME = 60_000;
 
 /**
- * The service's time. It is read if no response has shown it yet: this computer's clock may be wrong
- * by a day. Throws CliError('notUnderstood') if the service does not show it.
+ * The service's time. Sends a request if no response has shown it yet: this computer's clock may be
+ * wrong by a day. Throws CliError('notUnderstood') if the service does not show it.
  */
 export async function serviceNow(context: Context): Promise<number> {
   const { serviceClock, clock, err } = context;
@@ -20,7 +20,7 @@ export async function serviceNow(context: Context): Promise<number> {
   }
   const ahead = serviceClock.now() - clock.now();
   const { sandbox } = await context.settings({ key: false });
-  // The built-in sandbox has a clock that people move.
+  // People move the clock of the built-in sandbox on purpose.
   if (!sandbox && Math.abs(ahead) > SAME) {
     const difference = spanText(Math.abs(ahead) / 1000);
     err.warn(

@@ -1,18 +1,18 @@
 import type { Start } from '../../programs.ts';
 
-/** A command that a scheduler repeats. No part of it is a secret. */
+/** A scheduled command. It contains no secret. */
 export interface Job {
   /** The name of its entry, such as `gpucloud-reap-work`. */
   readonly name: string;
   readonly about: string;
-  /** The program as an absolute path, and its words. */
+  /** The program as an absolute path, and its arguments. */
   readonly command: readonly string[];
   readonly env: Readonly<Record<string, string>>;
   /** Milliseconds; whole minutes. */
   readonly every: number;
 }
 
-/** Where entries are kept, and how the scheduler's own program is started. */
+/** The folders of entries, and how to start the scheduler's own program. */
 export interface Computer {
   readonly start: Start;
   readonly home: string;
@@ -21,12 +21,12 @@ export interface Computer {
   readonly configHome: string | undefined;
 }
 
-/** A scheduler of the computer that a user may use without administrator rights. */
+/** A scheduler that a user may use without administrator rights. */
 export interface Scheduler {
   readonly name: 'systemd' | 'launchd' | 'crontab';
-  /** Whether it can be used here. */
+  /** Whether it is available here. */
   isHere(): Promise<boolean>;
-  /** Writes the entry in the place of an earlier one, and runs the job once if the scheduler can. */
+  /** Replaces any earlier entry, and runs the job once if the scheduler can. */
   install(job: Job): Promise<void>;
   /** Milliseconds after which a new entry has certainly been started. */
   startsWithin(job: Job): number;

@@ -3,10 +3,10 @@ import { shellLine } from '../../output/shell-line.ts';
 import type { Computer, Job, Scheduler } from './contract.ts';
 import { mustRun, runTool } from './tool.ts';
 
-/** Characters of a line that every cron reads whole. */
+/** Characters of a line that every cron can read. */
 const LONGEST = 990;
 
-/** A line in the user's crontab, found again by the comment at its end. */
+/** A line in the user's crontab, identified by the comment at its end. */
 export function crontab({ start }: Pick<Computer, 'start'>): Scheduler {
   /** The lines of the crontab; undefined if it can't be read. */
   async function read(): Promise<string[] | undefined> {
@@ -14,7 +14,7 @@ export function crontab({ start }: Pick<Computer, 'start'>): Scheduler {
     if (code === 0) return stdout.replace(/\n$/, '').split('\n');
     return code !== undefined && /no crontab/i.test(stderr) ? [] : undefined;
   }
-  /** To write anything else in its place would lose the lines of others. */
+  /** If the crontab can't be read, writing one would lose the lines of others. */
   async function mustRead(): Promise<string[]> {
     const lines = await read();
     if (lines === undefined) throw new CliError('storage', 'The crontab could not be read.');
@@ -26,7 +26,7 @@ export function crontab({ start }: Pick<Computer, 'start'>): Scheduler {
   const isOf = (name: string) => (line: string) => line.endsWith(` # ${name}`);
   return {
     name: 'crontab',
-    // Cron can't run a line on demand. It looks for new ones once a minute.
+    // Cron can't run a line on demand. It reads new ones once a minute.
     startsWithin: ({ every }) => every + 120_000,
     isHere: async () => (await read()) !== undefined,
     hasEntry: async (name) => (await read())?.some(isOf(name)) === true,
@@ -42,21 +42,21 @@ export function crontab({ start }: Pick<Computer, 'start'>): Scheduler {
   };
 }
 
-/** The command with its variables, for any shell. */
+/** The command with its variables, quoted for any shell. */
 export function commandLine({ command, env }: Pick<Job, 'command' | 'env'>): string {
   const variables = Object.entries(env).map(([name, value]) => `${name}=${value}`);
   return shellLine(['/usr/bin/env', ...variables, ...command]);
 }
 
-/** What it prints would be mailed every few minutes; `reap --status` has the reason of a failure. */
+/** Cron mails any output, every few minutes; `reap --status` shows the reason of a failure. */
 export function cronLine(job: Job): string {
   const command = `${commandLine(job)} >/dev/null 2>&1`;
-  // Cron takes a bare % for the end of the line.
+  // Cron ends a line at a bare %.
   const line = `*/${job.every / 60_000} * * * * ${command.replaceAll('%', '\\%')} # ${job.name}`;
   if (line.length > LONGEST || line.includes('\n')) {
     throw usageError(
-      "the command doesn't fit into a line of a crontab: its paths are too long, or hold a line break",
-      'GPUCLOUD_CONFIG_DIR and GPUCLOUD_STATE_DIR name other folders',
+      "the command doesn't fit in a crontab line: its paths are too long, or contain a line break",
+      'choose other folders with GPUCLOUD_CONFIG_DIR and GPUCLOUD_STATE_DIR',
     );
   }
   return line;

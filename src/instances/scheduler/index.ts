@@ -3,7 +3,7 @@ import { crontab } from './crontab.ts';
 import { launchd } from './launchd.ts';
 import { systemd } from './systemd.ts';
 
-/** The schedulers that a computer of this kind may have, the best first. */
+/** The schedulers of this platform, the best first. */
 export function schedulersOf(platform: string, computer: Computer): readonly Scheduler[] {
   switch (platform) {
     case 'darwin':
@@ -17,7 +17,7 @@ export function schedulersOf(platform: string, computer: Computer): readonly Sch
   }
 }
 
-/** The first that can be used here. */
+/** The first available scheduler. */
 export async function schedulerHere(all: readonly Scheduler[]): Promise<Scheduler | undefined> {
   for (const scheduler of all) {
     if (await scheduler.isHere()) return scheduler;
@@ -25,7 +25,7 @@ export async function schedulerHere(all: readonly Scheduler[]): Promise<Schedule
   return undefined;
 }
 
-/** Those that have an entry of this name. */
+/** The schedulers that have an entry of this name. */
 export async function schedulersWith(
   name: string,
   all: readonly Scheduler[],

@@ -38,7 +38,7 @@ export function systemd({ start, home, configHome }: Computer): Scheduler {
 
 export function serviceUnit({ about, command, env }: Job): string {
   const variables = Object.entries(env).map(([name, value]) => quoted(`${name}=${value}`));
-  // Only in ExecStart a dollar sign means a variable.
+  // A dollar sign means a variable only in ExecStart.
   const words = command.map((word) => quoted(word).replaceAll('$', '$$$$'));
   return `${HEAD}[Unit]
 Description=${about.replaceAll('%', '%%')}
@@ -50,7 +50,7 @@ ExecStart=${words.join(' ')}
 `;
 }
 
-/** `Persistent` makes up for the runs that a computer that was off has missed. */
+/** `Persistent` catches up on runs missed while the computer was off. */
 export function timerUnit({ about, every }: Job): string {
   return `${HEAD}[Unit]
 Description=${about.replaceAll('%', '%%')}

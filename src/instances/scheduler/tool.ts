@@ -4,7 +4,7 @@ import type { Start } from '../../programs.ts';
 
 const TIMEOUT = 30_000;
 
-/** What a program of the scheduler printed; `code` is undefined if there is no such program. */
+/** The output of the scheduler's program; `code` is undefined if the program is missing. */
 export interface Printed {
   readonly code: number | undefined;
   readonly stdout: string;
@@ -34,7 +34,7 @@ export async function runTool(
   }
 }
 
-/** Throws CliError('storage') if the program fails: no schedule was set up. */
+/** Throws CliError('storage') if the program fails: nothing was scheduled. */
 export async function mustRun(
   start: Start,
   words: readonly string[],

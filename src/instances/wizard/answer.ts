@@ -1,9 +1,9 @@
 import type { Choice } from '../../prompts/prompts.ts';
 import type { CreateFlags } from '../request/body.ts';
 
-/** What a person chose at one question. */
+/** A person's choice at one question. */
 export interface Answer {
-  /** The flags that it stands for, with IDs. */
+  /** The equivalent flags, with IDs. */
   readonly flags: CreateFlags;
   /** The same flags as a person would type them, with names. */
   readonly typed: CreateFlags;
@@ -11,7 +11,7 @@ export interface Answer {
   readonly text: string;
 }
 
-/** As much as anybody types of a name. */
+/** Longer names are tedious to type. */
 const LONGEST = 64;
 
 interface Named {
@@ -19,13 +19,13 @@ interface Named {
   readonly name?: string | null | undefined;
 }
 
-/** The name of a thing if it means no other one, else its ID. */
+/** The name of a thing if it is unique, else its ID. */
 export function typedBy({ id, name }: Named, all: readonly Named[]): string {
   const same = all.filter((other) => other.name === name || other.id === name);
   return name && name.length <= LONGEST && same.length <= 1 ? name : id;
 }
 
-/** The place of an earlier answer, else the first. */
+/** The index of an earlier choice, else the first. */
 export function placeOf<T>(value: T, choices: readonly Choice<T>[]): number {
   const place = choices.findIndex((choice) => choice.value === value);
   return Math.max(0, place);

@@ -7,7 +7,7 @@ import { deadlineWords } from '../deadlines/deadline.ts';
 import type { CreateFlags } from '../request/body.ts';
 import type { Wish } from './summary.ts';
 
-/** Prints the command that has these flags. Values of variables stay out of it. */
+/** Prints the command with these flags, but without values of variables. */
 export function printCommand(
   flags: CreateFlags,
   { maxPrice, ends, until }: Wish,
@@ -45,7 +45,7 @@ export function printCommand(
   }
 }
 
-/** Each value with its flag. One that starts with a hyphen would be read as a flag of its own. */
+/** Each value with its flag. A value that starts with a hyphen would be read as another flag. */
 function flag(name: string, ...values: readonly (string | undefined)[]): string[][] {
   return values.flatMap((value) => {
     if (value === undefined) return [];

@@ -2,7 +2,7 @@ import type { Prompts } from '../../prompts/prompts.ts';
 import { type Port, publishedPort, publishedTwice } from '../../rules/container.ts';
 import type { Answer } from './answer.ts';
 
-/** Asks for the image of a container that flags or the file describe otherwise. */
+/** Asks for a container image; flags or the file describe one otherwise. */
 export async function askImage(prompts: Prompts): Promise<Answer> {
   const typed = await prompts.text('Container image', {
     check: (text) => (/^\S+$/.test(text.trim()) ? undefined : 'an image name has no spaces'),
@@ -20,7 +20,7 @@ export async function askContainer(prompts: Prompts): Promise<Answer> {
   return { flags, typed: flags, text: [text, ...ports].join('; ') };
 }
 
-/** Several on one line, with spaces between them. */
+/** Asks for several values on one line, separated by spaces. */
 async function askPorts(prompts: Prompts): Promise<Port[]> {
   const verdicts = (text: string) => (text.match(/\S+/g) ?? []).map((word) => publishedPort(word));
   const portsIn = (text: string) => verdicts(text).flatMap((one) => (one.ok ? [one.value] : []));

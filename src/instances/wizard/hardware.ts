@@ -12,7 +12,7 @@ const QUESTION: Readonly<Record<Kind, string>> = {
   image: 'Base image (the system)',
 };
 
-/** Asks for an offer or an image from those known here, or by its ID. */
+/** Asks for a known offer or image, or for its ID. */
 export async function askHardware(
   kind: Kind,
   entries: readonly CatalogEntry[],
@@ -44,10 +44,10 @@ export async function askHardware(
   };
 }
 
-/** A name that is known here serves as well. */
+/** Accepts a known name too. */
 function brokenId(kind: Kind, text: string, entries: readonly CatalogEntry[]): string | undefined {
   const { length } = fitting(text, entries);
-  if (length > 1) return `several ${kind}s are called that: give an ID`;
+  if (length > 1) return `several ${kind}s have that name: use an ID`;
   return length === 1 ? undefined : brokenBy(resourceId)(text);
 }
 
@@ -71,9 +71,9 @@ function aboutOffer(offer: CatalogEntry): string[] {
   ];
 }
 
-/** What is out of stock last, the cheapest first; then by name. */
+/** In stock first, then the cheapest, then by name. */
 function sorted(entries: readonly CatalogEntry[]): CatalogEntry[] {
-  // Numbers are exact enough to order by.
+  // Floating point is exact enough for sorting.
   const price = ({ price_per_hour }: CatalogEntry) => Number(price_per_hour ?? Number.MAX_VALUE);
   const title = ({ name, id }: CatalogEntry) => name ?? id;
   return [...entries].sort(

@@ -8,18 +8,24 @@ import { readLists } from './lists.ts';
 import { type Step, stepsOf } from './steps.ts';
 import { moneyRows, printRows, type Wish } from './summary.ts';
 
-/** Questions to the person who rents. Who leaves reads the command that goes on from there. */
+/**
+ * Questions for renting an instance. A person who cancels gets the command that continues from
+ * there.
+ */
 export interface Wizard {
   /** Asks for missing values, shows the whole request, and returns the confirmed one. */
   ask(): Promise<MadeRequest>;
-  /** Asks again for what the service refused. Throws the refusal if no answer can change it. */
+  /**
+   * Asks again for values that the service refused. Throws the refusal if no other value can change
+   * it.
+   */
   again(refusal: CliError): Promise<MadeRequest>;
 }
 
 const NEXT: readonly Choice<'rent' | 'change' | 'leave'>[] = [
   { name: 'Yes, rent it now', value: 'rent' },
   { name: 'Change an answer', value: 'change' },
-  { name: 'No, leave', value: 'leave' },
+  { name: 'No, cancel', value: 'leave' },
 ];
 
 export async function openWizard(wish: Wish, prompts: Prompts, context: Context): Promise<Wizard> {
@@ -83,7 +89,7 @@ export async function openWizard(wish: Wish, prompts: Prompts, context: Context)
     }
   }
 
-  /** Who leaves is not made to answer again. */
+  /** A person who cancels keeps their answers. */
   async function orLeave<T>(ask: () => Promise<T>): Promise<T> {
     try {
       return await ask();
@@ -93,7 +99,7 @@ export async function openWizard(wish: Wish, prompts: Prompts, context: Context)
       const left = error.with(`${reason} Nothing was rented.`, { silent: true });
       prompts.print(left.message);
       if (answers.size > 0 && !command.isShown) {
-        prompts.print('To go on with your answers:');
+        prompts.print('To continue with your answers:');
         printTyped();
       }
       throw left;
@@ -125,7 +131,7 @@ function joined(all: readonly CreateFlags[]): CreateFlags {
   return Object.assign({}, ...all);
 }
 
-/** The question that a refusal is about. The API document names no field of any. */
+/** The question whose value was refused. The API document gives no field for a refusal. */
 const LABELS: Readonly<Record<string, Step['label']>> = {
   name_taken: 'Name',
   insufficient_funds: 'Offer',
@@ -133,14 +139,14 @@ const LABELS: Readonly<Record<string, Step['label']>> = {
 
 const ABOUT_ANSWERS: readonly Failure[] = ['refused', 'notFound', 'wrongState'];
 
-/** Whether another answer may be accepted: the service said no, and to this request. */
+/** Whether another value may be accepted: the service refused this very request. */
 function isAnswerable({ failure, code, httpStatus = 0, mayBeBilling, request }: CliError): boolean {
   if (mayBeBilling || request?.obstacle !== undefined) return false;
   const isNo = httpStatus >= 400 && httpStatus < 500 && httpStatus !== 408;
   return code === 'name_taken' || (isNo && ABOUT_ANSWERS.includes(failure));
 }
 
-/** A rule that answers break together, or something that is gone since its list was read. */
+/** The values conflict, or something was deleted since its list was read. */
 function changeable(error: unknown): CliError {
   const isSo =
     error instanceof CliError && (error.failure === 'usage' || error.failure === 'notFound');

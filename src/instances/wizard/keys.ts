@@ -8,7 +8,10 @@ import { keyIn, nameFor } from '../../ssh-keys/read.ts';
 import type { CreateFlags } from '../request/body.ts';
 import { type Answer, typedBy } from './answer.ts';
 
-/** Asks for keys of the account. Without any, offers to add one of this computer, unless `dryRun`. */
+/**
+ * Asks for keys of the account. If it has none, offers to add one from this computer, unless
+ * `dryRun`.
+ */
 export async function askKeys(
   keys: readonly SshKey[],
   { sshKey: before }: CreateFlags,

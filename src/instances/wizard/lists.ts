@@ -5,9 +5,9 @@ import { CliError, isOfOneReading } from '../../errors.ts';
 import type { KnownInstance } from '../../journal/index.ts';
 import { isTerminated } from '../../rules/statuses.ts';
 
-/** What there is to choose from. A list that could not be read is undefined. */
+/** The choices. A list that could not be read is undefined. */
 export interface Lists {
-  /** Names that are not suggested, each with the rule that forbids to choose it, if any. */
+  /** Names that are not suggested, each with the rule that forbids it, if any. */
   readonly names: ReadonlyMap<string, string | undefined>;
   readonly sshKeys: readonly SshKey[] | undefined;
   readonly templates: readonly Template[] | undefined;
@@ -18,8 +18,8 @@ export interface Lists {
 }
 
 /**
- * Reads all of it at once, before the first question: a person without a key, or without a network,
- * learns it before they have answered anything. A single list that fails costs its question alone.
+ * Reads everything before the first question: a missing key or network must fail before a person
+ * has typed anything. If one list fails, only its question is skipped.
  */
 export async function readLists(context: Context): Promise<Lists> {
   const api = await context.api();
@@ -34,7 +34,7 @@ export async function readLists(context: Context): Promise<Lists> {
       faults.push(error);
       context.err.warn(
         'incomplete',
-        `The ${what} could not be read, so none is offered; ${flag} takes one all the same: ${error.message}`,
+        `Could not read the ${what}; ${flag} still accepts one: ${error.message}`,
       );
       return undefined;
     }
@@ -45,7 +45,7 @@ export async function readLists(context: Context): Promise<Lists> {
       orNot('SSH keys', '--ssh-key', api.sshKeys.list()),
       orNot('templates', '--template', api.templates.list()),
       orNot('drives', '--drive', api.drives.list()),
-      // The balance is good to know and no more.
+      // The balance is only information.
       api.users.me().catch((error: unknown) => {
         if (!isOfOneReading(error)) throw error;
         return undefined;
@@ -53,7 +53,7 @@ export async function readLists(context: Context): Promise<Lists> {
       (await context.catalog()).known(),
     ]);
     const [first] = faults;
-    // With a service that answers nothing, nothing can be rented either.
+    // If every request fails, nothing can be rented either.
     if (first !== undefined && faults.length === 3) throw first;
     const ofKind = (kind: Kind) => entries.filter((one) => one.kind === kind);
     const catalog = { offer: ofKind('offer'), image: ofKind('image') };
@@ -63,7 +63,7 @@ export async function readLists(context: Context): Promise<Lists> {
   }
 }
 
-/** Whether a name is free again after a termination is not documented: it may be chosen. */
+/** Whether a name is free after a termination is not documented, so it may be chosen. */
 async function takenNames(context: Context): Promise<Lists['names']> {
   const { instances, unknown, inFlight } = await (await context.journal()).read({ archived: true });
   const isOver = ({ last }: KnownInstance) => isTerminated(last?.status);
@@ -73,11 +73,11 @@ async function takenNames(context: Context): Promise<Lists['names']> {
     ...named(instances.filter(isOver)),
     ...named(
       [...unknown, ...inFlight],
-      'a request of that name has an unknown outcome: gpucloud instances recover',
+      'a request with that name has an unknown outcome: gpucloud instances recover',
     ),
     ...named(
       instances.filter((instance) => !isOver(instance)),
-      'an instance of that name is known here, and names are unique',
+      'an instance known here has that name',
     ),
   ]);
 }

@@ -30,7 +30,7 @@ export async function askName(
   return { flags: { name }, typed: { name }, text: name };
 }
 
-/** Two words that are quick to type, and that no instance known here is called. */
+/** Two words that are easy to type, not the name of a known instance. */
 function suggestedName(taken: Lists['names'], random: () => number): string {
   const one = (words: readonly string[]) => words[Math.floor(random() * words.length)] ?? '';
   const base = `${one(FIRST)}-${one(SECOND)}`;
@@ -39,7 +39,7 @@ function suggestedName(taken: Lists['names'], random: () => number): string {
   return name;
 }
 
-/** The rule that a name breaks, among them that it is unique (API document: Limits). */
+/** Returns the rule that a name breaks, uniqueness included (API document: Limits). */
 function brokenName(text: string, taken: Lists['names']): string | undefined {
   const verdict = instanceName(text);
   return verdict.ok ? taken.get(text) : verdict.rule;
@@ -83,8 +83,8 @@ export async function askDrive(
 }
 
 /**
- * What runs on the instance: the base image alone, a template or a container. They are one question,
- * since the service calls an instance one of the three (API document: connection_info).
+ * Asks whether the base image alone, a template or a container runs on the instance. It is one
+ * question, since an instance is one of the three (API document: connection_info).
  */
 export async function askRuns(
   templates: readonly Template[],

@@ -11,15 +11,15 @@ import type { Wish } from './summary.ts';
 
 /** One question. */
 export interface Step {
-  /** In the summary. */
+  /** The label in the summary. */
   readonly label: 'Name' | 'Offer' | 'Image' | 'SSH keys' | 'Runs' | 'Drive';
-  /** What a flag or the file has answered already. */
+  /** The value that a flag or the file gives. */
   readonly given: string | undefined;
-  /** `before`: the flags of the answer that is changed. */
+  /** `before`: the flags of the earlier choice. */
   ask(before: CreateFlags): Promise<Answer>;
 }
 
-/** In the order in which they are asked. Flags win over the file. */
+/** The questions in order. Flags override the file. */
 export function stepsOf(
   { flags, manifest, dryRun }: Wish,
   { names, catalog, sshKeys, templates = [], drives = [] }: Lists,
@@ -34,7 +34,7 @@ export function stepsOf(
   const { dockerCommand, shmSize, port, env, envFile, volume } = flags;
   const parts = [dockerCommand, shmSize, port, env, envFile, volume, manifest.docker_config];
   const isDescribed = parts.some((part) => part !== undefined);
-  // Of a list that could not be read, or is empty, nothing can be chosen.
+  // An unreadable or empty list has no choices.
   const hasKeys = keys !== undefined || sshKeys !== undefined;
   const hasDrive = drive !== undefined || free.length > 0;
   const keysStep: Step = {

@@ -8,10 +8,10 @@ import { type DeadlineFlags, wantedText } from '../deadlines/deadline.ts';
 import type { CreateFlags, MadeRequest } from '../request/body.ts';
 import { knownPrice } from '../request/hardware.ts';
 
-/** What a person asked for, before the questions. */
+/** The values given before the questions. */
 export interface Wish {
   readonly flags: CreateFlags;
-  /** What `--file` says. */
+  /** The content of `--file`. */
   readonly manifest: CreateInstanceFields;
   readonly maxPrice: Money | undefined;
   readonly ends: DeadlineFlags;
@@ -32,7 +32,7 @@ export function moneyRows(
   { clock }: Context,
 ): Row[] {
   const [have, hour] = [money(balance ?? ''), money(offer.known?.price_per_hour ?? '')];
-  // An hour is reserved before anything runs.
+  // The service reserves an hour before anything runs.
   const isShort = have.ok && hour.ok && have.value.lt(hour.value);
   const lacks = isShort ? ', less than the last known price of an hour' : '';
   const deadline = wantedText(ends);
@@ -46,13 +46,13 @@ export function moneyRows(
   return Object.entries(rows).flatMap(([label, text]) => (text ? [{ label, text }] : []));
 }
 
-/** No line is hard to read, however wide the terminal is. */
+/** A longer line is hard to read, however wide the terminal is. */
 const WIDEST = 100;
 const USUAL = 80;
-/** Narrower than this, breaking makes more lines than sense. */
+/** Narrower columns break too often to be readable. */
 const NARROWEST = 20;
 
-/** Labels and texts in two columns, each text folded within its own. */
+/** Labels and texts in two columns, each text wrapped within its own. */
 export function printRows(
   rows: readonly Row[],
   prompts: Prompts,

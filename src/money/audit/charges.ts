@@ -3,10 +3,10 @@ import type { AccountReading } from '../account.ts';
 import { groupText, moneyFacts, UNCHECKED, unexplainedText, windowText } from '../facts.ts';
 import { type Check, resultsOf } from './check.ts';
 
-/** Groups in the evidence. */
+/** Groups shown in the evidence. */
 const SHOWN = 10;
 
-/** Charges above all that known instances and drives can cost. */
+/** Charges beyond the highest cost of known instances and drives. */
 export function unexplainedCharges(account: AccountReading): Check {
   const { ok, finding, unknown } = resultsOf('unexplained_charges');
   const { charges, unexplainedPerHour } = moneyFacts(account);
@@ -18,7 +18,7 @@ export function unexplainedCharges(account: AccountReading): Check {
   const { charged, atMost, unexplained, groups } = charges;
   if (unexplained.lte(0)) {
     return ok(
-      `${inRoubles(charged)} was charged in the last ${windowText(charges)}. What is known here can explain up to ${inRoubles(atMost)}.`,
+      `${inRoubles(charged)} was charged in the last ${windowText(charges)}. Known instances and drives explain up to ${inRoubles(atMost)}.`,
     );
   }
   const more = groups.length > SHOWN ? [`and ${groups.length - SHOWN} more groups`] : [];

@@ -1,6 +1,6 @@
 import type { Money } from '../../rules/money.ts';
 
-/** What the checks are called: a contract with scripts. */
+/** The names of the checks, which scripts rely on. */
 export type CheckId =
   | 'open_requests'
   | 'rented_elsewhere'
@@ -16,9 +16,9 @@ export interface Check {
   readonly result: 'ok' | 'finding' | 'unknown';
   /** One or two sentences. */
   readonly message: string;
-  /** What it rests on, a line each. Texts of the service are quoted. */
+  /** The evidence, one per line. Texts of the service are quoted. */
   readonly evidence: readonly string[];
-  /** Roubles per hour that the finding costs; undefined if that is not known. */
+  /** The finding's cost in roubles per hour; undefined if unknown. */
   readonly perHour: Money | undefined;
   readonly command: string | undefined;
 }

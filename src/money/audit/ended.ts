@@ -33,7 +33,7 @@ export async function readEnded(
       return { known, instance: await api.instances.get(known.id, options) };
     } catch (error) {
       if (!isOfOneReading(error)) throw error;
-      // It was seen TERMINATED, so that a service which forgets it later says nothing new.
+      // It was seen TERMINATED, so a later 404 is no news.
       if (error.failure !== 'notFound') faults.push(error);
       return undefined;
     }
@@ -48,7 +48,7 @@ export async function readEnded(
 /** Milliseconds: the last hour may be charged at its end. */
 const LATE = 3_600_000;
 
-/** Instances that ended, and came back or were charged later. */
+/** Instances that ended, then ran again or were charged later. */
 export function endedButCharged(ended: EndedReading): Check {
   const { ok, finding, unknown } = resultsOf('ended_but_charged');
   const charged = ended.read.flatMap(({ known, instance }) => {
@@ -57,7 +57,7 @@ export function endedButCharged(ended: EndedReading): Check {
   });
   const [first] = charged;
   if (first !== undefined) {
-    return finding('An instance that was TERMINATED here runs again, or was charged later.', {
+    return finding('An instance that was TERMINATED runs again, or was charged later.', {
       evidence: charged.map(({ known, why }) => `${known.name} (${known.id}) ${why}`),
       perHour: sumOf(
         charged.map(({ instance }) => priceOf({ price: instance.price_per_hour_snapshot })),

@@ -10,7 +10,7 @@ import { instanceItem, priceOf } from '../burn.ts';
 import { type Check, resultsOf } from './check.ts';
 import { lineOf, sumOf } from './instances.ts';
 
-/** The profile around one update that changes nothing, and the instances after it. */
+/** The profile before and after an update that changes nothing, then the instances. */
 interface ExactReading {
   readonly before: User;
   readonly updated: User;
@@ -18,12 +18,12 @@ interface ExactReading {
   readonly rows: readonly Listed[];
 }
 
-/** What came of it; `nameless` if the account has no name that could be sent again. */
+/** The result; `nameless` if the account has no name to send again. */
 export type Exact = ExactReading | 'nameless' | CliError;
 
 /**
- * Reads `reserved_balance`, which only the response to the update of the profile has (API document:
- * User). The update sends the name that the profile has already.
+ * Reads `reserved_balance`, which only the response to a profile update has (API document: User).
+ * The update sends the current name again.
  */
 export async function readExact(
   { drives }: AccountReading,
@@ -54,7 +54,7 @@ export async function readExact(
   }
 }
 
-/** A repetition could undo a change of the name that somebody made since. */
+/** A second attempt could undo another person's change of the name. */
 function updateOnce(name: string, api: Api, options: CallOptions): Promise<User> {
   let sent = false;
   return api.users.update(
@@ -69,13 +69,12 @@ function updateOnce(name: string, api: Api, options: CallOptions): Promise<User>
   );
 }
 
-/** What the service holds for instances, minus the prices of those that are known here. */
+/** The funds that the service holds for instances, minus the prices of the known ones. */
 export function reservedBalance(exact: Exact, account: AccountReading, known: Known): Check {
   const { ok, finding, unknown } = resultsOf('reserved_balance');
   if (exact === 'nameless') {
     const command = 'gpucloud me update --name NAME';
-    const message =
-      'The account has no name, so its profile can not be updated with the same name.';
+    const message = "The account has no name, so its profile can't be updated with the same name.";
     return unknown(message, { command });
   }
   if (exact instanceof CliError) {
@@ -98,14 +97,14 @@ export function reservedBalance(exact: Exact, account: AccountReading, known: Kn
   const holdsText = `The service holds ${inRoubles(reserved.value)} for instances`;
   const costText = `${inRoubles(cost)} per hour`;
   const more = reserved.value.minus(cost);
-  if (more.eq(0)) return ok(`${holdsText}, exactly what those known to run cost per hour.`);
+  if (more.eq(0)) return ok(`${holdsText}, exactly the hourly cost of the instances known to run.`);
   if (more.lt(0)) {
     return unknown(
-      `${holdsText}, less than those known to run cost (${costText}), so the two can't be compared.`,
+      `${holdsText}, less than the instances known to run cost (${costText}), so the two can't be compared.`,
       { evidence: holding.map(lineOf) },
     );
   }
-  const facts = `${holdsText}. Those known to run cost ${costText}.`;
+  const facts = `${holdsText}. The instances known to run cost ${costText}.`;
   const hidden = untracked(known);
   const evidence = [
     ...holding.map(lineOf),
@@ -117,18 +116,18 @@ export function reservedBalance(exact: Exact, account: AccountReading, known: Kn
   const most = sumOf(maybe.map((row) => priceOf(instanceItem(row))));
   const isClear = most !== undefined && hidden.length === 0 && known.inFlight.length === 0;
   if (!isClear || more.lte(most)) {
-    const message = `${facts} What the other ${inRoubles(more)} are held for is unclear.`;
+    const message = `${facts} The purpose of the other ${inRoubles(more)} is unclear.`;
     return unknown(message, { evidence, command: 'gpucloud instances list' });
   }
   const rate = more.minus(most);
   const least = maybe.length === 0 ? '' : 'at least ';
   return finding(
-    `${facts} Something else is rented for ${least}${inRoubles(rate)} per hour. Look for it in the web console.`,
+    `${facts} Unknown instances cost ${least}${inRoubles(rate)} per hour. Look for them in the web console.`,
     { evidence, perHour: rate },
   );
 }
 
-/** What changed; undefined if everything stayed the same. */
+/** The change; undefined if everything stayed the same. */
 function changedWhileReading(
   { before, updated, after, rows }: ExactReading,
   { instances }: AccountReading,
@@ -139,7 +138,7 @@ function changedWhileReading(
   return seen(instances.rows) === seen(rows) ? undefined : 'An instance changed';
 }
 
-/** The instances that hold funds, or may. One that is over leaves the list with its first reading. */
+/** The instances that hold funds, or may. An ended one leaves the list at its first read. */
 function seen(rows: readonly Listed[]): string {
   const texts = rows
     .filter((row) => holds(row) !== 'no')
@@ -148,8 +147,8 @@ function seen(rows: readonly Listed[]): string {
 }
 
 /**
- * Whether the service holds the price of an hour for an instance. "Blocked funds held for active
- * instances" (API document: User); what it holds for one that stops, is stopped or failed is not
+ * Whether the service holds the price of an hour for an instance: "Blocked funds held for active
+ * instances" (API document: User). For a stopping, stopped or failed instance this is not
  * documented.
  */
 function holds({ id, status, unread }: Listed): 'yes' | 'no' | 'maybe' {
@@ -159,7 +158,7 @@ function holds({ id, status, unread }: Listed): 'yes' | 'no' | 'maybe' {
   return bills === 'yes' && status !== 'STOPPING' && unread !== true ? 'yes' : 'maybe';
 }
 
-/** Living instances that nobody wants in the list. */
+/** Running instances that the user has untracked. */
 function untracked({ instances }: Known) {
   return instances.filter(
     (one) => one.untracked && instanceStatus(one.last?.status).bills !== 'no',

@@ -9,7 +9,7 @@ import type { AuditReading } from './reading.ts';
 export type { Check } from './check.ts';
 export { type AuditReading, readAudit } from './reading.ts';
 
-/** What may bill although nobody here knows it. `reserved_balance` is there if it was read. */
+/** Costs that this computer does not know. Includes `reserved_balance` if it was read. */
 export function checksOf(reading: AuditReading): Check[] {
   const { account, known, exact } = reading;
   return [

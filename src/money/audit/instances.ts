@@ -8,10 +8,10 @@ import type { AccountReading } from '../account.ts';
 import { instanceItem, priceOf } from '../burn.ts';
 import { type Check, resultsOf } from './check.ts';
 
-/** What requests of unknown outcome may cost per hour, by their uid. */
+/** Possible costs per hour of requests with an unknown outcome, by their uid. */
 export type RequestPrices = ReadonlyMap<string, string | null | undefined>;
 
-/** Requests of which nobody knows whether they rented. */
+/** Requests that may or may not have rented. */
 export function openRequests(known: Known, requestPrices: RequestPrices): Check {
   const { ok, finding, unknown } = resultsOf('open_requests');
   if (known.unknown.length > 0) {
@@ -29,7 +29,7 @@ export function openRequests(known: Known, requestPrices: RequestPrices): Check 
   if (known.inFlight.length > 0) {
     const names = known.inFlight.map(({ name }) => name);
     return unknown(
-      'Another gpucloud process waits for a response. Audit again when it has ended.',
+      'Another gpucloud process is waiting for a response. Audit again when it has ended.',
       {
         evidence: names.map((name) => `${name} is being created`),
         command: 'gpucloud audit',
@@ -40,8 +40,8 @@ export function openRequests(known: Known, requestPrices: RequestPrices): Check 
 }
 
 /**
- * Living instances that a drive names and that this computer neither rented nor tracks. Another
- * command may have taken them into the list before.
+ * Running instances that a drive names and that this computer neither rented nor tracks. Another
+ * command may have added them to the list before.
  */
 export function rentedElsewhere({ drives, instances }: AccountReading, known: Known): Check {
   const { ok, finding, unknown } = resultsOf('rented_elsewhere');
@@ -55,7 +55,7 @@ export function rentedElsewhere({ drives, instances }: AccountReading, known: Kn
       ? []
       : [{ drive, id, row: instances.rows.find((row) => row.id === id) }];
   });
-  // An instance that is over has no row.
+  // An ended instance has no row.
   const over = new Set(known.instances.filter(({ archived }) => archived).map(({ id }) => id));
   const unread = foreign.filter(({ id, row }) => row?.instance === undefined && !over.has(id));
   const living = foreign.flatMap(({ drive, row }) =>
@@ -85,7 +85,10 @@ export function rentedElsewhere({ drives, instances }: AccountReading, known: Kn
   return ok('Every instance that a drive names was rented or is tracked here.');
 }
 
-/** Rented, tracked or untracked here. Where its file was torn, it may have been rented here. */
+/**
+ * Whether the instance was rented, tracked or untracked here. If its file is torn, it may have been
+ * rented here.
+ */
 function isOurs({ origin, untracked, asked_at }: KnownInstance): boolean {
   return untracked || !['read', 'drive'].includes(origin) || Date.parse(asked_at) === 0;
 }
@@ -93,7 +96,7 @@ function isOurs({ origin, untracked, asked_at }: KnownInstance): boolean {
 /** Milliseconds after which an instance without a deadline counts as forgotten. */
 const LONG = 24 * 3_600_000;
 
-/** Instances past their deadline, and those that run for a day without one. */
+/** Instances past their deadline, and those without one that have run for a day. */
 export function runningLong({ instances, now }: AccountReading): Check {
   const { ok, finding, unknown } = resultsOf('running_long');
   if (instances === undefined) return unknown('The instances could not be read.');

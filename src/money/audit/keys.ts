@@ -3,10 +3,10 @@ import { CliError } from '../../errors.ts';
 import { instant, relative } from '../../output/time.ts';
 import { type Check, resultsOf } from './check.ts';
 
-/** Milliseconds in which a key counts as in use. */
+/** A key used within these milliseconds counts as in use. */
 const RECENT = 24 * 3_600_000;
 
-/** Keys that somebody else uses, since whoever has one can rent. */
+/** Keys in use elsewhere: whoever has one can rent. */
 export function otherKeys(keys: readonly MarkedKey[] | CliError, now: number): Check {
   const { ok, finding, unknown } = resultsOf('other_api_keys');
   const command = 'gpucloud api-keys list';
@@ -29,7 +29,7 @@ export function otherKeys(keys: readonly MarkedKey[] | CliError, now: number): C
       command,
     });
   }
-  // null is a key that was never used.
+  // null means never used.
   const isTold = others.every(({ last_used_at: at }) => at === null || instant(at) !== undefined);
   return isTold
     ? ok('No other API key was used in the last 24 h.')

@@ -10,16 +10,16 @@ import { type EndedReading, readEnded } from './ended.ts';
 import { type Exact, readExact } from './exact.ts';
 import type { RequestPrices } from './instances.ts';
 
-/** Everything that the checks look at. */
+/** The data that the checks examine. */
 export interface AuditReading {
   readonly account: AccountReading;
-  /** The whole journal. Reading has added what drives name, as `read`. */
+  /** The whole journal. The read has added instances that drives name, as `read`. */
   readonly known: Known;
   readonly requestPrices: RequestPrices;
   readonly ended: EndedReading;
-  /** Or why they could not be read. */
+  /** Or the reason why they could not be read. */
   readonly keys: readonly MarkedKey[] | CliError;
-  /** undefined unless it was asked for. */
+  /** undefined unless requested. */
   readonly exact: Exact | undefined;
 }
 
@@ -33,7 +33,7 @@ export async function readAudit(
     readAccount(context, { quiet: true, options }),
     readKeys(context, options),
   ]);
-  // After the drives: another process may have rented what they name.
+  // After the drives: another process may have rented the instances that they name.
   const journal = await readableJournal(context);
   const known = await journal.read({ archived: true });
   return {

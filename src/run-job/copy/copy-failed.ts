@@ -1,8 +1,8 @@
 import { CliError } from '../../errors.ts';
 
 /**
- * Copying files to or from the instance failed. `reason` is what the program printed last. A copy
- * may be repeated, unless there is nothing to copy.
+ * Copying files to or from the instance failed. `reason` is the last line the program printed. A
+ * copy may be repeated, unless there is nothing to copy.
  */
 export function copyFailed(
   way: 'in' | 'out',

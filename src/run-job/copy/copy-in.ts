@@ -7,7 +7,7 @@ import type { FileList } from './files.ts';
 import { packed } from './pack.ts';
 import { rsync, rsyncPlace } from './rsync.ts';
 
-/** What a copy needs, either way. */
+/** Options of a copy in either direction. */
 export interface Copying {
   readonly shell: RemoteShell;
   /** Whether both sides have rsync. */
@@ -15,9 +15,9 @@ export interface Copying {
   readonly startPiped: Context['startPiped'];
   /** Ends the copy. */
   readonly signal: AbortSignal;
-  /** Something vanished or changed while it was copied; the rest is copied. */
+  /** Reports a file that vanished or changed while it was copied; the others are copied. */
   onChanged(what: string): void;
-  /** Bytes of files so far, if they are counted. */
+  /** Bytes of files copied so far, if they are counted. */
   onProgress(bytes: number): void;
 }
 
@@ -52,7 +52,7 @@ async function unpackThere(files: FileList, copying: Copying): Promise<void> {
   signal.throwIfAborted();
   const said = await printed;
   if (code === 0 && fault === undefined) return;
-  // If tar or ssh ended early, their own words are the reason, and the broken pipe is not.
+  // If tar or ssh ended early, its message is the reason, not the broken pipe.
   const own = fault instanceof Error ? fault.message : '';
   throw copyFailed('in', said === '' && own !== '' ? own : reasonOf(code, said), { cause: fault });
 }

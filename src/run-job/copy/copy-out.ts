@@ -15,7 +15,7 @@ import { rsync, rsyncPlace } from './rsync.ts';
 export interface Fetch {
   /** On the instance, from the folder where the command runs, or absolute. */
   readonly remote: string;
-  /** Here. */
+  /** Local path. */
   readonly local: string;
 }
 
@@ -25,7 +25,7 @@ export function parseFetch(text: string): Fetch {
   const name = basename(remote);
   if (name === '' || name === '.' || name === '..' || remote.includes('\0')) {
     throw usageError(
-      `--fetch "${text}": it is REMOTE[:LOCAL], with the path of a file or folder on the instance`,
+      `--fetch "${text}": must be REMOTE[:LOCAL], with the path of a file or folder on the instance`,
     );
   }
   return { remote: remote.replace(/\/+$/, ''), local: local === '' ? name : local };
@@ -39,12 +39,12 @@ const SEND_FILE = `cd ${WORK} && echo '${BEGIN}' && exec cat "$1"`;
 const SEND_FOLDER = `LC_ALL=C; export LC_ALL
 cd ${WORK} && cd "$1" && echo '${BEGIN}' && exec tar -cf - .`;
 
-/** What GNU tar says, with exit code 1, of files that changed while it read them. */
+/** GNU tar's message, with exit code 1, about files that changed while it read them. */
 const CHANGED = /: (?:file changed as we read it|File removed before we read it)$/;
 
-/** Copies a file or a folder from the instance. Throws CliError, also if there is nothing. */
+/** Copies a file or a folder from the instance. Throws CliError, also if neither exists. */
 export async function copyOut({ remote, local }: Fetch, copying: Copying): Promise<void> {
-  // A path that begins with a hyphen is no option.
+  // A path that begins with a hyphen must not become an option.
   const path = remote.startsWith('/') ? remote : `./${remote}`;
   const kind = await kindOf(path, copying);
   if (kind === undefined)
@@ -75,7 +75,7 @@ async function kindOf(path: string, { shell, signal }: Copying) {
   return kind === 'nothing' ? undefined : (kind as 'file' | 'folder');
 }
 
-/** As cp has it: into a folder that exists or ends with a slash, otherwise under that name. */
+/** Like cp: into a folder that exists or ends with a slash, otherwise under that name. */
 async function fileTarget(local: string, name: string): Promise<string> {
   const isFolder =
     local.endsWith('/') ||
@@ -88,7 +88,7 @@ async function fileTarget(local: string, name: string): Promise<string> {
   return target;
 }
 
-/** A file appears under its name once it is whole. */
+/** The file gets its final name only when complete. */
 async function receiveFile(path: string, target: string, copying: Copying): Promise<void> {
   const part = `${target}.gpucloud-part`;
   try {
@@ -101,7 +101,7 @@ async function receiveFile(path: string, target: string, copying: Copying): Prom
 }
 
 async function receiveFolder(path: string, local: string, copying: Copying): Promise<void> {
-  // Old versions of rsync split a path of the other side at blanks.
+  // Old versions of rsync split a remote path at spaces.
   if (copying.hasRsync && /^[\w./+-]+$/.test(path)) {
     const from = path.startsWith('/') ? path : `${WORK}/${path}`;
     const words = ['--', `${rsyncPlace(copying.shell, from)}/`, `${local}/`];

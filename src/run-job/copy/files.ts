@@ -4,20 +4,20 @@ import ignore, { type Ignore } from 'ignore';
 import { usageError } from '../../errors.ts';
 import { errorCode, faultOf } from '../../files/error-code.ts';
 
-/** Its lines have the syntax of .gitignore. It is read in the folder itself, not below it. */
+/** Uses .gitignore syntax. Only the one in the folder itself is read. */
 const IGNORE_FILE = '.gpucloudignore';
 
-/** Something to copy, by its path from the folder on, with slashes. */
+/** A file or folder to copy, by its path relative to the folder, with slashes. */
 export interface Entry {
   readonly path: string;
   readonly kind: 'file' | 'link' | 'folder';
-  /** Bytes; 0 for what is not a file. */
+  /** Bytes; 0 for anything but a file. */
   readonly size: number;
 }
 
 export interface FileList {
   readonly folder: string;
-  /** Folders come before what they hold. */
+  /** Folders come before their content. */
   readonly entries: readonly Entry[];
   /** Files and links. */
   readonly count: number;

@@ -6,15 +6,15 @@ import { type Headers, type Pack, pack } from 'tar-stream';
 import { errorCode } from '../../files/error-code.ts';
 import type { FileList } from './files.ts';
 
-/** What happens while an archive is made. */
+/** Callbacks while an archive is made. */
 export interface PackListener {
   /** A file vanished, or changed its size; the others are copied. */
   onChanged(path: string): void;
-  /** Bytes of files that the archive holds by now. */
+  /** Bytes of files in the archive so far. */
   onProgress(bytes: number): void;
 }
 
-/** A tar archive of the listed files. Reading it makes it; a fault destroys it. */
+/** A tar archive of the listed files, made as it is read; a fault destroys the stream. */
 export function packed(files: FileList, listener: PackListener): Pack {
   const archive = pack();
   fill(archive, files, listener).then(
@@ -53,7 +53,7 @@ async function fill(
   }
 }
 
-/** Owners of this computer mean nothing on the instance. */
+/** This computer's owners mean nothing on the instance. */
 function headersOf(name: string, { mode, mtime, size }: Stats): Headers {
   return { name, mode: mode & 0o7777, mtime, size };
 }

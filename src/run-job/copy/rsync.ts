@@ -10,7 +10,7 @@ interface Rsync {
   readonly startPiped: Context['startPiped'];
   readonly signal: AbortSignal;
   readonly way: 'in' | 'out';
-  /** The words after our own. */
+  /** The arguments after our own. */
   readonly words: readonly string[];
   /** Its stdin. */
   readonly input: string;
@@ -35,12 +35,14 @@ export async function rsync(job: Rsync): Promise<void> {
   else if (code !== 0) throw copyFailed(way, reasonOf(code, printed));
 }
 
-/** Where a path on the instance is. rsync splits the address at the first colon after it. */
+/**
+ * The rsync address of a path on the instance. rsync splits it at the first colon after the host.
+ */
 export function rsyncPlace({ ssh }: RemoteShell, path: string): string {
   return `${ssh.user}@${ssh.host.includes(':') ? `[${ssh.host}]` : ssh.host}:${path}`;
 }
 
-/** rsync splits the command of `-e` at blanks and knows quotes, which are doubled inside. */
+/** rsync splits the command of `-e` at spaces and knows quotes, which are doubled inside. */
 function rshWord(word: string): string {
   return /^[\w@%+=:,./~-]+$/.test(word) ? word : `'${word.replaceAll("'", "''")}'`;
 }

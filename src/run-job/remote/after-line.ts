@@ -1,9 +1,9 @@
-/** Longer text without a line end holds no marker of ours. */
+/** A longer text without a line end can't contain our marker. */
 const LONGEST = 64 * 1024;
 
 /**
- * The bytes after a line. What comes before it is what the login shell of the instance printed: a
- * greeting in its start files reaches every command over SSH.
+ * The bytes after a line. The bytes before it come from the instance's login shell: a greeting in
+ * its start files precedes the output of every command over SSH.
  */
 export async function* afterLine(
   chunks: AsyncIterable<Uint8Array>,
@@ -21,7 +21,7 @@ export async function* afterLine(
     if (at >= 0) {
       const rest = before.subarray(at + marker.length);
       before = undefined;
-      // Also without a byte: the caller learns that the line has come.
+      // Calls back even without a byte: the caller learns that the line was received.
       yield rest;
     } else if (before.length > LONGEST) {
       before = before.subarray(-marker.length);

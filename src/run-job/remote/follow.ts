@@ -5,7 +5,7 @@ import { type CommandEnd, readFrames } from './frames.ts';
 import { lastOf, type RemoteShell } from './remote-shell.ts';
 import { FOLLOW, FOLLOWING } from './supervisor.ts';
 
-/** Bytes of each output that were printed here. */
+/** Bytes of each output printed so far. */
 export interface Offsets {
   out: number;
   err: number;
@@ -13,24 +13,24 @@ export interface Offsets {
 
 export interface Following {
   readonly shell: RemoteShell;
-  /** Moves on as bytes are printed. */
+  /** Advances as bytes are printed. */
   readonly offsets: Offsets;
   readonly clock: Clock;
   /** Stops following; the command goes on. */
   readonly signal: AbortSignal;
   print(from: 'out' | 'err', bytes: Uint8Array): Promise<void>;
-  /** The link was cut, with ssh's last words; throws if there is no use in another attempt. */
+  /** Reports a cut link with ssh's last words; throws if another attempt is useless. */
   onCut(reason: string): Promise<void>;
-  /** The link is there again. */
+  /** Reports that the link is back. */
   onBack(): void;
 }
 
-/** Milliseconds between two attempts: twice as long each time, up to the second. */
+/** Milliseconds between two attempts: from the first, doubling up to the second. */
 const [FIRST_PAUSE, LONGEST_PAUSE] = [1_000, 15_000];
 
 /**
  * Follows the outputs of the command to its end. A cut link neither ends the command nor repeats a
- * byte: the next connection goes on at the offsets.
+ * byte: the next connection continues at the offsets.
  */
 export async function follow(following: Following): Promise<CommandEnd> {
   const { clock, signal, onCut, onBack } = following;

@@ -1,6 +1,6 @@
-/** What the follower on the instance sends; see supervisor.ts. */
+/** The frames that the follower on the instance sends; see supervisor.ts. */
 export interface FrameListener {
-  /** Bytes of one output. The next are read once these are written. */
+  /** Bytes of one output. The next are read only after these are written. */
   onBytes(from: 'out' | 'err', bytes: Uint8Array): Promise<void>;
 }
 
@@ -9,11 +9,11 @@ export interface CommandEnd {
   readonly exitCode: number | undefined;
 }
 
-/** Longer lines come from no follower. */
+/** A follower sends no longer lines. */
 const LONGEST_LINE = 100;
 
 /**
- * Reads frames until the command's end, or undefined if the stream ended before.
+ * Reads frames until the command's end; undefined if the stream ends first.
  *
  * @throws RangeError for a stream that is not a follower's.
  */

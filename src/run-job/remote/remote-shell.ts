@@ -4,13 +4,13 @@ import { batchSsh, type SshOptions } from '../../reach/ssh-argv.ts';
 import { notStarted } from '../../reach/ssh-process.ts';
 import type { SshEndpoint } from '../../watch/ssh-endpoint.ts';
 
-/** Exit code of ssh itself. A remote command may end with it too. */
+/** ssh's own exit code. A remote command may also end with it. */
 export const SSH_FAILED = 255;
 
-/** Characters of an output that are kept for an error or a short result. */
+/** Characters of an output that are kept, for an error or a short result. */
 const KEPT = 8_000;
 
-/** What a short script printed. */
+/** The output of a short script. */
 export interface Printed {
   readonly code: number;
   readonly stdout: string;
@@ -19,7 +19,7 @@ export interface Printed {
 
 /** Runs scripts for `sh` on an instance, each over an SSH connection of its own. */
 export interface RemoteShell {
-  /** Starts a script. It ends with the signal. Throws CliError if there is no ssh. */
+  /** Starts a script. It ends with the signal. Throws CliError if ssh is missing. */
   start(script: string, args: readonly string[], signal: AbortSignal): Promise<Piped>;
   /** Runs a short script to its end; `input` is its stdin. Throws the signal's reason. */
   run(script: string, input: string, signal: AbortSignal): Promise<Printed>;
@@ -41,7 +41,7 @@ export function createRemoteShell(
     signal: AbortSignal,
   ): Promise<Piped> {
     signal.throwIfAborted();
-    // The login shell may be any. `exec` leaves no second process between sshd and sh.
+    // Any login shell must parse this. `exec` leaves no second process between sshd and sh.
     const line = ['exec', 'sh', '-c', ...[script, 'sh', ...args].map(shQuoted)].join(' ');
     const running = await startPiped({
       file,

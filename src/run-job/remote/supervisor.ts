@@ -1,24 +1,24 @@
 import { shQuoted } from './remote-shell.ts';
 
-// Everything of a job lies in one folder of the user's home on the instance. The scripts are plain
-// POSIX sh: dash and busybox run them too.
+// A job uses one folder in the user's home on the instance. The scripts are plain POSIX sh: dash and
+// busybox run them too.
 //
-//   work/     where the command runs, and what --sync copies
-//   started/  made by whoever starts the command, so that it starts once
+//   work/     the files of --sync, and the command's working folder
+//   started/  made by the first request to start the command, so that it starts once
 //   pid       the supervisor, which leads the process group of the command
-//   out, err  what the command printed
+//   out, err  the command's output
 //   exit      its exit code, written last
 
 export const FOLDER = 'gpucloud-run';
 export const WORK = `${FOLDER}/work`;
 
-/** What a script prints first. A login shell may print before it. */
+/** The first line of a script's own output. A login shell may print before it. */
 export const STARTED = 'gpucloud-run started';
 export const FOLLOWING = 'gpucloud-run follows';
 
 /**
- * Stores the supervisor from stdin and becomes it. A file that is replaced by a rename stays whole
- * for a supervisor that still reads it.
+ * Stores the supervisor from stdin, then runs it. A rename replaces the file, so a supervisor that
+ * still reads the old one keeps it whole.
  */
 export const START = `umask 077
 mkdir -p ${WORK} && cd ${FOLDER} && cat >supervise.$$ && mv supervise.$$ supervise && exec sh supervise`;
@@ -43,7 +43,7 @@ echo $? >exit.new; mv exit.new exit
 /**
  * Prints both outputs from two byte offsets on, in frames: \`o COUNT\` or \`e COUNT\` and a line end,
  * then so many bytes. \`x CODE\` is the last line, or \`x lost\` if the supervisor is gone and left no
- * exit code. A dot every few seconds tells a cut link from a quiet command.
+ * exit code. A dot every few seconds shows that a quiet command's link is alive.
  *
  * dd skips whole blocks of a file without reading them, in busybox too.
  */
@@ -74,10 +74,12 @@ while :; do
   sleep 0.2 2>/dev/null || sleep 1
 done`;
 
-/** Sends the command SIGINT, as Ctrl-C does. Without a group of its own, the supervisor alone gets it. */
+/**
+ * Sends the command SIGINT, as Ctrl-C does. Without a process group, only the supervisor gets it.
+ */
 export const INTERRUPT = `cd ${FOLDER} && p=$(cat pid) && { kill -s INT -- "-$p" 2>/dev/null || kill -s INT "$p"; }`;
 
-/** Prints whether the command was started, and what this instance has for a copy. */
+/** Prints whether the command was started, and which copy tools this instance has. */
 export const PROBE = `[ -d ${FOLDER}/started ] && echo gpucloud-run started
 command -v rsync >/dev/null 2>&1 && echo gpucloud-run rsync
 echo gpucloud-run ready`;

@@ -157,7 +157,7 @@ describe('instances create asks for what is missing', () => {
       ...['box', 'another', 'twin', 'a b', 'RTX 4090', 'none', '1', 'none', RENT_IT],
     );
     expect(code, stderr).toBe(0);
-    expect(stderr).toContain('several offers are called that: give an ID');
+    expect(stderr).toContain('several offers have that name: use an ID');
     expect(stderr).toContain('an id holds letters');
     expect(await instances()).toMatchObject([{ name: 'box', offer: { name: 'RTX 4090' } }]);
   });
@@ -165,7 +165,7 @@ describe('instances create asks for what is missing', () => {
   test('rents nothing if the user leaves at the end', async () => {
     const { code, stdout, stderr } = await answered(
       ['instances', 'create', 'box'],
-      ...['1', '1', '', '1', '1', 'leave'],
+      ...['1', '1', '', '1', '1', 'cancel'],
     );
     expect({ code, stdout }).toEqual({ code: 130, stdout: '' });
     expect(stderr).toMatch(/Cancelled\. Nothing was rented\.\n$/);
@@ -210,7 +210,7 @@ describe('after the last answer', () => {
       columns: 300,
       typedAhead: true,
       env: { TERM: 'dumb' },
-      stdin: ['card', 'no key', '1', 'leave'].map((line) => `${line}\n`).join(''),
+      stdin: ['card', 'no key', '1', 'cancel'].map((line) => `${line}\n`).join(''),
     });
     expect(stderr.replace(/\s+/g, ' ')).toContain(
       isShort

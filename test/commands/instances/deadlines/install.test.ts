@@ -106,7 +106,7 @@ describe('reap --install', () => {
     const { code, stderr } = await cli([...REAP, '--install', '--json']);
     expect(code).toBe(1);
     expect(errorOf(stderr).message).toBe(
-      'Installed, but deadlines are not enforced: the scheduled run failed: The keyring is locked.',
+      'Scheduled, but deadlines are not enforced: the scheduled run failed: The keyring is locked.',
     );
     expect((await cli([...CREATE, '--terminate-after', '4h'])).code).toBe(2);
   });
@@ -152,7 +152,7 @@ describe('reap --install', () => {
     program('crontab', 'echo "You are not allowed to use this program" >&2; exit 1');
     const { code, stderr } = await cli([...REAP, '--install']);
     expect(code).toBe(2);
-    expect(stderr).toContain('No scheduler was found');
+    expect(stderr).toContain('Found no scheduler');
   });
 
   test('loses no line of a crontab that becomes unreadable', async () => {
