@@ -175,7 +175,7 @@ export async function startPiped(
   const ended = new Promise<number>((resolve) => {
     child.once('close', (code, signal) => resolve(exitCode(code, signal)));
   });
-  // One that ends without reading is told by its exit code.
+  // If the program ends without reading, its exit code reports the reason.
   child.stdin.on('error', () => undefined);
   await once(child, 'spawn');
   return {

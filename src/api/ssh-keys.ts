@@ -61,7 +61,7 @@ function add(call: Call, body: AddSshKeyBody): Promise<SshKey> {
   });
 }
 
-/** What identifies a public key: `TYPE BLOB`, without the comment. */
+/** The identity of a public key: `TYPE BLOB`, without the comment. */
 function typeAndBlob(publicKey: string): string {
   return publicKey.trim().split(/\s+/).slice(0, 2).join(' ');
 }

@@ -1,6 +1,6 @@
 import type { NameRecord } from './file.ts';
 
-/** What a name is for. */
+/** The kind of thing that a name stands for. */
 export type Kind = 'offer' | 'image';
 
 export const KINDS: readonly Kind[] = ['offer', 'image'];
@@ -8,7 +8,7 @@ export const KINDS: readonly Kind[] = ['offer', 'image'];
 /** How a name came to be known: by hand, from an instance that was read, as a part of the sandbox. */
 export type Source = 'added' | 'seen' | 'sandbox';
 
-/** What this computer knows about one offer or base image of a service. */
+/** The known facts about one offer or base image of a service. */
 export interface CatalogEntry {
   readonly kind: Kind;
   readonly id: string;
@@ -31,7 +31,7 @@ export interface CatalogEntry {
   readonly sources: readonly Source[];
 }
 
-/** What the sandbox knows of itself. */
+/** The sandbox's facts about itself. */
 export interface BuiltIn {
   readonly offers: readonly {
     readonly id: string;

@@ -26,7 +26,7 @@ const fileSchema = lazy(() => {
 
 /** catalog.json: the offers and images of every service. */
 export type CatalogFile = z.infer<ReturnType<typeof fileSchema>>;
-/** What it holds of one offer or image of one service. */
+/** The stored facts about one offer or image of one service. */
 export type NameRecord = CatalogFile['names'][number];
 
 /** A missing file holds no names. Throws CliError('storage') for one that can't be used. */

@@ -26,7 +26,7 @@ interface CatalogSettings {
   readonly file: string;
   /** Whose names these are: the base URL, or `sandbox`. */
   readonly service: string;
-  /** What the sandbox knows of itself. */
+  /** The sandbox's facts about itself. */
   readonly builtIn?: () => Promise<BuiltIn>;
   readonly clock: Clock;
   warn(text: string): void;

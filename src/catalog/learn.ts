@@ -24,7 +24,7 @@ export interface SeenInstance {
     | undefined;
 }
 
-/** What one instance teaches of one offer or image. */
+/** The facts that one instance shows about an offer or image. */
 export interface Lesson {
   readonly kind: Kind;
   readonly id: string;

@@ -29,7 +29,7 @@ export type Completes =
 /** Keyed by an argument's name (`name`) or a flag (`--for`). */
 type CompletesMap = Readonly<Record<string, Completes>>;
 
-/** What the framework knows about a command besides commander. */
+/** The framework's data about a command besides commander's. */
 export interface About {
   /** The layout of the result, for `--columns`, `--sort`, help and completion. */
   view?: View<unknown>;

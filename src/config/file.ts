@@ -1,6 +1,6 @@
 import { SANDBOX } from './names.ts';
 
-/** Limits that refuse a request before it is sent: against mistakes, not against an attacker. */
+/** Limits that refuse a request before it is sent: against mistakes, not attackers. */
 export interface Guards {
   max_instances?: number;
   /** Roubles per hour of all instances together, a decimal. */
@@ -8,47 +8,46 @@ export interface Guards {
   require_deadline?: boolean;
 }
 
-/** One profile of config.json. Fields that a newer version wrote are there too, and are kept. */
+/** One profile of config.json. Keeps fields that a newer version wrote. */
 export interface Profile {
   base_url: string;
-  /** The key as it is sent. Where a key is, is told by {@link keyPlace} alone. */
+  /** The key itself. Only {@link keyPlace} determines where a key is stored. */
   api_key?: string;
   /** The account of the system's keyring that holds the key. */
   keyring?: string;
   /** The words of the command that prints the key. */
   key_command?: string[];
-  /** Whose key it is, as GET /users/me said at login. */
+  /** The key's account, from GET /users/me at login. */
   account?: { id: string; email?: string | null; name?: string | null };
   guards?: Guards;
 }
 
 /** The content of config.json, in the names of the file. */
 export interface ConfigFile {
-  /** The profile for commands that name none; `sandbox` may stand here. */
+  /** The profile of commands that name none; may be `sandbox`. */
   current?: string;
   profiles: Record<string, Profile>;
 }
 
-/** A file as it is before the first login. */
+/** The content of a new file. */
 export function emptyFile(): ConfigFile {
   return { profiles: ownNamesOnly({}) };
 }
 
-/** The profile of that name, never something that objects inherit (`constructor`). */
+/** The profile with that name, never an inherited property (`constructor`). */
 export function profileOf(file: ConfigFile, name: string): Profile | undefined {
   return Object.hasOwn(file.profiles, name) ? file.profiles[name] : undefined;
 }
 
-/** Every name that `--profile` takes: those of the file in order, then the built-in one. */
+/** Every name that `--profile` accepts: those of the file in order, then the built-in one. */
 export function profileNames(file: ConfigFile): string[] {
   const names = Object.keys(file.profiles).filter((name) => name !== SANDBOX);
   return [...names.sort(), SANDBOX];
 }
 
 /**
- * The file with the profile added, or put in place of the one of that name. A field that is left
- * out of `profile` is gone afterwards, so that no account outlives its key. Guards, and fields that
- * only a newer version knows, stay.
+ * The file with the profile added or replaced. Drops every field that `profile` lacks, so no
+ * account outlives its key. Guards and fields of a newer version stay.
  */
 export function withProfile(file: ConfigFile, name: string, profile: Profile): ConfigFile {
   const { base_url, api_key, keyring, key_command, account, ...unknown } = profileOf(
@@ -61,7 +60,7 @@ export function withProfile(file: ConfigFile, name: string, profile: Profile): C
   };
 }
 
-/** The file without the profile, and without a `current` that named it. */
+/** The file without the profile, and without a `current` that names it. */
 export function withoutProfile(file: ConfigFile, name: string): ConfigFile {
   const { current, ...rest } = file;
   const entries = Object.entries(file.profiles).filter(([other]) => other !== name);
@@ -72,7 +71,7 @@ export function withoutProfile(file: ConfigFile, name: string): ConfigFile {
   };
 }
 
-/** The same profiles in an object that inherits nothing, so that `profiles[name]` is safe too. */
+/** The same profiles in an object without a prototype, so that `profiles[name]` is safe too. */
 export function ownNamesOnly(profiles: Record<string, Profile>): Record<string, Profile> {
   return Object.assign(Object.create(null), profiles);
 }

@@ -83,7 +83,7 @@ export function namedHome(env: Environment, platform: string): string | undefine
 interface Place {
   /** A variable that names the base; none is called ''. */
   readonly variable: string;
-  /** The base below the home folder, where the variable is not set. */
+  /** The base below the home folder, if the variable is not set. */
   readonly base: readonly string[];
   readonly parts: readonly string[];
 }

@@ -16,14 +16,14 @@ export interface NewKey {
 }
 
 export interface KeptKey {
-  /** The config file as it is now. */
+  /** The current config file. */
   readonly file: ConfigFile;
   readonly place: KeyPlace;
-  /** Why the keyring did not store the key, if it is in the file for that reason. */
+  /** Why the keyring did not store the key, if the file did instead. */
   readonly noKeyring?: CliError;
 }
 
-/** What storing a key needs; a Context has all of it. */
+/** The dependencies for storing a key; a Context has all of them. */
 interface KeyStores {
   config(): Promise<Config>;
   keys(): Promise<Keys>;

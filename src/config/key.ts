@@ -12,7 +12,9 @@ export type KeyPlace =
 export const STORES = ['keyring', 'file', 'command'] as const;
 export type Store = (typeof STORES)[number];
 
-/** The only place that reads where a profile's key is; undefined without a key. */
+/**
+ * Reads where a profile's key is stored; undefined without a key. Nothing else reads these fields.
+ */
 export function keyPlace(profile: Profile | undefined): KeyPlace | undefined {
   const { api_key: key, keyring: entry, key_command: argv }: Partial<Profile> = profile ?? {};
   if (key !== undefined) return { kind: 'file', key };
@@ -20,7 +22,7 @@ export function keyPlace(profile: Profile | undefined): KeyPlace | undefined {
   return argv === undefined ? undefined : { kind: 'command', argv };
 }
 
-/** The fields of a profile that say where its key is. */
+/** The profile fields that locate its key. */
 export function keyFields(
   place: KeyPlace | undefined,
 ): Pick<Profile, 'api_key' | 'keyring' | 'key_command'> {

@@ -2,7 +2,7 @@ import { faultOf } from '../files/error-code.ts';
 import type { Start } from '../programs.ts';
 
 interface Keyring {
-  /** Returns undefined without such an entry. Throws {@link NoKeyring}. */
+  /** Returns undefined if the entry is missing. Throws {@link NoKeyring}. */
   get(entry: string): Promise<string | undefined>;
   /** Stores the key and reads it back. Throws {@link NoKeyring}. */
   set(entry: string, key: string): Promise<void>;
@@ -16,14 +16,14 @@ export class NoKeyring extends Error {}
 /** The service name of our keyring entries. */
 export const SERVICE = 'gpucloud';
 
-/** Milliseconds. A keyring that shows a window of its own may take longer than a command can. */
+/** Milliseconds. A keyring with its own window may take longer than a command can wait. */
 const PATIENCE = 3_000;
 
 type Question =
   | { readonly op: 'get' | 'delete'; readonly account: string }
   | { readonly op: 'set'; readonly account: string; readonly key: string };
 
-/** Asks through a separate process (see src/keyring.ts), which is ended after three seconds. */
+/** Starts a separate process (see src/keyring.ts), which is ended after three seconds. */
 export function openKeyring(
   helper: (() => { file: string; args: readonly string[] }) | undefined,
   start: Start,

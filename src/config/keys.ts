@@ -35,7 +35,7 @@ export function openKeys({ helper, start, stop, complain }: KeysSettings): Keys 
   const keyring = openKeyring(helper, start);
   const printed = new Map<string, Promise<string>>();
 
-  /** Once in a run: it may ask for a passphrase or a touch. */
+  /** Runs at most once: it may require a passphrase or a touch. */
   function print(profile: string, argv: readonly string[]): Promise<string> {
     const command = JSON.stringify(argv);
     const key =
@@ -61,7 +61,7 @@ export function openKeys({ helper, start, stop, complain }: KeysSettings): Keys 
       const entry = `${profile} ${randomUUID().slice(0, 8)}`;
       await orExplain(
         keyring.set(entry, key).catch((error: unknown) => {
-          // Ctrl-C ended its program; that is not a keyring fault that the file would make up for.
+          // Ctrl-C ended its program; that is not a keyring fault, so don't fall back to the file.
           stop.throwIfAborted();
           throw error;
         }),

@@ -1,6 +1,6 @@
 import { broken, kept, type Verdict } from '../rules/rule.ts';
 
-/** The built-in profile: it serves itself, and is in no file. */
+/** The built-in profile: it has its own service, and is in no file. */
 export const SANDBOX = 'sandbox';
 
 /**

@@ -5,7 +5,7 @@ import { type ConfigFile, type Profile, profileNames, profileOf } from './file.t
 import { type KeyPlace, keyPlace } from './key.ts';
 import { SANDBOX } from './names.ts';
 
-/** A value with where it came from, so that errors and `doctor` can say so. */
+/** A value and its source, which errors and `doctor` show. */
 export interface Sourced<T> {
   readonly value: T;
   readonly source: 'flag' | 'environment' | 'profile' | 'default';
@@ -15,7 +15,7 @@ export interface Sourced<T> {
 export interface Settings {
   /** The active profile; undefined if there is none and none was requested. */
   readonly profile: Sourced<string> | undefined;
-  /** The built-in profile `sandbox`, which serves itself: it has no base URL and no key. */
+  /** The built-in profile `sandbox` with its own service: it has no base URL and no key. */
   readonly sandbox: boolean;
   readonly baseUrl: Sourced<string> | undefined;
   readonly apiKey: Sourced<string> | undefined;
@@ -25,7 +25,7 @@ export interface Settings {
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** The global flags that matter here, as given. */
+/** The global flags used here, as given. */
 export interface SettingsFlags {
   readonly profile?: string;
   readonly baseUrl?: string;
@@ -61,15 +61,15 @@ export function withKey(
 }
 
 /**
- * What is in force: flag > environment > profile. An empty variable counts as not set. What is set
- * nowhere is undefined, and no default is made up: the document names no address of the service.
+ * The active settings: flag > environment > profile. An empty variable counts as not set. There are
+ * no defaults: the document names no address of the service.
  *
- * A stored key belongs to its base URL and goes to no other. The account is the profile's, so it is
- * known only while the profile's key is in force.
+ * A stored key is only sent to its own base URL. The account is the profile's, so it is known only
+ * while the profile's key is active.
  *
- * Throws CliError('usage') for a profile that does not exist, a flag or variable against its rule,
- * a stored key with another base URL, and `sandbox` with an address; CliError('storage') for a
- * stored address against its rule. No message holds a key.
+ * Throws CliError('usage') for a missing profile, an invalid flag or variable, a stored key with
+ * another base URL, and `sandbox` with an address; CliError('storage') for an invalid stored
+ * address. No message contains a key.
  */
 export function resolveSettings(
   flags: SettingsFlags,
@@ -99,7 +99,7 @@ export function resolveSettings(
   const isOwn = mine?.kind === 'file' && fromEnvironment?.value === mine.key;
   return {
     settings: {
-      // A current profile of which nothing is used is not active: its name would mislead.
+      // An unused current profile is not active: its name would mislead.
       profile: chosen?.source === 'profile' && !atHome ? undefined : chosen,
       sandbox: false,
       baseUrl: base,
@@ -139,8 +139,8 @@ function givenBaseUrl(flags: SettingsFlags, env: Environment): Sourced<string> |
 }
 
 /**
- * Whether the sandbox stays in force beside an address. What is named at a higher rank wins; two
- * names of the same rank, or an address for a sandbox that was asked for, contradict each other.
+ * Whether the sandbox stays active despite an address. The higher rank wins; two values of the same
+ * rank contradict each other, and so do an address flag and a requested sandbox.
  *
  * | sandbox from      | --base-url | GPUCLOUD_BASE_URL |
  * |-------------------|------------|-------------------|
@@ -148,7 +148,7 @@ function givenBaseUrl(flags: SettingsFlags, env: Environment): Sourced<string> |
  * | GPUCLOUD_PROFILE  | error      | error             |
  * | `current`         | address    | address           |
  *
- * A key alone never moves it: it names no service.
+ * A key alone never deactivates it: it names no service.
  */
 function sandboxHolds(sandbox: Sourced<string>, given: Sourced<string> | undefined): boolean {
   if (given === undefined || (sandbox.source === 'flag' && given.source === 'environment')) {
@@ -242,7 +242,7 @@ function strayKey(name: string, given: Sourced<string> | undefined): CliError {
 }
 
 function brokenProfile(name: string, part: string, rule: string): CliError {
-  return new CliError('storage', `the ${part} kept in profile "${name}" can't be used: ${rule}`, {
+  return new CliError('storage', `the ${part} in profile "${name}" can't be used: ${rule}`, {
     hint: `replace it: gpucloud login --profile ${name}`,
     resource: name,
   });

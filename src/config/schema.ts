@@ -32,12 +32,12 @@ const fileSchema = lazy(() =>
 );
 
 /**
- * Where a value that should be a config file is not one: `profiles.work.base_url`, `the whole`;
- * undefined when it is one.
+ * Returns the invalid part of a config file: `profiles.work.base_url`, `the whole`; undefined if it
+ * is valid.
  *
- * The schemas only judge, and the value itself is used: zod drops a key named `__proto__` from
- * what it returns, which a later save would then lose. For the same reason each profile is judged
- * by itself. The answer holds no value of the file, since that may be a key.
+ * The schemas only validate: zod drops a key named `__proto__` from its result, so a later save
+ * would lose it. For the same reason each profile is validated by itself. The result contains no
+ * value of the file, since that may be a key.
  */
 export function wrongPart(value: unknown): string | undefined {
   const whole = fileSchema().safeParse(value);

@@ -117,8 +117,8 @@ function parseConfig(path: string, text: string): ConfigFile {
 }
 
 /**
- * On a full disk conf can leave half of the JSON and return normally. So the previous file is kept
- * under another name until what was written has been read back.
+ * On a full disk, conf can write half of the JSON and return normally. So the previous file is kept
+ * under another name until the new content has been read back.
  */
 async function save(target: string, after: ConfigFile): Promise<ConfigFile> {
   const previous = `${target}.previous`;
@@ -148,7 +148,7 @@ function restore(target: string, previous: string, existed: boolean): void {
     if (existed) renameSync(previous, target);
     else rmSync(target, { force: true });
   } catch (error) {
-    // It was not there yet, so nothing had been written over.
+    // The file is new, so nothing was overwritten.
     if (errorCode(error) !== 'ENOENT') throw notSaved(target, meaning(error), error);
   }
   removeLeftovers(target);
@@ -184,8 +184,8 @@ async function writableTarget(path: string): Promise<string> {
 }
 
 /**
- * Runs `work` under the file's lock. What `work` throws comes out as it is.
- * Throws CliError('storage') when the lock can't be had.
+ * Runs `work` under the file's lock and passes on its errors. Throws CliError('storage') if the
+ * lock is unavailable.
  */
 export async function locked<T>(
   target: string,
@@ -228,7 +228,7 @@ function meaning(error: unknown): string {
   return code === undefined ? 'an unexpected error' : (MEANINGS[code] ?? code);
 }
 
-/** A file that is left as it is, because this program would not write it so. */
+/** An invalid file, left unchanged. */
 function unusable(path: string, what: string, cause?: unknown): CliError {
   return new CliError('storage', `${path}: ${what}. It was not changed.`, {
     hint: 'correct the file, or move it away and run: gpucloud login',
@@ -237,10 +237,10 @@ function unusable(path: string, what: string, cause?: unknown): CliError {
   });
 }
 
-/** A change that is not on disk; the previous content still is. */
+/** The change is not on disk; the previous content still is. */
 function notSaved(path: string, what: string, cause?: unknown): CliError {
   return new CliError('storage', `${path}: the change was not saved: ${what}`, {
-    hint: 'the settings are as they were before; GPUCLOUD_CONFIG_DIR names another folder',
+    hint: 'the settings are unchanged; GPUCLOUD_CONFIG_DIR selects another folder',
     resource: path,
     cause,
   });

@@ -13,7 +13,7 @@ import type { Prompts } from '../prompts/prompts.ts';
 import type { Sandbox } from '../sandbox/index.ts';
 import type { ServiceClock } from './service-clock.ts';
 
-/** What the process provides to a run. `main.ts` and the test harness each create one. */
+/** The process's side of a run. `main.ts` and the test harness each create one. */
 export interface Host {
   readonly stdin: Readable & { isTTY?: boolean };
   readonly stdout: Writable & { isTTY?: boolean; columns?: number; rows?: number };

@@ -8,7 +8,7 @@ export interface MarkedKey {
   readonly in_use: boolean | null;
 }
 
-/** Of several prefixes that fit, one that is longer than the others is the key's own. */
+/** If several prefixes match, a single longest one is the key's own. */
 export async function marked(keys: readonly ApiKey[], context: Context): Promise<MarkedKey[]> {
   const inUse = await keyInUse(context);
   const lengths = keys.map((key) => fittingLength(key, inUse));

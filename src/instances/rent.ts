@@ -59,7 +59,7 @@ export async function rent(
   }
 }
 
-/** What the response has shown so far. */
+/** The facts that the response has shown so far. */
 interface Seen {
   /** ID of the new instance; it is on disk unless the disk failed. */
   id?: string;

@@ -88,7 +88,7 @@ export interface Known {
   readonly inFlight: readonly OpenRequest[];
 }
 
-/** What a response shows about an instance. */
+/** The facts that a response shows about an instance. */
 export interface Observation {
   readonly id: string;
   readonly status: string;
@@ -99,7 +99,7 @@ export interface Observation {
   readonly terminated_at?: string | null | undefined;
 }
 
-/** What a response shows of a drive. */
+/** The facts that a response shows about a drive. */
 export interface DriveObservation {
   readonly id: string;
   readonly status?: string | null | undefined;
@@ -107,7 +107,7 @@ export interface DriveObservation {
   readonly created_at?: string | null | undefined;
 }
 
-/** What is remembered of a drive. Prices are roubles per hour, times the service's in ISO 8601. */
+/** The stored facts about a drive. Prices are roubles per hour, times the service's in ISO 8601. */
 export interface KnownDrive {
   readonly id: string;
   readonly created_at: string | null;
@@ -158,13 +158,13 @@ export interface Journal {
   unfinished(): Promise<readonly string[]>;
   /** The deadlines of instances that are neither terminated nor untracked. */
   deadlines(): Promise<readonly Deadline[]>;
-  /** Runs `work` with the deadline that the instance has now. Nobody changes it before it ends. */
+  /** Runs `work` with the instance's current deadline, which can't change until `work` ends. */
   withDeadline<T>(id: string, work: (held: HeldDeadline) => Promise<T>): Promise<T>;
   /** The drives that were ever seen here. */
   drives(): Promise<readonly KnownDrive[]>;
   /**
-   * Keeps what was seen of drives at a time of the service (ISO 8601). `whole`: it is the whole
-   * list, so that others are gone. Keeps nothing while the account is not known.
+   * Stores drives as seen at a time of the service (ISO 8601). `whole`: the list is complete, so
+   * missing drives are gone. Stores nothing while the account is unknown.
    */
   observeDrives(
     seen: readonly DriveObservation[],

@@ -57,7 +57,7 @@ const schemas = lazy(() => {
       version: z.literal(1),
       id: text,
       created_at: z.nullable(text),
-      /** Roubles per hour, as of the others. */
+      /** Roubles per hour, like the others. */
       price: z.nullable(text),
       /** The highest earlier price, and when a lower one was first seen. */
       before: z.nullable(z.looseObject({ price: text, until: text })),
@@ -82,7 +82,7 @@ const schemas = lazy(() => {
       every: z.number(),
       /** By this computer's clock: the last run that reached the service with its key. */
       at: z.nullable(time),
-      /** Of a later run that did not. */
+      /** Set if a later run did not reach it. */
       failure: z.optional(z.looseObject({ at: time, message: text })),
     }),
     key: z.looseObject({ version: z.literal(1), account: text }),

@@ -87,7 +87,7 @@ export function openStore(settings: JournalSettings): Store {
       return found;
     });
 
-  /** The process of a settled request ended before it could do this. */
+  /** Finishes this for a settled request whose process ended before. */
   async function finish(request: KeptRequest, instance: KeptInstance | undefined): Promise<void> {
     try {
       if (instance?.place === 'instances') {

@@ -20,7 +20,7 @@ export interface CheckedCharges extends Window {
   readonly atMost: Money;
   /** The charges above that, or zero. */
   readonly unexplained: Money;
-  /** First those of which no known price is the amount, the largest sum first. */
+  /** Groups whose amount is no known price come first, then the largest sum first. */
   readonly groups: readonly ChargeGroup[];
 }
 
@@ -65,7 +65,7 @@ export function archivedCharge(last: Snapshot): Chargeable {
   };
 }
 
-/** With what is remembered of it here: the service shows its present price alone. */
+/** Adds stored facts about the drive: the service shows only the current price. */
 export function driveCharge(drive: Drive, known: KnownDrive | undefined): Chargeable {
   return {
     kind: 'drive',
@@ -76,7 +76,7 @@ export function driveCharge(drive: Drive, known: KnownDrive | undefined): Charge
   };
 }
 
-/** Of a deleted drive. */
+/** Sets the end of a deleted drive. */
 export function goneCharge(known: KnownDrive): Chargeable {
   return {
     kind: 'drive',
@@ -96,7 +96,7 @@ function remembered(known: KnownDrive | undefined): Pick<Chargeable, 'before' | 
 }
 
 const HOUR = 3_600_000;
-/** In hours: a long window shows small charges, a short one shows new ones. */
+/** In hours: a long window reveals small charges, a short one new ones. */
 const WINDOWS = [24, 3] as const;
 export const LONGEST_WINDOW = WINDOWS[0] * HOUR;
 
@@ -168,7 +168,7 @@ function explainedBy(
     const debt = debtOf(one, window, toppedUp);
     const time = timeIn(window, one) + debt;
     if (time === 0) continue;
-    // A debt may be older than the last change of the price.
+    // A debt may predate the last change of the price.
     const amount = highestPrice(one, debt > 0 ? 0 : window.from - HOUR);
     if (amount === undefined) return undefined;
     most = most.plus(amount.times(time));
@@ -185,7 +185,7 @@ function timeIn(window: Window, { from, to }: Chargeable): number {
   return Math.max(0, end - start) + HOUR;
 }
 
-/** Of a drive whose creation is unknown: it is deleted after 7 days without payment. */
+/** Lifetime of a drive whose creation is unknown: it is deleted after 7 days without payment. */
 const SUSPENDED = 168 * HOUR;
 
 /**

@@ -9,7 +9,7 @@ import { hoursText, runwayOf } from './runway.ts';
 export type MoneyFacts = ReturnType<typeof moneyFacts>;
 
 const HOUR = 3_600_000;
-/** Hours in a day, and in the 30 days that stand for a month. */
+/** Hours in a day, and in a month of 30 days. */
 const HOURS = { day: 24, month: 720 } as const;
 
 /** An account's costs, and how long its balance lasts. */

@@ -13,7 +13,7 @@ import { instanceStatus, isTerminated } from '../rules/statuses.ts';
 /** Milliseconds by which the Date header may lag behind event times: it has whole seconds. */
 const SLACK = 2000;
 
-/** Asks before terminating, then reports what came back. */
+/** Asks before terminating, then reports the refund. */
 export function termination(context: Context) {
   const started = context.clock.now();
   const shown = new Map<string, Instance>();

@@ -6,7 +6,7 @@ export interface Copy {
   /** Paths here, or paths on the instance, by `from`. */
   readonly sources: readonly string[];
   readonly target: string;
-  /** Where the sources are. */
+  /** The side that holds the sources. */
   readonly from: 'here' | 'instance';
 }
 

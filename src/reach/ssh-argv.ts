@@ -1,9 +1,9 @@
 import type { SshEndpoint } from '../watch/ssh-endpoint.ts';
 import type { Copy } from './copy.ts';
 
-/** How the system's ssh is called. */
+/** How to call the system's ssh. */
 export interface SshOptions {
-  /** Our own file of host keys, so that the user's is left alone. */
+  /** Our own file of host keys; the user's stays untouched. */
   readonly knownHosts: string;
   /** A private key file. Without it, ssh chooses among the user's keys. */
   readonly identity?: string | undefined;
@@ -43,7 +43,7 @@ function asOptions(options: readonly string[]): string[] {
   return options.flatMap((option) => ['-o', option]);
 }
 
-/** Nothing after `--` is read as an option, not even the remote command's own words. */
+/** Nothing after `--` is read as an option, not even the words of the remote command. */
 function destination({ user, host, port }: SshEndpoint): string[] {
   return ['-p', String(port), '--', `${user}@${host}`];
 }

@@ -60,7 +60,7 @@ export async function startSsh(
   };
 }
 
-/** What `-v` adds to what ssh prints without it. */
+/** Lines that only `-v` makes ssh print. */
 function isLog(line: string): boolean {
   return /^(?:debug[123]: |OpenSSH_|Authenticated to |Transferred: |Bytes per second: )/.test(line);
 }

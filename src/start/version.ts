@@ -3,8 +3,8 @@ import { fstatSync, writeSync } from 'node:fs';
 declare const GPUCLOUD_VERSION: string;
 
 /**
- * Prints the version if nothing else is asked for. Returns whether everything was written. If not, the
- * program tries again and reports the fault.
+ * Prints the version if nothing else is requested. Returns whether everything was written. If not,
+ * the program tries again and reports the fault.
  */
 export function printedVersion([only, ...more]: readonly string[]): boolean {
   if (more.length > 0 || (only !== '--version' && only !== '-V')) return false;

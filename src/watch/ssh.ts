@@ -19,7 +19,7 @@ export function answersSsh(
   return new Promise((resolve) => {
     let heard = '';
     const socket = connect({ host, port });
-    // Of the total: name resolution and a slow instance take time too.
+    // Part of the total: name resolution and a slow instance take time too.
     const timer = setTimeout(() => end(false), patience);
     const stop = () => end(false);
     const end = (answers: boolean) => {

@@ -3,24 +3,24 @@ import type { CliError } from '../errors.ts';
 /** Consecutive proxy or sign-in pages after which the fault is permanent. */
 const ODD_RESPONSES = 5;
 
-/** What was there is gone when this many responses in a row say so. */
+/** This many 404 responses in a row mean that a resource is gone. */
 const GONE_RESPONSES = 2;
 
 /**
- * A longer pause that the service asks for comes between two readings, where it is reported: within
- * a reading the program would be silent.
+ * A longer Retry-After becomes a pause between two reads, where it is reported: within a read, the
+ * program would be silent.
  */
 export const LONGEST_WITHIN_MS = 3_000;
 
-/** Tells faults that waiting may mend from the others, for one thing that is read again and again. */
+/** Distinguishes temporary faults from others, for one resource that is read repeatedly. */
 export interface Transient {
   /**
-   * Whether to read again after this fault. The service may be unreachable, fail, or ask for
-   * patience. For a thing that was there, a few responses in a row may also make no sense, or one
-   * may say that it is not there; before anything was read, that is likelier a slip than an outage.
+   * Whether to read again after this fault. The service may be unreachable, fail, or request a
+   * pause. A resource that was read before may also return a few unreadable responses, or one 404;
+   * before the first read, those are more likely a typing error than an outage.
    */
   passes(error: CliError, wasThere: boolean): boolean;
-  /** A reading succeeded. */
+  /** A read succeeded. */
   mended(): void;
 }
 

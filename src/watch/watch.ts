@@ -8,7 +8,7 @@ import { createOutage } from './outage.ts';
 import { poll, type Turn } from './poll.ts';
 import { LONGEST_WITHIN_MS } from './transient.ts';
 
-/** What a verb with `--watch` reads and shows; see {@link watch}. */
+/** The data and view of a verb with `--watch`; see {@link watch}. */
 interface Watching<T, R> {
   /** Reads once and prints nothing; a thrown fault is shown until a read succeeds. */
   read(options: CallOptions): Promise<T>;

@@ -28,11 +28,11 @@ export interface Operation {
   readonly resource?: string;
   /** Whether a POST is safe to repeat even with an unknown outcome. PATCH and DELETE always are. */
   readonly repeatable?: boolean;
-  /** What may be the case if the outcome is unknown. */
+  /** The possible effects if the outcome is unknown. */
   readonly doubt?: string;
   /** Whether that would bill. */
   readonly bills?: boolean;
-  /** What a 404 means. */
+  /** The meaning of a 404. */
   readonly missing?: string;
   /** Whether a documented 400 is about the resource's state, not the request. */
   readonly needsState?: boolean;

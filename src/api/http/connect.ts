@@ -20,7 +20,7 @@ export class ConnectError extends Error {
   }
 }
 
-/** What https and a proxy need. */
+/** Options for https and a proxy. */
 export interface ConnectParts {
   tls?: Pick<typeof Tls, 'connect' | 'createSecureContext'>;
   http?: typeof httpRequest;
@@ -35,7 +35,7 @@ interface Connector {
 /**
  * Opens sockets to one service, directly or through a proxy's tunnel.
  *
- * @param meanwhile work to do while connecting; it completes before a socket is handed over.
+ * @param meanwhile work to do while connecting; it completes before a socket is returned.
  */
 export function createConnector(
   { tls, http }: ConnectParts,

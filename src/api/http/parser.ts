@@ -17,7 +17,10 @@ const FLAGS = ['wasm-lazy-compilation', 'wasm-dynamic-tiering', 'wasm-tier-up'] 
 /** Compiles undici's parser; later calls do nothing. */
 type CompileParser = () => void;
 
-/** @param nodeVersion as `v20.20.2`; undefined in the executable, whose runtime compiles the same code anew. */
+/**
+ * @param nodeVersion as `v20.20.2`; undefined in the executable, whose runtime compiles the same
+ * code again.
+ */
 export function parserCompiler(nodeVersion: string | undefined): CompileParser {
   if (nodeVersion === undefined) return () => undefined;
   const flags = nodeVersion.startsWith('v20.') ? FLAGS : [];

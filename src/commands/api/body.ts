@@ -44,7 +44,7 @@ export async function styleFor(request: RawRequest, context: Context): Promise<B
 /** A whole body, ready to print. */
 export interface Body {
   readonly text: string;
-  /** What a query searches; undefined if the body is not JSON. */
+  /** The value that a query searches; undefined if the body is not JSON. */
   readonly json?: { readonly value: unknown };
   /** A deeply nested secret could not be masked, so nothing of it is shown. */
   readonly isTooDeep?: true;

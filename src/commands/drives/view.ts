@@ -55,7 +55,7 @@ function suspendedText({ id }: Drive): string {
   return `${SEVEN_DAYS};\nits debt grows until then. Top up the balance, then: gpucloud drives resume ${id}`;
 }
 
-/** What a drive costs, in words: `6.00 ₽ per hour`. A price that can't be read is shown as it is. */
+/** The cost of a drive: `6.00 ₽ per hour`. Returns a price that can't be read unchanged. */
 export function hourly({ price_per_hour: price }: Pick<Drive, 'price_per_hour'>): string {
   if (price === undefined || price === null || price === '') {
     return 'price unknown';

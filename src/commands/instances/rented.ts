@@ -17,7 +17,7 @@ import type { WaitTimes } from '../../watch/flags.ts';
 import { knownSshEndpoint } from '../../watch/ssh-endpoint.ts';
 import { instanceView } from './view.ts';
 
-/** What to wait for before printing the instance. */
+/** The status or `ssh` to wait for before printing the instance. */
 export interface Wait {
   /** A status, or `ssh`; undefined without `--wait`. */
   readonly until: string | undefined;

@@ -7,7 +7,7 @@ import { clean } from '../../rules/clean.ts';
 import { mayBill } from '../../rules/statuses.ts';
 import { sshCommand } from '../../watch/ssh-endpoint.ts';
 
-/** Where an instance contains secrets (design: Secrets). */
+/** The secret fields of an instance (design: Secrets). */
 const SECRETS = ['connection_info.secrets', 'metadata', 'docker_config.env[].value'] as const;
 
 const sections: readonly Section<Instance>[] = [

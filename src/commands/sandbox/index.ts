@@ -200,7 +200,7 @@ function faultLines(): string {
   return lines.map(([name, what]) => `  ${name.padEnd(18)} ${what}`).join('\n');
 }
 
-/** What a reset deletes; undefined if there is nothing of value. */
+/** The things that a reset deletes; undefined if none has value. */
 async function lossOf(sandbox: Sandbox): Promise<string | undefined> {
   try {
     const { instances, drives } = await sandbox.status();

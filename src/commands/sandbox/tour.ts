@@ -12,7 +12,7 @@ import { TOUR, type TourStep } from './tour-steps.ts';
 interface ToldStep {
   readonly title: string;
   readonly command: string;
-  /** What the command prints with `--json`. */
+  /** The output with `--json`. */
   readonly result: unknown;
 }
 

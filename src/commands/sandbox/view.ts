@@ -75,7 +75,7 @@ export const statusView: View<ShownStatus> = {
   sections: statusSections,
 };
 
-/** What a person types for an offer or image. */
+/** The word to type for an offer or image. */
 export type Typed = (one: { readonly id: string; readonly name: string }) => string;
 
 /** Offers and images share too few columns for one table. */

@@ -131,7 +131,7 @@ function firstRows<T>(rows: readonly T[], all: boolean): readonly T[] {
   return all || rows.length <= MOST_ROWS + 1 ? rows : rows.slice(0, MOST_ROWS);
 }
 
-/** What needs attention first, then what bills, then the rest. */
+/** Rows that need attention come first, then those that bill, then the rest. */
 function rank({ status, bills, unread }: InstanceRow): number {
   if (status === 'UNKNOWN') return 0;
   if (['GONE', 'ERROR', 'UNREAD'].includes(status) || unread) return 1;

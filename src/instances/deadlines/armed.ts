@@ -17,7 +17,7 @@ export function isAlive({ at, every }: Heartbeat, now: number): boolean {
   return at !== null && Math.abs(now - Date.parse(at)) < 2 * every;
 }
 
-/** Of the active profile's service; of its account if that is known. */
+/** For the active profile's service, and its account if known. */
 export async function readEnforcement(
   context: Context,
   account: string | undefined,

@@ -91,10 +91,7 @@ export async function makeRequest(
   return { body, offer };
 }
 
-/**
- * Finds every local fault before the prompts start, so that nobody fills in a form and then learns
- * that a flag was wrong.
- */
+/** Finds every local fault before the prompts start, so nobody fills in a form for nothing. */
 export async function checkGiven(
   flags: CreateFlags,
   manifest: CreateInstanceFields,

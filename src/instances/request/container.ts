@@ -24,7 +24,10 @@ export interface ContainerFlags {
   readonly volume?: readonly Volume[] | undefined;
 }
 
-/** What the flags set in `docker_config`, except the image; a field is missing if its flag is. */
+/**
+ * The fields of `docker_config` set by flags, except the image; without its flag, a field is
+ * missing.
+ */
 export type ContainerPatch = NonNullable<CreateInstanceFields['docker_config']>;
 
 /**

@@ -61,7 +61,7 @@ async function livingIn(
 
 type Priced = Pick<OpenRequest, 'max_price' | 'offer_id' | 'source_id'>;
 
-/** What a request may cost per hour: its own limit, or the last price of its offer. */
+/** The highest cost of a request per hour: its own limit, or the last price of its offer. */
 export async function openPrices(journal: Journal, context: Context) {
   const offers = await (await context.catalog()).known();
   return async ({ max_price, offer_id, source_id }: Priced) => {

@@ -4,8 +4,8 @@ import { fileName, textOf } from '../names.ts';
 import { type DeadlineRecord, parseRecord, type RequestRecord } from '../record.ts';
 
 /**
- * A deadline has a file of its own, beside the instance's: every response rewrites what is known of
- * an instance, and may not bring back a deadline that was moved meanwhile.
+ * A deadline is stored in its own file beside the instance's: each response rewrites the instance's
+ * file, and must not restore an earlier deadline.
  */
 export function deadlinePath(folder: string, id: string): string {
   return join(folder, 'deadlines', `${fileName(id)}.json`);
@@ -21,7 +21,7 @@ type KeptDeadline = Pick<DeadlineRecord, 'id' | 'name'> & {
   readonly deadline: string | null | undefined;
 };
 
-/** The deadlines of an account. `spoil` gets the path of each torn one. */
+/** The deadlines of an account. Calls `spoil` with the path of each torn one. */
 export async function deadlinesIn(
   folder: string,
   spoil: (path: string) => void,
@@ -46,7 +46,7 @@ export async function writeDeadline(
   await writeRecord(deadlinePath(folder, id), record);
 }
 
-/** Gives an instance the deadline of its request, unless `expire` has set another one. */
+/** Sets an instance's deadline from its request, unless `expire` has set another one. */
 export async function inheritDeadline(
   folder: string,
   id: string,

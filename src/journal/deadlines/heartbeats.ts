@@ -3,7 +3,7 @@ import { exists, filesIn, readText, removeFile, writeRecord } from '../files.ts'
 import { fileName } from '../names.ts';
 import { type Heartbeat, parseRecord } from '../record.ts';
 
-/** One for each profile, since a profile may fail before its account is known. */
+/** One per profile, since a profile may fail before its account is known. */
 function heartbeatPath(state: string, profile: string): string {
   return join(state, 'reap', `${fileName(profile)}.json`);
 }
@@ -12,7 +12,7 @@ export function heartbeatOf(state: string, profile: string): Heartbeat | undefin
   return parseRecord('heartbeat', readText(heartbeatPath(state, profile)));
 }
 
-/** A file or folder that can't be read proves nothing, so it counts as none. */
+/** An unreadable file or folder proves nothing, so it counts as missing. */
 export async function heartbeatsIn(state: string): Promise<Heartbeat[]> {
   const files = await filesIn(join(state, 'reap')).catch(() => []);
   return files.flatMap(({ text }) => parseRecord('heartbeat', text) ?? []);

@@ -13,7 +13,7 @@ export function deadlines(store: Store): Pick<Journal, 'deadlines' | 'withDeadli
   return {
     deadlines: () =>
       reading(async () => {
-        // A settled request may still have to hand its deadline on.
+        // A settled request may still have to pass its deadline on.
         await store.openRequests();
         return [...(await store.deadlines())].map(([id, { name, deadline }]) => {
           const record = find(id)?.record;
@@ -34,8 +34,8 @@ export function deadlines(store: Store): Pick<Journal, 'deadlines' | 'withDeadli
 }
 
 /**
- * A lock that another process holds is waited for. If none can be made, as on a full disk, nobody
- * can change a deadline either, and an instance still has to be terminated.
+ * Waits for a lock that another process holds. If none can be made, as on a full disk, nobody can
+ * change a deadline either, and an instance must still be terminated.
  */
 async function locked<T>(path: string, work: () => Promise<T>): Promise<T> {
   let isBegun = false;

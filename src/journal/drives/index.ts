@@ -7,8 +7,8 @@ import { type DriveRecord, parseRecord } from '../record.ts';
 import type { Store } from '../store.ts';
 
 /**
- * What drives cost before: the service shows no earlier price, and no deleted drive. Charges would
- * look unexplained without it. Times are the service's.
+ * Earlier costs of drives: the service shows no earlier price, and no deleted drive. Without them,
+ * charges would look unexplained. Times are the service's.
  */
 export function drives({
   accounts,
@@ -21,7 +21,7 @@ export function drives({
     const found: DriveRecord[] = [];
     for (const folder of accounts.folders()) {
       const files = await filesIn(folderOf(folder));
-      // A torn file is written anew by the next observation.
+      // The next observation rewrites a torn file.
       found.push(...files.flatMap(({ text }) => parseRecord('drive', text) ?? []));
     }
     return found;
@@ -48,7 +48,7 @@ export function drives({
 }
 
 const HOUR = 3_600_000;
-/** Milliseconds for which an earlier price may still be in the charges that are looked at. */
+/** Milliseconds for which an earlier price can still affect the examined charges. */
 const KEPT = 48 * HOUR;
 
 function seenDrive(
