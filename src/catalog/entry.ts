@@ -5,7 +5,7 @@ export type Kind = 'offer' | 'image';
 
 export const KINDS: readonly Kind[] = ['offer', 'image'];
 
-/** How a name came to be known: by hand, from an instance that was read, as a part of the sandbox. */
+/** The source of a name: given by hand, learned from an instance, or part of the sandbox. */
 export type Source = 'added' | 'seen' | 'sandbox';
 
 /** The known facts about one offer or base image of a service. */
@@ -19,12 +19,12 @@ export interface CatalogEntry {
   readonly region: string | null;
   /** Whether it is available now; only the sandbox knows, otherwise null. */
   readonly in_stock: boolean | null;
-  /** The model of the GPU. */
+  /** The GPU model. */
   readonly gpu: string | null;
   readonly cuda_version: string | null;
-  /** Roubles, a decimal string: what the newest instance of this offer that was seen costs. */
+  /** Roubles, a decimal string: the price of the newest known instance of this offer. */
   readonly price_per_hour: string | null;
-  /** When that instance was created, which is when its price was fixed. ISO 8601. */
+  /** When that instance was created, which fixed its price. ISO 8601. */
   readonly price_at: string | null;
   /** When an instance with it was last read, to the hour. ISO 8601. */
   readonly seen_at: string | null;
@@ -74,7 +74,7 @@ export function builtInEntries({ offers, images }: BuiltIn): CatalogEntry[] {
   ].map((known) => ({ ...known, sources: ['sandbox'] }));
 }
 
-/** An entry of what the file holds. */
+/** An entry from its stored facts. */
 export function entry(fields: NameRecord): CatalogEntry {
   const { given_name, name, seen_at } = fields;
   return {
@@ -138,7 +138,7 @@ export function slug(name: string | null): string {
     .join('-');
 }
 
-/** Names an entry among others that fit as well: `RTX 4090 (ru-1) 4090…`. */
+/** Distinguishes an entry from others that match: `RTX 4090 (ru-1) 4090…`. */
 export function describeEntry({ name, region, id }: CatalogEntry): string {
   return [name, region === null ? null : `(${region})`, id]
     .filter((part) => part !== null)

@@ -29,7 +29,7 @@ export type CatalogFile = z.infer<ReturnType<typeof fileSchema>>;
 /** The stored facts about one offer or image of one service. */
 export type NameRecord = CatalogFile['names'][number];
 
-/** A missing file holds no names. Throws CliError('storage') for one that can't be used. */
+/** A missing file holds no names. Throws CliError('storage') for an unusable one. */
 export function readFile(path: string): CatalogFile {
   const text = textOf(path);
   if (text === undefined) return { version: 1, names: [] };
@@ -46,8 +46,8 @@ export function readFile(path: string): CatalogFile {
 }
 
 /**
- * Edits the file under its lock; an `edit` that returns what it got writes nothing.
- * Throws CliError('storage') when the change can't be kept, and what `edit` throws.
+ * Edits the file under its lock; writes nothing if `edit` returns its argument. Throws
+ * CliError('storage') if the change can't be saved, and the errors of `edit`.
  */
 export async function changeFile(
   path: string,
@@ -73,7 +73,7 @@ export async function changeFile(
       'storage',
       `Could not save names of offers and images to ${path} (${faultOf(error)}). The file was not changed.`,
       {
-        hint: `check ${dirname(path)}, or name another folder in GPUCLOUD_STATE_DIR`,
+        hint: `check ${dirname(path)}, or choose another folder with GPUCLOUD_STATE_DIR`,
         cause: error,
       },
     );

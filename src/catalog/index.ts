@@ -24,7 +24,7 @@ export type { SeenInstance } from './learn.ts';
 interface CatalogSettings {
   /** catalog.json, which holds the names of all services. */
   readonly file: string;
-  /** Whose names these are: the base URL, or `sandbox`. */
+  /** The service of these names: the base URL, or `sandbox`. */
   readonly service: string;
   /** The sandbox's facts about itself. */
   readonly builtIn?: () => Promise<BuiltIn>;
@@ -32,15 +32,15 @@ interface CatalogSettings {
   warn(text: string): void;
 }
 
-/** Names for the offers and images of one service, whose API documents no list of them. */
+/** Names for the offers and images of one service, since its API has no list of them. */
 export interface Catalog {
   /** Returns every entry, unsorted. Throws CliError('storage') for an unusable file. */
   entries(): Promise<readonly CatalogEntry[]>;
   /** The same, with a single warning for an unusable file. */
   known(): Promise<readonly CatalogEntry[]>;
-  /** Gives a name by hand; one that was given before is replaced. Throws CliError('storage'). */
+  /** Gives a name by hand, instead of any earlier one. Throws CliError('storage'). */
   add(kind: Kind, id: string, name: string): Promise<CatalogEntry>;
-  /** Forgets what the file holds of it. Throws CliError('storage'). */
+  /** Deletes the stored facts. Throws CliError('storage'). */
   remove(kind: Kind, id: string): Promise<void>;
   /**
    * Learns an instance's offer and image; writes only news. Never fails: a storage fault is a single
@@ -52,7 +52,7 @@ export interface Catalog {
 export function openCatalog({ file, service, builtIn, clock, warn }: CatalogSettings): Catalog {
   let latest: CatalogFile | undefined;
   let isWarned = false;
-  // Instances are read in parallel; in sequence, the second one of an offer finds it known.
+  // Instances are read in parallel; learning in sequence writes each offer once.
   let last: Promise<void> = Promise.resolve();
 
   async function change(edit: (names: readonly NameRecord[]) => readonly NameRecord[]) {

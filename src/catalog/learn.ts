@@ -5,7 +5,7 @@ import type { NameRecord } from './file.ts';
 
 type Text = string | null | undefined;
 
-/** An instance as the service shows it, as far as offers and images are concerned. */
+/** The instance fields about its offer and image. */
 export interface SeenInstance {
   readonly price_per_hour_snapshot?: Text;
   readonly created_at?: Text;
@@ -32,10 +32,10 @@ export interface Lesson {
   readonly price?: { readonly per_hour: string; readonly at: string | undefined };
 }
 
-/** Longer texts are no names that anyone could type. */
+/** Nobody could type a longer name. */
 const LONGEST = 200;
 
-/** "Last seen" is kept to the hour, so that following an instance does not write at each reading. */
+/** "Last seen" is stored to the hour, so that following an instance does not write at each read. */
 const SEEN_STEP = 3_600_000;
 
 export function lessonsOf(instance: SeenInstance): Lesson[] {
@@ -66,14 +66,14 @@ function factsOf(texts: Partial<Record<keyof Lesson['facts'], Text>>): Lesson['f
   );
 }
 
-/** The price is fixed at creation (API document: Instance), so that is the date it belongs to. */
+/** The price is fixed at creation (API document: Instance), so its date is the creation's. */
 function priceOf({ price_per_hour_snapshot: price, created_at }: SeenInstance): Lesson['price'] {
   if (typeof price !== 'string' || !isMoney(price)) return undefined;
   const at = Date.parse(created_at ?? '');
   return { per_hour: price, at: Number.isNaN(at) ? undefined : new Date(at).toISOString() };
 }
 
-/** The record with the lesson in it; the very same record when it holds nothing new. */
+/** Merges the lesson into the record; returns the same record if nothing is new. */
 export function learned(
   before: NameRecord | undefined,
   { kind, id, facts, price }: Lesson,
@@ -83,12 +83,12 @@ export function learned(
   const known: NameRecord = before ?? { service, kind, id };
   const after: NameRecord = { ...known, ...facts, ...priceFields(known, price, now) };
   const isChanged = Object.keys(after).some((field) => after[field] !== known[field]);
-  // A clock that was set back must not stop the date for good.
+  // A clock that was set back must not freeze the date for good.
   const isRecent = Math.abs(now - Date.parse(known.seen_at ?? '')) < SEEN_STEP;
   return isChanged || !isRecent ? { ...after, seen_at: new Date(now).toISOString() } : known;
 }
 
-/** An older instance's price never takes the place of a newer one's. */
+/** An older instance's price never replaces a newer one's. */
 function priceFields(known: NameRecord, price: Lesson['price'], now: number): Partial<NameRecord> {
   const isSame = price?.at === undefined && price?.per_hour === known.price_per_hour;
   if (price === undefined || isSame) return {};

@@ -107,7 +107,7 @@ export async function writeSecret(
     if (!(error instanceof CliError)) throw error;
     throw error.with(`${lost}: ${error.message}.`, details);
   }
-  if (out.unread) throw new CliError('storage', `${lost}: nobody reads stdout.`, details);
+  if (out.unread) throw new CliError('storage', `${lost}: stdout has no reader.`, details);
 }
 
 /** Refuses to create a key if its secret, shown only once, could not be read. */

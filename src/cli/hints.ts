@@ -34,9 +34,9 @@ export function calledBy(name: string, error: CliError): CliError {
 }
 
 const REACH =
-  'Check the network, the base URL and the proxy variables; gpucloud doctor looks at all three.';
+  'Check the network, the base URL and the proxy variables: gpucloud doctor checks all three.';
 const PAGE =
-  'The service answers in JSON, so the page comes from something before it, such as a proxy, a sign-in page of the network or a wrong base URL: gpucloud doctor looks at all three.';
+  'The service responds in JSON, so the page comes from something else, such as a proxy, a sign-in page of the network or a wrong base URL: gpucloud doctor checks all three.';
 
 function afterWaiting(retryAfterMs: number | undefined): string {
   return retryAfterMs === undefined
@@ -118,7 +118,7 @@ const STEPS: Readonly<Record<string, (about: string) => Steps>> = {
   }),
 };
 
-/** Where to look for a missing resource, by the start of its path. */
+/** Hints for a missing resource, by the start of its path. */
 const MISSING: readonly (readonly [RegExp, string])[] = [
   [/ \/instances\/\{id\}/, 'See the known ones: gpucloud instances list --all'],
   [/ \/storage\/drives\/\{id\}/, 'List your drives: gpucloud drives list'],

@@ -84,7 +84,7 @@ async function isFolder(stdin: Context['stdin']): Promise<boolean> {
   }
 }
 
-/** Stands for names on stdin in verbs that take several. */
+/** Means names on stdin, in verbs that take several. */
 export const STDIN = '-';
 
 /** Help for the argument, after what it takes. */

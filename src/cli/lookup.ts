@@ -57,12 +57,12 @@ export async function findOne<T extends Named>(typed: string, lookup: Lookup<T>)
       .map(({ id, name }) => (isBeginning && name != null ? `${name} ${id}` : id))
       .join(', ');
     const what = isBeginning ? 'several IDs start with that' : 'several have that name';
-    throw usageError(`${lookup.flag} "${typed}": ${what}: ${ids}`, 'use an id');
+    throw usageError(`${lookup.flag} "${typed}": ${what}: ${ids}`, 'use an ID');
   }
   return first;
 }
 
-/** Where to look, after the closest name. */
+/** The command to look it up, after the closest name. */
 function meant<T extends Named>(typed: string, items: readonly T[], lookup: Lookup<T>): string {
   const names = items.flatMap((item) => [...(lookup.also?.(item) ?? []), item.name]);
   const near = nearest(

@@ -22,7 +22,7 @@ export function exposureOf(path: string, uid: number | undefined): Exposure | un
       uid === 0 ? ['sudo', '-u', `#${found.uid}`, 'gpucloud'] : ['chown', String(uid), path];
     return { message, remedy };
   }
-  // In a sticky folder, such as /tmp, nobody can replace another user's file.
+  // In a sticky folder, such as /tmp, users can't replace each other's files.
   const isSticky = found.isDirectory() && (found.mode & 0o1000) !== 0;
   if ((found.mode & 0o022) === 0 || isSticky) return undefined;
   const mode = (found.mode & 0o777).toString(8).padStart(4, '0');

@@ -64,7 +64,7 @@ export function createService(parts: ServiceParts): Service {
     return api;
   }
 
-  /** The built-in profile serves itself on a loopback port while the command runs. */
+  /** The built-in profile runs its own server on a loopback port during the command. */
   let isServing = false;
   const selfServed = lazy(async () => {
     isServing = true;

@@ -22,7 +22,7 @@ export interface SettingsRoom {
   ensureSignedIn(): Promise<void>;
   /** Whether reading the key again is free and silent. */
   isKeyAtHand(): Promise<boolean>;
-  /** Warns of variables that a self-serving profile ignores. */
+  /** Warns of variables that the sandbox profile ignores. */
   warnOfUnused(): Promise<void>;
 }
 

@@ -80,7 +80,7 @@ function nodeModule(id: string, node: Require): unknown {
 
 /**
  * For `import process from 'node:process'` esbuild copies every name of the module, and Bun opens the
- * standard streams when it is asked for theirs. Of this, only `default` is copied; the rest is inherited.
+ * standard streams when their names are read. Of this, only `default` is copied; the rest is inherited.
  */
 function processModule(whole: object): object {
   return Object.create(whole, {

@@ -3,7 +3,7 @@ import type { RawResponse } from '../contract.ts';
 
 /** Largest body in bytes; reading stops beyond it. */
 export const MOST_BYTES = 16 * 1024 * 1024;
-/** How much of a body that is too large is kept, for an id to be saved from. */
+/** Bytes kept of a body that is too large, since they may contain an ID to save. */
 export const KEPT_BYTES = 64 * 1024;
 
 export interface HttpResponse extends RawResponse {

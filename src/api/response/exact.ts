@@ -29,7 +29,7 @@ function isExact(number: string): boolean {
   return Number.isFinite(held) && decimal(number) === decimal(String(held));
 }
 
-/** Returns one text per decimal number, however it is written: `-125e-1` for -12.5 and -1.250e1. */
+/** Normalizes a decimal number: `-125e-1` for -12.5 and -1.250e1. */
 function decimal(number: string): string {
   const [, sign = '', whole = '', part = '', power = '0'] =
     /^(-?)([0-9]+)(?:\.([0-9]+))?(?:[eE]([+-]?[0-9]+))?$/.exec(number) ?? [];

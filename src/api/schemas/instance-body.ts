@@ -63,8 +63,8 @@ export type CreateInstanceFields = Infer<typeof createInstanceFields>;
 export type ReorderInstanceBody = Infer<typeof reorderInstanceBody>;
 
 /**
- * Returns what is wrong with an instance description from a file: only documented fields, each by its
- * documented rule, none required. No fault means that it is {@link CreateInstanceFields}.
+ * Returns the faults of an instance description from a file: only documented fields, each by its
+ * documented rule, none required. Without a fault it is {@link CreateInstanceFields}.
  */
 export function faultsInCreateFields(value: unknown): Odd[] {
   const schema = createInstanceFields();
