@@ -58,6 +58,7 @@ const COMMON = {
   'share/bash-completion/completions/gpucloud': ['completions/gpucloud.bash'],
   'share/fish/vendor_completions.d/gpucloud.fish': ['completions/gpucloud.fish'],
   'share/doc/gpucloud/THIRD-PARTY-LICENSES.txt': ['dist/THIRD-PARTY-LICENSES.txt'],
+  'share/doc/gpucloud/SKILL.md': ['skills/gpucloud/SKILL.md'],
   'share/doc/gpucloud/RUNTIME.md': named('packaging/RUNTIME.md'),
   'bin/gpucloud': ['dist/exe/gpucloud'],
 };

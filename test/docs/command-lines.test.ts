@@ -8,12 +8,13 @@ import { type Computer, createComputer } from '../support/program.ts';
 import { commandLinesOf } from './command-lines.ts';
 
 /**
- * Types every command line of README.md and docs/*.md, from top to bottom, into one bash per
+ * Types every command line of README.md, docs/*.md and the skill, from top to bottom, into one bash per
  * document, with the built program and a fresh sandbox with a fast clock.
  */
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const DOCUMENTS = [
   'README.md',
+  'skills/gpucloud/SKILL.md',
   ...['docs', 'docs/ru'].flatMap((folder) =>
     readdirSync(join(ROOT, folder))
       .filter((name) => name.endsWith('.md'))

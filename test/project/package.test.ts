@@ -59,6 +59,7 @@ test('packs only what is run and read', () => {
     'man',
     'package.json',
     'schemas',
+    'skills',
   ]);
   const built = pack.files.map(({ path }) => path).filter((path) => /^(?:bin|dist)\//.test(path));
   expect(built.sort()).toEqual([

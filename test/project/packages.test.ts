@@ -89,6 +89,7 @@ describe('install.sh', { timeout: 60_000 }, () => {
       'share/bash-completion/completions/gpucloud',
       'share/doc/gpucloud/LICENSE',
       'share/doc/gpucloud/RUNTIME.md',
+      'share/doc/gpucloud/SKILL.md',
       'share/doc/gpucloud/THIRD-PARTY-LICENSES.txt',
       'share/fish/vendor_completions.d/gpucloud.fish',
       'share/man/man1/gpucloud-instances.1',

@@ -6,9 +6,9 @@ import { NEW, RentingService } from '../support/renting-service.ts';
 import { type Handler, ok, type Service, startService } from '../support/service.ts';
 import { makeKey, type Sshd, startSshd, USER } from '../support/sshd.ts';
 
-const OFFER = '11111111-1111-4111-8111-111111111111';
-const IMAGE = '22222222-2222-4222-8222-222222222222';
-const KEY_ID = '33333333-3333-4333-8333-333333333333';
+export const OFFER = '11111111-1111-4111-8111-111111111111';
+export const IMAGE = '22222222-2222-4222-8222-222222222222';
+export const KEY_ID = '33333333-3333-4333-8333-333333333333';
 
 /** A computer, a service that rents, and an SSH server that is every instance it rents. */
 export interface JobWorld {
@@ -19,6 +19,8 @@ export interface JobWorld {
   /** The home folder on the instance. */
   readonly there: string;
   readonly env: Readonly<Record<string, string>>;
+  /** Its private key file. */
+  readonly clientKey: string;
   /** The words of `gpucloud run` up to the command. */
   words(...more: string[]): string[];
   /** The words of `gpucloud run` without a request. */
@@ -71,6 +73,7 @@ export async function createJobWorld(): Promise<JobWorld> {
     sshd,
     there,
     env,
+    clientKey,
     words,
     signIn,
     cutLinks: sshd.cut,

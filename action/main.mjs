@@ -1,0 +1,60 @@
+// Runs `gpucloud run` with the inputs of the step. post.mjs ends what this leaves.
+import { spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { existsSync, readFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fail, input, linesOf, NOT_FOUND, program, saveState, setOutput } from './runner.mjs';
+
+const ONCE = ['offer', 'image', 'identity', 'max-price', 'terminate-after', 'sync'];
+const REPEATED = ['ssh-key', 'fetch'];
+
+/** Exit codes of `run` without a report that show that nothing was sent: wrong usage, no key. */
+const NOTHING_SENT = [2, 4];
+
+const { GITHUB_RUN_ID = 'run', RUNNER_TEMP = tmpdir() } = process.env;
+// The random ending keeps post.mjs from terminating an instance that another job rented.
+const name = `${input('name') || `ci-${GITHUB_RUN_ID}`}-${randomBytes(4).toString('hex')}`;
+const report = join(RUNNER_TEMP, `${name}.json`);
+
+function wordsOfRun() {
+  const flags = [
+    ...ONCE.map((flag) => [flag, input(flag)]),
+    ...REPEATED.flatMap((flag) => linesOf(input(flag)).map((value) => [flag, value])),
+  ].filter(([, value]) => value !== '');
+  const command = input('command');
+  return [
+    ...['run', '--name', name, '--report', report, '--unenforced'],
+    ...flags.map(([flag, value]) => `--${flag}=${value}`),
+    ...(command === '' ? [] : ['--', 'sh', '-ec', command]),
+  ];
+}
+
+/** A run that ends before it has an instance writes none. */
+function reportOf() {
+  return existsSync(report) ? JSON.parse(readFileSync(report, 'utf8')) : undefined;
+}
+
+// Before anything is rented: this process can be killed at any time.
+saveState('name', name);
+setOutput('name', name);
+
+const child = spawn(program(), wordsOfRun(), { stdio: ['ignore', 'inherit', 'inherit'] });
+
+// A cancelled job has about ten seconds, which is too short for copying results.
+for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => child.kill('SIGTERM'));
+
+child.on('error', (error) => {
+  saveState('ended', 'true');
+  fail(error.code === 'ENOENT' ? NOT_FOUND : `gpucloud could not be started: ${error.message}`);
+});
+
+child.on('exit', (code) => {
+  const written = reportOf();
+  setOutput('instance-id', written?.instance.id ?? '');
+  setOutput('exit-code', code ?? '');
+  setOutput('cost', written?.cost_at_most ?? '');
+  const isEnded = written === undefined ? NOTHING_SENT.includes(code) : written.terminated === true;
+  if (isEnded) saveState('ended', 'true');
+  process.exitCode = code ?? 1;
+});

@@ -1,0 +1,76 @@
+import { readFileSync } from 'node:fs';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { type CiRunner, createCiRunner } from '../run-job/ci-runner.ts';
+import { createJobWorld, IMAGE, type JobWorld, KEY_ID, OFFER } from '../run-job/job-world.ts';
+import { needs } from '../support/needs.ts';
+
+const read = (path: string) =>
+  readFileSync(fileURLToPath(new URL(`../../${path}`, import.meta.url)), 'utf8');
+const JOBS = [...read('docs/ci.md').matchAll(/^```yaml\n(.*?)^```/gms)].map(([, text = '']) =>
+  parse(text),
+);
+const ACTION = parse(read('action/action.yml'));
+
+test('gives the action only inputs that it has, and reads only its outputs', () => {
+  const { steps } = JOBS.find(({ on }) => on === 'workflow_dispatch').jobs.train;
+  const { with: inputs } = steps.find(({ uses = '' }) => uses.includes('gpucloud/action'));
+  const required = Object.entries<{ required?: boolean }>(ACTION.inputs).filter(
+    ([, { required = false }]) => required,
+  );
+  expect(Object.keys(ACTION.inputs)).toEqual(expect.arrayContaining(Object.keys(inputs)));
+  expect(Object.keys(inputs)).toEqual(expect.arrayContaining(required.map(([name]) => name)));
+  const outputs = [...read('docs/ci.md').matchAll(/outputs\.([a-z-]+)/g)].map(([, name]) => name);
+  expect(Object.keys(ACTION.outputs)).toEqual(expect.arrayContaining(outputs));
+});
+
+describe('the GitLab job', needs('ssh'), () => {
+  let world: JobWorld;
+  let runner: CiRunner;
+  beforeEach(async () => {
+    world = await createJobWorld();
+    runner = await createCiRunner(world);
+  });
+  afterEach(() => world.close());
+
+  const job = JOBS.find(({ train }) => train !== undefined)?.train;
+
+  /** Runs lines as GitLab does: each variable is set, and the first failure ends them. */
+  function runLines(lines: readonly string[], project: string) {
+    const { home } = world.computer;
+    const variables = Object.entries<string>(job.variables).map(([name, value]) => [
+      name,
+      value.replace('$CI_JOB_ID', '17').replace('$CI_PROJECT_DIR', project),
+    ]);
+    return world.computer.bash(`unset -f gpucloud; cd "${project}"; set -e\n${lines.join('\n')}`, {
+      env: {
+        ...runner.env,
+        ...Object.fromEntries(variables),
+        HOME: home,
+        OFFER,
+        IMAGE,
+        SSH_KEY_ID: KEY_ID,
+        GPU_SSH_KEY: world.clientKey,
+      },
+    });
+  }
+
+  test('runs, fetches, terminates, and terminates again in after_script', async () => {
+    const project = join(world.computer.home, 'project');
+    await mkdir(project);
+    await writeFile(join(project, 'train.sh'), 'ls\n');
+    const ran = await runLines(job.script, project);
+    expect(ran.code, ran.stderr).toBe(0);
+    expect(await readFile(join(project, 'results', 'log'), 'utf8')).toBe('results\ntrain.sh\n');
+    expect(JSON.parse(await readFile(join(project, 'report.json'), 'utf8'))).toMatchObject({
+      terminated: true,
+      instance: { name: 'ci-17' },
+    });
+    expect(world.status()).toBe('TERMINATING');
+    const after = await runLines(job.after_script, project);
+    expect(after.code, after.stderr).toBe(0);
+  });
+});
