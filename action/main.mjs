@@ -45,7 +45,8 @@ const child = spawn(program(), wordsOfRun(), { stdio: ['ignore', 'inherit', 'inh
 for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => child.kill('SIGTERM'));
 
 child.on('error', (error) => {
-  saveState('ended', 'true');
+  // Without a process, nothing was sent.
+  if (child.pid === undefined) saveState('ended', 'true');
   fail(error.code === 'ENOENT' ? NOT_FOUND : `gpucloud could not be started: ${error.message}`);
 });
 

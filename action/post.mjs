@@ -41,6 +41,7 @@ async function endAtLast() {
   for (const pause of PAUSES) {
     const outcome = end();
     if (outcome !== 'unknown') return outcome;
+    process.stdout.write(`Trying again in ${pause / 1000} s.\n`);
     await sleep(pause);
   }
   return end();

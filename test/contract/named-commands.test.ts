@@ -26,6 +26,7 @@ function filesBelow(folder: string, ending: string): string[] {
 const TEXTS = [
   'README.md',
   'CONTRIBUTING.md',
+  'skills/gpucloud/SKILL.md',
   ...filesBelow('src', '.ts'),
   ...filesBelow('docs', '.md'),
 ];

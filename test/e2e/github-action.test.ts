@@ -89,7 +89,7 @@ describe('the GitHub Action', needs('ssh'), () => {
     await killed(main);
     expect(await runner.post()).toMatchObject({
       code: 0,
-      stdout: expect.stringMatching(/^Terminated/),
+      stdout: expect.stringMatching(/^Terminated/m),
     });
     expect(world.status()).toBe('TERMINATING');
     expect(world.rentals()).toBe(1);
