@@ -1,5 +1,5 @@
 /** The part of the bash script that reads the tables and completes a word. */
-export const ENGINE = `# Offers those of the words $@ that begin with "cur".
+export const ENGINE = `# Offers the words of $@ that begin with "cur".
 __gpucloud_words() {
   local word all
   if ((\${#cur} < 3)); then
@@ -7,7 +7,7 @@ __gpucloud_words() {
       [[ $word != "$cur"* ]] || COMPREPLY[\${#COMPREPLY[@]}]=$prefix$word
     done
   else
-    # From hit to hit is quicker than from word to word.
+    # Going from hit to hit is faster than from word to word.
     all=" $*"
     while [[ $all == *" $cur"* ]]; do
       all=\${all#*" $cur"}
@@ -16,19 +16,19 @@ __gpucloud_words() {
   fi
 }
 
-# Makes the names that are offered beginnings of a path on a machine: "trainer:".
+# Turns the offered names into the start of a path on an instance: "trainer:".
 __gpucloud_hosts() {
   local name
   local -a names=(\${COMPREPLY[@]+"\${COMPREPLY[@]}"})
   COMPREPLY=()
   for name in \${names[@]+"\${names[@]}"}; do
-    # No path begins with these: scp would read them otherwise.
+    # No path begins with these: scp would misread them.
     [[ $name == *[:/@]* ]] || COMPREPLY[\${#COMPREPLY[@]}]=$name:
   done
 }
 
-# Offers files; where something else is offered too, readline does not know which are meant. $1
-# stands after those that are no folders.
+# Offers files. If something else is offered too, readline can't tell which words are files. $1
+# follows those that are not folders.
 __gpucloud_files() {
   local file word plain=\${cur//\\\\/}
   for file in "$plain"*; do
@@ -48,9 +48,9 @@ __gpucloud_offer() {
   case $kind in
     names) for word in \${1#* }; do __gpucloud_names "$word"; done ;;
     words) __gpucloud_words \${1#* } ;;
-    # Nothing is offered, and readline takes over: it knows file names best.
+    # Offers nothing, so readline takes over: it completes file names best.
     file) __gpucloud_compopt -o default -o filenames ;;
-    # A machine with a colon, or a file; what follows the colon, only the machine knows.
+    # An instance with a colon, or a file; only the instance knows the paths after the colon.
     path)
       [[ \${cur%%/*} != *:* ]] || return
       __gpucloud_names instance
@@ -71,7 +71,7 @@ __gpucloud_offer() {
   esac
 }
 
-# Bash has cut the line at "=" and ":" too; puts back together what stands without a blank between.
+# Bash has cut the line at "=" and ":" too; joins the parts that have no space between them.
 __gpucloud_join() {
   local lead i
   n=0 words=()

@@ -1,10 +1,10 @@
 /** The part of the bash script that finds names in the cache. */
-export const NAMES = `# What the flag $1 takes at "path", in "offer"; fails for a switch.
+export const NAMES = `# Finds the value of the flag $1 at "path", in "offer"; fails for a switch.
 __gpucloud_value() {
   __gpucloud_at_$path "$1" || __gpucloud_everywhere "$1"
 }
 
-# The cache folder, by the rules of gpucloud itself.
+# Finds the cache folder, by gpucloud's own rules.
 __gpucloud_folder() {
   local state=\${GPUCLOUD_STATE_DIR-} base
   folder=
@@ -22,7 +22,7 @@ __gpucloud_folder() {
   fi
 }
 
-# The lines of the file $1, in "lines"; fails when there are none.
+# Reads the lines of the file $1 into "lines"; fails if there are none.
 __gpucloud_lines() {
   lines=()
   [[ -f $1 && -r $1 ]] || return 1
@@ -34,7 +34,7 @@ __gpucloud_lines() {
   [[ -n \${lines+set} ]]
 }
 
-# Whose names they are, in "slot", by the rules of gpucloud itself.
+# Finds the owner of the names, in "slot", by gpucloud's own rules.
 __gpucloud_slot() {
   slot=\${profile:-\${GPUCLOUD_PROFILE-}}
   if [[ -z $slot ]]; then
@@ -50,7 +50,7 @@ __gpucloud_slot() {
 }
 
 # Offers the names of the kind $1 that begin with "cur". The first line of a file holds all of its
-# names: whatever is done with each line of a hundred costs more than all the rest.
+# names: work on each of a hundred lines costs more than everything else.
 __gpucloud_names() {
   local folder line name file tab=$'\\t' plain=$cur open= slot=
   local -a lines all fitting=()
@@ -71,7 +71,7 @@ __gpucloud_names() {
     file=$folder/names/$slot/$1.tsv
     [[ -f $file && -r $file ]] || return
     IFS=$tab read -r -a fitting < "$file"
-    # A file without that first line is of another version.
+    # A file without that first line has another version.
     [[ \${fitting-} != "$1" ]] || return
   fi
   if [[ -n $plain && -n \${fitting+set} ]]; then
@@ -90,7 +90,7 @@ __gpucloud_names() {
     for name in "\${fitting[@]}"; do __gpucloud_odd "$name"; done
   else
     if [[ $used != / ]]; then
-      # What is there already is not offered again.
+      # Do not offer earlier arguments again.
       line=$line:
       for name in "\${typed[@]}"; do line=\${line/":$name:"/:}; done
       fitting=(\${line#:})
@@ -106,7 +106,7 @@ __gpucloud_names() {
   IFS=$' \\t\\n'
 }
 
-# Offers the name $1 in a form that the shell takes for one plain word, whatever it holds.
+# Offers the name $1, quoted as one plain word.
 __gpucloud_odd() {
   local word=$1
   case $open in

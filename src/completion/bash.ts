@@ -62,10 +62,10 @@ function tables({ shared, places, values }: Model): string {
     ].join('\n'),
   );
   return `# What a word means at a place: a step to another place ("path"), or a flag that takes something
-# ("offer", with "=" before what may be left out). A blank asks for all that there is.
+# ("offer", with a leading "=" if the value is optional). A blank lists everything.
 ${functions.join('\n\n')}
 
-# The flags that every place has.
+# Flags of every place.
 __gpucloud_everywhere() {
   case $1 in
 ${everywhere.join('\n')}

@@ -1,5 +1,5 @@
 /** The part of the fish script that reads the tables and completes a word. */
-export const ENGINE = `# The cache folder, by the rules of gpucloud itself.
+export const ENGINE = `# Finds the cache folder, by gpucloud's own rules.
 function __gpucloud_folder
     if test -n "$GPUCLOUD_STATE_DIR"
         string match -q '/*' -- "$GPUCLOUD_STATE_DIR"; and echo "$GPUCLOUD_STATE_DIR/cache"
@@ -12,7 +12,7 @@ function __gpucloud_folder
     end
 end
 
-# The file that holds names of the kind for this command line.
+# The file with names of the kind for this command line.
 function __gpucloud_file -a kind profile address
     set -l folder (__gpucloud_folder)
     test -n "$folder"; or return 1
@@ -54,8 +54,8 @@ function __gpucloud_names -a kind profile address before
     end < $file
 end
 
-# What may stand at the cursor, in lines: the offer, the place, the profile, whether there is an
-# address, the part of the word that stays, and the arguments that are there already.
+# Describes the cursor in lines: the offer, the place, the profile, whether there is an address,
+# the part of the word that stays, and the earlier arguments.
 function __gpucloud_slot
     set -l tokens (commandline -opc)
     set -l word (commandline -ct)
@@ -156,8 +156,8 @@ function __gpucloud_complete
                 __gpucloud_names $one "$slot[3]" "$slot[4]" "$before" $slot[6..-1]
             end
         case path
-            # A machine with a colon; files come by themselves. Before a colon none of ":/@" is read
-            # as a name, and what follows it, only the machine knows.
+            # An instance with a colon; files come by themselves. Before a colon none of ":/@" is read
+            # as a name, and what follows it, only the instance knows.
             if not string match -q -r -- '^[^/]*:' "$word"
                 __gpucloud_names instance "$slot[3]" "$slot[4]" "$before" $slot[6..-1] |
                     string match -r -v '^[^\\t]*[:/@]' | string replace \\t :\\t

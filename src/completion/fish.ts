@@ -39,7 +39,7 @@ function tables({ shared, places, values }: Model): string {
       offers.length === 0
         ? undefined
         : `printf '%s\\n' ${offers
-            // A plus stands before an argument that may be repeated.
+            // A leading plus marks an argument that may be repeated.
             .map((offer, at) =>
               fishQuoted(repeats && at === offers.length - 1 ? `+${offer}` : offer),
             )
@@ -82,7 +82,7 @@ ${takes.join('\n')}
     end
 end
 
-# What a flag takes at a place; fails for a switch. "=" stands before what may be left out.
+# Finds the value of a flag at a place; fails for a switch. A leading "=" marks an optional value.
 function __gpucloud_value -a place flag
     switch "$place:$flag"
 ${offers.join('\n')}

@@ -1,12 +1,12 @@
 /** The part of the PowerShell script that reads the tables and completes a word. */
-export const ENGINE = `    # What a flag takes at a place; nothing for a switch. "=" stands before what may be left out.
+export const ENGINE = `    # Finds the value of a flag at a place; nothing for a switch. A leading "=" marks an optional value.
     function ValueOf([string] $place, [string] $flag) {
         $own = $values["\${place}:$flag"]
         if ($null -ne $own) { return $own }
         return $values["*:$flag"]
     }
 
-    # The cache folder, by the rules of gpucloud itself.
+    # Finds the cache folder, by gpucloud's own rules.
     function CacheFolder {
         if ($env:GPUCLOUD_STATE_DIR) {
             if (-not [System.IO.Path]::IsPathRooted($env:GPUCLOUD_STATE_DIR)) { return $null }
@@ -50,7 +50,7 @@ export const ENGINE = `    # What a flag takes at a place; nothing for a switch.
         RowsOf ([System.IO.Path]::Combine($folder, 'completion', 'names', $slot, "$kind.tsv"))
     }
 
-    # The text as one word of PowerShell, whatever it holds.
+    # Quotes the text as one word of PowerShell.
     function Quoted([string] $text) {
         if ($text -cmatch '^[A-Za-z0-9_.=:/+-]+$') { return $text }
         return "'" + $text.Replace("'", "''") + "'"
@@ -121,7 +121,7 @@ export const ENGINE = `    # What a flag takes at a place; nothing for a switch.
         elseif ($repeats.ContainsKey($place)) { $offer = $all[-1] }
     }
 
-    # Pairs of a word and what it is.
+    # Pairs of a word and its description.
     $found = New-Object System.Collections.Generic.List[object]
     function Pairs($list) {
         for ($at = 0; $at -lt $list.Count; $at += 2) { , @($list[$at], $list[$at + 1]) }
@@ -132,7 +132,7 @@ export const ENGINE = `    # What a flag takes at a place; nothing for a switch.
     $after = ''
     $files = @()
     if ($kind -ceq 'path') {
-        # A machine with a colon, or a file; what follows the colon, only the machine knows.
+        # An instance with a colon, or a file; only the instance knows the paths after the colon.
         if ($typed -cmatch '^[^/\\\\]{2,}:') { return }
         $files = @([System.Management.Automation.CompletionCompleters]::CompleteFilename($typed))
         $kind = 'names'
@@ -167,7 +167,7 @@ export const ENGINE = `    # What a flag takes at a place; nothing for a switch.
         'file' { return [System.Management.Automation.CompletionCompleters]::CompleteFilename($typed) }
     }
 
-    # PowerShell may take a part of our word for the whole: what is offered starts where that does.
+    # PowerShell may replace only a part of our word, so offers start where that part starts.
     $skip = [Math]::Max(0, $current.Length - $wordToComplete.Length)
     foreach ($pair in $found) {
         if (-not $pair[0].StartsWith($start, 'Ordinal')) { continue }

@@ -89,8 +89,8 @@ export function createRecorder({ cache, settings }: RecorderSettings): NameRecor
 
     journal: (journal) => ({
       ...journal,
-      read: afterwards(journal.read, ({ instances: machines }) => {
-        all('instance', machines.filter(({ untracked }) => !untracked).map(machineName));
+      read: afterwards(journal.read, ({ instances: known }) => {
+        all('instance', known.filter(({ untracked }) => !untracked).map(knownName));
       }),
       untrack: afterwards(journal.untrack, (_nothing, id) => gone('instance', id)),
     }),
@@ -177,7 +177,7 @@ function instanceName({ id, name, status }: Instance): KnownName {
   return { kind: 'instance', id, name: name ?? id, state: status };
 }
 
-function machineName({ id, name, last }: KnownInstance): KnownName {
+function knownName({ id, name, last }: KnownInstance): KnownName {
   return { kind: 'instance', id, name: last?.name ?? name, state: last?.status ?? '' };
 }
 

@@ -1,5 +1,5 @@
 /** The part of the zsh script that reads the tables and completes a word. */
-export const ENGINE = `# The file of names for this command line, by the rules of gpucloud itself.
+export const ENGINE = `# Finds the file of names for this command line, by gpucloud's own rules.
 __gpucloud_folder() {
   local base
   folder=
@@ -23,7 +23,7 @@ __gpucloud_lines() {
   lines=("\${(@f)$(<$1)}")
 }
 
-# Whose names they are, in "slot", by the rules of gpucloud itself.
+# Finds the owner of the names, in "slot", by gpucloud's own rules.
 __gpucloud_slot() {
   slot=\${profile:-\${GPUCLOUD_PROFILE-}}
   if [[ -z $slot ]]; then
@@ -54,9 +54,9 @@ __gpucloud_names() {
     parts=("\${(@ps:\\t:)line}")
     # The first line holds all names, for bash.
     [[ -n $parts[1] && -n $parts[2] ]] || continue
-    # What is there already is not offered again.
+    # Do not offer earlier arguments again.
     (( ! \${used[(Ie)$parts[2]]} )) || continue
-    # Before a colon none of these is read as a name.
+    # Before a colon, none of these is a name.
     [[ -z $after || $parts[2] != *[:/@]* ]] || continue
     names+=("\${\${parts[2]//\\\\/\\\\\\\\}//:/\\\\:}:\${\${parts[4]:#-}:-$kind}")
   done
@@ -78,7 +78,7 @@ __gpucloud_offer() {
       list=(\${\${=1#* }:|given})
       _describe -t values value list -qS , ;;
     file) _files ;;
-    # A machine with a colon, or a file; what follows the colon, only the machine knows.
+    # An instance with a colon, or a file; only the instance knows the paths after the colon.
     path)
       [[ \${PREFIX%%/*} != *:* ]] || return 1
       __gpucloud_names instance :
@@ -142,7 +142,7 @@ _gpucloud() {
   fi
 }
 
-# Loaded from a folder of fpath, this file is the function itself; sourced, it tells who completes.
+# From a folder of fpath, this file is the function itself; sourced, it registers the function.
 if [[ $funcstack[1] == _gpucloud ]]; then
   _gpucloud "$@"
 else

@@ -54,7 +54,7 @@ ${steps.join('\n')}
   esac
 }
 
-# What there is at "place".
+# Reads the verbs and flags of "place".
 __gpucloud_place() {
   verbs=() flags=() takes=() repeats=
   case $place in
@@ -63,7 +63,7 @@ ${nodes.join('\n')}
   flags+=(${flagList(shared)})
 }
 
-# What the flag $1 takes at "place"; fails for a switch. "=" stands before what may be left out.
+# Finds the value of the flag $1 at "place"; fails for a switch. A leading "=" marks an optional value.
 __gpucloud_value() {
   case $place:$1 in
 ${offers.join('\n')}

@@ -71,8 +71,10 @@ function tooDear(instance: Priced, limit: Money): string | undefined {
   if (price.ok && price.value.lte(limit)) {
     return undefined;
   }
-  const came = price.ok ? `${inRoubles(price.value)} per hour` : 'a price that could not be read';
-  return `${instance.name ?? instance.id} (${instance.id}) came out at ${came}, over --max-price ${kopecksText(limit)}`;
+  const what = price.ok
+    ? `costs ${inRoubles(price.value)} per hour,`
+    : 'has an unreadable price, which counts as';
+  return `${instance.name ?? instance.id} (${instance.id}) ${what} over --max-price ${kopecksText(limit)}`;
 }
 
 /**

@@ -179,7 +179,7 @@ function notKnown(typed: string, instances: readonly KnownInstance[]): CliError 
   const meant = near === undefined ? '' : `did you mean ${near}? `;
   return new CliError(
     'notFound',
-    `INSTANCE "${typed}": no instance of that name or ID is known on this computer.`,
+    `INSTANCE "${typed}": no instance with that name or ID is known on this computer.`,
     {
       hint: `${meant}list known instances: gpucloud instances list --all; add one from elsewhere: gpucloud instances track ID`,
       resource: typed,

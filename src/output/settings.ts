@@ -24,7 +24,7 @@ export function chosenColumns<T>(
     return view.columns.filter(({ hidden, id }) => !hidden || (withId && id === 'id'));
   }
   if (settings.columns.length === 0) {
-    throw usageError(`--columns needs at least one of:${names(view)}`);
+    throw usageError(`--columns needs at least one of: ${names(view)}`);
   }
   return settings.columns.map((id) => named(view, id, '--columns'));
 }

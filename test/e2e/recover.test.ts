@@ -6,7 +6,7 @@ import { HARDWARE } from '../support/sandbox-ids.ts';
 
 /** The offer's price in the sandbox is 89.90. */
 const LIMIT = ['--max-price', '50'];
-const TOLD = 'came out at 89.90 ₽ per hour, over --max-price 50.00';
+const TOLD = 'costs 89.90 ₽ per hour, over --max-price 50.00';
 
 let computer: Computer;
 let server: ChildProcessWithoutNullStreams;

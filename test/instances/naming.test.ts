@@ -133,7 +133,7 @@ describe('a text that fits nothing known', () => {
   ])('is not found before any request: %s %s', async (...argv) => {
     const { code, stderr, sent } = await changes(...argv);
     expect({ code, sent }).toEqual({ code: 3, sent: 0 });
-    expect(stderr).toContain('no instance of that name or ID is known on this computer.');
+    expect(stderr).toContain('no instance with that name or ID is known on this computer.');
     expect(stderr).toContain('gpucloud instances track ID');
     expect(stderr).not.toContain('billing');
   });

@@ -51,7 +51,7 @@ describe('--query', () => {
     [['--query', '[?'], '--query "[?": '],
     [['--query', ''], '--query is empty'],
     [['--query', ' '], '--query is empty'],
-    [['--query', '[?name==`x`]'], "a text stands in single quotes: name=='box'"],
+    [['--query', '[?name==`x`]'], "put text in single quotes: name=='box'"],
     [['--query', 'length(id, name)'], '--query "length(id, name)": Invalid arity: length()'],
     [['--query', '[].{n: sum()}'], 'Invalid arity: sum()'],
     [['--query', '[?size(@) > `1`]'], 'Unknown function: size()'],

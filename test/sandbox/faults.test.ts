@@ -37,7 +37,7 @@ describe('sandbox failures', () => {
     await b.sandbox.inject('fail-running');
     expect(await b.instance(id)).toMatchObject({
       status: 'ERROR',
-      failure_reason: 'The machine stopped responding',
+      failure_reason: 'The server stopped responding',
     });
     expect((await b.books()).slice(2)).toEqual(['USAGE_CHARGE 44.95', 'REFUND 44.95']);
     expect(await b.sandbox.status()).toMatchObject({

@@ -118,7 +118,7 @@ function totalLines(books: Books, from: number, to: number): string[] {
       .map(({ name, amount }) => `${name} ${inRoubles(amount)}`),
     ...other.map(
       ({ type, direction, amount }) =>
-        `${type} ${inRoubles(amount)} (${direction?.toLowerCase() ?? 'unknown direction'}, in no sum)`,
+        `${type} ${inRoubles(amount)} (${direction?.toLowerCase() ?? 'unknown direction'}, not in any sum)`,
     ),
   ];
   return [

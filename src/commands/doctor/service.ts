@@ -16,7 +16,7 @@ import {
   warn,
 } from './check.ts';
 
-/** One request serves three checks: the service responds, whose the key is, and the time. */
+/** One request serves three checks: that the service responds, the key's owner, and the time. */
 export function serviceChecks(context: Context): Checks {
   const settings = settingsOf(context);
   const heard = settings.then((known) => ask(known, context));

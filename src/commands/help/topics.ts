@@ -115,7 +115,7 @@ docs/scripting.md in the repository has complete scripts: run a job, CI, cron
 and a budget check.
 `;
 
-/** Columns with two blanks between, the last one wrapped under itself. */
+/** Columns with two spaces between, the last one wrapped under itself. */
 function table(rows: readonly (readonly string[])[]): string {
   const columns = Math.max(...rows.map(({ length }) => length));
   const widths = Array.from({ length: columns - 1 }, (_, at) =>

@@ -43,7 +43,7 @@ export const create = action({
     '--docker-command': 'nothing',
   },
   notes:
-    'Asks for whatever is missing when run in a terminal. Flags override --file.\n\n' +
+    'In a terminal, asks for missing values. Flags override --file.\n\n' +
     'The API shows no price before an instance exists. --max-price terminates one that ' +
     'costs more per hour.\n\n' +
     'If an instance has the name, create exits with 5, or prints it with --if-not-exists. ' +
@@ -62,7 +62,7 @@ export const create = action({
         .argument('[name]', 'instance name', ruled('NAME', instanceName))
         .option('--name <name>', 'same as NAME', ruled('--name', instanceName)),
     )
-      .option('--if-not-exists', 'print the instance of that name if one exists')
+      .option('--if-not-exists', 'print the instance with that name if it exists')
       .option('--dry-run', 'print the request without sending it')
       .option('--schema', 'print the JSON Schema of --file')
       .addOption(waitStartedOption())
@@ -129,7 +129,7 @@ async function createInstance(input: CreateInput, context: Context): Promise<voi
 /** Prepares a request; sends nothing that could rent. */
 interface Prepared extends Pick<CreateInput, 'until'> {
   readonly made: MadeRequest;
-  /** Asks again for what the service refused; throws any other error. */
+  /** Asks again for values that the service refused; throws any other error. */
   again?(refusal: CliError): Promise<MadeRequest>;
 }
 

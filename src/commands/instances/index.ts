@@ -133,7 +133,7 @@ export const instances: Group = {
     {
       name: 'reap',
       heading: DEADLINES,
-      summary: 'Terminate what is past its deadline',
+      summary: 'Terminate instances past their deadline',
       load: async () => (await import('./deadlines/reap.ts')).reap,
     },
     {

@@ -12,12 +12,12 @@ const endsColumn: Column<Listed> = {
   value: endsAt,
 };
 
-/** A deadline means nothing any more once the instance is over. */
+/** A deadline is irrelevant once the instance has ended. */
 function endsAt({ status, ends_at }: Listed): string | undefined {
   return mayBill(status) ? ends_at : undefined;
 }
 
-/** The list for people, with the deadlines and notes that a row has: a script's columns stay. */
+/** The list for people, with deadlines and notes if any row has one. Scripts get fixed columns. */
 export function peopleView(rows: readonly Listed[]): View<Listed> {
   const shown = [
     ...(rows.some((row) => endsAt(row) !== undefined) ? [endsColumn] : []),

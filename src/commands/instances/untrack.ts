@@ -96,7 +96,7 @@ function instanceFacts({ id, name, last }: KnownInstance, now: number): string {
 function noteWhatIsLeft(instances: readonly KnownInstance[], { err }: Context): void {
   for (const { id, name, last, deadline } of instances) {
     const back = `To track it again: gpucloud instances track ${id}`;
-    const ends = deadline === undefined ? '' : ' Its deadline no longer holds.';
+    const ends = deadline === undefined ? '' : ' Its deadline no longer applies.';
     if (!mayBill(last?.status)) {
       err.note(`Untracked ${name}; it was ${last?.status} when last seen. ${back}`);
     } else {

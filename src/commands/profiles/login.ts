@@ -28,7 +28,7 @@ import { type KeySource, proveKey } from './prove-key.ts';
 export const login = action({
   view: profileView,
   notes:
-    'Prompts for what is missing. The key is checked with the service before it is saved; ' +
+    'Prompts for missing values. The key is checked with the service before it is saved; ' +
     'replacing another saved key asks first.\n\n' +
     'The key is saved in the system keyring if there is one (with the optional package ' +
     '@napi-rs/keyring), else in a file with mode 0600. With --key-command nothing is saved: ' +
@@ -46,7 +46,7 @@ export const login = action({
       .option('--key-file <file>', 'read the key from a file')
       .option(
         '--key-command <command>',
-        'run this command for the key, now and each time; without a shell',
+        'run this command to get the key, each time, without a shell',
         ruled('--key-command', commandWords),
       )
       .option(
@@ -94,7 +94,7 @@ function keyOnCommandLine(what: string) {
 export async function signIn(source: KeySource, context: Context): Promise<void> {
   const { err, out } = context;
   const config = await context.config();
-  // Read first: an unusable file is no place for a key that was just typed.
+  // Read first, so that nobody types a key for an unusable file.
   const before = await config.read();
   refuseExposedConfig(config.path, context.host.uid);
   const given = givenBaseUrl(context);

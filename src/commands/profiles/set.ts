@@ -77,7 +77,7 @@ function burn(text: string): Verdict<string> {
   const amount = money(text);
   return amount.ok && amount.value.gte(0)
     ? kept(kopecksText(amount.value))
-    : broken('it is "none", or an amount of roubles per hour, such as 500');
+    : broken('must be "none" or an amount of roubles per hour, such as 500');
 }
 
 type Changed = { readonly [K in keyof Guards]: Guards[K] | 'none' };

@@ -85,7 +85,7 @@ async function readKey(
   return { key, name: given ?? nameFor(key, file), isDefault };
 }
 
-/** An existing key keeps its name: the API changes none. */
+/** An existing key keeps its name: the API can't rename keys. */
 function noteName(stored: SshKey, name: string | undefined, { err }: Context): void {
   if (name === undefined || name === stored.name) return;
   err.note(`It keeps the name ${stored.name ?? stored.id}: a key can't be renamed.`);

@@ -68,7 +68,7 @@ function nextSteps(
     (a, b) => Number(b.bills === true) - Number(a.bills === true) || byPrice(a, b),
   );
   const steps: NextStep[] = [];
-  // Nothing answers SSH in the sandbox.
+  // Sandbox instances have no SSH.
   if (running !== undefined && canConnect) {
     steps.push({ command: `gpucloud instances ssh ${typed(running)}`, purpose: 'connect' });
   }

@@ -27,7 +27,7 @@ export const statusView: View<Overview> = {
     { id: 'attention', header: 'ATTENTION', value: (s) => s.attention.length },
     { id: 'unread', header: 'UNREAD', value: (s) => s.unread.map(({ part }) => part).join(' ') },
   ],
-  // There is one status to an account, and it has no id.
+  // An account has one status, which has no id.
   id: () => null,
   empty: 'No status.',
   // The charges' window moves with the clock; a new charge shows in the balance anyway.

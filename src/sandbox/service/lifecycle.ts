@@ -101,7 +101,7 @@ export function failRunning(state: State, instance: Instance, at: number): void 
       amount: text(used),
     });
   }
-  fall(state, instance, 'The machine stopped responding', at);
+  fall(state, instance, 'The server stopped responding', at);
 }
 
 function fall(state: State, instance: Instance, reason: string, at: number): void {

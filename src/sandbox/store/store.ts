@@ -12,7 +12,7 @@ import { type State, stateSchema } from './state.ts';
 export interface Store {
   /**
    * Reads the state, lets `work` change it, and writes it if it changed, all under one lock. If the
-   * file is missing, starts from `fresh`. Changes made before a {@link Refusal} are kept; any other
+   * file is missing, starts from `fresh`. Keeps changes made before a {@link Refusal}; any other
    * error changes nothing. Throws a CliError `storage` for a file that can't be read, parsed or
    * written.
    */

@@ -313,7 +313,7 @@ describe("--max-price with a response that can't be used", () => {
     const { code, stderr, sent } = await create(400);
     expect({ code, sent }).toEqual({ code: 1, sent: ['create', 'terminate'] });
     expect(JSON.parse(stderr.trim().split('\n').at(-1) ?? '').error.message).toContain(
-      'a price that could not be read',
+      'has an unreadable price',
     );
   });
 });

@@ -53,7 +53,7 @@ describe('the outcome of instances create', () => {
 
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
     expect(stderr).toContain(
-      'came out at 89.90 ₽ per hour, over --max-price 89.89, and was terminated at once',
+      'costs 89.90 ₽ per hour, over --max-price 89.89, and was terminated at once',
     );
     expect(requests.map(({ path }) => path.split('/').at(-1))).toEqual(['instances', 'terminate']);
     const cheap = await world.cli([

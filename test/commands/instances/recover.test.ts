@@ -208,7 +208,7 @@ describe('instances recover', () => {
       posts: [],
     });
     expect(stderr).toBe(
-      `error: trainer (${ID}) came out at 50.01 ₽ per hour, over --max-price 50.00. It may still be billing.\nhint: gpucloud instances terminate trainer\n`,
+      `error: trainer (${ID}) costs 50.01 ₽ per hour, over --max-price 50.00. It may still be billing.\nhint: gpucloud instances terminate trainer\n`,
     );
   });
 

@@ -78,7 +78,7 @@ export const reap = action({
     const { rows, errors, unproven } = await noteFailure(every, context, () =>
       reapOverdue(context),
     );
-    // Instances have been terminated by now: a later fault hides neither them nor what failed.
+    // Instances have been terminated by now: a later fault must not hide them or the failures.
     const unsaved = every === undefined ? [] : await failuresOf(note(every, unproven, context));
     const unwritten = await failuresOf(context.out.list(rows, reapedView));
     throwAll([...errors, ...unsaved, ...unwritten]);

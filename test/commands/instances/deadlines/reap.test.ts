@@ -335,7 +335,7 @@ describe('every other command', () => {
   test('reports nothing of an instance that is no longer tracked', async () => {
     await rentForFourHours(world);
     const { stderr } = await world.cli(['instances', 'untrack', 'trainer', '--yes']);
-    expect(stderr).toContain('Untracked trainer. Its deadline no longer holds.');
+    expect(stderr).toContain('Untracked trainer. Its deadline no longer applies.');
     world.clock.advance(7 * HOUR);
     expect((await world.cli(['drives', 'list', '-q'])).stderr).toBe('');
     expect((await world.cli(REAP)).stdout).toBe('[]\n');
