@@ -4,7 +4,7 @@
 # service, and runs nothing of what it reads.
 
 # What a word means at a place: a step to another place ("path"), or a flag that takes something
-# ("offer", with "=" before what may be left out). A blank asks for all that there is.
+# ("offer", with a leading "=" if the value is optional). A blank lists everything.
 __gpucloud_at_() {
   case $1 in
     login) path=login ;;
@@ -850,7 +850,7 @@ __gpucloud_at_help() {
   esac
 }
 
-# The flags that every place has.
+# Flags of every place.
 __gpucloud_everywhere() {
   case $1 in
     --profile) offer='names profile' ;;
@@ -862,12 +862,12 @@ __gpucloud_everywhere() {
   esac
 }
 
-# What the flag $1 takes at "path", in "offer"; fails for a switch.
+# Finds the value of the flag $1 at "path", in "offer"; fails for a switch.
 __gpucloud_value() {
   __gpucloud_at_$path "$1" || __gpucloud_everywhere "$1"
 }
 
-# The cache folder, by the rules of gpucloud itself.
+# Finds the cache folder, by gpucloud's own rules.
 __gpucloud_folder() {
   local state=${GPUCLOUD_STATE_DIR-} base
   folder=
@@ -885,7 +885,7 @@ __gpucloud_folder() {
   fi
 }
 
-# The lines of the file $1, in "lines"; fails when there are none.
+# Reads the lines of the file $1 into "lines"; fails if there are none.
 __gpucloud_lines() {
   lines=()
   [[ -f $1 && -r $1 ]] || return 1
@@ -897,7 +897,7 @@ __gpucloud_lines() {
   [[ -n ${lines+set} ]]
 }
 
-# Whose names they are, in "slot", by the rules of gpucloud itself.
+# Finds the owner of the names, in "slot", by gpucloud's own rules.
 __gpucloud_slot() {
   slot=${profile:-${GPUCLOUD_PROFILE-}}
   if [[ -z $slot ]]; then
@@ -913,7 +913,7 @@ __gpucloud_slot() {
 }
 
 # Offers the names of the kind $1 that begin with "cur". The first line of a file holds all of its
-# names: whatever is done with each line of a hundred costs more than all the rest.
+# names: work on each of a hundred lines costs more than everything else.
 __gpucloud_names() {
   local folder line name file tab=$'\t' plain=$cur open= slot=
   local -a lines all fitting=()
@@ -934,7 +934,7 @@ __gpucloud_names() {
     file=$folder/names/$slot/$1.tsv
     [[ -f $file && -r $file ]] || return
     IFS=$tab read -r -a fitting < "$file"
-    # A file without that first line is of another version.
+    # A file without that first line has another version.
     [[ ${fitting-} != "$1" ]] || return
   fi
   if [[ -n $plain && -n ${fitting+set} ]]; then
@@ -953,7 +953,7 @@ __gpucloud_names() {
     for name in "${fitting[@]}"; do __gpucloud_odd "$name"; done
   else
     if [[ $used != / ]]; then
-      # What is there already is not offered again.
+      # Do not offer earlier arguments again.
       line=$line:
       for name in "${typed[@]}"; do line=${line/":$name:"/:}; done
       fitting=(${line#:})
@@ -969,7 +969,7 @@ __gpucloud_names() {
   IFS=$' \t\n'
 }
 
-# Offers the name $1 in a form that the shell takes for one plain word, whatever it holds.
+# Offers the name $1, quoted as one plain word.
 __gpucloud_odd() {
   local word=$1
   case $open in
@@ -980,7 +980,7 @@ __gpucloud_odd() {
   [[ $used == *"/$word/"* ]] || COMPREPLY[${#COMPREPLY[@]}]=$prefix$word
 }
 
-# Offers those of the words $@ that begin with "cur".
+# Offers the words of $@ that begin with "cur".
 __gpucloud_words() {
   local word all
   if ((${#cur} < 3)); then
@@ -988,7 +988,7 @@ __gpucloud_words() {
       [[ $word != "$cur"* ]] || COMPREPLY[${#COMPREPLY[@]}]=$prefix$word
     done
   else
-    # From hit to hit is quicker than from word to word.
+    # Going from hit to hit is faster than from word to word.
     all=" $*"
     while [[ $all == *" $cur"* ]]; do
       all=${all#*" $cur"}
@@ -997,19 +997,19 @@ __gpucloud_words() {
   fi
 }
 
-# Makes the names that are offered beginnings of a path on a machine: "trainer:".
+# Turns the offered names into the start of a path on an instance: "trainer:".
 __gpucloud_hosts() {
   local name
   local -a names=(${COMPREPLY[@]+"${COMPREPLY[@]}"})
   COMPREPLY=()
   for name in ${names[@]+"${names[@]}"}; do
-    # No path begins with these: scp would read them otherwise.
+    # No path begins with these: scp would misread them.
     [[ $name == *[:/@]* ]] || COMPREPLY[${#COMPREPLY[@]}]=$name:
   done
 }
 
-# Offers files; where something else is offered too, readline does not know which are meant. $1
-# stands after those that are no folders.
+# Offers files. If something else is offered too, readline can't tell which words are files. $1
+# follows those that are not folders.
 __gpucloud_files() {
   local file word plain=${cur//\\/}
   for file in "$plain"*; do
@@ -1029,9 +1029,9 @@ __gpucloud_offer() {
   case $kind in
     names) for word in ${1#* }; do __gpucloud_names "$word"; done ;;
     words) __gpucloud_words ${1#* } ;;
-    # Nothing is offered, and readline takes over: it knows file names best.
+    # Offers nothing, so readline takes over: it completes file names best.
     file) __gpucloud_compopt -o default -o filenames ;;
-    # A machine with a colon, or a file; what follows the colon, only the machine knows.
+    # An instance with a colon, or a file; only the instance knows the paths after the colon.
     path)
       [[ ${cur%%/*} != *:* ]] || return
       __gpucloud_names instance
@@ -1052,7 +1052,7 @@ __gpucloud_offer() {
   esac
 }
 
-# Bash has cut the line at "=" and ":" too; puts back together what stands without a blank between.
+# Bash has cut the line at "=" and ":" too; joins the parts that have no space between them.
 __gpucloud_join() {
   local lead i
   n=0 words=()

@@ -180,7 +180,7 @@ function __gpucloud_verbs -a place
         case 'sandbox'
             printf '%s\t%s\n' 'tour' 'Take a two-minute tour of a whole rental' 'catalog' 'List offers and images, with IDs and prices' 'status' 'Show the time, balance and instances' 'advance' 'Move the clock forward' 'deposit' 'Add play money to the balance' 'fault' 'Cause a failure' 'rogue' 'Rent an instance that gpucloud does not know' 'reset' 'Delete everything and start again' 'serve' 'Serve the sandbox over HTTP on 127.0.0.1'
         case 'instances'
-            printf '%s\t%s\n' 'list' 'List instances known to this computer' 'get' 'Show instances in detail' 'create' 'Rent an instance' 'reorder' 'Rent a terminated instance again' 'start' 'Start stopped instances' 'stop' 'Stop instances; their disks are kept' 'terminate' 'Terminate instances; their disks are deleted' 'events' 'Show or follow the event log' 'wait' 'Wait until instances reach a status' 'ssh' 'Open a shell, or run a command' 'scp' 'Copy files to or from an instance' 'tunnel' 'Forward a port to this computer' 'ssh-config' 'Let ssh, rsync and VS Code use instance names' 'endpoints' 'List URLs and ports' 'secrets' 'Show generated passwords and tokens' 'open' 'Open an application in the browser' 'expire' 'Set or remove a deadline' 'reap' 'Terminate what is past its deadline' 'recover' 'Settle requests with an unknown outcome' 'track' 'Add instances rented elsewhere' 'untrack' 'Remove from the list; billing continues'
+            printf '%s\t%s\n' 'list' 'List instances known to this computer' 'get' 'Show instances in detail' 'create' 'Rent an instance' 'reorder' 'Rent a terminated instance again' 'start' 'Start stopped instances' 'stop' 'Stop instances; their disks are kept' 'terminate' 'Terminate instances; their disks are deleted' 'events' 'Show or follow the event log' 'wait' 'Wait until instances reach a status' 'ssh' 'Open a shell, or run a command' 'scp' 'Copy files to or from an instance' 'tunnel' 'Forward a port to this computer' 'ssh-config' 'Let ssh, rsync and VS Code use instance names' 'endpoints' 'List URLs and ports' 'secrets' 'Show generated passwords and tokens' 'open' 'Open an application in the browser' 'expire' 'Set or remove a deadline' 'reap' 'Terminate instances past their deadline' 'recover' 'Settle requests with an unknown outcome' 'track' 'Add instances rented elsewhere' 'untrack' 'Remove from the list; billing continues'
         case 'catalog'
             printf '%s\t%s\n' 'list' 'List the offers and images that are known to this computer, with the last price seen' 'add' 'Name an offer or image' 'remove' 'Remove the name of an offer or image'
         case 'templates'
@@ -209,7 +209,7 @@ function __gpucloud_flags -a place
         case ''
             printf '%s\t%s\n' '--version' 'show the version' '-V' 'show the version'
         case 'login'
-            printf '%s\t%s\n' '--key-stdin' 'read the key from stdin' '--key-file' 'read the key from a file' '--key-command' 'run this command for the key, now and each time; without a shell' '--store' 'where to save the key: keyring, file, command'
+            printf '%s\t%s\n' '--key-stdin' 'read the key from stdin' '--key-file' 'read the key from a file' '--key-command' 'run this command to get the key, each time, without a shell' '--store' 'where to save the key: keyring, file, command'
         case 'sandbox catalog'
             printf '%s\t%s\n' '--state' 'state file (default: that of the profile "sandbox")'
         case 'sandbox status'
@@ -231,7 +231,7 @@ function __gpucloud_flags -a place
         case 'instances get'
             printf '%s\t%s\n' '--watch' 'refresh until Ctrl-C; off a terminal, print each change' '-w' 'refresh until Ctrl-C; off a terminal, print each change' '--interval' 'time between refreshes of --watch'
         case 'instances create'
-            printf '%s\t%s\n' '--name' 'same as NAME' '--offer' 'offer (the hardware), by name or ID; see "catalog list"' '--image' 'base image (the system), by name or ID' '--ssh-key' 'SSH key, by name, ID or fingerprint (again for more)' '--template' 'application template, by slug, name or ID' '--drive' 'cloud drive to attach, by name or ID' '--docker-image' 'run this container' '--docker-command' 'command to run in the container' '--shm-size' 'shared memory of the container, in GB' '--port' 'publish a port: EXTERNAL:INTERNAL[/tcp|udp][,name=web][,main] (again for more)' '-p' 'publish a port: EXTERNAL:INTERNAL[/tcp|udp][,name=web][,main] (again for more)' '--env' 'container variable: KEY=VALUE, or KEY to copy yours (again for more)' '-e' 'container variable: KEY=VALUE, or KEY to copy yours (again for more)' '--env-file' 'read variables from a file (again for more)' '--any-env-key' 'allow variable names that break the usual rule' '--volume' 'mount HOST_PATH:CONTAINER_PATH (again for more)' '-v' 'mount HOST_PATH:CONTAINER_PATH (again for more)' '--file' 'read the request from a YAML or JSON file; - for stdin' '-f' 'read the request from a YAML or JSON file; - for stdin' '--max-price' 'terminate at once if the price per hour is higher' '--terminate-after' 'terminate it after this time, such as 4h' '--terminate-at' 'terminate it at this time, such as 2026-01-31T18:00' '--unenforced' 'allow a deadline although nothing enforces it' '--if-not-exists' 'print the instance of that name if one exists' '--dry-run' 'print the request without sending it' '--schema' 'print the JSON Schema of --file' '--wait' 'wait until it is active (--wait=ssh: until SSH responds)' '--wait-timeout' 'time limit for the whole wait' '--poll-interval' 'time between requests'
+            printf '%s\t%s\n' '--name' 'same as NAME' '--offer' 'offer (the hardware), by name or ID; see "catalog list"' '--image' 'base image (the system), by name or ID' '--ssh-key' 'SSH key, by name, ID or fingerprint (again for more)' '--template' 'application template, by slug, name or ID' '--drive' 'cloud drive to attach, by name or ID' '--docker-image' 'run this container' '--docker-command' 'command to run in the container' '--shm-size' 'shared memory of the container, in GB' '--port' 'publish a port: EXTERNAL:INTERNAL[/tcp|udp][,name=web][,main] (again for more)' '-p' 'publish a port: EXTERNAL:INTERNAL[/tcp|udp][,name=web][,main] (again for more)' '--env' 'container variable: KEY=VALUE, or KEY to copy yours (again for more)' '-e' 'container variable: KEY=VALUE, or KEY to copy yours (again for more)' '--env-file' 'read variables from a file (again for more)' '--any-env-key' 'allow variable names that break the usual rule' '--volume' 'mount HOST_PATH:CONTAINER_PATH (again for more)' '-v' 'mount HOST_PATH:CONTAINER_PATH (again for more)' '--file' 'read the request from a YAML or JSON file; - for stdin' '-f' 'read the request from a YAML or JSON file; - for stdin' '--max-price' 'terminate at once if the price per hour is higher' '--terminate-after' 'terminate it after this time, such as 4h' '--terminate-at' 'terminate it at this time, such as 2026-01-31T18:00' '--unenforced' 'allow a deadline although nothing enforces it' '--if-not-exists' 'print the instance with that name if it exists' '--dry-run' 'print the request without sending it' '--schema' 'print the JSON Schema of --file' '--wait' 'wait until it is active (--wait=ssh: until SSH responds)' '--wait-timeout' 'time limit for the whole wait' '--poll-interval' 'time between requests'
         case 'instances reorder'
             printf '%s\t%s\n' '--name' 'same as NEW-NAME' '--any-name' 'allow a name that breaks the naming rule' '--max-price' 'terminate at once if the price per hour is higher' '--terminate-after' 'terminate it after this time, such as 4h' '--terminate-at' 'terminate it at this time, such as 2026-01-31T18:00' '--unenforced' 'allow a deadline although nothing enforces it' '--wait' 'wait until it is active (--wait=ssh: until SSH responds)' '--wait-timeout' 'time limit for the whole wait' '--poll-interval' 'time between requests'
         case 'instances start'
@@ -401,7 +401,7 @@ function __gpucloud_takes -a place
     end
 end
 
-# What a flag takes at a place; fails for a switch. "=" stands before what may be left out.
+# Finds the value of a flag at a place; fails for a switch. A leading "=" marks an optional value.
 function __gpucloud_value -a place flag
     switch "$place:$flag"
         case 'login:--columns' 'profiles list:--columns' 'profiles get:--columns' 'profiles use:--columns' 'profiles add:--columns' 'profiles set:--columns' 'profiles move:--columns' 'profiles remove:--columns' 'logout:--columns'
@@ -581,7 +581,7 @@ function __gpucloud_value -a place flag
     end
 end
 
-# The cache folder, by the rules of gpucloud itself.
+# Finds the cache folder, by gpucloud's own rules.
 function __gpucloud_folder
     if test -n "$GPUCLOUD_STATE_DIR"
         string match -q '/*' -- "$GPUCLOUD_STATE_DIR"; and echo "$GPUCLOUD_STATE_DIR/cache"
@@ -594,7 +594,7 @@ function __gpucloud_folder
     end
 end
 
-# The file that holds names of the kind for this command line.
+# The file with names of the kind for this command line.
 function __gpucloud_file -a kind profile address
     set -l folder (__gpucloud_folder)
     test -n "$folder"; or return 1
@@ -636,8 +636,8 @@ function __gpucloud_names -a kind profile address before
     end < $file
 end
 
-# What may stand at the cursor, in lines: the offer, the place, the profile, whether there is an
-# address, the part of the word that stays, and the arguments that are there already.
+# Describes the cursor in lines: the offer, the place, the profile, whether there is an address,
+# the part of the word that stays, and the earlier arguments.
 function __gpucloud_slot
     set -l tokens (commandline -opc)
     set -l word (commandline -ct)
@@ -738,8 +738,8 @@ function __gpucloud_complete
                 __gpucloud_names $one "$slot[3]" "$slot[4]" "$before" $slot[6..-1]
             end
         case path
-            # A machine with a colon; files come by themselves. Before a colon none of ":/@" is read
-            # as a name, and what follows it, only the machine knows.
+            # An instance with a colon; files come by themselves. Before a colon none of ":/@" is read
+            # as a name, and what follows it, only the instance knows.
             if not string match -q -r -- '^[^/]*:' "$word"
                 __gpucloud_names instance "$slot[3]" "$slot[4]" "$before" $slot[6..-1] |
                     string match -r -v '^[^\t]*[:/@]' | string replace \t :\t

@@ -121,7 +121,7 @@ Register-ArgumentCompleter -Native -CommandName gpucloud -ScriptBlock {
     $steps['profiles:rm'] = 'profiles remove'
     $verbs[''] = @('login', 'Sign in with an API key', 'sandbox', 'Try everything free and offline, on this computer', 'doctor', 'Check this computer, your settings and the connection', 'instances', 'Create, connect to, stop and terminate instances', 'run', 'Rent an instance, run a command there, fetch results, terminate', 'status', 'Show instances, drives, costs and what needs attention', 'audit', 'Find charges and instances unknown to this computer', 'catalog', 'Name offers and images; see the last known prices', 'templates', 'Browse application templates', 'drives', 'Create and manage cloud drives', 'ssh-keys', 'Manage the SSH keys that new instances get', 'billing', 'Show balance and spending; apply promo codes', 'me', 'Show the account; change its name or password', 'api-keys', 'List and create API keys', 'profiles', 'Manage profiles: a base URL and a key each', 'logout', 'Remove the API key from a profile', 'api', 'Send any request to the API', 'commands', 'List every command, flag and exit code as data', 'completion', 'Set up Tab completion for your shell', 'help', 'Show help for a command or topic')
     $flags[''] = @('--version', 'show the version', '-V', 'show the version')
-    $flags['login'] = @('--key-stdin', 'read the key from stdin', '--key-file', 'read the key from a file', '--key-command', 'run this command for the key, now and each time; without a shell', '--store', 'where to save the key: keyring, file, command')
+    $flags['login'] = @('--key-stdin', 'read the key from stdin', '--key-file', 'read the key from a file', '--key-command', 'run this command to get the key, each time, without a shell', '--store', 'where to save the key: keyring, file, command')
     $verbs['sandbox'] = @('tour', 'Take a two-minute tour of a whole rental', 'catalog', 'List offers and images, with IDs and prices', 'status', 'Show the time, balance and instances', 'advance', 'Move the clock forward', 'deposit', 'Add play money to the balance', 'fault', 'Cause a failure', 'rogue', 'Rent an instance that gpucloud does not know', 'reset', 'Delete everything and start again', 'serve', 'Serve the sandbox over HTTP on 127.0.0.1')
     $flags['sandbox catalog'] = @('--state', 'state file (default: that of the profile "sandbox")')
     $flags['sandbox status'] = @('--state', 'state file (default: that of the profile "sandbox")')
@@ -135,12 +135,12 @@ Register-ArgumentCompleter -Native -CommandName gpucloud -ScriptBlock {
     $takes['sandbox rogue'] = @('free')
     $flags['sandbox reset'] = @('--balance', 'opening balance (default: 10000.00 and a bonus of 500.00)', '--speed', 'virtual seconds per second; 0 stops the clock (default: 1)', '--state', 'state file (default: that of the profile "sandbox")')
     $flags['sandbox serve'] = @('--port', 'port to listen on; 0 takes any free one (default: 0)', '--speed', 'virtual seconds per second; 0 stops the clock (default: unchanged)', '--fault', 'failure to cause (again for more): fail-start, fail-stop, fail-terminate, slow-provisioning, fail-provisioning, fail-running', '--state', 'state file (default: that of the profile "sandbox")')
-    $verbs['instances'] = @('list', 'List instances known to this computer', 'get', 'Show instances in detail', 'create', 'Rent an instance', 'reorder', 'Rent a terminated instance again', 'start', 'Start stopped instances', 'stop', 'Stop instances; their disks are kept', 'terminate', 'Terminate instances; their disks are deleted', 'events', 'Show or follow the event log', 'wait', 'Wait until instances reach a status', 'ssh', 'Open a shell, or run a command', 'scp', 'Copy files to or from an instance', 'tunnel', 'Forward a port to this computer', 'ssh-config', 'Let ssh, rsync and VS Code use instance names', 'endpoints', 'List URLs and ports', 'secrets', 'Show generated passwords and tokens', 'open', 'Open an application in the browser', 'expire', 'Set or remove a deadline', 'reap', 'Terminate what is past its deadline', 'recover', 'Settle requests with an unknown outcome', 'track', 'Add instances rented elsewhere', 'untrack', 'Remove from the list; billing continues')
+    $verbs['instances'] = @('list', 'List instances known to this computer', 'get', 'Show instances in detail', 'create', 'Rent an instance', 'reorder', 'Rent a terminated instance again', 'start', 'Start stopped instances', 'stop', 'Stop instances; their disks are kept', 'terminate', 'Terminate instances; their disks are deleted', 'events', 'Show or follow the event log', 'wait', 'Wait until instances reach a status', 'ssh', 'Open a shell, or run a command', 'scp', 'Copy files to or from an instance', 'tunnel', 'Forward a port to this computer', 'ssh-config', 'Let ssh, rsync and VS Code use instance names', 'endpoints', 'List URLs and ports', 'secrets', 'Show generated passwords and tokens', 'open', 'Open an application in the browser', 'expire', 'Set or remove a deadline', 'reap', 'Terminate instances past their deadline', 'recover', 'Settle requests with an unknown outcome', 'track', 'Add instances rented elsewhere', 'untrack', 'Remove from the list; billing continues')
     $flags['instances list'] = @('--all', 'include terminated instances', '-a', 'include terminated instances', '--watch', 'refresh until Ctrl-C; off a terminal, print each change', '-w', 'refresh until Ctrl-C; off a terminal, print each change', '--interval', 'time between refreshes of --watch')
     $flags['instances get'] = @('--watch', 'refresh until Ctrl-C; off a terminal, print each change', '-w', 'refresh until Ctrl-C; off a terminal, print each change', '--interval', 'time between refreshes of --watch')
     $repeats['instances get'] = $true
     $takes['instances get'] = @('names instance')
-    $flags['instances create'] = @('--name', 'same as NAME', '--offer', 'offer (the hardware), by name or ID; see "catalog list"', '--image', 'base image (the system), by name or ID', '--ssh-key', 'SSH key, by name, ID or fingerprint (again for more)', '--template', 'application template, by slug, name or ID', '--drive', 'cloud drive to attach, by name or ID', '--docker-image', 'run this container', '--docker-command', 'command to run in the container', '--shm-size', 'shared memory of the container, in GB', '--port', 'publish a port: EXTERNAL:INTERNAL[/tcp|udp][,name=web][,main] (again for more)', '-p', 'publish a port: EXTERNAL:INTERNAL[/tcp|udp][,name=web][,main] (again for more)', '--env', 'container variable: KEY=VALUE, or KEY to copy yours (again for more)', '-e', 'container variable: KEY=VALUE, or KEY to copy yours (again for more)', '--env-file', 'read variables from a file (again for more)', '--any-env-key', 'allow variable names that break the usual rule', '--volume', 'mount HOST_PATH:CONTAINER_PATH (again for more)', '-v', 'mount HOST_PATH:CONTAINER_PATH (again for more)', '--file', 'read the request from a YAML or JSON file; - for stdin', '-f', 'read the request from a YAML or JSON file; - for stdin', '--max-price', 'terminate at once if the price per hour is higher', '--terminate-after', 'terminate it after this time, such as 4h', '--terminate-at', 'terminate it at this time, such as 2026-01-31T18:00', '--unenforced', 'allow a deadline although nothing enforces it', '--if-not-exists', 'print the instance of that name if one exists', '--dry-run', 'print the request without sending it', '--schema', 'print the JSON Schema of --file', '--wait', 'wait until it is active (--wait=ssh: until SSH responds)', '--wait-timeout', 'time limit for the whole wait', '--poll-interval', 'time between requests')
+    $flags['instances create'] = @('--name', 'same as NAME', '--offer', 'offer (the hardware), by name or ID; see "catalog list"', '--image', 'base image (the system), by name or ID', '--ssh-key', 'SSH key, by name, ID or fingerprint (again for more)', '--template', 'application template, by slug, name or ID', '--drive', 'cloud drive to attach, by name or ID', '--docker-image', 'run this container', '--docker-command', 'command to run in the container', '--shm-size', 'shared memory of the container, in GB', '--port', 'publish a port: EXTERNAL:INTERNAL[/tcp|udp][,name=web][,main] (again for more)', '-p', 'publish a port: EXTERNAL:INTERNAL[/tcp|udp][,name=web][,main] (again for more)', '--env', 'container variable: KEY=VALUE, or KEY to copy yours (again for more)', '-e', 'container variable: KEY=VALUE, or KEY to copy yours (again for more)', '--env-file', 'read variables from a file (again for more)', '--any-env-key', 'allow variable names that break the usual rule', '--volume', 'mount HOST_PATH:CONTAINER_PATH (again for more)', '-v', 'mount HOST_PATH:CONTAINER_PATH (again for more)', '--file', 'read the request from a YAML or JSON file; - for stdin', '-f', 'read the request from a YAML or JSON file; - for stdin', '--max-price', 'terminate at once if the price per hour is higher', '--terminate-after', 'terminate it after this time, such as 4h', '--terminate-at', 'terminate it at this time, such as 2026-01-31T18:00', '--unenforced', 'allow a deadline although nothing enforces it', '--if-not-exists', 'print the instance with that name if it exists', '--dry-run', 'print the request without sending it', '--schema', 'print the JSON Schema of --file', '--wait', 'wait until it is active (--wait=ssh: until SSH responds)', '--wait-timeout', 'time limit for the whole wait', '--poll-interval', 'time between requests')
     $takes['instances create'] = @('free')
     $flags['instances reorder'] = @('--name', 'same as NEW-NAME', '--any-name', 'allow a name that breaks the naming rule', '--max-price', 'terminate at once if the price per hour is higher', '--terminate-after', 'terminate it after this time, such as 4h', '--terminate-at', 'terminate it at this time, such as 2026-01-31T18:00', '--unenforced', 'allow a deadline although nothing enforces it', '--wait', 'wait until it is active (--wait=ssh: until SSH responds)', '--wait-timeout', 'time limit for the whole wait', '--poll-interval', 'time between requests')
     $takes['instances reorder'] = @('free', 'free')
@@ -529,14 +529,14 @@ Register-ArgumentCompleter -Native -CommandName gpucloud -ScriptBlock {
     $values['*:-o'] = 'words table json jsonl csv tsv yaml id'
     $values['*:--color'] = 'words auto always never'
 
-    # What a flag takes at a place; nothing for a switch. "=" stands before what may be left out.
+    # Finds the value of a flag at a place; nothing for a switch. A leading "=" marks an optional value.
     function ValueOf([string] $place, [string] $flag) {
         $own = $values["${place}:$flag"]
         if ($null -ne $own) { return $own }
         return $values["*:$flag"]
     }
 
-    # The cache folder, by the rules of gpucloud itself.
+    # Finds the cache folder, by gpucloud's own rules.
     function CacheFolder {
         if ($env:GPUCLOUD_STATE_DIR) {
             if (-not [System.IO.Path]::IsPathRooted($env:GPUCLOUD_STATE_DIR)) { return $null }
@@ -580,7 +580,7 @@ Register-ArgumentCompleter -Native -CommandName gpucloud -ScriptBlock {
         RowsOf ([System.IO.Path]::Combine($folder, 'completion', 'names', $slot, "$kind.tsv"))
     }
 
-    # The text as one word of PowerShell, whatever it holds.
+    # Quotes the text as one word of PowerShell.
     function Quoted([string] $text) {
         if ($text -cmatch '^[A-Za-z0-9_.=:/+-]+$') { return $text }
         return "'" + $text.Replace("'", "''") + "'"
@@ -651,7 +651,7 @@ Register-ArgumentCompleter -Native -CommandName gpucloud -ScriptBlock {
         elseif ($repeats.ContainsKey($place)) { $offer = $all[-1] }
     }
 
-    # Pairs of a word and what it is.
+    # Pairs of a word and its description.
     $found = New-Object System.Collections.Generic.List[object]
     function Pairs($list) {
         for ($at = 0; $at -lt $list.Count; $at += 2) { , @($list[$at], $list[$at + 1]) }
@@ -662,7 +662,7 @@ Register-ArgumentCompleter -Native -CommandName gpucloud -ScriptBlock {
     $after = ''
     $files = @()
     if ($kind -ceq 'path') {
-        # A machine with a colon, or a file; what follows the colon, only the machine knows.
+        # An instance with a colon, or a file; only the instance knows the paths after the colon.
         if ($typed -cmatch '^[^/\\]{2,}:') { return }
         $files = @([System.Management.Automation.CompletionCompleters]::CompleteFilename($typed))
         $kind = 'names'
@@ -697,7 +697,7 @@ Register-ArgumentCompleter -Native -CommandName gpucloud -ScriptBlock {
         'file' { return [System.Management.Automation.CompletionCompleters]::CompleteFilename($typed) }
     }
 
-    # PowerShell may take a part of our word for the whole: what is offered starts where that does.
+    # PowerShell may replace only a part of our word, so offers start where that part starts.
     $skip = [Math]::Max(0, $current.Length - $wordToComplete.Length)
     foreach ($pair in $found) {
         if (-not $pair[0].StartsWith($start, 'Ordinal')) { continue }
