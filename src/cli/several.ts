@@ -29,8 +29,8 @@ export async function printEach<T extends object>(
 }
 
 /**
- * Prints what was done, then throws what failed. Rows that can't be written, as on a full disk, hide
- * no failure.
+ * Prints the results, then throws the failures. If rows can't be written, as on a full disk, the
+ * failures are still thrown.
  */
 export async function showDone<T>(
   done: readonly T[],

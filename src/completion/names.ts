@@ -37,7 +37,7 @@ export function profilesFile(cache: string): string {
   return join(cache, 'completion', 'profiles.tsv');
 }
 
-/** For commands whose address or key comes from the environment. No profile has such a name. */
+/** For commands whose address or key comes from the environment. No profile can have this name. */
 export const NO_PROFILE = '-env';
 
 /** Applies the lessons. Writes no file that would stay the same. Throws the file system's error. */

@@ -37,7 +37,7 @@ export interface Flag {
 
 /** A command with the facts that completion needs, as plain data. */
 export interface Place {
-  /** The words that lead here, without the program's own; none for the root. */
+  /** The words of the command, without the program's own; none for the root. */
   readonly path: readonly string[];
   /** Other words for the last of them. */
   readonly aliases: readonly string[];

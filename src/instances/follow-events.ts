@@ -206,7 +206,7 @@ function reporterOf(logs: readonly InstanceLog[], context: Context) {
       );
     },
     missed(log, { count, before }) {
-      // A service that counts other events than it lists would bring it up again and again.
+      // A service that counts other events than it lists would cause this warning again and again.
       if (missed.has(log)) return;
       missed.add(log);
       const { target } = log;

@@ -22,7 +22,7 @@ export function termination(context: Context) {
 
   /**
    * Asks about each instance by name with its last known price. If interactive, reads the instances
-   * first and shows their age and what comes back. Returns undefined if all are already terminated.
+   * first and shows their age and the refund. Returns undefined if all are already terminated.
    */
   async function question(targets: readonly Target[]): Promise<string | undefined> {
     if (targets.length === 0) return 'Terminate the instances that stdin names?';

@@ -32,10 +32,10 @@ const WAY_IN = 'connection_info';
  * `value` without its secrets: a copy, if it has any.
  *
  * `paths` are dotted (`connection_info.secrets`, `docker_config.env[].value`). Everything under a
- * path is masked leaf by leaf: keys and structure stay, and so do null and ''. Where the service
- * sends another structure than the path expects, more is masked, never less. A secret of six
- * characters or more is also replaced in links (behind their host), in free texts and in all of
- * `connection_info`, since these carry tokens. With `shown` the value itself comes back.
+ * path is masked leaf by leaf: keys and structure stay, and so do null and ''. If the service sends
+ * another structure than expected, more is masked, never less. A secret of six characters or more
+ * is also replaced in links (after their host), in free text and in all of `connection_info`, since
+ * these carry tokens. With `shown`, returns `value` unchanged.
  */
 export function mask<T>(value: T, paths: readonly string[], shown: boolean): T {
   if (shown || paths.length === 0) return value;

@@ -61,7 +61,7 @@ export function createMessages(options: MessagesOptions): Messages {
     }
   }
 
-  /** A view that holds lines folds them itself. */
+  /** A view that holds lines back wraps them itself. */
   function prose(text: string, hang = 0): void {
     if (held !== undefined) line(text);
     else line(wrapped(text, terminalColumns(opened(), options.env ?? {}), hang));

@@ -10,11 +10,10 @@ const SHORT_MS = 500;
 const LOOK_MS = 1_000;
 
 /**
- * Calls back once when nobody reads the pipe or socket any more, and never where the system can't
- * tell: on others than Linux, and behind a connection of TCP, whose other end may read on though it
- * writes no more. The answer ends the watch.
+ * Calls back once when nobody reads the pipe or socket any more. Only Linux reports that, and not
+ * for TCP, whose other end may stop writing but still read. Returns a function that stops watching.
  *
- * @param fd a descriptor that is written to; nothing is written to it here.
+ * @param fd a descriptor for output; nothing is written to it here.
  * @param pipeLook see src/platform/pipe.ts; undefined on Node, which can wait for a pipe.
  */
 export function onReaderGone(fd: number, gone: () => void, pipeLook?: OpenPipeLook): () => void {
@@ -59,9 +58,9 @@ interface Handle {
 type HandleClass = new (kind: 0) => Handle;
 
 /**
- * Linux wakes whoever waits for a pipe when its last reader goes, even who waits to read from an
- * end for writing. Of Node's handles, only that of TCP agrees to wait so; the read that follows
- * fails with EBADF, since nothing can be read there.
+ * When a pipe's last reader goes, Linux wakes every process that waits for the pipe, even one that
+ * waits to read from the writing end. Of Node's handles, only TCP's can wait so; the read that
+ * follows fails with EBADF.
  */
 function watchPipe(fd: number, gone: () => void): () => void {
   // Opened again, not duplicated: the mode of the shared descriptor must not change.
@@ -82,7 +81,10 @@ function watchPipe(fd: number, gone: () => void): () => void {
   return () => socket.destroy();
 }
 
-/** That of a socket which looks for the address of its host until it is given up: none is asked for. */
+/**
+ * Returns the class of a socket's handle. The socket looks up its host, but is destroyed before any
+ * lookup or connection.
+ */
 function handleClass(): HandleClass | undefined {
   const asking = connect({ host: 'localhost', port: 1, lookup: () => undefined });
   const { _handle: handle } = asking as { _handle?: { constructor: unknown } };

@@ -42,7 +42,7 @@ async function eachOf<T>(
 ): Promise<void> {
   const source = given[Symbol.asyncIterator]();
   // A reader who has gone must not wait for an event that may never come. (Promise.race would keep
-  // a reaction of every row alive, a subscription for each row would cost more than its text.)
+  // a reaction of every row in memory; subscribing per row would cost more than its text.)
   let leave: () => void = () => undefined;
   const forget = sink.onEnd(() => leave());
   const nextUnlessEnded = () =>

@@ -14,7 +14,7 @@ export function portNumber(text: string): Verdict<number> {
   return wholeNumber(text, 1, 65535, 'a port');
 }
 
-/** `protocol` of a port (spec: Limits): TCP or UDP, in either case of letters. */
+/** `protocol` of a port (spec: Limits): TCP or UDP, in upper or lower case. */
 export function protocol(text: string): Verdict<'TCP' | 'UDP'> {
   const upper = text.toUpperCase();
   return upper === 'TCP' || upper === 'UDP' ? kept(upper) : broken('a protocol is tcp or udp');

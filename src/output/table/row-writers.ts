@@ -25,7 +25,7 @@ export interface TableStyle extends Reader {
 export interface RowWriter<T> {
   readonly head: string;
   row(row: T): string;
-  /** The same for a row whose cells exist. */
+  /** The same for a row with given cells. */
   cells(cells: readonly Shown[]): string;
 }
 

@@ -24,10 +24,10 @@ export const START = `umask 077
 mkdir -p ${WORK} && cd ${FOLDER} && cat >supervise.$$ && mv supervise.$$ supervise && exec sh supervise`;
 
 /**
- * Runs the command and writes its exit code. sshd makes the process that becomes the supervisor the
- * leader of a session, so that a signal to its group reaches the command. The supervisor itself lives
- * on: it traps the signals, which a command does not inherit. The command runs in the foreground,
- * since sh lets one in the background ignore SIGINT.
+ * Runs the command and writes its exit code. sshd makes the supervisor the leader of a session, so
+ * a signal to its group reaches the command. The supervisor survives: it traps the signals, and a
+ * command does not inherit traps. The command runs in the foreground, since sh makes a background
+ * command ignore SIGINT.
  */
 export function supervisorOf(command: readonly string[]): string {
   return `mkdir started 2>/dev/null || { sleep 1; echo '${STARTED}'; exit 0; }

@@ -1,4 +1,7 @@
-/** An offer of the sandbox's catalog. The price is the sandbox's own addition: offers show none. */
+/**
+ * An offer of the sandbox's catalog. The price is the sandbox's own addition: the document has
+ * none.
+ */
 export type PricedOffer = ReturnType<typeof offer>;
 
 /** A hardware configuration as the service shows it (spec: Offer). */
