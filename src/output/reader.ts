@@ -81,10 +81,7 @@ function watchPipe(fd: number, gone: () => void): () => void {
   return () => socket.destroy();
 }
 
-/**
- * Returns the class of a socket's handle. The socket looks up its host, but is destroyed before any
- * lookup or connection.
- */
+/** Returns the class of a socket's handle. Its lookup does nothing, so the socket never connects. */
 function handleClass(): HandleClass | undefined {
   const asking = connect({ host: 'localhost', port: 1, lookup: () => undefined });
   const { _handle: handle } = asking as { _handle?: { constructor: unknown } };
