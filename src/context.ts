@@ -2,8 +2,8 @@ import { createRecorder } from './completion/recorder.ts';
 import type { Context, GlobalFlags, Host } from './context/contract.ts';
 import { observe } from './context/observe.ts';
 import { createService } from './context/service.ts';
-import { createServiceClock } from './context/service-clock.ts';
-import { createSettings } from './context/settings.ts';
+import { createServiceClock, type ServiceClock } from './context/service-clock.ts';
+import { createSettings, type SettingsRoom } from './context/settings.ts';
 import { createStores } from './context/stores.ts';
 import { createTerminal } from './context/terminal.ts';
 import { lazy } from './lazy.ts';
@@ -18,16 +18,21 @@ export type {
 export { formatOf } from './context/terminal.ts';
 
 /** Creates the Context of one command. Loads, reads and opens nothing before it is needed. */
-export function createContext(host: Host, flags: GlobalFlags, version: string): Context {
+export function createContext(
+  host: Host,
+  flags: GlobalFlags,
+  version: string,
+  parent?: Shared,
+): Context {
   const { env, clock, interrupts } = host;
-  const serviceClock = createServiceClock(clock);
+  const serviceClock = parent?.serviceClock ?? createServiceClock(clock);
   const terminal = createTerminal(host, flags, serviceClock.now);
   const { err } = terminal;
   const names = createRecorder({
     cache: async () => (await settings.folders()).cache,
     settings: async () => (await settings.resolved()).settings,
   });
-  const settings = createSettings(host, flags, terminal, names);
+  const settings = parent?.settings ?? createSettings(host, flags, terminal, names);
   const stores = createStores(host, settings, terminal, names);
   const { journal, journalOf, catalog, sandbox, warnOfUnknown } = stores;
   const parts = { host, flags, version, settings, err, sandbox, serviceClock };
@@ -72,7 +77,7 @@ export function createContext(host: Host, flags: GlobalFlags, version: string): 
     journalOf,
     catalog,
     sandbox,
-    shielded: () => createContext(shieldedHost(host), flags, version),
+    shielded: () => createContext(shieldedHost(host), flags, version, { settings, serviceClock }),
     async close() {
       // A command that read local data but sent no request warns at its end.
       if (settings.areFoldersUsed() && !isQuiet) await warnOfUnknown();
@@ -86,6 +91,12 @@ export function createContext(host: Host, flags: GlobalFlags, version: string): 
       }
     },
   };
+}
+
+/** A run that goes on for hours ends with the profile and the key that it began with. */
+interface Shared {
+  readonly settings: SettingsRoom;
+  readonly serviceClock: ServiceClock;
 }
 
 /** The streams of a host are opened by looking at them, so it is not copied. */

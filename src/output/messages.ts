@@ -144,7 +144,8 @@ export function withoutKeys(text: string): string {
 }
 
 /** The groups whose commands use a profile's service. */
-const GROUPS = 'instances|drives|ssh-keys|api-keys|templates|me|billing|catalog|api|doctor|status';
+const GROUPS =
+  'run|instances|drives|ssh-keys|api-keys|templates|me|billing|catalog|api|doctor|status';
 
 /**
  * Adds the profile given by a flag to the commands in a text: pasted without it, they would use

@@ -1,6 +1,6 @@
 import type { Instance } from '../api/index.ts';
 import type { Context } from '../context.ts';
-import { CliError } from '../errors.ts';
+import { CliError, unforeseen } from '../errors.ts';
 import { changeEach } from '../instances/change.ts';
 import { BRIEFLY } from '../instances/refusal.ts';
 import type { Target } from '../instances/resolve.ts';
@@ -22,10 +22,7 @@ export async function endInstance(target: Target, context: Context): Promise<Ter
   for (const pause of [...PAUSES, undefined]) {
     const error = await changeEach(change, [target.id], noWait, context).then(
       ({ failure }) => failure,
-      (thrown: unknown) => {
-        if (thrown instanceof CliError) return thrown;
-        throw thrown;
-      },
+      (thrown: unknown) => (thrown instanceof CliError ? thrown : unforeseen(thrown)),
     );
     if (error === undefined) return { certain: true, instance: await read(target, context) };
     if (pause === undefined) return { certain: false, error };

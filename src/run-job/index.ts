@@ -1,17 +1,16 @@
 import type { Context } from '../context.ts';
-import { CliError, isInterrupt, unforeseen } from '../errors.ts';
-import { deadlineFrom } from '../instances/deadlines/deadline.ts';
-import { setDeadline } from '../instances/deadlines/expire.ts';
+import { CliError, failuresOf, throwAll, unforeseen } from '../errors.ts';
 import { ownJournal } from '../instances/pending.ts';
-import { findInstance, type Target } from '../instances/resolve.ts';
+import { findInstance } from '../instances/resolve.ts';
+import type { View } from '../output/output.ts';
 import type { HowToReach } from '../reach/reach.ts';
 import { typedName } from '../rules/names.ts';
-import { type FileList, listFiles } from './copy/files.ts';
-import { costAtMost, endInstance } from './end.ts';
+import { endInstance } from './end.ts';
+import { type Ended, endJob, mayGoOn, runFailed } from './end-job.ts';
 import { type Progressed, runOn } from './job.ts';
 import { type JobInput, type JobPlan, rentFor } from './new-job.ts';
 import { createPhases } from './phases.ts';
-import { type JobRecord, readJob, removeJob, writeJob } from './record.ts';
+import { type JobRecord, readJob, removeJob, withJob, writeJob } from './record.ts';
 import { type JobReport, writeReport } from './report.ts';
 import { createStops } from './stops.ts';
 import { noteEnd } from './summary.ts';
@@ -30,45 +29,81 @@ export async function runJob(
   how: HowToRun,
   context: Context,
 ): Promise<void> {
-  createPhases(plan.request.instance_name, context).begin('Renting');
-  const rented = await rentFor(plan, input, context).catch((error: unknown) =>
-    endUnusable(error, plan.request.instance_name, context),
-  );
-  await superviseJob(rented, async () => plan.files, how, context);
+  const { instance_name: name } = plan.request;
+  const startedAt = context.clock.now();
+  createPhases(name, context).begin('Renting');
+  let rented: Rented;
+  try {
+    rented = await rentFor(plan, input, context);
+  } catch (thrown) {
+    const { id, error } = await endUnusable(thrown, name, context);
+    const written: JobReport = {
+      command_exit_code: null,
+      stage: 'renting',
+      instance: error.mayBeBilling || id !== undefined ? { id: id ?? null, name } : null,
+      terminated: error.mayBeBilling ? 'unknown' : id !== undefined,
+      fetched: [],
+      seconds: Math.round((context.clock.now() - startedAt) / 1000),
+      cost_at_most: null,
+      exit_code: error.exitCode,
+      error: error.message,
+    };
+    if (how.report !== undefined) await reported(how.report, written, context);
+    throw error;
+  }
+  await withJob(rented.record, context, () => superviseJob(rented, how, context));
+}
+
+interface Unusable {
+  /** Of an instance that was made. */
+  readonly id: string | undefined;
+  readonly error: CliError;
 }
 
 /**
  * Terminates an instance at once if the response shows that it was created, but is otherwise
  * unusable.
  */
-async function endUnusable(error: unknown, name: string, context: Context): Promise<never> {
-  const isMade =
-    error instanceof CliError && error.mayBeBilling && error.failure !== 'outcomeUnknown';
-  const id = isMade ? error.resource : undefined;
-  if (!isMade || id === undefined) throw error;
+async function endUnusable(thrown: unknown, name: string, context: Context): Promise<Unusable> {
+  const error = thrown instanceof CliError ? thrown : unforeseen(thrown);
+  const { mayBeBilling, resource, httpStatus = 0 } = error;
+  if (!mayBeBilling || error.failure === 'outcomeUnknown') return { id: undefined, error };
+  // An ID in a refusal may be that of somebody else's instance. Without any, the name stands there.
+  const isMade = httpStatus < 400 && resource !== name;
+  if (!isMade || resource === undefined) {
+    const { message, hint } = error;
+    const details = { hint, resource, mayBeBilling, cause: error };
+    return { id: undefined, error: new CliError('outcomeUnknown', message, details) };
+  }
   const shielded = context.shielded();
   try {
-    const end = await endInstance({ id, name }, shielded);
-    throw end.certain ? runFailed(error) : mayGoOn({ id, name }, end.error);
+    const end = await endInstance({ id: resource, name }, shielded);
+    const ended = end.certain ? runFailed(error) : mayGoOn({ id: resource, name }, end.error);
+    return { id: resource, error: ended };
   } finally {
     await shielded.close();
   }
 }
 
 /** Resumes a job whose gpucloud ended first. */
-export async function attachJob(typed: string, how: HowToRun, context: Context): Promise<void> {
-  const { id } = await findInstance(typed, context);
-  const record = await readJob(id, context);
-  const journal = await ownJournal(context);
-  const deadline = (await journal.deadlines()).find((one) => one.id === id)?.deadline;
-  const { sync, exclude } = record;
-  const files = async () => (sync === null ? undefined : listFiles(sync, exclude));
-  await superviseJob({ record, deadline }, files, how, context);
+export async function attachJob(typed: string, run: HowToRun, context: Context): Promise<void> {
+  const target = await findInstance(typed, context);
+  await withJob(target, context, async () => {
+    const record = await readJob(target.id, context);
+    const { options, words, user } = run.how;
+    const how: HowToReach = {
+      ...run.how,
+      user: user ?? record.user ?? undefined,
+      options: options.length > 0 ? options : record.ssh_options,
+      words: words.length > 0 ? words : record.ssh_words,
+    };
+    await superviseJob({ record, deadline: undefined }, { ...run, how, isAttached: true }, context);
+  });
 }
 
 interface Rented {
   readonly record: JobRecord;
-  /** By the service's clock (ISO 8601). */
+  /** By the service's clock (ISO 8601), if it is known already. */
   readonly deadline: string | undefined;
 }
 
@@ -78,13 +113,11 @@ interface Rented {
  */
 async function superviseJob(
   { record, deadline }: Rented,
-  files: () => Promise<FileList | undefined>,
-  { how, report, detach }: HowToRun,
+  { how, report, detach, isAttached = false }: HowToRun & { readonly isAttached?: boolean },
   context: Context,
 ): Promise<void> {
   const startedAt = Date.parse(record.started_at);
-  const left = deadline && Date.parse(deadline) - context.serviceClock.now();
-  const stops = createStops(left === '' ? undefined : left, context);
+  const stops = createStops(deadlineOf(record, deadline, context), context);
   const phases = createPhases(record.name, context);
   const progress: Progressed = {
     stage: 'starting',
@@ -92,7 +125,8 @@ async function superviseJob(
     fetched: [],
     instance: undefined,
   };
-  const job = { record, files, how, stops, phases, detach };
+  const identity = how.identity ?? record.identity ?? undefined;
+  const job = { record, how: { ...how, identity }, stops, phases, detach };
   let failure: CliError | undefined;
   try {
     await writeJob(record, context);
@@ -102,16 +136,22 @@ async function superviseJob(
   }
   stops.close();
   phases.clear();
-  if (detach && failure === undefined) {
-    context.err.note(`Started. To follow it to its end: gpucloud run --attach ${record.name}`);
-    return;
-  }
-  const ended = await endJob(record, { failure, progress }, context);
+  if (detach && failure === undefined) return noteStarted(record, deadline, context);
+  const isStopped = stops.any.aborted;
+  const unreached =
+    isAttached && !isStopped && failure !== undefined && isOutOfReach(failure, progress)
+      ? notReached(record, failure)
+      : undefined;
+  const ended: Ended =
+    unreached === undefined
+      ? await endJob(record, { failure, progress, isStopped }, context)
+      : { terminated: 'unknown', cost: null, error: unreached };
   if (ended.error === undefined && ended.terminated === true) await removeJob(record.id, context);
-  const stage = failure === undefined && ended.terminated !== 'unknown' ? 'done' : progress.stage;
+  const isDone = failure === undefined && ended.terminated !== 'unknown';
+  const isEnding = ended.terminated === 'unknown' && unreached === undefined;
   const written: JobReport = {
     command_exit_code: progress.exitCode ?? null,
-    stage: ended.terminated === 'unknown' ? 'terminating' : stage,
+    stage: isDone ? 'done' : isEnding ? 'terminating' : progress.stage,
     instance: { id: record.id, name: record.name },
     terminated: ended.terminated,
     fetched: progress.fetched,
@@ -120,84 +160,62 @@ async function superviseJob(
     exit_code: ended.error?.exitCode ?? progress.exitCode ?? 0,
     error: ended.error?.message ?? null,
   };
-  await noteEnd(record, written, context);
   if (report !== undefined) await reported(report, written, context);
-  if (ended.error !== undefined) throw ended.error;
+  const unread = await failuresOf(noteEnd(record, written, context));
+  throwAll(ended.error === undefined ? unread : [ended.error]);
   context.endWith(written.exit_code);
 }
 
-interface Ended {
-  readonly terminated: JobReport['terminated'];
-  readonly cost: string | null;
-  /** The error of the whole run; undefined for the command's own exit code. */
-  readonly error: CliError | undefined;
-}
-
-interface SoFar {
-  readonly failure: CliError | undefined;
-  readonly progress: Progressed;
-}
-
-async function endJob(record: JobRecord, soFar: SoFar, context: Context): Promise<Ended> {
-  const { failure, progress } = soFar;
-  // The first Ctrl-C ended every request of the run's own context.
-  const shielded = context.shielded();
-  try {
-    if (mayKeep(record, soFar) && (await keep(record, shielded))) {
-      return { terminated: false, cost: null, error: failure && runFailed(failure) };
-    }
-    createPhases(record.name, context).begin('Terminating');
-    const end = await endInstance(record, shielded);
-    if (!end.certain) {
-      return { terminated: 'unknown', cost: null, error: mayGoOn(record, end.error) };
-    }
-    const cost = costAtMost(end.instance ?? progress.instance, shielded.serviceClock.now());
-    return { terminated: true, cost, error: failure && runFailed(failure) };
-  } finally {
-    await shielded.close();
-  }
-}
-
-/** Interrupts and deadlines end the run. */
-function mayKeep({ keep_on_failure }: JobRecord, { failure, progress }: SoFar): boolean {
-  if (keep_on_failure === null || isInterrupt(failure) || failure?.failure === 'deadline') {
-    return false;
-  }
-  return failure !== undefined || progress.exitCode !== 0;
-}
-
-/** Gives the instance its new deadline; false if that is not certain. */
-async function keep({ id, name, keep_on_failure }: JobRecord, context: Context): Promise<boolean> {
-  try {
+/** Reads the deadline of a job again and again, since `expire` moves it. */
+function deadlineOf({ id }: JobRecord, rentedWith: string | undefined, context: Context) {
+  let last = rentedWith;
+  let isStored = false;
+  return async () => {
     const journal = await ownJournal(context);
-    const deadline = await deadlineFrom({ after: keep_on_failure ?? 0 }, context);
-    await setDeadline({ id, name }, deadline, journal, context);
-    context.err.warn(
-      'may_be_billing',
-      `Kept ${name}: it bills until ${deadline}. Look: gpucloud instances ssh ${typedName(name, id)}. End it: gpucloud instances terminate ${typedName(name, id)}`,
-    );
-    return true;
-  } catch (error) {
-    if (!(error instanceof CliError)) throw error;
-    context.err.warn('may_be_billing', `${name} could not be kept: ${error.message}`);
-    return false;
-  }
+    // A journal that can't be read now leaves the deadline as it was.
+    const all = await journal.deadlines().catch(() => undefined);
+    const stored = all?.find((one) => one.id === id);
+    if (stored !== undefined) last = stored.deadline ?? last;
+    else if (all !== undefined && isStored) last = undefined;
+    isStored ||= stored !== undefined;
+    return last;
+  };
 }
 
-/** The reason, with the exit code of a run. An interrupt keeps its own. */
-function runFailed(failure: CliError): CliError {
-  if (isInterrupt(failure)) return failure;
-  return new CliError('runFailed', failure.message, { hint: failure.hint, cause: failure });
+async function noteStarted(
+  { id, name }: JobRecord,
+  deadline: string | undefined,
+  { out, err }: Context,
+): Promise<void> {
+  err.warn(
+    'may_be_billing',
+    `${name} bills until ${deadline ?? 'its deadline'}, also after its command has ended. To follow it to its end and terminate it: gpucloud run --attach ${typedName(name, id)}`,
+  );
+  await out.item({ id, name }, startedView);
 }
 
-function mayGoOn({ id, name }: Target, cause: CliError): CliError {
+const startedView: View<{ id: string; name: string }> = {
+  columns: [
+    { id: 'name', header: 'NAME', value: ({ name }) => name },
+    { id: 'id', header: 'ID', value: ({ id }) => id },
+  ],
+  id: ({ id }) => id,
+  empty: 'Nothing was started.',
+};
+
+/** Whether the command may go on although this computer can't see it. */
+function isOutOfReach({ failure }: CliError, { stage }: Progressed): boolean {
+  return (stage === 'starting' || stage === 'connecting') && failure !== 'otherEnd';
+}
+
+function notReached({ id, name }: JobRecord, cause: CliError): CliError {
   return new CliError(
     'outcomeUnknown',
-    `${name} (${id}) could not be terminated: ${cause.message} It may still be billing.`,
+    `${name} could not be reached, and its command may go on: ${cause.message} It may still be billing.`,
     {
       resource: id,
       mayBeBilling: true,
-      hint: `gpucloud instances terminate ${typedName(name, id)}`,
+      hint: `try again: gpucloud run --attach ${typedName(name, id)}; or end it: gpucloud instances terminate ${typedName(name, id)}`,
       cause,
     },
   );

@@ -1,10 +1,12 @@
 import type { Instance } from '../api/index.ts';
 import type { Context } from '../context.ts';
-import { CliError, isInterrupt } from '../errors.ts';
+import { CliError, failuresOf, isInterrupt } from '../errors.ts';
+import { BRIEFLY } from '../instances/refusal.ts';
 import { type HowToReach, reach } from '../reach/reach.ts';
+import { INSTANCE_STATUSES, leadsTo } from '../rules/statuses.ts';
 import { type Copying, copyIn } from './copy/copy-in.ts';
 import { copyOut } from './copy/copy-out.ts';
-import type { FileList } from './copy/files.ts';
+import { listFiles } from './copy/files.ts';
 import { createJobOutput, type JobOutput } from './output.ts';
 import type { Phases } from './phases.ts';
 import { type JobRecord, writeJob } from './record.ts';
@@ -22,8 +24,6 @@ const COPY_ATTEMPTS = 3;
 
 export interface Job {
   readonly record: JobRecord;
-  /** The files to copy before the command starts; undefined without `--sync`. */
-  files(): Promise<FileList | undefined>;
   readonly how: HowToReach;
   readonly stops: Stops;
   readonly phases: Phases;
@@ -77,11 +77,13 @@ export async function runOn(job: Job, progress: Progressed, context: Context): P
 }
 
 async function connected(job: Job, progress: Progressed, context: Context): Promise<RemoteShell> {
-  const { record, how, phases } = job;
+  const { record, how, phases, stops } = job;
   progress.stage = 'starting';
   phases.begin('Starting');
   phases.clear();
-  const reached = await reach(record.id, how, context);
+  // The deadline ends this wait too.
+  const stoppable: Context = Object.create(context, { signal: { value: stops.any } });
+  const reached = await reach(record.id, how, stoppable);
   progress.instance = reached.instance;
   return createRemoteShell(reached.endpoint, reached.ssh, context);
 }
@@ -92,7 +94,12 @@ async function probed(shell: RemoteShell, signal: AbortSignal, { clock }: Contex
     const { code, stdout, stderr } = await shell.run(PROBE, '', signal);
     const lines = stdout.split('\n');
     if (lines.includes('gpucloud-run ready')) {
-      return { isStarted: lines.includes(STARTED), hasRsync: lines.includes('gpucloud-run rsync') };
+      // rsync can't work with a login shell that prints something first.
+      const greets = !stdout.startsWith('gpucloud-run ');
+      return {
+        isStarted: lines.includes(STARTED),
+        hasRsync: !greets && lines.includes('gpucloud-run rsync'),
+      };
     }
     if (attempt === SIGN_IN_ATTEMPTS) throw noSignIn(code, stderr);
     await clock.sleep(PAUSE, signal);
@@ -118,8 +125,10 @@ async function copyFiles(
   copying: Copying,
   context: Context,
 ): Promise<void> {
-  const files = await job.files();
-  if (files === undefined) return;
+  const { sync, exclude } = job.record;
+  if (sync === null) return;
+  // The start of an instance takes minutes, in which files come and go.
+  const files = await listFiles(sync, exclude);
   progress.stage = 'copying';
   job.phases.begin('Copying', files);
   await repeated(() => copyIn(files, copying), copying.signal, context);
@@ -175,8 +184,7 @@ async function followToEnd(
 ): Promise<number | undefined> {
   const { clock, err, interrupts } = context;
   const offsets = { ...record.printed };
-  const save = () => writeJob({ ...record, printed: { ...offsets } }, context);
-  let savedAt = clock.now();
+  const position = createPosition(record, offsets, context);
   const interrupt = () => {
     if (stops.last.aborted) return;
     phases.clear();
@@ -196,11 +204,11 @@ async function followToEnd(
       async print(from, bytes) {
         phases.clear();
         await output.print(from, bytes);
-        if (clock.now() - savedAt < SAVE_EVERY) return;
-        savedAt = clock.now();
-        await save();
+        position.moved();
       },
-      onCut: async (reason) => {
+      onCut: async (reason, isNew) => {
+        await ensureRunning(record, context);
+        if (!isNew) return;
         err.warn(
           'connection',
           `The connection to ${record.name} was lost (${reason || 'closed'}). The command is still running; reconnecting.`,
@@ -211,12 +219,53 @@ async function followToEnd(
     return exitCode;
   } finally {
     interrupts.first.removeEventListener('abort', interrupt);
-    await save();
+    await position.close();
   }
 }
 
-/** Milliseconds between two writes of the output position. */
-const SAVE_EVERY = 1_000;
+/** Milliseconds until it is written how far the output was printed. */
+const SAVE_AFTER = 1_000;
+
+/** Writes how far the output was printed, a while after it moved. A full disk ends no job. */
+function createPosition(record: JobRecord, offsets: JobRecord['printed'], context: Context) {
+  const closed = new AbortController();
+  let saving: Promise<void> | undefined;
+  let isLost = false;
+  async function save(): Promise<void> {
+    const [fault] = await failuresOf(writeJob({ ...record, printed: { ...offsets } }, context));
+    if (fault !== undefined && !isLost) context.err.warn('local_storage', fault.message);
+    isLost ||= fault !== undefined;
+  }
+  async function saveLater(): Promise<void> {
+    await context.clock.sleep(SAVE_AFTER, closed.signal).catch(() => undefined);
+    saving = undefined;
+    await save();
+  }
+  return {
+    moved() {
+      saving ??= saveLater();
+    },
+    async close() {
+      closed.abort();
+      await saving;
+      await save();
+    },
+  };
+}
+
+/** Throws if somebody else ended the instance: no other attempt to connect can succeed. */
+async function ensureRunning({ id, name }: JobRecord, context: Context): Promise<void> {
+  const status = await (await context.api()).instances.get(id, BRIEFLY).then(
+    (found) => found.status,
+    // What can't be read now is read at the next attempt.
+    () => undefined,
+  );
+  if (status === undefined || !INSTANCE_STATUSES.includes(status)) return;
+  if (leadsTo('ACTIVE', status)) return;
+  throw new CliError('wrongState', `${name} is ${status}, and its command has ended with it.`, {
+    resource: id,
+  });
+}
 
 /** Copies all it can, then throws the first failure. */
 async function fetchAll(

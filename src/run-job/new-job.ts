@@ -4,6 +4,7 @@ import type { Context } from '../context.ts';
 import { CliError, usageError } from '../errors.ts';
 import { readEnforcement } from '../instances/deadlines/armed.ts';
 import {
+  checkDeadline,
   type DeadlineFlags,
   deadlineField,
   wantedDeadline,
@@ -20,13 +21,14 @@ import {
   missingFlags,
 } from '../instances/request/body.ts';
 import { notePrice, warnIfDearer } from '../instances/request/hardware.ts';
+import type { HowToReach } from '../reach/reach.ts';
 import type { Money } from '../rules/money.ts';
 import { positiveDuration } from '../rules/times.ts';
 import { isSandbox } from '../watch/ssh-endpoint.ts';
 import type { Fetch } from './copy/copy-out.ts';
 import { type FileList, listFiles } from './copy/files.ts';
 import { filesText, sizeText } from './phases.ts';
-import { ensurePrivateKey } from './private-key.ts';
+import { findPrivateKey } from './private-key.ts';
 import type { JobRecord } from './record.ts';
 
 /** Bytes: larger files are listed before the copy. */
@@ -44,8 +46,8 @@ export interface JobInput {
   readonly fetch: readonly Fetch[];
   /** Milliseconds. */
   readonly keepOnFailure: number | undefined;
-  /** A private key file, instead of a search for one. */
-  readonly identity: string | undefined;
+  readonly how: HowToReach;
+  readonly detach: boolean;
 }
 
 /** The plan of a job, before any request that rents. */
@@ -56,6 +58,8 @@ export interface JobPlan {
   readonly fetch: readonly Fetch[];
   readonly ends: DeadlineFlags;
   readonly made: MadeRequest;
+  /** The private key file that ssh needs to be shown. */
+  readonly identity: string | undefined;
 }
 
 /** Checks everything possible before anything is rented. Throws CliError. */
@@ -75,36 +79,41 @@ export async function planJob(
     });
   }
   const ends = await endsOf(input.ends, context);
+  // No process is left to terminate the instance.
+  if (!dryRun && input.detach) await checkDeadline(ends, context);
   const flags = { ...input.flags, name: input.flags.name ?? defaultName(context) };
   const manifest = await manifestOf(flags, context);
   const missing = missingFlags(flags, manifest);
   if (missing.length > 0) throw missingError(missing, 'run');
   if (!dryRun) await ensureNoPending(flags.name, context);
   const made = await makeRequest(flags, manifest, context);
-  if (!dryRun) await ensureSignIn(made.body, input, context);
+  const identity = dryRun ? undefined : await ensureSignIn(made.body, input, context);
   notePrice(made.offer, context);
   if (files !== undefined) noteFiles(files, context);
-  return { request: made.body, command, files, fetch, ends, made };
+  return { request: made.body, command, files, fetch, ends, made, identity };
 }
 
-/** Checks the tools on this computer, and that ssh can sign in. Throws a usage error. */
+/**
+ * Checks what a job needs on this computer, and that ssh can sign in. Returns the private key file to
+ * use. Throws a usage error.
+ */
 async function ensureSignIn(
   { ssh_keys: ids = [] }: CreateInstanceBody,
-  { identity, fetch }: JobInput,
+  { how, fetch }: JobInput,
   context: Context,
-): Promise<void> {
+): Promise<string | undefined> {
   await ensureProgram('ssh', ['-V'], context);
   if (fetch.length > 0) await ensureProgram('tar', ['--version'], context);
   if (ids.length === 0) throw usageError('--ssh-key is missing: run signs in with it');
-  if (identity !== undefined) return;
+  if (how.identity !== undefined) return how.identity;
   const keys = await (await context.api()).sshKeys.list();
   const chosen = keys.filter(({ id }) => ids.includes(id));
-  await ensurePrivateKey(chosen, context);
+  return findPrivateKey(chosen, context);
 }
 
 /** Rents the instance of a job, and saves the job before doing anything else with it. */
 export async function rentFor(
-  { made, ends, files }: JobPlan,
+  { made, ends, files, identity }: JobPlan,
   input: JobInput,
   context: Context,
 ): Promise<{ record: JobRecord; instance: Instance; deadline: string }> {
@@ -130,6 +139,10 @@ export async function rentFor(
     exclude: input.exclude,
     fetch: input.fetch.map(({ remote, local }) => ({ remote, local: resolve(local) })),
     keep_on_failure: input.keepOnFailure ?? null,
+    identity: identity ?? null,
+    user: input.how.user ?? null,
+    ssh_options: input.how.options,
+    ssh_words: input.how.words,
     started_at,
     printed: { out: 0, err: 0 },
   };
@@ -181,7 +194,10 @@ function noteFiles(files: FileList, { err }: Context): void {
   }
   if (large.length > NAMED) err.note(`And ${large.length - NAMED} more large files.`);
   if (files.special.length > 0) {
-    err.warn('copy', `Not copied: ${files.special.length} sockets, pipes or devices.`);
+    err.warn(
+      'copy',
+      `Not copied (a socket, pipe, device, or a name that is not UTF-8): ${files.special.slice(0, NAMED).join(', ')}${files.special.length > NAMED ? ` and ${files.special.length - NAMED} more` : ''}`,
+    );
   }
 }
 

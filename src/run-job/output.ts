@@ -18,12 +18,11 @@ export function createJobOutput({ host }: Context, stop: AbortSignal): JobOutput
   let lost: CliError | undefined;
   return {
     async print(from, bytes) {
-      if (lost !== undefined) return;
       try {
         await sinks[from].write(bytes);
       } catch (error) {
         if (!(error instanceof CliError) || stop.aborted) throw error;
-        lost = error;
+        lost ??= error;
       }
     },
     get lost() {

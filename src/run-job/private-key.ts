@@ -9,20 +9,24 @@ const QUICK = 5_000;
 
 /**
  * Checks that ssh can sign in without a prompt: the private half of one of the keys is in ~/.ssh
- * without a passphrase, or in the agent. Throws a usage error otherwise.
+ * without a passphrase, or in the agent. Returns the file, since ssh itself tries only a few names.
+ * Throws a usage error otherwise.
  */
-export async function ensurePrivateKey(keys: readonly SshKey[], context: Context): Promise<void> {
+export async function findPrivateKey(
+  keys: readonly SshKey[],
+  context: Context,
+): Promise<string | undefined> {
   const wanted = new Set(keys.flatMap(({ public_key: key }) => blobOf(key ?? '') ?? []));
   // If the service hides the public keys, there is nothing to compare.
-  if (wanted.size === 0) return;
+  if (wanted.size === 0) return undefined;
   const agent = await printedBy('ssh-add', ['-L'], context);
-  if (agent.text.split('\n').some((line) => wanted.has(blobOf(line) ?? ''))) return;
+  if (agent.text.split('\n').some((line) => wanted.has(blobOf(line) ?? ''))) return undefined;
   let locked: string | undefined;
   for (const file of await keyFiles(context)) {
     const half = await readFile(`${file}.pub`, 'utf8').catch(() => '');
     if (!wanted.has(blobOf(half) ?? '')) continue;
     const { code } = await printedBy('ssh-keygen', ['-y', '-P', '', '-f', file], context);
-    if (code === 0) return;
+    if (code === 0) return file;
     locked = file;
   }
   const names = keys.map(({ name, id }) => name ?? id).join(', ');

@@ -1,11 +1,13 @@
 import { readFileSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import * as z from 'zod/mini';
 import type { Context } from '../context.ts';
 import { CliError } from '../errors.ts';
 import { errorCode, faultOf } from '../files/error-code.ts';
+import { withLock } from '../files/lock.ts';
 import { privateFolder } from '../files/private-folder.ts';
 import { replaceFile } from '../files/replace.ts';
+import type { Target } from '../instances/resolve.ts';
 import { lazy } from '../lazy.ts';
 
 /** The data with which `run --attach` resumes a job. */
@@ -22,6 +24,12 @@ export interface JobRecord {
   readonly fetch: readonly { readonly remote: string; readonly local: string }[];
   /** Milliseconds; `--keep-on-failure`. */
   readonly keep_on_failure: number | null;
+  /** The private key file of `--identity`, or the one that was found. */
+  readonly identity: string | null;
+  /** `--user`, and more words for ssh. */
+  readonly user: string | null;
+  readonly ssh_options: readonly string[];
+  readonly ssh_words: readonly string[];
   /** When the instance was requested, by this computer's clock (ISO 8601). */
   readonly started_at: string;
   /** Bytes of each output printed so far. */
@@ -40,6 +48,10 @@ const schema = lazy(() => {
     exclude: z.array(text),
     fetch: z.array(z.object({ remote: text, local: text })),
     keep_on_failure: z.nullable(z.number()),
+    identity: z.nullable(text),
+    user: z.nullable(text),
+    ssh_options: z.array(text),
+    ssh_words: z.array(text),
     started_at: text,
     printed: z.object({ out: count, err: count }),
   });
@@ -49,7 +61,7 @@ const schema = lazy(() => {
 export async function writeJob(job: JobRecord, context: Context): Promise<void> {
   const path = await pathOf(job.id, context);
   try {
-    await privateFolder(join(path, '..'));
+    await privateFolder(dirname(path));
     await replaceFile(path, `${JSON.stringify(job)}\n`);
   } catch (error) {
     throw new CliError('storage', `The job could not be saved: ${path} (${faultOf(error)}).`, {
@@ -75,8 +87,42 @@ export async function readJob(id: string, context: Context): Promise<JobRecord> 
   }
 }
 
+/**
+ * Does `work` while no other process follows the job: both would write what is fetched. Throws
+ * CliError('wrongState') if one does. A lock that can't be made, as on a full disk, stops no job.
+ */
+export async function withJob<T>(
+  { id, name }: Target,
+  context: Context,
+  work: () => Promise<T>,
+): Promise<T> {
+  let isBegun = false;
+  try {
+    const path = await pathOf(id, context);
+    await privateFolder(dirname(path));
+    return await withLock(path, () => {
+      isBegun = true;
+      return work();
+    });
+  } catch (error) {
+    if (isBegun) throw error;
+    if (errorCode(error) !== 'ELOCKED') return work();
+    throw new CliError('wrongState', `Another gpucloud process follows ${name}.`, {
+      resource: id,
+      mayBeBilling: true,
+      cause: error,
+    });
+  }
+}
+
+/** A file that stays is in nobody's way: the instance has ended. */
 export async function removeJob(id: string, context: Context): Promise<void> {
-  rmSync(await pathOf(id, context), { force: true });
+  const path = await pathOf(id, context);
+  try {
+    rmSync(path, { force: true });
+  } catch (error) {
+    context.err.warn('local_storage', `${path} could not be removed (${faultOf(error)}).`);
+  }
 }
 
 /** Ids are UUIDs; nothing else from a service may enter a path. */

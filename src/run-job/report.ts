@@ -20,8 +20,9 @@ export interface JobReport {
   readonly command_exit_code: number | null;
   /** `done`, or the phase in which the job failed. */
   readonly stage: Stage;
-  readonly instance: { readonly id: string; readonly name: string };
-  /** false: it was kept. "unknown": it may still be billing. */
+  /** null if nothing was rented. The ID is null if it is not known. */
+  readonly instance: { readonly id: string | null; readonly name: string } | null;
+  /** false: it was kept, or nothing was rented. "unknown": it may still be billing. */
   readonly terminated: boolean | 'unknown';
   /** Local paths. */
   readonly fetched: readonly string[];

@@ -1,6 +1,9 @@
 import type { Context } from '../context.ts';
 import { CliError } from '../errors.ts';
 
+/** Milliseconds between two looks at the deadline, and until there is one. */
+const [STEP, UNKNOWN] = [10_000, 1_000];
+
 /** Signals that end parts of a job early. */
 export interface Stops {
   /** Any interrupt or the deadline: ends everything before the command runs. */
@@ -13,11 +16,20 @@ export interface Stops {
   close(): void;
 }
 
-/** `left`: milliseconds to the deadline; undefined without one. */
+/** `deadline` is by the service's clock (ISO 8601); it may move, and undefined is none. */
 export function createStops(
-  left: number | undefined,
-  { interrupts, clock }: Pick<Context, 'interrupts' | 'clock'>,
+  deadline: () => Promise<string | undefined>,
+  { interrupts, clock, serviceClock }: Pick<Context, 'interrupts' | 'clock' | 'serviceClock'>,
 ): Stops {
+  /** In short steps: a timer does not count the time for which a laptop sleeps. */
+  async function passDeadline(closed: AbortSignal): Promise<void> {
+    for (;;) {
+      const time = Date.parse((await deadline()) ?? '');
+      const left = serviceClock.isKnown() ? time - serviceClock.now() : Number.NaN;
+      if (left <= 0) return;
+      await clock.sleep(Number.isNaN(left) ? UNKNOWN : Math.min(left, STEP), closed);
+    }
+  }
   const { first, second } = interrupts;
   const [last, closed] = [new AbortController(), new AbortController()];
   const isCtrlC = ({ reason }: AbortSignal) =>
@@ -31,12 +43,12 @@ export function createStops(
   second.addEventListener('abort', onSecond, { once: true, signal });
   if (first.aborted) onFirst();
   if (second.aborted) onSecond();
-  if (left !== undefined) {
-    clock.sleep(Math.max(0, left), signal).then(
-      () => last.abort(new CliError('deadline', 'The deadline has passed.')),
-      () => undefined,
-    );
-  }
+  passDeadline(signal).then(
+    () => last.abort(new CliError('deadline', 'The deadline has passed.')),
+    (error: unknown) => {
+      if (!signal.aborted) last.abort(error);
+    },
+  );
   return {
     any: AbortSignal.any([first, last.signal]),
     last: last.signal,

@@ -109,7 +109,10 @@ describe('the ends of gpucloud run', needs('ssh'), () => {
   });
 
   test('returns with --detach once the command runs, and leaves the instance to --attach', async () => {
-    const { code } = await world.run(['--detach'], ['sh', '-c', 'sleep 1; echo done']);
+    const { code } = await world.run(
+      ['--detach', '--unenforced'],
+      ['sh', '-c', 'sleep 1; echo done'],
+    );
     expect({ code, status: world.status() }).toEqual({ code: 0, status: 'ACTIVE' });
     const attached = await world.computer.gpucloud([...world.signIn, '--attach', 'job'], {
       env: world.env,

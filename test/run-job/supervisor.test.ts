@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -106,6 +106,30 @@ describe.each(Object.entries(SHELLS))('%s', (name, sh) => {
       const rest = await followed(shell, { out, err: 0 });
       expect(rest.out === copy.slice(out)).toBe(true);
     }
+  });
+
+  test('starts nothing if the link was cut in the middle of its script', here, async () => {
+    const shell = localShell(home, sh);
+    const running = await shell.start(START, [], never);
+    running.stdin.end(supervisorOf(['touch', 'ran']).slice(0, -10));
+    running.stdout.resume();
+    expect(await running.ended).not.toBe(0);
+    expect(await readdir(join(home, FOLDER))).not.toContain('started');
+  });
+
+  test('reports a job whose folder was removed as lost', here, async () => {
+    const shell = localShell(home, sh);
+    await started(shell, ['true']);
+    await followed(shell);
+    await rm(join(home, FOLDER), { recursive: true });
+    expect((await followed(shell)).exitCode).toBeUndefined();
+  });
+
+  test('gives the command the umask of the login', here, async () => {
+    const shell = localShell(home, sh);
+    await started(shell, ['sh', '-c', 'umask']);
+    const { out } = await followed(shell);
+    expect(Number.parseInt(out, 8)).toBe(process.umask());
   });
 
   test('reports a supervisor that was killed as lost', here, async () => {

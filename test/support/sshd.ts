@@ -74,14 +74,14 @@ export async function startSshd(options: SshdOptions): Promise<Sshd> {
   return { port, stop: () => stop(child), cut: () => childrenOf(child.pid ?? 0).forEach(end) };
 }
 
-/** `exec` keeps the process, and so the session, that sshd made. */
+/** `exec` keeps the process, and so the session, that sshd made. A login shell may greet. */
 function inHome(home: string): string {
-  return `cd ${home} && HOME=${home} exec /bin/sh -c "$SSH_ORIGINAL_COMMAND"`;
+  return `cd ${home}; [ ! -f .greeting ] || cat .greeting; HOME=${home} exec /bin/sh -c "$SSH_ORIGINAL_COMMAND"`;
 }
 
 /** Each connection is a process outside the server's group, so they are ended one by one. */
 async function stop(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.pid === undefined) return;
+  if (child.exitCode !== null || child.signalCode !== null || child.pid === undefined) return;
   const ended = new Promise((resolve) => child.once('exit', resolve));
   for (const pid of [child.pid, ...descendants(child.pid)]) end(pid);
   await ended;

@@ -80,6 +80,10 @@ export const run = action({
     if (attach !== undefined) {
       if (command.length > 0)
         throw usageError('--attach takes no COMMAND: the job has one already');
+      const { sync, exclude, fetch, keepOnFailure } = given;
+      if ((sync ?? exclude ?? fetch ?? keepOnFailure) !== undefined) {
+        throw usageError('--attach takes up the job with the flags that it was started with');
+      }
       return attachJob(attach, how, context);
     }
     const { sync, exclude = [], fetch = [], keepOnFailure, maxPrice, ...more } = given;
@@ -88,7 +92,7 @@ export const run = action({
     const { parseFetch } = await import('../../run-job/copy/copy-out.ts');
     const ends = { terminateAfter, terminateAt, unenforced };
     const fetched = fetch.map(parseFetch);
-    const named = { sync, exclude, fetch: fetched, keepOnFailure, maxPrice, identity };
+    const named = { sync, exclude, fetch: fetched, keepOnFailure, maxPrice, ...how };
     const input = { flags, ends, command, ...named };
     const plan = await planJob(input, { dryRun }, context);
     if (dryRun) return context.out.item(plan, planView);

@@ -31,7 +31,15 @@ export async function copyIn(files: FileList, copying: Copying): Promise<void> {
   await rsync({
     ...copying,
     way: 'in',
-    words: ['--files-from=-', '--from0', '--', `${files.folder}/`, rsyncPlace(shell, WORK)],
+    // --recursive would also copy what the list leaves out of a listed folder.
+    words: [
+      '--dirs',
+      '--files-from=-',
+      '--from0',
+      '--',
+      `${files.folder}/`,
+      rsyncPlace(shell, WORK),
+    ],
     input: files.entries.map(({ path }) => `${path}\0`).join(''),
   });
 }

@@ -104,7 +104,7 @@ async function receiveFolder(path: string, local: string, copying: Copying): Pro
   // Old versions of rsync split a remote path at spaces.
   if (copying.hasRsync && /^[\w./+-]+$/.test(path)) {
     const from = path.startsWith('/') ? path : `${WORK}/${path}`;
-    const words = ['--', `${rsyncPlace(copying.shell, from)}/`, `${local}/`];
+    const words = ['--recursive', '--', `${rsyncPlace(copying.shell, from)}/`, `${local}/`];
     return rsync({ ...copying, way: 'out', words, input: '' });
   }
   const tar = await copying.startPiped({ file: 'tar', args: ['-xf', '-', '-C', local] });

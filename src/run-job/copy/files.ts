@@ -22,7 +22,7 @@ export interface FileList {
   /** Files and links. */
   readonly count: number;
   readonly bytes: number;
-  /** Sockets, pipes and devices, which are not copied. */
+  /** Not copied: sockets, pipes, devices, and names that are not UTF-8. */
   readonly special: readonly string[];
 }
 
@@ -32,7 +32,7 @@ export interface FileList {
  * @throws a usage error for a folder that can't be read.
  */
 export async function listFiles(folder: string, exclude: readonly string[]): Promise<FileList> {
-  const ignored = ignore({ allowRelativePaths: false })
+  const ignored = ignore({ allowRelativePaths: false, ignorecase: false })
     .add('.git')
     .add(await patternsIn(folder))
     .add([...exclude]);
@@ -62,7 +62,9 @@ async function walk(folder: string, below: string, ignored: Ignore, found: Found
     const path = below === '' ? one.name : `${below}/${one.name}`;
     const isFolder = one.isDirectory();
     if (ignored.ignores(isFolder ? `${path}/` : path)) continue;
-    if (isFolder) {
+    if (one.name.includes(UNREADABLE)) {
+      found.special.push(path);
+    } else if (isFolder) {
       found.entries.push({ path, kind: 'folder', size: 0 });
       await walk(folder, path, ignored, found);
     } else if (one.isSymbolicLink()) {
@@ -75,6 +77,9 @@ async function walk(folder: string, below: string, ignored: Ignore, found: Found
     }
   }
 }
+
+/** Takes the place of bytes that are not UTF-8: the name can't be opened. */
+const UNREADABLE = '\uFFFD';
 
 /** A folder that vanished while the list was made holds nothing. */
 async function inFolder(path: string, isRoot: boolean) {

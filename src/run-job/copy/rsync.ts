@@ -2,8 +2,13 @@ import type { Context } from '../../context.ts';
 import { lastOf, type RemoteShell } from '../remote/remote-shell.ts';
 import { copyFailed, reasonOf } from './copy-failed.ts';
 
-/** rsync's exit code if files vanished before they were copied. The others are copied. */
+/** rsync's exit code if files vanished while it copied. The others are copied. */
 const VANISHED = 24;
+/** Its exit code for files that vanished before it began, among other reasons. */
+const PARTIAL = 23;
+
+/** What rsync prints of a file that vanished before it began. */
+const GONE = /^rsync: (?:\[sender\] )?link_stat .* failed: No such file or directory \(2\)$/;
 
 interface Rsync {
   readonly shell: RemoteShell;
@@ -21,7 +26,7 @@ interface Rsync {
 export async function rsync(job: Rsync): Promise<void> {
   const { shell, startPiped, signal, way } = job;
   const rsh = shell.ssh.words.map(rshWord).join(' ');
-  const words = ['--recursive', '--links', '--perms', '--times', '-e', rsh, ...job.words];
+  const words = ['--links', '--perms', '--times', '-e', rsh, ...job.words];
   const running = await startPiped({ file: 'rsync', args: words });
   const stop = () => running.kill();
   signal.addEventListener('abort', stop, { once: true });
@@ -31,7 +36,9 @@ export async function rsync(job: Rsync): Promise<void> {
   const [printed, code] = await Promise.all([lastOf(running.stderr), running.ended]);
   signal.removeEventListener('abort', stop);
   signal.throwIfAborted();
-  if (code === VANISHED) job.onChanged('some files vanished');
+  const said = printed.trim().split('\n').slice(0, -1);
+  const areGone = code === PARTIAL && said.length > 0 && said.every((line) => GONE.test(line));
+  if (code === VANISHED || areGone) job.onChanged('some files vanished');
   else if (code !== 0) throw copyFailed(way, reasonOf(code, printed));
 }
 

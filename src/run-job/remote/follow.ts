@@ -19,8 +19,11 @@ export interface Following {
   /** Stops following; the command goes on. */
   readonly signal: AbortSignal;
   print(from: 'out' | 'err', bytes: Uint8Array): Promise<void>;
-  /** Reports a cut link with ssh's last words; throws if another attempt is useless. */
-  onCut(reason: string): Promise<void>;
+  /**
+   * Reports a failed attempt with ssh's last words; throws if another attempt is useless. `isNew` for
+   * the first one.
+   */
+  onCut(reason: string, isNew: boolean): Promise<void>;
   /** Reports that the link is back. */
   onBack(): void;
 }
@@ -44,7 +47,7 @@ export async function follow(following: Following): Promise<CommandEnd> {
     if (end !== undefined) return end;
     signal.throwIfAborted();
     if (begun) pause = FIRST_PAUSE;
-    await onCut(reason);
+    await onCut(reason, !isCut);
     isCut = true;
     await clock.sleep(pause, signal);
     pause = Math.min(pause * 2, LONGEST_PAUSE);
@@ -79,6 +82,8 @@ async function followOnce(
     }).catch((error: unknown) => {
       throw error instanceof RangeError ? garbled(error) : error;
     });
+    // The rest of the connection is of no interest.
+    if (end !== undefined) return { end, begun, reason: '' };
     const reason = (await words).trim().split('\n').at(-1) ?? '';
     return { end, begun, reason };
   } finally {

@@ -16,12 +16,15 @@ export const WORK = `${FOLDER}/work`;
 export const STARTED = 'gpucloud-run started';
 export const FOLLOWING = 'gpucloud-run follows';
 
+/** The last line of a supervisor. A cut link ends stdin in the middle of it. */
+const WHOLE = '# whole';
+
 /**
  * Stores the supervisor from stdin, then runs it. A rename replaces the file, so a supervisor that
  * still reads the old one keeps it whole.
  */
-export const START = `umask 077
-mkdir -p ${WORK} && cd ${FOLDER} && cat >supervise.$$ && mv supervise.$$ supervise && exec sh supervise`;
+export const START = `(umask 077; mkdir -p ${WORK}) && cd ${FOLDER} && cat >supervise.$$ &&
+tail -n 1 supervise.$$ | grep -q '^${WHOLE}$' && mv supervise.$$ supervise && exec sh supervise`;
 
 /**
  * Runs the command and writes its exit code. sshd makes the supervisor the leader of a session, so
@@ -37,6 +40,7 @@ exec </dev/null >/dev/null 2>&1
 trap : HUP INT TERM
 (cd work && exec ${command.map(shQuoted).join(' ')}) >>out 2>>err
 echo $? >exit.new; mv exit.new exit
+${WHOLE}
 `;
 }
 
@@ -47,7 +51,7 @@ echo $? >exit.new; mv exit.new exit
  *
  * dd skips whole blocks of a file without reading them, in busybox too.
  */
-export const FOLLOW = `cd ${FOLDER} || exit 66
+export const FOLLOW = `cd ${FOLDER} 2>/dev/null || { echo '${FOLLOWING}'; echo 'x lost'; exit; }
 o=$1 e=$2 idle=0
 echo '${FOLLOWING}'
 send() {
