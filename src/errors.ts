@@ -203,7 +203,7 @@ export function unforeseen(thrown: unknown): CliError {
   });
 }
 
-/** The original fault behind a {@link CliError}, if there is one. */
+/** The original error behind a {@link CliError}, if any. */
 export function unforeseenIn(failure: CliError | undefined): Error | undefined {
   const cause = failure?.cause;
   if (cause instanceof CliError) return unforeseenIn(cause);

@@ -220,7 +220,7 @@ function listenForInterrupts(first: AbortController, second: AbortController): v
 interface Faults {
   /** The first uncaught fault, if any. */
   readonly first: Error | undefined;
-  /** Ends the process after a while, when the run should have ended. */
+  /** Ends the process if the run has not ended after a while. */
   readonly overdue: Promise<0>;
   /** Stores the fault that the run ended with; returns what `overdue` returns. */
   note(thrown: unknown): 0;

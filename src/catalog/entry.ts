@@ -131,7 +131,7 @@ function folded(name: string | null): string {
 /** `RTX 4090` as `rtx-4090`, `Ubuntu 22.04` as `ubuntu-22-04`. */
 export function slug(name: string | null): string {
   const text = folded(name);
-  // Setting up the classes of all scripts takes a millisecond, and most names don't need them.
+  // Compiling the Unicode classes takes a millisecond, and most names don't need them.
   return text
     .split(/^[\u0000-\u007f]*$/.test(text) ? /[^a-z0-9]+/ : /[^\p{L}\p{N}]+/u)
     .filter((part) => part !== '')

@@ -43,7 +43,7 @@ export function refuseMistyped(flag: string, typed: string, documented: readonly
   );
 }
 
-/** Two letters more than a whole word, or only its end, are no typo: INACTIVE, RESTARTING, BOOTING. */
+/** Two extra letters, or only a word's end, are not a typo: INACTIVE, RESTARTING, BOOTING. */
 function isAnother(word: string, documented: string): boolean {
   return Math.abs(word.length - documented.length) < 2
     ? false

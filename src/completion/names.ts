@@ -126,7 +126,7 @@ function orDash(text: string): string {
   return isPlain(text) ? text : '-';
 }
 
-/** Matches nearly every name. Setting up the classes of all scripts takes a millisecond. */
+/** Matches nearly every name. Compiling the Unicode classes below takes a millisecond. */
 const PLAIN_ASCII = /^[a-zA-Z0-9_][a-zA-Z0-9_.+/:@()-]*( [a-zA-Z0-9_.+/:@()-]+)*$/;
 
 /** Letters and digits of any script, single spaces, and marks that are harmless in every shell. */

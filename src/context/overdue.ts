@@ -14,7 +14,7 @@ export function overdueWarning(deadlines: readonly Deadline[], now: number): str
   return `${first.name} ${what} ${late} past ${others === 0 ? 'its' : 'the'} deadline, and may be billing. To terminate ${them}: gpucloud instances reap`;
 }
 
-/** Not a number for a deadline that can't be read. */
+/** NaN for a deadline that can't be read. */
 function timeOf({ deadline = '' }: Deadline): number {
   return Date.parse(deadline);
 }

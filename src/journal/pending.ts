@@ -10,7 +10,7 @@ export function anyRequestOpen(state: string): boolean {
   return exists(join(state, OLD_FOLDER)) || anyFileIn(state, 'requests');
 }
 
-/** Whether any living instance of any account has a deadline, in the same way. */
+/** Whether any living instance of any account has a deadline, checked in the same way. */
 export function anyDeadline(state: string): boolean {
   return anyFileIn(state, 'deadlines');
 }

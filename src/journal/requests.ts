@@ -101,7 +101,7 @@ function keptRequest(
   const record = parseRecord('request', text);
   if (record !== undefined && isPlace(name, record)) {
     const { pid, asked_at, timeout_ms } = record;
-    // A clock set back must not make a request look new or endless.
+    // A clock that was set back must not make a request look new or endless.
     const age = Math.abs(clock.now() - Date.parse(asked_at));
     const isInFlight = pid !== null && age < timeout_ms + GRACE && isAlive(pid);
     return { ...record, path, folder, isTorn: false, isInFlight };

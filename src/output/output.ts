@@ -104,7 +104,7 @@ export interface Live {
   /** Shows the output of `write`, above a foot that is computed for each frame. */
   draw(write: (out: Output) => Promise<void>, foot: () => readonly Foot[]): Promise<void>;
   refresh(): Promise<void>;
-  /** Prints the last frame in full below the typed command. */
+  /** Prints the last frame in full after the command line. */
   end(): Promise<void>;
 }
 

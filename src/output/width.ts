@@ -41,7 +41,10 @@ export function padding(text: string, cells: number): string {
   return ' '.repeat(Math.max(0, cells - width(text)));
 }
 
-/** A command to paste, an amount, or a word; with the spaces before it except one. */
+/**
+ * Matches the parts that stay whole (a command to paste, an amount, a word), with all but one of
+ * the spaces before them.
+ */
 const UNIT =
   /(?<=^| )(?: *\S*\d (?:₽|RUB)\S*| *\S*\bgpucloud(?: (?!or |and )[^\s"();,]+)+\S*| *\S+)/g;
 

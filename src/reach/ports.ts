@@ -12,7 +12,7 @@ export async function freePort(): Promise<number> {
   return port;
 }
 
-/** Listens on a port for a moment. */
+/** Tries to listen on a port, then closes it. */
 function taken(port: number): Promise<number | undefined> {
   return new Promise((resolve) => {
     const server = createServer();

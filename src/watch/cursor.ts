@@ -32,7 +32,7 @@ export interface Cursor {
   has(id: string): boolean;
   /** Whether the event is at or before the horizon, so it counts as seen. */
   isPast(time: number): boolean;
-  /** Adds the log, read from its newest event down to here. */
+  /** Starts with a log whose newest events, back to the horizon, have been seen. */
   begin(horizon?: number): void;
   learn(events: Iterable<Dated>): void;
   saved(): SavedCursor;

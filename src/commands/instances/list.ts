@@ -54,7 +54,7 @@ async function listOnce(all: boolean, context: Context): Promise<void> {
   if (fault === undefined) return;
   // Some unreadable rows are a warning; a list with nothing else is a failure.
   if (known.faults.length === known.requested) throw fault;
-  context.err.warn('incomplete', machinesUnread(known));
+  context.err.warn('incomplete', foundUnread(known));
 }
 
 /** An instance that ends during the watch stays in the view and is not read again. */
@@ -70,15 +70,15 @@ async function watchAll(all: boolean, interval: number, context: Context): Promi
         const drives = api.drives.list(options);
         const how = { all, except, drives, now: context.clock.now(), options };
         const known = await readKnownInstances(how, api, context);
-        // The view on screen is as old as all of these rows would be: keep it, with its age.
+        // Every read failed, so the view on screen is just as new: keep it, with its age.
         if (known.faults.length > 0 && known.faults.length === known.requested) {
           throw longestAsking(faultsIn(known));
         }
-        const machines = new Map(known.rows.map((row) => [row.id, row]));
+        const found = new Map(known.rows.map((row) => [row.id, row]));
         for (const id of shown.keys()) {
-          if (!machines.has(id) && !except.has(id)) shown.delete(id);
+          if (!found.has(id) && !except.has(id)) shown.delete(id);
         }
-        for (const [id, row] of machines) {
+        for (const [id, row] of found) {
           const isWanted = all || !isTerminated(row.status) || shown.has(id ?? '');
           if (id !== null && isWanted) shown.set(id, row);
         }
@@ -92,7 +92,7 @@ async function watchAll(all: boolean, interval: number, context: Context): Promi
       warnings: (known) =>
         [
           ...(known.driveFault === undefined ? [] : [drivesUnread(known.driveFault)]),
-          ...(known.faults.length === 0 ? [] : [machinesUnread(known)]),
+          ...(known.faults.length === 0 ? [] : [foundUnread(known)]),
         ].map((message) => ({ code: 'incomplete', message })),
     },
     interval,
@@ -113,6 +113,6 @@ async function show(rows: readonly Listed[], out: Output): Promise<void> {
   await out.list(rows, out.format === 'table' ? peopleView(rows) : listedView);
 }
 
-function machinesUnread({ faults, requested }: KnownInstances): string {
+function foundUnread({ faults, requested }: KnownInstances): string {
   return `${faults.length} of ${requested} instances could not be read; their rows show the last state seen: ${faults[0]?.message}`;
 }

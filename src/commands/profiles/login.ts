@@ -129,7 +129,7 @@ export async function signIn(source: KeySource, context: Context): Promise<void>
     err.warn('account_blocked', 'This account is blocked.');
   }
   warnOfEnvironment(name, kept.file, context);
-  // In a terminal three lines are enough.
+  // The notes above show a person everything else.
   if (out.people && out.terminal) err.note(`Active profile: ${name}`);
   else await out.item(shownProfile(kept.file, name, context), profileView);
 }

@@ -125,9 +125,7 @@ export const sandbox: Group = {
     }),
     verb('rogue', {
       summary: 'Rent an instance that gpucloud does not know',
-      notes:
-        'Somebody else with the same account does this, such as a teammate or the web console. ' +
-        '"gpucloud audit" finds it.',
+      notes: 'Simulates a rental by a teammate or in the web console. "gpucloud audit" finds it.',
       examples: [
         'gpucloud sandbox rogue',
         'gpucloud sandbox rogue --state ./test.json',

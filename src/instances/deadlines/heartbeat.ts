@@ -4,7 +4,7 @@ import { faultOf } from '../../files/error-code.ts';
 import { type Heartbeat, heartbeatOf, writeHeartbeat } from '../../journal/index.ts';
 import { serviceName } from './armed.ts';
 
-/** The name under which a run with a key from the environment is stored. */
+/** The name for a run with a key from the environment. */
 const NO_PROFILE = '@environment';
 
 export async function profileOf(context: Context): Promise<string> {

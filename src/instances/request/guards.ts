@@ -47,7 +47,7 @@ interface Guarded {
   readonly request: RentalRequest;
 }
 
-/** The instances that may bill, and the requests that may have made one that is not among them. */
+/** The instances that may bill, and the requests that may have rented another one. */
 async function livingIn(
   journal: Journal,
 ): Promise<{ instances: KnownInstance[]; open: OpenRequest[] }> {

@@ -6,7 +6,7 @@ import { type Check, resultsOf } from './check.ts';
 /** A key used within these milliseconds counts as in use. */
 const RECENT = 24 * 3_600_000;
 
-/** Keys in use elsewhere: whoever has one can rent. */
+/** Checks whether other keys are in use: whoever has one can rent. */
 export function otherKeys(keys: readonly MarkedKey[] | CliError, now: number): Check {
   const { ok, finding, unknown } = resultsOf('other_api_keys');
   const command = 'gpucloud api-keys list';

@@ -3,8 +3,8 @@ import { fitted, GAP, headerCells, type Layout, NO_CELL, type Shown, trimLines }
 import type { TableStyle } from './row-writers.ts';
 
 /**
- * A short table as cli-table3 draws it. Undefined if a text has characters that cli-table3 measures
- * with an old table of widths: its columns would not line up.
+ * A short table, drawn by cli-table3. Undefined if a text has characters that cli-table3 measures
+ * with an outdated table of widths: its columns would not line up.
  */
 export async function drawTable(
   rows: readonly (readonly Shown[])[],

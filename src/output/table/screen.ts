@@ -121,7 +121,7 @@ function barsText(
     .join('');
 }
 
-/** A longer one is no easier to compare. */
+/** Bars beyond this width are no easier to compare. */
 const LONGEST = 100;
 const EIGHTHS = ['', '▏', '▎', '▍', '▌', '▋', '▊', '▉'];
 

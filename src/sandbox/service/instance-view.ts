@@ -96,7 +96,7 @@ function templateEndpoints(
 
 function containerEndpoints(config: DockerConfig | null, ip: string): Record<string, unknown>[] {
   return (config?.ports ?? []).map((port) => {
-    // No field of a port is required: one number sets both.
+    // No field of a port is required: if one number is missing, the other replaces it.
     const external = port.external_port ?? port.internal_port;
     const protocol = port.protocol ?? 'TCP';
     return {

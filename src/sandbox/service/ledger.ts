@@ -39,7 +39,7 @@ export function addAvailable(state: State, amount: Money): void {
   state.account.available = text(available(state).plus(amount));
 }
 
-/** A transaction of zero does not exist. */
+/** Records a transaction; the service has none of zero. */
 export function enter(
   state: State,
   type: TransactionType,
