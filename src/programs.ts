@@ -187,7 +187,7 @@ export async function startPiped(
   };
 }
 
-/** As shells count it. */
+/** Adds 128 to a signal's number, as shells do. */
 function exitCode(code: number | null, signal: NodeJS.Signals | null): number {
   return code ?? 128 + (signal === null ? 0 : constants.signals[signal]);
 }

@@ -19,7 +19,7 @@ export interface ModelPlace {
   readonly path: string;
   readonly steps: readonly Step[];
   readonly below: readonly Named[];
-  /** Beside the shared flags. */
+  /** In addition to the shared flags. */
   readonly flags: readonly Flag[];
   readonly takes: readonly string[];
   readonly repeats: boolean;

@@ -21,7 +21,7 @@ export async function* afterLine(
     if (at >= 0) {
       const rest = before.subarray(at + marker.length);
       before = undefined;
-      // Calls back even without a byte: the caller learns that the line was received.
+      // Called even without a byte, so the caller knows that the line was received.
       yield rest;
     } else if (before.length > LONGEST) {
       before = before.subarray(-marker.length);
