@@ -102,6 +102,7 @@ describe('the GitHub Action', needs('ssh'), () => {
     const { code, stdout } = await runner.post();
     expect(code).toBe(1);
     expect(stdout).toContain(`::error title=gpucloud::${name} may still be billing`);
+    expect(stdout).toContain(`Still unknown: ${name}`);
     expect(stdout).toMatch(new RegExp(`^${name}.*UNKNOWN`, 'm'));
   });
 
@@ -109,8 +110,11 @@ describe('the GitHub Action', needs('ssh'), () => {
     const main = runner.startMain({ command: LASTS });
     await heard(main, 'stdout', /up/);
     await killed(main);
-    world.renting.terminations = [() => no(500, 'Internal server error')];
-    expect((await runner.post()).code).toBe(0);
+    world.renting.terminations = [() => no(403, 'Forbidden')];
+    expect(await runner.post()).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('Trying again in 1 s.'),
+    });
     expect(world.status()).toBe('TERMINATING');
   });
 
