@@ -73,6 +73,8 @@ async function keep({ id, name, keep_on_failure }: JobRecord, context: Context):
 
 /** The reason, with the exit code of a run. An interrupt keeps its own. */
 export function runFailed(failure: CliError): CliError {
+  // The wait for SSH adds that the instance may still be billing, which has ended by now.
+  if (failure.mayBeBilling && failure.cause instanceof CliError) return runFailed(failure.cause);
   if (isInterrupt(failure)) return failure;
   return new CliError('runFailed', failure.message, { hint: failure.hint, cause: failure });
 }

@@ -60,6 +60,21 @@ describe('gpucloud run after a fault', needs('ssh'), () => {
     });
   });
 
+  test('does not say that an instance bills which it terminated after Ctrl-C', async () => {
+    const { renting } = world;
+    const rent = renting.rent.bind(renting);
+    renting.rent = (id, name) => rent(id, name, { status: 'PROVISIONING' });
+    const { child, ended } = start([], ['true']);
+    const all = heard(child, 'stderr', /Interrupted/);
+    await heard(child, 'stderr', /Starting job/);
+    child.kill('SIGINT');
+    expect(await all).not.toContain('may still be billing');
+    expect({ code: await ended, status: world.status() }).toEqual({
+      code: 130,
+      status: 'TERMINATING',
+    });
+  });
+
   test('writes a report if nothing was rented', async () => {
     world.renting.posts = [() => no(403, 'Forbidden')];
     const { code } = await world.run(['--report', 'report.json'], ['true']);
