@@ -135,6 +135,6 @@ describe('the GitHub Action', needs('ssh'), () => {
       code: 1,
       stdout: expect.stringMatching(/^::error title=gpucloud::gpucloud was not found\. Install it/),
     });
-    expect((await runner.post()).code).toBe(0);
+    expect((await runner.post({ INPUT_PROGRAM: '/nowhere/gpucloud' })).code).toBe(0);
   });
 });
