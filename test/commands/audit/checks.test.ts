@@ -340,6 +340,39 @@ test('is ok with an instance that another process rents while the audit reads', 
   expect(await resultOf('rented_elsewhere')).toMatchObject({ code: 0, result: 'ok' });
 });
 
+test('is unknown if the instance that a drive names could not be read', async () => {
+  const id = running();
+  const drive = service.drive('data', { status: 'IN_USE', current_instance_id: id });
+  service.drive('old', { name: null, status: 'IN_USE', current_instance_id: id });
+  service.broken.set(`/instances/${id}`, no(500, 'No'));
+  expect(await resultOf('rented_elsewhere')).toMatchObject({
+    code: 10,
+    result: 'unknown',
+    evidence: [
+      `${id}, attached to the drive data`,
+      expect.stringMatching(new RegExp(`^${id}, attached to the drive (?!${drive}$)drive-`)),
+    ],
+  });
+});
+
+test('is unknown while another process waits for the response to a create', async () => {
+  const isAlive = (pid: number) => pid === process.pid;
+  const scope = { service: world.service.url, account: 'user-1' };
+  const request = {
+    operation: 'create',
+    name: 'trainer',
+    offer_id: null,
+    timeout_ms: 60_000,
+  } as const;
+  await journalOf(world, scope, isAlive).open(request, new Set());
+  const { code, stdout } = await world.cli(['audit', '--json'], { isAlive });
+  const rows: Row[] = JSON.parse(stdout);
+  expect({ code, row: rows.find(({ check }) => check === 'open_requests') }).toMatchObject({
+    code: 10,
+    row: { result: 'unknown', evidence: ['trainer is being created'], command: 'gpucloud audit' },
+  });
+});
+
 test("exits with the service's error if nothing can be read", async () => {
   handler = () => 'hangUp';
   const { code, rows } = await audit();
