@@ -125,9 +125,9 @@ export async function startProgram({
   }
   function tell(code: number | null, signal: NodeJS.Signals | null): void {
     clearTimeout(timer);
-    const told = exitCode(code, signal);
+    const shown = exitCode(code, signal);
     // The Ctrl-C that ended it is also ours, and may arrive a moment later.
-    setImmediate(() => resolve(told));
+    setImmediate(() => resolve(shown));
   }
   child.on('exit', () => afterwards(LAST_WORDS, letGo));
   child.on('close', tell);

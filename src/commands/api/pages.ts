@@ -27,15 +27,15 @@ export async function* pagesOf(request: RawRequest, api: Api): AsyncGenerator<Pa
     yield { elements: data };
     seen += data.length;
     const meta = fieldOf(body, 'meta');
-    const [told, pages, total, limit] = ['page', 'total_pages', 'total', 'limit'].map((name) => {
+    const [shown, pages, total, limit] = ['page', 'total_pages', 'total', 'limit'].map((name) => {
       const number = fieldOf(meta, name);
       return typeof number === 'number' ? number : undefined;
     });
     // A service that ignores the page number would never end.
-    if (told !== undefined && told !== page && data.length > 0) {
+    if (shown !== undefined && shown !== page && data.length > 0) {
       throw new CliError(
         'notUnderstood',
-        `--paginate: ${request.method} ${request.path} returned page ${told} instead of ${page}. The list is incomplete.`,
+        `--paginate: ${request.method} ${request.path} returned page ${shown} instead of ${page}. The list is incomplete.`,
       );
     }
     const isLast =

@@ -70,7 +70,7 @@ function orNone<T>(rule: Rule<T>): Rule<T | 'none'> {
 }
 
 function instanceCount(text: string): Verdict<number> {
-  return wholeNumber(text, 0, 1_000_000, 'unless "none", the value');
+  return wholeNumber(text, 0, 1_000_000, 'the value, unless it is "none",');
 }
 
 function burn(text: string): Verdict<string> {

@@ -121,7 +121,7 @@ export function runningLong({ instances, now }: AccountReading): Check {
       `${instances.faults.length} of ${instances.requested} instances could not be read: ${fault.message}`,
     );
   }
-  return ok('No instance is past its deadline, or runs without one and was rented over 24 h ago.');
+  return ok('No instance is past its deadline or has run for over 24 h without one.');
 }
 
 function whyLong(row: Listed, now: number): { isOverdue: boolean; text: string } | undefined {
