@@ -77,7 +77,15 @@ export function createContext(
     journalOf,
     catalog,
     sandbox,
-    shielded: () => createContext(shieldedHost(host), flags, version, { settings, serviceClock }),
+    async shielded(work) {
+      const shared = { settings, serviceClock };
+      const own = createContext(shieldedHost(host), flags, version, shared);
+      try {
+        return await work(own);
+      } finally {
+        await own.close();
+      }
+    },
     async close() {
       // A command that read local data but sent no request warns at its end.
       if (settings.areFoldersUsed() && !isQuiet) await warnOfUnknown();

@@ -157,8 +157,8 @@ export interface Context {
   prompts(): Promise<Prompts | undefined>;
   /** The built-in sandbox, with its state in the given file or in the built-in profile's. */
   sandbox(file?: string): Promise<Sandbox>;
-  /** The same run without interrupts, to terminate what it rented after Ctrl-C. Its owner closes it. */
-  shielded(): Context;
+  /** Does work that no interrupt stops, to terminate what the run rented after Ctrl-C. */
+  shielded<T>(work: (own: Context) => Promise<T>): Promise<T>;
   close(): Promise<void>;
 }
 

@@ -22,6 +22,8 @@ export interface Awaited {
   readonly after?: string;
   /** Replaces the service's SSH port. */
   readonly sshPort?: number | undefined;
+  /** Ends the wait; by default the first interrupt. */
+  readonly signal?: AbortSignal;
   /** Limits concurrent reads when several instances are awaited. */
   readonly gate?: Gate;
   /** Called with each read, so an early end keeps the last one. */
@@ -61,8 +63,8 @@ export async function waitFor(
   times: WaitTimes,
   context: Context,
 ): Promise<Instance> {
-  const { target, until, after, gate = createGate(1) } = awaited;
-  const { err, clock, signal } = context;
+  const { err, clock } = context;
+  const { target, until, after, signal = context.signal, gate = createGate(1) } = awaited;
   const failed = (error: unknown) => {
     throw error instanceof CliError ? withBill(error, awaited, undefined) : error;
   };

@@ -28,13 +28,21 @@ export interface Reached {
 }
 
 /**
- * Finds and reads an instance, and its SSH endpoint.
+ * Finds and reads an instance, and its SSH endpoint. `signal` ends the wait.
  *
  * @throws CliError `wrongState` with the next command if it can't be reached now.
  */
-export async function reach(typed: string, how: HowToReach, context: Context): Promise<Reached> {
+export async function reach(
+  typed: string,
+  how: HowToReach,
+  context: Context,
+  signal = context.signal,
+): Promise<Reached> {
   const target = await findInstance(typed, context);
-  const instance = await readInstance(target, how, context);
+  const instance =
+    how.wait === undefined
+      ? await (await context.api()).instances.get(target.id)
+      : await waitFor({ target, until: 'ssh', sshPort: how.port, signal }, how.wait, context);
   if (how.wait === undefined) {
     const doubt = ensureEnterable(instance, target);
     if (doubt !== undefined) context.err.warn('connection', doubt);
@@ -46,17 +54,6 @@ export async function reach(typed: string, how: HowToReach, context: Context): P
     endpoint: sshEndpoint(instance, how),
     ssh: { knownHosts: await knownHostsFile(context), identity, options, words },
   };
-}
-
-async function readInstance(
-  target: Target,
-  { wait, port }: HowToReach,
-  context: Context,
-): Promise<Instance> {
-  if (wait !== undefined) {
-    return waitFor({ target, until: 'ssh', sshPort: port }, wait, context);
-  }
-  return (await context.api()).instances.get(target.id);
 }
 
 /**

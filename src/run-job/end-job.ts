@@ -3,72 +3,83 @@ import { CliError, isInterrupt, unforeseen } from '../errors.ts';
 import { deadlineFrom } from '../instances/deadlines/deadline.ts';
 import { setDeadline, warnUnenforced } from '../instances/deadlines/expire.ts';
 import { ownJournal } from '../instances/pending.ts';
-import type { Target } from '../instances/resolve.ts';
 import { typedName } from '../rules/names.ts';
-import { costAtMost, endInstance } from './end.ts';
-import type { Progressed } from './job.ts';
-import { createPhases } from './phases.ts';
+import type { Job } from './job.ts';
 import type { JobRecord } from './record.ts';
-import type { JobReport } from './report.ts';
+import type { JobEnd } from './report.ts';
+import { costAtMost, terminate } from './terminate.ts';
 
-export interface Ended {
-  readonly terminated: JobReport['terminated'];
-  readonly cost: string | null;
-  /** The error of the whole run; undefined for the command's own exit code. */
-  readonly error: CliError | undefined;
-}
-
-interface SoFar {
-  readonly failure: CliError | undefined;
-  readonly progress: Progressed;
-  /** An interrupt, or the deadline. */
-  readonly isStopped: boolean;
-}
-
-/** Terminates the instance of a job, or keeps it if that was wanted of a failure. */
-export async function endJob(record: JobRecord, soFar: SoFar, context: Context): Promise<Ended> {
-  const { failure, progress } = soFar;
-  // The first Ctrl-C ended every request of the run's own context.
-  const shielded = context.shielded();
-  try {
-    if (mayKeep(record, soFar) && (await keep(record, shielded))) {
-      return { terminated: false, cost: null, error: failure && runFailed(failure) };
-    }
-    createPhases(record.name, context).begin('Terminating');
-    const end = await endInstance(record, shielded);
-    if (!end.certain) {
-      return { terminated: 'unknown', cost: null, error: mayGoOn(record, end.error) };
-    }
-    const cost = costAtMost(end.instance ?? progress.instance, shielded.serviceClock.now());
-    return { terminated: true, cost, error: failure && runFailed(failure) };
-  } finally {
-    await shielded.close();
+/** Terminates the instance of a job, or keeps it after a failure if that was requested. */
+export async function endJob(
+  job: Job,
+  failure: CliError | undefined,
+  context: Context,
+): Promise<JobEnd> {
+  const { record, phases } = job;
+  const end = { ...progressOf(job), error: failure && runFailed(failure) };
+  const stage = failure === undefined ? 'done' : phases.current;
+  if (mayKeep(job, failure) && (await keep(record, context))) {
+    return { ...end, stage, terminated: false };
   }
+  phases.begin('terminating');
+  const termination = await terminate(record, context);
+  phases.clear();
+  if (!termination.certain) {
+    const { error } = termination;
+    return { ...end, stage: 'terminating', terminated: 'unknown', error };
+  }
+  const cost_at_most = costAtMost(termination.instance ?? job.instance, context.serviceClock.now());
+  return { ...end, stage, terminated: true, cost_at_most };
+}
+
+/** Leaves a job alone that this computer can't connect to, since its command may still run. */
+export function leaveJob(job: Job, cause: CliError): JobEnd {
+  const { id, name } = job.record;
+  const typed = typedName(name, id);
+  const error = new CliError(
+    'outcomeUnknown',
+    `${name} could not be reached, and its command may go on: ${cause.message} It may still be billing.`,
+    {
+      resource: id,
+      mayBeBilling: true,
+      hint: `try again: gpucloud run --attach ${typed}; or end it: gpucloud instances terminate ${typed}`,
+      cause,
+    },
+  );
+  return { ...progressOf(job), stage: job.phases.current, terminated: 'unknown', error };
+}
+
+function progressOf({ record: { id, name }, exitCode, fetched }: Job) {
+  const command_exit_code = exitCode ?? null;
+  return { command_exit_code, instance: { id, name }, fetched, cost_at_most: null };
 }
 
 /** Interrupts and deadlines end the run. */
-function mayKeep({ keep_on_failure }: JobRecord, { failure, progress, isStopped }: SoFar): boolean {
-  if (keep_on_failure === null || isStopped) return false;
-  return failure !== undefined || progress.exitCode !== 0;
+function mayKeep({ record, exitCode, stops }: Job, failure: CliError | undefined): boolean {
+  if (record.keep_on_failure === null || stops.any.aborted) return false;
+  return failure !== undefined || exitCode !== 0;
 }
 
 /** Gives the instance its new deadline; false if that is not certain. */
-async function keep({ id, name, keep_on_failure }: JobRecord, context: Context): Promise<boolean> {
-  try {
-    const journal = await ownJournal(context);
-    const deadline = await deadlineFrom({ after: keep_on_failure ?? 0 }, context);
-    await setDeadline({ id, name }, deadline, journal, context);
-    await warnUnenforced(journal, context);
-    context.err.warn(
-      'may_be_billing',
-      `Kept ${name}: it bills until ${deadline}. Look: gpucloud instances ssh ${typedName(name, id)}. End it: gpucloud instances terminate ${typedName(name, id)}`,
-    );
-    return true;
-  } catch (error) {
-    const { message } = error instanceof CliError ? error : unforeseen(error);
-    context.err.warn('may_be_billing', `${name} could not be kept: ${message}`);
-    return false;
-  }
+function keep({ id, name, keep_on_failure }: JobRecord, context: Context): Promise<boolean> {
+  return context.shielded(async (own) => {
+    try {
+      const journal = await ownJournal(own);
+      const deadline = await deadlineFrom({ after: keep_on_failure ?? 0 }, own);
+      await setDeadline({ id, name }, deadline, journal, own);
+      await warnUnenforced(journal, own);
+      const typed = typedName(name, id);
+      own.err.warn(
+        'may_be_billing',
+        `Kept ${name}: it bills until ${deadline}. Look: gpucloud instances ssh ${typed}. End it: gpucloud instances terminate ${typed}`,
+      );
+      return true;
+    } catch (error) {
+      const { message } = error instanceof CliError ? error : unforeseen(error);
+      own.err.warn('may_be_billing', `${name} could not be kept: ${message}`);
+      return false;
+    }
+  });
 }
 
 /** The reason, with the exit code of a run. An interrupt keeps its own. */
@@ -77,17 +88,4 @@ export function runFailed(failure: CliError): CliError {
   if (failure.mayBeBilling && failure.cause instanceof CliError) return runFailed(failure.cause);
   if (isInterrupt(failure)) return failure;
   return new CliError('runFailed', failure.message, { hint: failure.hint, cause: failure });
-}
-
-export function mayGoOn({ id, name }: Target, cause: CliError): CliError {
-  return new CliError(
-    'outcomeUnknown',
-    `${name} (${id}) could not be terminated: ${cause.message} It may still be billing.`,
-    {
-      resource: id,
-      mayBeBilling: true,
-      hint: `gpucloud instances terminate ${typedName(name, id)}`,
-      cause,
-    },
-  );
 }

@@ -2,11 +2,22 @@ import type { Context } from '../context.ts';
 import type { Progress } from '../output/output.ts';
 import type { FileList } from './copy/files.ts';
 
+/** The phases of a job, in order. */
+export type Phase =
+  | 'renting'
+  | 'starting'
+  | 'connecting'
+  | 'copying'
+  | 'running'
+  | 'fetching'
+  | 'terminating';
+
 /** Shows the progress of a job: one changing line in a terminal, otherwise a line per phase. */
 export interface Phases {
-  begin(what: 'Renting' | 'Starting' | 'Connecting' | 'Running' | 'Terminating'): void;
-  begin(what: 'Copying', files: FileList): void;
-  begin(what: 'Fetching', path: string): void;
+  /** The last phase that began. */
+  readonly current: Phase;
+  /** `about`: the copied files, or the fetched path; by default the instance. */
+  begin(phase: Phase, about?: FileList | string): void;
   /** Bytes copied so far. */
   bytes(count: number): void;
   /** Leaves the line to the command's output. */
@@ -14,36 +25,33 @@ export interface Phases {
 }
 
 export function createPhases(name: string, { err, host }: Context): Phases {
+  let current: Phase = 'renting';
   let shown: Progress | undefined;
   let text = '';
-  let total: number | undefined;
+  let total = 0;
   function clear(): void {
     shown?.done();
     shown = undefined;
   }
   return {
-    begin(what: string, about?: FileList | string) {
+    get current() {
+      return current;
+    },
+    begin(phase, about = name) {
       clear();
-      total = typeof about === 'object' ? about.bytes : undefined;
-      text = textOf(what, name, about);
+      current = phase;
+      const what = typeof about === 'string' ? about : filesText(about);
+      total = typeof about === 'string' ? 0 : about.bytes;
+      text = `${phase.charAt(0).toUpperCase()}${phase.slice(1)} ${what}`;
       if (host.stderr.isTTY === true) shown = err.progress(text);
       else err.note(text);
     },
     bytes(count) {
-      if (total !== undefined && total > 0) {
-        shown?.update(`${text}  ${bar(Math.min(1, count / total))}`);
-      } else {
-        shown?.update(`${text}  ${sizeText(count)}`);
-      }
+      const done = total > 0 ? bar(Math.min(1, count / total)) : sizeText(count);
+      shown?.update(`${text}  ${done}`);
     },
     clear,
   };
-}
-
-function textOf(what: string, name: string, about: FileList | string | undefined): string {
-  if (typeof about === 'string') return `${what} ${about}`;
-  if (about !== undefined) return `${what} ${filesText(about)}`;
-  return `${what} ${name}`;
 }
 
 /** `1,204 files (83 MB)` */

@@ -1,25 +1,14 @@
 import { writeFile } from 'node:fs/promises';
 import { CliError } from '../errors.ts';
 import { faultOf } from '../files/error-code.ts';
-
-export const STAGES = [
-  'renting',
-  'starting',
-  'connecting',
-  'copying',
-  'running',
-  'fetching',
-  'terminating',
-  'done',
-] as const;
-export type Stage = (typeof STAGES)[number];
+import type { Phase } from './phases.ts';
 
 /** The content of `--report`, also printed in JSON modes. */
 export interface JobReport {
   /** null if unknown. */
   readonly command_exit_code: number | null;
   /** `done`, or the phase in which the job failed. */
-  readonly stage: Stage;
+  readonly stage: Phase | 'done';
   /** null if nothing was rented. The ID is null if it is not known. */
   readonly instance: { readonly id: string | null; readonly name: string } | null;
   /** false: it was kept, or nothing was rented. "unknown": it may still be billing. */
@@ -33,6 +22,21 @@ export interface JobReport {
   readonly exit_code: number;
   /** Why the job ended early. */
   readonly error: string | null;
+}
+
+/** The end of a job, from which its report is made. */
+export interface JobEnd extends Omit<JobReport, 'seconds' | 'exit_code' | 'error'> {
+  /** The error of the whole run; undefined for the command's own exit code. */
+  readonly error: CliError | undefined;
+}
+
+export function reportOf(end: JobEnd, milliseconds: number): JobReport {
+  return {
+    ...end,
+    seconds: Math.round(milliseconds / 1000),
+    exit_code: end.error?.exitCode ?? end.command_exit_code ?? 0,
+    error: end.error?.message ?? null,
+  };
 }
 
 /** Throws CliError('storage'). */

@@ -1,5 +1,7 @@
 import type { Context } from '../context.ts';
 import { CliError } from '../errors.ts';
+import { ownJournal } from '../instances/pending.ts';
+import type { Target } from '../instances/resolve.ts';
 
 /** Milliseconds between two looks at the deadline, and until there is one. */
 const [STEP, UNKNOWN] = [10_000, 1_000];
@@ -16,11 +18,14 @@ export interface Stops {
   close(): void;
 }
 
-/** `deadline` is by the service's clock (ISO 8601); it may move, and undefined is none. */
+/** `rentedWith`: the deadline by the service's clock (ISO 8601), if it is known already. */
 export function createStops(
-  deadline: () => Promise<string | undefined>,
-  { interrupts, clock, serviceClock }: Pick<Context, 'interrupts' | 'clock' | 'serviceClock'>,
+  target: Pick<Target, 'id'>,
+  rentedWith: string | undefined,
+  context: Context,
 ): Stops {
+  const { interrupts, clock, serviceClock } = context;
+  const deadline = deadlineOf(target, rentedWith, context);
   /** In short steps: a timer does not count the time for which a laptop sleeps. */
   async function passDeadline(closed: AbortSignal): Promise<void> {
     for (;;) {
@@ -53,5 +58,25 @@ export function createStops(
     any: AbortSignal.any([first, last.signal]),
     last: last.signal,
     close: () => closed.abort(),
+  };
+}
+
+/** Reads the deadline of an instance again and again, since `expire` moves it. */
+function deadlineOf(
+  { id }: Pick<Target, 'id'>,
+  rentedWith: string | undefined,
+  context: Context,
+): () => Promise<string | undefined> {
+  let last = rentedWith;
+  let isStored = false;
+  return async () => {
+    const journal = await ownJournal(context);
+    // A journal that can't be read now leaves the deadline as it was.
+    const all = await journal.deadlines().catch(() => undefined);
+    const stored = all?.find((one) => one.id === id);
+    if (stored !== undefined) last = stored.deadline ?? last;
+    else if (all !== undefined && isStored) last = undefined;
+    isStored ||= stored !== undefined;
+    return last;
   };
 }

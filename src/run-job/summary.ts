@@ -5,12 +5,11 @@ import { spanText } from '../output/time.ts';
 import { clamp } from '../output/width.ts';
 import { inRoubles, money } from '../rules/money.ts';
 import { printJson } from './output.ts';
-import type { JobRecord } from './record.ts';
 import type { JobReport } from './report.ts';
 
 /** Prints the outcome of a job, its highest possible cost and the paths of the results. */
 export async function noteEnd(
-  { name, command }: JobRecord,
+  command: readonly string[],
   report: JobReport,
   context: Context,
 ): Promise<void> {
@@ -18,7 +17,8 @@ export async function noteEnd(
   if (out.format === 'json' || out.format === 'jsonl') {
     return printJson({ run: report }, context);
   }
-  const { command_exit_code: code, seconds, terminated, fetched, cost_at_most } = report;
+  const { command_exit_code: code, seconds, instance, terminated, fetched, cost_at_most } = report;
+  if (instance === null || report.stage === 'renting') return;
   const typed = clamp(shellLine(command, 'linux'), 60);
   const end = code === null ? 'no exit code is known' : `exit code ${code}`;
   err.note(`${typed}: ${end}, after ${spanText(seconds)}.`);
@@ -27,6 +27,8 @@ export async function noteEnd(
   }
   const cost = money(cost_at_most ?? '');
   if (terminated === true) {
-    err.note(`Terminated ${name}.${cost.ok ? ` It cost at most ${inRoubles(cost.value)}.` : ''}`);
+    err.note(
+      `Terminated ${instance.name}.${cost.ok ? ` It cost at most ${inRoubles(cost.value)}.` : ''}`,
+    );
   }
 }

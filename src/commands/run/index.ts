@@ -68,14 +68,11 @@ export const run = action({
       .addOption(waitTimeoutOption())
       .addOption(pollIntervalOption()),
   async run(context, command, given) {
-    const { attach, detach = false, dryRun = false, report, waitTimeout, pollInterval } = given;
+    const { attach, detach = false, dryRun = false, waitTimeout, pollInterval } = given;
     const { identity, user, sshOption, sshArg } = given;
     const signIn = { identity, user, sshOption, sshArg, waitTimeout, pollInterval };
-    const how = {
-      how: await howToReach({ ...signIn, wait: true }, context),
-      report: report && resolve(report),
-      detach,
-    };
+    const how = await howToReach({ ...signIn, wait: true }, context);
+    const report = given.report && resolve(given.report);
     const { attachJob, runJob } = await import('../../run-job/index.ts');
     if (attach !== undefined) {
       if (command.length > 0)
@@ -84,18 +81,18 @@ export const run = action({
       if ((sync ?? exclude ?? fetch ?? keepOnFailure) !== undefined) {
         throw usageError('--attach takes up the job with the flags that it was started with');
       }
-      return attachJob(attach, how, context);
+      return attachJob(attach, how, report, context);
     }
     const { sync, exclude = [], fetch = [], keepOnFailure, maxPrice, ...more } = given;
     const { terminateAfter, terminateAt, unenforced, ...flags } = more;
-    const { planJob } = await import('../../run-job/new-job.ts');
+    const { planJob } = await import('../../run-job/plan.ts');
     const { parseFetch } = await import('../../run-job/copy/copy-out.ts');
     const ends = { terminateAfter, terminateAt, unenforced };
     const fetched = fetch.map(parseFetch);
-    const named = { sync, exclude, fetch: fetched, keepOnFailure, maxPrice, ...how };
+    const named = { sync, exclude, fetch: fetched, keepOnFailure, maxPrice, how, detach };
     const input = { flags, ends, command, ...named };
     const plan = await planJob(input, { dryRun }, context);
     if (dryRun) return context.out.item(plan, planView);
-    await runJob(plan, input, how, context);
+    await runJob(plan, report, context);
   },
 });

@@ -6,17 +6,23 @@ import { BRIEFLY } from '../instances/refusal.ts';
 import type { Target } from '../instances/resolve.ts';
 import { instant } from '../output/time.ts';
 import { money } from '../rules/money.ts';
+import { typedName } from '../rules/names.ts';
 
 /** Milliseconds before another attempt. The call itself repeats safe requests. */
 const PAUSES = [2_000, 10_000, 30_000];
 
 /** Whether the instance certainly ends: the service shows it as TERMINATING or TERMINATED. */
-export type Termination =
+type Termination =
   | { readonly certain: true; readonly instance: Instance | undefined }
   | { readonly certain: false; readonly error: CliError };
 
 /** Terminates the instance of a job, without a question: whoever started the job has agreed. */
-export async function endInstance(target: Target, context: Context): Promise<Termination> {
+export function terminate(target: Target, context: Context): Promise<Termination> {
+  // The first Ctrl-C has ended every request of the run's own context.
+  return context.shielded((own) => terminateIn(own, target));
+}
+
+async function terminateIn(context: Context, target: Target): Promise<Termination> {
   const change = { verb: 'terminate', done: 'terminated', goal: 'TERMINATED' } as const;
   const noWait = { until: undefined, times: { timeout: 0, interval: 0 } };
   for (const pause of [...PAUSES, undefined]) {
@@ -25,10 +31,23 @@ export async function endInstance(target: Target, context: Context): Promise<Ter
       (thrown: unknown) => (thrown instanceof CliError ? thrown : unforeseen(thrown)),
     );
     if (error === undefined) return { certain: true, instance: await read(target, context) };
-    if (pause === undefined) return { certain: false, error };
+    if (pause === undefined) return { certain: false, error: notEnded(target, error) };
     await context.clock.sleep(pause);
   }
   throw new Error('every attempt has an outcome');
+}
+
+function notEnded({ id, name }: Target, cause: CliError): CliError {
+  return new CliError(
+    'outcomeUnknown',
+    `${name} (${id}) could not be terminated: ${cause.message} It may still be billing.`,
+    {
+      resource: id,
+      mayBeBilling: true,
+      hint: `gpucloud instances terminate ${typedName(name, id)}`,
+      cause,
+    },
+  );
 }
 
 /** Reads the price; the termination is certain without it. */

@@ -1,26 +1,21 @@
 import { resolve } from 'node:path';
-import type { CreateInstanceBody, Instance } from '../api/index.ts';
+import type { CreateInstanceBody } from '../api/index.ts';
 import type { Context } from '../context.ts';
 import { CliError, usageError } from '../errors.ts';
-import { readEnforcement } from '../instances/deadlines/armed.ts';
 import {
   checkDeadline,
   type DeadlineFlags,
-  deadlineField,
   wantedDeadline,
 } from '../instances/deadlines/deadline.ts';
-import { rentWithin } from '../instances/max-price.ts';
-import { ensureNoPending, ownJournal } from '../instances/pending.ts';
-import { nothingCreated, runPreflight } from '../instances/preflight.ts';
+import { ensureNoPending } from '../instances/pending.ts';
 import {
   type CreateFlags,
-  type MadeRequest,
   makeRequest,
   manifestOf,
   missingError,
   missingFlags,
 } from '../instances/request/body.ts';
-import { notePrice, warnIfDearer } from '../instances/request/hardware.ts';
+import { type Chosen, notePrice } from '../instances/request/hardware.ts';
 import type { HowToReach } from '../reach/reach.ts';
 import type { Money } from '../rules/money.ts';
 import { positiveDuration } from '../rules/times.ts';
@@ -29,7 +24,6 @@ import type { Fetch } from './copy/copy-out.ts';
 import { type FileList, listFiles } from './copy/files.ts';
 import { filesText, sizeText } from './phases.ts';
 import { findPrivateKey } from './private-key.ts';
-import type { JobRecord } from './record.ts';
 
 /** Bytes: larger files are listed before the copy. */
 const LARGE = 100_000_000;
@@ -50,16 +44,11 @@ export interface JobInput {
   readonly detach: boolean;
 }
 
-/** The plan of a job, before any request that rents. */
-export interface JobPlan {
+/** A job with everything that it needs, before any request that rents. */
+export interface JobPlan extends JobInput {
   readonly request: CreateInstanceBody;
-  readonly command: readonly string[];
+  readonly offer: Chosen;
   readonly files: FileList | undefined;
-  readonly fetch: readonly Fetch[];
-  readonly ends: DeadlineFlags;
-  readonly made: MadeRequest;
-  /** The private key file that ssh needs to be shown. */
-  readonly identity: string | undefined;
 }
 
 /** Checks everything possible before anything is rented. Throws CliError. */
@@ -68,7 +57,7 @@ export async function planJob(
   { dryRun }: { readonly dryRun: boolean },
   context: Context,
 ): Promise<JobPlan> {
-  const { command, sync, exclude, fetch } = input;
+  const { command, sync, exclude } = input;
   if (command.length === 0) {
     throw usageError('COMMAND is missing: put it after --, as in -- python train.py');
   }
@@ -86,67 +75,29 @@ export async function planJob(
   const missing = missingFlags(flags, manifest);
   if (missing.length > 0) throw missingError(missing, 'run');
   if (!dryRun) await ensureNoPending(flags.name, context);
-  const made = await makeRequest(flags, manifest, context);
-  const identity = dryRun ? undefined : await ensureSignIn(made.body, input, context);
-  notePrice(made.offer, context);
+  const { body: request, offer } = await makeRequest(flags, manifest, context);
+  const how = dryRun ? input.how : await ensureSignIn(request, input, context);
+  notePrice(offer, context);
   if (files !== undefined) noteFiles(files, context);
-  return { request: made.body, command, files, fetch, ends, made, identity };
+  return { ...input, ends, how, request, offer, files };
 }
 
 /**
- * Checks what a job needs on this computer, and that ssh can sign in. Returns the private key file to
+ * Checks what a job needs on this computer, and that ssh can sign in. Adds the private key file to
  * use. Throws a usage error.
  */
 async function ensureSignIn(
   { ssh_keys: ids = [] }: CreateInstanceBody,
   { how, fetch }: JobInput,
   context: Context,
-): Promise<string | undefined> {
+): Promise<HowToReach> {
   await ensureProgram('ssh', ['-V'], context);
   if (fetch.length > 0) await ensureProgram('tar', ['--version'], context);
   if (ids.length === 0) throw usageError('--ssh-key is missing: run signs in with it');
-  if (how.identity !== undefined) return how.identity;
+  if (how.identity !== undefined) return how;
   const keys = await (await context.api()).sshKeys.list();
   const chosen = keys.filter(({ id }) => ids.includes(id));
-  return findPrivateKey(chosen, context);
-}
-
-/** Rents the instance of a job, and saves the job before doing anything else with it. */
-export async function rentFor(
-  { made, ends, files, identity }: JobPlan,
-  input: JobInput,
-  context: Context,
-): Promise<{ record: JobRecord; instance: Instance; deadline: string }> {
-  const { body, offer } = made;
-  const { deadline } = await runPreflight(context, nothingCreated, async () => {
-    if (ends.unenforced !== true) await warnIfUnarmed(body.instance_name, context);
-    return deadlineField(ends, context);
-  });
-  if (deadline === undefined) throw usageError('--terminate-after is missing');
-  const { instance_name: name, offer_id } = body;
-  const request = { operation: 'create', name, offer_id, body, deadline } as const;
-  const started_at = new Date(context.clock.now()).toISOString();
-  const instance = await rentWithin(input.maxPrice, request, context, (api, options) =>
-    api.instances.create(body, options),
-  );
-  warnIfDearer(instance, offer, context);
-  const record: JobRecord = {
-    version: 1,
-    id: instance.id,
-    name,
-    command: input.command,
-    sync: files?.folder ?? null,
-    exclude: input.exclude,
-    fetch: input.fetch.map(({ remote, local }) => ({ remote, local: resolve(local) })),
-    keep_on_failure: input.keepOnFailure ?? null,
-    identity: identity ?? null,
-    user: input.how.user ?? null,
-    ssh_options: input.how.options,
-    ssh_words: input.how.words,
-    started_at,
-    printed: { out: 0, err: 0 },
-  };
-  return { record, instance, deadline };
+  return { ...how, identity: await findPrivateKey(chosen, context) };
 }
 
 /** Every job has a deadline. Asks for it in a terminal. */
@@ -199,14 +150,4 @@ function noteFiles(files: FileList, { err }: Context): void {
       `Not copied (a socket, pipe, device, or a name that is not UTF-8): ${files.special.slice(0, NAMED).join(', ')}${files.special.length > NAMED ? ` and ${files.special.length - NAMED} more` : ''}`,
     );
   }
-}
-
-/** A run enforces its own deadline while it is alive. */
-async function warnIfUnarmed(name: string, context: Context): Promise<void> {
-  const journal = await ownJournal(context);
-  if ((await readEnforcement(context, await journal.account())).isArmed) return;
-  context.err.warn(
-    'deadline_unenforced',
-    `If this run is killed, nothing terminates ${name} at its deadline. Arm it: gpucloud instances reap --install`,
-  );
 }

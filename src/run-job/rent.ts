@@ -1,0 +1,94 @@
+import { resolve } from 'node:path';
+import type { Context } from '../context.ts';
+import { CliError, unforeseen, usageError } from '../errors.ts';
+import { readEnforcement } from '../instances/deadlines/armed.ts';
+import { deadlineField } from '../instances/deadlines/deadline.ts';
+import { rentWithin } from '../instances/max-price.ts';
+import { ownJournal } from '../instances/pending.ts';
+import { nothingCreated, runPreflight } from '../instances/preflight.ts';
+import { warnIfDearer } from '../instances/request/hardware.ts';
+import { runFailed } from './end-job.ts';
+import type { JobPlan } from './plan.ts';
+import type { JobRecord } from './record.ts';
+import type { JobEnd } from './report.ts';
+import { terminate } from './terminate.ts';
+
+export interface Rented {
+  readonly record: JobRecord;
+  /** By the service's clock (ISO 8601), if it is known already. */
+  readonly deadline: string | undefined;
+}
+
+/** Rents the instance of a job. */
+export async function rentFor(plan: JobPlan, context: Context): Promise<Rented> {
+  const { request: body, offer, ends, how } = plan;
+  const { deadline } = await runPreflight(context, nothingCreated, async () => {
+    if (ends.unenforced !== true) await warnIfUnarmed(body.instance_name, context);
+    return deadlineField(ends, context);
+  });
+  if (deadline === undefined) throw usageError('--terminate-after is missing');
+  const { instance_name: name, offer_id } = body;
+  const request = { operation: 'create', name, offer_id, body, deadline } as const;
+  const started_at = new Date(context.clock.now()).toISOString();
+  const instance = await rentWithin(plan.maxPrice, request, context, (api, options) =>
+    api.instances.create(body, options),
+  );
+  warnIfDearer(instance, offer, context);
+  const record: JobRecord = {
+    version: 1,
+    id: instance.id,
+    name,
+    command: plan.command,
+    sync: plan.files?.folder ?? null,
+    exclude: plan.exclude,
+    fetch: plan.fetch.map(({ remote, local }) => ({ remote, local: resolve(local) })),
+    keep_on_failure: plan.keepOnFailure ?? null,
+    identity: how.identity ?? null,
+    user: how.user ?? null,
+    ssh_options: how.options,
+    ssh_words: how.words,
+    started_at,
+    printed: { out: 0, err: 0 },
+  };
+  return { record, deadline };
+}
+
+/** A run enforces its own deadline while it is alive. */
+async function warnIfUnarmed(name: string, context: Context): Promise<void> {
+  const journal = await ownJournal(context);
+  if ((await readEnforcement(context, await journal.account())).isArmed) return;
+  context.err.warn(
+    'deadline_unenforced',
+    `If this run is killed, nothing terminates ${name} at its deadline. Arm it: gpucloud instances reap --install`,
+  );
+}
+
+/** Ends a job without a usable instance. Terminates the instance if it was created. */
+export async function endUnusable(
+  thrown: unknown,
+  { request: { instance_name: name } }: JobPlan,
+  context: Context,
+): Promise<JobEnd> {
+  const error = thrown instanceof CliError ? thrown : unforeseen(thrown);
+  const { message, hint, mayBeBilling, resource: id, httpStatus = 0 } = error;
+  const start = {
+    command_exit_code: null,
+    stage: 'renting',
+    fetched: [],
+    cost_at_most: null,
+  } as const;
+  if (!mayBeBilling) return { ...start, instance: null, terminated: false, error };
+  // An ID in a refusal may be that of somebody else's instance. Without any, the name stands there.
+  const isMade = error.failure !== 'outcomeUnknown' && httpStatus < 400 && id !== name;
+  if (!isMade || id === undefined) {
+    const unknown = { ...start, instance: { id: null, name }, terminated: 'unknown' } as const;
+    if (error.failure === 'outcomeUnknown') return { ...unknown, error };
+    const details = { hint, resource: id, mayBeBilling, cause: error };
+    return { ...unknown, error: new CliError('outcomeUnknown', message, details) };
+  }
+  const instance = { id, name };
+  const end = await terminate(instance, context);
+  return end.certain
+    ? { ...start, instance, terminated: true, error: runFailed(error) }
+    : { ...start, instance, terminated: 'unknown', error: end.error };
+}

@@ -1,0 +1,74 @@
+import type { Context } from '../../context.ts';
+import { CliError, isInterrupt } from '../../errors.ts';
+import { BRIEFLY } from '../../instances/refusal.ts';
+import { INSTANCE_STATUSES, leadsTo } from '../../rules/statuses.ts';
+import type { Job } from '../job.ts';
+import type { JobOutput } from '../output.ts';
+import type { JobRecord } from '../record.ts';
+import { follow } from '../remote/follow.ts';
+import type { RemoteShell } from '../remote/remote-shell.ts';
+import { INTERRUPT } from '../remote/supervisor.ts';
+import { createPosition } from './position.ts';
+
+/** Prints the command's output until it ends. Returns its exit code; undefined if it has none. */
+export async function followToEnd(
+  { record, stops, phases }: Job,
+  shell: RemoteShell,
+  output: JobOutput,
+  context: Context,
+): Promise<number | undefined> {
+  const { clock, err, interrupts } = context;
+  const { name } = record;
+  const offsets = { ...record.printed };
+  const position = createPosition(record, offsets, context);
+  const interrupt = () => {
+    if (stops.last.aborted) return;
+    phases.clear();
+    err.note(`Interrupting the command. Ctrl-C again terminates ${name} without copying.`);
+    shell.run(INTERRUPT, '', stops.last).catch((error: unknown) => {
+      if (!isInterrupt(error)) err.warn('connection', 'The command could not be interrupted.');
+    });
+  };
+  interrupts.first.addEventListener('abort', interrupt, { once: true });
+  if (interrupts.first.aborted) interrupt();
+  try {
+    const { exitCode } = await follow({
+      shell,
+      offsets,
+      clock,
+      signal: stops.last,
+      async print(from, bytes) {
+        phases.clear();
+        await output.print(from, bytes);
+        position.moved();
+      },
+      onCut: async (reason, isNew) => {
+        await ensureRunning(record, context);
+        if (!isNew) return;
+        err.warn(
+          'connection',
+          `The connection to ${name} was lost (${reason || 'closed'}). The command is still running; reconnecting.`,
+        );
+      },
+      onBack: () => err.note(`Reconnected to ${name}.`),
+    });
+    return exitCode;
+  } finally {
+    interrupts.first.removeEventListener('abort', interrupt);
+    await position.close();
+  }
+}
+
+/** Throws if somebody else ended the instance: no other attempt to connect can succeed. */
+async function ensureRunning({ id, name }: JobRecord, context: Context): Promise<void> {
+  const status = await (await context.api()).instances.get(id, BRIEFLY).then(
+    (found) => found.status,
+    // What can't be read now is read at the next attempt.
+    () => undefined,
+  );
+  if (status === undefined || !INSTANCE_STATUSES.includes(status)) return;
+  if (leadsTo('ACTIVE', status)) return;
+  throw new CliError('wrongState', `${name} is ${status}, and its command has ended with it.`, {
+    resource: id,
+  });
+}

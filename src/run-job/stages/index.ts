@@ -1,0 +1,29 @@
+import type { Context } from '../../context.ts';
+import { CliError } from '../../errors.ts';
+import type { Job } from '../job.ts';
+import { createJobOutput } from '../output.ts';
+import { connect } from './connect.ts';
+import { copyFiles, fetchAll } from './copies.ts';
+import { followToEnd } from './follow-to-end.ts';
+import { startCommand } from './start-command.ts';
+
+/**
+ * Runs the command on a rented instance and copies the results. If it throws, the job shows what was
+ * done. A command that was started earlier is resumed where its output stopped.
+ */
+export async function runOn(job: Job, context: Context): Promise<void> {
+  const { record, stops, phases } = job;
+  const there = await connect(job, context);
+  if (!there.isStarted) await copyFiles(job, there, context);
+  phases.begin('running');
+  if (!there.isStarted) await startCommand(there.shell, record.command, stops.any);
+  if (job.detach) return;
+  phases.clear();
+  const output = createJobOutput(context, stops.last);
+  job.exitCode = await followToEnd(job, there.shell, output, context);
+  await fetchAll(job, there, context);
+  if (output.lost !== undefined) throw output.lost;
+  if (job.exitCode === undefined) {
+    throw new CliError('runFailed', 'The command was killed together with its supervisor.');
+  }
+}

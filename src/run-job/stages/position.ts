@@ -1,0 +1,33 @@
+import type { Context } from '../../context.ts';
+import { failuresOf } from '../../errors.ts';
+import { type JobRecord, writeJob } from '../record.ts';
+
+/** Milliseconds until a move is saved. */
+const SAVE_AFTER = 1_000;
+
+/** Saves how far the output was printed, a while after it moved. A full disk ends no job. */
+export function createPosition(record: JobRecord, offsets: JobRecord['printed'], context: Context) {
+  const closed = new AbortController();
+  let saving: Promise<void> | undefined;
+  let isLost = false;
+  async function save(): Promise<void> {
+    const [fault] = await failuresOf(writeJob({ ...record, printed: { ...offsets } }, context));
+    if (fault !== undefined && !isLost) context.err.warn('local_storage', fault.message);
+    isLost ||= fault !== undefined;
+  }
+  async function saveLater(): Promise<void> {
+    await context.clock.sleep(SAVE_AFTER, closed.signal).catch(() => undefined);
+    saving = undefined;
+    await save();
+  }
+  return {
+    moved() {
+      saving ??= saveLater();
+    },
+    async close() {
+      closed.abort();
+      await saving;
+      await save();
+    },
+  };
+}
