@@ -2,11 +2,10 @@ import type { ApiKey } from '../api/index.ts';
 import type { Context } from './contract.ts';
 
 /** A key, and whether it is the one that this very command uses. */
-export interface MarkedKey {
-  readonly key: Partial<ApiKey>;
+export type MarkedKey = Partial<ApiKey> & {
   /** null if several keys begin alike. */
   readonly in_use: boolean | null;
-}
+};
 
 /** If several prefixes match, a single longest one is the key's own. */
 export async function marked(keys: readonly ApiKey[], context: Context): Promise<MarkedKey[]> {
@@ -16,7 +15,7 @@ export async function marked(keys: readonly ApiKey[], context: Context): Promise
   const isShared = lengths.filter((length) => length === longest).length > 1;
   return keys.map((key, at) => {
     const fits = longest > 0 && lengths[at] === longest;
-    return { key, in_use: fits && isShared ? null : fits };
+    return { ...key, in_use: fits && isShared ? null : fits };
   });
 }
 

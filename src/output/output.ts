@@ -53,6 +53,19 @@ export interface Column<T> {
   value(row: T): Cell;
 }
 
+/** The documented fields of a row that fit a cell; responses may have others. */
+type FieldOf<T> = string &
+  keyof { [K in keyof T as string extends K ? never : T[K] extends Cell ? K : never]: T[K] };
+
+/** A column that shows a field as it is. Its ID is the field's name. */
+export function field<T>(
+  id: FieldOf<T>,
+  header: string,
+  how: Pick<Column<T>, 'kind' | 'hidden' | 'least'> = {},
+): Column<T> {
+  return { id, header, ...how, value: (row) => row[id] as Cell };
+}
+
 /** A labelled line of a details view. Lines whose value is null, undefined or '' are left out. */
 export interface DetailLine {
   readonly label: string;

@@ -145,7 +145,7 @@ async function keep(created: NewKey, place: Place, context: Context): Promise<vo
   }
   context.err.note(`Created the API key ${label}. Its secret is saved in ${place.where}.`);
   const { secret_key: _kept, ...rest } = key;
-  await context.out.item({ key: rest, in_use: false }, keyView);
+  await context.out.item({ ...rest, in_use: false }, keyView);
 }
 
 async function show(created: NewKey, context: Context): Promise<void> {
@@ -161,6 +161,6 @@ async function print({ label, key, secret }: NewKey, context: Context): Promise<
   await writeSecret({ label, id: key.id }, context, () =>
     out.format === 'table' && flags.columns === undefined
       ? out.text(`${secret}\n`)
-      : out.item({ key: { ...key, secret_key: secret }, in_use: false }, newKeyView),
+      : out.item({ ...key, secret_key: secret, in_use: false }, newKeyView),
   );
 }

@@ -1,14 +1,14 @@
 import type { Check } from '../../money/audit/index.ts';
-import type { Block, View } from '../../output/output.ts';
+import { type Block, field, type View } from '../../output/output.ts';
 import { kopecksText } from '../../rules/money.ts';
 
 export const auditView: View<Check> = {
   columns: [
-    { id: 'check', header: 'CHECK', value: (one) => one.check },
-    { id: 'result', header: 'RESULT', value: (one) => one.result },
+    field('check', 'CHECK'),
+    field('result', 'RESULT'),
     { id: 'per_hour', header: 'PER HOUR', kind: 'money', value: perHourText },
-    { id: 'message', header: 'MESSAGE', value: (one) => one.message },
-    { id: 'command', header: 'COMMAND', value: (one) => one.command },
+    field('message', 'MESSAGE'),
+    field('command', 'COMMAND'),
   ],
   id: ({ check, result }) => (result === 'finding' ? check : null),
   empty: 'Nothing was checked.',

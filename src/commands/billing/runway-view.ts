@@ -1,6 +1,6 @@
 import type { AccountReading } from '../../money/account.ts';
 import { burnJson, chargesJson, type MoneyFacts, runwayJson } from '../../money/facts.ts';
-import type { Block, View } from '../../output/output.ts';
+import { type Block, field, type View } from '../../output/output.ts';
 import { minuteText, spanText } from '../../output/time.ts';
 import { isAboveZero, kopecksText, roublesText } from '../../rules/money.ts';
 import type { Limit } from './fail-below.ts';
@@ -36,19 +36,13 @@ export function reportOf(
 
 export const runwayView: View<RunwayReport> = {
   columns: [
-    { id: 'balance', header: 'BALANCE', kind: 'money', value: (r) => r.balance },
-    { id: 'per_hour', header: 'PER HOUR', kind: 'money', value: (r) => r.per_hour },
-    { id: 'hours_left', header: 'HOURS LEFT', value: (r) => r.hours_left },
-    { id: 'runs_out_at', header: 'RUNS OUT', kind: 'time', value: (r) => r.runs_out_at },
-    {
-      id: 'unexplained_per_hour',
-      header: 'UNEXPLAINED',
-      kind: 'money',
-      value: (r) => r.unexplained_per_hour,
-      hidden: true,
-    },
-    { id: 'below', header: 'BELOW', kind: 'yes', value: (r) => r.below, hidden: true },
-    { id: 'as_of', header: 'AS OF', kind: 'time', value: (r) => r.as_of, hidden: true },
+    field('balance', 'BALANCE', { kind: 'money' }),
+    field('per_hour', 'PER HOUR', { kind: 'money' }),
+    field('hours_left', 'HOURS LEFT'),
+    field('runs_out_at', 'RUNS OUT', { kind: 'time' }),
+    field('unexplained_per_hour', 'UNEXPLAINED', { kind: 'money', hidden: true }),
+    field('below', 'BELOW', { kind: 'yes', hidden: true }),
+    field('as_of', 'AS OF', { kind: 'time', hidden: true }),
   ],
   id: () => null,
   empty: 'No balance.',

@@ -1,6 +1,6 @@
 import { labelOf, type Step, startOf } from '../../money/calendar.ts';
 import { netOf, type Spent } from '../../money/spend.ts';
-import type { Block, Column, View } from '../../output/output.ts';
+import { type Block, type Column, field, type View } from '../../output/output.ts';
 import { kopecksText, money, roublesText, zero } from '../../rules/money.ts';
 
 type SpendRow = ReturnType<typeof rowOf>;
@@ -32,21 +32,21 @@ export function rowOf(spent: Spent, by: Step) {
 }
 
 const columns: readonly Column<SpendRow>[] = [
-  { id: 'period', header: 'PERIOD', value: (r) => r.period },
-  { id: 'spent', header: 'SPENT', kind: 'money', value: (r) => r.spent },
-  { id: 'charged', header: 'CHARGED', kind: 'money', value: (r) => r.charged },
-  { id: 'refunded', header: 'REFUNDED', kind: 'money', value: (r) => r.refunded },
-  { id: 'deposited', header: 'DEPOSITED', kind: 'money', value: (r) => r.deposited },
-  { id: 'bonus', header: 'BONUS', kind: 'money', value: (r) => r.bonus },
+  field('period', 'PERIOD'),
+  field('spent', 'SPENT', { kind: 'money' }),
+  field('charged', 'CHARGED', { kind: 'money' }),
+  field('refunded', 'REFUNDED', { kind: 'money' }),
+  field('deposited', 'DEPOSITED', { kind: 'money' }),
+  field('bonus', 'BONUS', { kind: 'money' }),
   {
     id: 'other',
     header: 'OTHER',
     value: (r) => r.other.map(({ type, amount }) => `${type} ${amount}`).join(' '),
     hidden: true,
   },
-  { id: 'transactions', header: 'TRANSACTIONS', value: (r) => r.transactions, hidden: true },
-  { id: 'from', header: 'FROM', kind: 'time', value: (r) => r.from, hidden: true },
-  { id: 'to', header: 'TO', kind: 'time', value: (r) => r.to, hidden: true },
+  field('transactions', 'TRANSACTIONS', { hidden: true }),
+  field('from', 'FROM', { kind: 'time', hidden: true }),
+  field('to', 'TO', { kind: 'time', hidden: true }),
 ];
 
 export const spendView: View<SpendRow> = {

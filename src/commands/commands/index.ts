@@ -7,14 +7,14 @@ import {
   referenceOf,
 } from '../../cli/reference/index.ts';
 import { action } from '../../cli/verb.ts';
-import type { View } from '../../output/output.ts';
+import { field, type View } from '../../output/output.ts';
 
 /** A command as a row. */
 const commandView: View<CommandReference> = {
   columns: [
-    { id: 'command', header: 'COMMAND', value: (c) => c.command },
-    { id: 'summary', header: 'SUMMARY', value: (c) => c.summary },
-    { id: 'usage', header: 'USAGE', value: (c) => c.usage, hidden: true },
+    field('command', 'COMMAND'),
+    field('summary', 'SUMMARY'),
+    field('usage', 'USAGE', { hidden: true }),
     { id: 'aliases', header: 'ALIASES', value: (c) => c.aliases.join(' '), hidden: true },
     {
       id: 'flags',

@@ -4,7 +4,7 @@ import { placeOf } from '../../cli/reference/place.ts';
 import { action } from '../../cli/verb.ts';
 import { SHELLS, type Shell, scriptFor } from '../../completion/index.ts';
 import { usageError } from '../../errors.ts';
-import type { View } from '../../output/output.ts';
+import { field, type View } from '../../output/output.ts';
 import { ensureZshLoads, install, uninstall } from './install.ts';
 
 /** One row for both: a printed script has no file. */
@@ -17,10 +17,10 @@ interface Completion {
 
 const completionView: View<Completion> = {
   columns: [
-    { id: 'shell', header: 'SHELL', value: (row) => row.shell },
-    { id: 'file', header: 'FILE', value: (row) => row.file },
-    { id: 'changed', header: 'CHANGED', kind: 'yes', value: (row) => row.changed },
-    { id: 'script', header: 'SCRIPT', value: (row) => row.script, hidden: true },
+    field('shell', 'SHELL'),
+    field('file', 'FILE'),
+    field('changed', 'CHANGED', { kind: 'yes' }),
+    field('script', 'SCRIPT', { hidden: true }),
   ],
   id: (row) => row.file,
   empty: '',

@@ -2,7 +2,7 @@ import { action } from '../../cli/verb.ts';
 import { LONGEST_TIMER } from '../../clock.ts';
 import type { Context } from '../../context.ts';
 import { CliError } from '../../errors.ts';
-import type { Section, View } from '../../output/output.ts';
+import { field, type Section, type View } from '../../output/output.ts';
 import { type Check, type Checks, type Finding, fail, failWith } from './check.ts';
 import { computerChecks } from './computer.ts';
 import { fileChecks } from './files.ts';
@@ -18,10 +18,10 @@ const CHAPTERS: Readonly<Record<string, readonly string[]>> = {
 
 const checkView: View<Check> = {
   columns: [
-    { id: 'id', header: 'CHECK', value: (check) => check.id },
-    { id: 'status', header: 'STATUS', value: (check) => check.status },
-    { id: 'message', header: 'MESSAGE', value: (check) => check.message },
-    { id: 'hint', header: 'HINT', value: (check) => check.hint },
+    field('id', 'CHECK'),
+    field('status', 'STATUS'),
+    field('message', 'MESSAGE'),
+    field('hint', 'HINT'),
   ],
   id: (check) => check.id,
   empty: 'Nothing was checked.',
@@ -35,7 +35,7 @@ interface Report {
 
 const reportView: View<Report> = {
   columns: [
-    { id: 'ok', header: 'OK', kind: 'yes', value: (report) => report.ok },
+    field('ok', 'OK', { kind: 'yes' }),
     { id: 'checks', header: 'CHECKS', value: (report) => report.checks.length },
   ],
   id: () => null,

@@ -1,5 +1,5 @@
 import type { Drive } from '../../api/index.ts';
-import type { Column, View } from '../../output/output.ts';
+import { type Column, field, type View } from '../../output/output.ts';
 import { sectionOf } from '../../output/table/details.ts';
 import { inRoubles, money } from '../../rules/money.ts';
 
@@ -11,30 +11,18 @@ export const SEVEN_DAYS =
   'the balance ran out. The drive is deleted for good at most 7 days after the suspension';
 
 const columns: readonly Column<Drive>[] = [
-  { id: 'name', header: 'NAME', value: (d) => d.name },
-  { id: 'id', header: 'ID', value: (d) => d.id },
-  { id: 'status', header: 'STATUS', kind: 'status', least: 9, value: (d) => d.status },
-  { id: 'size_gb', header: 'SIZE', kind: 'gigabytes', value: (d) => d.size_gb },
-  { id: 'used_bytes', header: 'USED', kind: 'bytes', value: (d) => d.used_bytes },
-  { id: 'price_per_hour', header: 'PER HOUR', kind: 'money', value: (d) => d.price_per_hour },
-  { id: 'current_instance_id', header: 'INSTANCE', value: (d) => d.current_instance_id },
-  {
-    id: 'paid_until',
-    header: 'PAID UNTIL',
-    kind: 'time',
-    value: (d) => d.paid_until,
-    hidden: true,
-  },
-  {
-    id: 'last_billed_at',
-    header: 'LAST CHARGED',
-    kind: 'time',
-    value: (d) => d.last_billed_at,
-    hidden: true,
-  },
-  { id: 's3_path', header: 'PATH', value: (d) => d.s3_path, hidden: true },
-  { id: 'created_at', header: 'CREATED', kind: 'time', value: (d) => d.created_at, hidden: true },
-  { id: 'updated_at', header: 'UPDATED', kind: 'time', value: (d) => d.updated_at, hidden: true },
+  field('name', 'NAME'),
+  field('id', 'ID'),
+  field('status', 'STATUS', { kind: 'status', least: 9 }),
+  field('size_gb', 'SIZE', { kind: 'gigabytes' }),
+  field('used_bytes', 'USED', { kind: 'bytes' }),
+  field('price_per_hour', 'PER HOUR', { kind: 'money' }),
+  field('current_instance_id', 'INSTANCE'),
+  field('paid_until', 'PAID UNTIL', { kind: 'time', hidden: true }),
+  field('last_billed_at', 'LAST CHARGED', { kind: 'time', hidden: true }),
+  field('s3_path', 'PATH', { hidden: true }),
+  field('created_at', 'CREATED', { kind: 'time', hidden: true }),
+  field('updated_at', 'UPDATED', { kind: 'time', hidden: true }),
 ];
 
 export const driveView: View<Drive> = {

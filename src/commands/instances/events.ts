@@ -9,18 +9,12 @@ import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
 import { beginningAt, eachEvent } from '../../instances/event-log.ts';
 import { findInstances, type Target } from '../../instances/resolve.ts';
-import type { Column, View } from '../../output/output.ts';
+import { type Column, field, type View } from '../../output/output.ts';
 import { count } from '../../rules/numbers.ts';
 import { INSTANCE_STATUSES } from '../../rules/statuses.ts';
 import { type Moment, pollInterval, since } from '../../rules/times.ts';
 
-/** Width of the longest documented type, STATUS_CHANGE. */
-const TYPE_CELLS = 13;
-
-/** API document: Instance event. */
-const eventView: View<InstanceEvent> = viewOf([]);
-
-/** With several instances, each row shows its instance. */
+/** API document: Instance event. With several instances, each row shows its instance. */
 function viewOf(instances: readonly Target[]): View<InstanceEvent> {
   const names = new Map(instances.map(({ id, name }) => [id, name]));
   const instance: Column<InstanceEvent> = {
@@ -32,23 +26,12 @@ function viewOf(instances: readonly Target[]): View<InstanceEvent> {
   };
   return {
     columns: [
-      { id: 'created_at', header: 'TIME', kind: 'time', value: (event) => event.created_at },
+      field('created_at', 'TIME', { kind: 'time' }),
       instance,
-      {
-        id: 'type',
-        header: 'TYPE',
-        kind: 'severity',
-        least: TYPE_CELLS,
-        value: (event) => event.type,
-      },
-      { id: 'message', header: 'MESSAGE', value: (event) => event.message },
-      { id: 'id', header: 'ID', value: (event) => event.id, hidden: true },
-      {
-        id: 'instance_id',
-        header: 'INSTANCE ID',
-        value: (event) => event.instance_id,
-        hidden: true,
-      },
+      field('type', 'TYPE', { kind: 'severity', least: 'STATUS_CHANGE'.length }),
+      field('message', 'MESSAGE'),
+      field('id', 'ID', { hidden: true }),
+      field('instance_id', 'INSTANCE ID', { hidden: true }),
       {
         id: 'payload',
         header: 'PAYLOAD',
@@ -77,7 +60,7 @@ const DEFAULT_INTERVAL_MS = 2_000;
 const ENDS = ['active', 'stopped', 'terminated', 'error', 'warning', 'billing'];
 
 export const events = action({
-  view: eventView,
+  view: viewOf([]),
   notes:
     'Prints the newest events first. With --follow, prints the whole log (or from --since) ' +
     'oldest first, then each new event once, until Ctrl-C or --until. docs/events.md has ' +

@@ -1,9 +1,9 @@
 import type { Listed } from '../../instances/known-instances.ts';
-import type { Column, View } from '../../output/output.ts';
+import { type Column, field, type View } from '../../output/output.ts';
 import { mayBill } from '../../rules/statuses.ts';
 import { instanceView, paidUntil } from './view.ts';
 
-const noteColumn: Column<Listed> = { id: 'note', header: 'NOTE', value: (row) => row.note };
+const noteColumn: Column<Listed> = field('note', 'NOTE');
 
 const endsColumn: Column<Listed> = {
   id: 'ends_at',
@@ -31,9 +31,9 @@ export function peopleView(rows: readonly Listed[]): View<Listed> {
 
 export const listedView: View<Listed> = {
   columns: [
-    { id: 'name', header: 'NAME', value: (row) => row.name },
-    { id: 'id', header: 'ID', value: (row) => row.id },
-    { id: 'status', header: 'STATUS', kind: 'status', least: 12, value: (row) => row.status },
+    field('name', 'NAME'),
+    field('id', 'ID'),
+    field('status', 'STATUS', { kind: 'status', least: 12 }),
     {
       id: 'offer',
       header: 'OFFER',

@@ -4,7 +4,7 @@ import { overLimit } from '../../instances/max-price.ts';
 import { readableJournal } from '../../instances/pending.ts';
 import { type Resolution, reconcile } from '../../instances/reconcile.ts';
 import type { OpenRequest, Operation } from '../../journal/index.ts';
-import type { View } from '../../output/output.ts';
+import { field, type View } from '../../output/output.ts';
 import { shellLine } from '../../output/shell-line.ts';
 import { mayBill } from '../../rules/statuses.ts';
 
@@ -24,14 +24,14 @@ interface Recovered {
 
 const recoveredView: View<Recovered> = {
   columns: [
-    { id: 'name', header: 'NAME', value: (row) => row.name },
+    field('name', 'NAME'),
     { id: 'outcome', header: 'OUTCOME', value: (row) => row.outcome.toUpperCase() },
-    { id: 'id', header: 'ID', value: (row) => row.id },
-    { id: 'asked_at', header: 'ASKED', kind: 'time', value: (row) => row.asked_at },
-    { id: 'note', header: 'NOTE', value: (row) => row.note },
-    { id: 'operation', header: 'OPERATION', value: (row) => row.operation, hidden: true },
-    { id: 'offer_id', header: 'OFFER', value: (row) => row.offer_id, hidden: true },
-    { id: 'uid', header: 'UID', value: (row) => row.uid, hidden: true },
+    field('id', 'ID'),
+    field('asked_at', 'ASKED', { kind: 'time' }),
+    field('note', 'NOTE'),
+    field('operation', 'OPERATION', { hidden: true }),
+    field('offer_id', 'OFFER', { hidden: true }),
+    field('uid', 'UID', { hidden: true }),
   ],
   id: (row) => row.id,
   empty: 'Nothing to recover.',

@@ -1,7 +1,7 @@
 import type { CreateInstanceBody, Instance } from '../../api/index.ts';
 import { fieldOf, numberField, textField } from '../../api/open-fields.ts';
 import type { Changed } from '../../instances/outcome.ts';
-import type { DetailLine, Section, View } from '../../output/output.ts';
+import { type DetailLine, field, type Section, type View } from '../../output/output.ts';
 import { endpointLines } from '../../reach/endpoints.ts';
 import { clean } from '../../rules/clean.ts';
 import { mayBill } from '../../rules/statuses.ts';
@@ -63,28 +63,18 @@ const sections: readonly Section<Instance>[] = [
 
 export const instanceView: View<Instance> = {
   columns: [
-    { id: 'name', header: 'NAME', value: (i) => i.name },
-    { id: 'id', header: 'ID', value: (i) => i.id },
-    { id: 'status', header: 'STATUS', kind: 'status', least: 12, value: (i) => i.status },
+    field('name', 'NAME'),
+    field('id', 'ID'),
+    field('status', 'STATUS', { kind: 'status', least: 12 }),
     { id: 'offer', header: 'OFFER', value: (i) => i.offer?.name },
-    {
-      id: 'price_per_hour_snapshot',
-      header: 'PER HOUR',
-      kind: 'money',
-      value: (i) => i.price_per_hour_snapshot,
-    },
-    { id: 'ip_address', header: 'ADDRESS', value: (i) => i.ip_address },
+    field('price_per_hour_snapshot', 'PER HOUR', { kind: 'money' }),
+    field('ip_address', 'ADDRESS'),
     { id: 'paid_until', header: 'PAID UNTIL', kind: 'time', value: paidUntil },
-    { id: 'created_at', header: 'CREATED', kind: 'time', value: (i) => i.created_at, hidden: true },
+    field('created_at', 'CREATED', { kind: 'time', hidden: true }),
     { id: 'region', header: 'REGION', value: (i) => i.offer?.region, hidden: true },
     { id: 'gpu_count', header: 'GPUS', value: (i) => i.offer?.gpu_count, hidden: true },
     { id: 'image', header: 'IMAGE', value: (i) => i.base_image?.name, hidden: true },
-    {
-      id: 'failure_reason',
-      header: 'FAILURE',
-      value: (i) => i.failure_reason,
-      hidden: true,
-    },
+    field('failure_reason', 'FAILURE', { hidden: true }),
   ],
   id: (i) => i.id,
   empty: 'No instances known to this computer.',
@@ -94,9 +84,9 @@ export const instanceView: View<Instance> = {
 
 export const changedView: View<Changed> = {
   columns: [
-    { id: 'name', header: 'NAME', value: (c) => c.name },
-    { id: 'id', header: 'ID', value: (c) => c.id },
-    { id: 'status', header: 'STATUS', kind: 'status', least: 12, value: (c) => c.status },
+    field('name', 'NAME'),
+    field('id', 'ID'),
+    field('status', 'STATUS', { kind: 'status', least: 12 }),
     { id: 'paid_until', header: 'PAID UNTIL', kind: 'time', value: paidUntil },
   ],
   id: (c) => c.id,
@@ -203,11 +193,7 @@ function pair(item: unknown, first: string, between: string, second: string): st
 
 /** The request that `--dry-run` prints instead of sending it. */
 export const createRequestView: View<CreateInstanceBody> = {
-  columns: [
-    { id: 'instance_name', header: 'NAME', value: (r) => r.instance_name },
-    { id: 'offer_id', header: 'OFFER', value: (r) => r.offer_id },
-    { id: 'image_id', header: 'IMAGE', value: (r) => r.image_id },
-  ],
+  columns: [field('instance_name', 'NAME'), field('offer_id', 'OFFER'), field('image_id', 'IMAGE')],
   id: () => null,
   empty: 'No request.',
   sections: [

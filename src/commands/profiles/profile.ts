@@ -12,7 +12,7 @@ import { keyPlace, type Store } from '../../config/key.ts';
 import { SANDBOX } from '../../config/names.ts';
 import type { Context } from '../../context.ts';
 import { CliError } from '../../errors.ts';
-import type { View } from '../../output/output.ts';
+import { field, type View } from '../../output/output.ts';
 import { shellLine } from '../../output/shell-line.ts';
 import { nearest, nearestFirst } from '../../rules/nearest.ts';
 import { baseUrl } from '../../rules/service.ts';
@@ -43,12 +43,12 @@ export interface ShownProfile {
 
 export const profileView: View<ShownProfile> = {
   columns: [
-    { id: 'name', header: 'NAME', value: (p) => p.name },
-    { id: 'base_url', header: 'BASE URL', value: (p) => p.base_url },
+    field('name', 'NAME'),
+    field('base_url', 'BASE URL'),
     { id: 'account', header: 'ACCOUNT', value: accountText },
-    { id: 'has_key', header: 'KEY', kind: 'yes', value: (p) => p.has_key },
-    { id: 'key_in', header: 'KEY IN', value: (p) => p.key_in },
-    { id: 'active', header: 'ACTIVE', kind: 'mark', value: (p) => p.active },
+    field('has_key', 'KEY', { kind: 'yes' }),
+    field('key_in', 'KEY IN'),
+    field('active', 'ACTIVE', { kind: 'mark' }),
     {
       id: 'max_instances',
       header: 'MAX INSTANCES',

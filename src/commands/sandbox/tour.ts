@@ -4,7 +4,7 @@ import { action } from '../../cli/verb.ts';
 import type { Context } from '../../context.ts';
 import { CliError, FAILURES, INTERRUPTS } from '../../errors.ts';
 import { inThrowawayFolder } from '../../files/throwaway-folder.ts';
-import type { View } from '../../output/output.ts';
+import { field, type View } from '../../output/output.ts';
 import { shellLine } from '../../output/shell-line.ts';
 import { TOUR, type TourStep } from './tour-steps.ts';
 
@@ -17,10 +17,7 @@ interface ToldStep {
 }
 
 const tourView: View<ToldStep> = {
-  columns: [
-    { id: 'title', header: 'STEP', value: (s) => s.title },
-    { id: 'command', header: 'COMMAND', value: (s) => s.command },
-  ],
+  columns: [field('title', 'STEP'), field('command', 'COMMAND')],
   id: () => null,
   empty: 'The tour has no steps.',
 };

@@ -1,4 +1,4 @@
-import type { DetailLine, Section, View } from '../../output/output.ts';
+import { type DetailLine, field, type Section, type View } from '../../output/output.ts';
 import { roublesText } from '../../rules/money.ts';
 import type { BaseImage, PricedOffer, SandboxStatus } from '../../sandbox/index.ts';
 
@@ -58,13 +58,13 @@ function driveLine(drive: SandboxStatus['drives'][number]): DetailLine {
 
 export const statusView: View<ShownStatus> = {
   columns: [
-    { id: 'now', header: 'SANDBOX TIME', value: (s) => s.now },
-    { id: 'speed', header: 'SPEED', value: (s) => s.speed },
-    { id: 'balance', header: 'BALANCE', kind: 'money', value: (s) => s.balance },
-    { id: 'available', header: 'AVAILABLE', kind: 'money', value: (s) => s.available },
-    { id: 'reserved', header: 'RESERVED', kind: 'money', value: (s) => s.reserved },
-    { id: 'debt', header: 'DEBT', kind: 'money', value: (s) => s.debt },
-    { id: 'charged', header: 'CHARGED', kind: 'money', value: (s) => s.charged, hidden: true },
+    field('now', 'SANDBOX TIME'),
+    field('speed', 'SPEED'),
+    field('balance', 'BALANCE', { kind: 'money' }),
+    field('available', 'AVAILABLE', { kind: 'money' }),
+    field('reserved', 'RESERVED', { kind: 'money' }),
+    field('debt', 'DEBT', { kind: 'money' }),
+    field('charged', 'CHARGED', { kind: 'money', hidden: true }),
     { id: 'instances', header: 'INSTANCES', value: (s) => s.instances.length },
     { id: 'drives', header: 'DRIVES', value: (s) => s.drives.length },
     { id: 'faults', header: 'FAULTS', value: (s) => s.faults.join(' '), hidden: true },
@@ -82,11 +82,11 @@ export type Typed = (one: { readonly id: string; readonly name: string }) => str
 export const offerView = (typed: Typed): View<PricedOffer> => ({
   columns: [
     { id: 'offer', header: 'OFFER', value: typed },
-    { id: 'name', header: 'NAME', value: (o) => o.name },
-    { id: 'price_per_hour', header: 'PER HOUR', kind: 'money', value: (o) => o.price_per_hour },
-    { id: 'vram_gb', header: 'VRAM', kind: 'gigabytes', value: (o) => o.vram_gb },
-    { id: 'in_stock', header: 'STOCK', kind: 'yes', value: (o) => o.in_stock },
-    { id: 'region', header: 'REGION', value: (o) => o.region },
+    field('name', 'NAME'),
+    field('price_per_hour', 'PER HOUR', { kind: 'money' }),
+    field('vram_gb', 'VRAM', { kind: 'gigabytes' }),
+    field('in_stock', 'STOCK', { kind: 'yes' }),
+    field('region', 'REGION'),
   ],
   id: (o) => o.id,
   empty: 'No offers.',
@@ -95,10 +95,10 @@ export const offerView = (typed: Typed): View<PricedOffer> => ({
 export const imageView = (typed: Typed): View<BaseImage> => ({
   columns: [
     { id: 'image', header: 'IMAGE', value: typed },
-    { id: 'name', header: 'NAME', value: (i) => i.name },
-    { id: 'cuda_version', header: 'CUDA', value: (i) => i.cuda_version },
-    { id: 'driver_version', header: 'DRIVER', value: (i) => i.driver_version },
-    { id: 'supports_docker', header: 'DOCKER', kind: 'yes', value: (i) => i.supports_docker },
+    field('name', 'NAME'),
+    field('cuda_version', 'CUDA'),
+    field('driver_version', 'DRIVER'),
+    field('supports_docker', 'DOCKER', { kind: 'yes' }),
   ],
   id: (i) => i.id,
   empty: 'No images.',
@@ -126,9 +126,9 @@ export type CatalogRow =
 
 export const catalogRowView: View<CatalogRow> = {
   columns: [
-    { id: 'kind', header: 'KIND', value: (r) => r.kind },
-    { id: 'id', header: 'ID', value: (r) => r.id },
-    { id: 'name', header: 'NAME', value: (r) => r.name },
+    field('kind', 'KIND'),
+    field('id', 'ID'),
+    field('name', 'NAME'),
     { id: 'price_per_hour', header: 'PER HOUR', kind: 'money', value: offered('price_per_hour') },
     { id: 'gpu', header: 'GPU', value: (r) => (r.kind === 'offer' ? r.gpu_model.name : null) },
     { id: 'gpu_count', header: 'GPUS', value: offered('gpu_count') },
@@ -156,10 +156,7 @@ export interface Served {
 }
 
 export const servedView: View<Served> = {
-  columns: [
-    { id: 'url', header: 'URL', value: (s) => s.url },
-    { id: 'api_key', header: 'API KEY', value: (s) => s.api_key },
-  ],
+  columns: [field('url', 'URL'), field('api_key', 'API KEY')],
   id: (s) => s.url,
   empty: 'No sandbox is running.',
 };

@@ -1,16 +1,16 @@
 import type { SshKey } from '../../api/index.ts';
-import type { View } from '../../output/output.ts';
+import { field, type View } from '../../output/output.ts';
 
 export const sshKeyView: View<SshKey> = {
   columns: [
-    { id: 'name', header: 'NAME', value: (k) => k.name },
-    { id: 'id', header: 'ID', value: (k) => k.id },
+    field('name', 'NAME'),
+    field('id', 'ID'),
     { id: 'type', header: 'TYPE', value: typeOf },
-    { id: 'fingerprint', header: 'FINGERPRINT', value: (k) => k.fingerprint },
-    { id: 'is_default', header: 'DEFAULT', kind: 'yes', value: (k) => k.is_default },
-    { id: 'created_at', header: 'ADDED', kind: 'time', value: (k) => k.created_at },
-    { id: 'updated_at', header: 'UPDATED', kind: 'time', value: (k) => k.updated_at, hidden: true },
-    { id: 'public_key', header: 'PUBLIC KEY', value: (k) => k.public_key, hidden: true },
+    field('fingerprint', 'FINGERPRINT'),
+    field('is_default', 'DEFAULT', { kind: 'yes' }),
+    field('created_at', 'ADDED', { kind: 'time' }),
+    field('updated_at', 'UPDATED', { kind: 'time', hidden: true }),
+    field('public_key', 'PUBLIC KEY', { hidden: true }),
   ],
   id: (k) => k.id,
   empty: 'The account has no SSH keys. Add one: gpucloud ssh-keys add FILE',

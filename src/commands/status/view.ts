@@ -1,4 +1,4 @@
-import type { Block, Cell, Fact, View } from '../../output/output.ts';
+import { type Block, type Cell, type Fact, field, type View } from '../../output/output.ts';
 import { relative, spanText } from '../../output/time.ts';
 import { inRoubles, zero } from '../../rules/money.ts';
 import { mayBill } from '../../rules/statuses.ts';
@@ -9,13 +9,13 @@ import { byPrice, type DriveRow, type InstanceRow, priceOf } from './rows.ts';
 /** The whole status in one row, for row formats; JSON and the screen have more. */
 export const statusView: View<Overview> = {
   columns: [
-    { id: 'as_of', header: 'AS OF', kind: 'time', value: (s) => s.as_of },
-    { id: 'balance', header: 'BALANCE', kind: 'money', value: (s) => s.balance },
+    field('as_of', 'AS OF', { kind: 'time' }),
+    field('balance', 'BALANCE', { kind: 'money' }),
     { id: 'per_hour', header: 'PER HOUR', kind: 'money', value: (s) => s.burn.per_hour },
     { id: 'per_day', header: 'PER DAY', kind: 'money', value: (s) => s.burn.per_day },
     { id: 'per_month', header: 'PER 30 DAYS', kind: 'money', value: (s) => s.burn.per_month },
-    { id: 'hours_left', header: 'HOURS LEFT', value: (s) => s.hours_left },
-    { id: 'runs_out_at', header: 'RUNS OUT', kind: 'time', value: (s) => s.runs_out_at },
+    field('hours_left', 'HOURS LEFT'),
+    field('runs_out_at', 'RUNS OUT', { kind: 'time' }),
     {
       id: 'unexplained',
       header: 'UNEXPLAINED',

@@ -1,5 +1,11 @@
 import type { Template, TemplateEndpoint, TemplateVariable } from '../../api/index.ts';
-import type { Column, DetailLine, Section, View } from '../../output/output.ts';
+import {
+  type Column,
+  type DetailLine,
+  field,
+  type Section,
+  type View,
+} from '../../output/output.ts';
 import { sectionOf } from '../../output/table/details.ts';
 
 /** Fields without a column. */
@@ -18,27 +24,22 @@ const parts: readonly Section<Template>[] = [
 ];
 
 const columns: readonly Column<Template>[] = [
-  { id: 'slug', header: 'SLUG', value: (t) => t.slug },
-  { id: 'name', header: 'NAME', value: (t) => t.name },
-  { id: 'description', header: 'DESCRIPTION', value: (t) => t.description },
-  { id: 'min_disk_gb', header: 'DISK', kind: 'gigabytes', value: (t) => t.min_disk_gb },
-  { id: 'min_cuda_version', header: 'CUDA', value: (t) => t.min_cuda_version },
-  { id: 'id', header: 'ID', value: (t) => t.id, hidden: true },
+  field('slug', 'SLUG'),
+  field('name', 'NAME'),
+  field('description', 'DESCRIPTION'),
+  field('min_disk_gb', 'DISK', { kind: 'gigabytes' }),
+  field('min_cuda_version', 'CUDA'),
+  field('id', 'ID', { hidden: true }),
   { id: 'tags', header: 'TAGS', value: (t) => t.tags?.join(','), hidden: true },
-  { id: 'image_name', header: 'IMAGE', value: (t) => t.image_name, hidden: true },
-  { id: 'run_command', header: 'COMMAND', value: (t) => t.run_command, hidden: true },
-  { id: 'shm_size', header: 'SHARED MEMORY', value: (t) => t.shm_size, hidden: true },
-  { id: 'is_active', header: 'AVAILABLE', kind: 'yes', value: (t) => t.is_active, hidden: true },
-  { id: 'sort_order', header: 'ORDER', value: (t) => t.sort_order, hidden: true },
-  { id: 'logo_url', header: 'LOGO', value: (t) => t.logo_url, hidden: true },
-  { id: 'created_at', header: 'CREATED', kind: 'time', value: (t) => t.created_at, hidden: true },
-  { id: 'updated_at', header: 'UPDATED', kind: 'time', value: (t) => t.updated_at, hidden: true },
-  {
-    id: 'post_start_script',
-    header: 'AFTER START',
-    value: (t) => t.post_start_script,
-    hidden: true,
-  },
+  field('image_name', 'IMAGE', { hidden: true }),
+  field('run_command', 'COMMAND', { hidden: true }),
+  field('shm_size', 'SHARED MEMORY', { hidden: true }),
+  field('is_active', 'AVAILABLE', { kind: 'yes', hidden: true }),
+  field('sort_order', 'ORDER', { hidden: true }),
+  field('logo_url', 'LOGO', { hidden: true }),
+  field('created_at', 'CREATED', { kind: 'time', hidden: true }),
+  field('updated_at', 'UPDATED', { kind: 'time', hidden: true }),
+  field('post_start_script', 'AFTER START', { hidden: true }),
 ];
 
 export const templateView: View<Template> = {

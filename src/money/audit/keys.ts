@@ -16,7 +16,7 @@ export function otherKeys(keys: readonly MarkedKey[] | CliError, now: number): C
   if (!keys.some(({ in_use }) => in_use === true)) {
     return unknown('Could not determine which of the API keys this command uses.', { command });
   }
-  const others = keys.filter(({ in_use }) => in_use !== true).map(({ key }) => key);
+  const others = keys.filter(({ in_use }) => in_use !== true);
   const used = others.flatMap(({ name, id, key_prefix, last_used_at }) => {
     const at = instant(last_used_at);
     return at === undefined || now - at >= RECENT

@@ -2,7 +2,7 @@ import { OR_STDIN } from '../../../cli/input.ts';
 import { forEach, onlyTyped, showDone } from '../../../cli/several.ts';
 import { action } from '../../../cli/verb.ts';
 import { instanceFinder } from '../../../instances/resolve.ts';
-import type { Column, View } from '../../../output/output.ts';
+import { type Column, field, type View } from '../../../output/output.ts';
 import { type Connection, connectionsOf } from '../../../reach/endpoints.ts';
 
 const INSTANCE: Column<Connection> = {
@@ -14,14 +14,14 @@ const INSTANCE: Column<Connection> = {
 const connectionView: View<Connection> = {
   columns: [
     { ...INSTANCE, hidden: true },
-    { id: 'name', header: 'NAME', value: (c) => c.name },
-    { id: 'url', header: 'LINK', value: (c) => c.url },
-    { id: 'address', header: 'ADDRESS', value: (c) => c.address },
-    { id: 'protocol', header: 'PROTOCOL', value: (c) => c.protocol },
-    { id: 'is_main', header: 'MAIN', kind: 'yes', value: (c) => c.is_main },
-    { id: 'port', header: 'PORT', value: (c) => c.port, hidden: true },
-    { id: 'source', header: 'SOURCE', value: (c) => c.source, hidden: true },
-    { id: 'instance_id', header: 'INSTANCE ID', value: (c) => c.instance_id, hidden: true },
+    field('name', 'NAME'),
+    field('url', 'LINK'),
+    field('address', 'ADDRESS'),
+    field('protocol', 'PROTOCOL'),
+    field('is_main', 'MAIN', { kind: 'yes' }),
+    field('port', 'PORT', { hidden: true }),
+    field('source', 'SOURCE', { hidden: true }),
+    field('instance_id', 'INSTANCE ID', { hidden: true }),
   ],
   id: (c) => c.name,
   empty: 'The service returned no endpoints for this instance.',

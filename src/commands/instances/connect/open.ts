@@ -1,7 +1,7 @@
 import { action } from '../../../cli/verb.ts';
 import { CliError } from '../../../errors.ts';
 import { findInstance } from '../../../instances/resolve.ts';
-import type { View } from '../../../output/output.ts';
+import { field, type View } from '../../../output/output.ts';
 import { openInBrowser } from '../../../reach/browser.ts';
 import { type Connection, connectionsOf, mainOf } from '../../../reach/endpoints.ts';
 
@@ -11,10 +11,7 @@ interface Link {
 }
 
 const linkView: View<Link> = {
-  columns: [
-    { id: 'name', header: 'NAME', value: (link) => link.name },
-    { id: 'url', header: 'LINK', value: (link) => link.url },
-  ],
+  columns: [field('name', 'NAME'), field('url', 'LINK')],
   id: (link) => link.url,
   empty: 'No link.',
 };

@@ -2,7 +2,7 @@ import { fieldOf } from '../../../api/open-fields.ts';
 import { action } from '../../../cli/verb.ts';
 import { CliError } from '../../../errors.ts';
 import { findInstance } from '../../../instances/resolve.ts';
-import type { View } from '../../../output/output.ts';
+import { field, type View } from '../../../output/output.ts';
 
 interface Secret {
   readonly key: string;
@@ -10,10 +10,7 @@ interface Secret {
 }
 
 const secretView: View<Secret> = {
-  columns: [
-    { id: 'key', header: 'KEY', value: (s) => s.key },
-    { id: 'value', header: 'VALUE', value: (s) => textOf(s.value) },
-  ],
+  columns: [field('key', 'KEY'), { id: 'value', header: 'VALUE', value: (s) => textOf(s.value) }],
   id: (s) => s.key,
   empty: 'The service returned no secrets for this instance.',
 };

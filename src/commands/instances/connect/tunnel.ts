@@ -2,7 +2,7 @@ import { action } from '../../../cli/verb.ts';
 import type { Context } from '../../../context.ts';
 import { usageError } from '../../../errors.ts';
 import { escapeUnseen, mask } from '../../../output/index.ts';
-import type { View } from '../../../output/output.ts';
+import { field, type View } from '../../../output/output.ts';
 import type { Reached } from '../../../reach/reach.ts';
 import { tunnelArgv } from '../../../reach/ssh-argv.ts';
 import { howToReach, withSshFlags } from '../../../reach/ssh-flags.ts';
@@ -27,12 +27,12 @@ interface Tunnel {
 
 const tunnelView: View<Tunnel> = {
   columns: [
-    { id: 'name', header: 'NAME', value: (tunnel) => tunnel.name },
-    { id: 'endpoint', header: 'ENDPOINT', value: (tunnel) => tunnel.endpoint },
-    { id: 'url', header: 'LINK', value: (tunnel) => tunnel.url },
-    { id: 'address', header: 'ADDRESS', value: (tunnel) => tunnel.address },
-    { id: 'local_port', header: 'LOCAL', value: (tunnel) => tunnel.local_port, hidden: true },
-    { id: 'remote_port', header: 'REMOTE', value: (tunnel) => tunnel.remote_port, hidden: true },
+    field('name', 'NAME'),
+    field('endpoint', 'ENDPOINT'),
+    field('url', 'LINK'),
+    field('address', 'ADDRESS'),
+    field('local_port', 'LOCAL', { hidden: true }),
+    field('remote_port', 'REMOTE', { hidden: true }),
   ],
   id: (tunnel) => tunnel.address,
   empty: 'No tunnel.',

@@ -7,15 +7,15 @@ import { deadlineFrom, type WantedDeadline } from '../../../instances/deadlines/
 import { type Expiring, setDeadline, warnUnenforced } from '../../../instances/deadlines/expire.ts';
 import { ownJournal } from '../../../instances/pending.ts';
 import { instanceFinder } from '../../../instances/resolve.ts';
-import type { View } from '../../../output/output.ts';
+import { field, type View } from '../../../output/output.ts';
 import { moment, positiveDuration } from '../../../rules/times.ts';
 
 const expiringView: View<Expiring> = {
   columns: [
-    { id: 'name', header: 'NAME', value: (row) => row.name },
-    { id: 'id', header: 'ID', value: (row) => row.id },
-    { id: 'status', header: 'STATUS', kind: 'status', value: (row) => row.status },
-    { id: 'ends_at', header: 'ENDS', kind: 'time', value: (row) => row.ends_at },
+    field('name', 'NAME'),
+    field('id', 'ID'),
+    field('status', 'STATUS', { kind: 'status' }),
+    field('ends_at', 'ENDS', { kind: 'time' }),
   ],
   id: ({ id }) => id,
   empty: 'No deadline was changed.',

@@ -5,21 +5,16 @@ import { type CliError, failuresOf, throwAll, usageError } from '../../../errors
 import type { ArmedStatus } from '../../../instances/deadlines/arm.ts';
 import { beat, noteFailure, noteFault } from '../../../instances/deadlines/heartbeat.ts';
 import { type Reaped, reapOverdue } from '../../../instances/deadlines/reap.ts';
-import type { View } from '../../../output/output.ts';
+import { field, type View } from '../../../output/output.ts';
 import { schedule } from '../../../rules/times.ts';
 
 const reapedView: View<Reaped> = {
   columns: [
-    { id: 'name', header: 'NAME', value: (row) => row.name },
-    { id: 'id', header: 'ID', value: (row) => row.id },
-    { id: 'deadline', header: 'DEADLINE', kind: 'time', value: (row) => row.deadline },
-    { id: 'outcome', header: 'OUTCOME', value: (row) => row.outcome },
-    {
-      id: 'overdue_seconds',
-      header: 'OVERDUE SECONDS',
-      value: (row) => row.overdue_seconds,
-      hidden: true,
-    },
+    field('name', 'NAME'),
+    field('id', 'ID'),
+    field('deadline', 'DEADLINE', { kind: 'time' }),
+    field('outcome', 'OUTCOME'),
+    field('overdue_seconds', 'OVERDUE SECONDS', { hidden: true }),
   ],
   id: ({ id }) => id,
   empty: 'Nothing is past its deadline.',
@@ -27,12 +22,12 @@ const reapedView: View<Reaped> = {
 
 const armedView: View<ArmedStatus> = {
   columns: [
-    { id: 'profile', header: 'PROFILE', value: (s) => s.profile },
+    field('profile', 'PROFILE'),
     { id: 'armed', header: 'ARMED', value: (s) => (s.armed ? 'yes' : 'no') },
-    { id: 'scheduler', header: 'SCHEDULER', value: (s) => s.scheduler },
-    { id: 'every_seconds', header: 'EVERY SECONDS', value: (s) => s.every_seconds },
-    { id: 'last_run_at', header: 'LAST RUN', kind: 'time', value: (s) => s.last_run_at },
-    { id: 'failure', header: 'FAILURE', value: (s) => s.failure },
+    field('scheduler', 'SCHEDULER'),
+    field('every_seconds', 'EVERY SECONDS'),
+    field('last_run_at', 'LAST RUN', { kind: 'time' }),
+    field('failure', 'FAILURE'),
   ],
   id: ({ profile }) => profile,
   empty: 'Nothing is scheduled.',
