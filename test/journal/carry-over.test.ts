@@ -1,8 +1,8 @@
-import { cp, mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test } from 'vitest';
 import { openJournal, type Scope } from '../../src/journal/index.ts';
 import { anyRequestOpen } from '../../src/journal/pending.ts';
 import { manualClock } from '../support/clock.ts';
@@ -70,31 +70,23 @@ test('carries every instance, archived one and open request over to its account'
   });
 });
 
-test('carries the sandbox and the accounts of keys over', async () => {
-  const [account = ''] = await readdir(join(OLD, '05e9e27add3c96b34df3ff40', 'machines')).then(
-    async ([file = '']) => {
-      const path = join(OLD, '05e9e27add3c96b34df3ff40', 'machines', file);
-      return [JSON.parse(await readFile(path, 'utf8')).account as string];
-    },
-  );
-  expect(await known({ service: 'sandbox', account })).toMatchObject({
+test('carries the sandbox over', async () => {
+  const account = '5a0293c9-d3e2-4dc5-a098-8a97a864c533';
+  expect(await known({ service: 'sandbox', account })).toEqual({
     living: ['c6ae8236-46f6-4503-868d-8456dfa813af'],
     archived: ['4828519f-342f-4074-9fd6-4b89ae8150cd'],
+    unknown: [],
   });
-  const key = { service: SERVICE, apiKey: 'svc_sk_test_aaaaaaaaaaaaaaa2' };
-  expect(await journal(key).account()).toBe('acct-1');
-  const unknown = { service: SERVICE, apiKey: 'svc_sk_test_bbbbbbbbbbbbbbb1' };
-  expect(await journal(unknown).account()).toBeUndefined();
+  expect((await readdir(state)).sort()).toEqual(['journal', 'rentals.carried-over']);
+  expect(warnings).toEqual([]);
 });
 
-test('warns once of open requests for drives and API keys, and names the list to check', async () => {
-  await known(ACCOUNT);
-  await known(ACCOUNT);
-  expect(warnings).toEqual([
-    'The outcome of the request for the drive lost-drive (2026-11-22T18:14:19.619Z) is unknown: gpucloud drives list shows whether it exists.',
-    'The outcome of the request for the API key lost-key (2026-11-22T18:14:19.912Z) is unknown: gpucloud api-keys list shows whether it exists.',
-  ]);
-  expect((await readdir(state)).sort()).toEqual(['journal', 'rentals.carried-over']);
+test('shows records without an account to every account of the service', async () => {
+  expect(await known({ service: SERVICE, account: 'acct-2' })).toEqual({
+    living: [id(4), id(5)],
+    archived: [],
+    unknown: ['Lost-B'],
+  });
 });
 
 test('repeats after a crash, and keeps what was learned since', async () => {
@@ -116,14 +108,20 @@ test('leaves everything whole for several processes that start at once', async (
   for (const one of each) expect(one).toEqual(first);
 });
 
-test('keeps a torn instance by its ID, and a torn request as UNKNOWN', async () => {
+test('leaves torn files in place, warns once of each, and carries the others over', async () => {
   const torn = '99999999-0000-4000-8000-000000000009';
   const uid = '2026-11-22T181419.000Z-aaaaaaaa-8a33-40fe-9718-8fc00278e37b';
   await writeFile(join(state, 'rentals', OWNER, 'machines', `${torn}.json`), '{"version":1,"na');
   await writeFile(join(state, 'rentals', OWNER, 'open', `${uid}.json`), '{"version":1,"uid":');
-  const { living, unknown } = await known(ACCOUNT);
-  expect(living).toContain(torn);
-  expect(unknown).toContain(uid);
+  const { living } = await known(ACCOUNT);
+  await known(ACCOUNT);
+  expect(living).toEqual([id(1), id(4), id(5), TRACKED]);
+  const kept = join(state, 'rentals.carried-over', OWNER);
+  expect(warnings).toEqual([
+    `A record of version 0.1.0 can't be read: ${join(kept, 'machines', `${torn}.json`)}. Check your instances in the web console.`,
+    `A record of version 0.1.0 can't be read: ${join(kept, 'open', `${uid}.json`)}. Check your instances in the web console.`,
+  ]);
+  expect(await readdir(join(kept, 'machines'))).toContain(`${torn}.json`);
 });
 
 test('keeps a request whose process ended after its outcome as the instance', async () => {
@@ -135,38 +133,6 @@ test('keeps a request whose process ended after its outcome as the instance', as
   expect(await known(ACCOUNT)).toMatchObject({
     living: expect.arrayContaining([id(8)]),
     unknown: ['Lost-B'],
-  });
-});
-
-describe('a torn folder without a service', () => {
-  const owner = 'ffffffffffffffffffffffff';
-  const uid = '2026-11-22T181419.000Z-aaaaaaaa-8a33-40fe-9718-8fc00278e37b';
-  beforeEach(async () => {
-    for (const [place, name] of [
-      ['machines', id(9)],
-      ['open', uid],
-    ] as const) {
-      await mkdir(join(state, 'rentals', owner, place), { recursive: true });
-      await writeFile(join(state, 'rentals', owner, place, `${name}.json`), '{');
-    }
-  });
-
-  test('is listed for every service that was used', async () => {
-    const scopes = [ACCOUNT, { service: 'sandbox', account: 'anyone' }];
-    for (const scope of scopes) {
-      const { living, unknown } = await known(scope);
-      expect(living).toContain(id(9));
-      expect(unknown).toContain(uid);
-    }
-  });
-
-  test('is kept with a warning if no service is known', async () => {
-    for (const name of await readdir(join(state, 'rentals'))) {
-      if (name !== owner) await rm(join(state, 'rentals', name), { recursive: true });
-    }
-    await known(ACCOUNT);
-    expect(warnings).toEqual([expect.stringContaining(owner)]);
-    expect(await readdir(join(state, 'rentals.carried-over', owner, 'machines'))).toHaveLength(1);
   });
 });
 
