@@ -13,8 +13,6 @@ const KEYS = '@keys';
  */
 export const UNCLAIMED = '@unclaimed';
 
-export type Accounts = ReturnType<typeof accountsOf>;
-
 /** One service's folders, one per account. */
 export function accountsOf(root: string, { service, apiKey, account: given }: Scope) {
   const own = join(root, serviceFolder(service));

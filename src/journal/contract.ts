@@ -1,21 +1,14 @@
 import type { Clock } from '../clock.ts';
-import type { InstanceRecord, Operation, Origin, RequestRecord, Snapshot } from './record.ts';
+import type { DriveRecord, InstanceRecord, Origin, RequestRecord, Snapshot } from './record.ts';
 
 /** A request that rents, before it is sent. */
-export interface RentalRequest {
-  readonly operation: Operation;
-  readonly name: string;
-  readonly offer_id: string | null;
-  /** The terminated instance that is reordered. */
-  readonly source_id?: string;
-  /** Price limit in RUB per hour, a decimal (`--max-price`). */
-  readonly max_price?: string;
-  /** When the instance is to be terminated, by the service's clock (ISO 8601). */
-  readonly deadline?: string;
-  /** Request body; secrets are masked before it is stored. */
+export interface RentalRequest
+  extends Pick<
+    RequestRecord,
+    'operation' | 'name' | 'timeout_ms' | 'offer_id' | 'source_id' | 'max_price' | 'deadline'
+  > {
+  /** Secrets are masked before it is stored. */
   readonly body?: object;
-  /** Milliseconds after which the process stops waiting for the response. */
-  readonly timeout_ms: number;
 }
 
 /** A request on disk. No other process can send one with the same name until it is settled. */
@@ -107,19 +100,6 @@ export interface DriveObservation {
   readonly created_at?: string | null | undefined;
 }
 
-/** The stored facts about a drive. Prices are roubles per hour, times the service's in ISO 8601. */
-export interface KnownDrive {
-  readonly id: string;
-  readonly created_at: string | null;
-  readonly price: string | null;
-  /** The highest earlier price, and when a lower one was first seen. */
-  readonly before: { readonly price: string; readonly until: string } | null;
-  /** When it was last seen SUSPENDED, to the hour. */
-  readonly suspended_at: string | null;
-  /** When a list first lacked it. */
-  readonly gone_at: string | null;
-}
-
 /**
  * Rental requests and known instances of one service and account.
  *
@@ -161,7 +141,7 @@ export interface Journal {
   /** Runs `work` with the instance's current deadline, which can't change until `work` ends. */
   withDeadline<T>(id: string, work: (held: HeldDeadline) => Promise<T>): Promise<T>;
   /** The drives that were ever seen here. */
-  drives(): Promise<readonly KnownDrive[]>;
+  drives(): Promise<readonly DriveRecord[]>;
   /**
    * Stores drives as seen at a time of the service (ISO 8601). `whole`: the list is complete, so
    * missing drives are gone. Stores nothing while the account is unknown.

@@ -12,7 +12,7 @@ export {
   removeHeartbeat,
   writeHeartbeat,
 } from './deadlines/heartbeats.ts';
-export type { Heartbeat, Operation, Origin, Snapshot } from './record.ts';
+export type { DriveRecord, Heartbeat, Operation, Origin, Snapshot } from './record.ts';
 export { refusedId, responseId } from './response-id.ts';
 
 /** Opens one account's journal. Reads and writes nothing until a method is called. */

@@ -8,7 +8,6 @@ import {
   writeInstance,
 } from './instances.ts';
 import type { InstanceRecord } from './record.ts';
-import { openRequestOf } from './requests.ts';
 import type { Store } from './store.ts';
 
 /** Known instances, as last seen. */
@@ -24,7 +23,7 @@ export function known(
     async read({ archived = false } = {}) {
       return reading(async () => {
         // Read requests first: a process that settles one in between has already written its instance.
-        const open = (await store.openRequests()).map(openRequestOf);
+        const open = await store.openRequests();
         const kept = await store.instances(archived ? ['instances', 'archive'] : ['instances']);
         const deadlines = await store.deadlines();
         seen.clear();

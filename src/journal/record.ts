@@ -19,12 +19,14 @@ const schemas = lazy(() => {
       asked_at: text,
       /** The sending process; null once it stopped waiting for the response. */
       pid: z.nullable(z.number()),
+      /** Milliseconds after which the process stops waiting for the response. */
       timeout_ms: z.number(),
       offer_id: z.nullable(text),
+      /** The terminated instance that is reordered. */
       source_id: z.optional(resource),
       /** RUB per hour. */
       max_price: z.optional(text),
-      /** By the service's clock. */
+      /** When the instance is to be terminated, by the service's clock (ISO 8601). */
       deadline: z.optional(time),
       /** With secrets masked. */
       body: z.optional(z.record(text, z.unknown())),
@@ -53,6 +55,7 @@ const schemas = lazy(() => {
         }),
       ),
     }),
+    /** Times are the service's. */
     drive: z.looseObject({
       version: z.literal(1),
       id: text,

@@ -12,7 +12,7 @@ import { errorCode } from '../files/error-code.ts';
 import { withLock } from '../files/lock.ts';
 import { privateFolder } from '../files/private-folder.ts';
 import { checkArrived, replaceFile, syncFolder } from '../files/replace.ts';
-import type { JournalSettings, OpenRequest } from './contract.ts';
+import type { JournalSettings } from './contract.ts';
 import { exists, filesIn, readText, removeFile, textOfRecord } from './files.ts';
 import { fileName, hashOf, textOf } from './names.ts';
 import { parseRecord, type RequestRecord } from './record.ts';
@@ -185,21 +185,4 @@ export async function archiveRequest({ folder, path, name, uid }: KeptRequest): 
   await privateFolder(archive);
   renameSync(path, join(archive, `${fileName(name)}~${uid}.request`));
   syncFolder(dirname(path));
-}
-
-export function openRequestOf(request: KeptRequest): OpenRequest {
-  const { uid, name, operation, asked_at, offer_id, source_id, max_price } = request;
-  const { deadline, isInFlight, isTorn } = request;
-  return {
-    uid,
-    name,
-    operation,
-    asked_at,
-    offer_id,
-    source_id,
-    max_price,
-    deadline,
-    isInFlight,
-    isTorn,
-  };
 }

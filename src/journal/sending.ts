@@ -13,7 +13,6 @@ import {
   createRequest,
   giveUpRequest,
   moveAside,
-  openRequestOf,
   removeRequest,
   requestNamed,
 } from './requests.ts';
@@ -93,7 +92,7 @@ export function sending(
 
     unfinished: () => reading(() => store.unfinished()),
 
-    requests: () => reading(async () => (await openRequests()).map(openRequestOf)),
+    requests: () => reading(openRequests),
 
     settle: (uid, id) =>
       writing(async () => {
@@ -112,23 +111,17 @@ export function sending(
 }
 
 function recordOf(
-  { operation, name, offer_id, source_id, max_price, deadline, body, timeout_ms }: RentalRequest,
+  { body, ...request }: RentalRequest,
   pid: number,
   asked_at: string,
 ): RequestRecord {
   const kept = body && keptBody(body);
   return {
+    ...request,
     version: 1,
     uid: randomUUID(),
-    operation,
-    name,
     asked_at,
     pid,
-    timeout_ms,
-    offer_id,
-    ...(source_id === undefined ? {} : { source_id }),
-    ...(max_price === undefined ? {} : { max_price }),
-    ...(deadline === undefined ? {} : { deadline }),
     ...(kept === undefined ? {} : { body: kept }),
   };
 }

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { CliError } from '../errors.ts';
-import { type Accounts, accountsOf } from './accounts.ts';
+import { accountsOf } from './accounts.ts';
 import type { JournalSettings } from './contract.ts';
 import { deadlinesIn, inheritDeadline } from './deadlines/files.ts';
 import { exists } from './files.ts';
@@ -14,29 +14,10 @@ import {
 import { OLD_FOLDER } from './names.ts';
 import { type KeptRequest, removeRequest, requestsIn } from './requests.ts';
 
-/** One account's files, shared by all parts of the journal. */
-export interface Store {
-  readonly settings: JournalSettings;
-  readonly accounts: Accounts;
-  now(): string;
-  /** Folder for new records. Only for callers that ensured that the account is known. */
-  main(): string;
-  /** Turns file system errors into CliError('storage'). */
-  reading<T>(work: () => T | Promise<T>): Promise<T>;
-  writing<T>(work: () => T | Promise<T>): Promise<T>;
-  instances(places: readonly Place[]): Promise<KeptInstance[]>;
-  find(id: string): KeptInstance | undefined;
-  /** IDs in the names of temporary files that were left behind, and nowhere else. */
-  unfinished(): string[];
-  /** The deadlines of living instances, by id; undefined for one that can't be read. */
-  deadlines(): Promise<Map<string, { name: string; deadline: string | undefined }>>;
-  /** Returns unsettled requests, oldest first in each folder. */
-  openRequests(): Promise<KeptRequest[]>;
-  /** Removes a settled request. If that fails, a later command removes the file. */
-  removeSettled(request: Pick<KeptRequest, 'folder' | 'name' | 'uid'>): void;
-}
+export type Store = ReturnType<typeof openStore>;
 
-export function openStore(settings: JournalSettings): Store {
+/** One account's files, shared by all parts of the journal. */
+export function openStore(settings: JournalSettings) {
   const { state, scope, clock } = settings;
   const root = join(state, 'journal');
   const accounts = accountsOf(root, scope);
@@ -50,6 +31,7 @@ export function openStore(settings: JournalSettings): Store {
     for (const warning of await old.carryOver(state)) settings.warn(warning);
   }
 
+  /** Turns file system errors into CliError('storage'). */
   async function storing<T>(what: 'read' | 'write', work: () => T | Promise<T>): Promise<T> {
     try {
       carried ??= carryOver();
@@ -100,6 +82,7 @@ export function openStore(settings: JournalSettings): Store {
     removeSettled(request);
   }
 
+  /** Removes a settled request. If that fails, a later command removes the file. */
   function removeSettled(request: Pick<KeptRequest, 'folder' | 'name' | 'uid'>): void {
     try {
       removeRequest(request.folder, request);
@@ -112,20 +95,23 @@ export function openStore(settings: JournalSettings): Store {
     settings,
     accounts,
     now: () => new Date(clock.now()).toISOString(),
+    /** Folder for new records. Only for callers that ensured that the account is known. */
     main() {
       const folder = accounts.main();
       if (folder === undefined) throw new Error('no account is known for the API key');
       return folder;
     },
-    reading: (work) => storing('read', work),
-    writing: (work) => storing('write', work),
+    reading: <T>(work: () => T | Promise<T>) => storing('read', work),
+    writing: <T>(work: () => T | Promise<T>) => storing('write', work),
     instances,
-    find: (id) => findInstance(accounts.folders(), id),
+    find: (id: string) => findInstance(accounts.folders(), id),
+    /** IDs in the names of temporary files that were left behind, and nowhere else. */
     unfinished: () =>
       accounts
         .folders()
         .flatMap((folder) => unfinishedIn(folder))
         .filter((id) => findInstance(accounts.folders(), id) === undefined),
+    /** The deadlines of living instances, by id; undefined for one that can't be read. */
     async deadlines() {
       const records = await inFolders((folder) => deadlinesIn(folder, spoil));
       return new Map(
@@ -134,6 +120,7 @@ export function openStore(settings: JournalSettings): Store {
         ),
       );
     },
+    /** Returns unsettled requests, oldest first in each folder. */
     async openRequests() {
       const kept = await inFolders((folder) => requestsIn(folder, settings, spoil));
       if (kept.every(({ isInFlight }) => isInFlight)) return kept;

@@ -1,6 +1,6 @@
 import type { Drive, Transaction } from '../api/index.ts';
 import type { Listed } from '../instances/known-instances.ts';
-import type { KnownDrive, Snapshot } from '../journal/index.ts';
+import type { DriveRecord, Snapshot } from '../journal/index.ts';
 import { instant } from '../output/time.ts';
 import { type Money, zero } from '../rules/money.ts';
 import { isTerminated } from '../rules/statuses.ts';
@@ -66,7 +66,7 @@ export function archivedCharge(last: Snapshot): Chargeable {
 }
 
 /** Adds stored facts about the drive: the service shows only the current price. */
-export function driveCharge(drive: Drive, known: KnownDrive | undefined): Chargeable {
+export function driveCharge(drive: Drive, known: DriveRecord | undefined): Chargeable {
   return {
     kind: 'drive',
     price: drive.price_per_hour,
@@ -77,7 +77,7 @@ export function driveCharge(drive: Drive, known: KnownDrive | undefined): Charge
 }
 
 /** Sets the end of a deleted drive. */
-export function goneCharge(known: KnownDrive): Chargeable {
+export function goneCharge(known: DriveRecord): Chargeable {
   return {
     kind: 'drive',
     price: known.price,
@@ -87,7 +87,7 @@ export function goneCharge(known: KnownDrive): Chargeable {
   };
 }
 
-function remembered(known: KnownDrive | undefined): Pick<Chargeable, 'before' | 'suspendedAt'> {
+function remembered(known: DriveRecord | undefined): Pick<Chargeable, 'before' | 'suspendedAt'> {
   const { before, suspended_at } = known ?? { before: null, suspended_at: null };
   return {
     before: before === null ? undefined : { price: before.price, until: instant(before.until) },

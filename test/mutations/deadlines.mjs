@@ -9,8 +9,8 @@ export const deadlines = [
     changes: [
       [
         'the deadline is not on disk with the request',
-        '...(deadline === undefined ? {} : { deadline }),',
-        '',
+        '{ body, ...request }: RentalRequest',
+        '{ body, deadline: _deadline, ...request }: RentalRequest',
       ],
       [
         'an instance does not get the deadline of its request',

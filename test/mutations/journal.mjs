@@ -59,8 +59,8 @@ export const journal = [
       ],
       [
         'the price limit is not written',
-        '...(max_price === undefined ? {} : { max_price }),',
-        '',
+        '{ body, ...request }: RentalRequest',
+        '{ body, max_price: _limit, ...request }: RentalRequest',
         { tests: `${JOURNAL} commands/instances/recover` },
       ],
       [

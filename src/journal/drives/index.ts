@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { money } from '../../rules/money.ts';
-import type { DriveObservation, Journal, KnownDrive } from '../contract.ts';
+import type { DriveObservation, Journal } from '../contract.ts';
 import { filesIn, writeRecord } from '../files.ts';
 import { fileName } from '../names.ts';
 import { type DriveRecord, parseRecord } from '../record.ts';
@@ -28,7 +28,7 @@ export function drives({
   }
 
   return {
-    drives: () => reading(async () => (await read()).map(knownDrive)),
+    drives: () => reading(read),
     observeDrives: (seen, at, { whole }) =>
       writing(async () => {
         const folder = accounts.main();
@@ -81,8 +81,4 @@ function isBelow(price: string | null, other: string): boolean {
 
 function dearer(price: string, other: string | undefined): string {
   return other !== undefined && isBelow(price, other) ? other : price;
-}
-
-function knownDrive({ version: _version, ...drive }: DriveRecord): KnownDrive {
-  return drive;
 }
