@@ -8,7 +8,7 @@ import { parseRecord } from './record.ts';
 const KEYS = '@keys';
 
 /**
- * Records of a key whose account version 0.1.0 never learned. They may belong to any account of the
+ * Records that version 0.1.0 stored without an account. They may belong to any account of the
  * service, so every account reads them.
  */
 export const UNCLAIMED = '@unclaimed';
