@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { needs } from '../support/needs.ts';
+import { has, needs } from '../support/needs.ts';
 import { type Bundle, builtBundle } from './bundle.ts';
 import { diskKills, FILE_KILLS, NETWORK_KILLS } from './kills.ts';
 import { FAULTS, NO_FAULT } from './proxy.ts';
@@ -78,10 +78,11 @@ function expectAllEnded({ wrong, rented, terminated }: Outcome, isAny = true): v
 }
 
 const OPERATIONS = ['create', 'reorder'] as const;
+const ALL = has('ssh') ? ([...OPERATIONS, 'run'] as const) : OPERATIONS;
 const killed = (kills: readonly Kill[]): Scenario[] =>
-  kills.map((kill, at) => ({ operation: OPERATIONS[at % 2] ?? 'create', fault: NO_FAULT, kill }));
+  kills.map((kill, at) => ({ operation: ALL[at % ALL.length] ?? 'create', fault: NO_FAULT, kill }));
 
-describe('reap after kill -9 of a create', () => {
+describe('reap after kill -9 of a request that rents', () => {
   test('terminates at each point of the network', async () => {
     // Each strikes before the program can read the whole response.
     expectAllEnded(await playAndReap(killed(NETWORK_KILLS)), false);

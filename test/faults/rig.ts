@@ -28,7 +28,7 @@ export type Kill =
   | { readonly file: RegExp };
 
 export interface Scenario {
-  readonly operation: 'create' | 'reorder';
+  readonly operation: 'create' | 'reorder' | 'run';
   readonly fault: Fault;
   readonly kill?: Kill;
   /** More flags of the command. */
@@ -66,12 +66,17 @@ export interface StartOptions {
   readonly prefix?: readonly string[];
 }
 
+/** No instance of the books responds to SSH. */
+const SIGN_IN = ['--ssh-key', SOURCE, '--identity', '/dev/null', '--wait-timeout', '3s'];
+
+const WORDS: Record<Scenario['operation'], (name: string) => string[]> = {
+  create: (name) => ['instances', 'create', name, ...HARDWARE],
+  reorder: (name) => ['instances', 'reorder', SOURCE, name],
+  run: (name) => ['run', '--name', name, ...HARDWARE, ...SIGN_IN],
+};
+
 export function argvFor(operation: Scenario['operation'], name: string, timeout = '60s'): string[] {
-  const argv =
-    operation === 'create'
-      ? ['instances', 'create', name, ...HARDWARE]
-      : ['instances', 'reorder', SOURCE, name];
-  return [...argv, '--timeout', timeout, '--json'];
+  return [...WORDS[operation](name), '--timeout', timeout, '--json'];
 }
 
 export async function openRig(bundle: string, options: BooksOptions = {}): Promise<Rig> {
@@ -123,7 +128,8 @@ export async function openRig(bundle: string, options: BooksOptions = {}): Promi
       );
       // A short timeout, since some responses never come.
       const timeout = fault.slow === 'stall' ? '2s' : '60s';
-      child = start([...argvFor(operation, name, timeout), ...flags], traced(kill));
+      const command = operation === 'run' ? ['--', 'true'] : [];
+      child = start([...argvFor(operation, name, timeout), ...flags, ...command], traced(kill));
       const watch = watcher(kill, state, strike);
       const outcome = await outcomeOf(child);
       watch.stop();

@@ -32,6 +32,8 @@ export interface JobWorld {
   status(): string | undefined;
   /** Requests that rent. */
   rentals(): number;
+  /** Moves the service's clock. */
+  advance(milliseconds: number): void;
   close(): Promise<void>;
 }
 
@@ -43,11 +45,12 @@ export async function createJobWorld(): Promise<JobWorld> {
   const clientKey = makeKey(folder, 'client');
   const sshd = await startSshd({ folder, hostKey, clientKey: `${clientKey}.pub`, home: there });
   const renting = new RentingService();
+  let ahead = 0;
+  renting.clock = { now: () => Date.now() + ahead };
   const instance = renting.rent.bind(renting);
   renting.rent = (id, name, more) =>
     instance(id, name, {
       status: 'ACTIVE',
-      created_at: new Date().toISOString(),
       price_per_hour_snapshot: '89.90',
       ip_address: '127.0.0.1',
       ssh_username: USER,
@@ -58,7 +61,7 @@ export async function createJobWorld(): Promise<JobWorld> {
     request.path === '/ssh-keys'
       ? ok([{ id: KEY_ID, name: 'laptop', public_key: 'ssh-ed25519 AAAA' }])
       : renting.handler(request);
-  const service = await startService(handler);
+  const service = await startService(handler, renting.clock);
   const computer = await createComputer();
   const env = { GPUCLOUD_BASE_URL: service.url, GPUCLOUD_API_KEY: 'svc_sk_test_0123456789abcdef' };
   const signIn = ['run', '--identity', clientKey, '--ssh-arg=-F/dev/null'];
@@ -82,6 +85,9 @@ export async function createJobWorld(): Promise<JobWorld> {
     rentals: () =>
       service.requests.filter(({ method, path }) => method === 'POST' && path === '/instances')
         .length,
+    advance(milliseconds) {
+      ahead += milliseconds;
+    },
     async close() {
       await service.close();
       await sshd.stop();
