@@ -4,15 +4,25 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fail, input, linesOf, NOT_FOUND, program, saveState, setOutput } from './runner.mjs';
+import {
+  fail,
+  input,
+  linesOf,
+  mask,
+  NOT_FOUND,
+  program,
+  saveState,
+  setOutput,
+  stopCommands,
+} from './runner.mjs';
 
 const ONCE = ['offer', 'image', 'identity', 'max-price', 'terminate-after', 'sync'];
 const REPEATED = ['ssh-key', 'fetch'];
 
-/** Exit codes of `run` without a report that show that nothing was sent: wrong usage, no key. */
-const NOTHING_SENT = [2, 4];
+/** Exit codes that show, without a report, that nothing was sent: usage, no key, no connection. */
+const NOTHING_SENT = [2, 4, 6];
 
-const { GITHUB_RUN_ID = 'run', RUNNER_TEMP = tmpdir() } = process.env;
+const { GITHUB_RUN_ID = 'run', RUNNER_TEMP = tmpdir(), GPUCLOUD_API_KEY: key } = process.env;
 // The random ending keeps post.mjs from terminating an instance that another job rented.
 const name = `${input('name') || `ci-${GITHUB_RUN_ID}`}-${randomBytes(4).toString('hex')}`;
 const report = join(RUNNER_TEMP, `${name}.json`);
@@ -30,15 +40,26 @@ function wordsOfRun() {
   ];
 }
 
-/** A run that ends before it has an instance writes none. */
+/** A run that ends before it tries to rent writes none. */
 function reportOf() {
   return existsSync(report) ? JSON.parse(readFileSync(report, 'utf8')) : undefined;
 }
 
+/** The journal has the instance, and these decide which journal it is. */
+function settings() {
+  const given = Object.entries(process.env).filter(([variable]) =>
+    /^GPUCLOUD_(?!API_KEY$)/.test(variable),
+  );
+  return JSON.stringify(Object.fromEntries(given));
+}
+
 // Before anything is rented: this process can be killed at any time.
 saveState('name', name);
+saveState('settings', settings());
 setOutput('name', name);
 
+if (key) mask(key);
+const resumeCommands = stopCommands();
 const child = spawn(program(), wordsOfRun(), { stdio: ['ignore', 'inherit', 'inherit'] });
 
 // A cancelled job has about ten seconds, which is too short for copying results.
@@ -47,15 +68,19 @@ for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => child.kill(
 child.on('error', (error) => {
   // Without a process, nothing was sent.
   if (child.pid === undefined) saveState('ended', 'true');
+  resumeCommands();
   fail(error.code === 'ENOENT' ? NOT_FOUND : `gpucloud could not be started: ${error.message}`);
 });
 
 child.on('exit', (code) => {
   const written = reportOf();
-  setOutput('instance-id', written?.instance.id ?? '');
+  setOutput('instance-id', written?.instance?.id ?? '');
   setOutput('exit-code', code ?? '');
   setOutput('cost', written?.cost_at_most ?? '');
-  const isEnded = written === undefined ? NOTHING_SENT.includes(code) : written.terminated === true;
+  const isEnded =
+    written === undefined
+      ? NOTHING_SENT.includes(code)
+      : written.instance === null || written.terminated === true;
   if (isEnded) saveState('ended', 'true');
   process.exitCode = code ?? 1;
 });

@@ -1,15 +1,21 @@
 // Terminates what main.mjs rented. The runner starts it last, also after a cancelled job.
 import { spawnSync } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fail, NOT_FOUND, program } from './runner.mjs';
+import { fail, NOT_FOUND, program, stopCommands } from './runner.mjs';
 
 /** Milliseconds before another attempt. */
-const PAUSES = [1_000, 5_000];
+const PAUSES = [1_000, 5_000, 15_000];
 
-const { STATE_name: name = '', STATE_ended: ended = '' } = process.env;
+/** For one request: a cancelled job has five minutes in all. */
+const TIMEOUT = '15s';
+
+const { STATE_name: name = '', STATE_ended: ended = '', STATE_settings: settings } = process.env;
 
 function gpucloud(...words) {
-  const { status, stdout, stderr, error } = spawnSync(program(), words, { encoding: 'utf8' });
+  const { status, stdout, stderr, error } = spawnSync(program(), [...words, '--timeout', TIMEOUT], {
+    encoding: 'utf8',
+    env: { ...process.env, ...JSON.parse(settings) },
+  });
   if (error !== undefined) {
     throw error.code === 'ENOENT' ? new Error(NOT_FOUND, { cause: error }) : error;
   }
@@ -24,17 +30,19 @@ function end() {
   const recovered = gpucloud('instances', 'recover', name);
   if (recovered.status === 0) {
     if (gpucloud('instances', 'terminate', name, '--yes').status === 0) return 'terminated';
-  } else if (isAbsent()) {
-    return 'nothing';
+  } else {
+    const { isWhole, rows } = listed();
+    if (isWhole && rows.length === 0) return 'nothing';
   }
-  process.stdout.write(`${terminated.stderr}${recovered.stdout}${recovered.stderr}`);
+  print(`${terminated.stderr}${recovered.stdout}${recovered.stderr}`);
   return 'unknown';
 }
 
-/** Whether the list was read and has neither an instance nor a request with the name. */
-function isAbsent() {
-  const { status, stdout } = gpucloud('instances', 'list', '--all', '--json');
-  return status === 0 && !JSON.parse(stdout).some((row) => row.name === name);
+/** What this computer knows under the name: an instance, or a request whose outcome is unknown. */
+function listed() {
+  const query = `[?name=='${name}']`;
+  const { status, stdout } = gpucloud('instances', 'list', '--all', '--json', '--query', query);
+  return { isWhole: status === 0, rows: JSON.parse(stdout || '[]') };
 }
 
 async function endAtLast() {
@@ -47,9 +55,15 @@ async function endAtLast() {
   return end();
 }
 
-function mayBill(reason) {
+function print(text) {
+  const resumeCommands = stopCommands();
+  process.stdout.write(text);
+  resumeCommands();
+}
+
+function mayBill(what, reason) {
   fail(
-    `${name} may still be billing: ${reason} Look for it in the service's web console and terminate it there.`,
+    `${what} may still be billing: ${reason} Look for it in the service's web console and terminate it there.`,
   );
 }
 
@@ -61,10 +75,10 @@ if (name === '' || ended === 'true') {
     if (outcome === 'terminated') process.stdout.write(`Terminated ${name}.\n`);
     if (outcome === 'nothing') process.stdout.write('Nothing was rented.\n');
     if (outcome === 'unknown') {
-      process.stdout.write(gpucloud('instances', 'list').stdout);
-      mayBill('gpucloud could not confirm that it ended.');
+      const id = listed().rows[0]?.id;
+      mayBill(id ? `${name} (${id})` : name, 'gpucloud could not confirm that it ended.');
     }
   } catch (error) {
-    mayBill(error.message);
+    mayBill(name, error.message);
   }
 }

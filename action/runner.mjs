@@ -1,9 +1,10 @@
 // What the runner gives to an action, and takes from it.
+import { randomBytes } from 'node:crypto';
 import { appendFileSync } from 'node:fs';
 
-/** An input of the step; empty if it is not given. */
+/** An input of the step; empty if it is not given. A variable typed on a web page has CRLF. */
 export function input(name) {
-  return (process.env[`INPUT_${name.toUpperCase()}`] ?? '').trim();
+  return (process.env[`INPUT_${name.toUpperCase()}`] ?? '').replaceAll('\r\n', '\n').trim();
 }
 
 export function linesOf(text) {
@@ -30,11 +31,29 @@ function append(variable, name, value) {
   appendFileSync(file, `${name}=${line}\n`);
 }
 
+/** Hides a value in the log of the whole job. */
+export function mask(value) {
+  process.stdout.write(`::add-mask::${escaped(value)}\n`);
+}
+
 /** Shows an error on the page of the run, and fails the step. */
 export function fail(message) {
-  const escaped = message.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
-  process.stdout.write(`::error title=gpucloud::${escaped}\n`);
+  process.stdout.write(`::error title=gpucloud::${escaped(message)}\n`);
   process.exitCode = 1;
+}
+
+function escaped(text) {
+  return text.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
+}
+
+/**
+ * Keeps the runner from obeying what is printed next: `::save-state name=ended::true` in a command's
+ * output would keep post.mjs from terminating. Returns what ends this.
+ */
+export function stopCommands() {
+  const token = randomBytes(16).toString('hex');
+  process.stdout.write(`::stop-commands::${token}\n`);
+  return () => process.stdout.write(`::${token}::\n`);
 }
 
 export function program() {

@@ -1,25 +1,14 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { type CiRunner, createCiRunner } from '../run-job/ci-runner.ts';
+import { type CiRunner, createCiRunner, killed, LASTS } from '../run-job/ci-runner.ts';
 import { createJobWorld, type JobWorld } from '../run-job/job-world.ts';
 import { needs } from '../support/needs.ts';
 import { heard } from '../support/program.ts';
-import { NEW, nameIn } from '../support/renting-service.ts';
-import { no } from '../support/service.ts';
-import { until } from '../support/ssh-world.ts';
+import { NEW } from '../support/renting-service.ts';
 
 let world: JobWorld;
 let runner: CiRunner;
-
-/** Kills main and all that it started, as a runner does about ten seconds after a job is cancelled. */
-async function killed(main: ReturnType<CiRunner['startMain']>): Promise<void> {
-  const closed = new Promise((resolve) => main.once('close', resolve));
-  process.kill(-(main.pid ?? 0), 'SIGKILL');
-  await closed;
-}
-
-const LASTS = 'echo up; sleep 60';
 
 describe('the GitHub Action', needs('ssh'), () => {
   beforeEach(async () => {
@@ -48,92 +37,41 @@ describe('the GitHub Action', needs('ssh'), () => {
     expect(world.service.requests.length).toBe(sent);
   });
 
-  test('stops at the first failing line', async () => {
-    const { code, stdout } = await runner.main({ command: 'false\necho on' });
-    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+  test('stops at the first failing line, also with the line breaks of a web page', async () => {
+    const { code, stdout } = await runner.main({ command: 'echo one\r\nfalse\r\necho two\r\n' });
+    expect({ code, stdout }).toEqual({ code: 1, stdout: 'one\n' });
   });
 
-  test('terminates at once when the job is cancelled', async () => {
-    const main = runner.startMain({ command: LASTS });
-    await heard(main, 'stdout', /up/);
-    const closed = new Promise((resolve) => main.once('close', resolve));
-    main.kill('SIGINT');
-    expect(await closed).toBe(143);
-    expect(world.status()).toBe('TERMINATING');
-    expect(await runner.state()).toMatchObject({ ended: 'true' });
-  });
-
-  test('terminates in post what a killed main rented', async () => {
-    const main = runner.startMain({ name: 'nightly', command: LASTS });
-    await heard(main, 'stdout', /up/);
-    await killed(main);
-    expect(world.status()).toBe('ACTIVE');
-    const { name } = await runner.state();
-    expect(name).toMatch(/^nightly-[0-9a-f]{8}$/);
-    expect(await runner.post()).toMatchObject({ code: 0, stdout: `Terminated ${name}.\n` });
-    expect(world.status()).toBe('TERMINATING');
-  });
-
-  test('finds in post the instance of a request whose response main never saw', async () => {
-    let isRented = false;
-    world.renting.posts = [
-      ({ body }) => {
-        world.renting.rent(NEW, nameIn(body));
-        world.renting.drives = [{ id: 'drive-1', current_instance_id: NEW }];
-        isRented = true;
-        return new Promise(() => undefined);
-      },
-    ];
-    const main = runner.startMain({ command: LASTS });
-    await until(() => isRented);
-    await killed(main);
-    expect(await runner.post()).toMatchObject({
-      code: 0,
-      stdout: expect.stringMatching(/^Terminated/m),
+  test("obeys no workflow command in the command's output", async () => {
+    const forged = '::save-state name=ended::true\n##[save-state name=name]other\n';
+    const main = runner.startMain({
+      command: `printf '${forged}::set-output name=cost::0\n'; printf '${forged}' >&2; ${LASTS}`,
     });
-    expect(world.status()).toBe('TERMINATING');
-    expect(world.rentals()).toBe(1);
-  });
-
-  test('fails post if the instance may still be billing', async () => {
-    world.renting.posts = [() => 'hangUp'];
-    expect((await runner.main({ command: 'true' })).code).toBe(7);
-    const { name } = await runner.state();
-    const { code, stdout } = await runner.post();
-    expect(code).toBe(1);
-    expect(stdout).toContain(`::error title=gpucloud::${name} may still be billing`);
-    expect(stdout).toContain(`Still unknown: ${name}`);
-    expect(stdout).toMatch(new RegExp(`^${name}.*UNKNOWN`, 'm'));
-  });
-
-  test('tries again in post if the service refuses to terminate', async () => {
-    const main = runner.startMain({ command: LASTS });
     await heard(main, 'stdout', /up/);
     await killed(main);
-    world.renting.terminations = [() => no(403, 'Forbidden')];
-    expect(await runner.post()).toMatchObject({
-      code: 0,
-      stdout: expect.stringContaining('Trying again in 1 s.'),
-    });
+    expect((await runner.post()).code).toBe(0);
     expect(world.status()).toBe('TERMINATING');
+    expect(await runner.outputs()).not.toHaveProperty('cost');
   });
 
-  test('does not fail post if nothing was rented', async () => {
-    world.renting.posts = [() => no(400, 'Offer is not available')];
-    expect((await runner.main({ command: 'true' })).code).toBe(1);
-    expect(await runner.post()).toMatchObject({ code: 0, stdout: 'Nothing was rented.\n' });
-    // Without a key, gpucloud could not look.
-    const keyless = { GPUCLOUD_API_KEY: '' };
-    expect((await runner.main({ command: 'true', 'terminate-after': '' })).code).toBe(2);
-    expect(await runner.post(keyless)).toMatchObject({ code: 0 });
-    expect(world.rentals()).toBe(1);
+  test('masks the API key, and puts it nowhere else', async () => {
+    const key = world.env.GPUCLOUD_API_KEY;
+    const { obeyed, stdout, stderr } = await runner.main({ command: 'true' });
+    expect(obeyed).toEqual([{ name: 'add-mask', properties: {}, data: key }]);
+    const [state, outputs] = [await runner.state(), await runner.outputs()];
+    const lines = await runner.commandLines();
+    expect(state).toHaveProperty('settings');
+    expect(lines).toMatch(/^run --name ci-/);
+    expect(JSON.stringify([stdout, stderr, state, outputs, lines])).not.toContain(key);
   });
 
   test('says what to do if gpucloud is not installed', async () => {
-    const { code, stdout } = await runner.main({ command: 'true', program: '/nowhere/gpucloud' });
-    expect({ code, stdout }).toEqual({
-      code: 1,
-      stdout: expect.stringMatching(/^::error title=gpucloud::gpucloud was not found\. Install it/),
+    const { code, obeyed } = await runner.main({ command: 'true', program: '/nowhere/gpucloud' });
+    expect(code).toBe(1);
+    expect(obeyed.at(-1)).toEqual({
+      name: 'error',
+      properties: { title: 'gpucloud' },
+      data: expect.stringMatching(/^gpucloud was not found\. Install it/),
     });
     expect((await runner.post({ INPUT_PROGRAM: '/nowhere/gpucloud' })).code).toBe(0);
   });

@@ -1,24 +1,43 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
 import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Outcome, outcomeOf, PROGRAM, RUNNER } from '../support/program.ts';
 import { IMAGE, type JobWorld, KEY_ID, OFFER } from './job-world.ts';
+import { readOutput, type WorkflowCommand } from './workflow-commands.ts';
 
 const ACTION = fileURLToPath(new URL('../../action/', import.meta.url));
 
 /** A CI runner: `gpucloud` on PATH, and the files through which GitHub's runner takes values. */
 export interface CiRunner {
   readonly env: Readonly<Record<string, string>>;
-  /** Starts main of the action in a process group of its own, as the runner kills a whole tree. */
+  /** Starts main of a new step in a process group of its own, as the runner kills a whole tree. */
   startMain(inputs: Inputs): ChildProcessWithoutNullStreams;
-  main(inputs: Inputs): Promise<Outcome>;
-  post(env?: Readonly<Record<string, string>>): Promise<Outcome>;
+  main(inputs: Inputs): Promise<Step>;
+  post(env?: Readonly<Record<string, string>>): Promise<Step>;
   outputs(): Promise<Record<string, string>>;
   state(): Promise<Record<string, string>>;
+  /** The command lines of gpucloud so far. */
+  commandLines(): Promise<string>;
+}
+
+/** `stdout` is what the runner's log shows of it. */
+interface Step extends Outcome {
+  readonly obeyed: readonly WorkflowCommand[];
 }
 
 type Inputs = Readonly<Record<string, string>>;
+
+/** Kills main and all that it started, as a runner does about ten seconds after a job is cancelled. */
+export async function killed(main: ChildProcessWithoutNullStreams): Promise<void> {
+  const closed = new Promise((resolve) => main.once('close', resolve));
+  process.kill(-(main.pid ?? 0), 'SIGKILL');
+  await closed;
+}
+
+/** A command that prints `up` and goes on. */
+export const LASTS = 'echo up; sleep 60';
 
 export async function createCiRunner({ computer, env, clientKey }: JobWorld): Promise<CiRunner> {
   const { home } = computer;
@@ -27,10 +46,17 @@ export async function createCiRunner({ computer, env, clientKey }: JobWorld): Pr
   const program = join(folder, 'gpucloud');
   // Keeps the developer's ssh_config out.
   const words = '[ "$1" != run ] || { shift; set -- run --ssh-arg=-F/dev/null "$@"; }';
-  await writeFile(program, `#!/bin/sh\n${words}\nexec '${RUNNER}' '${PROGRAM}' "$@"\n`);
+  const typed = join(home, 'command-lines');
+  const lines = [
+    '#!/bin/sh',
+    `printf '%s\\n' "$*" >>'${typed}'`,
+    words,
+    `exec '${RUNNER}' '${PROGRAM}' "$@"`,
+  ];
+  await writeFile(program, `${lines.join('\n')}\n`);
   await chmod(program, 0o755);
   const [state, output] = [join(home, 'github-state'), join(home, 'github-output')];
-  await Promise.all([state, output].map((file) => writeFile(file, '')));
+  let printed = '';
   const given = {
     ...computer.env,
     ...env,
@@ -53,21 +79,45 @@ export async function createCiRunner({ computer, env, clientKey }: JobWorld): Pr
       cwd: home,
       detached: true,
     });
-  const startMain = (inputs: Inputs) =>
-    start('main.mjs', prefixed('INPUT_', { ...required, ...inputs }, true));
+  const startMain = (inputs: Inputs) => {
+    printed = '';
+    for (const file of [state, output]) writeFileSync(file, '');
+    const main = start('main.mjs', prefixed('INPUT_', { ...required, ...inputs }, true));
+    for (const stream of [main.stdout, main.stderr]) {
+      stream.on('data', (chunk: Buffer | string) => {
+        printed += String(chunk);
+      });
+    }
+    return main;
+  };
   const runner = {
     env: given,
     startMain,
-    main: (inputs: Inputs) => outcomeOf(startMain(inputs)),
+    main: async (inputs: Inputs) => asStep(await outcomeOf(startMain(inputs))),
     async post(more: Readonly<Record<string, string>> = {}) {
-      return outcomeOf(
-        start('post.mjs', { ...prefixed('STATE_', await runner.state(), false), ...more }),
-      );
+      const states = prefixed('STATE_', await runner.state(), false);
+      return asStep(await outcomeOf(start('post.mjs', { ...states, ...more })));
     },
-    outputs: () => valuesIn(output),
-    state: () => valuesIn(state),
+    outputs: async () => ({ ...valuesOf('set-output', printed), ...(await valuesIn(output)) }),
+    // The older way still works, and the command's output can use it.
+    state: async () => ({ ...(await valuesIn(state)), ...valuesOf('save-state', printed) }),
+    commandLines: () => readFile(typed, 'utf8'),
   };
   return runner;
+}
+
+function asStep(outcome: Outcome): Step {
+  const { obeyed, log } = readOutput(outcome.stdout);
+  return { ...outcome, stdout: log, obeyed };
+}
+
+function valuesOf(name: string, printed: string): Record<string, string> {
+  const { obeyed } = readOutput(printed);
+  return Object.fromEntries(
+    obeyed
+      .filter((command) => command.name === name)
+      .map(({ properties, data }) => [properties.name ?? '', data]),
+  );
 }
 
 function prefixed(prefix: string, values: Inputs, isUpper: boolean): Record<string, string> {

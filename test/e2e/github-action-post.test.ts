@@ -1,0 +1,148 @@
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { type CiRunner, createCiRunner, killed, LASTS } from '../run-job/ci-runner.ts';
+import { createJobWorld, type JobWorld } from '../run-job/job-world.ts';
+import { needs } from '../support/needs.ts';
+import { heard } from '../support/program.ts';
+import { NEW, nameIn } from '../support/renting-service.ts';
+import { no } from '../support/service.ts';
+import { until } from '../support/ssh-world.ts';
+
+let world: JobWorld;
+let runner: CiRunner;
+
+describe('the end of a job on GitHub', needs('ssh'), () => {
+  beforeEach(async () => {
+    world = await createJobWorld();
+    runner = await createCiRunner(world);
+  });
+  afterEach(() => world.close());
+
+  test('terminates at once when the job is cancelled', async () => {
+    const main = runner.startMain({ command: LASTS });
+    await heard(main, 'stdout', /up/);
+    const closed = new Promise((resolve) => main.once('close', resolve));
+    main.kill('SIGINT');
+    expect(await closed).toBe(143);
+    expect(world.status()).toBe('TERMINATING');
+    expect(await runner.state()).toMatchObject({ ended: 'true' });
+  });
+
+  test('ends in post what a runner killed while main was terminating', async () => {
+    world.renting.terminations = [() => new Promise(() => undefined)];
+    const main = runner.startMain({ command: LASTS });
+    await heard(main, 'stdout', /up/);
+    main.kill('SIGINT');
+    await until(() => world.service.requests.some(({ path }) => path.endsWith('/terminate')));
+    main.kill('SIGTERM');
+    await new Promise((resolve) => setTimeout(resolve, 1_000));
+    expect(main.exitCode).toBe(null);
+    await killed(main);
+    expect(world.status()).toBe('ACTIVE');
+    expect((await runner.post()).code).toBe(0);
+    expect(world.status()).toBe('TERMINATING');
+  });
+
+  test('terminates in post what a killed main rented', async () => {
+    const main = runner.startMain({ name: 'nightly', command: LASTS });
+    await heard(main, 'stdout', /up/);
+    await killed(main);
+    expect(world.status()).toBe('ACTIVE');
+    const { name } = await runner.state();
+    expect(name).toMatch(/^nightly-[0-9a-f]{8}$/);
+    expect(await runner.post()).toMatchObject({ code: 0, stdout: `Terminated ${name}.\n` });
+    expect(world.status()).toBe('TERMINATING');
+  });
+
+  test('finds in post the instance of a request whose response main never saw', async () => {
+    let isRented = false;
+    world.renting.posts = [
+      ({ body }) => {
+        world.renting.rent(NEW, nameIn(body));
+        world.renting.drives = [{ id: 'drive-1', current_instance_id: NEW }];
+        isRented = true;
+        return new Promise(() => undefined);
+      },
+    ];
+    const main = runner.startMain({ command: LASTS });
+    await until(() => isRented);
+    await killed(main);
+    expect(await runner.post()).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/^Terminated/m),
+    });
+    expect(world.status()).toBe('TERMINATING');
+    expect(world.rentals()).toBe(1);
+  });
+
+  test('fails post if the instance may still be billing', { timeout: 60_000 }, async () => {
+    world.renting.posts = [() => 'hangUp'];
+    expect((await runner.main({ command: 'true' })).code).toBe(7);
+    const { name } = await runner.state();
+    const { code, stdout, obeyed } = await runner.post();
+    expect(code).toBe(1);
+    expect(stdout).toContain(`Still unknown: ${name}`);
+    expect(obeyed).toEqual([
+      {
+        name: 'error',
+        properties: { title: 'gpucloud' },
+        data: expect.stringMatching(new RegExp(`^${name} may still be billing`)),
+      },
+    ]);
+  });
+
+  test('names the ID if the network is down in post', { timeout: 60_000 }, async () => {
+    const main = runner.startMain({ command: LASTS });
+    await heard(main, 'stdout', /up/);
+    await killed(main);
+    await world.service.close();
+    const { code, obeyed } = await runner.post();
+    expect(code).toBe(1);
+    const { name } = await runner.state();
+    expect(obeyed.map(({ data }) => data)).toEqual([
+      expect.stringContaining(`${name} (${NEW}) may still be billing`),
+    ]);
+    // A cancelled job has five minutes, and the default for one request is a minute.
+    const [, ...lines] = (await runner.commandLines()).trim().split('\n');
+    expect(lines.filter((line) => !line.endsWith(' --timeout 15s'))).toEqual([]);
+    expect(lines.length).toBeGreaterThan(3);
+  });
+
+  test('looks in post where main rented, whatever a later step has set', async () => {
+    const main = runner.startMain({ command: LASTS });
+    await heard(main, 'stdout', /up/);
+    await killed(main);
+    const other = { GPUCLOUD_STATE_DIR: join(world.computer.home, 'other') };
+    expect(await runner.post(other)).toMatchObject({ code: 0 });
+    expect(world.status()).toBe('TERMINATING');
+  });
+
+  test('tries again in post if the service refuses to terminate', async () => {
+    const main = runner.startMain({ command: LASTS });
+    await heard(main, 'stdout', /up/);
+    await killed(main);
+    world.renting.terminations = [() => no(403, 'Forbidden')];
+    expect(await runner.post()).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('Trying again in 1 s.'),
+    });
+    expect(world.status()).toBe('TERMINATING');
+  });
+
+  test('does not fail post if nothing was rented', async () => {
+    world.renting.posts = [() => no(403, 'Forbidden')];
+    expect((await runner.main({ command: 'true' })).code).toBe(4);
+    expect(await runner.outputs()).toMatchObject({ 'exit-code': '4', 'instance-id': '' });
+    expect(await runner.post()).toMatchObject({
+      code: 0,
+      stdout: 'Nothing is left to terminate.\n',
+    });
+    expect((await runner.main({ command: 'true', 'ssh-key': 'other' })).code).toBe(3);
+    expect(await runner.post()).toMatchObject({ code: 0, stdout: 'Nothing was rented.\n' });
+    // Without a key, gpucloud could not look.
+    const keyless = { GPUCLOUD_API_KEY: '' };
+    expect((await runner.main({ command: 'true', 'terminate-after': '' })).code).toBe(2);
+    expect(await runner.post(keyless)).toMatchObject({ code: 0 });
+    expect(world.rentals()).toBe(1);
+  });
+});
