@@ -1,0 +1,71 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { runFast } from '../run-job/fast-run.ts';
+import { createJobWorld, type JobWorld } from '../run-job/job-world.ts';
+import { needs } from '../support/needs.ts';
+import { NEW } from '../support/renting-service.ts';
+import { no, ok } from '../support/service.ts';
+
+let world: JobWorld;
+const sent = () => world.service.requests.filter(({ path }) => path.endsWith('/terminate')).length;
+
+describe('the termination after gpucloud run', needs('ssh'), () => {
+  beforeEach(async () => {
+    world = await createJobWorld();
+  });
+  afterEach(() => world.close());
+
+  function job(...command: string[]) {
+    return runFast(world, [...world.words(), '--', ...command]);
+  }
+
+  test("exits with the command's code if the response is lost and the instance ends", async () => {
+    world.renting.terminations = [
+      (id) => {
+        world.renting.terminate(id);
+        return 'hangUp';
+      },
+    ];
+    expect(await job('sh', '-c', 'exit 3')).toMatchObject({ code: 3 });
+    expect({ sent: sent(), status: world.status() }).toEqual({ sent: 1, status: 'TERMINATING' });
+  });
+
+  test('exits with 7 and the ID if each response is lost and the instance is still ACTIVE', async () => {
+    world.renting.terminations = Array.from({ length: 50 }, () => () => 'hangUp' as const);
+    const { code, stderr } = await job('true');
+    expect({ code, status: world.status() }).toEqual({ code: 7, status: 'ACTIVE' });
+    expect(stderr).toContain(NEW);
+    expect(stderr).toContain('It may still be billing');
+  });
+
+  test('tries again while the service shows the instance as ACTIVE', async () => {
+    const { renting } = world;
+    const refuses = () => no(400, 'Instance is already terminating');
+    renting.terminations = [
+      // Carried out, and shown later.
+      () => 'hangUp',
+      refuses,
+      refuses,
+      (id) => {
+        renting.terminate(id);
+        return refuses();
+      },
+    ];
+    expect(await job('true')).toMatchObject({ code: 0 });
+    expect(sent()).toBe(4);
+  });
+
+  test('exits with 7 if the service accepts each request and the instance is still ACTIVE', async () => {
+    world.renting.terminations = Array.from({ length: 50 }, () => () => ok({ status: 'ACTIVE' }));
+    const { code, stderr } = await job('true');
+    expect(code).toBe(7);
+    expect(stderr).toContain(NEW);
+  });
+
+  test('exits with 7 if the instance could not be terminated', async () => {
+    world.renting.terminations = Array.from({ length: 50 }, () => () => no(403, 'Forbidden'));
+    const { code, stderr } = await job('true');
+    expect(code).toBe(7);
+    expect(stderr).toContain('It may still be billing');
+    expect(world.status()).toBe('ACTIVE');
+  });
+});
