@@ -1,5 +1,5 @@
 import { setMaxListeners } from 'node:events';
-import { fstatSync, type Stats, statSync, writeSync } from 'node:fs';
+import { closeSync, fstatSync, type Stats, statSync, writeSync } from 'node:fs';
 import { devNull, homedir } from 'node:os';
 import { LONGEST_TIMER } from './clock.ts';
 import { namedHome } from './config/folders.ts';
@@ -25,7 +25,7 @@ async function main(): Promise<void> {
   // Up to a hundred requests may listen to one signal.
   setMaxListeners(0);
   const [first, second] = [new AbortController(), new AbortController()];
-  listenForInterrupts(first, second);
+  const onThirdInterrupt = listenForInterrupts(first, second);
   const faults = listenForFaults(first, second);
   const isExecutable = isInExecutable(process.argv[1] ?? '');
   const host: Host = {
@@ -61,6 +61,7 @@ async function main(): Promise<void> {
     uid: process.geteuid?.(),
     isAlive,
     interrupts: { first: first.signal, second: second.signal },
+    onThirdInterrupt,
     borrowScreen,
     start: startProgram,
     openFile,
@@ -78,6 +79,7 @@ async function main(): Promise<void> {
   // Exiting now would cut off what a slow reader has not taken yet.
   if (isStdoutOpen) await written(process.stdout, second.signal);
   if (isStderrOpen) await written(process.stderr, second.signal);
+  if (isHungUp(first.signal)) releaseTerminal();
   // All work is done. Closing connections and tearing down the heap would take longer than many a
   // command, and the system does it at once.
   process.exit();
@@ -197,24 +199,45 @@ const SIGNALS: readonly (readonly [NodeJS.Signals, Failure, string])[] = [
   ['SIGHUP', 'hungUp', 'The terminal hung up.'],
 ];
 
-/** The third signal of a kind has no listener and ends the process at once. */
-function listenForInterrupts(first: AbortController, second: AbortController): void {
+/** Returns what sets the action for the third signal. By default it ends the process. */
+function listenForInterrupts(
+  first: AbortController,
+  second: AbortController,
+): (leave: () => void) => void {
+  let atThird: (() => void) | undefined;
   for (const [signal, failure, words] of SIGNALS) {
     const stop = () => {
       const reason = new CliError(failure, words);
-      if (first.signal.aborted) {
-        second.abort(reason);
-        // Not at once: signal-exit (of proper-lockfile) ends the process if it is the only listener, before
-        // anything is reported.
-        setImmediate(() => process.off(signal, stop));
-      } else {
-        first.abort(reason);
+      if (!first.signal.aborted) first.abort(reason);
+      else if (!second.signal.aborted) second.abort(reason);
+      else if (atThird !== undefined) atThird();
+      else {
+        process.off(signal, stop);
+        process.kill(process.pid, signal);
       }
     };
     process.on(signal, stop);
   }
   // The failing write reports a file that is too large; the bare signal would end the process.
   process.on('SIGXFSZ', () => undefined);
+  return (leave) => {
+    atThird = leave;
+  };
+}
+
+function isHungUp({ reason }: AbortSignal): boolean {
+  return reason instanceof CliError && reason.failure === 'hungUp';
+}
+
+/** At its exit, Node resets its terminals, and aborts if one has gone. */
+function releaseTerminal(): void {
+  for (const descriptor of [0, 1, 2]) {
+    try {
+      closeSync(descriptor);
+    } catch {
+      // It was closed before.
+    }
+  }
 }
 
 interface Faults {

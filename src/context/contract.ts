@@ -45,6 +45,8 @@ export interface Host {
   /** Whether a process with that ID is running. */
   isAlive(pid: number): boolean;
   readonly interrupts: Interrupts;
+  /** Sets the action for the third signal, which otherwise ends the process at once. */
+  onThirdInterrupt?(leave: () => void): void;
   /**
    * For full-screen views: calls `leave` when the process is suspended (Ctrl-Z) or ends, `back` when it
    * resumes. Returns a function that removes both.
@@ -98,12 +100,13 @@ export interface Context {
   readonly err: Messages;
   readonly stdin: Host['stdin'];
   readonly env: Host['env'];
-  /** The host and its terminal, for `doctor`. */
+  /** The host and its terminal, for `doctor` and `run`. */
   readonly host: Pick<
     Host,
     | 'stdin'
     | 'stdout'
     | 'stderr'
+    | 'onThirdInterrupt'
     | 'isStdoutNull'
     | 'platform'
     | 'nodeVersion'

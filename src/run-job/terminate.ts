@@ -19,7 +19,16 @@ type Termination =
 /** Terminates the instance of a job, without a question: whoever started the job has agreed. */
 export function terminate(target: Target, context: Context): Promise<Termination> {
   // The first Ctrl-C has ended every request of the run's own context.
-  return context.shielded((own) => terminateIn(own, target));
+  const end = context.shielded((own) => terminateIn(own, target));
+  return Promise.race([end, thirdInterrupt(target, context)]);
+}
+
+/** The third Ctrl-C leaves the instance to its deadline. */
+function thirdInterrupt(target: Target, { host }: Context): Promise<Termination> {
+  return new Promise((resolve) => {
+    const error = notEnded(target, new CliError('interrupted', 'Interrupted.'));
+    host.onThirdInterrupt?.(() => resolve({ certain: false, error }));
+  });
 }
 
 async function terminateIn(context: Context, target: Target): Promise<Termination> {

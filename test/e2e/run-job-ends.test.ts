@@ -5,6 +5,8 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createJobWorld, type JobWorld } from '../run-job/job-world.ts';
 import { needs } from '../support/needs.ts';
+import { NEW } from '../support/renting-service.ts';
+import { taken } from '../support/signals.ts';
 import { until } from '../support/ssh-world.ts';
 
 let world: JobWorld;
@@ -75,6 +77,26 @@ describe('the ends of gpucloud run', needs('ssh'), () => {
     expect(await job.ended).toBe(130);
     expect(existsSync(join(world.computer.home, 'ran'))).toBe(false);
     expect(world.status()).toBe('TERMINATING');
+  });
+
+  test('leaves at the third Ctrl-C, and exits with 7', async () => {
+    let isAsked = false;
+    world.renting.terminations = [
+      () => {
+        isAsked = true;
+        return new Promise(() => undefined);
+      },
+    ];
+    const job = await startedJob('--report', 'report.json');
+    job.child.kill('SIGINT');
+    await until(() => isAsked);
+    job.child.kill('SIGINT');
+    await taken(job.child.pid ?? 0, 'SIGINT');
+    job.child.kill('SIGINT');
+    expect(await job.ended).toBe(7);
+    expect(job.stderr()).toContain(NEW);
+    const report = await readFile(join(world.computer.home, 'report.json'), 'utf8');
+    expect(JSON.parse(report)).toMatchObject({ command_exit_code: 9, terminated: 'unknown' });
   });
 
   test.each([
