@@ -5,8 +5,8 @@ import { type CallParts, withCall } from './calls/call.ts';
 import { getData } from './calls/perform.ts';
 import type { ApiSettings, CallOptions, RawResponse } from './contract.ts';
 import { drivesApi } from './drives.ts';
+import { openTransport } from './http/open.ts';
 import { createTracer } from './http/trace.ts';
-import type { Transport } from './http/transport.ts';
 import { instancesApi } from './instances.ts';
 import { type RawRequest, rawCall } from './raw.ts';
 import { type Template, templates } from './schemas/template.ts';
@@ -64,17 +64,12 @@ export interface Api {
 
 export function createApi(settings: ApiSettings): Api {
   const base = new URL(settings.baseUrl);
-  let transport: Promise<Transport> | undefined;
+  const transport = openTransport(base, settings);
   const parts: CallParts = {
     settings,
     base,
     tracer: createTracer(settings.trace, base.origin, settings.apiKey),
-    transport() {
-      transport ??= import('./http/transport.ts').then(({ createTransport }) =>
-        createTransport(base, settings.env, settings.nodeVersion),
-      );
-      return transport;
-    },
+    transport,
   };
   const run: Run = (options, work) => withCall(parts, options ?? {}, work);
   return {
@@ -91,12 +86,6 @@ export function createApi(settings: ApiSettings): Api {
     users: usersApi(run),
     billing: billingApi(run),
     call: rawCall(run, base),
-    async close() {
-      // A transport that was never created has nothing to close.
-      await transport?.then(
-        (opened) => opened.close(),
-        () => undefined,
-      );
-    },
+    close: () => transport.close(),
   };
 }

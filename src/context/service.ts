@@ -55,6 +55,7 @@ export function createService(parts: ServiceParts): Service {
       env: proxies,
       userAgent: `gpucloud/${version}`,
       ...(host.nodeVersion === undefined ? {} : { nodeVersion: host.nodeVersion }),
+      ...(host.fetch === undefined ? {} : { fetch: host.fetch }),
       warn: warnOnce,
       onDate: serviceClock.learn,
       ...(keyRemedy === undefined ? {} : { keyRemedy }),

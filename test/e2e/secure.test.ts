@@ -1,5 +1,9 @@
 import { writeFile } from 'node:fs/promises';
-import { createServer as createHttpServer } from 'node:http';
+import {
+  createServer as createHttpServer,
+  type IncomingMessage,
+  type ServerResponse,
+} from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 import { join } from 'node:path';
@@ -44,30 +48,36 @@ async function listen(server: Server): Promise<number> {
 }
 
 function service(): Server {
-  return createHttpsServer({ cert: CERTIFICATE, key: CERTIFICATE_KEY }, (request, response) => {
-    requests.push(`${request.method} ${request.url}`);
-    request.resume().on('end', () => {
-      const socket = request.socket as Socket & { _parent?: Socket };
-      if (request.method === 'POST' && onPost === 'reset') {
-        (socket._parent ?? socket).resetAndDestroy();
-        return;
-      }
-      if (request.method === 'POST' && onPost === 'make after 100') response.writeContinue();
-      if (request.method === 'POST' && onPost === 'make after 103') {
-        response.writeEarlyHints({ link: '</style.css>; rel=preload' });
-      }
-      const data =
-        request.url === '/users/me'
-          ? { id: 'user-1' }
-          : { id: ID, name: 'trainer', status: 'ACTIVE' };
-      response.end(JSON.stringify({ status: 'success', code: 200, data }));
-    });
+  return createHttpsServer({ cert: CERTIFICATE, key: CERTIFICATE_KEY }, respond);
+}
+
+function respond(request: IncomingMessage, response: ServerResponse): void {
+  requests.push(`${request.method} ${request.url}`);
+  request.resume().on('end', () => {
+    const socket = request.socket as Socket & { _parent?: Socket };
+    if (request.method === 'POST' && onPost === 'reset') {
+      (socket._parent ?? socket).resetAndDestroy();
+      return;
+    }
+    if (request.method === 'POST' && onPost === 'make after 100') response.writeContinue();
+    if (request.method === 'POST' && onPost === 'make after 103') {
+      response.writeEarlyHints({ link: '</style.css>; rel=preload' });
+    }
+    const data =
+      request.url === '/users/me'
+        ? { id: 'user-1' }
+        : { id: ID, name: 'trainer', status: 'ACTIVE' };
+    response.end(JSON.stringify({ status: 'success', code: 200, data }));
   });
 }
 
 /** A proxy that refuses, resets or opens tunnels. */
 function proxy(how: 'open' | 'refuse' | 'reset', password = ''): Server {
-  return createHttpServer().on('connect', (request, socket: Socket) => {
+  const server = createHttpServer((request, response) => {
+    tunnels.push(request.url ?? '');
+    response.writeHead(502).end();
+  });
+  return server.on('connect', (request, socket: Socket) => {
     tunnels.push(`${request.url} ${request.headers['proxy-authorization'] ?? 'nobody'}`);
     socket.on('error', () => undefined);
     const wanted = password && `Basic ${Buffer.from(password).toString('base64')}`;
@@ -145,6 +155,39 @@ describe('a service with TLS', () => {
     });
     expect(code).toBe(6);
     expect(errorOf(stderr)).toMatchObject({ may_be_billing: false });
+  });
+});
+
+const GET = ['instances', 'get', ID, '--json'];
+
+describe('a read', () => {
+  test('goes straight to the service if only HTTP_PROXY is set, as in curl', async () => {
+    const at = await listen(proxy('open'));
+    const plain = await listen(createHttpServer(respond));
+    const { code, stdout } = await gpucloud(GET, {
+      GPUCLOUD_BASE_URL: `http://127.0.0.1:${plain}`,
+      HTTP_PROXY: `http://127.0.0.1:${at}`,
+    });
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({ id: ID });
+    expect(requests).toContain(`GET /instances/${ID}`);
+    expect(tunnels).toEqual([]);
+  });
+
+  // A variable of the executable's runtime, which would print every header.
+  test('prints no key if BUN_CONFIG_VERBOSE_FETCH is set', async () => {
+    const { code, stdout, stderr } = await gpucloud(GET, { BUN_CONFIG_VERBOSE_FETCH: 'curl' });
+    expect(code).toBe(0);
+    expect(stdout + stderr).not.toContain(KEY);
+  });
+
+  test('is refused by a certificate of another name, with nothing sent', async () => {
+    const { code, stderr } = await gpucloud(GET, {
+      GPUCLOUD_BASE_URL: `https://0.0.0.0:${port}`,
+    });
+    expect(code).toBe(6);
+    expect(errorOf(stderr).message).toMatch(/ERR_TLS_CERT_ALTNAME_INVALID/);
+    expect(requests).toEqual([]);
   });
 });
 

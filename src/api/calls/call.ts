@@ -38,7 +38,7 @@ export interface CallParts {
   readonly settings: ApiSettings;
   readonly base: URL;
   readonly tracer: Tracer;
-  transport(): Promise<Transport>;
+  readonly transport: Transport;
 }
 
 /** The base of all operations: runs work within the deadline and signal of one call. */
@@ -82,13 +82,12 @@ export async function withCall<T>(
     },
     async exchange(request) {
       goOn();
-      const transport = await parts.transport();
       const wire = wireRequest(settings, parts.base, request);
       for (const secret of secretsIn(request.body)) secrets.add(secret);
       tracer.request(wire);
       let response: HttpResponse;
       try {
-        response = await transport.exchange(wire, stop.signal, () => options.onSending?.());
+        response = await parts.transport.exchange(wire, stop.signal, () => options.onSending?.());
       } catch (error) {
         if (error instanceof Fault) {
           tracer.fault(error.message);

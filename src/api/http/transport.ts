@@ -5,8 +5,7 @@ import { exchange, type WireRequest } from './exchange.ts';
 import { parserCompiler } from './parser.ts';
 import { type ProxyServer, proxyFor } from './proxy.ts';
 
-// Only this folder imports undici. It loads at the first request, because undici costs more than the
-// rest of a command.
+// Only this folder imports undici.
 
 /**
  * Connections per service: a hundred concurrent reads and a few more. Without a limit, undici opens
