@@ -1,5 +1,6 @@
 import { randomInt } from 'node:crypto';
 import { configDefaults, defineConfig } from 'vitest/config';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 // Each run tries other random values; GPUCLOUD_SEED repeats those of another run.
 process.env.GPUCLOUD_SEED ??= String(randomInt(2 ** 31));
@@ -26,6 +27,18 @@ const QUICK = [
   'test/sandbox/state-file.test.ts',
 ];
 
+/** They wait for minutes, so the others run beside them. */
+const LONGEST = ['e2e/cron.test.ts', 'e2e/run-job-faults.test.ts', 'e2e/run-job.test.ts'];
+
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const isLong = ({ moduleId }: TestSpecification) =>
+      LONGEST.some((name) => moduleId.endsWith(name));
+    const sorted = await super.sort(files);
+    return [...sorted.filter(isLong), ...sorted.filter((file) => !isLong(file))];
+  }
+}
+
 const BUILD = 'test/support/build.ts';
 
 const shared = {
@@ -41,6 +54,7 @@ export default defineConfig({
     maxWorkers: 2,
     reporters: ['default', './scripts/summary.mjs'],
     globalSetup: ['test/support/temporary.ts'],
+    sequence: { sequencer: LongestFirst },
     coverage: {
       provider: 'v8',
       include: ['src/**/*.ts'],
