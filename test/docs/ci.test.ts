@@ -7,6 +7,7 @@ import { parse } from 'yaml';
 import { type CiRunner, createCiRunner } from '../run-job/ci-runner.ts';
 import { createJobWorld, IMAGE, type JobWorld, KEY_ID, OFFER } from '../run-job/job-world.ts';
 import { needs } from '../support/needs.ts';
+import { NEW, nameIn } from '../support/renting-service.ts';
 
 const read = (path: string) =>
   readFileSync(fileURLToPath(new URL(`../../${path}`, import.meta.url)), 'utf8');
@@ -25,6 +26,15 @@ test('gives the action only inputs that it has, and reads only its outputs', () 
   expect(Object.keys(inputs)).toEqual(expect.arrayContaining(required.map(([name]) => name)));
   const outputs = [...read('docs/ci.md').matchAll(/outputs\.([a-z-]+)/g)].map(([, name]) => name);
   expect(Object.keys(ACTION.outputs)).toEqual(expect.arrayContaining(outputs));
+});
+
+test('installs gpucloud as the README does', () => {
+  const { steps } = JOBS.find(({ on }) => on === 'workflow_dispatch').jobs.train;
+  const { run } = steps.find(({ name = '' }) => name === 'Install gpucloud');
+  const readme = read('README.md');
+  const [, build] = /^(npm run build && npm link)$/m.exec(readme) ?? [];
+  expect(readme).toMatch(/^npm ci && npm run demo$/m);
+  expect(run.trim().split('\n').at(-1)).toBe(`npm ci && ${build}`);
 });
 
 describe('the GitLab job', needs('ssh'), () => {
@@ -72,5 +82,22 @@ describe('the GitLab job', needs('ssh'), () => {
     expect(world.status()).toBe('TERMINATING');
     const after = await runLines(job.after_script, project);
     expect(after.code, after.stderr).toBe(0);
+  });
+
+  test('terminates in after_script what a request rented whose response was lost', async () => {
+    const project = join(world.computer.home, 'project');
+    await mkdir(project);
+    world.renting.posts = [
+      ({ body }) => {
+        world.renting.rent(NEW, nameIn(body));
+        return 'hangUp';
+      },
+    ];
+    expect((await runLines(job.script, project)).code).toBe(7);
+    expect(world.status()).toBe('ACTIVE');
+    world.renting.drives = [{ id: 'drive-1', current_instance_id: NEW }];
+    const after = await runLines(job.after_script, project);
+    expect(after.code, after.stderr).toBe(0);
+    expect(world.status()).toBe('TERMINATING');
   });
 });
