@@ -3,6 +3,7 @@ import { CliError, isInterrupt, unforeseen } from '../errors.ts';
 import { deadlineFrom } from '../instances/deadlines/deadline.ts';
 import { setDeadline, warnUnenforced } from '../instances/deadlines/expire.ts';
 import { ownJournal } from '../instances/pending.ts';
+import { minuteText } from '../output/time.ts';
 import { typedName } from '../rules/names.ts';
 import type { Job } from './job.ts';
 import type { JobRecord } from './record.ts';
@@ -38,11 +39,11 @@ export function leaveJob(job: Job, cause: CliError): JobEnd {
   const typed = typedName(name, id);
   const error = new CliError(
     'outcomeUnknown',
-    `${name} could not be reached, and its command may go on: ${cause.message} It may still be billing.`,
+    `Could not connect to ${name}, and its command may still run: ${cause.message} It may still be billing.`,
     {
       resource: id,
       mayBeBilling: true,
-      hint: `try again: gpucloud run --attach ${typed}; or end it: gpucloud instances terminate ${typed}`,
+      hint: `try again: gpucloud run --attach ${typed}; or terminate it: gpucloud instances terminate ${typed}`,
       cause,
     },
   );
@@ -71,12 +72,12 @@ function keep({ id, name, keep_on_failure }: JobRecord, context: Context): Promi
       const typed = typedName(name, id);
       own.err.warn(
         'may_be_billing',
-        `Kept ${name}: it bills until ${deadline}. Look: gpucloud instances ssh ${typed}. End it: gpucloud instances terminate ${typed}`,
+        `Kept ${name}: it bills until ${minuteText(Date.parse(deadline))}. Connect: gpucloud instances ssh ${typed}. Terminate it: gpucloud instances terminate ${typed}`,
       );
       return true;
     } catch (error) {
       const { message } = error instanceof CliError ? error : unforeseen(error);
-      own.err.warn('may_be_billing', `${name} could not be kept: ${message}`);
+      own.err.warn('may_be_billing', `Could not keep ${name}: ${message}`);
       return false;
     }
   });

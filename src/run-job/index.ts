@@ -2,6 +2,7 @@ import type { Context } from '../context.ts';
 import { CliError, failuresOf, throwAll, unforeseen } from '../errors.ts';
 import { findInstance } from '../instances/resolve.ts';
 import type { View } from '../output/output.ts';
+import { minuteText } from '../output/time.ts';
 import type { HowToReach } from '../reach/reach.ts';
 import { typedName } from '../rules/names.ts';
 import { endJob, leaveJob } from './end-job.ts';
@@ -107,9 +108,10 @@ async function noteStarted(
   deadline: string | undefined,
   { out, err }: Context,
 ): Promise<void> {
+  const end = deadline === undefined ? 'its deadline' : minuteText(Date.parse(deadline));
   err.warn(
     'may_be_billing',
-    `${name} bills until ${deadline ?? 'its deadline'}, also after its command has ended. To follow it to its end and terminate it: gpucloud run --attach ${typedName(name, id)}`,
+    `${name} bills until ${end}, even after its command ended. Follow it to its end and terminate it: gpucloud run --attach ${typedName(name, id)}`,
   );
   await out.item({ id, name }, startedView);
 }

@@ -5,9 +5,16 @@ import { createSink } from '../output/sink.ts';
 /** The targets of the command's output: our own stdout and stderr, byte for byte. */
 export interface JobOutput {
   print(from: 'out' | 'err', bytes: Uint8Array): Promise<void>;
+  /**
+   * Begins a new line in the terminal if the command left one unfinished: a message of our own would
+   * otherwise follow it, or erase it. `isEchoed`: the terminal shows ^C at the cursor.
+   */
+  endLine(isEchoed?: boolean): void;
   /** Why the rest could not be written. The command still runs. */
   readonly lost: CliError | undefined;
 }
+
+const LINE_FEED = 10;
 
 /** `stop` ends the wait for a reader that takes nothing. */
 export function createJobOutput({ host }: Context, stop: AbortSignal): JobOutput {
@@ -15,15 +22,23 @@ export function createJobOutput({ host }: Context, stop: AbortSignal): JobOutput
     out: createSink(() => host.stdout, { stop }),
     err: createSink(() => host.stderr, { stop }),
   };
+  const terminals = { out: host.stdout.isTTY === true, err: host.stderr.isTTY === true };
+  let isOpen = false;
   let lost: CliError | undefined;
   return {
     async print(from, bytes) {
+      if (terminals[from] && bytes.length > 0) isOpen = bytes.at(-1) !== LINE_FEED;
       try {
         await sinks[from].write(bytes);
       } catch (error) {
         if (!(error instanceof CliError) || stop.aborted) throw error;
         lost ??= error;
       }
+    },
+    endLine(isEchoed = false) {
+      // The command may have been stopped within coloured text.
+      if (terminals.err && (isOpen || isEchoed)) host.stderr.write('\u001b[0m\n');
+      isOpen = false;
     },
     get lost() {
       return lost;

@@ -20,6 +20,8 @@ export interface Phases {
   begin(phase: Phase, about?: FileList | string): void;
   /** Bytes copied so far. */
   bytes(count: number): void;
+  /** Adds a detail to the line in a terminal. */
+  update(detail: string): void;
   /** Leaves the line to the command's output. */
   clear(): void;
 }
@@ -32,6 +34,9 @@ export function createPhases(name: string, { err, host }: Context): Phases {
   function clear(): void {
     shown?.done();
     shown = undefined;
+  }
+  function update(detail: string): void {
+    shown?.update(`${text}  ${detail}`);
   }
   return {
     get current() {
@@ -47,9 +52,9 @@ export function createPhases(name: string, { err, host }: Context): Phases {
       else err.note(text);
     },
     bytes(count) {
-      const done = total > 0 ? bar(Math.min(1, count / total)) : sizeText(count);
-      shown?.update(`${text}  ${done}`);
+      update(total > 0 ? bar(Math.min(1, count / total)) : sizeText(count));
     },
+    update,
     clear,
   };
 }

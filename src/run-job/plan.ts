@@ -138,7 +138,7 @@ async function ensureProgram(file: string, args: string[], { start }: Context): 
 }
 
 function noteFiles(files: FileList, { err }: Context): void {
-  err.note(`To copy: ${filesText(files)} of ${files.folder}`);
+  err.note(`To copy: ${filesText(files)} from ${files.folder}`);
   const large = files.entries.filter(({ size }) => size > LARGE);
   for (const { path, size } of large.slice(0, NAMED)) {
     err.note(`Large file: ${path} (${sizeText(size)})`);

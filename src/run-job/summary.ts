@@ -1,4 +1,4 @@
-import { basename } from 'node:path';
+import { relative } from 'node:path';
 import type { Context } from '../context.ts';
 import { shellLine } from '../output/shell-line.ts';
 import { spanText } from '../output/time.ts';
@@ -18,17 +18,17 @@ export async function noteEnd(
     return printJson({ run: report }, context);
   }
   const { command_exit_code: code, seconds, instance, terminated, fetched, cost_at_most } = report;
-  if (instance === null || report.stage === 'renting') return;
-  const typed = clamp(shellLine(command, 'linux'), 60);
-  const end = code === null ? 'no exit code is known' : `exit code ${code}`;
-  err.note(`${typed}: ${end}, after ${spanText(seconds)}.`);
-  if (fetched.length > 0) {
-    err.note(`Fetched: ${fetched.map((path) => basename(path)).join(', ')}`);
-  }
+  if (code !== null) err.note(`${clamp(shellLine(command, 'linux'), 50)}: exit code ${code}`);
+  if (fetched.length > 0) err.note(`Fetched ${fetched.map(shortPath).join(', ')}`);
   const cost = money(cost_at_most ?? '');
-  if (terminated === true) {
-    err.note(
-      `Terminated ${instance.name}.${cost.ok ? ` It cost at most ${inRoubles(cost.value)}.` : ''}`,
-    );
+  if (instance !== null && terminated === true) {
+    const atMost = cost.ok ? ` It cost at most ${inRoubles(cost.value)}.` : '';
+    err.note(`Terminated ${instance.name} after ${spanText(seconds)}.${atMost}`);
   }
+}
+
+/** A path below the current folder is short from there. */
+function shortPath(path: string): string {
+  const short = relative('.', path);
+  return short === '' || short.startsWith('..') ? path : short;
 }

@@ -49,7 +49,7 @@ async function terminateIn(context: Context, target: Target): Promise<Terminatio
 function notEnded({ id, name }: Target, cause: CliError): CliError {
   return new CliError(
     'outcomeUnknown',
-    `${name} (${id}) could not be terminated: ${cause.message} It may still be billing.`,
+    `Could not terminate ${name} (${id}): ${cause.message} It may still be billing.`,
     {
       resource: id,
       mayBeBilling: true,

@@ -145,7 +145,7 @@ describe('gpucloud run after a fault', needs('ssh'), () => {
     await world.sshd.stop();
     const away = await attached('--wait-timeout', '2s');
     expect({ code: away.code, status: world.status() }).toEqual({ code: 7, status: 'ACTIVE' });
-    expect(away.stderr).toContain('could not be reached');
+    expect(away.stderr).toContain('Could not connect to job');
   });
 
   test('needs an armed reap or --unenforced to detach', async () => {

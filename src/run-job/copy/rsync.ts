@@ -10,6 +10,9 @@ const PARTIAL = 23;
 /** What rsync prints of a file that vanished before it began. */
 const GONE = /^rsync: (?:\[sender\] )?link_stat .* failed: No such file or directory \(2\)$/;
 
+/** `    5,472,256  18%    4.84MB/s    0:00:04`: the bytes that were copied. */
+const PROGRESS = /([\d.,]+) +\d+%/;
+
 interface Rsync {
   readonly shell: RemoteShell;
   readonly startPiped: Context['startPiped'];
@@ -20,19 +23,23 @@ interface Rsync {
   /** Its stdin. */
   readonly input: string;
   onChanged(what: string): void;
+  onProgress(bytes: number): void;
 }
 
 /** Runs rsync over our ssh. Symlinks stay symlinks. Throws CliError if it fails. */
 export async function rsync(job: Rsync): Promise<void> {
   const { shell, startPiped, signal, way } = job;
   const rsh = shell.ssh.words.map(rshWord).join(' ');
-  const words = ['--links', '--perms', '--times', '-e', rsh, ...job.words];
+  const words = ['--links', '--perms', '--times', '--info=progress2', '-e', rsh, ...job.words];
   const running = await startPiped({ file: 'rsync', args: words });
   const stop = () => running.kill();
   signal.addEventListener('abort', stop, { once: true });
   if (signal.aborted) stop();
   running.stdin.end(job.input);
-  running.stdout.resume();
+  running.stdout.on('data', (chunk: Uint8Array) => {
+    const bytes = PROGRESS.exec(String(chunk))?.[1]?.replace(/\D/g, '');
+    if (bytes !== undefined) job.onProgress(Number(bytes));
+  });
   const [printed, code] = await Promise.all([lastOf(running.stderr), running.ended]);
   signal.removeEventListener('abort', stop);
   signal.throwIfAborted();

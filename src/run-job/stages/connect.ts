@@ -21,9 +21,9 @@ export async function connect(job: Job, context: Context): Promise<Connected> {
   phases.clear();
   const reached = await reach(record.id, how, context, stops.any);
   job.instance = reached.instance;
-  phases.begin('connecting');
+  phases.begin('connecting', `to ${record.name}`);
   const shell = createRemoteShell(reached.endpoint, reached.ssh, context);
-  const { isStarted, hasRsync } = await probed(shell, stops.any, context);
+  const { isStarted, hasRsync } = await probed(shell, job, context);
   return { shell, isStarted, hasRsync: hasRsync && (await isRsyncHere(context)) };
 }
 
@@ -33,7 +33,8 @@ const PAUSE = 3_000;
 const ATTEMPTS = 40;
 
 /** Checks the tools of the instance. Tries again until the keys are in place there. */
-async function probed(shell: RemoteShell, signal: AbortSignal, { clock }: Context) {
+async function probed(shell: RemoteShell, { phases, stops }: Job, { clock }: Context) {
+  const signal = stops.any;
   for (let attempt = 1; ; attempt += 1) {
     const { code, stdout, stderr } = await shell.run(PROBE, '', signal);
     const lines = stdout.split('\n');
@@ -45,20 +46,24 @@ async function probed(shell: RemoteShell, signal: AbortSignal, { clock }: Contex
         hasRsync: !greets && lines.includes('gpucloud-run rsync'),
       };
     }
-    if (attempt === ATTEMPTS) throw noSignIn(code, stderr);
+    const reason = stderr.trim().split('\n').at(-1) || `ssh ended with ${code}`;
+    if (attempt === ATTEMPTS)
+      throw new CliError('refused', `Could not sign in with SSH: ${reason}`);
+    phases.update(`${reason} Trying again`);
     await clock.sleep(PAUSE, signal);
   }
-}
-
-function noSignIn(code: number, stderr: string): CliError {
-  const reason = stderr.trim().split('\n').at(-1) || `ssh ended with ${code}`;
-  return new CliError('refused', `Could not sign in with SSH: ${reason}`);
 }
 
 async function isRsyncHere({ start, host }: Context): Promise<boolean> {
   // rsync on Windows uses its own ssh and its own paths.
   if (host.platform === 'win32') return false;
-  const hear = () => undefined;
+  let version = '';
+  const hear = (text: string) => {
+    version += text;
+  };
   const running = await start({ file: 'rsync', args: ['--version'], hear, timeout: 5_000 });
-  return (await running.ended.catch(() => 127)) === 0;
+  await running.ended.catch(() => undefined);
+  // Earlier versions, and the openrsync of macOS, don't report their progress.
+  const [, major = 0, minor = 0] = /^rsync +version v?(\d+)\.(\d+)/.exec(version) ?? [];
+  return Number(major) > 3 || (Number(major) === 3 && Number(minor) >= 1);
 }

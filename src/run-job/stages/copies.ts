@@ -19,15 +19,35 @@ export async function copyFiles(job: Job, there: Connected, context: Context): P
 
 /** Copies all results it can, then throws the first failure. */
 export async function fetchAll(job: Job, there: Connected, context: Context): Promise<void> {
-  const copying = copyingOf(job, there, job.stops.last, context);
+  const { record, stops } = job;
+  const { first } = context.interrupts;
+  const explain = () => {
+    if (stops.last.aborted) return;
+    context.err.note(`Still fetching. Ctrl-C again terminates ${record.name} without the rest.`);
+  };
+  first.addEventListener('abort', explain);
+  try {
+    await fetchEach(job, copyingOf(job, there, stops.last, context), context);
+  } finally {
+    first.removeEventListener('abort', explain);
+  }
+}
+
+async function fetchEach(
+  { record, phases, fetched }: Job,
+  copying: Copying,
+  context: Context,
+): Promise<void> {
   let failure: CliError | undefined;
-  for (const one of job.record.fetch) {
-    job.phases.begin('fetching', one.remote);
+  for (const one of record.fetch) {
+    phases.begin('fetching', one.remote);
     try {
       await repeated(() => copyOut(one, copying), copying.signal, context);
-      job.fetched.push(one.local);
+      fetched.push(one.local);
     } catch (error) {
-      if (!(error instanceof CliError) || copying.signal.aborted) throw error;
+      // An interrupted copy fails with a reason of its own.
+      copying.signal.throwIfAborted();
+      if (!(error instanceof CliError)) throw error;
       failure ??= error;
     }
   }
@@ -64,8 +84,8 @@ async function repeated(
     try {
       return await copy();
     } catch (error) {
-      const again = error instanceof CliError && error.retryable && attempt < ATTEMPTS;
-      if (!again || signal.aborted) throw error;
+      signal.throwIfAborted();
+      if (!(error instanceof CliError) || !error.retryable || attempt === ATTEMPTS) throw error;
       await clock.sleep(PAUSE, signal);
     }
   }

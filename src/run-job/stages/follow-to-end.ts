@@ -21,9 +21,14 @@ export async function followToEnd(
   const { name } = record;
   const offsets = { ...record.printed };
   const position = createPosition(record, offsets, context);
+  /** Begins a line of our own. */
+  const begin = (isEchoed = false) => {
+    phases.clear();
+    output.endLine(isEchoed);
+  };
   const interrupt = () => {
     if (stops.last.aborted) return;
-    phases.clear();
+    begin(true);
     err.note(`Interrupting the command. Ctrl-C again terminates ${name} without copying.`);
     shell.run(INTERRUPT, '', stops.last).catch((error: unknown) => {
       if (!isInterrupt(error)) err.warn('connection', 'The command could not be interrupted.');
@@ -45,6 +50,7 @@ export async function followToEnd(
       onCut: async (reason, isNew) => {
         await ensureRunning(record, context);
         if (!isNew) return;
+        begin();
         err.warn(
           'connection',
           `The connection to ${name} was lost (${reason || 'closed'}). The command is still running; reconnecting.`,
@@ -55,6 +61,7 @@ export async function followToEnd(
     return exitCode;
   } finally {
     interrupts.first.removeEventListener('abort', interrupt);
+    begin(stops.last.aborted);
     await position.close();
   }
 }

@@ -1,5 +1,7 @@
 import type { Context } from '../../context.ts';
 import { CliError } from '../../errors.ts';
+import { shellLine } from '../../output/shell-line.ts';
+import { clamp } from '../../output/width.ts';
 import type { Job } from '../job.ts';
 import { createJobOutput } from '../output.ts';
 import { connect } from './connect.ts';
@@ -15,10 +17,9 @@ export async function runOn(job: Job, context: Context): Promise<void> {
   const { record, stops, phases } = job;
   const there = await connect(job, context);
   if (!there.isStarted) await copyFiles(job, there, context);
-  phases.begin('running');
+  phases.begin('running', clamp(shellLine(record.command, 'linux'), 50));
   if (!there.isStarted) await startCommand(there.shell, record.command, stops.any);
   if (job.detach) return;
-  phases.clear();
   const output = createJobOutput(context, stops.last);
   job.exitCode = await followToEnd(job, there.shell, output, context);
   await fetchAll(job, there, context);
