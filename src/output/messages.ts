@@ -1,7 +1,7 @@
 import type { Clock } from '../clock.ts';
 import { clean } from '../rules/clean.ts';
 import { YELLOW_WARNING } from './colour.ts';
-import { createProgress, type ProgressLines } from './live/progress.ts';
+import { createProgress } from './live/progress.ts';
 import { canSpin, type Terminal } from './live/spinner.ts';
 import type { Held, Messages, Progress } from './output.ts';
 import { cleanLines } from './sanitise.ts';
@@ -38,7 +38,7 @@ const LINE_EVERY = 60_000;
  */
 export function createMessages(options: MessagesOptions): Messages {
   let held: Set<string> | undefined;
-  let lines: ProgressLines | undefined;
+  let spin: ReturnType<typeof createProgress> | undefined;
 
   let stream: Terminal | undefined;
   function opened(): Terminal {
@@ -56,9 +56,7 @@ export function createMessages(options: MessagesOptions): Messages {
       return;
     }
     const stderr = opened();
-    if (!stderr.destroyed && !stderr.writableEnded && lines?.above(`${text}\n`) !== true) {
-      stderr.write(`${text}\n`);
-    }
+    if (!stderr.destroyed && !stderr.writableEnded) stderr.write(`${text}\n`);
   }
 
   /** A view that holds lines back wraps them itself. */
@@ -71,8 +69,8 @@ export function createMessages(options: MessagesOptions): Messages {
     if (options.quiet === true || options.quietProgress === true) return SILENT;
     const stderr = opened();
     if (!canSpin(stderr, options.env ?? {})) return minuteLines();
-    lines ??= createProgress({ stderr, clock: options.clock });
-    return lines.begin(text);
+    spin ??= createProgress(stderr, options.clock);
+    return spin(text);
   }
 
   /** Shows in a script's log that a long wait continues. */

@@ -431,9 +431,9 @@ describe('waiting for several instances in a terminal', () => {
     await rented(2);
     instances.status = 'PROVISIONING';
     const shown = watch(WAIT, { columns: 400 });
-    await shown.shows(/^box-0: PROVISIONING \(\d+ s\)\nbox-1: PROVISIONING \(\d+ s\)$/);
+    await shown.shows(/^. box-0: PROVISIONING \(\d+ s\)\n {2}box-1: PROVISIONING \(\d+ s\)$/);
     instances.status = 'INSTALLING';
-    await shown.shows(/^box-0: INSTALLING \(\d+ s\)\nbox-1: INSTALLING \(\d+ s\)$/);
+    await shown.shows(/^. box-0: INSTALLING \(\d+ s\)\n {2}box-1: INSTALLING \(\d+ s\)$/);
     shown.type(CTRL_C);
     expect(await shown.ended()).toBe(130);
     expect(shown.scrollback()).toMatch(
@@ -462,10 +462,10 @@ describe('waiting for several instances in a terminal', () => {
     await rented(2);
     instances.status = 'PROVISIONING';
     const shown = watch(WAIT, { columns: 400 });
-    await shown.shows(/^box-0: PROVISIONING .*\nbox-1: PROVISIONING/);
+    await shown.shows(/^. box-0: PROVISIONING .*\n {2}box-1: PROVISIONING/);
     instances.answer = busy(120);
     await shown.shows(
-      /box-0: could not be read; trying again at [\d:]{8} \(\d+ s\)\nbox-1: could not be read; trying again at/,
+      /box-0: could not be read; trying again at [\d:]{8} \(\d+ s\)\n {2}box-1: could not be read; trying again at/,
     );
     const asked = instances.service.requests.length;
     shown.type(CTRL_C);

@@ -129,15 +129,17 @@ describe('a spinner', () => {
     const outer = messages.progress('outer');
     const inner = messages.progress('inner');
     await until(() => stderr.text.includes('outer') && stderr.text.includes('inner'));
-    inner.done('inner done');
-    await until(() => stderr.text.includes('inner done'));
-    outer.done();
-    expect(stderr.text).toMatch(/outer.*\n.*inner done/s);
-    expect(stderr.text).not.toContain('<clear>');
+    expect(stderr.text).toMatch(/. outer\n {2}inner/);
+    outer.done('outer done');
+    await until(() => stderr.text.includes('outer done'));
+    // What is still in progress comes first.
+    expect(stderr.text).toMatch(/. inner\n {2}outer done/);
+    inner.done();
+    expect(stderr.text.endsWith('<clear>')).toBe(true);
     const next = messages.progress('next');
     await until(() => stderr.text.includes('next'));
     next.done();
-    expect(stderr.text).toContain('<clear>');
+    expect(stderr.text.endsWith('<clear>')).toBe(true);
   });
 
   it.each([

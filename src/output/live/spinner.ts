@@ -4,7 +4,7 @@ import type { Writable } from 'node:stream';
 export type Terminal = Writable & { isTTY?: boolean; columns?: number };
 
 export interface Spinner {
-  text(text: string): void;
+  text: string;
   /** Removes the spinner. */
   stop(): void;
 }
@@ -28,7 +28,7 @@ export async function startSpinner(
 ): Promise<Spinner | undefined> {
   const { default: ora } = await import('ora');
   if (ended.aborted) return undefined;
-  const spinner = ora({
+  return ora({
     text: text(),
     stream,
     // ora only knows the terminal's sixteen colours, which may be unreadable.
@@ -40,10 +40,4 @@ export async function startSpinner(
     // Otherwise ora swallows Ctrl-C, and nobody could cancel a request.
     discardStdin: false,
   }).start();
-  return {
-    text(next) {
-      spinner.text = next;
-    },
-    stop: () => void spinner.stop(),
-  };
 }
