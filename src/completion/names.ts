@@ -4,7 +4,7 @@ import { makeFolders } from '../files/make-folders.ts';
 import { readPlain } from '../files/plain.ts';
 import { temporaryName } from '../files/replace.ts';
 import { isTerminated } from '../rules/statuses.ts';
-import { NAME_KINDS, type NameKind } from './tree.ts';
+import type { NameKind } from './tree.ts';
 
 /** The parts of a name that Tab shows: all that the cache holds. */
 export interface KnownName {
@@ -15,14 +15,11 @@ export interface KnownName {
   readonly state: string;
 }
 
-/** A change to the known names, in the order of discovery. */
-export type Lesson =
-  /** All names of a kind. */
-  | { readonly what: 'all'; readonly kind: NameKind; readonly names: readonly KnownName[] }
-  | { readonly what: 'one'; readonly name: KnownName }
-  /** The new state of a known id. */
-  | { readonly what: 'state'; readonly kind: NameKind; readonly id: string; readonly state: string }
-  | { readonly what: 'gone'; readonly kind: NameKind; readonly id: string };
+/** A change to the known names of a kind. */
+export interface Lesson {
+  readonly kind: NameKind;
+  change(names: readonly KnownName[]): readonly KnownName[];
+}
 
 /** Tab stays fast with this many names. */
 const MOST_OF_A_KIND = 300;
@@ -40,46 +37,19 @@ export function profilesFile(cache: string): string {
 /** For commands whose address or key comes from the environment. No profile can have this name. */
 export const NO_PROFILE = '-env';
 
-/** Applies the lessons. Writes no file that would stay the same. Throws the file system's error. */
+/**
+ * Applies the lessons in their order. Writes no file that would stay the same. Throws the file
+ * system's error.
+ */
 export function learnNames(folder: string, lessons: readonly Lesson[]): void {
-  for (const kind of NAME_KINDS) {
-    const some = lessons.filter((lesson) => kindOf(lesson) === kind);
-    if (kind === 'profile' || some.length === 0) continue;
+  for (const kind of new Set(lessons.map((lesson) => lesson.kind))) {
     const file = join(folder, `${kind}.tsv`);
     const before = textOf(file);
-    const after = textFor(kind, applied(parse(kind, before), some));
+    let names: readonly KnownName[] = parse(kind, before);
+    for (const lesson of lessons) if (lesson.kind === kind) names = lesson.change(names);
+    const after = textFor(kind, names);
     if (after !== before) replace(file, after);
   }
-}
-
-function kindOf(lesson: Lesson): NameKind {
-  return lesson.what === 'one' ? lesson.name.kind : lesson.kind;
-}
-
-function applied(before: readonly KnownName[], lessons: readonly Lesson[]): KnownName[] {
-  let names = [...before];
-  for (const lesson of lessons) {
-    switch (lesson.what) {
-      case 'all':
-        names = [...lesson.names];
-        break;
-      case 'one': {
-        const { name } = lesson;
-        names = [name, ...names.filter((one) => !isIt(one, name))];
-        break;
-      }
-      case 'state':
-        names = names.map((one) => (isIt(one, lesson) ? { ...one, state: lesson.state } : one));
-        break;
-      case 'gone':
-        names = names.filter((one) => !isIt(one, lesson));
-    }
-  }
-  return names;
-}
-
-function isIt(one: KnownName, { kind, id }: Pick<KnownName, 'kind' | 'id'>): boolean {
-  return one.kind === kind && one.id === id;
 }
 
 /**

@@ -7,29 +7,7 @@ import type { Sandbox } from '../sandbox/index.ts';
 import type { KnownName, Lesson } from './names.ts';
 import type { NameKind } from './tree.ts';
 
-/**
- * Records the names that a command has seen, so the shell can complete them. It wraps the stores:
- * each method returns the same result, and no command notices.
- */
-export interface NameRecorder {
-  instance(instance: Instance): void;
-  /** Records the new status of an instance that is known by its id. */
-  status(id: string, status: string): void;
-  drives(drives: readonly Drive[]): void;
-  drive(drive: Drive): void;
-  sshKeys(keys: readonly SshKey[]): void;
-  sshKey(key: SshKey): void;
-  templates(templates: readonly Template[]): void;
-  gone(kind: NameKind, id: string): void;
-  journal(journal: Journal): Journal;
-  catalog(catalog: Catalog): Catalog;
-  config(config: Config): Config;
-  sandbox(sandbox: Sandbox): Sandbox;
-  /**
-   * Writes the recorded names. Never fails: names can be learned again, a command can't be undone.
-   */
-  keep(): Promise<void>;
-}
+export type NameRecorder = ReturnType<typeof createRecorder>;
 
 interface RecorderSettings {
   cache(): Promise<string>;
@@ -37,29 +15,33 @@ interface RecorderSettings {
   settings(): Promise<Settings>;
 }
 
-export function createRecorder({ cache, settings }: RecorderSettings): NameRecorder {
+/**
+ * Records the names that a command has seen, so the shell can complete them. It wraps the stores:
+ * each method returns the same result, and no command notices.
+ */
+export function createRecorder({ cache, settings }: RecorderSettings) {
   const own: Lesson[] = [];
   const ofSandbox: Lesson[] = [];
   let profiles: ConfigFile | undefined;
-  let learnedOf: Catalog | undefined;
+  let usedCatalog: Catalog | undefined;
 
-  const all = (kind: NameKind, names: readonly KnownName[]) => {
-    own.push({ what: 'all', kind, names });
+  const all = (kind: NameKind, names: readonly KnownName[], lessons = own) => {
+    lessons.push({ kind, change: () => names });
   };
   const one = (name: KnownName) => {
-    own.push({ what: 'one', name });
+    const change = (names: readonly KnownName[]) => [name, ...without(names, name.id)];
+    own.push({ kind: name.kind, change });
   };
   const gone = (kind: NameKind, id: string) => {
-    own.push({ what: 'gone', kind, id });
-  };
-  const catalogued = (entries: readonly CatalogEntry[]) => {
-    all('offer', entries.flatMap(entryName('offer')));
-    all('image', entries.flatMap(entryName('image')));
+    own.push({ kind, change: (names) => without(names, id) });
   };
 
   async function keep(): Promise<void> {
     const files = await import('./names.ts');
-    if (learnedOf !== undefined) catalogued(await learnedOf.known());
+    if (usedCatalog !== undefined) {
+      const entries = await usedCatalog.known();
+      for (const kind of ['offer', 'image'] as const) all(kind, entries.flatMap(entryName(kind)));
+    }
     const folder = await cache();
     if (profiles !== undefined) {
       const { profileNames } = await import('../config/index.ts');
@@ -76,18 +58,21 @@ export function createRecorder({ cache, settings }: RecorderSettings): NameRecor
   }
 
   return {
-    instance: (instance) => one(instanceName(instance)),
-    status(id, state) {
-      own.push({ what: 'state', kind: 'instance', id, state });
+    instance: (instance: Instance) => one(instanceName(instance)),
+    /** Records the new status of an instance that is known by its id. */
+    status(id: string, state: string) {
+      const change = (names: readonly KnownName[]) =>
+        names.map((known) => (known.id === id ? { ...known, state } : known));
+      own.push({ kind: 'instance', change });
     },
-    drives: (drives) => all('drive', drives.map(driveName)),
-    drive: (drive) => one(driveName(drive)),
-    sshKeys: (keys) => all('ssh-key', keys.map(keyName)),
-    sshKey: (key) => one(keyName(key)),
-    templates: (templates) => all('template', templates.map(templateName)),
+    drives: (drives: readonly Drive[]) => all('drive', drives.map(driveName)),
+    drive: (drive: Drive) => one(driveName(drive)),
+    sshKeys: (keys: readonly SshKey[]) => all('ssh-key', keys.map(keyName)),
+    sshKey: (key: SshKey) => one(keyName(key)),
+    templates: (templates: readonly Template[]) => all('template', templates.map(templateName)),
     gone,
 
-    journal: (journal) => ({
+    journal: (journal: Journal): Journal => ({
       ...journal,
       read: afterwards(journal.read, ({ instances: known }) => {
         all('instance', known.filter(({ untracked }) => !untracked).map(knownName));
@@ -95,20 +80,21 @@ export function createRecorder({ cache, settings }: RecorderSettings): NameRecor
       untrack: afterwards(journal.untrack, (_nothing, id) => gone('instance', id)),
     }),
 
-    catalog: (catalog) => ({
-      ...catalog,
-      entries: afterwards(catalog.entries, catalogued),
-      known: afterwards(catalog.known, catalogued),
-      add: afterwards(catalog.add, () => {
-        learnedOf = catalog;
-      }),
-      remove: afterwards(catalog.remove, (_nothing, kind, id) => gone(kind, id)),
-      learn: afterwards(catalog.learn, () => {
-        learnedOf = catalog;
-      }),
-    }),
+    catalog(catalog: Catalog): Catalog {
+      const used = () => {
+        usedCatalog = catalog;
+      };
+      return {
+        ...catalog,
+        entries: afterwards(catalog.entries, used),
+        known: afterwards(catalog.known, used),
+        add: afterwards(catalog.add, used),
+        remove: afterwards(catalog.remove, used),
+        learn: afterwards(catalog.learn, used),
+      };
+    },
 
-    config: (config) => {
+    config(config: Config): Config {
       const kept = (file: ConfigFile) => {
         profiles = file;
       };
@@ -119,23 +105,24 @@ export function createRecorder({ cache, settings }: RecorderSettings): NameRecor
       };
     },
 
-    sandbox: (sandbox) => ({
+    sandbox: (sandbox: Sandbox): Sandbox => ({
       ...sandbox,
       catalog: afterwards(sandbox.catalog, ({ offers, images }) => {
         const names = (kind: NameKind, known: readonly { id: string; name: string }[]) =>
           known.map(({ id, name }) => ({ kind, id, name: slug(name), state: '' }));
-        ofSandbox.push({ what: 'all', kind: 'offer', names: names('offer', offers) });
-        ofSandbox.push({ what: 'all', kind: 'image', names: names('image', images) });
+        all('offer', names('offer', offers), ofSandbox);
+        all('image', names('image', images), ofSandbox);
       }),
       reset: afterwards(sandbox.reset, () => {
-        for (const kind of ['instance', 'drive', 'ssh-key'] as const) {
-          ofSandbox.push({ what: 'all', kind, names: [] });
-        }
+        for (const kind of ['instance', 'drive', 'ssh-key'] as const) all(kind, [], ofSandbox);
       }),
     }),
 
+    /**
+     * Writes the recorded names. Never fails: names can be learned again, a command can't be undone.
+     */
     async keep() {
-      if (own.length + ofSandbox.length === 0 && !profiles && !learnedOf) return;
+      if (own.length + ofSandbox.length === 0 && !profiles && !usedCatalog) return;
       try {
         await keep();
       } catch {
@@ -143,6 +130,10 @@ export function createRecorder({ cache, settings }: RecorderSettings): NameRecor
       }
     },
   };
+}
+
+function without(names: readonly KnownName[], id: string): readonly KnownName[] {
+  return names.filter((name) => name.id !== id);
 }
 
 /** The same method; passes the result of a successful call to `learn`. */

@@ -1,7 +1,13 @@
 import { chmod, mkdir, mkdtemp, readFile, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { isPlain, learnNames, textFor } from '../../src/completion/names.ts';
+import {
+  isPlain,
+  type KnownName,
+  type Lesson,
+  learnNames,
+  textFor,
+} from '../../src/completion/names.ts';
 import { anyText, fc, runs } from '../support/random.ts';
 import { createSandboxWorld, createWorld, type SandboxWorld } from '../support/run-cli.ts';
 import { HARDWARE } from '../support/sandbox-ids.ts';
@@ -112,17 +118,17 @@ describe('the file of names', () => {
 
   test('holds the last state of each instance', async () => {
     const states = ['ACTIVE', 'STOPPED', 'TERMINATED'] as const;
-    const seen = fc.record({
+    const sighting = fc.record({
       id: fc.constantFrom('1', '11', '111'),
       state: fc.constantFrom(...states),
     });
     await fc.assert(
-      fc.asyncProperty(fc.array(seen, { minLength: 1, maxLength: 12 }), async (sightings) => {
+      fc.asyncProperty(fc.array(sighting, { minLength: 1, maxLength: 12 }), async (sightings) => {
         const own = await mkdtemp(join(world.home, 'seen-'));
         const last = new Map<string, string>();
         for (const { id, state } of sightings) {
           const name = { kind: 'instance' as const, id, name: `box-${id}`, state };
-          learnNames(own, [{ what: 'one', name }]);
+          learnNames(own, [seen(name)]);
           last.set(id, state);
         }
         const known = [...last].sort().map(([id, state]) => ({
@@ -144,10 +150,10 @@ describe('the file of names', () => {
       const own = await mkdtemp(join(world.home, 'spoilt-'));
       const name = { kind: 'instance' as const, id: '1', name: 'box', state: 'ACTIVE' };
       const file = join(own, 'instance.tsv');
-      learnNames(own, [{ what: 'one', name }]);
+      learnNames(own, [seen(name)]);
       const spoilt = spoil(await readFile(file, 'utf8'));
       await writeFile(file, spoilt);
-      learnNames(own, [{ what: 'one', name }]);
+      learnNames(own, [seen(name)]);
       expect(await readFile(file, 'utf8')).toBe(textFor('instance', [name]));
     },
   );
@@ -155,13 +161,13 @@ describe('the file of names', () => {
   test('forgets an instance that was seen terminated, even if another process wrote it again', async () => {
     const own = await mkdtemp(join(world.home, 'raced-'));
     const name = { kind: 'instance' as const, id: '1', name: 'box', state: 'ACTIVE' };
-    learnNames(own, [{ what: 'one', name }]);
+    learnNames(own, [seen(name)]);
     const before = await readFile(join(own, 'instance.tsv'), 'utf8');
     const ended = { ...name, state: 'TERMINATED' };
-    learnNames(own, [{ what: 'one', name: ended }]);
+    learnNames(own, [seen(ended)]);
     // A process that read the file earlier writes it now.
     await writeFile(join(own, 'instance.tsv'), before);
-    learnNames(own, [{ what: 'one', name: ended }]);
+    learnNames(own, [seen(ended)]);
     expect(await readFile(join(own, 'instance.tsv'), 'utf8')).toBe('');
   });
 
@@ -173,10 +179,18 @@ describe('the file of names', () => {
       name: `drive-${at}`,
       state: '',
     }));
-    learnNames(many, [{ what: 'all', kind: 'drive', names: drives }]);
+    learnNames(many, [{ kind: 'drive', change: () => drives }]);
     expect((await readFile(join(many, 'drive.tsv'), 'utf8')).split('\n')).toHaveLength(302);
   });
 });
+
+/** What a reading of one thing teaches. */
+function seen(name: KnownName): Lesson {
+  return {
+    kind: name.kind,
+    change: (names) => [name, ...names.filter(({ id }) => id !== name.id)],
+  };
+}
 
 const HOSTILE = [
   '$(touch hit)',
