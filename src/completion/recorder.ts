@@ -74,10 +74,10 @@ export function createRecorder({ cache, settings }: RecorderSettings) {
 
     journal: (journal: Journal): Journal => ({
       ...journal,
-      read: afterwards(journal.read, ({ instances: known }) => {
+      read: after(journal.read, ({ instances: known }) => {
         all('instance', known.filter(({ untracked }) => !untracked).map(knownName));
       }),
-      untrack: afterwards(journal.untrack, (_nothing, id) => gone('instance', id)),
+      untrack: after(journal.untrack, (_nothing, id) => gone('instance', id)),
     }),
 
     catalog(catalog: Catalog): Catalog {
@@ -86,11 +86,11 @@ export function createRecorder({ cache, settings }: RecorderSettings) {
       };
       return {
         ...catalog,
-        entries: afterwards(catalog.entries, used),
-        known: afterwards(catalog.known, used),
-        add: afterwards(catalog.add, used),
-        remove: afterwards(catalog.remove, used),
-        learn: afterwards(catalog.learn, used),
+        entries: after(catalog.entries, used),
+        known: after(catalog.known, used),
+        add: after(catalog.add, used),
+        remove: after(catalog.remove, used),
+        learn: after(catalog.learn, used),
       };
     },
 
@@ -100,20 +100,20 @@ export function createRecorder({ cache, settings }: RecorderSettings) {
       };
       return {
         ...config,
-        read: afterwards(config.read, kept),
-        change: afterwards(config.change, kept),
+        read: after(config.read, kept),
+        change: after(config.change, kept),
       };
     },
 
     sandbox: (sandbox: Sandbox): Sandbox => ({
       ...sandbox,
-      catalog: afterwards(sandbox.catalog, ({ offers, images }) => {
+      catalog: after(sandbox.catalog, ({ offers, images }) => {
         const names = (kind: NameKind, known: readonly { id: string; name: string }[]) =>
           known.map(({ id, name }) => ({ kind, id, name: slug(name), state: '' }));
         all('offer', names('offer', offers), ofSandbox);
         all('image', names('image', images), ofSandbox);
       }),
-      reset: afterwards(sandbox.reset, () => {
+      reset: after(sandbox.reset, () => {
         for (const kind of ['instance', 'drive', 'ssh-key'] as const) all(kind, [], ofSandbox);
       }),
     }),
@@ -136,14 +136,14 @@ function without(names: readonly KnownName[], id: string): readonly KnownName[] 
   return names.filter((name) => name.id !== id);
 }
 
-/** The same method; passes the result of a successful call to `learn`. */
-function afterwards<A extends readonly unknown[], R>(
+/** The same method; passes the result of a successful call to `learn` before returning it. */
+export function after<A extends readonly unknown[], R>(
   method: (...args: A) => Promise<R>,
-  learn: (result: R, ...args: A) => void,
+  learn: (result: R, ...args: A) => void | Promise<void>,
 ): (...args: A) => Promise<R> {
   return async (...args) => {
     const result = await method(...args);
-    learn(result, ...args);
+    await learn(result, ...args);
     return result;
   };
 }

@@ -1,5 +1,5 @@
 import type { Api, Drive, Instance } from '../api/index.ts';
-import type { NameRecorder } from '../completion/recorder.ts';
+import { after, type NameRecorder } from '../completion/recorder.ts';
 import { CliError } from '../errors.ts';
 import type { Observation } from '../journal/index.ts';
 import type { Context } from './contract.ts';
@@ -91,17 +91,5 @@ export function observationOf(instance: Instance): Observation {
     offer_name: instance.offer?.name,
     created_at: instance.created_at,
     terminated_at: instance.terminated_at,
-  };
-}
-
-/** The same method, which passes each result to `keep` before returning it. */
-function after<A extends readonly unknown[], R>(
-  method: (...args: A) => Promise<R>,
-  keep: (result: R, ...args: A) => void | Promise<void>,
-): (...args: A) => Promise<R> {
-  return async (...args) => {
-    const result = await method(...args);
-    await keep(result, ...args);
-    return result;
   };
 }

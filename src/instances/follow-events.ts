@@ -3,6 +3,7 @@ import { eachBounded } from '../bounded.ts';
 import type { Context } from '../context.ts';
 import { CliError, throwAll, usageError } from '../errors.ts';
 import type { View } from '../output/output.ts';
+import { spanText } from '../output/time.ts';
 import { typedName } from '../rules/names.ts';
 import { isTerminated } from '../rules/statuses.ts';
 import { type Cursor, createCursor, type SavedCursor } from '../watch/cursor.ts';
@@ -193,7 +194,7 @@ function reporterOf(logs: readonly InstanceLog[], context: Context) {
       );
     },
     back(after) {
-      err.note(`The service is reachable again after ${spoken(after)}.`);
+      err.note(`The service is reachable again after ${spanText(Math.ceil(after / 1000))}.`);
     },
     gap({ target }, why, until) {
       begin();
@@ -242,11 +243,6 @@ function named(logs: readonly { readonly target: Target }[]): string {
   const names = logs.slice(0, 4).map(({ target }) => target.name);
   const others = logs.length - names.length;
   return names.join(', ') + (others > 0 ? ` and ${others} more` : '');
-}
-
-function spoken(milliseconds: number): string {
-  const seconds = Math.max(1, Math.round(milliseconds / 1000));
-  return seconds < 120 ? `${seconds} s` : `${Math.round(seconds / 60)} min`;
 }
 
 /** Ctrl-C is the normal way to end a follow, unless --until still waits. */

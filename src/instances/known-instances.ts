@@ -6,7 +6,6 @@ import type { Journal, KnownInstance, OpenRequest, Snapshot } from '../journal/i
 import { instant, relative } from '../output/time.ts';
 import { resourceId } from '../rules/names.ts';
 import { isTerminated } from '../rules/statuses.ts';
-import { newestFirst } from './newest-first.ts';
 import { readableJournal } from './pending.ts';
 
 /** An instance known to this computer: just read, as last seen, or only requested. */
@@ -214,4 +213,32 @@ function inFlightRow(rental: OpenRequest, now: number): Listed {
     status: 'IN_FLIGHT',
     note: `requested ${ago(rental.asked_at, now)}; its process is waiting for the response`,
   };
+}
+
+/**
+ * Sorts rows by rental time, newest first, as docker lists containers. For equal times the later
+ * request comes first, then the ID decides, so two lists never differ. Rows without a time come last.
+ */
+export function newestFirst(rows: readonly Listed[]): Listed[] {
+  return rows
+    .map((row) => ({ row, rented: timeOf(rentedAt(row)), ordered: timeOf(row.ordered_at) }))
+    .sort((a, b) => later(a.rented, b.rented) || later(a.ordered, b.ordered) || byId(a.row, b.row))
+    .map(({ row }) => row);
+}
+
+/** The service's time if known, otherwise the time of the request here. */
+function rentedAt({ instance, last, asked_at, ordered_at }: Listed) {
+  return instance?.created_at ?? last?.created_at ?? asked_at ?? ordered_at;
+}
+
+function timeOf(text: string | null | undefined): number {
+  return instant(text) ?? Number.NEGATIVE_INFINITY;
+}
+
+function later(a: number, b: number): number {
+  return a === b ? 0 : b - a;
+}
+
+function byId(a: Listed, b: Listed): number {
+  return String(a.id) < String(b.id) ? -1 : 1;
 }

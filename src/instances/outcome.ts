@@ -1,6 +1,7 @@
 import { sentence } from '../api/calls/errors.ts';
 import { calledBy } from '../cli/hints.ts';
 import { CliError, type Failure, isInterrupt, type LoggedEvent, SeveralErrors } from '../errors.ts';
+import { inSeconds } from '../output/time.ts';
 import { typedName } from '../rules/names.ts';
 import { mayBill } from '../rules/statuses.ts';
 import type { Target } from './resolve.ts';
@@ -90,7 +91,7 @@ export function withBill(
   const onceMore =
     retryAfterMs === undefined
       ? ''
-      : `in ${Math.ceil(retryAfterMs / 1000)} s, wait again with "gpucloud instances wait ${typed} --for ${until.toLowerCase()}"; `;
+      : `in ${inSeconds(retryAfterMs)}, wait again with "gpucloud instances wait ${typed} --for ${until.toLowerCase()}"; `;
   const end = billing ? `, terminate it with "gpucloud instances terminate ${typed}"` : '';
   return error.with(`${what}${goesOn} ${meaning}`, {
     ...details,

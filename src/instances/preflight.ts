@@ -4,7 +4,7 @@ import { eachBounded } from '../bounded.ts';
 import type { Context } from '../context.ts';
 import { CliError, isInterrupt, isOfOneReading } from '../errors.ts';
 import type { KnownInstance } from '../journal/index.ts';
-import { inRoubles, money, zero } from '../rules/money.ts';
+import { inRoubles, priceIn, zero } from '../rules/money.ts';
 import type { Target } from './resolve.ts';
 
 /** Milliseconds that a person waits for details before a request. */
@@ -81,8 +81,7 @@ export async function reservationNote(targets: readonly Target[], context: Conte
   const known = isRead ? [] : await knownHere(context);
   const prices = started.flatMap(({ target: { id }, instance }) => {
     const last = known.find((instance) => instance.id === id)?.last;
-    const price = money(instance?.price_per_hour_snapshot ?? last?.price_per_hour ?? '');
-    return price.ok ? [price.value] : [];
+    return priceIn(instance?.price_per_hour_snapshot ?? last?.price_per_hour) ?? [];
   });
   const sum = inRoubles(prices.reduce((total, price) => total.plus(price), zero()));
   const unpriced = started.length - prices.length;
@@ -112,10 +111,11 @@ export async function reorderNote(source: Target, context: Context): Promise<voi
     context.err.note(`${TAKEN_OVER} May lack: template, cloud drive, container.`);
     return;
   }
-  const price = money(old.price_per_hour_snapshot ?? '');
-  const cost = price.ok
-    ? ` The old instance cost ${inRoubles(price.value)} per hour; the new price is known after the order.`
-    : '';
+  const price = priceIn(old.price_per_hour_snapshot);
+  const cost =
+    price === undefined
+      ? ''
+      : ` The old instance cost ${inRoubles(price)} per hour; the new price is known after the order.`;
   const { application_template: template, storage_drive: drive, docker_config: docker } = old;
   const left = [
     ...(template == null ? [] : [`the template${named(template, 'name')}`]),

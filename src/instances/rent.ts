@@ -12,16 +12,15 @@ import { nothingCreated, runPreflight } from './preflight.ts';
 import { explainRental } from './refusal.ts';
 
 /**
- /**
-  * Sends the one request that rents (design: The journal):
-  *
-  * 1. The request is on disk, exclusive under its name, before a byte is sent.
-  * 2. The ID is on disk as soon as the raw response shows it, before the rest is parsed.
-  * 3. Without an ID, the outcome is on disk: refused, not sent, or unknown.
-  *
-  * Throws the request's error. If something was created, the error contains the ID, since it may be
-  * the only record.
-  */
+ * Sends the one request that rents (design: The journal):
+ *
+ * 1. The request is on disk, exclusive under its name, before a byte is sent.
+ * 2. The ID is on disk as soon as the raw response shows it, before the rest is parsed.
+ * 3. Without an ID, the outcome is on disk: refused, not sent, or unknown.
+ *
+ * Throws the request's error. If something was created, the error contains the ID, since it may be
+ * the only record.
+ */
 export async function rent(
   asked: Omit<RentalRequest, 'timeout_ms'>,
   context: Context,

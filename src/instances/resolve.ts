@@ -6,7 +6,7 @@ import { CliError, throwAll, usageError } from '../errors.ts';
 import type { Known, KnownInstance } from '../journal/index.ts';
 import { lazy } from '../lazy.ts';
 import { instant, relative } from '../output/time.ts';
-import { inRoubles, money } from '../rules/money.ts';
+import { inRoubles, priceIn } from '../rules/money.ts';
 import { isUuid, resourceId } from '../rules/names.ts';
 import { nearest } from '../rules/nearest.ts';
 import { isTerminated, mayBill } from '../rules/statuses.ts';
@@ -81,17 +81,13 @@ export async function findEach(
   return { targets: [...found.values()], missing };
 }
 
-/** Known instances, read once for any number of lookups. */
-interface KnownHere {
-  one(id: string): Promise<KnownInstance | undefined>;
-  /** Without archived instances: there may be many, and they are rarely meant. */
-  living(): Promise<Known>;
-  all(): Promise<Known>;
-}
+type KnownHere = ReturnType<typeof knownIn>;
 
-function knownIn(context: Context): KnownHere {
+/** Known instances, read once for any number of lookups. */
+function knownIn(context: Context) {
   return {
-    one: async (id) => (await context.journal()).instance(id),
+    one: async (id: string) => (await context.journal()).instance(id),
+    /** Without archived instances: there may be many, and they are rarely meant. */
     living: lazy(async () => (await context.journal()).read({ archived: false })),
     all: lazy(async () => (await context.journal()).read({ archived: true })),
   };
@@ -249,10 +245,10 @@ export async function pickInstances(question: string, context: Context): Promise
 /** Describes an instance as last seen; namesakes get an ID prefix. */
 function about({ id, last }: KnownInstance, now: number): string[] {
   const seen = instant(last?.seen_at ?? '');
-  const price = money(last?.price_per_hour ?? '');
+  const price = priceIn(last?.price_per_hour);
   return [
     last?.status ?? 'never seen',
-    price.ok ? `${inRoubles(price.value)}/h` : '',
+    price === undefined ? '' : `${inRoubles(price)}/h`,
     seen === undefined ? '' : `seen ${relative(seen, now)}`,
     isUuid(id) ? id.slice(0, 8) : id,
   ];

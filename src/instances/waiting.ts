@@ -2,7 +2,7 @@ import type { Api, Instance } from '../api/index.ts';
 import { createGate, type Gate } from '../bounded.ts';
 import type { Context } from '../context.ts';
 import { CliError, type LoggedEvent, unforeseen } from '../errors.ts';
-import { clockTime } from '../output/time.ts';
+import { clockTime, inSeconds } from '../output/time.ts';
 import { hasSsh } from '../rules/statuses.ts';
 import type { WaitTimes } from '../watch/flags.ts';
 import { createOutage } from '../watch/outage.ts';
@@ -75,9 +75,7 @@ export async function waitFor(
   const outage = createOutage(clock, {
     lost(fault, retryAfter) {
       const goesOn =
-        retryAfter === undefined
-          ? 'Still waiting.'
-          : `Trying again in ${Math.ceil(retryAfter / 1000)} s.`;
+        retryAfter === undefined ? 'Still waiting.' : `Trying again in ${inSeconds(retryAfter)}.`;
       err.warn('retrying', `${target.name} could not be read: ${fault.message} ${goesOn}`);
     },
     over: () => err.note(`${target.name} is readable again: ${last?.status}.`),

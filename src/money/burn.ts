@@ -1,6 +1,6 @@
 import type { Drive } from '../api/index.ts';
 import type { Listed } from '../instances/known-instances.ts';
-import { type Money, money, zero } from '../rules/money.ts';
+import { type Money, priceIn, zero } from '../rules/money.ts';
 import { instanceStatus } from '../rules/statuses.ts';
 
 /** One thing that may bill. */
@@ -68,7 +68,7 @@ export function burnOf(items: readonly BillingItem[]): Burn {
   let more: Money | undefined = zero();
   for (const item of items) {
     const bills = billsOf(item);
-    const price = priceOf(item);
+    const price = priceIn(item.price);
     if (bills === 'no') continue;
     if (bills === 'yes' && price !== undefined) {
       sums[item.kind] = sums[item.kind].plus(price);
@@ -85,14 +85,4 @@ export function burnOf(items: readonly BillingItem[]): Burn {
     atMost: more && perHour.plus(more),
     uncounted,
   };
-}
-
-/** Returns undefined for an invalid or negative price. */
-export function priceOf({
-  price,
-}: {
-  readonly price: string | null | undefined;
-}): Money | undefined {
-  const amount = money(price ?? '');
-  return amount.ok && amount.value.gte(0) ? amount.value : undefined;
 }

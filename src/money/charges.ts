@@ -2,9 +2,8 @@ import type { Drive, Transaction } from '../api/index.ts';
 import type { Listed } from '../instances/known-instances.ts';
 import type { DriveRecord, Snapshot } from '../journal/index.ts';
 import { instant } from '../output/time.ts';
-import { type Money, zero } from '../rules/money.ts';
+import { type Money, priceIn, zero } from '../rules/money.ts';
 import { isTerminated } from '../rules/statuses.ts';
-import { priceOf } from './burn.ts';
 import { momentOf, postingOf } from './ledger.ts';
 
 /** Milliseconds since 1970. */
@@ -146,7 +145,7 @@ function addTo(groups: Map<string, ChargeGroup>, description: string, amount: Mo
 }
 
 function sorted(groups: readonly ChargeGroup[], known: readonly Chargeable[]): ChargeGroup[] {
-  const prices = new Set(known.map((one) => priceOf(one)?.toFixed()));
+  const prices = new Set(known.map((one) => priceIn(one.price)?.toFixed()));
   const isKnown = ({ amount }: ChargeGroup) => Number(prices.has(amount.toFixed()));
   const sum = ({ amount, count }: ChargeGroup) => amount.times(count);
   return [...groups].sort((a, b) => isKnown(a) - isKnown(b) || sum(b).cmp(sum(a)));
@@ -201,8 +200,8 @@ function debtOf({ kind, from, to, suspendedAt }: Chargeable, window: Window, top
 
 /** The highest price of a drive since a moment. */
 function highestPrice({ price, before }: Chargeable, since: number): Money | undefined {
-  const now = priceOf({ price });
-  const earlier = priceOf({ price: before?.price });
+  const now = priceIn(price);
+  const earlier = priceIn(before?.price);
   const isOver = before?.until !== undefined && before.until < since;
   return now === undefined || earlier === undefined || isOver || earlier.lte(now) ? now : earlier;
 }

@@ -7,7 +7,7 @@ import { knownHere, readAll, titled } from '../instances/preflight.ts';
 import { BRIEFLY } from '../instances/refusal.ts';
 import type { Target } from '../instances/resolve.ts';
 import { instant, spanText } from '../output/time.ts';
-import { inRoubles, type Money, money } from '../rules/money.ts';
+import { inRoubles, type Money, priceIn } from '../rules/money.ts';
 import { instanceStatus, isTerminated } from '../rules/statuses.ts';
 
 /** Milliseconds by which the Date header may lag behind event times: it has whole seconds. */
@@ -31,8 +31,8 @@ export function termination(context: Context) {
     const known = await knownHere(context);
     const described = targets.map((target) => {
       const last = known.find(({ id }) => id === target.id)?.last;
-      const price = money(last?.price_per_hour ?? '');
-      return titled(target, price.ok ? `, ${inRoubles(price.value)}/h` : '');
+      const price = priceIn(last?.price_per_hour);
+      return titled(target, price === undefined ? '' : `, ${inRoubles(price)}/h`);
     });
     if ((await context.prompts()) !== undefined) {
       const read = await readAll(targets, context);
@@ -94,11 +94,11 @@ export function termination(context: Context) {
 /** `trainer: ACTIVE, 89.90 ₽/h, rented 2 h ago` */
 function atStake(instance: Instance, now: number): string {
   const { name, id, status, price_per_hour_snapshot: price } = instance;
-  const amount = money(price ?? '');
+  const amount = priceIn(price);
   const created = instant(instance.created_at);
   const facts = [
     status,
-    amount.ok ? `${inRoubles(amount.value)}/h` : 'price unknown',
+    amount === undefined ? 'price unknown' : `${inRoubles(amount)}/h`,
     ...(created === undefined ? [] : [`rented ${spanText(Math.max(0, now - created) / 1000)} ago`]),
   ].join(', ');
   return `${name ?? id}: ${facts}`;
@@ -127,10 +127,8 @@ export function restOfHour(
   paidUntil: number | undefined,
   now: number,
 ): { left: number; amount: Money } | undefined {
-  const amount = money(price ?? '');
+  const amount = priceIn(price);
   const left = paidUntil === undefined ? 0 : paidUntil - now;
-  if (!amount.ok || left <= 0 || left > HOUR) {
-    return undefined;
-  }
-  return { left, amount: amount.value.times(left).div(HOUR).round(2, 0) };
+  if (amount === undefined || left <= 0 || left > HOUR) return undefined;
+  return { left, amount: amount.times(left).div(HOUR).round(2, 0) };
 }

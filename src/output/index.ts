@@ -94,9 +94,7 @@ export function createOutput(options: OutputOptions): Output {
       },
     };
     const forms = formsOf(view, settings);
-    if (live && forms.order !== undefined) throw stillComing();
     const find = await query();
-    if (live && find !== undefined) throw notWhole();
     const rows = await sorted(given, forms);
     if (find !== undefined) return writeFinding(find, await all(rows, forms.data));
     if (format !== 'table') {
@@ -151,7 +149,9 @@ export function createOutput(options: OutputOptions): Output {
     { one = false }: { one?: boolean } = {},
   ): Promise<void> {
     const forms = formsOf(view, settings);
-    if (forms.order !== undefined) throw stillComing();
+    if (forms.order !== undefined) {
+      throw usageError("--sort can't be used while rows are still coming");
+    }
     const { writeChanges } = await import('./live/changes.ts');
     const rows = (changed: Rows<T>) => list(changed, view, { live: true });
     return writeChanges(readings, { forms, format, sink, query: await query(), one, rows });
@@ -210,14 +210,6 @@ export function createOutput(options: OutputOptions): Output {
     text: (text) => sink.write(cleanLines(text)),
     exact: (text) => sink.write(isTerminal() ? cleanLines(text) : text),
   };
-}
-
-function stillComing() {
-  return usageError("--sort can't be used while rows are still coming");
-}
-
-function notWhole() {
-  return usageError("--query can't be used while rows are still coming", 'try -o jsonl | jq');
 }
 
 /** Cuts nothing in a pipe, or on a terminal of unknown width. */

@@ -63,6 +63,11 @@ function two(value: number): string {
   return String(value).padStart(2, '0');
 }
 
+/** Milliseconds in whole seconds, rounded up: `3 s`. */
+export function inSeconds(milliseconds: number): string {
+  return `${Math.ceil(milliseconds / 1000)} s`;
+}
+
 /** A duration in its two largest units, rounded down: `4 days 20 h`, `3 h 12 min`, `38 s`. */
 export function spanText(seconds: number): string {
   if (seconds < HOUR) return oneUnit(seconds);

@@ -22,6 +22,12 @@ export function positiveMoney(text: string): Verdict<Money> {
     : verdict;
 }
 
+/** The service's price, which may be missing; undefined for an invalid or negative one too. */
+export function priceIn(text: string | null | undefined): Money | undefined {
+  const price = money(text ?? '');
+  return price.ok && price.value.gte(0) ? price.value : undefined;
+}
+
 export function zero(): Money {
   return new Big(0);
 }

@@ -2,6 +2,7 @@ import { unavailableIf } from '../api/calls/retry.ts';
 import type { Instance } from '../api/index.ts';
 import type { Clock } from '../clock.ts';
 import { CliError } from '../errors.ts';
+import { inSeconds } from '../output/time.ts';
 import { mayBill } from '../rules/statuses.ts';
 import { poll } from './poll.ts';
 
@@ -146,8 +147,4 @@ function otherEnd(instance: Watched, target: string): CliError {
     `The instance is ${instance.status} and will not become ${target} by itself${reason}.`,
     { resource: instance.id },
   );
-}
-
-function inSeconds(milliseconds: number): string {
-  return `${Math.ceil(milliseconds / 1000)} s`;
 }

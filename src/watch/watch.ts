@@ -2,7 +2,7 @@ import type { CallOptions } from '../api/index.ts';
 import type { Context } from '../context.ts';
 import { CliError } from '../errors.ts';
 import type { Foot, Live, Output, View } from '../output/output.ts';
-import { clockTime, relative } from '../output/time.ts';
+import { clockTime, inSeconds, relative } from '../output/time.ts';
 import type { Warning } from '../warnings.ts';
 import { createOutage } from './outage.ts';
 import { poll, type Turn } from './poll.ts';
@@ -187,8 +187,4 @@ function againIn(retryAfter: number | undefined): string {
   return retryAfter !== undefined && retryAfter > 0
     ? `Trying again in ${inSeconds(retryAfter)}.`
     : 'Trying again.';
-}
-
-function inSeconds(milliseconds: number): string {
-  return `${Math.ceil(milliseconds / 1000)} s`;
 }

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Listed } from '../../src/instances/known-instances.ts';
-import { newestFirst } from '../../src/instances/newest-first.ts';
+import { type Listed, newestFirst } from '../../src/instances/known-instances.ts';
 
 function instance(id: string, created_at: string | null, more: Partial<Listed> = {}): Listed {
   return {

@@ -260,11 +260,4 @@ describe('a live table', () => {
     });
     expect(stdout).toBe('NAME  NOTE\none   a\n');
   });
-
-  it("can't be sorted", async () => {
-    const sorted = written({ sort: 'name' }, (out) =>
-      out.list(streamed<Row>([]), names, { live: true }),
-    );
-    await expect(sorted).rejects.toMatchObject({ failure: 'usage' });
-  });
 });

@@ -1,9 +1,9 @@
 import { CliError } from '../../errors.ts';
-import { type BillingItem, priceOf } from '../../money/burn.ts';
+import type { BillingItem } from '../../money/burn.ts';
 import { type MoneyFacts, UNCHECKED } from '../../money/facts.ts';
 import { runwayOf } from '../../money/runway.ts';
 import { spanText } from '../../output/time.ts';
-import { inRoubles, type Money, positiveMoney } from '../../rules/money.ts';
+import { inRoubles, type Money, positiveMoney, priceIn } from '../../rules/money.ts';
 import { broken, kept, type Rule } from '../../rules/rule.ts';
 import { positiveDuration } from '../../rules/times.ts';
 
@@ -48,7 +48,7 @@ export function doubtOf(facts: MoneyFacts, failBelow: Limit): CliError | undefin
     });
   if (balance === undefined) return unjudged('The service returned no readable balance');
   if ('amount' in failBelow) return undefined;
-  const untold = burn.uncounted.find(({ item }) => priceOf(item) === undefined);
+  const untold = burn.uncounted.find(({ item }) => priceIn(item.price) === undefined);
   if (untold !== undefined) {
     const { item } = untold;
     return unjudged(

@@ -5,9 +5,9 @@ import {
   drivesUnread,
   type KnownInstances,
   type Listed,
+  newestFirst,
   readKnownInstances,
 } from '../../instances/known-instances.ts';
-import { newestFirst } from '../../instances/newest-first.ts';
 import type { Output } from '../../output/output.ts';
 import { isTerminated } from '../../rules/statuses.ts';
 import { intervalOption, watchOption } from '../../watch/flags.ts';

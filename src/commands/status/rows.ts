@@ -3,7 +3,7 @@ import type { Listed } from '../../instances/known-instances.ts';
 import { billsFlag, driveItem, instanceItem } from '../../money/burn.ts';
 import { deletionOf } from '../../money/suspension.ts';
 import { instant } from '../../output/time.ts';
-import { type Money, money } from '../../rules/money.ts';
+import { priceIn } from '../../rules/money.ts';
 import { mayBill } from '../../rules/statuses.ts';
 
 export type InstanceRow = ReturnType<typeof instanceRow>;
@@ -60,13 +60,8 @@ function isoOrNull(at: number | undefined): string | null {
 
 /** The most expensive first, unknown prices last. */
 export function byPrice(a: InstanceRow, b: InstanceRow): number {
-  const [one, other] = [priceOf(a), priceOf(b)];
+  const [one, other] = [a, b].map((row) => priceIn(row.price_per_hour_snapshot));
   if (one === undefined || other === undefined)
     return one === other ? 0 : one === undefined ? 1 : -1;
   return other.cmp(one);
-}
-
-export function priceOf({ price_per_hour_snapshot: price }: InstanceRow): Money | undefined {
-  const amount = money(price ?? '');
-  return amount.ok ? amount.value : undefined;
 }

@@ -1,10 +1,10 @@
 import { type Block, type Cell, type Fact, field, type View } from '../../output/output.ts';
 import { relative, spanText } from '../../output/time.ts';
-import { inRoubles, zero } from '../../rules/money.ts';
+import { inRoubles, priceIn, zero } from '../../rules/money.ts';
 import { mayBill } from '../../rules/statuses.ts';
 import { moneyLines } from './money-lines.ts';
 import type { Overview } from './overview.ts';
-import { byPrice, type DriveRow, type InstanceRow, priceOf } from './rows.ts';
+import { byPrice, type DriveRow, type InstanceRow } from './rows.ts';
 
 /** The whole status in one row, for row formats; JSON and the screen have more. */
 export const statusView: View<Overview> = {
@@ -145,7 +145,10 @@ function statusCell({ status, unread, last_seen_at: seen }: InstanceRow, now: nu
 function moreText(rows: readonly InstanceRow[], command: string): string | undefined {
   if (rows.length === 0) return undefined;
   const billing = rows.filter(({ bills }) => bills === true);
-  const sum = billing.reduce((total, row) => total.plus(priceOf(row) ?? 0), zero());
+  const sum = billing.reduce(
+    (total, row) => total.plus(priceIn(row.price_per_hour_snapshot) ?? 0),
+    zero(),
+  );
   return `and ${rows.length} more, ${inRoubles(sum)} per hour: ${command}, or status --all`;
 }
 

@@ -2,7 +2,7 @@ import { type Guards, profileOf } from '../../config/file.ts';
 import type { Context } from '../../context.ts';
 import { CliError } from '../../errors.ts';
 import type { Journal, KnownInstance, OpenRequest, RentalRequest } from '../../journal/index.ts';
-import { inRoubles, kopecksText, type Money, money, zero } from '../../rules/money.ts';
+import { inRoubles, kopecksText, priceIn, zero } from '../../rules/money.ts';
 import { mayBill } from '../../rules/statuses.ts';
 import { readAll } from '../preflight.ts';
 
@@ -95,12 +95,12 @@ interface Cost {
 }
 
 function checkBurn(costs: readonly Cost[], { profile, guards, request }: Guarded): void {
-  const most = amountOf(guards.max_burn);
+  const most = priceIn(guards.max_burn);
   if (most === undefined) return;
   const allows = `Profile "${profile}" allows ${inRoubles(most)} per hour`;
   let sum = zero();
   for (const { name, price } of costs) {
-    const amount = amountOf(price);
+    const amount = priceIn(price);
     if (amount === undefined) {
       throw refused(
         `${allows}, and the price of ${name} is unknown.`,
@@ -116,11 +116,6 @@ function checkBurn(costs: readonly Cost[], { profile, guards, request }: Guarded
     `${allows}, and with ${request.name} the instances may cost ${inRoubles(sum)}.`,
     `terminate one: gpucloud instances list; or change the guard: gpucloud profiles set ${profile} --max-burn ${kopecksText(sum)}`,
   );
-}
-
-function amountOf(price: string | null | undefined): Money | undefined {
-  const amount = money(price ?? '');
-  return amount.ok && amount.value.gte(0) ? amount.value : undefined;
 }
 
 function refused(message: string, hint: string): CliError {

@@ -4,7 +4,7 @@ import { brokenRule } from '../../cli/parse.ts';
 import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
 import { local, relative } from '../../output/time.ts';
-import { inRoubles, money } from '../../rules/money.ts';
+import { inRoubles, priceIn } from '../../rules/money.ts';
 import { isUuid, resourceId, typedName } from '../../rules/names.ts';
 import { nearest } from '../../rules/nearest.ts';
 
@@ -68,12 +68,12 @@ export function warnIfDearer(
   { known }: Chosen,
   { err }: Context,
 ): void {
-  const before = money(known?.price_per_hour ?? '');
-  const now = money(price_per_hour_snapshot ?? '');
-  if (before.ok && now.ok && now.value.gt(before.value)) {
+  const before = priceIn(known?.price_per_hour);
+  const now = priceIn(price_per_hour_snapshot);
+  if (before !== undefined && now?.gt(before)) {
     err.warn(
       'price',
-      `${name ?? id} costs ${inRoubles(now.value)} per hour, more than the ${inRoubles(before.value)} when the offer was last seen. To terminate it: gpucloud instances terminate ${typedName(name, id)}`,
+      `${name ?? id} costs ${inRoubles(now)} per hour, more than the ${inRoubles(before)} when the offer was last seen. To terminate it: gpucloud instances terminate ${typedName(name, id)}`,
     );
   }
 }
@@ -88,11 +88,9 @@ export function isOfSandbox({ known }: Pick<Chosen, 'known'>): boolean {
  * seen.
  */
 export function knownPrice({ known }: Chosen, now: number): string | undefined {
-  const price = money(known?.price_per_hour ?? '');
-  if (known === undefined || !price.ok) {
-    return undefined;
-  }
-  const hour = `${inRoubles(price.value)} per hour`;
+  const price = priceIn(known?.price_per_hour);
+  if (known === undefined || price === undefined) return undefined;
+  const hour = `${inRoubles(price)} per hour`;
   const at = Date.parse(known.price_at ?? '');
   if (isOfSandbox({ known })) {
     return `${hour} of sandbox play money`;

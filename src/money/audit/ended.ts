@@ -3,8 +3,8 @@ import { eachBounded } from '../../bounded.ts';
 import { type CliError, isOfOneReading } from '../../errors.ts';
 import type { Known, KnownInstance } from '../../journal/index.ts';
 import { instant } from '../../output/time.ts';
+import { priceIn } from '../../rules/money.ts';
 import { isTerminated, mayBill } from '../../rules/statuses.ts';
-import { priceOf } from '../burn.ts';
 import { type Check, resultsOf } from './check.ts';
 import { sumOf } from './instances.ts';
 
@@ -59,9 +59,7 @@ export function endedButCharged(ended: EndedReading): Check {
   if (first !== undefined) {
     return finding('An instance that was TERMINATED runs again, or was charged later.', {
       evidence: charged.map(({ known, why }) => `${known.name} (${known.id}) ${why}`),
-      perHour: sumOf(
-        charged.map(({ instance }) => priceOf({ price: instance.price_per_hour_snapshot })),
-      ),
+      perHour: sumOf(charged.map(({ instance }) => priceIn(instance.price_per_hour_snapshot))),
       command: `gpucloud instances get ${first.known.id}`,
     });
   }

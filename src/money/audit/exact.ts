@@ -3,10 +3,10 @@ import type { Context } from '../../context.ts';
 import { CliError, isOfOneReading } from '../../errors.ts';
 import { type Listed, readKnownInstances } from '../../instances/known-instances.ts';
 import type { Known } from '../../journal/index.ts';
-import { inRoubles, money } from '../../rules/money.ts';
+import { inRoubles, money, priceIn } from '../../rules/money.ts';
 import { instanceStatus } from '../../rules/statuses.ts';
 import type { AccountReading } from '../account.ts';
-import { instanceItem, priceOf } from '../burn.ts';
+import { instanceItem } from '../burn.ts';
 import { type Check, resultsOf } from './check.ts';
 import { lineOf, sumOf } from './instances.ts';
 
@@ -88,7 +88,7 @@ export function reservedBalance(exact: Exact, account: AccountReading, known: Kn
 
   const holding = exact.rows.filter((row) => holds(row) === 'yes');
   const maybe = exact.rows.filter((row) => holds(row) === 'maybe');
-  const cost = sumOf(holding.map((row) => priceOf(instanceItem(row))));
+  const cost = sumOf(holding.map((row) => priceIn(instanceItem(row).price)));
   if (cost === undefined) {
     return unknown('The price of a running instance is unknown.', {
       evidence: holding.map(lineOf),
@@ -113,7 +113,7 @@ export function reservedBalance(exact: Exact, account: AccountReading, known: Kn
     ...known.inFlight.map(({ name }) => `${name} is being created`),
     ...known.unknown.map(({ name }) => `the request for ${name} has an unknown outcome`),
   ];
-  const most = sumOf(maybe.map((row) => priceOf(instanceItem(row))));
+  const most = sumOf(maybe.map((row) => priceIn(instanceItem(row).price)));
   const isClear = most !== undefined && hidden.length === 0 && known.inFlight.length === 0;
   if (!isClear || more.lte(most)) {
     const message = `${facts} The purpose of the other ${inRoubles(more)} is unclear.`;

@@ -1,11 +1,11 @@
 import type { Listed } from '../../instances/known-instances.ts';
 import type { Known, KnownInstance } from '../../journal/index.ts';
 import { instant, spanText } from '../../output/time.ts';
-import { inRoubles, type Money, zero } from '../../rules/money.ts';
+import { inRoubles, type Money, priceIn, zero } from '../../rules/money.ts';
 import { typedName } from '../../rules/names.ts';
 import { instanceStatus, mayBill } from '../../rules/statuses.ts';
 import type { AccountReading } from '../account.ts';
-import { instanceItem, priceOf } from '../burn.ts';
+import { instanceItem } from '../burn.ts';
 import { type Check, resultsOf } from './check.ts';
 
 /** Possible costs per hour of requests with an unknown outcome, by their uid. */
@@ -16,7 +16,7 @@ export function openRequests(known: Known, requestPrices: RequestPrices): Check 
   const { ok, finding, unknown } = resultsOf('open_requests');
   if (known.unknown.length > 0) {
     const { length } = known.unknown;
-    const prices = known.unknown.map(({ uid }) => priceOf({ price: requestPrices.get(uid) }));
+    const prices = known.unknown.map(({ uid }) => priceIn(requestPrices.get(uid)));
     return finding(
       `${length === 1 ? '1 request has' : `${length} requests have`} an unknown outcome, and may be billing.`,
       {
@@ -69,7 +69,7 @@ export function rentedElsewhere({ drives, instances }: AccountReading, known: Kn
         evidence: living.map(
           ({ drive, row }) => `${lineOf(row)}, attached to the drive ${drive.name ?? drive.id}`,
         ),
-        perHour: sumOf(living.map(({ row }) => priceOf(instanceItem(row)))),
+        perHour: sumOf(living.map(({ row }) => priceIn(instanceItem(row).price))),
         command: `gpucloud instances get ${first.row.id}`,
       },
     );
@@ -109,7 +109,7 @@ export function runningLong({ instances, now }: AccountReading): Check {
     const overdue = long.some(({ isOverdue }) => isOverdue);
     return finding('An instance is past its deadline, or was rented over 24 h ago and has none.', {
       evidence: long.map(({ row, text }) => `${lineOf(row)}, ${text}`),
-      perHour: sumOf(long.map(({ row }) => priceOf(instanceItem(row)))),
+      perHour: sumOf(long.map(({ row }) => priceIn(instanceItem(row).price))),
       command: overdue
         ? 'gpucloud instances reap'
         : `gpucloud instances expire ${typedName(first.row.name, first.row.id ?? '')} --after 4h`,
@@ -141,7 +141,7 @@ function whyLong(row: Listed, now: number): { isOverdue: boolean; text: string }
 
 /** `trainer (ID), ACTIVE, 89.90 RUB per hour` */
 export function lineOf(row: Listed): string {
-  const price = priceOf(instanceItem(row));
+  const price = priceIn(instanceItem(row).price);
   const cost = price === undefined ? 'price unknown' : `${inRoubles(price)} per hour`;
   const title = row.id === null || row.name === row.id ? row.name : `${row.name} (${row.id})`;
   return `${title}, ${row.status}${row.unread === true ? ' when last seen' : ''}, ${cost}`;
