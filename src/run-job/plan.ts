@@ -24,6 +24,7 @@ import type { Fetch } from './copy/copy-out.ts';
 import { type FileList, listFiles } from './copy/files.ts';
 import { filesText, sizeText } from './phases.ts';
 import { findPrivateKey } from './private-key.ts';
+import { ensureTargets } from './targets.ts';
 
 /** Bytes: larger files are listed before the copy. */
 const LARGE = 100_000_000;
@@ -61,6 +62,7 @@ export async function planJob(
   if (command.length === 0) {
     throw usageError('COMMAND is missing: put it after --, as in -- python train.py');
   }
+  await ensureTargets(input.fetch);
   const files = sync === undefined ? undefined : await listFiles(resolve(sync), exclude);
   if (!dryRun && (await isSandbox(context))) {
     throw new CliError('wrongState', 'Sandbox instances have no SSH. Nothing was rented.', {

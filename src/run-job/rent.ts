@@ -1,4 +1,3 @@
-import { resolve } from 'node:path';
 import type { Context } from '../context.ts';
 import { CliError, unforeseen, usageError } from '../errors.ts';
 import { readEnforcement } from '../instances/deadlines/armed.ts';
@@ -11,6 +10,7 @@ import { runFailed } from './end-job.ts';
 import type { JobPlan } from './plan.ts';
 import type { JobRecord } from './record.ts';
 import type { JobEnd } from './report.ts';
+import { absolute } from './targets.ts';
 import { terminate } from './terminate.ts';
 
 export interface Rented {
@@ -41,7 +41,7 @@ export async function rentFor(plan: JobPlan, context: Context): Promise<Rented> 
     command: plan.command,
     sync: plan.files?.folder ?? null,
     exclude: plan.exclude,
-    fetch: plan.fetch.map(({ remote, local }) => ({ remote, local: resolve(local) })),
+    fetch: plan.fetch.map(({ remote, local }) => ({ remote, local: absolute(local) })),
     keep_on_failure: plan.keepOnFailure ?? null,
     identity: how.identity ?? null,
     user: how.user ?? null,

@@ -73,6 +73,7 @@ export const run = action({
     const signIn = { identity, user, sshOption, sshArg, waitTimeout, pollInterval };
     const how = await howToReach({ ...signIn, wait: true }, context);
     const report = given.report && resolve(given.report);
+    if (report !== undefined) await (await import('../../run-job/targets.ts')).ensureReport(report);
     const { attachJob, runJob } = await import('../../run-job/index.ts');
     if (attach !== undefined) {
       if (command.length > 0)

@@ -1,0 +1,56 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { createWorld, type World } from '../support/run-cli.ts';
+import { no } from '../support/service.ts';
+
+let world: World;
+let folder: string;
+
+beforeEach(async () => {
+  world = await createWorld({ handler: () => no(500, 'unexpected') });
+  folder = join(world.home, 'here');
+  await mkdir(join(folder, 'folder'), { recursive: true });
+  await writeFile(join(folder, 'file'), 'x');
+});
+afterEach(() => world.close());
+
+const REQUEST = ['--offer', 'a-1', '--image', 'b-1', '--ssh-key', 'laptop'];
+
+/** A run that ends before its first request. */
+async function refused(...more: string[]): Promise<string> {
+  const words = ['run', ...REQUEST, '--terminate-after', '1h', ...more, '--', 'true'];
+  const { code, stderr, requests } = await world.cli(words);
+  expect({ code, requests: requests.length }, stderr).toEqual({ code: 2, requests: 0 });
+  return stderr;
+}
+
+describe('gpucloud run before renting', () => {
+  test('refuses a report that could not be written', async () => {
+    const missing = join(folder, 'missing', 'report.json');
+    expect(await refused('--report', missing)).toContain(`"${missing}" can't be written (ENOENT)`);
+    expect(await refused('--report', folder)).toContain('is a folder');
+    expect(await refused('--report', join(folder, 'file', 'a'))).toContain('(ENOTDIR)');
+  });
+
+  test('refuses a fetch into a place that can not become a folder', async () => {
+    const stderr = await refused('--fetch', `out:${join(folder, 'file', 'a', 'b')}`);
+    expect(stderr).toMatch(/--fetch "out": ".*" can't be written \(ENOTDIR\)/);
+  });
+
+  test.each([
+    ['one file', 'a/x:out', 'b:out'],
+    ['one name in the current folder', 'a/x', 'b/x'],
+    ['one name in a folder', 'a/x:folder', 'b/x:folder/'],
+  ])('refuses two fetches to %s', async (_, one, other) => {
+    const local = (text: string) => text.replace(':', `:${folder}/`);
+    const stderr = await refused('--fetch', local(one), '--fetch', local(other));
+    expect(stderr).toMatch(/would both be written to ".*(out|x)"/);
+  });
+
+  test('takes two fetches to different files of a folder that is still missing', async () => {
+    const into = join(folder, 'new', 'results/');
+    const words = ['--fetch', `a:${into}`, '--fetch', `b:${into}`, '--sync', join(folder, 'none')];
+    expect(await refused(...words)).toContain('--sync: the folder');
+  });
+});
