@@ -1,5 +1,5 @@
-import { constants } from 'node:fs';
-import { access, stat } from 'node:fs/promises';
+import { constants, statSync } from 'node:fs';
+import { access, stat, truncate } from 'node:fs/promises';
 import { basename, dirname, join, resolve, sep } from 'node:path';
 import { usageError } from '../errors.ts';
 import { errorCode, faultOf } from '../files/error-code.ts';
@@ -20,12 +20,21 @@ export async function ensureTargets(fetch: readonly Fetch[]): Promise<void> {
   }
 }
 
-/** Checks that the file of `--report` can be written. Throws a usage error. */
-export async function ensureReport(path: string): Promise<void> {
+/**
+ * Checks that the file of `--report` can be written, and empties an older one: a script would take it
+ * for the report of this run. Throws a usage error.
+ */
+export async function ensureReport(
+  path: string,
+  { dryRun }: { readonly dryRun: boolean },
+): Promise<void> {
   const what = `--report "${path}"`;
   if (await isFolder(path)) throw usageError(`${what} is a folder`);
   try {
-    await accessFolder(dirname(path));
+    const found = statSync(path, { throwIfNoEntry: false });
+    if (found === undefined) await accessFolder(dirname(path));
+    // A pipe or device, such as /dev/stderr, has nothing to empty.
+    else if (found.isFile() && !dryRun) await truncate(path);
   } catch (error) {
     throw usageError(`${what} can't be written (${faultOf(error)})`);
   }

@@ -1,4 +1,4 @@
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createWorld, type World } from '../support/run-cli.ts';
@@ -31,6 +31,16 @@ describe('gpucloud run before renting', () => {
     expect(await refused('--report', missing)).toContain(`"${missing}" can't be written (ENOENT)`);
     expect(await refused('--report', folder)).toContain('is a folder');
     expect(await refused('--report', join(folder, 'file', 'a'))).toContain('(ENOTDIR)');
+    expect(await refused('--report', '-')).toContain('stdout is that of COMMAND');
+  });
+
+  test('empties the report of an earlier run, but not for a plan', async () => {
+    const report = join(folder, 'file');
+    const words = ['--report', report, '--sync', join(folder, 'none')];
+    await refused(...words, '--dry-run');
+    expect(await readFile(report, 'utf8')).toBe('x');
+    await refused(...words);
+    expect(await readFile(report, 'utf8')).toBe('');
   });
 
   test('refuses a fetch into a place that can not become a folder', async () => {

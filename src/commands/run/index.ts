@@ -61,7 +61,7 @@ export const run = action({
         'if the job fails, keep the instance for this time',
         ruled('--keep-on-failure', positiveDuration),
       )
-      .option('--report <file>', 'write the outcome to a JSON file')
+      .option('--report <file>', 'write the outcome to a JSON file', reportFile)
       .option('--detach', 'return once the command has started')
       .option('--attach <instance>', 'resume a job: follow, copy back and terminate')
       .option('--dry-run', 'print the plan without renting')
@@ -73,7 +73,10 @@ export const run = action({
     const signIn = { identity, user, sshOption, sshArg, waitTimeout, pollInterval };
     const how = await howToReach({ ...signIn, wait: true }, context);
     const report = given.report && resolve(given.report);
-    if (report !== undefined) await (await import('../../run-job/targets.ts')).ensureReport(report);
+    if (report !== undefined) {
+      const { ensureReport } = await import('../../run-job/targets.ts');
+      await ensureReport(report, { dryRun });
+    }
     const { attachJob, runJob } = await import('../../run-job/index.ts');
     if (attach !== undefined) {
       if (command.length > 0)
@@ -97,3 +100,8 @@ export const run = action({
     await runJob(plan, report, context);
   },
 });
+
+function reportFile(given: string): string {
+  if (given !== '-') return given;
+  throw usageError('--report needs a file: stdout is that of COMMAND; --json reports to stderr');
+}
