@@ -97,7 +97,8 @@ export async function readKnownInstances(
   );
   for (const [id, instance] of archived) ids.set(id, instance);
   const attached = await read(fresh);
-  for (const id of fresh.filter((one) => !archived.has(one))) {
+  for (const { id, instance } of attached) {
+    if (instance === undefined || archived.has(instance.id)) continue;
     context.err.note(`Found an instance through its drive and added it to the list: ${id}.`);
   }
   // A drive may still name a terminated instance. Only a read shows whether it really is terminated.

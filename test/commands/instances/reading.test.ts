@@ -241,6 +241,18 @@ describe('instances list', () => {
     ]);
   });
 
+  test("does not claim to have added a drive's instance that can't be read", async () => {
+    world = await createWorld({
+      handler: ({ path }) =>
+        path === '/storage/drives'
+          ? ok([{ id: 'd1', current_instance_id: ID }])
+          : { status: 404, body: '' },
+    });
+    const { stdout, stderr } = await world.cli(['instances', 'list']);
+    expect(stdout).toContain('GONE');
+    expect(stderr).not.toContain('added it to the list');
+  });
+
   test("shows the last known state of an instance that can't be read, with a note", async () => {
     let broken = false;
     world = await createWorld({
