@@ -67,8 +67,7 @@ export async function knownHere(context: Context): Promise<readonly KnownInstanc
 
 /**
  * Reports what a start reserves ("funds for the next hour reserved at once", API document: start).
- * Only STOPPED instances count. One that can't be read counts with its last known price, since
- * prices are fixed at creation.
+ * Only STOPPED instances count, and those that can't be read.
  */
 export async function reservationNote(targets: readonly Target[], context: Context): Promise<void> {
   const read = await readAll(targets, context);
@@ -77,12 +76,9 @@ export async function reservationNote(targets: readonly Target[], context: Conte
     .filter(({ instance }) => (instance?.status ?? 'STOPPED') === 'STOPPED');
   const [first] = started;
   if (first === undefined) return;
-  const isRead = started.every(({ instance }) => instance?.price_per_hour_snapshot != null);
-  const known = isRead ? [] : await knownHere(context);
-  const prices = started.flatMap(({ target: { id }, instance }) => {
-    const last = known.find((instance) => instance.id === id)?.last;
-    return priceIn(instance?.price_per_hour_snapshot ?? last?.price_per_hour) ?? [];
-  });
+  const prices = started.flatMap(
+    ({ instance }) => priceIn(instance?.price_per_hour_snapshot) ?? [],
+  );
   const sum = inRoubles(prices.reduce((total, price) => total.plus(price), zero()));
   const unpriced = started.length - prices.length;
   const amount =

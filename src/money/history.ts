@@ -7,8 +7,8 @@ import { CliError } from '../errors.ts';
 const PAGE = 100;
 
 /**
- * New transactions push older ones onto the next page during a walk. So the walk remembers the IDs
- * of the last two pages, and at least this many. More would grow the heap on a long history.
+ * New transactions push older ones onto the next page during a walk. So the walk remembers this many
+ * of the last IDs, and two pages. More would grow the heap on a long history.
  */
 const REMEMBERED = 1000;
 
@@ -25,15 +25,14 @@ export async function* wholeHistory(
   { err }: Pick<Context, 'err'>,
 ): AsyncGenerator<readonly Transaction[]> {
   const limit = query.limit ?? PAGE;
-  let seen: SeenSet | undefined;
+  /** The IDs of the last pages. */
+  const recent: ReadonlySet<string>[] = [];
   let repeated = 0;
   let total = 0;
   let given = 0;
   const read = (page: number) => api.billing.transactions({ ...query, page, limit });
   for await (const { number, page, isLast } of pagesOf(read, { ahead: true })) {
     const { data, meta } = page;
-    seen ??= createSeenSet(Math.max(REMEMBERED, 2 * limit, 2 * data.length));
-    const { add } = seen;
     if (meta.total < total) {
       err.warn(
         'incomplete',
@@ -41,7 +40,9 @@ export async function* wholeHistory(
       );
     }
     total = meta.total;
-    const fresh = data.filter(({ id }) => add(id));
+    const fresh = data.filter(({ id }) => !recent.some((ids) => ids.has(id)));
+    recent.push(new Set(data.map(({ id }) => id)));
+    if (recent.length > 2 && recent.length * data.length > REMEMBERED) recent.shift();
     repeated = fresh.length > 0 ? 0 : repeated + 1;
     given += fresh.length;
     yield fresh;
@@ -59,27 +60,4 @@ export async function* wholeHistory(
       );
     }
   }
-}
-
-/** Remembers the last texts: at least `least` of them, at most twice as many. */
-interface SeenSet {
-  /** Adds a text; returns whether it was new. */
-  add(text: string): boolean;
-}
-
-/** Two generations: removing the oldest one by one from a large set takes quadratic time. */
-export function createSeenSet(least: number): SeenSet {
-  let young = new Set<string>();
-  let old = new Set<string>();
-  return {
-    add(text) {
-      if (young.has(text) || old.has(text)) return false;
-      young.add(text);
-      if (young.size >= least) {
-        old = young;
-        young = new Set();
-      }
-      return true;
-    },
-  };
 }

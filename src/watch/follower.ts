@@ -1,13 +1,6 @@
 import type { Clock } from '../clock.ts';
 import type { Cursor } from './cursor.ts';
-import {
-  type Bounds,
-  type DatedEvent,
-  type LogEvent,
-  type ReadPage,
-  type Walk,
-  walkLog,
-} from './log-walk.ts';
+import { type DatedEvent, type LogEvent, type ReadPage, type Walk, walkLog } from './log-walk.ts';
 
 /** Milliseconds between two deep walks of a log whose length reveals no late event. */
 const SWEEP_EVERY = 60_000;
@@ -18,7 +11,6 @@ interface FollowerOptions<E extends LogEvent> {
   readonly clock: Pick<Clock, 'now'>;
   /** Events before this are not new at the first walk of a log; see {@link WalkOptions}. */
   readonly since?: () => number;
-  readonly bounds?: Partial<Bounds>;
 }
 
 /** Number of events that reached the log late, at or before the horizon; which ones is unknown. */
@@ -48,7 +40,6 @@ export function createFollower<E extends LogEvent>({
   cursor,
   clock,
   since,
-  bounds,
 }: FollowerOptions<E>): Follower<E> {
   let started = false;
   let swept = Number.NEGATIVE_INFINITY;
@@ -66,7 +57,6 @@ export function createFollower<E extends LogEvent>({
         depth,
         now: () => clock.now(),
         ...(since === undefined ? {} : { since }),
-        ...(bounds === undefined ? {} : { bounds }),
       },
     );
   }

@@ -35,13 +35,6 @@ export interface WalkOptions {
   readonly depth: number;
   /** In milliseconds since 1970, for events without a time. */
   now(): number;
-  readonly bounds?: Partial<Bounds>;
-}
-
-export interface Bounds {
-  /** Limit of news per walk: they wait in memory until the walk reaches known events. */
-  readonly news: number;
-  readonly pages: number;
 }
 
 export interface Walk<E extends LogEvent> {
@@ -65,7 +58,9 @@ export interface Walk<E extends LogEvent> {
 /** Consecutive known events that mark the end of the news. */
 const SETTLED = 10;
 
-const BOUNDS: Bounds = { news: 20_000, pages: 5_000 };
+/** Limit of news per walk: they wait in memory until the walk reaches known events. */
+const MOST_NEWS = 20_000;
+const MOST_PAGES = 5_000;
 
 /**
  * Maximum number of restarts per reason. Without a limit, the walk of a log that keeps losing its
@@ -123,7 +118,6 @@ async function walkOnce<E extends LogEvent>(
   options: WalkOptions,
   slipsLeft: Record<Slip, number>,
 ): Promise<Walk<E> | undefined> {
-  const bounds = { ...BOUNDS, ...options.bounds };
   const seen = new Set<string>();
   const news: DatedEvent<E>[] = [];
   const older: Dated[] = [];
@@ -181,7 +175,7 @@ async function walkOnce<E extends LogEvent>(
     const isDeep = known >= options.depth || past >= SETTLED;
     if (settled >= SETTLED && isDeep) return done('joined');
     if (isLast) break;
-    if (news.length >= bounds.news || number >= bounds.pages) return done('bound');
+    if (news.length >= MOST_NEWS || number >= MOST_PAGES) return done('bound');
   }
   return done('log');
 }

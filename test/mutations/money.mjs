@@ -131,7 +131,11 @@ export const money = [
     file: 'money/history.ts',
     tests: `${BOOKS} commands/billing/transactions`,
     changes: [
-      ['a transaction on two pages counts twice', 'data.filter(({ id }) => add(id))', 'data'],
+      [
+        'a transaction on two pages counts twice',
+        'data.filter(({ id }) => !recent.some((ids) => ids.has(id)))',
+        'data',
+      ],
       [
         'a service that does not page is read for ever',
         'if (repeated === STUCK) {',

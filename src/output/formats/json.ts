@@ -1,9 +1,7 @@
 import type { Forms } from '../forms.ts';
-import { eachRow, type Rows } from '../rows.ts';
 import { escapeUnseen } from '../sanitise.ts';
-import type { Sink } from '../sink.ts';
-import { type Coming, createBatch, type Writer } from './batch.ts';
-import { writeLines } from './lines.ts';
+import type { Writer } from './batch.ts';
+import { writeDocument, writeLines } from './lines.ts';
 
 export function jsonText(value: unknown): string {
   return `${encode(value, 2)}\n`;
@@ -20,7 +18,16 @@ function encode(value: unknown, indent: number): string {
 export function jsonWriter<T>({ data }: Forms<T>): Writer<T> {
   return {
     item: (value) => jsonText(data(value)),
-    list: (rows, sink, coming) => writeArray(rows, data, sink, coming),
+    // If the source fails, the array stays open, so no reader takes a part for the whole.
+    list: (rows, sink, coming) =>
+      writeDocument(
+        rows,
+        // Indented as an element of the array.
+        (row, isFirst) => (isFirst ? '[\n' : ',\n') + encode([data(row)], 2).slice(2, -2),
+        (isEmpty) => (isEmpty ? '[]\n' : '\n]\n'),
+        sink,
+        coming,
+      ),
   };
 }
 
@@ -29,27 +36,4 @@ export function jsonLinesWriter<T>({ data }: Forms<T>): Writer<T> {
     item: (value) => jsonLine(data(value)),
     list: (rows, sink, coming) => writeLines(rows, (row) => jsonLine(data(row)), sink, { coming }),
   };
-}
-
-/**
- * One array, its elements written as they come. If the source fails, the array stays open, so no
- * reader takes a part for the whole.
- */
-async function writeArray<T>(
-  rows: Rows<T>,
-  data: (row: T) => unknown,
-  sink: Sink,
-  { live, onFlush }: Coming,
-): Promise<void> {
-  const batch = createBatch(sink, live);
-  onFlush?.(() => batch.finish());
-  let before = '[\n';
-  await eachRow(rows, sink, (row) => {
-    // Indented as an element of the array.
-    const text = before + encode([data(row)], 2).slice(2, -2);
-    before = ',\n';
-    return batch.add(text);
-  });
-  await batch.add(before === '[\n' ? '[]\n' : '\n]\n');
-  await batch.finish();
 }

@@ -26,3 +26,23 @@ export async function writeLines<T>(
     await batch.finish();
   }
 }
+
+/** Writes one document that holds all rows, its elements as they come. */
+export async function writeDocument<T>(
+  rows: Rows<T>,
+  text: (row: T, isFirst: boolean) => string,
+  end: (isEmpty: boolean) => string,
+  sink: Sink,
+  { live, onFlush }: Coming,
+): Promise<void> {
+  const batch = createBatch(sink, live);
+  onFlush?.(() => batch.finish());
+  let isEmpty = true;
+  await eachRow(rows, sink, (row) => {
+    const isFirst = isEmpty;
+    isEmpty = false;
+    return batch.add(text(row, isFirst));
+  });
+  await batch.add(end(isEmpty));
+  await batch.finish();
+}

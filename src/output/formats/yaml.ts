@@ -1,8 +1,8 @@
 import { unseen } from '../../rules/clean.ts';
 import type { Forms } from '../forms.ts';
-import { eachRow } from '../rows.ts';
 import { hasUnseen, wholeCharacters } from '../sanitise.ts';
-import { createBatch, type Writer } from './batch.ts';
+import type { Writer } from './batch.ts';
+import { writeDocument } from './lines.ts';
 
 /** Loads the writer of a value as YAML that readers of YAML 1.1 and 1.2 parse alike. */
 export async function loadYaml(): Promise<(value: unknown) => string> {
@@ -26,17 +26,14 @@ export async function loadYamlWriter(): Promise<<T>(forms: Forms<T>) => Writer<T
   const yaml = await loadYaml();
   return ({ data }) => ({
     item: (value) => yaml(data(value)),
-    async list(rows, sink, { live, onFlush }) {
-      const batch = createBatch(sink, live);
-      onFlush?.(() => batch.finish());
-      let isEmpty = true;
-      await eachRow(rows, sink, (row) => {
-        isEmpty = false;
-        return batch.add(yaml([data(row)]));
-      });
-      if (isEmpty) await batch.add('[]\n');
-      await batch.finish();
-    },
+    list: (rows, sink, coming) =>
+      writeDocument(
+        rows,
+        (row) => yaml([data(row)]),
+        (isEmpty) => (isEmpty ? '[]\n' : ''),
+        sink,
+        coming,
+      ),
   });
 }
 
