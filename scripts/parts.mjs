@@ -3,21 +3,21 @@
 // imports others by number:
 //
 //   //HASH
-// [[AT,LENGTH,FIRST],...]                     the start of each part, and its first chunk
-//   [function(require,define,load){...},...]    the chunks of part 0
+// [[AT,LENGTH,FIRST],...]                the start of each part, and its first chunk
+//   [function(require,define){...},...]    the chunks of part 0
 //   ...
 //
-// Chunk 0 exports an object per chunk whose getters load the chunk. Other chunks import that object,
-// so a chunk runs when one of its names is first used, and not when it is imported: a group imports
-// everything that its verbs may need. In src/ no import has an effect.
+// Chunk 0 exports the names that each chunk exports. By them, a chunk runs when one of its names is
+// first used, and not when it is imported: a group imports everything that its verbs may need. In src/
+// no import has an effect.
 import { createHash } from 'node:crypto';
 import { build } from 'esbuild';
 import { BUNDLE } from './bundle.mjs';
 
 /** The size from which a chunk loaded by `import()` gets its own part. */
 const LEAST_BYTES = 8000;
-/** The commands of a group. Its part holds what no other group needs. */
-const GROUP = /^src\/commands\/[a-z-]+(?:\/index)?\.ts$/;
+/** The commands of a group, or the sandbox. Its part holds what no other group needs. */
+const GROUP = /^src\/(?:commands\/[a-z-]+(?:\/index)?|sandbox\/index)\.ts$/;
 
 /** `functions` has the text of each chunk, and `names` its exports, by number. */
 export async function buildParts() {
@@ -44,7 +44,7 @@ export async function buildParts() {
   const chunks = parts.flat();
   const numbers = new Map(chunks.map(({ path }, number) => [nameOf(path), number]));
   const functions = await Promise.all(chunks.slice(1).map((chunk) => functionOf(chunk, numbers)));
-  const texts = [facades(chunks), ...functions];
+  const texts = [exportedNames(chunks), ...functions];
   return {
     text: assembled(parts, texts),
     functions: texts,
@@ -74,7 +74,8 @@ function arranged(chunks) {
   const isLarge = ({ entryPoint, bytes }) => entryPoint !== undefined && bytes >= LEAST_BYTES;
   const small = others.filter((chunk) => !isLarge(chunk));
   const heads = small.filter(({ entryPoint }) => GROUP.test(entryPoint ?? ''));
-  const groups = heads.map((head) => reached(head, (_import, next) => small.includes(next)));
+  const isInside = (next) => small.includes(next) && !heads.includes(next);
+  const groups = heads.map((head) => reached(head, (_import, next) => isInside(next)));
   // Chunks reached without any group are for every command.
   const shared = reached(main, (_import, next) => !heads.includes(next));
   const groupOf = (chunk) => {
@@ -121,7 +122,7 @@ async function functionOf({ path, source, exports }, numbers) {
     // `import.meta` is empty in CommonJS, which its users survive.
     logOverride: { 'empty-import-meta': 'silent' },
   });
-  return `function(require,define,load){"use strict";${asAscii(outputFiles[0]?.text ?? '')}}`;
+  return `function(require,define){"use strict";${asAscii(outputFiles[0]?.text ?? '')}}`;
 }
 
 const EXPORTS = /\bexport\{([^{}]*)\};\s*$/;
@@ -145,12 +146,9 @@ export function withoutExports(source) {
 }
 
 /** Chunk 0. */
-function facades(chunks) {
-  const list = chunks.map((chunk, number) => {
-    const getters = chunk.exports.map((name) => `get ${name}(){return load(${number}).${name}}`);
-    return `()=>({__esModule:true,${getters.join(',')}})`;
-  });
-  return `function(require,define,load){"use strict";define([${list.join(',\n')}])}`;
+function exportedNames(chunks) {
+  const names = chunks.map((chunk) => chunk.exports);
+  return `function(require,define){define(${JSON.stringify(names)})}`;
 }
 
 /** esbuild escapes non-ASCII characters in strings, but not in regular expressions. */

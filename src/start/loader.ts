@@ -2,16 +2,11 @@
  * A chunk of the program, as scripts/parts.mjs writes it. `require` takes another chunk's number or
  * the name of a Node module. `define` receives the chunk's exports before the rest of it runs.
  */
-export type Chunk = (require: Require, define: (exports: object) => void, load: Load) => void;
-/** The exports of a chunk, which runs at its first use. */
-type Load = (id: number) => unknown;
+export type Chunk = (require: Require, define: (exports: object) => void) => void;
 type Require = (id: string) => unknown;
 
-/**
- * The exports of chunk 0: for each chunk an object with its names, each a getter that loads the
- * chunk. Chunks import this, so that a chunk runs when one of its names is first used.
- */
-type Facades = readonly (() => object)[];
+/** The exports of chunk 0: the names that each chunk exports. */
+type Names = readonly (readonly string[])[];
 
 /** Modules that take a millisecond or more to load, and that few commands need. */
 const SLOW_MODULES = new Set([
@@ -44,27 +39,37 @@ export function runChunks(chunkAt: (id: number) => Chunk, node: Require): void {
   const exported: (object | undefined)[] = [];
   const imported = new Map<string, unknown>();
 
-  function load(id: number): unknown {
+  function load(id: number): object | undefined {
     return exported[id] ?? run(id);
   }
 
-  function run(id: number): unknown {
+  function run(id: number): object | undefined {
     const define = (exports: object) => {
       exported[id] = exports;
     };
-    chunkAt(id)(requireOnce, define, load);
+    chunkAt(id)(requireOnce, define);
     return exported[id];
   }
 
   function requireOnce(id: string): unknown {
     const known = imported.get(id);
     if (known !== undefined) return known;
-    const module = isChunk(id) ? facades[Number(id)]?.() : nodeModule(id, node);
+    const module = isChunk(id) ? facadeOf(Number(id)) : nodeModule(id, node);
     imported.set(id, module);
     return module;
   }
 
-  const facades = load(0) as Facades;
+  /** Stands for a chunk until one of its names is used. */
+  function facadeOf(id: number): object {
+    const facade = { __esModule: true };
+    for (const name of names[id] ?? []) {
+      const get = () => Reflect.get(load(id) ?? {}, name);
+      Object.defineProperty(facade, name, { get, enumerable: true });
+    }
+    return facade;
+  }
+
+  const names = load(0) as Names;
   load(1);
 }
 

@@ -28,10 +28,10 @@ test('runs every chunk, with the names that others import from it', BUILDING, as
     const missing: string[] = [];
     let ran = 0;
     // Takes the place of the program.
-    const all: Chunk = (_require, _define, load) => {
+    const all: Chunk = (require) => {
       for (const [id, own] of names.entries()) {
         if (id < 2) continue;
-        const exports = load(id) as Record<string, unknown>;
+        const exports = require(String(id)) as Record<string, unknown>;
         ran += 1;
         for (const name of own) if (exports[name] === undefined) missing.push(`${name} of ${id}`);
       }
@@ -63,16 +63,7 @@ function runFake(
   chunks: readonly Chunk[],
   node = (_id: string) => ({}),
 ) {
-  const facades = names.map((own, id) => () => {
-    const facade = {};
-    for (const name of own) Object.defineProperty(facade, name, { get: () => loaded(id)[name] });
-    return facade;
-  });
-  let loaded: (id: number) => Record<string, unknown>;
-  const first: Chunk = (_require, define, load) => {
-    loaded = load as typeof loaded;
-    define(facades);
-  };
+  const first: Chunk = (_require, define) => define(names);
   runChunks((id) => [first, ...chunks][id] as Chunk, node);
 }
 
@@ -154,9 +145,9 @@ test('leaves the streams of the process alone when a chunk imports it', () => {
     expect([module.default, module.cwd(), opened]).toEqual([whole, '/here', 0]);
     expect([module.stdin, opened]).toEqual(['stdin', 1]);
   };
-  const facades: Chunk = (_require, define) => define([]);
+  const names: Chunk = (_require, define) => define([]);
   runChunks(
-    (id) => (id === 0 ? facades : main),
+    (id) => (id === 0 ? names : main),
     () => whole,
   );
 });

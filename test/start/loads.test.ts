@@ -116,11 +116,11 @@ test('compiles nothing of the bundle for --version', async () => {
 });
 
 /** The first part of the bundle. */
-const FIRST_BYTES = 165_000;
+const FIRST_BYTES = 140_000;
 /** The first part and that of a group. */
-const HELP_BYTES = 300_000;
+const HELP_BYTES = 250_000;
 /** The most that a command with a request compiles. */
-const REQUEST_BYTES = 800_000;
+const REQUEST_BYTES = 725_000;
 
 test('compiles the first part for --help, and opens no stream', async () => {
   const { bytes, texts, modules, opened } = await loaded('--help');
