@@ -4,7 +4,7 @@ import { setMaxListeners } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
-import { createVitest } from 'vitest/node';
+import { BaseSequencer, createVitest } from 'vitest/node';
 import { MUTATIONS, mutated, sourceOf } from '../test/mutations/index.mjs';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
@@ -12,6 +12,15 @@ const PAGE = fileURLToPath(new URL('../docs/internals/mutations.md', import.meta
 
 /** A mutation may create an endless loop, which no test can end. */
 const PATIENCE_MS = 300_000;
+/** An endless loop may also fill the memory; the sooner it is full, the sooner the tests fail. */
+const HEAP_MIB = 1024;
+
+/** Runs the tests in the order of the list, which names first what fails soonest. */
+class AsListed extends BaseSequencer {
+  async sort(files) {
+    return files;
+  }
+}
 
 // Vitest adds listeners in each run.
 setMaxListeners(0);
@@ -42,6 +51,8 @@ async function openTests() {
       env: { NO_COLOR: '1' },
       isolate: false,
       maxWorkers: 1,
+      execArgv: [`--max-old-space-size=${HEAP_MIB}`],
+      sequence: { sequencer: AsListed },
       bail: 1,
       testTimeout: 20_000,
       hookTimeout: 20_000,

@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, rm, utimes, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
@@ -37,10 +37,28 @@ test('takes over the lock of a dead process', async () => {
 
 test('waits for a lock that is refreshed, past the age of an abandoned one', async () => {
   const file = join(folder, 'state.json');
-  const held = withLock(file, () => new Promise<void>((resolve) => setTimeout(resolve, 11_000)));
-  await new Promise((resolve) => setTimeout(resolve, 50));
-  expect(await withLock(file, async () => 'done')).toBe('done');
-  await held;
+  const refreshed = async () => (await stat(`${file}.lock`)).mtimeMs;
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] });
+  try {
+    const order: string[] = [];
+    let release = () => {};
+    const held = withLock(file, () => new Promise<void>((resolve) => (release = resolve)));
+    await vi.waitFor(refreshed);
+    const second = withLock(file, async () => order.push('second'));
+    for (let seconds = 0; seconds <= 10; seconds += 2) {
+      const before = await refreshed();
+      vi.advanceTimersByTime(2_000);
+      await vi.waitFor(async () => expect(await refreshed()).toBeGreaterThan(before));
+    }
+    order.push('first');
+    release();
+    await held;
+    await vi.waitUntil(() => order.length === 2);
+    await second;
+    expect(order).toEqual(['first', 'second']);
+  } finally {
+    vi.useRealTimers();
+  }
 });
 
 test("fails at once if the lock can't be created", async () => {

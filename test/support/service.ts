@@ -12,6 +12,11 @@ export interface RecordedRequest {
   readonly body: unknown;
 }
 
+/** Returns the requests as lines: `GET /users/me`. */
+export function sent(requests: readonly RecordedRequest[]): string[] {
+  return requests.map(({ method, path }) => `${method} ${path}`);
+}
+
 export interface Answer {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;

@@ -8,14 +8,9 @@ import {
   TEST_KEY,
   type World,
 } from '../../support/run-cli.ts';
-import type { Answer, RecordedRequest } from '../../support/service.ts';
-import { ok } from '../../support/service.ts';
+import { type Answer, ok, sent } from '../../support/service.ts';
 
 const SECRET = 'svc_sk_live_abcdef0123456789';
-
-function sent(requests: readonly RecordedRequest[]): string[] {
-  return requests.map(({ method, path }) => `${method} ${path}`);
-}
 
 /** A service that lists and creates keys; the test sets the response to a create. */
 async function keyWorld(answer?: Answer | 'hangUp', env = {}): Promise<World> {

@@ -10,12 +10,7 @@ import {
   TEST_KEY,
   type World,
 } from '../../support/run-cli.ts';
-import type { Answer, Handler, RecordedRequest } from '../../support/service.ts';
-import { envelope } from '../../support/service.ts';
-
-function sent(requests: readonly RecordedRequest[]): string[] {
-  return requests.map(({ method, path }) => `${method} ${path}`);
-}
+import { type Answer, envelope, type Handler, sent } from '../../support/service.ts';
 
 describe('in the sandbox', () => {
   let world: SandboxWorld;

@@ -5,8 +5,7 @@ import {
   type SandboxWorld,
   type World,
 } from '../../support/run-cli.ts';
-import type { Answer } from '../../support/service.ts';
-import { ok } from '../../support/service.ts';
+import { type Answer, ok, sent } from '../../support/service.ts';
 
 const worlds: World[] = [];
 
@@ -32,7 +31,7 @@ describe('billing balance', () => {
     const { code, stdout, stderr, requests } = await world.cli(['billing', 'balance']);
     expect({ code, stdout }).toEqual({ code: 0, stdout: 'Wallet balance:  10500.00\n' });
     expect(stderr).toBe('');
-    expect(requests.map(({ method, path }) => `${method} ${path}`)).toEqual(['GET /users/me']);
+    expect(sent(requests)).toEqual(['GET /users/me']);
   });
 
   it('passes the profile on as JSON', async () => {

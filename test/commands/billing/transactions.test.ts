@@ -1,7 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { createSandboxWorld, createWorld, type World } from '../../support/run-cli.ts';
-import type { Answer, RecordedRequest } from '../../support/service.ts';
-import { ok } from '../../support/service.ts';
+import { type Answer, ok, sent } from '../../support/service.ts';
 import { stderrLines } from '../../support/stderr-lines.ts';
 
 const worlds: World[] = [];
@@ -69,10 +68,6 @@ async function worldOf(ledger: Ledger): Promise<World> {
   return world;
 }
 
-function paths(requests: readonly RecordedRequest[]): string[] {
-  return requests.map(({ method, path }) => `${method} ${path}`);
-}
-
 const list = (...more: string[]) => ['billing', 'transactions', ...more];
 
 describe('billing transactions, a page', () => {
@@ -103,7 +98,7 @@ describe('billing transactions, a page', () => {
         '',
       ].join('\n'),
     );
-    expect(paths(requests)).toEqual(['GET /billing/transactions?limit=3']);
+    expect(sent(requests)).toEqual(['GET /billing/transactions?limit=3']);
   });
 
   it('requests the page that is named', async () => {
@@ -111,7 +106,7 @@ describe('billing transactions, a page', () => {
     const { stdout, stderr, requests } = await world.cli(list('--page', '3', '-q'));
     expect(stdout).toBe('t-41\nt-42\nt-43\nt-44\nt-45\n');
     expect(stderr).toBe('');
-    expect(paths(requests)).toEqual(['GET /billing/transactions?page=3']);
+    expect(sent(requests)).toEqual(['GET /billing/transactions?page=3']);
   });
 
   it.each([['--json'], ['-o', 'jsonl'], ['--query', 'length(@)'], ['--json', '--limit', '20']])(
@@ -188,7 +183,7 @@ describe('billing transactions, a page', () => {
       list('--type', 'Deposit,usage-charge', '--type', 'DEPOSIT', '-q'),
     );
     expect(stdout).toBe('t-1\nt-2\n');
-    expect(paths(requests)).toEqual(['GET /billing/transactions?type=DEPOSIT,USAGE_CHARGE']);
+    expect(sent(requests)).toEqual(['GET /billing/transactions?type=DEPOSIT,USAGE_CHARGE']);
   });
 
   it('sends undocumented types and prints a note', async () => {
@@ -196,7 +191,7 @@ describe('billing transactions, a page', () => {
     const { code, stdout, stderr, requests } = await world.cli(list('--type', 'fee', '-o', 'id'));
     expect({ code, stdout }).toEqual({ code: 0, stdout: 't-1\n' });
     expect(stderr).toBe('Not a documented type, sending it anyway: FEE.\n');
-    expect(paths(requests)).toEqual(['GET /billing/transactions?type=FEE']);
+    expect(sent(requests)).toEqual(['GET /billing/transactions?type=FEE']);
   });
 
   it('works with the sandbox', async () => {
@@ -220,7 +215,7 @@ describe('billing transactions --all', () => {
         .split('\n')
         .map((line) => JSON.parse(line)),
     ).toEqual(rows(250));
-    expect(paths(requests)).toEqual([
+    expect(sent(requests)).toEqual([
       'GET /billing/transactions?page=1&limit=100',
       'GET /billing/transactions?page=2&limit=100',
       'GET /billing/transactions?page=3&limit=100',
@@ -344,7 +339,7 @@ describe('billing transactions, a period', () => {
         '',
       ].join('\n'),
     );
-    expect(paths(requests)).toEqual(['GET /billing/transactions?page=1&limit=100']);
+    expect(sent(requests)).toEqual(['GET /billing/transactions?page=1&limit=100']);
   });
 
   it('takes a duration until now', async () => {

@@ -4,8 +4,7 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { CliError } from '../../../src/errors.ts';
 import { type CliOptions, createWorld, TEST_KEY, type World } from '../../support/run-cli.ts';
-import type { Answer, Handler } from '../../support/service.ts';
-import { envelope } from '../../support/service.ts';
+import { type Answer, envelope, type Handler, sent } from '../../support/service.ts';
 
 interface Check {
   readonly id: string;
@@ -109,7 +108,7 @@ Service
 `,
     );
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    expect(requests.map(({ method, path }) => `${method} ${path}`)).toEqual(['GET /users/me']);
+    expect(sent(requests)).toEqual(['GET /users/me']);
   });
 
   test('checks the built-in sandbox, without a key or another clock', async () => {

@@ -1,11 +1,11 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { createDrive } from '../../../src/commands/drives/create.ts';
 import { CliError } from '../../../src/errors.ts';
+import { atTerminal } from '../../support/at-terminal.ts';
 import { createWorld } from '../../support/run-cli.ts';
 import type { Answer } from '../../support/service.ts';
 import { no, ok } from '../../support/service.ts';
 import { errorOf } from '../../support/stderr-lines.ts';
-import { atTerminal } from './at-terminal.ts';
 import { calls, closeWorlds, DRIVE, ID, sandboxWorld, worldOf, worlds } from './world.ts';
 
 afterEach(closeWorlds);

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { update } from '../../../src/commands/drives/index.ts';
-import { atTerminal } from './at-terminal.ts';
+import { atTerminal } from '../../support/at-terminal.ts';
 import { calls, closeWorlds, DRIVE, ID, sandboxWorld, worldOf } from './world.ts';
 
 afterEach(closeWorlds);

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createSandboxWorld, createWorld, type SandboxWorld } from '../../support/run-cli.ts';
 import { HARDWARE, IMAGE, OFFER } from '../../support/sandbox-ids.ts';
-import { ok } from '../../support/service.ts';
+import { ok, sent } from '../../support/service.ts';
 import { sshPublicKey } from '../../support/ssh-key.ts';
 
 let world: SandboxWorld;
@@ -284,11 +284,7 @@ describe('instances create', () => {
     ]);
 
     expect(code).toBe(0);
-    expect(requests.map(({ method, path }) => `${method} ${path}`)).toEqual([
-      'GET /templates',
-      'GET /storage/drives',
-      'POST /instances',
-    ]);
+    expect(sent(requests)).toEqual(['GET /templates', 'GET /storage/drives', 'POST /instances']);
     expect(requests[2]?.body).toMatchObject({
       template_id: template?.id,
       storage_drive_id: drive.data.id,

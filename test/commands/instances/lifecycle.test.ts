@@ -4,8 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { CliError } from '../../../src/errors.ts';
 import { createWorld } from '../../support/run-cli.ts';
 import { HARDWARE } from '../../support/sandbox-ids.ts';
-import type { Answer } from '../../support/service.ts';
-import { ok } from '../../support/service.ts';
+import { type Answer, ok, sent } from '../../support/service.ts';
 import { errorOf } from '../../support/stderr-lines.ts';
 import { boxId, openSandbox, rent, world } from './boxes.ts';
 
@@ -177,7 +176,7 @@ describe('instances stop and start', () => {
     await world.sandbox.inject('fail-stop');
     const { code, requests } = await world.cli(['instances', 'stop', 'trainer']);
     expect(code).toBe(0);
-    expect(requests.map(({ method, path }) => `${method} ${path}`)).toEqual([
+    expect(sent(requests)).toEqual([
       `POST /instances/${id}/stop`,
       `GET /instances/${id}`,
       `POST /instances/${id}/stop`,

@@ -3,11 +3,10 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import { signIn } from '../../../src/commands/profiles/login.ts';
 import { CliError } from '../../../src/errors.ts';
+import { atTerminal } from '../../support/at-terminal.ts';
 import { type CliOptions, createWorld, type World } from '../../support/run-cli.ts';
-import type { Handler } from '../../support/service.ts';
-import { envelope } from '../../support/service.ts';
+import { envelope, type Handler, sent } from '../../support/service.ts';
 import { ANNA_KEY, accounts, BORIS_KEY, NO_GUARDS } from './accounts.ts';
-import { atTerminal } from './at-terminal.ts';
 
 const worlds: World[] = [];
 
@@ -72,7 +71,7 @@ describe('login with everything given', () => {
         'Active:    yes\n',
     );
     expect(code).toBe(0);
-    expect(requests.map(({ method, path }) => `${method} ${path}`)).toEqual(['GET /users/me']);
+    expect(sent(requests)).toEqual(['GET /users/me']);
     expect(requests[0]?.headers['x-api-key']).toBe(ANNA_KEY);
     expect(await stored(world)).toEqual({
       current: 'default',
@@ -361,7 +360,7 @@ describe('login in a terminal', () => {
   test('asks for what is missing, applies each rule, and stores it', async () => {
     const world = await newWorld();
     const { url } = world.service;
-    const person = await atTerminal(world, ['http://example.com', `${url}/ `, 'a b', ANNA_KEY]);
+    const person = atTerminal(world, ['http://example.com', `${url}/ `, 'a b', ANNA_KEY]);
     await signIn(
       { keyStdin: false, keyFile: undefined, keyCommand: undefined, store: undefined },
       person.context,
@@ -380,7 +379,7 @@ describe('login in a terminal', () => {
   test('asks only for the key if the address is known', async () => {
     const world = await newWorld();
     await login(world, BORIS_KEY);
-    const person = await atTerminal(world, [ANNA_KEY, 'yes']);
+    const person = atTerminal(world, [ANNA_KEY, 'yes']);
     await signIn(
       { keyStdin: false, keyFile: undefined, keyCommand: undefined, store: undefined },
       person.context,
@@ -394,7 +393,7 @@ describe('login in a terminal', () => {
 
   test('stores and sends nothing if a prompt is cancelled', async () => {
     const world = await newWorld();
-    const person = await atTerminal(world, []);
+    const person = atTerminal(world, []);
     await expect(
       signIn(
         { keyStdin: false, keyFile: undefined, keyCommand: undefined, store: undefined },

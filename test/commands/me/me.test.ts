@@ -1,14 +1,13 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { setPassword, update } from '../../../src/commands/me/index.ts';
+import { atTerminal } from '../../support/at-terminal.ts';
 import {
   createSandboxWorld,
   createWorld,
   type SandboxWorld,
   type World,
 } from '../../support/run-cli.ts';
-import type { Answer } from '../../support/service.ts';
-import { ok } from '../../support/service.ts';
-import { atTerminal } from '../drives/at-terminal.ts';
+import { type Answer, ok, sent } from '../../support/service.ts';
 
 const worlds: World[] = [];
 
@@ -72,7 +71,7 @@ describe('me get', () => {
         '',
       ].join('\n'),
     );
-    expect(requests.map(({ method, path }) => `${method} ${path}`)).toEqual(['GET /users/me']);
+    expect(sent(requests)).toEqual(['GET /users/me']);
   });
 
   it('has a column for each field of the document', async () => {

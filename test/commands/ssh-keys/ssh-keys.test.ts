@@ -11,7 +11,7 @@ import {
   TEST_KEY,
   type World,
 } from '../../support/run-cli.ts';
-import type { RecordedRequest } from '../../support/service.ts';
+import { sent } from '../../support/service.ts';
 import { sshPublicKey } from '../../support/ssh-key.ts';
 
 const ED25519 = sshPublicKey('ssh-ed25519');
@@ -21,11 +21,6 @@ function fingerprintOf(line: string): string {
   const verdict = publicKey(line);
   if (!verdict.ok) throw new Error(verdict.rule);
   return verdict.value.fingerprint;
-}
-
-/** The lines of a request, without headers. */
-function sent(requests: readonly RecordedRequest[]): string[] {
-  return requests.map(({ method, path }) => `${method} ${path}`);
 }
 
 async function fileIn(world: World, name: string, text: string): Promise<string> {

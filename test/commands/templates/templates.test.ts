@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { createSandboxWorld, createWorld, type World } from '../../support/run-cli.ts';
-import { ok } from '../../support/service.ts';
+import { ok, sent } from '../../support/service.ts';
 
 const worlds: World[] = [];
 
@@ -149,7 +149,7 @@ describe('templates get', () => {
         '',
       ].join('\n'),
     );
-    expect(requests.map(({ method, path }) => `${method} ${path}`)).toEqual(['GET /templates']);
+    expect(sent(requests)).toEqual(['GET /templates']);
   });
 
   it('prints the readme as Markdown in a terminal too', async () => {

@@ -1,24 +1,31 @@
 import { PassThrough } from 'node:stream';
-import { type Context, createContext } from '../../../src/context.ts';
-import { CliError } from '../../../src/errors.ts';
-import { startProgram } from '../../../src/programs.ts';
-import type { Prompts } from '../../../src/prompts/prompts.ts';
-import { SELF, type World } from '../../support/run-cli.ts';
+import { type Context, createContext, type GlobalFlags } from '../../src/context.ts';
+import { CliError } from '../../src/errors.ts';
+import { startProgram } from '../../src/programs.ts';
+import type { Prompts } from '../../src/prompts/prompts.ts';
+import { SELF, type World } from './run-cli.ts';
 
 interface Person {
   readonly context: Context;
   /** The questions and the rules that input broke, in order. */
   readonly said: readonly string[];
+  /** What was printed to stdout and stderr so far. */
+  stdout(): string;
+  stderr(): string;
 }
 
 /** Answers questions with these texts in turn, and then leaves. */
-export async function atTerminal(world: World, answers: readonly string[]): Promise<Person> {
+export function atTerminal(
+  world: World,
+  answers: readonly string[],
+  flags: GlobalFlags = {},
+): Person {
   const left = [...answers];
   const said: string[] = [];
 
   async function ask(
     question: string,
-    check: ((text: string) => string | undefined) | undefined,
+    check?: (text: string) => string | undefined,
   ): Promise<string> {
     said.push(question);
     for (let text = left.shift(); text !== undefined; text = left.shift()) {
@@ -32,17 +39,25 @@ export async function atTerminal(world: World, answers: readonly string[]): Prom
   const prompts: Prompts = {
     text: (question, options) => ask(question, options?.check),
     secret: ask,
-    confirm: async (question) => (await ask(question, undefined)) === 'yes',
+    confirm: async (question) => (await ask(question)) === 'yes',
     print: () => undefined,
     chooseSeveral: () => Promise.reject(new Error('no choice of several is asked for here')),
-    choose: () => Promise.reject(new Error('login asks for no choice')),
+    choose: () => Promise.reject(new Error('no choice is asked for here')),
   };
+  const [stdout, stderr] = [new PassThrough(), new PassThrough()];
+  const written = { stdout: '', stderr: '' };
+  stdout.setEncoding('utf8').on('data', (text: string) => {
+    written.stdout += text;
+  });
+  stderr.setEncoding('utf8').on('data', (text: string) => {
+    written.stderr += text;
+  });
   const never = new AbortController().signal;
   const context = createContext(
     {
       stdin: new PassThrough(),
-      stdout: new PassThrough(),
-      stderr: new PassThrough(),
+      stdout,
+      stderr,
       env: world.env,
       clock: world.clock,
       home: world.home,
@@ -53,8 +68,13 @@ export async function atTerminal(world: World, answers: readonly string[]): Prom
       start: startProgram,
       interrupts: { first: never, second: never },
     },
-    {},
+    flags,
     'test',
   );
-  return { said, context: { ...context, prompts: async () => prompts } };
+  return {
+    said,
+    context: { ...context, prompts: async () => prompts },
+    stdout: () => written.stdout,
+    stderr: () => written.stderr,
+  };
 }
