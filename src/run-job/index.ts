@@ -1,14 +1,14 @@
 import type { Context } from '../context.ts';
 import { CliError, failuresOf, throwAll, unforeseen } from '../errors.ts';
+import type { MadeRequest } from '../instances/request/body.ts';
 import { findInstance } from '../instances/resolve.ts';
 import type { View } from '../output/output.ts';
 import { minuteText } from '../output/time.ts';
 import type { HowToReach } from '../reach/reach.ts';
 import { typedName } from '../rules/names.ts';
 import { endJob, leaveJob } from './end-job.ts';
-import type { Job } from './job.ts';
+import type { Job, JobPlan } from './job.ts';
 import { createPhases } from './phases.ts';
-import type { JobPlan } from './plan.ts';
 import { type JobRecord, readJob, removeJob, withJob, writeJob } from './record.ts';
 import { endUnusable, type Rented, rentFor } from './rent.ts';
 import { type JobEnd, reportOf, writeReport } from './report.ts';
@@ -16,25 +16,36 @@ import { runOn } from './stages/index.ts';
 import { createStops } from './stops.ts';
 import { noteEnd } from './summary.ts';
 
-/** Rents an instance and runs the job to its end. `report` is a file. */
-export async function runJob(
-  plan: JobPlan,
-  report: string | undefined,
-  context: Context,
-): Promise<void> {
+/** Rents an instance and runs the job to its end. */
+export async function runJob(plan: JobPlan, context: Context): Promise<void> {
   const started = context.clock.now();
+  const { command, how, detach, report } = plan;
   const phases = createPhases(plan.request.instance_name, context);
   phases.begin('renting');
   let rented: Rented;
   try {
     rented = await rentFor(plan, context);
   } catch (error) {
+    phases.clear();
     const end = await endUnusable(error, plan, context);
-    return finish(end, { command: plan.command, started, report }, context);
+    const changed = await otherAnswers(plan, end);
+    if ('body' in changed) {
+      return runJob({ ...plan, request: changed.body, offer: changed.offer }, context);
+    }
+    return finish(changed, { command, started, report }, context);
   }
-  const { how, detach } = plan;
   const job = { ...rented, how, phases, detach, isAttached: false };
   await withJob(rented.record, context, () => supervise(job, report, context));
+}
+
+/** Asks for other values if the service refused those from a person. Returns the end otherwise. */
+async function otherAnswers({ again }: JobPlan, end: JobEnd): Promise<MadeRequest | JobEnd> {
+  if (again === undefined || end.instance !== null || end.error === undefined) return end;
+  try {
+    return await again(end.error);
+  } catch (error) {
+    return { ...end, error: error instanceof CliError ? error : unforeseen(error) };
+  }
 }
 
 /** Resumes a job whose gpucloud ended first. */

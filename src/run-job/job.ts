@@ -1,8 +1,41 @@
-import type { Instance } from '../api/index.ts';
+import type { CreateInstanceBody, Instance } from '../api/index.ts';
+import type { CliError } from '../errors.ts';
+import type { DeadlineFlags } from '../instances/deadlines/deadline.ts';
+import type { CreateFlags, MadeRequest } from '../instances/request/body.ts';
+import type { Chosen } from '../instances/request/hardware.ts';
 import type { HowToReach } from '../reach/reach.ts';
+import type { Money } from '../rules/money.ts';
+import type { Fetch } from './copy/copy-out.ts';
+import type { FileList } from './copy/files.ts';
 import type { Phases } from './phases.ts';
 import type { JobRecord } from './record.ts';
 import type { Stops } from './stops.ts';
+
+/** A job as given on the command line. */
+export interface JobInput {
+  readonly flags: CreateFlags;
+  readonly ends: DeadlineFlags;
+  readonly maxPrice: Money | undefined;
+  readonly command: readonly string[];
+  readonly sync: string | undefined;
+  readonly exclude: readonly string[];
+  readonly fetch: readonly Fetch[];
+  /** Milliseconds. */
+  readonly keepOnFailure: number | undefined;
+  readonly how: HowToReach;
+  readonly detach: boolean;
+  /** The file of `--report`. */
+  readonly report: string | undefined;
+}
+
+/** A job with everything that it needs, before any request that rents. */
+export interface JobPlan extends JobInput {
+  readonly request: CreateInstanceBody;
+  readonly offer: Chosen;
+  readonly files: FileList | undefined;
+  /** Asks again for values that the service refused; see Wizard. */
+  again?(refusal: CliError): Promise<MadeRequest>;
+}
 
 /** A job on its instance, with its progress. */
 export interface Job {

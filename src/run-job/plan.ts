@@ -1,56 +1,24 @@
 import { resolve } from 'node:path';
-import type { CreateInstanceBody } from '../api/index.ts';
 import type { Context } from '../context.ts';
-import { CliError, usageError } from '../errors.ts';
+import { usageError } from '../errors.ts';
 import {
   checkDeadline,
   type DeadlineFlags,
   wantedDeadline,
 } from '../instances/deadlines/deadline.ts';
 import { ensureNoPending } from '../instances/pending.ts';
-import {
-  type CreateFlags,
-  makeRequest,
-  manifestOf,
-  missingError,
-  missingFlags,
-} from '../instances/request/body.ts';
-import { type Chosen, notePrice } from '../instances/request/hardware.ts';
-import type { HowToReach } from '../reach/reach.ts';
-import type { Money } from '../rules/money.ts';
-import { positiveDuration } from '../rules/times.ts';
-import { isSandbox } from '../watch/ssh-endpoint.ts';
-import type { Fetch } from './copy/copy-out.ts';
+import { makeRequest, manifestOf, missingError, missingFlags } from '../instances/request/body.ts';
+import { notePrice } from '../instances/request/hardware.ts';
+import { askDeadline, openJobWizard } from './ask.ts';
 import { type FileList, listFiles } from './copy/files.ts';
+import type { JobInput, JobPlan } from './job.ts';
 import { filesText, sizeText } from './phases.ts';
-import { findPrivateKey } from './private-key.ts';
+import { ensureSignIn, ensureSsh } from './sign-in.ts';
 import { ensureTargets } from './targets.ts';
 
 /** Bytes: larger files are listed before the copy. */
 const LARGE = 100_000_000;
 const NAMED = 5;
-
-/** A job as given on the command line. */
-export interface JobInput {
-  readonly flags: CreateFlags;
-  readonly ends: DeadlineFlags;
-  readonly maxPrice: Money | undefined;
-  readonly command: readonly string[];
-  readonly sync: string | undefined;
-  readonly exclude: readonly string[];
-  readonly fetch: readonly Fetch[];
-  /** Milliseconds. */
-  readonly keepOnFailure: number | undefined;
-  readonly how: HowToReach;
-  readonly detach: boolean;
-}
-
-/** A job with everything that it needs, before any request that rents. */
-export interface JobPlan extends JobInput {
-  readonly request: CreateInstanceBody;
-  readonly offer: Chosen;
-  readonly files: FileList | undefined;
-}
 
 /** Checks everything possible before anything is rented. Throws CliError. */
 export async function planJob(
@@ -58,68 +26,57 @@ export async function planJob(
   { dryRun }: { readonly dryRun: boolean },
   context: Context,
 ): Promise<JobPlan> {
-  const { command, sync, exclude } = input;
+  const { command, sync, exclude, fetch } = input;
   if (command.length === 0) {
     throw usageError('COMMAND is missing: put it after --, as in -- python train.py');
   }
-  await ensureTargets(input.fetch);
+  await ensureTargets(fetch);
   const files = sync === undefined ? undefined : await listFiles(resolve(sync), exclude);
-  if (!dryRun && (await isSandbox(context))) {
-    throw new CliError('wrongState', 'Sandbox instances have no SSH. Nothing was rented.', {
-      hint: 'print the plan with --dry-run, or use a profile with a real account',
-    });
-  }
-  const ends = await endsOf(input.ends, context);
-  // No process is left to terminate the instance.
-  if (!dryRun && input.detach) await checkDeadline(ends, context);
+  if (!dryRun) await ensureSsh(fetch.length > 0, context);
+  if (files !== undefined) noteFiles(files, context);
+  const requested = await requestOf(input, dryRun, context);
+  const how = dryRun ? input.how : await ensureSignIn(requested.request, input.how, context);
+  return { ...input, ...requested, how, files };
+}
+
+type Requested = Pick<JobPlan, 'ends' | 'request' | 'offer' | 'again'>;
+
+/** The request for the instance and its deadline. Asks for what is missing in a terminal. */
+async function requestOf(input: JobInput, dryRun: boolean, context: Context): Promise<Requested> {
   const flags = { ...input.flags, name: input.flags.name ?? defaultName(context) };
   const manifest = await manifestOf(flags, context);
   const missing = missingFlags(flags, manifest);
-  if (missing.length > 0) throw missingError(missing, 'run');
+  const keys = flags.sshKey ?? manifest.ssh_keys ?? [];
+  if (keys.length === 0 && !dryRun) missing.push('--ssh-key');
+  // If stdin is the file, it can't provide answers too.
+  const prompts = flags.file === '-' ? undefined : await context.prompts();
+  if (prompts === undefined) ensureComplete(missing, input.ends);
+  const ends = prompts === undefined ? input.ends : await askDeadline(input.ends, prompts);
+  // No process is left to terminate the instance.
+  if (!dryRun && input.detach) await checkDeadline(ends, context);
   if (!dryRun) await ensureNoPending(flags.name, context);
-  const { body: request, offer } = await makeRequest(flags, manifest, context);
-  const how = dryRun ? input.how : await ensureSignIn(request, input, context);
-  notePrice(offer, context);
-  if (files !== undefined) noteFiles(files, context);
-  return { ...input, ends, how, request, offer, files };
+  if (prompts === undefined || missing.length === 0) {
+    const { body: request, offer } = await makeRequest(flags, manifest, context);
+    notePrice(offer, context);
+    return { ends, request, offer };
+  }
+  const given = { flags, manifest };
+  const wizard = await openJobWizard({ ...input, ends }, given, dryRun, prompts, context);
+  const { body: request, offer } = await wizard.ask();
+  return { ends, request, offer, again: wizard.again };
 }
 
-/**
- * Checks what a job needs on this computer, and that ssh can sign in. Adds the private key file to
- * use. Throws a usage error.
- */
-async function ensureSignIn(
-  { ssh_keys: ids = [] }: CreateInstanceBody,
-  { how, fetch }: JobInput,
-  context: Context,
-): Promise<HowToReach> {
-  await ensureProgram('ssh', ['-V'], context);
-  if (fetch.length > 0) await ensureProgram('tar', ['--version'], context);
-  if (ids.length === 0) throw usageError('--ssh-key is missing: run signs in with it');
-  if (how.identity !== undefined) return how;
-  const keys = await (await context.api()).sshKeys.list();
-  const chosen = keys.filter(({ id }) => ids.includes(id));
-  return { ...how, identity: await findPrivateKey(chosen, context) };
-}
-
-/** Every job has a deadline. Asks for it in a terminal. */
-async function endsOf(ends: DeadlineFlags, context: Context): Promise<DeadlineFlags> {
-  if (wantedDeadline(ends) !== undefined) return ends;
-  const prompts = await context.prompts();
-  if (prompts === undefined) {
+/** Throws a usage error that names everything missing. */
+function ensureComplete(missing: readonly string[], ends: DeadlineFlags): void {
+  const hasDeadline = wantedDeadline(ends) !== undefined;
+  if (missing.length > 0) {
+    throw missingError([...missing, ...(hasDeadline ? [] : ['--terminate-after'])], 'run');
+  }
+  if (!hasDeadline) {
     throw usageError(
       '--terminate-after is missing: a run needs a time after which its instance is terminated, such as 4h',
     );
   }
-  const text = await prompts.text('Terminate the instance after', {
-    initial: '4h',
-    check: (typed) => {
-      const verdict = positiveDuration(typed.trim());
-      return verdict.ok ? undefined : verdict.rule;
-    },
-  });
-  const verdict = positiveDuration(text.trim());
-  return verdict.ok ? { ...ends, terminateAfter: verdict.value } : ends;
 }
 
 /** Names are unique in an account, and two runs within a minute are common. */
@@ -130,13 +87,6 @@ function defaultName({ clock }: Context): string {
     .toString(36)
     .padStart(4, '0');
   return `run-${month}${day}-${hour}${minute}-${mark}`;
-}
-
-async function ensureProgram(file: string, args: string[], { start }: Context): Promise<void> {
-  const hear = () => undefined;
-  const running = await start({ file, args, hear, timeout: 10_000 });
-  const code = await running.ended.catch(() => undefined);
-  if (code !== 0) throw usageError(`gpucloud run needs ${file}, which could not be started`);
 }
 
 function noteFiles(files: FileList, { err }: Context): void {

@@ -7,7 +7,7 @@ import { ownJournal } from '../instances/pending.ts';
 import { nothingCreated, runPreflight } from '../instances/preflight.ts';
 import { warnIfDearer } from '../instances/request/hardware.ts';
 import { runFailed } from './end-job.ts';
-import type { JobPlan } from './plan.ts';
+import type { JobPlan } from './job.ts';
 import type { JobRecord } from './record.ts';
 import type { JobEnd } from './report.ts';
 import { absolute } from './targets.ts';

@@ -1,7 +1,7 @@
-import { mkdir, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { createJobWorld, type JobWorld } from '../run-job/job-world.ts';
+import { createJobWorld, IMAGE, type JobWorld, KEY_ID, OFFER } from '../run-job/job-world.ts';
 import { needs, programAt } from '../support/needs.ts';
 import { KEYS, type Person, sitDown } from '../support/person.ts';
 
@@ -40,6 +40,42 @@ describe('gpucloud run in a terminal', needs('ssh', 'rsync'), () => {
     expect(one.screen()).toMatch(
       /^accuracy 0.93\nsh -c 'echo 1 >x; printf .*…: exit code 0\nFetched results\/x\nTerminated job after \d+ s. It cost at most 89.90 ₽.$/m,
     );
+  });
+
+  test('asks for what is missing, with the keys that can sign in, and shows the same command', async () => {
+    const { computer, keys, clientKey } = world;
+    const ssh = join(computer.home, '.ssh');
+    await mkdir(ssh);
+    await copyFile(clientKey, join(ssh, 'work'));
+    await copyFile(`${clientKey}.pub`, join(ssh, 'work.pub'));
+    const public_key = await readFile(`${clientKey}.pub`, 'utf8');
+    keys.push({ id: KEY_ID.replace('3', '4'), name: 'work', public_key });
+    const argv = ['run', '--ssh-arg=-F/dev/null', '--image', IMAGE, '--', 'echo', 'it works'];
+    one = sitDown(computer, argv, { env: world.env });
+    await one.answers(/\? Terminate the instance after \(4h\)/, KEYS.enter);
+    await one.answers(/\? ID of the offer *$/m, `${OFFER}${KEYS.enter}`);
+    await one.reads(/\? SSH keys[\s\S]*submit/);
+    expect(one.screen()).toContain('◉ work');
+    expect(one.screen()).not.toContain('laptop');
+    await one.type(KEYS.enter);
+    await one.answers(/\? Rent it\?[\s\S]*select/, KEYS.enter);
+    expect(await one.ended()).toBe(0);
+    expect(one.screen()).toMatch(/^it works\necho 'it works': exit code 0$/m);
+    expect(one.screen()).toContain(
+      [
+        `  gpucloud run --offer ${OFFER} \\`,
+        `    --image ${IMAGE} --ssh-key work \\`,
+        "    --terminate-after 4h --ssh-arg=-F/dev/null -- echo 'it works'",
+      ].join('\n'),
+    );
+  });
+
+  test('rents nothing if a person cancels a question', async () => {
+    one = sitDown(world.computer, ['run', '--', 'true'], { env: world.env });
+    await one.answers(/\? Terminate the instance after/, KEYS.ctrlC);
+    expect(await one.ended()).toBe(130);
+    expect(one.screen()).toMatch(/Cancelled. Nothing was rented.$/);
+    expect(world.rentals()).toBe(0);
   });
 
   test('shows a quiet command until its first output', async () => {

@@ -14,6 +14,8 @@ export const KEY_ID = '33333333-3333-4333-8333-333333333333';
 export interface JobWorld {
   readonly computer: Computer;
   readonly renting: RentingService;
+  /** The SSH keys of the account. */
+  readonly keys: { id: string; name: string; public_key: string }[];
   readonly service: Service;
   readonly sshd: Sshd;
   /** The home folder on the instance. */
@@ -57,10 +59,11 @@ export async function createJobWorld(): Promise<JobWorld> {
       ssh_port: sshd.port,
       ...more,
     } as object);
-  const handler: Handler = (request) =>
-    request.path === '/ssh-keys'
-      ? ok([{ id: KEY_ID, name: 'laptop', public_key: 'ssh-ed25519 AAAA' }])
-      : renting.handler(request);
+  const keys = [{ id: KEY_ID, name: 'laptop', public_key: 'ssh-ed25519 AAAA' }];
+  const handler: Handler = (request) => {
+    if (request.path === '/ssh-keys') return ok(keys);
+    return request.path === '/templates' ? ok([]) : renting.handler(request);
+  };
   const service = await startService(handler, renting.clock);
   const computer = await createComputer();
   const env = { GPUCLOUD_BASE_URL: service.url, GPUCLOUD_API_KEY: 'svc_sk_test_0123456789abcdef' };
@@ -72,6 +75,7 @@ export async function createJobWorld(): Promise<JobWorld> {
   return {
     computer,
     renting,
+    keys,
     service,
     sshd,
     there,

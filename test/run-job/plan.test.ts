@@ -58,6 +58,12 @@ describe('gpucloud run before renting', () => {
     expect(stderr).toMatch(/would both be written to ".*(out|x)"/);
   });
 
+  test('names everything that is missing at once', async () => {
+    const { code, stderr, requests } = await world.cli(['run', '--image', 'b-1', '--', 'true']);
+    expect({ code, requests: requests.length }).toEqual({ code: 2, requests: 0 });
+    expect(stderr).toMatch(/^error: run: missing --offer, --ssh-key, --terminate-after \(see/);
+  });
+
   test('takes two fetches to different files of a folder that is still missing', async () => {
     const into = join(folder, 'new', 'results/');
     const words = ['--fetch', `a:${into}`, '--fetch', `b:${into}`, '--sync', join(folder, 'none')];

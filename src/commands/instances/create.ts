@@ -177,7 +177,11 @@ async function prepareAsked(
   await checkPending(input, manifest, context);
   const { openWizard } = await import('../../instances/wizard/index.ts');
   const until = input.until ?? 'ACTIVE';
-  const wizard = await openWizard({ ...input, until, manifest }, prompts, context);
+  const command = {
+    start: (name?: string) => ['instances', 'create', ...(name === undefined ? [] : [name])],
+    end: [[until === 'ssh' ? '--wait=ssh' : '--wait']],
+  };
+  const wizard = await openWizard({ ...input, manifest, command }, prompts, context);
   return { made: await wizard.ask(), until, again: wizard.again };
 }
 

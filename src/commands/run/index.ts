@@ -14,10 +14,13 @@ export const run = action({
   view: planView,
   notes:
     'Rents an instance, copies files in, runs COMMAND, copies results out and terminates the ' +
-    'instance, also after a failure. stdout and stderr are those of COMMAND.\n\n' +
+    'instance, also after a failure. stdout and stderr are those of COMMAND. In a terminal, ' +
+    'asks for missing values.\n\n' +
     'COMMAND runs in the copied folder, with its words unchanged: no shell expands them. ' +
     '--sync skips .git and the patterns in .gpucloudignore. --fetch is relative to that ' +
     'folder.\n\n' +
+    '--detach leaves nobody to terminate the instance when COMMAND ends. So it needs an armed ' +
+    '"instances reap", or --unenforced.\n\n' +
     "Exits with COMMAND's exit code, with 125 if gpucloud failed before COMMAND ended, and with 7 " +
     'if the instance may still be billing. The first Ctrl-C interrupts COMMAND; the second ' +
     'terminates without copying.',
@@ -93,11 +96,11 @@ export const run = action({
     const { parseFetch } = await import('../../run-job/copy/copy-out.ts');
     const ends = { terminateAfter, terminateAt, unenforced };
     const fetched = fetch.map(parseFetch);
-    const named = { sync, exclude, fetch: fetched, keepOnFailure, maxPrice, how, detach };
+    const named = { sync, exclude, fetch: fetched, keepOnFailure, maxPrice, how, detach, report };
     const input = { flags, ends, command, ...named };
     const plan = await planJob(input, { dryRun }, context);
     if (dryRun) return context.out.item(plan, planView);
-    await runJob(plan, report, context);
+    await runJob(plan, context);
   },
 });
 

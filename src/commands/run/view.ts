@@ -1,8 +1,8 @@
 import { wantedText } from '../../instances/deadlines/deadline.ts';
 import type { View } from '../../output/output.ts';
 import { shellLine } from '../../output/shell-line.ts';
+import type { JobPlan } from '../../run-job/job.ts';
 import { filesText } from '../../run-job/phases.ts';
-import type { JobPlan } from '../../run-job/plan.ts';
 
 /** The output of `--dry-run`. */
 export const planView: View<JobPlan> = {

@@ -10,7 +10,7 @@ import type { Wish } from './summary.ts';
 /** Prints the command with these flags, but without values of variables. */
 export function printCommand(
   flags: CreateFlags,
-  { maxPrice, ends, until }: Wish,
+  { maxPrice, ends, command }: Wish,
   prompts: Prompts,
   context: Context,
 ): void {
@@ -19,7 +19,7 @@ export function printCommand(
   const words = [
     ['gpucloud', ...flag('--profile', context.flags.profile).flat()],
     ...flag('--base-url', context.flags.baseUrl),
-    ['instances', 'create', ...(flags.name === undefined ? [] : [flags.name])],
+    command.start(flags.name),
     ...flag('--file', flags.file),
     ...flag('--offer', offer),
     ...flag('--image', image),
@@ -36,7 +36,7 @@ export function printCommand(
     ...flag('--volume', ...volume.map((one) => `${one.host_path}:${one.container_path}`)),
     ...flag('--max-price', maxPrice && kopecksText(maxPrice)),
     deadlineWords(ends),
-    [until === 'ssh' ? '--wait=ssh' : '--wait'],
+    ...command.end,
   ];
   const pieces = words.filter(({ length }) => length > 0);
   for (const line of commandLines(pieces, context.host.stderr.columns)) prompts.print(`  ${line}`);
@@ -46,7 +46,7 @@ export function printCommand(
 }
 
 /** Each value with its flag. A value that starts with a hyphen would be read as another flag. */
-function flag(name: string, ...values: readonly (string | undefined)[]): string[][] {
+export function flag(name: string, ...values: readonly (string | undefined)[]): string[][] {
   return values.flatMap((value) => {
     if (value === undefined) return [];
     return value.startsWith('-') ? [[`${name}=${value}`]] : [[name, value]];

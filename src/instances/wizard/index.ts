@@ -31,7 +31,9 @@ const NEXT: readonly Choice<'rent' | 'change' | 'leave'>[] = [
 export async function openWizard(wish: Wish, prompts: Prompts, context: Context): Promise<Wizard> {
   await context.out.prepare();
   await checkGiven(wish.flags, wish.manifest, context);
-  const lists = await readLists(context);
+  const all = await readLists(context);
+  const sshKeys = wish.usableKeys && all.sshKeys && (await wish.usableKeys(all.sshKeys));
+  const lists = { ...all, sshKeys: sshKeys ?? all.sshKeys };
   const steps = stepsOf(wish, lists, prompts, context);
   const answers = new Map<Step, Answer>();
   const command = { isShown: false };

@@ -10,17 +10,21 @@ import { type Answer, typedBy } from './answer.ts';
 
 /**
  * Asks for keys of the account. If it has none, offers to add one from this computer, unless
- * `dryRun`.
+ * `dryRun`. `isNeeded`: all `keys` can sign in from here, and one of them must.
  */
 export async function askKeys(
   keys: readonly SshKey[],
   { sshKey: before }: CreateFlags,
-  dryRun: boolean,
+  { dryRun, isNeeded }: { readonly dryRun: boolean; readonly isNeeded: boolean },
   prompts: Prompts,
   context: Context,
 ): Promise<Answer> {
   if (keys.length === 0) {
-    prompts.print("The account has no SSH key. A key can't be added to an instance later.");
+    prompts.print(
+      isNeeded
+        ? 'The account has no SSH key with its private half on this computer.'
+        : "The account has no SSH key. A key can't be added to an instance later.",
+    );
     const added = dryRun ? undefined : await addOne(prompts, context);
     return answerOf(added === undefined ? [] : [added], keys);
   }
@@ -30,7 +34,10 @@ export async function askKeys(
     value: key,
     checked: before?.includes(key.id) ?? (key.is_default === true || keys.length === 1),
   }));
-  return answerOf(await prompts.chooseSeveral('SSH keys', choices), keys);
+  return answerOf(
+    await prompts.chooseSeveral('SSH keys', choices, { least: isNeeded ? 1 : 0 }),
+    keys,
+  );
 }
 
 async function addOne(prompts: Prompts, context: Context): Promise<SshKey | undefined> {

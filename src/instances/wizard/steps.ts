@@ -21,7 +21,7 @@ export interface Step {
 
 /** The questions in order. Flags override the file. */
 export function stepsOf(
-  { flags, manifest, dryRun }: Wish,
+  { flags, manifest, dryRun, usableKeys }: Wish,
   { names, catalog, sshKeys, templates = [], drives = [] }: Lists,
   prompts: Prompts,
   context: Context,
@@ -34,18 +34,24 @@ export function stepsOf(
   const { dockerCommand, shmSize, port, env, envFile, volume } = flags;
   const parts = [dockerCommand, shmSize, port, env, envFile, volume, manifest.docker_config];
   const isDescribed = parts.some((part) => part !== undefined);
+  const isJob = usableKeys !== undefined;
   // An unreadable or empty list has no choices.
   const hasKeys = keys !== undefined || sshKeys !== undefined;
-  const hasDrive = drive !== undefined || free.length > 0;
+  const hasDrive = drive !== undefined || (free.length > 0 && !isJob);
   const keysStep: Step = {
     label: 'SSH keys',
     given: keys && (keys.join(', ') || 'none'),
-    ask: (before) => askKeys(sshKeys ?? [], before, dryRun, prompts, context),
+    ask: (before) => askKeys(sshKeys ?? [], before, { dryRun, isNeeded: isJob }, prompts, context),
   };
   const driveStep: Step = {
     label: 'Drive',
     given: drive,
     ask: (before) => askDrive(free, before, prompts),
+  };
+  const runsStep: Step = {
+    label: 'Runs',
+    given: [template, container].filter(Boolean).join(' and ') || undefined,
+    ask: (before) => (isDescribed ? askImage(prompts) : askRuns(templates, before, prompts)),
   };
   return [
     {
@@ -64,11 +70,7 @@ export function stepsOf(
       ask: () => askHardware('image', catalog.image, prompts),
     },
     ...(hasKeys ? [keysStep] : []),
-    {
-      label: 'Runs',
-      given: [template, container].filter(Boolean).join(' and ') || undefined,
-      ask: (before) => (isDescribed ? askImage(prompts) : askRuns(templates, before, prompts)),
-    },
+    ...(runsStep.given === undefined && isJob && !isDescribed ? [] : [runsStep]),
     ...(hasDrive ? [driveStep] : []),
   ];
 }

@@ -1,4 +1,4 @@
-import type { CreateInstanceFields } from '../../api/index.ts';
+import type { CreateInstanceFields, SshKey } from '../../api/index.ts';
 import type { Context } from '../../context.ts';
 import { paragraph } from '../../output/width.ts';
 import type { Prompts } from '../../prompts/prompts.ts';
@@ -16,8 +16,16 @@ export interface Wish {
   readonly maxPrice: Money | undefined;
   readonly ends: DeadlineFlags;
   readonly dryRun: boolean;
-  /** A status, or `ssh`. */
-  readonly until: string;
+  /** The command line around the flags of the request. */
+  readonly command: {
+    start(name: string | undefined): readonly string[];
+    readonly end: readonly (readonly string[])[];
+  };
+  /**
+   * For `run`, which needs a key: picks those that can sign in from here. `run` asks for neither a
+   * template nor a drive.
+   */
+  readonly usableKeys?: (keys: readonly SshKey[]) => Promise<readonly SshKey[]>;
 }
 
 export interface Row {

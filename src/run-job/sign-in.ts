@@ -1,11 +1,42 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { SshKey } from '../api/index.ts';
+import type { CreateInstanceBody, SshKey } from '../api/index.ts';
 import type { Context } from '../context.ts';
-import { usageError } from '../errors.ts';
+import { CliError, usageError } from '../errors.ts';
+import type { HowToReach } from '../reach/reach.ts';
+import { isSandbox } from '../watch/ssh-endpoint.ts';
 
-/** Milliseconds for ssh-add and ssh-keygen. */
-const QUICK = 5_000;
+/** Milliseconds for a program that prints a few lines. */
+const QUICK = 10_000;
+
+/** Checks what a job needs on this computer. Throws an error before anything is rented. */
+export async function ensureSsh(needsTar: boolean, context: Context): Promise<void> {
+  if (await isSandbox(context)) {
+    throw new CliError('wrongState', 'Sandbox instances have no SSH. Nothing was rented.', {
+      hint: 'print the plan with --dry-run, or use a profile with a real account',
+    });
+  }
+  await ensureProgram('ssh', ['-V'], context);
+  if (needsTar) await ensureProgram('tar', ['--version'], context);
+}
+
+async function ensureProgram(file: string, args: string[], context: Context): Promise<void> {
+  const { code } = await printedBy(file, args, context);
+  if (code !== 0) throw usageError(`gpucloud run needs ${file}, which could not be started`);
+}
+
+/** Checks that ssh can sign in, and adds the private key file to use. Throws a usage error. */
+export async function ensureSignIn(
+  { ssh_keys: ids = [] }: CreateInstanceBody,
+  how: HowToReach,
+  context: Context,
+): Promise<HowToReach> {
+  if (ids.length === 0) throw usageError('--ssh-key is missing: run signs in with it');
+  if (how.identity !== undefined) return how;
+  const keys = await (await context.api()).sshKeys.list();
+  const chosen = keys.filter(({ id }) => ids.includes(id));
+  return { ...how, identity: await findPrivateKey(chosen, context) };
+}
 
 /**
  * Checks that ssh can sign in without a prompt: the private half of one of the keys is in ~/.ssh

@@ -1,0 +1,81 @@
+import type { CreateInstanceFields, SshKey } from '../api/index.ts';
+import { onCancel } from '../cli/confirm.ts';
+import type { Context } from '../context.ts';
+import { CliError } from '../errors.ts';
+import { type DeadlineFlags, wantedDeadline } from '../instances/deadlines/deadline.ts';
+import type { CreateFlags } from '../instances/request/body.ts';
+import { flag } from '../instances/wizard/command-line.ts';
+import type { Wizard } from '../instances/wizard/index.ts';
+import type { Prompts } from '../prompts/prompts.ts';
+import { durationWord, positiveDuration } from '../rules/times.ts';
+import type { JobInput } from './job.ts';
+import { findPrivateKey } from './sign-in.ts';
+
+/** Every job has a deadline. */
+export async function askDeadline(ends: DeadlineFlags, prompts: Prompts): Promise<DeadlineFlags> {
+  if (wantedDeadline(ends) !== undefined) return ends;
+  const check = (typed: string) => {
+    const verdict = positiveDuration(typed.trim());
+    return verdict.ok ? undefined : verdict.rule;
+  };
+  const text = await onCancel('Nothing was rented.', () =>
+    prompts.text('Terminate the instance after', { initial: '4h', check }),
+  );
+  const verdict = positiveDuration(text.trim());
+  return verdict.ok ? { ...ends, terminateAfter: verdict.value } : ends;
+}
+
+/** The questions of `instances create`, without a template and a drive, and with a key that signs in. */
+export async function openJobWizard(
+  input: JobInput,
+  given: { readonly flags: CreateFlags; readonly manifest: CreateInstanceFields },
+  dryRun: boolean,
+  prompts: Prompts,
+  context: Context,
+): Promise<Wizard> {
+  const { openWizard } = await import('../instances/wizard/index.ts');
+  const { how, ends, maxPrice } = input;
+  const command = {
+    // A suggested name serves once.
+    start: (name?: string) => [
+      'run',
+      ...(name === given.flags.name ? [] : flag('--name', name).flat()),
+    ],
+    end: wordsAfter(input),
+  };
+  const usableKeys = async (keys: readonly SshKey[]) => {
+    if (how.identity !== undefined) return keys;
+    const usable: SshKey[] = [];
+    for (const key of keys) if (await canSignIn(key, context)) usable.push(key);
+    return usable;
+  };
+  return openWizard({ ...given, ends, maxPrice, dryRun, command, usableKeys }, prompts, context);
+}
+
+async function canSignIn(key: SshKey, context: Context): Promise<boolean> {
+  try {
+    await findPrivateKey([key], context);
+    return true;
+  } catch (error) {
+    if (error instanceof CliError && error.failure === 'usage') return false;
+    throw error;
+  }
+}
+
+/** The flags of `run` alone, and the command. */
+function wordsAfter(input: JobInput): string[][] {
+  const { sync, exclude, fetch, keepOnFailure, report, detach, how, command } = input;
+  return [
+    ...flag('--sync', sync),
+    ...flag('--exclude', ...exclude),
+    ...flag('--fetch', ...fetch.map(({ remote, local }) => `${remote}:${local}`)),
+    ...(keepOnFailure === undefined ? [] : [['--keep-on-failure', durationWord(keepOnFailure)]]),
+    ...flag('--report', report),
+    ...(detach ? [['--detach']] : []),
+    ...flag('--identity', how.identity),
+    ...flag('--user', how.user),
+    ...flag('--ssh-option', ...how.options),
+    ...flag('--ssh-arg', ...how.words),
+    ['--', ...command],
+  ];
+}
