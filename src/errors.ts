@@ -144,20 +144,7 @@ export class CliError extends Error {
    * Returns the same failure with another message. Keeps all other details; `this` becomes its cause.
    */
   with(message: string, details: ErrorDetails = {}): CliError {
-    return new CliError(this.failure, message, {
-      code: this.code,
-      hint: this.hint,
-      request: this.request,
-      httpStatus: this.httpStatus,
-      retryable: this.retryable,
-      resource: this.resource,
-      mayBeBilling: this.mayBeBilling,
-      events: this.events,
-      silent: this.silent,
-      retryAfterMs: this.retryAfterMs,
-      cause: this,
-      ...details,
-    });
+    return new CliError(this.failure, message, { ...this, cause: this, ...details });
   }
 
   get exitCode(): number {

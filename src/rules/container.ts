@@ -20,7 +20,7 @@ export function protocol(text: string): Verdict<'TCP' | 'UDP'> {
   return upper === 'TCP' || upper === 'UDP' ? kept(upper) : broken('a protocol is tcp or udp');
 }
 
-const FORM = 'a port is written EXTERNAL:INTERNAL[/tcp|udp][,name=NAME][,main]';
+const FORM = 'a port is written EXTERNAL:INTERNAL[/tcp|udp][,name=NAME][,main], such as 8080:80';
 
 /**
  * A published port as docker writes it, with the service's label and main mark:
@@ -29,9 +29,6 @@ const FORM = 'a port is written EXTERNAL:INTERNAL[/tcp|udp][,name=NAME][,main]';
 export function publishedPort(text: string): Verdict<Port> {
   const [mapping = '', ...extras] = text.split(',');
   const match = /^([^:/]*):([^:/]*)(?:\/([^:/]*))?$/.exec(mapping);
-  if (/^[0-9]+(\/[a-z]+)?$/i.test(mapping)) {
-    return broken(`both ports are given, for example 8080:80; ${FORM}`);
-  }
   if (match === null) return broken(FORM);
   const external = portNumber(match[1] ?? '');
   const internal = portNumber(match[2] ?? '');
@@ -46,15 +43,9 @@ export function publishedPort(text: string): Verdict<Port> {
     protocol: spoken.value,
   };
   for (const extra of extras) {
-    if (extra === 'main') {
-      if (port.is_main === true) return broken(`${FORM}, and main once`);
-      port.is_main = true;
-    } else if (extra.startsWith('name=') && extra.length > 'name='.length) {
-      if (port.name !== undefined) return broken(`${FORM}, and one name`);
-      port.name = extra.slice('name='.length);
-    } else {
-      return broken(FORM);
-    }
+    if (extra === 'main' && port.is_main === undefined) port.is_main = true;
+    else if (/^name=./s.test(extra) && port.name === undefined) port.name = extra.slice(5);
+    else return broken(FORM);
   }
   return kept(port);
 }

@@ -1,19 +1,10 @@
 import { broken, kept, type Verdict } from './rule.ts';
 
-/**
- * `instance_name` (spec: Limits): 3 to 50 characters; Latin letters, digits and hyphen; starts with
- * a letter; does not end with a hyphen. Only the service can check that it is unique.
- */
+/** `instance_name` (spec: Limits). Only the service can check that it is unique. */
 export function instanceName(text: string): Verdict<string> {
-  if (text.length < 3 || text.length > 50) {
-    return broken('an instance name is 3 to 50 characters long');
-  }
-  if (!/^[A-Za-z0-9-]+$/.test(text)) {
-    return broken('an instance name holds Latin letters, digits and hyphens only');
-  }
-  if (!/^[A-Za-z]/.test(text)) return broken('an instance name starts with a letter');
-  if (text.endsWith('-')) return broken('an instance name does not end with a hyphen');
-  return kept(text);
+  return /^[A-Za-z][A-Za-z0-9-]{1,48}[A-Za-z0-9]$/.test(text)
+    ? kept(text)
+    : broken('must be 3 to 50 Latin letters, digits and "-", a letter first, no "-" last');
 }
 
 /**
@@ -61,14 +52,11 @@ export function promoCode(text: string): Verdict<string> {
  * `encodeURIComponent` leaves those unchanged, and the path would collapse.
  */
 export function resourceId(text: string): Verdict<string> {
-  if (text === '') return broken('must not be empty');
-  if (text.length > 200) return broken('an id is at most 200 characters long');
-  if (!/^[A-Za-z0-9_][A-Za-z0-9._~-]*$/.test(text)) {
-    return broken(
-      'an id holds letters, digits, ".", "_", "~" and "-" only, and starts with none of ".~-"',
-    );
-  }
-  return kept(text);
+  return /^[A-Za-z0-9_][A-Za-z0-9._~-]{0,199}$/.test(text)
+    ? kept(text)
+    : broken(
+        'an ID has at most 200 letters, digits, ".", "_", "~" and "-", and starts with none of ".~-"',
+      );
 }
 
 /** Whether a text has the shape of a UUID, which the ids of instances have (spec: Instance). */

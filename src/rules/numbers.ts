@@ -14,26 +14,16 @@ export function count(text: string): Verdict<number> {
   return wholeNumber(text, 1, 1_000_000_000, 'it');
 }
 
-/** The document has no upper limit; this one stops typing errors. */
-const MOST_SHARED_MEMORY = 999_999;
-
 /**
- * `shm_size_gb` (spec: Limits): shared memory in GB, minimum 0.1. `8g`, as in docker, is 8;
- * docker's other units would have to be rounded.
+ * `shm_size_gb` (spec: Limits): shared memory in GB, minimum 0.1. The upper limit stops typing
+ * errors. `8g`, as in docker, is 8; docker's other units would have to be rounded.
  */
 export function sharedMemoryGb(typed: string): Verdict<number> {
   const text = typed.replace(/(?<=[0-9])gb?$/i, '');
   const value = Number(text);
-  if (!/^[0-9]+(\.[0-9]+)?$/.test(text) || value < 0.1) {
-    return broken('shared memory is a decimal number of GB, at least 0.1');
-  }
-  if (value > MOST_SHARED_MEMORY) {
-    return broken(`shared memory is at most ${MOST_SHARED_MEMORY} GB`);
-  }
-  if (!/^[0-9]+(\.[0-9]{1,6})?$/.test(text)) {
-    return broken('shared memory has at most 6 digits after the point');
-  }
-  return kept(value);
+  return /^[0-9]{1,6}(\.[0-9]{1,6})?$/.test(text) && value >= 0.1
+    ? kept(value)
+    : broken('shared memory is from 0.1 to 999999 GB, with at most 6 digits after the point');
 }
 
 const GB_IN: Readonly<Record<string, number>> = { '': 1, gb: 1, tb: 1000 };

@@ -1,5 +1,4 @@
-import type { Rule } from '../rules/rule.ts';
-import { broken, kept, type Verdict } from '../rules/rule.ts';
+import type { Rule, Verdict } from '../rules/rule.ts';
 
 interface CheckContext<T> {
   value: T;
@@ -23,9 +22,4 @@ function judge<T, R>(context: CheckContext<T>, verdict: Verdict<R>): void {
   if (!verdict.ok) {
     context.issues.push({ code: 'custom', message: verdict.rule, input: context.value });
   }
-}
-
-/** A required text for which the document gives no further rule. */
-export function notEmpty(text: string): Verdict<string> {
-  return text.trim() === '' ? broken('must not be empty') : kept(text);
 }

@@ -32,7 +32,7 @@ const docker = (config: object) => ({ ...CREATE, docker_config: { image: 'a', ..
 test.each([
   ['offer_id is missing', { image_id: 'i', instance_name: 'box' }],
   [
-    'instance_name breaks the rule: an instance name is 3 to 50',
+    'instance_name breaks the rule: must be 3 to 50',
     { ...CREATE, instance_name: 'ab' },
   ],
   ['price is not documented', { ...CREATE, price: 1 }],

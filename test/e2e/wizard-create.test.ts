@@ -125,9 +125,13 @@ describe('instances create without arguments', () => {
   test('refuses a name at Enter with its rule, and keeps what was typed', async () => {
     const one = person(['instances', 'create']);
     await one.answers(/\? Instance name/, `a${enter}`);
-    await one.reads(/ a\n> an instance name is 3 to 50 characters long$/);
+    await one.reads(
+      / a\n> must be 3 to 50 Latin letters, digits and "-", a letter first, no "-" last$/,
+    );
     await one.type(`${clearLine}9ab${enter}`);
-    await one.reads(/ 9ab\n> an instance name starts with a letter$/);
+    await one.reads(
+      / 9ab\n> must be 3 to 50 Latin letters, digits and "-", a letter first, no "-" last$/,
+    );
     await one.type(`${clearLine}a-box${enter}`);
     await one.reads(/✔ Instance name a-box\n/);
   });
@@ -301,7 +305,7 @@ describe('instances create without arguments', () => {
     await one.reads(/❯ Another, by its ID/);
     await one.type(enter);
     await one.answers(/\? ID of the offer *$/m, `../x${enter}`);
-    await one.answers('an id holds letters', `${clearLine}offer-99${enter}`);
+    await one.answers('an ID has at most', `${clearLine}offer-99${enter}`);
     await one.reads(/✔ ID of the offer offer-99/);
   });
 });

@@ -34,19 +34,21 @@ describe('names', () => {
   );
 
   test.each([
-    ['ab', 'long'],
-    ['a'.repeat(51), 'long'],
-    ['', 'long'],
-    ['1ab', 'starts with a letter'],
-    ['-ab', 'starts with a letter'],
-    ['ab-', 'end with a hyphen'],
-    ['a_b', 'Latin letters'],
-    ['a b', 'Latin letters'],
-    ['машина', 'Latin letters'],
-    ['abс', 'Latin letters'],
-    ['abc\n', 'Latin letters'],
-  ])('refuse the instance name %j', (name, words) => {
-    expect(ruleBrokenBy(instanceName, name)).toContain(words);
+    'ab',
+    'a'.repeat(51),
+    '',
+    '1ab',
+    '-ab',
+    'ab-',
+    'a_b',
+    'a b',
+    'машина',
+    'abс',
+    'abc\n',
+  ])('refuse the instance name %j', (name) => {
+    expect(ruleBrokenBy(instanceName, name)).toBe(
+      'must be 3 to 50 Latin letters, digits and "-", a letter first, no "-" last',
+    );
   });
 
   test('follow each clause of the document for instances', () => {
@@ -155,17 +157,12 @@ describe('numbers', () => {
     '512m',
     'g',
     '8 g',
+    '99999999999999999999',
+    '1000000',
+    '0.1234567',
   ])('refuse shared memory %j', (text) =>
-    expect(ruleBrokenBy(sharedMemoryGb, text)).toContain('at least 0.1'),
+    expect(ruleBrokenBy(sharedMemoryGb, text)).toContain('from 0.1 to 999999 GB'),
   );
-
-  test.each([
-    ['99999999999999999999', 'shared memory is at most 999999 GB'],
-    ['1000000', 'shared memory is at most 999999 GB'],
-    ['0.1234567', 'shared memory has at most 6 digits after the point'],
-  ])('refuse shared memory %s by its own rule', (text, rule) => {
-    expect(ruleBrokenBy(sharedMemoryGb, text)).toBe(rule);
-  });
 
   test('count pages from one', () => {
     expect(accepted(count, '10')).toBe(10);
@@ -204,8 +201,8 @@ describe('ports', () => {
   ])('refuse %j', (text) => expect(publishedPort(text).ok).toBe(false));
 
   test.each([
-    ['80', 'both ports are given, for example 8080:80'],
-    ['80/tcp', 'both ports are given'],
+    ['80', 'such as 8080:80'],
+    ['80/tcp', 'such as 8080:80'],
     ['127.0.0.1:80:80', 'a port is written EXTERNAL:INTERNAL'],
     ['[::1]:80:80', 'a port is written EXTERNAL:INTERNAL'],
     ['8000-8010:8000-8010', 'a port is a whole number'],

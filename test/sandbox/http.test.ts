@@ -143,7 +143,7 @@ describe('request bodies', () => {
     ['a short name', { ...good, instance_name: 'ab' }, '3 to 50'],
     ['a long name', { ...good, instance_name: 'a'.repeat(51) }, '3 to 50'],
     ['a digit first', { ...good, instance_name: '1ab' }, 'letter'],
-    ['a hyphen last', { ...good, instance_name: 'ab-' }, 'hyphen'],
+    ['a hyphen last', { ...good, instance_name: 'ab-' }, 'no "-" last'],
     ['an underscore', { ...good, instance_name: 'a_b' }, 'Latin'],
     ['Cyrillic', { ...good, instance_name: 'коробка' }, 'Latin'],
     ['no container image', container({}), 'docker_config.image'],

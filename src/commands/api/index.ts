@@ -157,14 +157,14 @@ async function printPages(request: RawRequest, style: BodyStyle, context: Contex
   const all: unknown[] = [];
   const isQueried = context.flags.query !== undefined;
   let count = 0;
-  for await (const page of pagesOf(request, await context.api())) {
-    if ('refused' in page) {
+  for await (const { data, refused } of pagesOf(request, await context.api())) {
+    if (refused !== undefined) {
       // After the list has started, only its elements go to stdout.
-      if (count === 0) await out.exact(bodyOf(page.refused, style).text);
-      throw await failureOf(request, page.refused, context);
+      if (count === 0) await out.exact(bodyOf(refused, style).text);
+      throw await failureOf(request, refused, context);
     }
     let text = '';
-    for (const element of page.elements) {
+    for (const element of data) {
       if (isQueried) all.push(elementValue(element, style));
       const before = isArray ? (count === 0 ? '[\n' : ',\n') : '';
       text += `${before}${elementText(element, style)}${isArray ? '' : '\n'}`;

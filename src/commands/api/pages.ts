@@ -1,51 +1,48 @@
 import type { Api, RawRequest, RawResponse } from '../../api/index.ts';
+import { fieldOf, numberField } from '../../api/open-fields.ts';
+import { pagesOf as numbered } from '../../api/pages.ts';
 import { isTooDeep } from '../../api/response/depth.ts';
 import { CliError } from '../../errors.ts';
 import { jsonIn, tooDeep } from './body.ts';
 import { isSuccess } from './failure.ts';
 
-/** The elements of one page, or an unsuccessful response. */
-export type Page = { readonly elements: readonly unknown[] } | { readonly refused: RawResponse };
+interface Page {
+  /** The elements; empty for an unsuccessful response. */
+  readonly data: readonly unknown[];
+  readonly meta: { readonly limit: number; readonly total_pages: number };
+  readonly refused?: RawResponse;
+}
 
 /**
- * Yields every page of a list, by the responses' pagination object (API document: Conventions). The
- * first request has no page number, since most lists have no pages; without `meta` it is the last.
+ * Yields every page of a list, by the responses' pagination object (API document: Conventions). A
+ * response without one is the last. An unsuccessful response ends the list.
  */
 export async function* pagesOf(request: RawRequest, api: Api): AsyncGenerator<Page> {
-  let seen = 0;
-  for (let page = 1; ; page += 1) {
-    const query = page === 1 ? request.query : { ...request.query, page: String(page) };
-    const answer = await api.call(query === undefined ? request : { ...request, query });
-    if (!isSuccess(answer)) {
-      yield { refused: answer };
-      return;
-    }
-    const body = jsonIn(answer.text)?.value;
-    if (isTooDeep(body)) throw tooDeep(request, answer);
-    const data = fieldOf(body, 'data');
-    if (!Array.isArray(data)) throw noList(request, answer);
-    yield { elements: data };
-    seen += data.length;
-    const meta = fieldOf(body, 'meta');
-    const [shown, pages, total, limit] = ['page', 'total_pages', 'total', 'limit'].map((name) => {
-      const number = fieldOf(meta, name);
-      return typeof number === 'number' ? number : undefined;
-    });
-    // A service that ignores the page number would never end.
-    if (shown !== undefined && shown !== page && data.length > 0) {
-      throw new CliError(
-        'notUnderstood',
-        `--paginate: ${request.method} ${request.path} returned page ${shown} instead of ${page}. The list is incomplete.`,
-      );
-    }
-    const isLast =
-      pages === undefined
-        ? total === undefined
-          ? limit === undefined || data.length < limit
-          : seen >= total
-        : page >= pages;
-    if (isLast || data.length === 0) return;
+  for await (const { page } of numbered((number) => read(request, number, api))) yield page;
+}
+
+async function read(request: RawRequest, number: number, api: Api): Promise<Page> {
+  // The first request has no page number, since most lists have no pages.
+  const more = number === 1 ? {} : { query: { ...request.query, page: String(number) } };
+  const response = await api.call({ ...request, ...more });
+  if (!isSuccess(response)) {
+    return { data: [], meta: { limit: 0, total_pages: 0 }, refused: response };
   }
+  const body = jsonIn(response.text)?.value;
+  if (isTooDeep(body)) throw tooDeep(request, response);
+  const data = fieldOf(body, 'data');
+  if (!Array.isArray(data)) throw noList(request, response);
+  const meta = fieldOf(body, 'meta');
+  const shown = numberField(meta, 'page');
+  // A service that ignores the page number would never end.
+  if (shown !== undefined && shown !== number && data.length > 0) {
+    throw new CliError(
+      'notUnderstood',
+      `--paginate: ${request.method} ${request.path} returned page ${shown} instead of ${number}. The list is incomplete.`,
+    );
+  }
+  const limit = numberField(meta, 'limit') ?? (meta == null ? data.length + 1 : data.length);
+  return { data, meta: { limit, total_pages: numberField(meta, 'total_pages') ?? 0 } };
 }
 
 function noList({ method, path }: RawRequest, { status }: RawResponse): CliError {
@@ -54,8 +51,4 @@ function noList({ method, path }: RawRequest, { status }: RawResponse): CliError
     `--paginate: the response to ${method} ${path} has no list in "data".`,
     { httpStatus: status, hint: 'omit --paginate to see the response' },
   );
-}
-
-function fieldOf(value: unknown, name: string): unknown {
-  return typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined;
 }

@@ -82,9 +82,7 @@ export async function setPassword(fromStdin: boolean, context: Context): Promise
 }
 
 /** Strength rules are not documented: the service judges the new password. */
-function emptyRule(text: string): string | undefined {
-  return text.trim() === '' ? 'must not be empty' : undefined;
-}
+const emptyRule = brokenBy(anyName);
 
 async function askPasswords(context: Context): Promise<SetPasswordBody> {
   const prompts = await context.prompts();

@@ -2,7 +2,7 @@ import { array, boolean, number, optional, strictObject, string, type ZodMiniTyp
 import { anyName, apiKeyName, instanceName } from '../../rules/names.ts';
 import { broken, kept, type Verdict } from '../../rules/rule.ts';
 import { listTemplates } from '../catalog/templates.ts';
-import { follows, followsAsText, notEmpty } from '../field.ts';
+import { follows, followsAsText } from '../field.ts';
 import {
   activatePromo,
   renameUser,
@@ -222,7 +222,7 @@ export const OPERATIONS: readonly Operation[] = [
     'POST',
     '/billing/promo/activate',
     200,
-    strictObject({ code: string().check(follows(notEmpty)) }),
+    strictObject({ code: string().check(follows(anyName)) }),
     ({ state, now }, body) => activatePromo(state, body.code, now),
   ),
   readPage('/billing/transactions', 20, ({ state, query }, page, limit) =>

@@ -1,18 +1,22 @@
-import { array, boolean, number, optional, type output, strictObject, string } from 'zod/mini';
+import {
+  array,
+  boolean,
+  number,
+  optional,
+  type output,
+  strictObject,
+  string,
+  enum as within,
+} from 'zod/mini';
 import { environmentKey, portNumber } from '../../rules/container.ts';
+import { anyName } from '../../rules/names.ts';
 import { sharedMemoryGb } from '../../rules/numbers.ts';
-import { broken, kept, type Verdict } from '../../rules/rule.ts';
-import { follows, followsAsText, notEmpty } from '../field.ts';
-
-// A client may accept either case from people, but the document's body has capitals.
-function spokenProtocol(text: string): Verdict<string> {
-  return text === 'TCP' || text === 'UDP' ? kept(text) : broken('must be TCP or UDP');
-}
+import { follows, followsAsText } from '../field.ts';
 
 const port = strictObject({
   internal_port: optional(number().check(followsAsText(portNumber))),
   external_port: optional(number().check(followsAsText(portNumber))),
-  protocol: optional(string().check(follows(spokenProtocol))),
+  protocol: optional(within(['TCP', 'UDP'])),
   name: optional(string()),
   is_main: optional(boolean()),
 }).check((context) => {
@@ -28,7 +32,7 @@ const port = strictObject({
 
 /** `docker_config` (spec: POST /instances): the container that a user brings. */
 export const dockerConfig = strictObject({
-  image: string().check(follows(notEmpty)),
+  image: string().check(follows(anyName)),
   run_command: optional(string()),
   shm_size_gb: optional(number().check(followsAsText(sharedMemoryGb))),
   ports: optional(array(port)),
@@ -38,8 +42,8 @@ export const dockerConfig = strictObject({
   volumes: optional(
     array(
       strictObject({
-        container_path: string().check(follows(notEmpty)),
-        host_path: string().check(follows(notEmpty)),
+        container_path: string().check(follows(anyName)),
+        host_path: string().check(follows(anyName)),
       }),
     ),
   ),

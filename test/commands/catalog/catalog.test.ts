@@ -238,7 +238,7 @@ describe('catalog add and remove', () => {
   test.each([
     [['offer', 'x'], '--name is missing'],
     [['drive', 'x', '--name', 'n'], 'KIND "drive": must be one of offer, image'],
-    [['offer', 'a/b', '--name', 'n'], 'ID "a/b": an id holds'],
+    [['offer', 'a/b', '--name', 'n'], 'ID "a/b": an ID has at most'],
     [['offer', 'x', '--name', ' '], '--name " ": must not be empty'],
     [['offer', 'x', '--name', '…'], 'must contain a letter or a digit'],
     [['offer', 'x', '--name=-n'], 'must not start with "-"'],
@@ -354,7 +354,7 @@ describe('instances create by name', () => {
     const { code, stderr, requests } = await create('--offer', 'RTX 4090', '--image', UBUNTU);
     expect({ code, requests }).toEqual({ code: 2, requests: [] });
     expect(stderr).toBe(
-      'error: --offer "RTX 4090": no known offer has that name (see gpucloud catalog list), and an id holds letters, digits, ".", "_", "~" and "-" only, and starts with none of ".~-"\n',
+      'error: --offer "RTX 4090": no known offer has that name (see gpucloud catalog list), and an ID has at most 200 letters, digits, ".", "_", "~" and "-", and starts with none of ".~-"\n',
     );
   });
 

@@ -48,7 +48,7 @@ describe('instances create from a file', () => {
     ['offer_id: 5', 'line 1: offer_id is not of the type string'],
     [
       'offer_id: a\ninstance_name: ab',
-      'line 2: instance_name breaks the rule: an instance name is 3 to 50 characters long',
+      'line 2: instance_name breaks the rule: must be 3 to 50 Latin letters',
     ],
     ['offer_id: a\n\ncolour: red', 'line 3: colour is not documented'],
     [

@@ -50,7 +50,7 @@ describe('instances create asks for what is missing', () => {
       ...['9ab', 'box', 'h100', 'rtx 4090', 'ubuntu 22', '7', '1', 'jupyter', 'datasets', RENT_IT],
     );
     expect(code, stderr).toBe(0);
-    expect(stderr).toContain('an instance name starts with a letter');
+    expect(stderr).toContain('must be 3 to 50 Latin letters');
     expect(stderr).toContain('7 is not a number of the list');
     expect(stderr).toContain(
       'gpucloud instances create box --offer rtx-4090 --image ubuntu-22-04 --ssh-key laptop --template jupyterlab --drive datasets --wait',
@@ -158,7 +158,7 @@ describe('instances create asks for what is missing', () => {
     );
     expect(code, stderr).toBe(0);
     expect(stderr).toContain('several offers have that name: use an ID');
-    expect(stderr).toContain('an id holds letters');
+    expect(stderr).toContain('an ID has at most');
     expect(await instances()).toMatchObject([{ name: 'box', offer: { name: 'RTX 4090' } }]);
   });
 
