@@ -35,15 +35,14 @@ export const create = verb('create', {
     if (!isKept) refuseLosing(context);
     // Prepare the place first, so that a bad path or profile costs no key.
     const place = await placeFor(flags, context);
-    let created: NewKey;
+    let key: NewKey;
     try {
-      created = await requestKey(name, context);
+      key = await requestKey(name, context);
     } catch (error) {
       await place?.drop();
       throw error;
     }
-    await (place === undefined ? show(created, context) : keep(created, place, context));
-    if (created.fault !== undefined) throw created.fault;
+    await (place === undefined ? show(key, context) : keep(key, place, context));
   },
 });
 
@@ -77,61 +76,32 @@ async function placeFor(
 }
 
 /** A created key and its secret, which no other response contains. */
-interface NewKey {
-  /** Its name for messages, with its ID if known. */
-  readonly label: string;
-  /** The fields in the response. */
-  readonly key: Partial<ApiKey>;
-  readonly secret: string;
-  /** The error to throw if the response contained the secret but was otherwise unusable. */
-  readonly fault?: CliError;
+interface NewKey extends ApiKey {
+  readonly secret_key: string;
 }
 
 /** Throws what the request throws, and CliError('notUnderstood') without a usable secret. */
 async function requestKey(name: string, context: Context): Promise<NewKey> {
   const api = await context.api();
-  let seen: string | undefined;
-  let key: ApiKey;
-  try {
-    key = await sendOnce({ what: `the API key ${name}`, bills: false }, context, (options) =>
-      api.apiKeys.create(
-        { name },
-        {
-          ...options,
-          async onResponse({ status, text }) {
-            if (status >= 200 && status < 300) seen = secretIn(text);
-          },
-        },
-      ),
-    );
-  } catch (error) {
-    if (seen === undefined || !(error instanceof CliError)) throw error;
-    const fault = new CliError(
-      'notUnderstood',
-      `The API key ${name} was created, but the rest of the response could not be used: ${error.message}`,
-      { hint: 'see the key: gpucloud api-keys list', cause: error },
-    );
-    return { label: name, key: { name }, secret: seen, fault };
-  }
-  const label = `${name} (${key.id})`;
+  const key = await sendOnce({ what: `the API key ${name}`, bills: false }, context, (options) =>
+    api.apiKeys.create({ name }, options),
+  );
   const secret = key.secret_key ?? '';
-  if (apiKey(secret).ok) return { label, key, secret };
+  if (apiKey(secret).ok) return { ...key, secret_key: secret };
   throw new CliError(
     'notUnderstood',
-    `The API key ${label} was created, but the response has no usable secret_key. Its secret is lost.`,
+    `The API key ${labelOf(key)} was created, but the response has no usable secret_key. Its secret is lost.`,
     { hint: 'create another key: gpucloud api-keys create NAME', resource: key.id },
   );
 }
 
-/** Extracts the secret from a response that is broken elsewhere. */
-function secretIn(text: string): string | undefined {
-  const found = /"secret_key"\s*:\s*"([^"\\]+)"/.exec(text)?.[1];
-  return found !== undefined && apiKey(found).ok ? found : undefined;
+function labelOf({ name, id }: ApiKey): string {
+  return name == null ? id : `${name} (${id})`;
 }
 
 /** Saves the secret in its place; if that fails, prints it to stdout. */
 async function keep(created: NewKey, place: Place, context: Context): Promise<void> {
-  const { label, key, secret } = created;
+  const { secret_key: secret, ...key } = created;
   try {
     await place.keep(secret);
   } catch (error) {
@@ -139,28 +109,27 @@ async function keep(created: NewKey, place: Place, context: Context): Promise<vo
     await print(created, context);
     throw new CliError(
       'storage',
-      `The API key ${label} was created, but: ${error.message}. Its secret is only on stdout.`,
+      `The API key ${labelOf(created)} was created, but: ${error.message}. Its secret is only on stdout.`,
       { hint: 'save it now: it is not shown again', resource: key.id },
     );
   }
-  context.err.note(`Created the API key ${label}. Its secret is saved in ${place.where}.`);
-  const { secret_key: _kept, ...rest } = key;
-  await context.out.item({ ...rest, in_use: false }, keyView);
+  context.err.note(
+    `Created the API key ${labelOf(created)}. Its secret is saved in ${place.where}.`,
+  );
+  await context.out.item({ ...key, in_use: false }, keyView);
 }
 
-async function show(created: NewKey, context: Context): Promise<void> {
-  await print(created, context);
-  context.err.note(
-    `Created the API key ${created.label}. The secret on stdout is not shown again.`,
-  );
+async function show(key: NewKey, context: Context): Promise<void> {
+  await print(key, context);
+  context.err.note(`Created the API key ${labelOf(key)}. The secret on stdout is not shown again.`);
 }
 
 /** Prints only the secret for people and `$(…)`; in other formats it is a field. */
-async function print({ label, key, secret }: NewKey, context: Context): Promise<void> {
+async function print(key: NewKey, context: Context): Promise<void> {
   const { out, flags } = context;
-  await writeSecret({ label, id: key.id }, context, () =>
+  await writeSecret({ label: labelOf(key), id: key.id }, context, () =>
     out.format === 'table' && flags.columns === undefined
-      ? out.text(`${secret}\n`)
-      : out.item({ ...key, secret_key: secret, in_use: false }, newKeyView),
+      ? out.text(`${key.secret_key}\n`)
+      : out.item({ ...key, in_use: false }, newKeyView),
   );
 }
