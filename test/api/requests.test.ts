@@ -31,10 +31,7 @@ const docker = (config: object) => ({ ...CREATE, docker_config: { image: 'a', ..
 
 test.each([
   ['offer_id is missing', { image_id: 'i', instance_name: 'box' }],
-  [
-    'instance_name breaks the rule: must be 3 to 50',
-    { ...CREATE, instance_name: 'ab' },
-  ],
+  ['instance_name breaks the rule: must be 3 to 50', { ...CREATE, instance_name: 'ab' }],
   ['price is not documented', { ...CREATE, price: 1 }],
   ['ssh_keys.0 is not of the type string', { ...CREATE, ssh_keys: [1] }],
   ['docker_config.image is missing', { ...CREATE, docker_config: {} }],

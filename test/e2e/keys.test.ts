@@ -114,9 +114,9 @@ describe('a password manager', () => {
 
   test.each([
     [['--key-command', "'open"], 'it has an unclosed'],
-    [['--key-command', 'x', '--key-stdin'], 'use only one of --key-stdin'],
+    [['--key-command', 'x', '--key-stdin'], "cannot be used with option '--key-stdin'"],
     [['--store', 'command'], '--store command needs --key-command'],
-    [['--store', 'file', '--key-command', 'x'], "can't be used together"],
+    [['--store', 'file', '--key-command', 'x'], "can't be used with --key-command"],
   ])('is not asked by login %j, a usage error', async (flags, words) => {
     const outcome = await computer.gpucloud(['login', '--base-url', url, ...flags]);
     expect(outcome).toMatchObject({ code: 2 });

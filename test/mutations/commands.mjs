@@ -183,7 +183,7 @@ export const commands = [
       ['a refused request exits with 0', 'refused: { exit: 1', 'refused: { exit: 0'],
       ['a Ctrl-C exits with 1', 'interrupted: { exit: 130', 'interrupted: { exit: 1'],
       ['a wait past its deadline exits with 12', 'deadline: { exit: 8', 'deadline: { exit: 12'],
-      ['may_be_billing is lost when an error is extended', 'mayBeBilling: this.mayBeBilling,', ''],
+      ['may_be_billing is lost when an error is extended', '{ ...this, cause', '{ cause'],
       [
         'one that may bill is hidden by several',
         'errors.some((error) => error.mayBeBilling)',

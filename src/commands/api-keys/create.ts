@@ -1,4 +1,5 @@
 import type { ApiKey } from '../../api/index.ts';
+import { Option } from '../../cli/command.ts';
 import { refuseLostSecret, sendOnce, writeSecret } from '../../cli/creation.ts';
 import { checked, refuseSecret } from '../../cli/parse.ts';
 import { verb } from '../../cli/verb.ts';
@@ -26,7 +27,12 @@ export const create = verb('create', {
     command
       .argument('<name>', 'key name, at most 50 characters')
       .option('--key-file <path>', 'save the secret to a new file (mode 0600)')
-      .option('--save-profile <profile>', 'save it in a profile, with the current base URL'),
+      .addOption(
+        new Option(
+          '--save-profile <profile>',
+          'save it in a profile, with the current base URL',
+        ).conflicts('keyFile'),
+      ),
   async run(context, typed, flags) {
     refuseSecret('NAME', typed);
     const name = checked('NAME', typed, apiKeyName);
@@ -66,9 +72,6 @@ async function placeFor(
   { keyFile, saveProfile }: { keyFile?: string | undefined; saveProfile?: string | undefined },
   context: Context,
 ): Promise<Place | undefined> {
-  if (keyFile !== undefined && saveProfile !== undefined) {
-    throw usageError("--key-file and --save-profile can't be used together");
-  }
   if (saveProfile !== undefined) return profilePlace(saveProfile, context);
   // Without a login, leave no empty file behind.
   await context.api();

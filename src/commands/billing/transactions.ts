@@ -1,9 +1,9 @@
 import type { Transaction, TransactionsQuery } from '../../api/index.ts';
+import { Option } from '../../cli/command.ts';
 import { noteUndocumented, typesOf } from '../../cli/documented-words.ts';
 import { noteOtherPages, pageView } from '../../cli/pagination.ts';
 import { ruled } from '../../cli/parse.ts';
 import { action } from '../../cli/verb.ts';
-import { usageError } from '../../errors.ts';
 import { lazy } from '../../lazy.ts';
 import { wholeHistory } from '../../money/history.ts';
 import { momentOf } from '../../money/ledger.ts';
@@ -37,7 +37,7 @@ export const transactions = action({
       )
       .option('--page <number>', 'page to print', ruled('--page', count))
       .option('--limit <number>', 'transactions per page', ruled('--limit', count))
-      .option('--all', 'print all pages')
+      .addOption(new Option('--all', 'print all pages').conflicts('page'))
       .option(
         '--since <time>',
         'start at this date, time or age, such as 7d',
@@ -46,7 +46,6 @@ export const transactions = action({
       .option('--until <time>', 'end at this date or time', ruled('--until', until)),
   run: async (context, { all = false, page, limit, type = [], ...flags }) => {
     const { out, err } = context;
-    if (all && page !== undefined) throw usageError("--all and --page can't be used together");
     const api = await context.api();
     const period = periodAt(flags, context);
     noteUndocumented(type, TYPES, context);

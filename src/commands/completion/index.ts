@@ -1,9 +1,9 @@
+import { Option } from '../../cli/command.ts';
 import { isFormatGiven } from '../../cli/globals.ts';
 import { oneOf } from '../../cli/parse.ts';
 import { placeOf } from '../../cli/reference/place.ts';
 import { action } from '../../cli/verb.ts';
 import { SHELLS, type Shell, scriptFor } from '../../completion/index.ts';
-import { usageError } from '../../errors.ts';
 import { field, type View } from '../../output/output.ts';
 import { ensureZshLoads, install, uninstall } from './install.ts';
 
@@ -49,12 +49,9 @@ export const completion = action({
     command
       .argument('<shell>', SHELLS.join(', '), oneOf('SHELL', SHELLS))
       .option('--install', 'install the script where the shell looks for it')
-      .option('--uninstall', 'remove the installed script'),
+      .addOption(new Option('--uninstall', 'remove the installed script').conflicts('install')),
   async run(context, shell, flags, { runtime }) {
     const { out } = context;
-    if (flags.install === true && flags.uninstall === true) {
-      throw usageError("--install and --uninstall can't be used together");
-    }
     if (flags.uninstall === true) {
       return out.item({ shell, ...(await uninstall(shell, context)) }, completionView);
     }

@@ -12,7 +12,7 @@ import { findInstances, type Target } from '../../instances/resolve.ts';
 import { type Column, field, type View } from '../../output/output.ts';
 import { count } from '../../rules/numbers.ts';
 import { INSTANCE_STATUSES } from '../../rules/statuses.ts';
-import { type Moment, pollInterval, since } from '../../rules/times.ts';
+import { pollInterval, since } from '../../rules/times.ts';
 
 /** API document: Instance event. With several instances, each row shows its instance. */
 function viewOf(instances: readonly Target[]): View<InstanceEvent> {
@@ -78,9 +78,13 @@ export const events = action({
   takes: (command) =>
     command
       .argument('<instance...>', `names or IDs${OR_STDIN}`)
-      .option('--page <number>', 'page to print', ruled('--page', count))
+      .addOption(
+        new Option('--page <number>', 'page to print')
+          .argParser(ruled('--page', count))
+          .conflicts(['follow', 'all', 'since', 'type']),
+      )
       .option('--limit <number>', 'events per page', ruled('--limit', count))
-      .option('--all', 'print the whole log')
+      .addOption(new Option('--all', 'print the whole log').conflicts('follow'))
       .option(
         '--since <time>',
         'start at this date, time or age, such as 10m',
@@ -107,8 +111,11 @@ export const events = action({
           .argParser(ruled('--poll-interval', pollInterval)),
       ),
   async run(context, instances, flags) {
-    checkTogether(flags);
-    const { type, until, since, limit = WHOLE_LOG_PAGE } = flags;
+    const { type, until, since, resume, limit = WHOLE_LOG_PAGE } = flags;
+    if (flags.follow !== true) {
+      if (until !== undefined) throw usageError('--until needs --follow');
+      if (resume !== undefined) throw usageError('--resume needs --follow');
+    }
     noteUndocumented(type ?? [], TYPES, context);
     noteUndocumented(
       until === undefined ? [] : [until],
@@ -125,7 +132,7 @@ export const events = action({
     if (flags.follow === true) {
       const { followEvents } = await import('../../instances/follow-events.ts');
       const isStatus = until !== undefined && !MERE_TYPES.includes(until);
-      const { resume, pollInterval } = flags;
+      const { pollInterval } = flags;
       return followEvents(
         { targets, limit, beginning, type, until, isStatus, resume, pollInterval, view },
         context,
@@ -158,38 +165,6 @@ function ending(text: string): string {
   }
   refuseMistyped('--until', text, STATUSES_AND_TYPES);
   return word;
-}
-
-/** Flags that conflict with each other. */
-interface Together {
-  readonly page?: number | undefined;
-  readonly all?: true | undefined;
-  readonly since?: Moment | undefined;
-  readonly type?: readonly string[] | undefined;
-  readonly follow?: true | undefined;
-  readonly until?: string | undefined;
-  readonly resume?: string | undefined;
-}
-
-function checkTogether({ all, page, since, type, follow, until, resume }: Together): void {
-  const whole = [
-    ...(follow === true ? ['--follow'] : []),
-    ...(all === true ? ['--all'] : []),
-    ...(since === undefined ? [] : ['--since']),
-    ...(type === undefined ? [] : ['--type']),
-  ];
-  if (page !== undefined && whole.length > 0) {
-    throw usageError(`${whole[0]} and --page can't be used together`);
-  }
-  if (follow === true) {
-    if (all === true)
-      throw usageError(
-        "--follow and --all can't be used together; --follow prints the whole log first",
-      );
-    return;
-  }
-  if (until !== undefined) throw usageError('--until needs --follow');
-  if (resume !== undefined) throw usageError('--resume needs --follow');
 }
 
 async function onePage(

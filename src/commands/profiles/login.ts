@@ -43,11 +43,14 @@ export const login = action({
   takes: (command) =>
     command
       .option('--key-stdin', 'read the key from stdin')
-      .option('--key-file <file>', 'read the key from a file')
-      .option(
-        '--key-command <command>',
-        'run this command to get the key, each time, without a shell',
-        ruled('--key-command', commandWords),
+      .addOption(new Option('--key-file <file>', 'read the key from a file').conflicts('keyStdin'))
+      .addOption(
+        new Option(
+          '--key-command <command>',
+          'run this command to get the key, each time, without a shell',
+        )
+          .argParser(ruled('--key-command', commandWords))
+          .conflicts(['keyStdin', 'keyFile']),
       )
       .option(
         '--store <place>',
@@ -59,15 +62,9 @@ export const login = action({
       .allowExcessArguments(),
   async run(context, { keyStdin, keyFile, keyCommand, store }, { args }) {
     if (args.length > 0) throw keyOnCommandLine('login takes no arguments');
-    const sources = [keyStdin, keyFile, keyCommand].filter((source) => source !== undefined);
-    if (sources.length > 1) {
-      throw usageError('use only one of --key-stdin, --key-file and --key-command');
-    }
-    if (store === 'command' && keyCommand === undefined) {
-      throw usageError('--store command needs --key-command COMMAND');
-    }
-    if (store !== undefined && store !== 'command' && keyCommand !== undefined) {
-      throw usageError(`--store ${store} and --key-command can't be used together`);
+    if (store !== undefined && (store === 'command') !== (keyCommand !== undefined)) {
+      const how = keyCommand === undefined ? 'needs' : "can't be used with";
+      throw usageError(`--store ${store} ${how} --key-command COMMAND`);
     }
     await signIn({ keyStdin: keyStdin === true, keyFile, keyCommand, store }, context);
   },

@@ -286,7 +286,10 @@ describe('create', () => {
     [['create', 'ci', '--columns', 'nope'], "error: --columns: no column 'nope'"],
     [['create', 'ci', '--key-file', ''], 'error: --key-file "": must not be empty'],
     [['create', 'ci', '--key-file', '/nowhere/x'], 'its folder does not exist'],
-    [['create', 'ci', '--key-file', 'k', '--save-profile', 'work'], "can't be used together"],
+    [
+      ['create', 'ci', '--key-file', 'k', '--save-profile', 'work'],
+      "cannot be used with option '--key-file <path>'",
+    ],
     [['create', 'ci', '--save-profile', 'sandbox'], 'error: --save-profile "sandbox": the profile'],
     [['create', 'ci', '--save-profile', 'a b'], 'error: --save-profile "a b": a profile name'],
   ])('refuses bad input: api-keys %j', async (argv, message) => {

@@ -376,7 +376,7 @@ describe('billing transactions, bad input', () => {
   it.each([
     [['--page', '0'], '--page "0": it is a whole number from 1'],
     [['--limit', 'x'], '--limit "x": it is a whole number'],
-    [['--all', '--page', '2'], "--all and --page can't be used together"],
+    [['--all', '--page', '2'], "option '--all' cannot be used with option '--page <number>'"],
     [['--type', 'deposit,,bonus'], '--type "deposit,,bonus": must be a list separated by commas'],
     [['--type', 'deposit;drop'], '--type "deposit;drop": must be a list of deposit, usage_charge'],
     [['--since', '2026-02-30'], '--since "2026-02-30": there is no such day'],

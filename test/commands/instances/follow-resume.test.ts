@@ -190,8 +190,8 @@ describe('--resume', () => {
 
 describe("flags that don't go together", () => {
   test.each([
-    [['--page', '2'], "--follow and --page can't be used together"],
-    [['--all'], "--follow and --all can't be used together"],
+    [['--page', '2'], "option '--page <number>' cannot be used with option '-f, --follow'"],
+    [['--all'], "option '--all' cannot be used with option '-f, --follow'"],
     [['--sort', 'type'], "--sort can't be used with --follow, which sorts by time"],
     [['--query', '[]'], "--query needs a complete list; it can't be used with --follow"],
     [['--until', 'a b'], '--until "a b": must be a status or an event type'],
@@ -211,7 +211,10 @@ describe("flags that don't go together", () => {
     [[ID, OTHER], 'INSTANCE: several instances need --follow'],
     [[ID, '--until', 'active'], '--until needs --follow'],
     [[ID, '--resume', 'f'], '--resume needs --follow'],
-    [[ID, '--since', '1h', '--page', '1'], "--since and --page can't be used together"],
+    [
+      [ID, '--since', '1h', '--page', '1'],
+      "option '--page <number>' cannot be used with option '--since <time>'",
+    ],
   ])('are refused: %j', async (words, complaint) => {
     const stage = await show(() => logOf(1));
     const { code, stderr, requests } = await stage.world.cli(['instances', 'events', ...words]);

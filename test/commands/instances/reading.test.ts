@@ -367,7 +367,7 @@ describe('instances events', () => {
   test.each([
     [['--limit', '0'], '--limit "0"'],
     [['--page', '1.5'], '--page "1.5"'],
-    [['--all', '--page', '2'], "--all and --page can't be used together"],
+    [['--all', '--page', '2'], "option '--page <number>' cannot be used with option '--all'"],
   ])('refuses %j before any request', async (flags, words) => {
     const { code, stderr, requests } = await world.cli([
       'instances',

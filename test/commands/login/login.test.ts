@@ -306,7 +306,7 @@ describe('login with bad input', () => {
 
   test('refuses two sources of a key', async () => {
     expect(await refusal(['--base-url', 'URL', '--key-stdin', '--key-file', 'x'])).toContain(
-      'use only one of --key-stdin, --key-file and --key-command',
+      "option '--key-file <file>' cannot be used with option '--key-stdin'",
     );
   });
 

@@ -1,6 +1,6 @@
+import { Option } from '../../../cli/command.ts';
 import { action } from '../../../cli/verb.ts';
 import type { Context } from '../../../context.ts';
-import { usageError } from '../../../errors.ts';
 import { escapeUnseen, mask } from '../../../output/index.ts';
 import { field, type View } from '../../../output/output.ts';
 import type { Reached } from '../../../reach/reach.ts';
@@ -60,13 +60,12 @@ export const tunnel = action({
       command
         .argument('<instance>', 'name or ID')
         .argument('[ports]', '[LOCAL:]REMOTE')
-        .option('--open', 'open it in the browser')
+        .addOption(new Option('--open', 'open it in the browser').conflicts('print'))
         .option('--no-reconnect', 'exit when the connection is lost'),
     ),
   run: async (context, instance, ports, { open, reconnect, print, ...flags }) => {
     const { localPort, parsePorts, remoteEnd } = await import('../../../reach/tunnel-ports.ts');
     const wanted = parsePorts(ports);
-    if (open && print) throw usageError("--open and --print can't be used together");
     const { reach } = await import('../../../reach/reach.ts');
     const how = await howToReach(flags, context);
     const reached = await reach(instance, how, context);

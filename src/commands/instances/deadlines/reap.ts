@@ -1,7 +1,8 @@
+import { Option } from '../../../cli/command.ts';
 import { ruled } from '../../../cli/parse.ts';
 import { action } from '../../../cli/verb.ts';
 import type { Context } from '../../../context.ts';
-import { type CliError, failuresOf, throwAll, usageError } from '../../../errors.ts';
+import { type CliError, failuresOf, throwAll } from '../../../errors.ts';
 import type { ArmedStatus } from '../../../instances/deadlines/arm.ts';
 import { beat, noteFailure, noteFault } from '../../../instances/deadlines/heartbeat.ts';
 import { type Reaped, reapOverdue } from '../../../instances/deadlines/reap.ts';
@@ -52,17 +53,20 @@ export const reap = action({
   takes: (command) =>
     command
       .option('--install', 'schedule it on this computer')
-      .option('--uninstall', 'remove it from the scheduler')
-      .option('--status', 'show whether deadlines are enforced')
+      .addOption(new Option('--uninstall', 'remove it from the scheduler').conflicts('install'))
+      .addOption(
+        new Option('--status', 'show whether deadlines are enforced').conflicts([
+          'install',
+          'uninstall',
+        ]),
+      )
       .option(
         '--every <duration>',
         'how often a scheduler runs this command (default with --install: 5m)',
         ruled('--every', schedule),
       ),
   async run(context, { every, install, uninstall, status }) {
-    const chosen = [install, uninstall, status].filter((flag) => flag === true);
-    if (chosen.length > 1) throw usageError('give one of --install, --uninstall and --status');
-    if (chosen.length === 1) {
+    if (install === true || uninstall === true || status === true) {
       const { arm, armedStatus, DEFAULT_EVERY, disarm } = await import(
         '../../../instances/deadlines/arm.ts'
       );
