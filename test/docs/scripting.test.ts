@@ -308,31 +308,24 @@ describe('in bash, with jq and awk', needs('jq', 'awk'), () => {
 
   test('runs each step of a CI job in turn, and the last one always', async () => {
     const { text } = SNIPPETS.find(({ heading }) => heading === 'Run a CI job') ?? { text: '' };
-    const { steps } = parse(text).jobs.train as {
+    const { steps, env } = parse(text).jobs.train as {
       steps: { name: string; if?: string; run: string }[];
+      env: { INSTANCE: string };
     };
-    expect(steps.at(-1)).toMatchObject({ name: 'Terminate', if: 'always()' });
-    const handed = join(computer.home, 'github-env');
-    await writeFile(handed, '');
-    for (const { name, run: lines } of steps) {
-      const given = Object.fromEntries(
-        (await readFile(handed, 'utf8'))
-          .split('\n')
-          .filter(Boolean)
-          .map((line) => line.split('=', 2)),
-      );
-      const { code, stderr } = await run(`set -e\n${lines}`, [], {
-        ...given,
-        GITHUB_ENV: handed,
-        GITHUB_RUN_ID: '77',
-        GITHUB_RUN_ATTEMPT: '1',
-        CI: 'true',
-      });
-      expect(code, `${name}: ${stderr}`).toBe(0);
+    const name = env.INSTANCE.replace('${{ github.run_id }}', '77');
+    const INSTANCE = name.replace('${{ github.run_attempt }}', '1');
+    const runStep = (lines = '') => run(`set -e\n${lines}`, [], { INSTANCE, CI: 'true' });
+    for (const step of steps) {
+      const { code, stderr } = await runStep(step.run);
+      expect(code, `${step.name}: ${stderr}`).toBe(0);
     }
     expect(await statuses()).toEqual({ 'ci-N-1': 'TERMINATED' });
-    // Nothing was rented, so nothing is terminated.
-    expect(await run(`set -e\n${steps.at(-1)?.run}`)).toMatchObject({ code: 0 });
+    // Terminates what a cancelled step has rented.
+    expect(steps.at(-1)).toMatchObject({ name: 'Terminate', if: 'always()' });
+    await rent(INSTANCE);
+    expect(await gpucloud('instances', 'list', '-q')).not.toBe('');
+    expect(await runStep(steps.at(-1)?.run)).toMatchObject({ code: 0 });
+    expect(await gpucloud('instances', 'list', '-q')).toBe('');
   });
 
   describe('stop idle instances', () => {
