@@ -1,7 +1,7 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { createJobWorld, type JobWorld } from '../run-job/job-world.ts';
+import { createJobWorld, type JobWorld, pathWithout } from '../run-job/job-world.ts';
 import { needs } from '../support/needs.ts';
 
 let world: JobWorld;
@@ -34,7 +34,9 @@ describe('gpucloud run', needs('ssh'), () => {
     await writeFile(join(source, 'skip.bin'), 'x');
     await writeFile(join(source, '.gpucloudignore'), '*.bin\n');
     const env =
-      way === 'tar' ? { ...world.env, PATH: await withoutRsync(computer.home) } : world.env;
+      way === 'tar'
+        ? { ...world.env, PATH: await pathWithout(computer.home, ['rsync']) }
+        : world.env;
     const script =
       'ls -A; mkdir out; cp "sub folder/it\'s in.txt" out/result.txt; ln -s result.txt out/link';
     const words = world.words(
@@ -82,17 +84,3 @@ describe('gpucloud run', needs('ssh'), () => {
     expect(stderr).toContain('--terminate-after is missing');
   });
 });
-
-/** A PATH on which rsync is not found. */
-async function withoutRsync(home: string): Promise<string> {
-  const { readdir, symlink } = await import('node:fs/promises');
-  const folder = join(home, 'bin');
-  await mkdir(folder);
-  for (const from of ['/usr/bin', '/bin']) {
-    for (const name of await readdir(from)) {
-      if (name !== 'rsync')
-        await symlink(join(from, name), join(folder, name)).catch(() => undefined);
-    }
-  }
-  return folder;
-}

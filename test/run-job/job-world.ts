@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Computer, createComputer, type Outcome } from '../support/program.ts';
@@ -27,6 +27,8 @@ export interface JobWorld {
   words(...more: string[]): string[];
   /** The words of `gpucloud run` without a request. */
   readonly signIn: readonly string[];
+  /** Removes programs from the PATH of the instance. */
+  removeThere(...programs: string[]): Promise<void>;
   /** Ends every SSH connection; the commands go on. */
   cutLinks(): void;
   run(more: readonly string[], command: readonly string[]): Promise<Outcome>;
@@ -83,6 +85,9 @@ export async function createJobWorld(): Promise<JobWorld> {
     clientKey,
     words,
     signIn,
+    async removeThere(...programs) {
+      await writeFile(join(there, '.path'), await pathWithout(folder, programs));
+    },
     cutLinks: sshd.cut,
     run: (more, command) => computer.gpucloud([...words(...more), '--', ...command], { env }),
     status: () => renting.instances.get(NEW)?.status,
@@ -99,4 +104,17 @@ export async function createJobWorld(): Promise<JobWorld> {
       await rm(folder, { recursive: true, force: true });
     },
   };
+}
+
+/** Returns a PATH with every program of this computer but some. */
+export async function pathWithout(folder: string, programs: readonly string[]): Promise<string> {
+  const path = join(folder, `without-${programs.join('-')}`);
+  await mkdir(path);
+  const names = new Map<string, string>();
+  for (const from of ['/bin', '/usr/bin']) {
+    for (const name of await readdir(from)) names.set(name, join(from, name));
+  }
+  for (const name of programs) names.delete(name);
+  await Promise.all([...names].map(([name, target]) => symlink(target, join(path, name))));
+  return path;
 }

@@ -74,9 +74,12 @@ export async function startSshd(options: SshdOptions): Promise<Sshd> {
   return { port, stop: () => stop(child), cut: () => childrenOf(child.pid ?? 0).forEach(end) };
 }
 
-/** `exec` keeps the process, and so the session, that sshd made. A login shell may greet. */
+/**
+ * `exec` keeps the process, and so the session, that sshd made. The start files of a login shell may
+ * greet, and set the PATH.
+ */
 function inHome(home: string): string {
-  return `cd ${home}; [ ! -f .greeting ] || cat .greeting; HOME=${home} exec /bin/sh -c "$SSH_ORIGINAL_COMMAND"`;
+  return `cd ${home}; [ ! -f .greeting ] || cat .greeting; [ ! -f .path ] || PATH=$(cat .path); HOME=${home} exec /bin/sh -c "$SSH_ORIGINAL_COMMAND"`;
 }
 
 /** Each connection is a process outside the server's group, so they are ended one by one. */

@@ -1,17 +1,22 @@
 import { CliError } from '../../errors.ts';
+import { SSH_FAILED } from '../remote/remote-shell.ts';
 
-/**
- * Copying files to or from the instance failed. `reason` is the last line the program printed. A
- * copy may be repeated, unless there is nothing to copy.
- */
+/** Copying files to or from the instance failed. A copy may be repeated if the connection failed. */
 export function copyFailed(
   way: 'in' | 'out',
   reason: string,
-  { cause, retryable = true }: { readonly cause?: unknown; readonly retryable?: boolean } = {},
+  { cause, retryable = false }: { readonly cause?: unknown; readonly retryable?: boolean } = {},
 ): CliError {
   return new CliError('refused', `Could not copy files ${way}: ${reason}`, { cause, retryable });
 }
 
-export function reasonOf(code: number, printed: string): string {
-  return printed.trim().split('\n').at(-1) || `exit code ${code}`;
+/** The same for a program that ended with an exit code. */
+export function programFailed(way: 'in' | 'out', code: number, printed: string): CliError {
+  const lines = printed.trim().split('\n');
+  // The first line of tar and rsync names the file. The last one is often a summary.
+  const reason = lines.find((line) => /^(?:tar|rsync): /.test(line)) ?? lines.at(-1);
+  return copyFailed(way, reason || `exit code ${code}`, { retryable: CUT.includes(code) });
 }
+
+/** The exit codes of ssh, and of rsync, after a cut connection. */
+const CUT = [SSH_FAILED, 10, 12, 30, 35];

@@ -2,7 +2,7 @@ import { pipeline } from 'node:stream/promises';
 import type { Context } from '../../context.ts';
 import { lastOf, type RemoteShell } from '../remote/remote-shell.ts';
 import { WORK } from '../remote/supervisor.ts';
-import { copyFailed, reasonOf } from './copy-failed.ts';
+import { copyFailed, programFailed } from './copy-failed.ts';
 import type { FileList } from './files.ts';
 import { packed } from './pack.ts';
 import { rsync, rsyncPlace } from './rsync.ts';
@@ -61,6 +61,7 @@ async function unpackThere(files: FileList, copying: Copying): Promise<void> {
   const said = await printed;
   if (code === 0 && fault === undefined) return;
   // If tar or ssh ended early, its message is the reason, not the broken pipe.
-  const own = fault instanceof Error ? fault.message : '';
-  throw copyFailed('in', said === '' && own !== '' ? own : reasonOf(code, said), { cause: fault });
+  if (said === '' && fault instanceof Error)
+    throw copyFailed('in', fault.message, { cause: fault });
+  throw programFailed('in', code, said);
 }

@@ -2,12 +2,12 @@ import { createWriteStream } from 'node:fs';
 import { mkdir, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { usageError } from '../../errors.ts';
+import { CliError, usageError } from '../../errors.ts';
 import { faultOf } from '../../files/error-code.ts';
 import { afterLine } from '../remote/after-line.ts';
 import { lastOf } from '../remote/remote-shell.ts';
 import { WORK } from '../remote/supervisor.ts';
-import { copyFailed, reasonOf } from './copy-failed.ts';
+import { copyFailed, programFailed } from './copy-failed.ts';
 import type { Copying } from './copy-in.ts';
 import { rsync, rsyncPlace } from './rsync.ts';
 
@@ -47,18 +47,20 @@ export async function copyOut({ remote, local }: Fetch, copying: Copying): Promi
   // A path that begins with a hyphen must not become an option.
   const path = remote.startsWith('/') ? remote : `./${remote}`;
   const kind = await kindOf(path, copying);
-  if (kind === undefined)
-    throw copyFailed('out', `${remote} does not exist on the instance`, { retryable: false });
-  try {
-    if (kind === 'file') {
-      await receiveFile(path, await fileTarget(local, basename(remote)), copying);
-      return;
-    }
-    await mkdir(local, { recursive: true });
-  } catch (error) {
-    throw copyFailed('out', `${local} can't be written (${faultOf(error)})`, { cause: error });
-  }
-  await receiveFolder(path, local, copying);
+  if (kind === undefined) throw copyFailed('out', `${remote} does not exist on the instance`);
+  if (kind === 'file') return receiveFile(path, await fileTarget(local, basename(remote)), copying);
+  await makeFolder(local);
+  return receiveFolder(path, local, copying);
+}
+
+async function makeFolder(path: string): Promise<void> {
+  await mkdir(path, { recursive: true }).catch((error: unknown) => {
+    throw unwritable(path, error);
+  });
+}
+
+function unwritable(path: string, cause: unknown): CliError {
+  return copyFailed('out', `${path} can't be written (${faultOf(cause)})`, { cause });
 }
 
 async function kindOf(path: string, { shell, signal }: Copying) {
@@ -71,7 +73,7 @@ async function kindOf(path: string, { shell, signal }: Copying) {
   ]);
   signal.throwIfAborted();
   const [, kind] = new RegExp(`^${BEGIN} (file|folder|nothing)$`, 'm').exec(printed) ?? [];
-  if (kind === undefined) throw copyFailed('out', reasonOf(code, said));
+  if (kind === undefined) throw programFailed('out', code, said);
   return kind === 'nothing' ? undefined : (kind as 'file' | 'folder');
 }
 
@@ -84,7 +86,7 @@ async function fileTarget(local: string, name: string): Promise<string> {
       () => false,
     ));
   const target = isFolder ? join(local, name) : local;
-  await mkdir(dirname(target), { recursive: true });
+  await makeFolder(dirname(target));
   return target;
 }
 
@@ -92,11 +94,11 @@ async function fileTarget(local: string, name: string): Promise<string> {
 async function receiveFile(path: string, target: string, copying: Copying): Promise<void> {
   const part = `${target}.gpucloud-part`;
   try {
-    await receive(SEND_FILE, path, createWriteStream(part), copying);
+    await receive(SEND_FILE, path, { stream: createWriteStream(part), path: target }, copying);
     await rename(part, target);
   } catch (error) {
     await rm(part, { force: true });
-    throw error;
+    throw error instanceof CliError ? error : unwritable(target, error);
   }
 }
 
@@ -112,21 +114,23 @@ async function receiveFolder(path: string, local: string, copying: Copying): Pro
   tar.stdout.resume();
   let fault: unknown;
   try {
-    await receive(SEND_FOLDER, path, tar.stdin, copying);
+    await receive(SEND_FOLDER, path, { stream: tar.stdin, path: local }, copying);
   } catch (error) {
     fault = error;
     tar.stdin.destroy();
   }
   const code = await tar.ended;
   copying.signal.throwIfAborted();
-  if (code !== 0) throw copyFailed('out', reasonOf(code, await said), { cause: fault });
+  const isCut = fault instanceof CliError && fault.retryable;
+  // The message of tar here names the file that could not be written.
+  if (code !== 0 && !isCut) throw programFailed('out', code, await said);
   if (fault !== undefined) throw fault;
 }
 
 async function receive(
   script: string,
   path: string,
-  into: NodeJS.WritableStream,
+  into: { readonly stream: NodeJS.WritableStream; readonly path: string },
   { shell, signal, onProgress, onChanged }: Copying,
 ): Promise<void> {
   const running = await shell.start(script, [path], signal);
@@ -141,10 +145,10 @@ async function receive(
     }
   }
   try {
-    await pipeline(counted(), into);
+    await pipeline(counted(), into.stream);
   } catch (error) {
     running.kill();
-    throw copyFailed('out', faultOf(error), { cause: error });
+    throw unwritable(into.path, error);
   } finally {
     await running.ended;
   }
@@ -153,7 +157,7 @@ async function receive(
   if (code === 0) return;
   const lines = said.trim().split('\n');
   if (code !== 1 || !lines.every((line) => CHANGED.test(line))) {
-    throw copyFailed('out', reasonOf(code, said));
+    throw programFailed('out', code, said);
   }
   for (const line of lines) onChanged(line);
 }

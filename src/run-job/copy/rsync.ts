@@ -1,6 +1,6 @@
 import type { Context } from '../../context.ts';
 import { lastOf, type RemoteShell } from '../remote/remote-shell.ts';
-import { copyFailed, reasonOf } from './copy-failed.ts';
+import { programFailed } from './copy-failed.ts';
 
 /** rsync's exit code if files vanished while it copied. The others are copied. */
 const VANISHED = 24;
@@ -46,7 +46,7 @@ export async function rsync(job: Rsync): Promise<void> {
   const said = printed.trim().split('\n').slice(0, -1);
   const areGone = code === PARTIAL && said.length > 0 && said.every((line) => GONE.test(line));
   if (code === VANISHED || areGone) job.onChanged('some files vanished');
-  else if (code !== 0) throw copyFailed(way, reasonOf(code, printed));
+  else if (code !== 0) throw programFailed(way, code, printed);
 }
 
 /**

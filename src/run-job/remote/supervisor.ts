@@ -85,5 +85,5 @@ export const INTERRUPT = `cd ${FOLDER} && p=$(cat pid) && { kill -s INT -- "-$p"
 
 /** Prints whether the command was started, and which copy tools this instance has. */
 export const PROBE = `[ -d ${FOLDER}/started ] && echo gpucloud-run started
-command -v rsync >/dev/null 2>&1 && echo gpucloud-run rsync
+for tool in rsync tar; do command -v $tool >/dev/null 2>&1 && echo gpucloud-run $tool; done
 echo gpucloud-run ready`;

@@ -23,8 +23,18 @@ export async function connect(job: Job, context: Context): Promise<Connected> {
   job.instance = reached.instance;
   phases.begin('connecting', `to ${record.name}`);
   const shell = createRemoteShell(reached.endpoint, reached.ssh, context);
-  const { isStarted, hasRsync } = await probed(shell, job, context);
-  return { shell, isStarted, hasRsync: hasRsync && (await isRsyncHere(context)) };
+  const { isStarted, hasTar, ...there } = await probed(shell, job, context);
+  const hasRsync = there.hasRsync && (await isRsyncHere(context));
+  const copies = record.sync !== null || record.fetch.length > 0;
+  if (copies && !hasRsync && !hasTar) throw noCopies(record.name);
+  return { shell, isStarted, hasRsync };
+}
+
+function noCopies(name: string): CliError {
+  return new CliError(
+    'runFailed',
+    `Files can't be copied: ${name} has no tar, and rsync is not on both sides.`,
+  );
 }
 
 /** Milliseconds between two attempts to sign in. */
@@ -44,6 +54,7 @@ async function probed(shell: RemoteShell, { phases, stops }: Job, { clock }: Con
       return {
         isStarted: lines.includes(STARTED),
         hasRsync: !greets && lines.includes('gpucloud-run rsync'),
+        hasTar: lines.includes('gpucloud-run tar'),
       };
     }
     const reason = stderr.trim().split('\n').at(-1) || `ssh ended with ${code}`;
