@@ -12,6 +12,7 @@ import {
   supervisorOf,
 } from '../../src/run-job/remote/supervisor.ts';
 import { needs } from '../support/needs.ts';
+import { mountSmallDisk } from '../support/small-disk.ts';
 import { localShell } from './local-shell.ts';
 
 const SHELLS = {
@@ -58,7 +59,9 @@ async function followed(shell: RemoteShell, offsets = { out: 0, err: 0 }, signal
 }
 
 describe.each(Object.entries(SHELLS))('%s', (name, sh) => {
-  const here = needs(name === 'busybox' ? 'busybox' : 'POSIX');
+  const own = name === 'busybox' ? 'busybox' : 'POSIX';
+  const here = needs(own);
+  const disk = needs(own, 'the right to mount');
 
   test('keeps the outputs apart, and the exit code', here, async () => {
     const shell = localShell(home, sh);
@@ -105,6 +108,17 @@ describe.each(Object.entries(SHELLS))('%s', (name, sh) => {
     for (const out of [1, 65_535, 65_536, 65_537, 1_048_576, 2_999_999, 3_000_000]) {
       const rest = await followed(shell, { out, err: 0 });
       expect(rest.out === copy.slice(out)).toBe(true);
+    }
+  });
+
+  test('keeps the exit code if the command fills the disk', disk, async () => {
+    const small = await mountSmallDisk('64k');
+    try {
+      const shell = localShell(small.path, sh);
+      await started(shell, ['sh', '-c', 'cat /dev/zero >fill; exit 3']);
+      expect(await followed(shell)).toMatchObject({ exitCode: 3 });
+    } finally {
+      await small.remove();
     }
   });
 

@@ -7,7 +7,8 @@ import { shQuoted } from './remote-shell.ts';
 //   started/  made by the first request to start the command, so that it starts once
 //   pid       the supervisor, which leads the process group of the command
 //   out, err  the command's output
-//   exit      its exit code, written last
+//   exit.new  takes the exit code in place, so that a full disk does not lose it
+//   exit      the same file, renamed last
 
 export const FOLDER = 'gpucloud-run';
 export const WORK = `${FOLDER}/work`;
@@ -34,12 +35,12 @@ tail -n 1 supervise.$$ | grep -q '^${WHOLE}$' && mv supervise.$$ supervise && ex
  */
 export function supervisorOf(command: readonly string[]): string {
   return `mkdir started 2>/dev/null || { sleep 1; echo '${STARTED}'; exit 0; }
-: >out; : >err; echo $$ >pid
+: >out; : >err; echo $$ >pid; echo 000 >exit.new
 echo '${STARTED}'
 exec </dev/null >/dev/null 2>&1
 trap : HUP INT TERM
 (cd work && exec ${command.map(shQuoted).join(' ')}) >>out 2>>err
-echo $? >exit.new; mv exit.new exit
+printf '%03d\\n' $? 1<>exit.new; mv exit.new exit
 ${WHOLE}
 `;
 }

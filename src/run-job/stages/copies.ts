@@ -5,6 +5,7 @@ import { copyOut } from '../copy/copy-out.ts';
 import { listFiles } from '../copy/files.ts';
 import type { Job } from '../job.ts';
 import type { Connected } from './connect.ts';
+import { repeated } from './repeated.ts';
 
 /** Copies the folder of `--sync` to the instance. */
 export async function copyFiles(job: Job, there: Connected, context: Context): Promise<void> {
@@ -14,7 +15,7 @@ export async function copyFiles(job: Job, there: Connected, context: Context): P
   const files = await listFiles(sync, exclude);
   job.phases.begin('copying', files);
   const copying = copyingOf(job, there, job.stops.any, context);
-  await repeated(() => copyIn(files, copying), copying.signal, context);
+  await repeated(() => copyIn(files, copying), copying.signal, context.clock);
 }
 
 /** Copies all results it can, then throws the first failure. */
@@ -42,7 +43,7 @@ async function fetchEach(
   for (const one of record.fetch) {
     phases.begin('fetching', one.remote);
     try {
-      await repeated(() => copyOut(one, copying), copying.signal, context);
+      await repeated(() => copyOut(one, copying), copying.signal, context.clock);
       fetched.push(one.local);
     } catch (error) {
       // An interrupted copy fails with a reason of its own.
@@ -68,25 +69,4 @@ function copyingOf(
     onChanged: (what) => err.warn('copy', `Changed while it was copied: ${what}`),
     onProgress: phases.bytes,
   };
-}
-
-const ATTEMPTS = 3;
-/** Milliseconds between two attempts. */
-const PAUSE = 3_000;
-
-/** A copy may be repeated as a whole. */
-async function repeated(
-  copy: () => Promise<void>,
-  signal: AbortSignal,
-  { clock }: Context,
-): Promise<void> {
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      return await copy();
-    } catch (error) {
-      signal.throwIfAborted();
-      if (!(error instanceof CliError) || !error.retryable || attempt === ATTEMPTS) throw error;
-      await clock.sleep(PAUSE, signal);
-    }
-  }
 }

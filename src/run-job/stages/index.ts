@@ -7,6 +7,7 @@ import { createJobOutput } from '../output.ts';
 import { connect } from './connect.ts';
 import { copyFiles, fetchAll } from './copies.ts';
 import { followToEnd } from './follow-to-end.ts';
+import { repeated } from './repeated.ts';
 import { startCommand } from './start-command.ts';
 
 /**
@@ -18,7 +19,10 @@ export async function runOn(job: Job, context: Context): Promise<void> {
   const there = await connect(job, context);
   if (!there.isStarted) await copyFiles(job, there, context);
   phases.begin('running', clamp(shellLine(record.command, 'linux'), 50));
-  if (!there.isStarted) await startCommand(there.shell, record.command, stops.any);
+  if (!there.isStarted) {
+    const start = () => startCommand(there.shell, record.command, stops.any);
+    await repeated(start, stops.any, context.clock);
+  }
   if (job.detach) return;
   const output = createJobOutput(context, stops.last);
   job.exitCode = await followToEnd(job, there.shell, output, context);
