@@ -4,7 +4,7 @@ import * as z from 'zod/mini';
 import type { Context } from '../context.ts';
 import { CliError } from '../errors.ts';
 import { errorCode, faultOf } from '../files/error-code.ts';
-import { withLock } from '../files/lock.ts';
+import { UNTIL_ABANDONED, withLock } from '../files/lock.ts';
 import { privateFolder } from '../files/private-folder.ts';
 import { replaceFile } from '../files/replace.ts';
 import type { Target } from '../instances/resolve.ts';
@@ -100,10 +100,11 @@ export async function withJob<T>(
   try {
     const path = await pathOf(id, context);
     await privateFolder(dirname(path));
-    return await withLock(path, () => {
+    const begin = () => {
       isBegun = true;
       return work();
-    });
+    };
+    return await withLock(path, begin, UNTIL_ABANDONED);
   } catch (error) {
     if (isBegun) throw error;
     if (errorCode(error) !== 'ELOCKED') return work();

@@ -38,6 +38,8 @@ export interface JobWorld {
   rentals(): number;
   /** Moves the service's clock. */
   advance(milliseconds: number): void;
+  /** Starts the SSH server again after its end. */
+  startSshd(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -47,7 +49,9 @@ export async function createJobWorld(): Promise<JobWorld> {
   await mkdir(there);
   const hostKey = makeKey(folder, 'host');
   const clientKey = makeKey(folder, 'client');
-  const sshd = await startSshd({ folder, hostKey, clientKey: `${clientKey}.pub`, home: there });
+  const how = { folder, hostKey, clientKey: `${clientKey}.pub`, home: there };
+  const sshd = await startSshd(how);
+  let again: Sshd | undefined;
   const renting = new RentingService();
   let ahead = 0;
   renting.clock = { now: () => Date.now() + ahead };
@@ -97,8 +101,12 @@ export async function createJobWorld(): Promise<JobWorld> {
     advance(milliseconds) {
       ahead += milliseconds;
     },
+    async startSshd() {
+      again = await startSshd({ ...how, port: sshd.port });
+    },
     async close() {
       await service.close();
+      await again?.stop();
       await sshd.stop();
       await computer.remove();
       await rm(folder, { recursive: true, force: true });

@@ -16,6 +16,8 @@ export interface Sshd {
   stop(): Promise<void>;
   /** Ends its connections. What they started goes on. */
   cut(): void;
+  /** Stops its connections without closing them, like a network that drops everything. */
+  freeze(): void;
 }
 
 export interface SshdOptions {
@@ -71,7 +73,15 @@ export async function startSshd(options: SshdOptions): Promise<Sshd> {
     said += text;
   });
   await answering(port, child, () => said);
-  return { port, stop: () => stop(child), cut: () => childrenOf(child.pid ?? 0).forEach(end) };
+  const { pid = 0 } = child;
+  return {
+    port,
+    stop: () => stop(child),
+    cut: () => childrenOf(pid).forEach(end),
+    freeze: () => {
+      for (const one of descendants(pid)) process.kill(one, 'SIGSTOP');
+    },
+  };
 }
 
 /**

@@ -1,0 +1,132 @@
+import { once } from 'node:events';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { runFast } from '../run-job/fast-run.ts';
+import { createJobWorld, type JobWorld } from '../run-job/job-world.ts';
+import { needs, programAt } from '../support/needs.ts';
+import { heard } from '../support/program.ts';
+import { pause } from '../support/terminal.ts';
+
+let world: JobWorld;
+
+/** Counts to 80 in about five seconds. */
+const COUNTS = [
+  'sh',
+  '-c',
+  'echo ran >>ran; i=0; while [ $i -lt 80 ]; do i=$((i+1)); echo $i; sleep 0.05; done',
+];
+const NUMBERS = Array.from({ length: 80 }, (_, at) => `${at + 1}\n`).join('');
+
+describe('the connection of gpucloud run', needs('ssh'), () => {
+  beforeEach(async () => {
+    world = await createJobWorld();
+  });
+  afterEach(() => world.close());
+
+  /** Starts the built program, and waits until the command runs. */
+  async function started(words: readonly string[], command: readonly string[], env = {}) {
+    const child = world.computer.start([...world.words(...words), '--', ...command], {
+      env: { ...world.env, ...env },
+    });
+    let stdout = '';
+    child.stdout.on('data', (text) => {
+      stdout += text;
+    });
+    const ended = once(child, 'close').then(([code]) => ({ code, stdout }));
+    await heard(child, 'stdout', /1\n/);
+    return { child, ended };
+  }
+
+  const ran = () => readFile(join(world.there, 'gpucloud-run', 'work', 'ran'), 'utf8');
+
+  test('connects again after a minute, and prints each byte once', async () => {
+    const running = runFast(world, [...world.words(), '--', ...COUNTS]);
+    await pause(1_500);
+    await world.sshd.stop();
+    // More than a minute of the program's clock.
+    await pause(800);
+    await world.startSshd();
+    expect(await running).toMatchObject({ code: 0, stdout: NUMBERS });
+    expect(await ran()).toBe('ran\n');
+  });
+
+  test('connects again if the connection is dead but not closed', async () => {
+    const bin = join(world.computer.home, 'bin');
+    await mkdir(bin);
+    // Notices after a few seconds what takes 45.
+    const script = `#!/bin/sh\nexec ${programAt('ssh')} -o ServerAliveInterval=1 "$@"\n`;
+    await writeFile(join(bin, 'ssh'), script, { mode: 0o755 });
+    const { ended } = await started([], COUNTS, { PATH: `${bin}:${process.env.PATH}` });
+    world.sshd.freeze();
+    expect(await ended).toEqual({ code: 0, stdout: NUMBERS });
+    expect(await ran()).toBe('ran\n');
+  });
+
+  test('prints all that was printed while the computer slept', async () => {
+    const { child, ended } = await started([], COUNTS);
+    child.kill('SIGSTOP');
+    await pause(6_000);
+    child.kill('SIGCONT');
+    expect(await ended).toEqual({ code: 0, stdout: NUMBERS });
+    expect(world.status()).toBe('TERMINATING');
+  });
+
+  test('terminates after a sleep in which the deadline passed', async () => {
+    const { child, ended } = await started(
+      ['--terminate-after', '5s'],
+      ['sh', '-c', 'echo 1; sleep 20'],
+    );
+    child.kill('SIGSTOP');
+    await pause(5_000);
+    child.kill('SIGCONT');
+    expect(await ended).toMatchObject({ code: 125 });
+    expect(world.status()).toBe('TERMINATING');
+  });
+
+  test('holds no output in memory that nobody reads yet', needs('Linux'), async () => {
+    const size = 200_000_000;
+    const child = world.computer.start(
+      [...world.words(), '--', 'head', '-c', String(size), '/dev/zero'],
+      { env: world.env },
+    );
+    let [read, highest] = [0, 0];
+    const look = setInterval(async () => {
+      const status = await readFile(`/proc/${child.pid}/status`, 'utf8').catch(() => '');
+      highest = Math.max(highest, Number(/^VmHWM:\s*(\d+)/m.exec(status)?.[1] ?? 0));
+    }, 50);
+    await heard(child, 'stderr', /Running/);
+    await pause(2_000);
+    child.stdout.on('data', (chunk: Buffer) => {
+      read += chunk.length;
+    });
+    expect((await once(child, 'close'))[0]).toBe(0);
+    clearInterval(look);
+    expect(read).toBe(size);
+    // KB.
+    expect(highest).toBeGreaterThan(30_000);
+    expect(highest).toBeLessThan(200_000);
+  });
+
+  test.each([26, -26])(
+    "passes the deadline on time if the service's clock is %i hours ahead",
+    async (hours) => {
+      let terminated = 0;
+      world.renting.terminations = [
+        (id) => {
+          terminated = Date.now();
+          return world.renting.terminate(id);
+        },
+      ];
+      world.advance(hours * 3_600_000);
+      const began = Date.now();
+      const words = world.words('--terminate-after', '4s');
+      const { code, stderr } = await runFast(world, [...words, '--', 'sleep', '20']);
+      expect(code).toBe(125);
+      expect(stderr).toContain('The deadline has passed.');
+      // The Date header has whole seconds.
+      expect(terminated - began).toBeGreaterThan(2_900);
+      expect(terminated - began).toBeLessThan(15_000);
+    },
+  );
+});
