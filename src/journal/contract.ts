@@ -1,5 +1,5 @@
 import type { Clock } from '../clock.ts';
-import type { DriveRecord, InstanceRecord, Origin, RequestRecord, Snapshot } from './record.ts';
+import type { InstanceRecord, RequestRecord, Snapshot } from './record.ts';
 
 /** A request that rents, before it is sent. */
 export interface RentalRequest
@@ -65,14 +65,6 @@ export interface Deadline {
   readonly status: string | undefined;
 }
 
-/** The deadline of one instance, while no other process can change it. */
-export interface HeldDeadline {
-  /** undefined for none. */
-  readonly deadline: string | undefined;
-  /** `undefined` removes it. Throws CliError('storage'). */
-  set(name: string, deadline: string | undefined): Promise<void>;
-}
-
 export interface Known {
   readonly instances: readonly KnownInstance[];
   /** Requests without an outcome, oldest first. They may have succeeded. */
@@ -98,63 +90,6 @@ export interface DriveObservation {
   readonly status?: string | null | undefined;
   readonly price_per_hour?: string | null | undefined;
   readonly created_at?: string | null | undefined;
-}
-
-/**
- * Rental requests and known instances of one service and account.
- *
- * While the account is unknown, reads cover every account of the service and nothing new can be
- * written. Every method throws CliError('storage') if the disk fails.
- */
-export interface Journal {
-  /** Returns the account ID; undefined if the key has never rented or listed anything. */
-  account(): Promise<string | undefined>;
-  /** Stores the account of this key. */
-  learnAccount(account: string): Promise<void>;
-  /**
-   * Writes a request to disk before it is sent: exclusive under its name, and fsynced. Returns
-   * undefined if another request holds the name. A holder among the `agreed` UIDs is moved aside first
-   * unless it is in flight; it stays UNKNOWN. `check` runs first, under a lock of the account.
-   * If it throws, nothing is written.
-   */
-  open(
-    request: RentalRequest,
-    agreed: ReadonlySet<string>,
-    check?: () => Promise<void>,
-  ): Promise<OpenedRequest | undefined>;
-  /** `archived` includes terminated and untracked instances. */
-  read(how?: { archived?: boolean }): Promise<Known>;
-  /** Returns only the open requests, oldest first. */
-  requests(): Promise<readonly OpenRequest[]>;
-  /** Returns one instance, archived or not, without reading the others. */
-  instance(id: string): Promise<KnownInstance | undefined>;
-  /** Stores an observation of an instance. Returns true if the instance is new here. */
-  observe(observation: Observation, origin: Origin): Promise<boolean>;
-  /** Adds an ID that was never observed. Returns true if it is new here. */
-  track(id: string): Promise<boolean>;
-  /** Archives an instance with everything known about it. */
-  untrack(id: string): Promise<void>;
-  /** IDs of instances whose process ended while it saved them. */
-  unfinished(): Promise<readonly string[]>;
-  /** The deadlines of instances that are neither terminated nor untracked. */
-  deadlines(): Promise<readonly Deadline[]>;
-  /** Runs `work` with the instance's current deadline, which can't change until `work` ends. */
-  withDeadline<T>(id: string, work: (held: HeldDeadline) => Promise<T>): Promise<T>;
-  /** The drives that were ever seen here. */
-  drives(): Promise<readonly DriveRecord[]>;
-  /**
-   * Stores drives as seen at a time of the service (ISO 8601). `whole`: the list is complete, so
-   * missing drives are gone. Stores nothing while the account is unknown.
-   */
-  observeDrives(
-    seen: readonly DriveObservation[],
-    at: string,
-    how: { readonly whole: boolean },
-  ): Promise<void>;
-  /** Settles an open request: it created this instance. */
-  settle(uid: string, id: string): Promise<void>;
-  /** Archives an open request. */
-  forget(uid: string): Promise<void>;
 }
 
 /** The service and account that a journal covers. */

@@ -1,4 +1,4 @@
-import type { Journal, JournalSettings } from './contract.ts';
+import type { JournalSettings } from './contract.ts';
 import { deadlines } from './deadlines/index.ts';
 import { drives } from './drives/index.ts';
 import { known } from './known.ts';
@@ -15,13 +15,23 @@ export {
 export type { DriveRecord, Heartbeat, Operation, Origin, Snapshot } from './record.ts';
 export { refusedId, responseId } from './response-id.ts';
 
-/** Opens one account's journal. Reads and writes nothing until a method is called. */
-export function openJournal(settings: JournalSettings): Journal {
+export type Journal = ReturnType<typeof openJournal>;
+
+/**
+ * Opens the journal of one service and account: rental requests and known instances. Reads and
+ * writes nothing until a method is called.
+ *
+ * While the account is unknown, reads cover every account of the service and nothing new can be
+ * written. Every method throws CliError('storage') if the disk fails.
+ */
+export function openJournal(settings: JournalSettings) {
   const store = openStore(settings);
   const { reading, writing, accounts } = store;
   return {
+    /** Returns the account ID; undefined if the key has never rented or listed anything. */
     account: () => reading(() => accounts.account()),
-    learnAccount: (id) => writing(() => accounts.learn(id)),
+    /** Stores the account of this key. */
+    learnAccount: (id: string) => writing(() => accounts.learn(id)),
     ...sending(store),
     ...known(store),
     ...deadlines(store),

@@ -1,4 +1,4 @@
-import type { Journal } from './contract.ts';
+import type { Known, KnownInstance, Observation } from './contract.ts';
 import {
   isOldNews,
   type KeptInstance,
@@ -7,20 +7,19 @@ import {
   snapshotOf,
   writeInstance,
 } from './instances.ts';
-import type { InstanceRecord } from './record.ts';
+import type { InstanceRecord, Origin } from './record.ts';
 import type { Store } from './store.ts';
 
 /** Known instances, as last seen. */
-export function known(
-  store: Store,
-): Pick<Journal, 'read' | 'instance' | 'observe' | 'track' | 'untrack'> {
+export function known(store: Store) {
   const { accounts, reading, writing, find, now } = store;
   /** Instances of the last read; a command that lists instances observes each one right after it. */
   const seen = new Map<string, KeptInstance>();
   let isUnwritable = false;
 
   return {
-    async read({ archived = false } = {}) {
+    /** `archived` includes terminated and untracked instances. */
+    async read({ archived = false } = {}): Promise<Known> {
       return reading(async () => {
         // Read requests first: a process that settles one in between has already written its instance.
         const open = await store.openRequests();
@@ -38,7 +37,8 @@ export function known(
       });
     },
 
-    instance: (id) =>
+    /** Returns one instance, archived or not, without reading the others. */
+    instance: (id: string): Promise<KnownInstance | undefined> =>
       reading(async () => {
         const kept = find(id);
         if (kept !== undefined) seen.set(id, kept);
@@ -46,7 +46,8 @@ export function known(
         return knownInstance(kept, (await store.deadlines()).get(id)?.deadline);
       }),
 
-    async observe(observation, origin) {
+    /** Stores an observation of an instance. Returns true if the instance is new here. */
+    async observe(observation: Observation, origin: Origin): Promise<boolean> {
       const { id } = observation;
       const just = seen.get(id);
       seen.delete(id);
@@ -84,7 +85,8 @@ export function known(
       return isAdded;
     },
 
-    track: (id) =>
+    /** Adds an ID that was never observed. Returns true if it is new here. */
+    track: (id: string) =>
       writing(async () => {
         const kept = find(id);
         const isKnown = kept !== undefined && kept.record.untracked_at === undefined;
@@ -94,7 +96,8 @@ export function known(
         return !isKnown;
       }),
 
-    untrack: (id) =>
+    /** Archives an instance with everything known about it. */
+    untrack: (id: string) =>
       writing(async () => {
         const kept = find(id);
         if (kept === undefined || kept.record.untracked_at !== undefined) return;

@@ -4,7 +4,7 @@ import { withLock } from '../files/lock.ts';
 import { privateFolder } from '../files/private-folder.ts';
 import { isSameName } from '../rules/names.ts';
 import { keptBody } from './body.ts';
-import type { Journal, OpenedRequest, RentalRequest } from './contract.ts';
+import type { OpenedRequest, OpenRequest, RentalRequest } from './contract.ts';
 import { inheritDeadline } from './deadlines/files.ts';
 import { newInstance, writeInstance } from './instances.ts';
 import type { RequestRecord } from './record.ts';
@@ -22,9 +22,7 @@ import type { Store } from './store.ts';
 const SHOWN = 60;
 
 /** Rental requests: written before they are sent, then settled. */
-export function sending(
-  store: Store,
-): Pick<Journal, 'open' | 'requests' | 'unfinished' | 'settle' | 'forget'> {
+export function sending(store: Store) {
   const { settings, reading, writing, find, openRequests, removeSettled } = store;
 
   /** Records the instance that a request created. */
@@ -79,7 +77,13 @@ export function sending(
   }
 
   return {
-    open: (request, agreed, check) =>
+    /**
+     * Writes a request to disk before it is sent: exclusive under its name, and fsynced. Returns
+     * undefined if another request holds the name. A holder among the `agreed` UIDs is moved aside
+     * first unless it is in flight; it stays UNKNOWN. `check` runs first, under a lock of the
+     * account. If it throws, nothing is written.
+     */
+    open: (request: RentalRequest, agreed: ReadonlySet<string>, check?: () => Promise<void>) =>
       writing(async () => {
         const folder = store.main();
         if (check === undefined) return open(request, agreed, folder);
@@ -90,11 +94,14 @@ export function sending(
         });
       }),
 
+    /** IDs of instances whose process ended while it saved them. */
     unfinished: () => reading(() => store.unfinished()),
 
-    requests: () => reading(openRequests),
+    /** Returns the open requests, oldest first. */
+    requests: (): Promise<readonly OpenRequest[]> => reading(openRequests),
 
-    settle: (uid, id) =>
+    /** Settles an open request: it created this instance. */
+    settle: (uid: string, id: string) =>
       writing(async () => {
         const request = (await openRequests()).find((one) => one.uid === uid);
         if (request === undefined) return;
@@ -102,7 +109,8 @@ export function sending(
         removeSettled(request);
       }),
 
-    forget: (uid) =>
+    /** Archives an open request. */
+    forget: (uid: string) =>
       writing(async () => {
         const request = (await openRequests()).find((one) => one.uid === uid);
         if (request !== undefined) await archiveRequest(request);

@@ -3,15 +3,23 @@ import { CliError } from '../../errors.ts';
 import { errorCode } from '../../files/error-code.ts';
 import { withLock } from '../../files/lock.ts';
 import { privateFolder } from '../../files/private-folder.ts';
-import type { Journal } from '../contract.ts';
+import type { Deadline } from '../contract.ts';
 import type { Store } from '../store.ts';
 import { deadlineOf, deadlinePath, writeDeadline } from './files.ts';
 
+interface HeldDeadline {
+  /** undefined for none. */
+  readonly deadline: string | undefined;
+  /** `undefined` removes it. */
+  set(name: string, deadline: string | undefined): Promise<void>;
+}
+
 /** When instances are to be terminated. */
-export function deadlines(store: Store): Pick<Journal, 'deadlines' | 'withDeadline'> {
+export function deadlines(store: Store) {
   const { reading, writing, find } = store;
   return {
-    deadlines: () =>
+    /** The deadlines of instances that are neither terminated nor untracked. */
+    deadlines: (): Promise<readonly Deadline[]> =>
       reading(async () => {
         // A settled request may still have to pass its deadline on.
         await store.openRequests();
@@ -21,7 +29,8 @@ export function deadlines(store: Store): Pick<Journal, 'deadlines' | 'withDeadli
         });
       }),
 
-    withDeadline(id, work) {
+    /** Runs `work` with the instance's current deadline, which can't change until `work` ends. */
+    withDeadline<T>(id: string, work: (held: HeldDeadline) => Promise<T>): Promise<T> {
       const folder = store.main();
       const held = () =>
         work({

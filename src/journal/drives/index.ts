@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { money } from '../../rules/money.ts';
-import type { DriveObservation, Journal } from '../contract.ts';
+import type { DriveObservation } from '../contract.ts';
 import { filesIn, writeRecord } from '../files.ts';
 import { fileName } from '../names.ts';
 import { type DriveRecord, parseRecord } from '../record.ts';
@@ -10,11 +10,7 @@ import type { Store } from '../store.ts';
  * Earlier costs of drives: the service shows no earlier price, and no deleted drive. Without them,
  * charges would look unexplained. Times are the service's.
  */
-export function drives({
-  accounts,
-  reading,
-  writing,
-}: Store): Pick<Journal, 'drives' | 'observeDrives'> {
+export function drives({ accounts, reading, writing }: Store) {
   const folderOf = (account: string) => join(account, 'drives');
 
   async function read(): Promise<DriveRecord[]> {
@@ -28,8 +24,13 @@ export function drives({
   }
 
   return {
+    /** The drives that were ever seen here. */
     drives: () => reading(read),
-    observeDrives: (seen, at, { whole }) =>
+    /**
+     * Stores drives as seen at a time of the service (ISO 8601). `whole`: the list is complete, so
+     * missing drives are gone. Stores nothing while the account is unknown.
+     */
+    observeDrives: (seen: readonly DriveObservation[], at: string, { whole }: { whole: boolean }) =>
       writing(async () => {
         const folder = accounts.main();
         if (folder === undefined) return;
