@@ -1,15 +1,6 @@
 import { faultOf } from '../files/error-code.ts';
 import type { Start } from '../programs.ts';
 
-interface Keyring {
-  /** Returns undefined if the entry is missing. Throws {@link NoKeyring}. */
-  get(entry: string): Promise<string | undefined>;
-  /** Stores the key and reads it back. Throws {@link NoKeyring}. */
-  set(entry: string, key: string): Promise<void>;
-  /** Returns whether there was one. Throws {@link NoKeyring}. */
-  delete(entry: string): Promise<boolean>;
-}
-
 /** The keyring is unusable; the message says why and contains no key. */
 export class NoKeyring extends Error {}
 
@@ -23,11 +14,14 @@ type Question =
   | { readonly op: 'get' | 'delete'; readonly account: string }
   | { readonly op: 'set'; readonly account: string; readonly key: string };
 
-/** Starts a separate process (see src/keyring.ts), which is ended after three seconds. */
+/**
+ * Starts a separate process for each call (see src/keyring.ts), which is ended after three seconds.
+ * Every method throws {@link NoKeyring}.
+ */
 export function openKeyring(
   helper: (() => { file: string; args: readonly string[] }) | undefined,
   start: Start,
-): Keyring {
+) {
   async function ask(question: Question): Promise<unknown> {
     if (helper === undefined) throw new NoKeyring('no keyring is available');
     let output = '';
@@ -57,14 +51,16 @@ export function openKeyring(
   }
 
   return {
-    async get(account) {
+    /** Returns undefined if the entry is missing. */
+    async get(account: string) {
       const found = await ask({ op: 'get', account });
       return typeof found === 'string' ? found : undefined;
     },
-    async set(account, key) {
+    /** Stores the key and reads it back. */
+    async set(account: string, key: string) {
       await ask({ op: 'set', account, key });
     },
-    delete: async (account) => (await ask({ op: 'delete', account })) === true,
+    delete: async (account: string) => (await ask({ op: 'delete', account })) === true,
   };
 }
 

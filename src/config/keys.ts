@@ -15,23 +15,10 @@ interface KeysSettings {
   complain(text: string): void;
 }
 
-/** The places where keys are stored. */
-export interface Keys {
-  /**
-   * Reads a profile's key. Throws CliError('authentication') if its place has none or is unusable, and
-   * the reason of `stop`.
-   */
-  read(profile: string, place: KeyPlace): Promise<string>;
-  /**
-   * Stores a key in the system's keyring under a new entry, so the replaced one stays until the profile
-   * no longer refers to it. Throws CliError('storage') with the cause, and the reason of `stop`.
-   */
-  putIntoKeyring(profile: string, key: string): Promise<KeyPlace & { kind: 'keyring' }>;
-  /** Removes a key from its place, except config.json. Throws CliError('storage'). */
-  remove(profile: string, place: KeyPlace | undefined): Promise<void>;
-}
+export type Keys = ReturnType<typeof openKeys>;
 
-export function openKeys({ helper, start, stop, complain }: KeysSettings): Keys {
+/** Opens the places where keys are stored. */
+export function openKeys({ helper, start, stop, complain }: KeysSettings) {
   const keyring = openKeyring(helper, start);
   const printed = new Map<string, Promise<string>>();
 
@@ -46,7 +33,11 @@ export function openKeys({ helper, start, stop, complain }: KeysSettings): Keys 
   }
 
   return {
-    async read(profile, place) {
+    /**
+     * Reads a profile's key. Throws CliError('authentication') if its place has none or is unusable,
+     * and the reason of `stop`.
+     */
+    async read(profile: string, place: KeyPlace): Promise<string> {
       if (place.kind === 'file') return place.key;
       if (place.kind === 'command') return await print(profile, place.argv);
       const key = await orExplain(
@@ -57,7 +48,12 @@ export function openKeys({ helper, start, stop, complain }: KeysSettings): Keys 
       return key;
     },
 
-    async putIntoKeyring(profile, key) {
+    /**
+     * Stores a key in the system's keyring under a new entry, so the replaced one stays until the
+     * profile no longer refers to it. Throws CliError('storage') with the cause, and the reason of
+     * `stop`.
+     */
+    async putIntoKeyring(profile: string, key: string) {
       const entry = `${profile} ${randomUUID().slice(0, 8)}`;
       await orExplain(
         keyring.set(entry, key).catch((error: unknown) => {
@@ -70,10 +66,11 @@ export function openKeys({ helper, start, stop, complain }: KeysSettings): Keys 
             hint: 'store it in a file (mode 0600): gpucloud login --store file',
           }),
       );
-      return { kind: 'keyring', entry };
+      return { kind: 'keyring', entry } as const;
     },
 
-    async remove(profile, place) {
+    /** Removes a key from its place, except config.json. Throws CliError('storage'). */
+    async remove(profile: string, place: KeyPlace | undefined): Promise<void> {
       if (place?.kind !== 'keyring') return;
       await orExplain(
         keyring.delete(place.entry),

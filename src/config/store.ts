@@ -19,30 +19,28 @@ import { replaceFile, syncFolder } from '../files/replace.ts';
 import { type ConfigFile, emptyFile, ownNamesOnly } from './file.ts';
 import { wrongPart } from './schema.ts';
 
-/** The profile file. Each call reads it again. */
-export interface Config {
-  /** The path of config.json, which need not exist. */
-  readonly path: string;
-  /**
-   * A missing file has no profiles.
-   * Throws CliError('storage') that names the file when it can't be used.
-   */
-  read(): Promise<ConfigFile>;
-  /**
-   * The only way to write. `edit` gets the file under the lock and returns the new one. Returns what is
-   * on disk afterwards; errors of `edit` pass through. Throws CliError('storage') if the file is unusable
-   * or the change can't be saved; the file then stays unchanged.
-   */
-  change(edit: (file: ConfigFile) => ConfigFile): Promise<ConfigFile>;
-}
+export type Config = ReturnType<typeof openConfig>;
 
-/** `folder` is the config folder, made (0700) at the first change. Touches no file yet. */
-export function openConfig(folder: string): Config {
+/**
+ * Opens the profile file; each call reads it again. `folder` is the config folder, made (0700) at
+ * the first change. Touches no file yet.
+ */
+export function openConfig(folder: string) {
   const path = join(folder, 'config.json');
   return {
+    /** The path of config.json, which need not exist. */
     path,
+    /**
+     * A missing file has no profiles.
+     * Throws CliError('storage') that names the file when it can't be used.
+     */
     read: () => readConfig(path),
-    async change(edit) {
+    /**
+     * The only way to write. `edit` gets the file under the lock and returns the new one. Returns
+     * what is on disk afterwards; errors of `edit` pass through. Throws CliError('storage') if the
+     * file is unusable or the change can't be saved; the file then stays unchanged.
+     */
+    async change(edit: (file: ConfigFile) => ConfigFile): Promise<ConfigFile> {
       const target = await writableTarget(path);
       return await locked(target, async () => await save(target, edit(await readConfig(target))));
     },

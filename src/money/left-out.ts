@@ -8,35 +8,30 @@ const REASONS = {
 
 const NAMED = 3;
 
-/** Transactions missing in a sum: all are counted, a few are named. */
-export interface LeftOut {
-  /** Adds a transaction whose status moves no money. */
-  status(word: string | null | undefined): void;
-  add(reason: keyof typeof REASONS, name: string): void;
-  /** Lines about statuses; these are normal. */
-  notes(): string[];
-  /** Lines about invalid transactions. */
-  warnings(): string[];
-}
+export type LeftOut = ReturnType<typeof createLeftOut>;
 
-export function createLeftOut(): LeftOut {
+/** Transactions missing in a sum: all are counted, a few are named. */
+export function createLeftOut() {
   const statuses = new Map<string, number>();
   const doubts = new Map<keyof typeof REASONS, { names: string[]; count: number }>();
   return {
-    status(status) {
+    /** Adds a transaction whose status moves no money. */
+    status(status: string | null | undefined) {
       const word = status ?? 'no status';
       statuses.set(word, (statuses.get(word) ?? 0) + 1);
     },
-    add(reason, name) {
+    add(reason: keyof typeof REASONS, name: string) {
       const doubt = doubts.get(reason) ?? { names: [], count: 0 };
       doubts.set(reason, doubt);
       doubt.count += 1;
       if (doubt.names.length < NAMED) doubt.names.push(name);
     },
+    /** Lines about statuses; these are normal. */
     notes() {
       const counts = [...statuses].map(([word, count]) => `${count} ${word}`).join(', ');
       return counts === '' ? [] : [`Not counted (only COMPLETED counts): ${counts}.`];
     },
+    /** Lines about invalid transactions. */
     warnings() {
       return Object.entries(REASONS).flatMap(([reason, text]) => {
         const doubt = doubts.get(reason as keyof typeof REASONS);

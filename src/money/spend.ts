@@ -8,7 +8,7 @@ import {
   type Posted,
   postingOf,
 } from './ledger.ts';
-import { createLeftOut, type LeftOut } from './left-out.ts';
+import { createLeftOut } from './left-out.ts';
 
 /** Exact sums of one period. */
 export interface Spent {
@@ -34,19 +34,7 @@ export function netOf({ sums }: Pick<Spent, 'sums'>): Money {
   return sums.charged.minus(sums.refunded);
 }
 
-/** Adds up transactions one at a time, so a history of any length fits in memory. */
-export interface Books {
-  add(entry: Entry): void;
-  /**
-   * Returns the periods up to `until`, empty ones included. `trimmed` drops those before the account's
-   * first transaction.
-   */
-  rows(until: number, how?: { trimmed?: boolean }): readonly Spent[];
-  /** Sums of all periods together. */
-  total(): Omit<Spent, 'from' | 'to'>;
-  /** Transactions that were left out, and why. */
-  readonly left: LeftOut;
-}
+export type Books = ReturnType<typeof openBooks>;
 
 /** Above this number of periods, empty ones are dropped. */
 const MOST_ROWS = 4000;
@@ -57,8 +45,11 @@ interface Page {
   count: number;
 }
 
-/** Counts transactions from `from` on and before `to`. */
-export function openBooks({ step, from, to }: { step: Step; from: number; to: number }): Books {
+/**
+ * Counts transactions from `from` on and before `to`, one at a time, so a history of any length fits
+ * in memory.
+ */
+export function openBooks({ step, from, to }: { step: Step; from: number; to: number }) {
   const pages = new Map<number, Page>();
   const total = newPage();
   const left = createLeftOut();
@@ -82,8 +73,9 @@ export function openBooks({ step, from, to }: { step: Step; from: number; to: nu
   }
 
   return {
+    /** Transactions that were left out, and why. */
     left,
-    add(entry) {
+    add(entry: Entry) {
       const at = momentOf(entry);
       if (at === undefined) return left.add('time', entry.id);
       first = Math.min(first, at);
@@ -99,7 +91,11 @@ export function openBooks({ step, from, to }: { step: Step; from: number; to: nu
       post(page, entry, posting);
       post(total, entry, posting);
     },
-    rows(until, { trimmed = false } = {}) {
+    /**
+     * Returns the periods up to `until`, empty ones included. `trimmed` drops those before the
+     * account's first transaction.
+     */
+    rows(until: number, { trimmed = false } = {}): readonly Spent[] {
       const range = { from, to: Math.min(to, until) };
       const starts = startsOf([...pages.keys()], step, range).filter(
         (start) => !trimmed || startOf(step, start, 1) > first,
@@ -110,6 +106,7 @@ export function openBooks({ step, from, to }: { step: Step; from: number; to: nu
         ...closed(pages.get(start) ?? newPage()),
       }));
     },
+    /** Sums of all periods together. */
     total: () => closed(total),
   };
 }

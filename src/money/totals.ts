@@ -3,18 +3,12 @@ import { type Direction, directionOf, type Entry } from './ledger.ts';
 import { createLeftOut } from './left-out.ts';
 
 /** Exact sums of incoming and outgoing amounts, and what could not be counted. */
-export interface Totals {
-  add(transaction: Entry): void;
-  /** Lines for people; none if nothing was added. */
-  lines(): readonly string[];
-}
-
-export function createTotals(): Totals {
+export function createTotals() {
   const sums: Record<Direction, Sum> = { INCOMING: createSum(), OUTGOING: createSum() };
   const left = createLeftOut();
   let count = 0;
   return {
-    add(transaction) {
+    add(transaction: Entry) {
       count += 1;
       const { id, amount: text, status } = transaction;
       const amount = amountOf(text ?? '');
@@ -30,6 +24,7 @@ export function createTotals(): Totals {
         if (isNegative(amount)) left.add('sign', id);
       }
     },
+    /** Lines for people; none if nothing was added. */
     lines() {
       if (count === 0) return [];
       const [incoming, outgoing] = [sums.INCOMING.total(), sums.OUTGOING.total()].map(inRoubles);

@@ -51,15 +51,8 @@ async function launch(page: string, { host }: Context): Promise<string> {
   return 'No browser found.';
 }
 
-interface Signpost {
-  readonly address: string;
-  /** Resolves when a browser was redirected. */
-  readonly passed: Promise<undefined>;
-  close(): void;
-}
-
 /** Redirects once, from an address that only the page holds. */
-async function startSignpost(url: string): Promise<Signpost> {
+async function startSignpost(url: string) {
   const path = `/${randomBytes(16).toString('hex')}`;
   let pass: () => void = () => undefined;
   const passed = new Promise<undefined>((resolve) => {
@@ -84,6 +77,7 @@ async function startSignpost(url: string): Promise<Signpost> {
   const { port } = server.address() as AddressInfo;
   return {
     address: `http://127.0.0.1:${port}${path}`,
+    /** Resolves when a browser was redirected. */
     passed,
     close() {
       server.close();

@@ -11,37 +11,23 @@ export interface SavedCursor {
   readonly known: readonly (readonly [id: string, time: number])[];
 }
 
-/**
- * Records which events of one log have been seen, exactly and in bounded memory.
- *
- * It keeps the IDs of the newest events and drops the older ones, all at once and by time. Events at
- * or before the horizon have been seen; later ones are new unless their ID is kept. Events with the
- * same time are kept or dropped together, since a service may return them in any order.
- *
- * The cost: an event that reaches the log behind at least {@link Cursor.kept} newer ones, with a time
- * before the horizon, looks like a dropped one and does not count as new.
- */
-export interface Cursor {
-  /** Whether a log was read before, in this run or an earlier one. */
-  readonly begun: boolean;
-  readonly size: number;
-  /** Minimum number of newest events to remember; the maximum is twice as many. */
-  readonly kept: number;
-  /** Milliseconds since 1970; -Infinity if nothing was dropped. */
-  readonly horizon: number;
-  has(id: string): boolean;
-  /** Whether the event is at or before the horizon, so it counts as seen. */
-  isPast(time: number): boolean;
-  /** Starts with a log whose newest events, back to the horizon, have been seen. */
-  begin(horizon?: number): void;
-  learn(events: Iterable<Dated>): void;
-  saved(): SavedCursor;
-}
-
 /** How far a log is searched for late events: ten pages. */
 export const KEPT = 1000;
 
-export function createCursor(saved?: SavedCursor, { kept = KEPT }: { kept?: number } = {}): Cursor {
+export type Cursor = ReturnType<typeof createCursor>;
+
+/**
+ * Records which events of one log have been seen, exactly and in bounded memory.
+ *
+ * It keeps the IDs of the newest events, at least `kept` and at most twice as many, and drops the
+ * older ones, all at once and by time. Events at or before the horizon have been seen; later ones
+ * are new unless their ID is kept. Events with the same time are kept or dropped together, since a
+ * service may return them in any order.
+ *
+ * The cost: an event that reaches the log behind at least `kept` newer ones, with a time before the
+ * horizon, looks like a dropped one and does not count as new.
+ */
+export function createCursor(saved?: SavedCursor, { kept = KEPT } = {}) {
   const known = new Map<string, number>(saved?.known);
   let horizon = saved?.horizon ?? Number.NEGATIVE_INFINITY;
   let begun = saved !== undefined;
@@ -59,6 +45,7 @@ export function createCursor(saved?: SavedCursor, { kept = KEPT }: { kept?: numb
   }
 
   return {
+    /** Whether a log was read before, in this run or an earlier one. */
     get begun() {
       return begun;
     },
@@ -66,21 +53,27 @@ export function createCursor(saved?: SavedCursor, { kept = KEPT }: { kept?: numb
       return known.size;
     },
     kept,
+    /** Milliseconds since 1970; -Infinity if nothing was dropped. */
     get horizon() {
       return horizon;
     },
-    has: (id) => known.has(id),
-    isPast: (time) => time <= horizon,
-    begin(at) {
+    has: (id: string) => known.has(id),
+    /** Whether the event is at or before the horizon, so it counts as seen. */
+    isPast: (time: number) => time <= horizon,
+    /** Starts with a log whose newest events, back to the horizon, have been seen. */
+    begin(at?: number) {
       begun = true;
       horizon = Math.max(horizon, at ?? horizon);
     },
-    learn(events) {
+    learn(events: Iterable<Dated>) {
       for (const { id, time } of events) {
         known.set(id, time);
         if (known.size > 2 * kept) forget();
       }
     },
-    saved: () => ({ horizon: Number.isFinite(horizon) ? horizon : null, known: [...known] }),
+    saved: (): SavedCursor => ({
+      horizon: Number.isFinite(horizon) ? horizon : null,
+      known: [...known],
+    }),
   };
 }

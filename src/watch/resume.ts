@@ -7,15 +7,7 @@ import { lazy } from '../lazy.ts';
 import type { SavedCursor } from './cursor.ts';
 
 /** A file with the position of each log, from which a follow resumes. */
-export interface ResumeFile {
-  /** The log's position at the end of the last run; undefined for a log new to the file. */
-  of(log: string): SavedCursor | undefined;
-  /**
-   * Replaces the positions of these logs and keeps the others. The file is written atomically before
-   * it returns. Throws CliError('storage').
-   */
-  save(logs: ReadonlyMap<string, SavedCursor>): Promise<void>;
-}
+export type ResumeFile = Awaited<ReturnType<typeof openResumeFile>>;
 
 const resumeFile = lazy(() =>
   z.strictObject({
@@ -36,7 +28,7 @@ const resumeFile = lazy(() =>
  * empty file (from mktemp) counts as new. Throws CliError('storage') for a foreign file, and leaves
  * it in place.
  */
-export async function openResumeFile(named: string): Promise<ResumeFile> {
+export async function openResumeFile(named: string) {
   // Replace the file behind a link, not the link.
   const path = await realpath(named).catch(() => named);
   const saved = new Map(Object.entries(await read(path, named)));
@@ -56,8 +48,13 @@ export async function openResumeFile(named: string): Promise<ResumeFile> {
 
   await write('use a file in a writable folder');
   return {
-    of: (log) => saved.get(log),
-    async save(logs) {
+    /** The log's position at the end of the last run; undefined for a log new to the file. */
+    of: (log: string) => saved.get(log),
+    /**
+     * Replaces the positions of these logs and keeps the others. The file is written atomically
+     * before it returns. Throws CliError('storage').
+     */
+    async save(logs: ReadonlyMap<string, SavedCursor>) {
       for (const [log, cursor] of logs) saved.set(log, cursor);
       await write('the next run repeats events since the last save');
     },

@@ -12,23 +12,19 @@ const GONE_RESPONSES = 2;
  */
 export const LONGEST_WITHIN_MS = 3_000;
 
-/** Distinguishes temporary faults from others, for one resource that is read repeatedly. */
-export interface Transient {
-  /**
-   * Whether to read again after this fault. The service may be unreachable, fail, or request a
-   * pause. A resource that was read before may also return a few unreadable responses, or one 404;
-   * before the first read, those are more likely a typing error than an outage.
-   */
-  passes(error: CliError, wasThere: boolean): boolean;
-  /** A read succeeded. */
-  mended(): void;
-}
+export type Transient = ReturnType<typeof createTransient>;
 
-export function createTransient(): Transient {
+/** Distinguishes temporary faults from others, for one resource that is read repeatedly. */
+export function createTransient() {
   let odd = 0;
   let missing = 0;
   return {
-    passes(error, wasThere) {
+    /**
+     * Whether to read again after this fault. The service may be unreachable, fail, or request a
+     * pause. A resource that was read before may also return a few unreadable responses, or one 404;
+     * before the first read, those are more likely a typing error than an outage.
+     */
+    passes(error: CliError, wasThere: boolean): boolean {
       if (error.failure === 'notUnderstood') {
         odd += 1;
         return wasThere && odd < ODD_RESPONSES;
@@ -39,6 +35,7 @@ export function createTransient(): Transient {
       }
       return error.failure === 'unreachable' || error.retryable;
     },
+    /** A read succeeded. */
     mended() {
       odd = 0;
       missing = 0;

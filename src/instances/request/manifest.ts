@@ -1,7 +1,7 @@
 import { type CreateInstanceFields, faultsInCreateFields } from '../../api/index.ts';
 import { readInput } from '../../cli/input.ts';
 import type { Context } from '../../context.ts';
-import { type CliError, usageError } from '../../errors.ts';
+import { usageError } from '../../errors.ts';
 import { environmentKey } from '../../rules/container.ts';
 
 /**
@@ -36,16 +36,10 @@ function environmentFaults(manifest: CreateInstanceFields): Fault[] {
   });
 }
 
-interface YamlFile {
-  readonly content: unknown;
-  /** Builds a usage error with the line of each path, or of its nearest parent. */
-  faultAt(faults: readonly Fault[]): CliError;
-}
-
 type Fault = ReturnType<typeof faultsInCreateFields>[number];
 
 /** Reads YAML (JSON is a subset). Throws a usage error that names the file and the line. */
-async function openYaml(path: string, text: string): Promise<YamlFile> {
+async function openYaml(path: string, text: string) {
   const { isMap, isNode, isScalar, LineCounter, parseDocument } = (await import('yaml')).default;
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
@@ -82,7 +76,8 @@ async function openYaml(path: string, text: string): Promise<YamlFile> {
   }
   return {
     content,
-    faultAt: (faults) =>
+    /** Builds a usage error with the line of each path, or of its nearest parent. */
+    faultAt: (faults: readonly Fault[]) =>
       refused(
         faults.map(({ where, what }) => {
           const field = where.length === 0 ? 'the file' : where.map(String).join('.');

@@ -8,27 +8,17 @@ import { readLists } from './lists.ts';
 import { type Step, stepsOf } from './steps.ts';
 import { moneyRows, printRows, type Wish } from './summary.ts';
 
-/**
- * Questions for renting an instance. A person who cancels gets the command that continues from
- * there.
- */
-export interface Wizard {
-  /** Asks for missing values, shows the whole request, and returns the confirmed one. */
-  ask(): Promise<MadeRequest>;
-  /**
-   * Asks again for values that the service refused. Throws the refusal if no other value can change
-   * it.
-   */
-  again(refusal: CliError): Promise<MadeRequest>;
-}
-
 const NEXT: readonly Choice<'rent' | 'change' | 'leave'>[] = [
   { name: 'Yes, rent it now', value: 'rent' },
   { name: 'Change an answer', value: 'change' },
   { name: 'No, cancel', value: 'leave' },
 ];
 
-export async function openWizard(wish: Wish, prompts: Prompts, context: Context): Promise<Wizard> {
+/**
+ * Prepares the questions for renting an instance. A person who cancels gets the command that
+ * continues from there.
+ */
+export async function openWizard(wish: Wish, prompts: Prompts, context: Context) {
   await context.out.prepare();
   await checkGiven(wish.flags, wish.manifest, context);
   const all = await readLists(context);
@@ -109,13 +99,18 @@ export async function openWizard(wish: Wish, prompts: Prompts, context: Context)
   }
 
   return {
+    /** Asks for missing values, shows the whole request, and returns the confirmed one. */
     ask: () =>
       orLeave(async () => {
         for (const step of steps) if (step.given === undefined) await askOne(step);
         return await agreed();
       }),
 
-    again(refusal) {
+    /**
+     * Asks again for values that the service refused. Throws the refusal if no other value can change
+     * it.
+     */
+    again(refusal: CliError): Promise<MadeRequest> {
       if (!isAnswerable(refusal)) throw refusal;
       const refused = steps.find(({ label }) => label === LABELS[refusal.code]);
       command.isShown = false;

@@ -20,16 +20,11 @@ export interface Writer<T> {
   item(value: T): string;
 }
 
-/** Gathers small texts into few writes: a write per row costs several times as much. */
-interface Batch {
-  /** Returns undefined while there is room, otherwise a promise of the written batch. */
-  add(text: string): Promise<void> | undefined;
-  /** Writes the rest. @throws CliError('storage') if this or an earlier write failed. */
-  finish(): Promise<void>;
-}
-
-/** With `prompt`, also writes a batch as soon as its source pauses. */
-export function createBatch(sink: Sink, prompt: boolean): Batch {
+/**
+ * Gathers small texts into few writes: a write per row costs several times as much. With `prompt`,
+ * also writes a batch as soon as its source pauses.
+ */
+export function createBatch(sink: Sink, prompt: boolean) {
   // Joined at the end: a string that grows row by row is a deep tree, slow to write.
   let parts: string[] = [];
   let length = 0;
@@ -43,7 +38,8 @@ export function createBatch(sink: Sink, prompt: boolean): Batch {
   }
 
   return {
-    add(more) {
+    /** Returns undefined while there is room, otherwise a promise of the written batch. */
+    add(more: string): Promise<void> | undefined {
       parts.push(more);
       length += more.length;
       if (length >= FULL) return flush();
@@ -58,6 +54,7 @@ export function createBatch(sink: Sink, prompt: boolean): Batch {
       }
       return undefined;
     },
+    /** Writes the rest. @throws CliError('storage') if this or an earlier write failed. */
     finish: flush,
   };
 }

@@ -1,12 +1,7 @@
 import { Writable } from 'node:stream';
 
-export interface Page {
-  readonly stream: Writable & { isTTY: true; columns?: number };
-  text(): string;
-}
-
 /** A fake terminal that stores its output as text. */
-export function createPage(columns: number | undefined): Page {
+export function createPage(columns: number | undefined) {
   const parts: string[] = [];
   const stream = new Writable({
     decodeStrings: false,
