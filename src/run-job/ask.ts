@@ -5,7 +5,6 @@ import { CliError } from '../errors.ts';
 import { type DeadlineFlags, wantedDeadline } from '../instances/deadlines/deadline.ts';
 import type { CreateFlags } from '../instances/request/body.ts';
 import { flag } from '../instances/wizard/command-line.ts';
-import type { Wizard } from '../instances/wizard/index.ts';
 import type { Prompts } from '../prompts/prompts.ts';
 import { durationWord, positiveDuration } from '../rules/times.ts';
 import type { JobInput } from './job.ts';
@@ -32,7 +31,7 @@ export async function openJobWizard(
   dryRun: boolean,
   prompts: Prompts,
   context: Context,
-): Promise<Wizard> {
+) {
   const { openWizard } = await import('../instances/wizard/index.ts');
   const { how, ends, maxPrice } = input;
   const command = {
