@@ -3,6 +3,7 @@
 #
 #   sh install.sh [--prefix FOLDER] [--from FOLDER|URL]
 #   sh install.sh --uninstall [--prefix FOLDER]
+#   curl -fsSL URL/install.sh | sh -s -- --from URL
 #
 # The archive and SHA256SUMS are taken from the folder of this script, or from --from. The prefix is
 # /usr/local for root and ~/.local for others.
@@ -53,13 +54,20 @@ esac
 name=gpucloud-$version-$target
 archive=$name.tar.xz
 
+if ! mkdir -p "$prefix" 2> /dev/null || [ ! -w "$prefix" ]; then
+  fail "can't write to $prefix: use --prefix FOLDER"
+fi
+
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 trap 'exit 1' HUP INT TERM
 
+download() {
+  if command -v curl > /dev/null; then curl -fsSL -o "$1" "$2"; else wget -q -t 3 -O "$1" "$2"; fi
+}
 fetch() {
   case $from in
-    http://* | https://*) curl -fsSL -o "$work/$1" "$from/$1" || fail "could not download $from/$1" ;;
+    http://* | https://*) download "$work/$1" "$from/$1" || fail "could not download $from/$1" ;;
     *) cp "$from/$1" "$work/$1" || fail "$1 is not in $from" ;;
   esac
 }

@@ -1,12 +1,24 @@
 import { execFile, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { copyFile, cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import {
+  copyFile,
+  cp,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  rm,
+  symlink,
+  writeFile,
+} from 'node:fs/promises';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { freshShell } from '../completion/shells.ts';
 import { needs } from '../support/needs.ts';
 import { createComputer, type Outcome, outcomeOf } from '../support/program.ts';
@@ -122,8 +134,70 @@ describe('install.sh', { timeout: 60_000 }, () => {
       code: 1,
       stderr: `error: SHA256SUMS has no line for ${archive}\n`,
     });
-    await expect(readdir(prefix)).rejects.toThrow('ENOENT');
+    expect(await readdir(prefix)).toEqual([]);
   });
+
+  test('says which folder it may not write to', async () => {
+    expect(await install('--prefix', '/proc/here')).toMatchObject({
+      code: 1,
+      stderr: "error: can't write to /proc/here: use --prefix FOLDER\n",
+    });
+  });
+});
+
+describe('install.sh from a URL', { timeout: 60_000 }, () => {
+  let server: Server;
+  let url: string;
+  let isCut: boolean;
+  let prefix: string;
+  beforeEach(async () => {
+    isCut = false;
+    prefix = await mkdtemp(join(folder, 'prefix-'));
+    server = createServer(async (request, response) => {
+      const content = await readFile(join(PACKAGES, request.url ?? ''));
+      response.setHeader('content-length', content.length);
+      if (!isCut || content.length < 100_000) return void response.end(content);
+      response.write(content.subarray(0, 100_000), () => response.destroy());
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  });
+  afterEach(() => void server.close());
+
+  /** Pipes the downloaded script into sh, as people do. */
+  function piped(path: string, get: string): Promise<Outcome> {
+    const script = `${get} ${url}/install.sh | sh -s -- --from ${url} --prefix "$0"`;
+    const env = { PATH: path, HOME: folder };
+    return outcomeOf(spawn('/bin/sh', ['-c', script, prefix], { env, cwd: folder }));
+  }
+
+  /** The system's programs, except curl. */
+  async function withoutCurl(): Promise<string> {
+    const path = await mkdtemp(join(folder, 'programs-'));
+    for (const name of await readdir('/usr/bin')) {
+      if (name !== 'curl') await symlink(join('/usr/bin', name), join(path, name));
+    }
+    return path;
+  }
+
+  for (const [program, get, path] of [
+    ['curl', 'curl -fsSL', async () => '/usr/bin:/bin'],
+    ['wget', 'wget -qO-', withoutCurl],
+  ] as const) {
+    test(`installs through ${program}`, needs(program), async () => {
+      expect(await piped(await path(), get)).toMatchObject({ code: 0, stderr: '' });
+      const { stdout } = await run(join(prefix, 'bin/gpucloud'), ['--version']);
+      expect(stdout).toBe(`gpucloud ${version}\n`);
+    });
+
+    test(`installs nothing if ${program} gets half of it`, needs(program), async () => {
+      isCut = true;
+      const { code, stderr } = await piped(await path(), get);
+      expect(code).toBe(1);
+      expect(stderr).toContain(`error: could not download ${url}/gpucloud-${version}-linux-`);
+      expect(await readdir(prefix)).toEqual([]);
+    });
+  }
 });
 
 describe('the executable', { timeout: 60_000 }, () => {
@@ -180,15 +254,17 @@ describe('the executable', { timeout: 60_000 }, () => {
 });
 
 // Leaves a gpucloud alone that is installed on this computer.
-const DEBIAN = needs('root', 'dpkg', 'no gpucloud from a .deb');
+const DEBIAN = needs('root', 'apt-get', 'no gpucloud from a .deb');
 
 describe('the .deb', DEBIAN, () => {
   const FILES = '/var/lib/dpkg/info/gpucloud.list';
+  const apt = (...argv: string[]) => run('apt-get', ['--yes', ...argv]);
 
   beforeAll(async () => {
     const deb = (await readdir(PACKAGES)).find((name) => name.endsWith('.deb')) ?? '';
-    await run('dpkg', ['--install', join(PACKAGES, deb)]);
+    await apt('install', '--no-install-recommends', join(PACKAGES, deb));
   }, 120_000);
+  // Also succeeds if the package is gone.
   afterAll(() => run('dpkg', ['--purge', 'gpucloud']), 60_000);
 
   test('puts the program on PATH', async () => {
@@ -219,9 +295,11 @@ describe('the .deb', DEBIAN, () => {
   test('leaves nothing when it is removed', { timeout: 60_000 }, async () => {
     const files = (await readFile(FILES, 'utf8')).trimEnd().split('\n');
     expect(files).toContain('/usr/share/man/man1/gpucloud.1.gz');
-    await run('dpkg', ['--purge', 'gpucloud']);
+    await apt('remove', 'gpucloud');
     const left = files.filter((file) => file.includes('gpucloud'));
     expect(left.length).toBeGreaterThan(20);
     expect(left.filter((path) => existsSync(path))).toEqual([]);
+    // No settings of the package remain, so there is nothing to purge.
+    await expect(run('dpkg', ['-s', 'gpucloud'])).rejects.toThrow('not installed');
   });
 });

@@ -59,12 +59,13 @@ const SSH = ['sshd', 'ssh', 'scp', 'ssh-keygen', 'ps'];
 
 type Check = keyof typeof CHECKS;
 type Program =
+  | 'apt-get'
   | 'awk'
   | 'busybox'
   | 'cron'
   | 'crontab'
+  | 'curl'
   | 'dbus-run-session'
-  | 'dpkg'
   | 'fish'
   | 'gnome-keyring-daemon'
   | 'groff'
@@ -75,6 +76,7 @@ type Program =
   | 'rsync'
   | 'ssh-keygen'
   | 'systemd-analyze'
+  | 'wget'
   | 'zsh';
 type Need = 'ssh' | Check | Program | `/${string}`;
 
