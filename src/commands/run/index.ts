@@ -72,6 +72,10 @@ export const run = action({
       .addOption(pollIntervalOption()),
   async run(context, command, given) {
     const { attach, detach = false, dryRun = false, waitTimeout, pollInterval } = given;
+    if (attach !== undefined) refuseJobFlags(command, given);
+    if (detach && given.report !== undefined) {
+      throw usageError('--detach ends before there is a report: give --report to --attach');
+    }
     const { identity, user, sshOption, sshArg } = given;
     const signIn = { identity, user, sshOption, sshArg, waitTimeout, pollInterval };
     const how = await howToReach({ ...signIn, wait: true }, context);
@@ -81,15 +85,7 @@ export const run = action({
       await ensureReport(report, { dryRun });
     }
     const { attachJob, runJob } = await import('../../run-job/index.ts');
-    if (attach !== undefined) {
-      if (command.length > 0)
-        throw usageError('--attach takes no COMMAND: the job has one already');
-      const { sync, exclude, fetch, keepOnFailure } = given;
-      if ((sync ?? exclude ?? fetch ?? keepOnFailure) !== undefined) {
-        throw usageError('--attach takes up the job with the flags that it was started with');
-      }
-      return attachJob(attach, how, report, context);
-    }
+    if (attach !== undefined) return attachJob(attach, how, report, context);
     const { sync, exclude = [], fetch = [], keepOnFailure, maxPrice, ...more } = given;
     const { terminateAfter, terminateAt, unenforced, ...flags } = more;
     const { planJob } = await import('../../run-job/plan.ts');
@@ -107,4 +103,24 @@ export const run = action({
 function reportFile(given: string): string {
   if (given !== '-') return given;
   throw usageError('--report needs a file: stdout is that of COMMAND; --json reports to stderr');
+}
+
+/** `--attach` ends with a termination, so it ignores no flag that promises otherwise. */
+function refuseJobFlags(
+  command: readonly string[],
+  given: Readonly<Record<string, unknown>>,
+): void {
+  const ofJob = [
+    'sync',
+    'exclude',
+    'fetch',
+    'keepOnFailure',
+    'detach',
+    'dryRun',
+    'terminateAfter',
+    'terminateAt',
+  ];
+  if (command.length > 0 || ofJob.some((flag) => given[flag] !== undefined)) {
+    throw usageError('--attach resumes the job with its own COMMAND and flags: leave them out');
+  }
 }
