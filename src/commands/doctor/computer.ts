@@ -1,4 +1,6 @@
+import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import type { Runtime } from '../../cli/group.ts';
 import { placeOf } from '../../cli/reference/place.ts';
 import { SHELLS, scriptFile, scriptFor } from '../../completion/index.ts';
@@ -66,7 +68,7 @@ async function sshCheck({ start, flags }: Context): Promise<Finding> {
 }
 
 /** Compares each installed script with the one that this version prints. */
-async function completionCheck({ env }: Context, runtime: Runtime): Promise<Finding> {
+async function completionCheck({ env, host }: Context, runtime: Runtime): Promise<Finding> {
   const root = placeOf(await runtime.wholeTree());
   const installed: string[] = [];
   for (const shell of SHELLS) {
@@ -81,5 +83,12 @@ async function completionCheck({ env }: Context, runtime: Runtime): Promise<Find
     }
     installed.push(shell);
   }
-  return pass(installed.length === 0 ? 'not installed' : `installed for ${installed.join(', ')}`);
+  if (installed.length > 0) return pass(`installed for ${installed.join(', ')}`);
+  return pass(isPacked(host.self()) ? 'installed with the program' : 'not installed');
+}
+
+/** Whether the .deb or install.sh put the completion scripts beside the executable. */
+function isPacked({ form, file }: Self): boolean {
+  const script = join(dirname(file), '../share/bash-completion/completions/gpucloud');
+  return form === 'executable' && existsSync(script);
 }

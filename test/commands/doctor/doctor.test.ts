@@ -360,15 +360,26 @@ describe('the computer in doctor', () => {
     expect(checks.find(({ id }) => id === 'node')?.status).toBe(status);
   });
 
-  test('prints where the executable is, and needs no Node.js for it', async () => {
+  test('prints where the executable is, and that it brings its completion', async () => {
     const world = await worldOf();
-    const self = { form: 'executable', file: '/usr/bin/gpucloud', args: [] } as const;
-    const { stdout } = await world.cli(['doctor', '--json'], { ...withSsh(world), self });
-    const { checks } = JSON.parse(stdout) as { checks: Check[] };
-    expect(checks.slice(0, 2)).toEqual([
-      { id: 'program', status: 'pass', message: 'executable /usr/bin/gpucloud', hint: null },
+    const file = join(world.home, 'usr', 'bin', 'gpucloud');
+    const self = { form: 'executable', file, args: [] } as const;
+    const examined = async () => {
+      const { stdout } = await world.cli(['doctor', '--json'], { ...withSsh(world), self });
+      const { checks } = JSON.parse(stdout) as { checks: Check[] };
+      return checks.filter(({ id }) => id !== 'ssh').slice(0, 3);
+    };
+    const first = [
+      { id: 'program', status: 'pass', message: `executable ${file}`, hint: null },
       { id: 'node', status: 'pass', message: 'not needed by the executable', hint: null },
-    ]);
+    ];
+    const completion = { id: 'completion', status: 'pass', message: 'not installed', hint: null };
+    expect(await examined()).toEqual([...first, completion]);
+    const scripts = join(world.home, 'usr/share/bash-completion/completions');
+    await mkdir(scripts, { recursive: true });
+    await writeFile(join(scripts, 'gpucloud'), '');
+    const brought = { ...completion, message: 'installed with the program' };
+    expect(await examined()).toEqual([...first, brought]);
   });
 
   test('reports a missing ssh, one that fails and one that hangs', async () => {
