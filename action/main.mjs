@@ -54,8 +54,8 @@ function settings() {
 }
 
 // Before anything is rented: this process can be killed at any time.
-saveState('name', name);
 saveState('settings', settings());
+saveState('name', name);
 setOutput('name', name);
 
 if (key) mask(key);
