@@ -32,24 +32,10 @@ interface CatalogSettings {
   warn(text: string): void;
 }
 
-/** Names for the offers and images of one service, since its API has no list of them. */
-export interface Catalog {
-  /** Returns every entry, unsorted. Throws CliError('storage') for an unusable file. */
-  entries(): Promise<readonly CatalogEntry[]>;
-  /** The same, with a single warning for an unusable file. */
-  known(): Promise<readonly CatalogEntry[]>;
-  /** Gives a name by hand, instead of any earlier one. Throws CliError('storage'). */
-  add(kind: Kind, id: string, name: string): Promise<CatalogEntry>;
-  /** Deletes the stored facts. Throws CliError('storage'). */
-  remove(kind: Kind, id: string): Promise<void>;
-  /**
-   * Learns an instance's offer and image; writes only news. Never fails: a storage fault is a single
-   * warning.
-   */
-  learn(instance: SeenInstance): Promise<void>;
-}
+export type Catalog = ReturnType<typeof openCatalog>;
 
-export function openCatalog({ file, service, builtIn, clock, warn }: CatalogSettings): Catalog {
+/** Names for the offers and images of one service, since its API has no list of them. */
+export function openCatalog({ file, service, builtIn, clock, warn }: CatalogSettings) {
   let latest: CatalogFile | undefined;
   let isWarned = false;
   // Instances are read in parallel; learning in sequence writes each offer once.
@@ -102,10 +88,12 @@ export function openCatalog({ file, service, builtIn, clock, warn }: CatalogSett
   }
 
   return {
+    /** Returns every entry, unsorted. Throws CliError('storage') for an unusable file. */
     async entries() {
       latest = readFile(file);
       return entriesIn(latest.names);
     },
+    /** The same, with a single warning for an unusable file. */
     async known() {
       try {
         latest ??= readFile(file);
@@ -114,7 +102,8 @@ export function openCatalog({ file, service, builtIn, clock, warn }: CatalogSett
       }
       return entriesIn(latest?.names ?? []);
     },
-    async add(kind, id, name) {
+    /** Gives a name by hand, instead of any earlier one. Throws CliError('storage'). */
+    async add(kind: Kind, id: string, name: string): Promise<CatalogEntry> {
       const { names } = await change((before) => {
         const known = before.find(isOf(kind, id));
         const named = { ...(known ?? { service, kind, id }), given_name: name };
@@ -123,11 +112,16 @@ export function openCatalog({ file, service, builtIn, clock, warn }: CatalogSett
       const found = (await entriesIn(names)).find(isOf(kind, id));
       return found ?? entry({ service, kind, id, given_name: name });
     },
-    async remove(kind, id) {
+    /** Deletes the stored facts. Throws CliError('storage'). */
+    async remove(kind: Kind, id: string) {
       const isIt = isOf(kind, id);
       await change((before) => before.filter((one) => !isIt(one)));
     },
-    learn(instance) {
+    /**
+     * Learns an instance's offer and image; writes only news. Never fails: a storage fault is a
+     * single warning.
+     */
+    learn(instance: SeenInstance) {
       last = last.then(() => learn(instance)).catch(warnOnce);
       return last;
     },

@@ -1,8 +1,8 @@
 import type { Clock } from '../clock.ts';
 import { CliError } from '../errors.ts';
-import { type BaseImage, IMAGES } from './catalog/images.ts';
-import { OFFERS, type PricedOffer } from './catalog/offers.ts';
-import type { RequestEntry, Server } from './http/server.ts';
+import { IMAGES } from './catalog/images.ts';
+import { OFFERS } from './catalog/offers.ts';
+import type { RequestEntry } from './http/server.ts';
 import { Refusal } from './refusal.ts';
 import { freshState, type SeedOptions } from './seed.ts';
 import { authenticate, SANDBOX_API_KEY } from './service/api-keys.ts';
@@ -10,7 +10,7 @@ import { createInstance } from './service/instances.ts';
 import { roubles, topUp } from './service/ledger.ts';
 import { failRunning } from './service/lifecycle.ts';
 import { settle } from './service/settle.ts';
-import { type SandboxStatus, sandboxStatus } from './service/status.ts';
+import { sandboxStatus } from './service/status.ts';
 import type { Fault, State } from './store/state.ts';
 import { openStore } from './store/store.ts';
 import { anchor, tick } from './time.ts';
@@ -22,45 +22,21 @@ export type { SandboxStatus } from './service/status.ts';
 export type { Fault } from './store/state.ts';
 export { SANDBOX_API_KEY };
 
-/**
- * The embedded copy of the service. Every method first runs the events that are due on the virtual
- * clock. It throws a CliError `storage` if the state file can't be read, parsed or written. The
- * commands check what they pass on.
- */
-export interface Sandbox {
-  /**
-   * Serves the documented operations on 127.0.0.1. Throws a CliError `usage` if the port is in use.
-   */
-  listen(options: {
-    /** 0 takes any free port. */
-    port: number;
-    /** Called after each response. */
-    onRequest?: (entry: RequestEntry) => void;
-  }): Promise<Server & { apiKey: string }>;
-  /** Moves the virtual clock ahead, 366 days at most; due events happen in order. */
-  advance(milliseconds: number): Promise<SandboxStatus>;
-  /** Virtual milliseconds per real one from now on; 0 stops the clock. */
-  setSpeed(speed: number): Promise<void>;
-  /** Makes a new account. Also replaces a state file that can't be parsed. */
-  reset(options?: SeedOptions): Promise<SandboxStatus>;
-  status(): Promise<SandboxStatus>;
-  /** The offers and images. `price_per_hour` is the sandbox's addition to the documented offer. */
-  catalog(): Promise<{ offers: PricedOffer[]; images: BaseImage[] }>;
-  /** Schedules a failure, see faults.ts. Two requests cause two failures. */
-  inject(fault: Fault): Promise<void>;
-  /** Cancels failures that have not happened yet. */
-  clearFaults(): Promise<void>;
-  /** A top-up in roubles, for which the document has no operation. Debt is paid first. */
-  deposit(amount: string): Promise<SandboxStatus>;
-  /**
-   * Rents the first offer in stock without a request of the client, and returns the id. Throws a
-   * CliError `wrongState` if the service would refuse it.
-   */
-  rogue(name: string): Promise<string>;
+interface ListenOptions {
+  readonly port: number;
+  onRequest?(entry: RequestEntry): void;
 }
 
-/** Creates the state file (0600) and its folder (0700) if they don't exist. */
-export function openSandbox({ file, clock }: { file: string; clock: Clock }): Sandbox {
+export type Sandbox = ReturnType<typeof openSandbox>;
+
+/**
+ * Opens the embedded copy of the service. Creates the state file (0600) and its folder (0700) if
+ * they don't exist.
+ *
+ * Every method first runs the events that are due on the virtual clock. It throws a CliError
+ * `storage` if the state file can't be read, parsed or written. The commands check what they pass on.
+ */
+export function openSandbox({ file, clock }: { file: string; clock: Clock }) {
   const store = openStore(file);
 
   function change<T>(work: (state: State, now: number) => T): Promise<T> {
@@ -75,7 +51,11 @@ export function openSandbox({ file, clock }: { file: string; clock: Clock }): Sa
   }
 
   return {
-    listen: async ({ port, onRequest }) => {
+    /**
+     * Serves the documented operations on 127.0.0.1; port 0 takes any free port. Calls `onRequest`
+     * after each response. Throws a CliError `usage` if the port is in use.
+     */
+    listen: async ({ port, onRequest }: ListenOptions) => {
       // Loaded here, since the other methods work without a server.
       const [{ serveHttp }, { OPERATIONS }] = await Promise.all([
         import('./http/server.ts'),
@@ -97,20 +77,23 @@ export function openSandbox({ file, clock }: { file: string; clock: Clock }): Sa
       return { ...server, apiKey: SANDBOX_API_KEY };
     },
 
-    advance: (milliseconds) =>
+    /** Moves the virtual clock ahead, 366 days at most; due events happen in order. */
+    advance: (milliseconds: number) =>
       change((state, now) => {
         anchor(state, clock.now(), now + milliseconds);
         settle(state, now + milliseconds);
         return sandboxStatus(state, now + milliseconds);
       }),
 
-    setSpeed: (speed) =>
+    /** Virtual milliseconds per real one from now on; 0 stops the clock. */
+    setSpeed: (speed: number) =>
       change((state, now) => {
         anchor(state, clock.now(), now);
         state.clock.speed = speed;
       }),
 
-    reset: async (options = {}) => {
+    /** Makes a new account. Also replaces a state file that can't be parsed. */
+    reset: async (options: SeedOptions = {}) => {
       const now = clock.now();
       const state = freshState(now, options);
       await store.replace(state);
@@ -119,9 +102,11 @@ export function openSandbox({ file, clock }: { file: string; clock: Clock }): Sa
 
     status: () => change(sandboxStatus),
 
+    /** The offers and images. `price_per_hour` is the sandbox's addition to the documented offer. */
     catalog: async () => structuredClone({ offers: [...OFFERS], images: [...IMAGES] }),
 
-    inject: (fault) =>
+    /** Schedules a failure, see faults.ts. Two requests cause two failures. */
+    inject: (fault: Fault) =>
       change((state, now) => {
         const running = state.instances.findLast((instance) => instance.status === 'ACTIVE');
         if (fault === 'fail-running' && running !== undefined) {
@@ -131,12 +116,17 @@ export function openSandbox({ file, clock }: { file: string; clock: Clock }): Sa
         }
       }),
 
+    /** Cancels failures that have not happened yet. */
     clearFaults: () =>
       change((state) => {
         state.faults = [];
       }),
 
-    rogue: (name) =>
+    /**
+     * Rents the first offer in stock without a request of the client, and returns the id. Throws a
+     * CliError `wrongState` if the service would refuse it.
+     */
+    rogue: (name: string) =>
       change((state, now) => {
         const [offer] = OFFERS.filter(({ in_stock }) => in_stock);
         const wish = { offer_id: offer?.id ?? '', image_id: IMAGES[0]?.id ?? '' };
@@ -146,7 +136,8 @@ export function openSandbox({ file, clock }: { file: string; clock: Clock }): Sa
         throw new CliError('wrongState', `${error.message}. Nothing was rented.`);
       }),
 
-    deposit: (amount) =>
+    /** A top-up in roubles, for which the document has no operation. Debt is paid first. */
+    deposit: (amount: string) =>
       change((state, now) => {
         topUp(state, 'DEPOSIT', roubles(amount), 'Top-up', now);
         return sandboxStatus(state, now);

@@ -9,19 +9,7 @@ import { Refusal } from '../refusal.ts';
 import { type State, stateSchema } from './state.ts';
 
 /** The state file, shared by processes without lost changes. */
-export interface Store {
-  /**
-   * Reads the state, lets `work` change it, and writes it if it changed, all under one lock. If the
-   * file is missing, starts from `fresh`. Keeps changes made before a {@link Refusal}; any other
-   * error changes nothing. Throws a CliError `storage` for a file that can't be read, parsed or
-   * written.
-   */
-  change<T>(fresh: () => State, work: (state: State) => T): Promise<T>;
-  /** Replaces the whole state, even one that can't be parsed. */
-  replace(state: State): Promise<void>;
-}
-
-export function openStore(file: string): Store {
+export function openStore(file: string) {
   // Queue the calls of one process here, since the lock between processes is polled.
   let last: Promise<unknown> = Promise.resolve();
   // The last seen content of the file: parsing is the slowest part of a call. Texts are compared,
@@ -42,7 +30,13 @@ export function openStore(file: string): Store {
   }
 
   return {
-    change: (fresh, work) =>
+    /**
+     * Reads the state, lets `work` change it, and writes it if it changed, all under one lock. If
+     * the file is missing, starts from `fresh`. Keeps changes made before a {@link Refusal}; any
+     * other error changes nothing. Throws a CliError `storage` for a file that can't be read, parsed
+     * or written.
+     */
+    change: <T>(fresh: () => State, work: (state: State) => T): Promise<T> =>
       alone(async () => {
         const before = await read(file);
         let state: State;
@@ -61,7 +55,8 @@ export function openStore(file: string): Store {
         // The next call changes the same state, but must not change this result.
         return structuredClone(outcome.value);
       }),
-    replace: (state) =>
+    /** Replaces the whole state, even one that can't be parsed. */
+    replace: (state: State) =>
       alone(async () => {
         kept = undefined;
         await write(JSON.stringify(state));
