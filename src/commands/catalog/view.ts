@@ -3,7 +3,7 @@ import { field, type View } from '../../output/output.ts';
 
 const WORDS: Readonly<Record<Source, string>> = {
   added: 'by hand',
-  seen: 'machines',
+  seen: 'instances',
   sandbox: 'sandbox',
 };
 

@@ -165,7 +165,7 @@ function driveTable({ drives, instances }: Overview, all: boolean, now: number):
       { header: 'STATUS', kind: 'status' },
       { header: 'PER HOUR', kind: 'money' },
       { header: 'SIZE', kind: 'gigabytes' },
-      { header: 'MACHINE' },
+      { header: 'INSTANCE' },
       ...(isAny ? [{ header: 'LEFT' }] : []),
     ],
     rows: shown.map((row) => {

@@ -13,10 +13,6 @@ import {
   enum as within,
 } from 'zod/mini';
 import { money } from '../../rules/money.ts';
-import { broken, kept, type Verdict } from '../../rules/rule.ts';
-import { findImage } from '../catalog/images.ts';
-import { findOffer } from '../catalog/offers.ts';
-import { findTemplate } from '../catalog/templates.ts';
 import { follows } from '../field.ts';
 import { dockerConfig } from './docker-config.ts';
 
@@ -47,11 +43,6 @@ export const FAULT_NAMES = [
   'fail-running',
 ] as const;
 
-/** An entry of the catalog that an instance was made from. */
-function known(find: (id: string) => unknown): (id: string) => Verdict<string> {
-  return (id) => (find(id) === undefined ? broken('is not in the catalog') : kept(id));
-}
-
 const decimal = string().check(follows(money));
 const moment = number();
 
@@ -77,9 +68,9 @@ const instance = strictObject({
   id: string(),
   name: string(),
   status: within(INSTANCE_STATUSES),
-  offerId: string().check(follows(known(findOffer))),
-  imageId: string().check(follows(known(findImage))),
-  templateId: nullable(string().check(follows(known(findTemplate)))),
+  offerId: string(),
+  imageId: string(),
+  templateId: nullable(string()),
   dockerConfig: nullable(dockerConfig),
   /** Copies: an instance keeps a key that is deleted later. */
   sshKeys: array(sshKey),

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { CliError } from '../../errors.ts';
-import { errorCode } from '../../files/error-code.ts';
+import { errorCode, faultOf } from '../../files/error-code.ts';
 import { withLock } from '../../files/lock.ts';
 import { privateFolder } from '../../files/private-folder.ts';
 import { replaceFile } from '../../files/replace.ts';
@@ -17,16 +17,15 @@ export function openStore(file: string) {
   let kept: { text: string; state: State } | undefined;
 
   function alone<T>(work: () => Promise<T>): Promise<T> {
-    const turn = last.then(async () => {
-      await storing(file, () => privateFolder(dirname(file)));
-      return await locked(file, work);
-    });
+    const turn = last.then(() => storing(file, work));
     last = turn.catch(() => undefined);
     return turn;
   }
 
-  function write(text: string): Promise<void> {
-    return storing(file, () => replaceFile(file, text));
+  async function write(text: string): Promise<void> {
+    await replaceFile(file, text).catch((error: unknown) => {
+      throw storageError(file, 'could not be written', error);
+    });
   }
 
   return {
@@ -39,12 +38,12 @@ export function openStore(file: string) {
     change: <T>(fresh: () => State, work: (state: State) => T): Promise<T> =>
       alone(async () => {
         const before = await read(file);
-        let state: State;
-        if (before === undefined) {
-          state = fresh();
-        } else {
-          state = kept?.text === before ? kept.state : understand(file, before);
-        }
+        const state =
+          before === undefined
+            ? fresh()
+            : kept?.text === before
+              ? kept.state
+              : understand(file, before);
         // Any failure from here on leaves a state in memory that the file does not hold.
         kept = undefined;
         const outcome = attempt(() => work(state));
@@ -75,21 +74,14 @@ function attempt<T>(work: () => T): Outcome<T> {
   }
 }
 
-/** Runs work under the lock; rewords only the lock's own errors. */
-async function locked<T>(file: string, work: () => Promise<T>): Promise<T> {
-  let entered = false;
+/** Runs work under the lock. Rewords the errors of the file system, which have a code. */
+async function storing<T>(file: string, work: () => Promise<T>): Promise<T> {
   try {
-    return await withLock(file, () => {
-      entered = true;
-      return work();
-    });
+    await privateFolder(dirname(file));
+    return await withLock(file, work);
   } catch (error) {
-    if (entered) throw error;
-    throw new CliError('storage', `the sandbox's state ${file} could not be locked`, {
-      hint: 'another program may be using it; try again',
-      retryable: true,
-      cause: error,
-    });
+    if (error instanceof CliError || errorCode(error) === undefined) throw error;
+    throw storageError(file, 'could not be locked', error);
   }
 }
 
@@ -122,15 +114,10 @@ function corrupt(file: string, cause: unknown): CliError {
   );
 }
 
-async function storing(file: string, work: () => Promise<void>): Promise<void> {
-  try {
-    await work();
-  } catch (error) {
-    throw storageError(file, 'could not be written', error);
-  }
-}
-
 function storageError(file: string, what: string, cause: unknown): CliError {
-  const reason = cause instanceof Error && 'code' in cause ? ` (${String(cause.code)})` : '';
-  return new CliError('storage', `the sandbox's state ${file} ${what}${reason}`, { cause });
+  return new CliError('storage', `the sandbox's state ${file} ${what} (${faultOf(cause)})`, {
+    // Another process may hold the lock.
+    retryable: errorCode(cause) === 'ELOCKED',
+    cause,
+  });
 }

@@ -86,8 +86,8 @@ describe('catalog list', () => {
     world.clock.advance(3 * 86_400_000);
     expect((await world.cli(['catalog', 'list'])).stdout).toBe(
       `KIND   NAME          ID                                    LAST PRICE  PRICE OF                  FROM
-offer  RTX 4090      ${A}       89.90  2026-01-12T09:00:00.000Z  machines
-image  Ubuntu 22.04  ${UBUNTU}           -  -                         machines
+offer  RTX 4090      ${A}       89.90  2026-01-12T09:00:00.000Z  instances
+image  Ubuntu 22.04  ${UBUNTU}           -  -                         instances
 `,
     );
     const { stdout } = await world.cli(['catalog', 'list'], { terminal: true });
