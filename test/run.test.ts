@@ -306,6 +306,12 @@ describe('`-o=json`', () => {
     expect(JSON.parse(stdout)).toBeInstanceOf(Array);
   });
 
+  test('means -o json after a word that ends like a flag', async () => {
+    const { code, stderr } = await world.cli(['profiles', 'get', 'xo', '-o=json']);
+    expect(code).toBe(3);
+    expect(JSON.parse(stderr).error.code).toBe('not_found');
+  });
+
   test.each([
     // The value of a flag, alone or after others, a word of another command, and one sign too many.
     [['profiles', 'add', 'work', '--base-url', '-o=json'], /--base-url .{0,2}"-o=json/],

@@ -25,12 +25,10 @@ export interface SeenInstance {
 }
 
 /** The facts that one instance shows about an offer or image. */
-export interface Lesson {
-  readonly kind: Kind;
-  readonly id: string;
-  readonly facts: Partial<Record<'name' | 'region' | 'gpu' | 'cuda_version', string>>;
-  readonly price?: { readonly per_hour: string; readonly at: string | undefined };
-}
+export type Lesson = Pick<
+  NameRecord,
+  'kind' | 'id' | 'name' | 'region' | 'gpu' | 'cuda_version' | 'price_per_hour' | 'price_at'
+>;
 
 /** Nobody could type a longer name. */
 const LONGEST = 200;
@@ -40,59 +38,42 @@ const SEEN_STEP = 3_600_000;
 
 export function lessonsOf(instance: SeenInstance): Lesson[] {
   const { offer, base_image: image } = instance;
-  const lessons: Lesson[] = [];
-  if (isId(offer?.id)) {
-    const { name, region, gpu_model } = offer;
-    const price = priceOf(instance);
-    const facts = factsOf({ name, region, gpu: gpu_model?.name });
-    lessons.push({ kind: 'offer', id: offer.id, facts, ...(price === undefined ? {} : { price }) });
-  }
-  if (isId(image?.id)) {
-    const { id, name, cuda_version } = image;
-    lessons.push({ kind: 'image', id, facts: factsOf({ name, cuda_version }) });
-  }
-  return lessons;
+  const { name, region, gpu_model } = offer ?? {};
+  return [
+    ...lesson('offer', offer?.id, { name, region, gpu: gpu_model?.name, ...priceOf(instance) }),
+    ...lesson('image', image?.id, { name: image?.name, cuda_version: image?.cuda_version }),
+  ];
 }
 
-function isId(id: Text): id is string {
-  return typeof id === 'string' && resourceId(id).ok;
-}
-
-function factsOf(texts: Partial<Record<keyof Lesson['facts'], Text>>): Lesson['facts'] {
-  return Object.fromEntries(
-    Object.entries(texts).filter(
-      ([, text]) => typeof text === 'string' && text.trim() !== '' && text.length <= LONGEST,
-    ),
+function lesson(kind: Kind, id: Text, texts: Readonly<Record<string, Text>>): Lesson[] {
+  if (typeof id !== 'string' || !resourceId(id).ok) return [];
+  const facts = Object.entries(texts).filter(
+    ([, text]) => typeof text === 'string' && text.trim() !== '' && text.length <= LONGEST,
   );
+  return [{ kind, id, ...Object.fromEntries(facts) }];
 }
 
 /** The price is fixed at creation (API document: Instance), so its date is the creation's. */
-function priceOf({ price_per_hour_snapshot: price, created_at }: SeenInstance): Lesson['price'] {
-  if (typeof price !== 'string' || !isMoney(price)) return undefined;
+function priceOf({ price_per_hour_snapshot: price, created_at }: SeenInstance) {
   const at = Date.parse(created_at ?? '');
-  return { per_hour: price, at: Number.isNaN(at) ? undefined : new Date(at).toISOString() };
+  if (!isMoney(price ?? '') || Number.isNaN(at)) return {};
+  return { price_per_hour: price, price_at: new Date(at).toISOString() };
 }
 
 /** Merges the lesson into the record; returns the same record if nothing is new. */
 export function learned(
   before: NameRecord | undefined,
-  { kind, id, facts, price }: Lesson,
+  lesson: Lesson,
   service: string,
   now: number,
 ): NameRecord {
-  const known: NameRecord = before ?? { service, kind, id };
-  const after: NameRecord = { ...known, ...facts, ...priceFields(known, price, now) };
+  const { price_per_hour, price_at = '', ...facts } = lesson;
+  const known: NameRecord = before ?? { service, kind: lesson.kind, id: lesson.id };
+  // An older instance's price never replaces a newer one's.
+  const isOlder = price_at < (known.price_at ?? '');
+  const after: NameRecord = { ...known, ...(isOlder ? facts : lesson) };
   const isChanged = Object.keys(after).some((field) => after[field] !== known[field]);
   // A clock that was set back must not freeze the date for good.
   const isRecent = Math.abs(now - Date.parse(known.seen_at ?? '')) < SEEN_STEP;
   return isChanged || !isRecent ? { ...after, seen_at: new Date(now).toISOString() } : known;
-}
-
-/** An older instance's price never replaces a newer one's. */
-function priceFields(known: NameRecord, price: Lesson['price'], now: number): Partial<NameRecord> {
-  const isSame = price?.at === undefined && price?.per_hour === known.price_per_hour;
-  if (price === undefined || isSame) return {};
-  const at = price.at ?? new Date(now).toISOString();
-  const isOlder = price.at !== undefined && at < (known.price_at ?? '');
-  return isOlder ? {} : { price_per_hour: price.per_hour, price_at: at };
 }

@@ -80,7 +80,8 @@ class StrictCommand extends Command {
     const parsed = super.parseOptions(helpLast(splitShort(args, this.options, true)));
     const [word] = parsed.operands;
     // For `nonsense --help`, commander would see only the flag and print the group's help.
-    return word === undefined || hasBelow(this, word) ? parsed : { ...parsed, unknown: [] };
+    const isKnown = word === undefined || this.commands.some((one) => isNamed(one, word));
+    return isKnown ? parsed : { ...parsed, unknown: [] };
   }
 
   private closed(args: readonly string[]): string[] {
@@ -136,8 +137,8 @@ function pathOf(command: AnyCommand): string {
   return command.parent === null ? command.name() : `${pathOf(command.parent)} ${command.name()}`;
 }
 
-function hasBelow(group: AnyCommand, word: string): boolean {
-  return group.commands.some((one) => one.name() === word || one.aliases().includes(word));
+export function isNamed(command: AnyCommand, word: string): boolean {
+  return command.name() === word || command.aliases().includes(word);
 }
 
 /** Treats `--help instances list` as `instances list --help`, and refuses `--help nonsense`. */
@@ -147,9 +148,19 @@ function helpLast(args: readonly string[]): string[] {
   return isHelp ? [next, ...more, first] : [...args];
 }
 
+/** The words up to `--`, each with whether it is the value of the flag before it. */
+function* wordsOf(args: readonly string[], options: AnyCommand['options']) {
+  let isValue = false;
+  for (const [at, arg] of args.entries()) {
+    if (arg === '--' && !isValue) return;
+    yield { at, arg, isValue };
+    isValue = !isValue && takesNext(arg, options);
+  }
+}
+
 /**
  * Accepts `-o=json` for `-o json`, as gh, docker and hcloud do; commander would keep the `=`. Leaves
- * alone everything after `--`, the value of a flag, and what follows a command's word.
+ * alone what follows a command's word.
  */
 function splitShort(
   args: readonly string[],
@@ -158,32 +169,22 @@ function splitShort(
 ): string[] {
   // Most command lines have none, and V8 needs time to compile an expression.
   if (!args.some((arg) => arg.includes('='))) return [...args];
-  const split: string[] = [];
-  let isValue = false;
-  for (const [at, arg] of args.entries()) {
-    const isEnd = arg === '--' || (isGroup && !arg.startsWith('-'));
-    if (isEnd && !isValue) return [...split, ...args.slice(at)];
-    const [, flags = '', value = ''] = (!isValue && /^(-[a-zA-Z]+)=(.*)$/s.exec(arg)) || [];
-    const isSplit: boolean = takesNext(flags, options);
-    split.push(...(isSplit ? [flags, value] : [arg]));
-    isValue = !isValue && !isSplit && takesNext(arg, options);
+  const split = args.map((arg) => [arg]);
+  for (const { at, arg, isValue } of wordsOf(args, options)) {
+    if (isValue) continue;
+    if (isGroup && !arg.startsWith('-')) break;
+    const [, flags = '', value = ''] = /^(-[a-zA-Z]+)=(.*)$/s.exec(arg) ?? [];
+    if (takesNext(flags, options)) split[at] = [flags, value];
   }
-  return split;
+  return split.flat();
 }
 
 /** Turns each bare `--wait` into `--wait=`, unless it is itself a flag's value. */
 function closeOptionalValues(args: readonly string[], options: AnyCommand['options']): string[] {
-  const closed: string[] = [];
-  let isValue = false;
-  for (const [at, arg] of args.entries()) {
-    if (arg === '--') {
-      return [...closed, ...args.slice(at)];
-    }
-    const option: Option | undefined = isValue
-      ? undefined
-      : options.find((known) => known.long === arg || known.short === arg);
-    isValue = option?.required === true;
-    closed.push(option?.optional === true ? `${option.long}=` : arg);
+  const closed = [...args];
+  for (const { at, arg, isValue } of wordsOf(args, options)) {
+    const option = options.find(({ long, short }) => long === arg || short === arg);
+    if (!isValue && option?.optional) closed[at] = `${option.long}=`;
   }
   return closed;
 }
@@ -191,17 +192,10 @@ function closeOptionalValues(args: readonly string[], options: AnyCommand['optio
 /** Inserts `--` before another command's words, unless one is already there. */
 function endFlags(args: readonly string[], options: AnyCommand['options'], own: number): string[] {
   let words = 0;
-  let isValue = false;
-  for (const [at, arg] of args.entries()) {
-    const isWord: boolean = isValue || arg === '-' || !arg.startsWith('-');
-    if (arg === '--' && !isValue) {
-      return [...args];
-    }
-    if (isWord && !isValue) {
-      words += 1;
-      if (words > own) return [...args.slice(0, at), '--', ...args.slice(at)];
-    }
-    isValue = !isWord && takesNext(arg, options);
+  for (const { at, arg, isValue } of wordsOf(args, options)) {
+    if (isValue || (arg.startsWith('-') && arg !== '-')) continue;
+    words += 1;
+    if (words > own) return [...args.slice(0, at), '--', ...args.slice(at)];
   }
   return [...args];
 }
@@ -211,12 +205,12 @@ function takesNext(arg: string, options: AnyCommand['options']): boolean {
   if (arg.startsWith('--')) {
     return options.some(({ long, required }) => required && long === arg);
   }
-  for (const [at, letter] of [...arg].entries()) {
-    const option = at === 0 ? undefined : options.find(({ short }) => short === `-${letter}`);
-    // The text after its letter is its value.
-    if (option?.required === true) return at === arg.length - 1;
-  }
-  return false;
+  const letters = arg.startsWith('-') ? [...arg.slice(1)] : [];
+  const at = letters.findIndex((letter) =>
+    options.some(({ short, required }) => required && short === `-${letter}`),
+  );
+  // The text after its letter is its value.
+  return at >= 0 && at === letters.length - 1;
 }
 
 /** Returns what is known about a command besides its arguments and flags. */

@@ -3,20 +3,26 @@ import { nearest, nearestFirst } from '../rules/nearest.ts';
 import { brokenRule, commaList, repeated } from './parse.ts';
 
 /**
- * A parser for `--type`: the document's types in either case, separated by commas or in repeated
- * flags. Words unlike any documented one pass, since the service may add types.
+ * A parser for a word of the service, in any case. Words unlike any documented one pass, since the
+ * service may add some. `rule` completes the error.
  */
+export function wordOf(flag: string, documented: readonly string[], rule: string) {
+  return (text: string): string => {
+    const word = capitals(text);
+    if (!/^[A-Z_]{1,40}$/.test(word)) throw brokenRule(flag, text, rule);
+    refuseMistyped(flag, text, documented);
+    return word;
+  };
+}
+
+/** A parser for `--type`: types separated by commas or in repeated flags. */
 export function typesOf(documented: readonly string[]) {
   const each = commaList('--type');
-  return repeated((text: string, before: string[] = []): string[] => {
-    const words = each(text);
-    const given = words.map(capitals);
-    if (!given.every((word) => /^[A-Z_]{1,40}$/.test(word))) {
-      throw brokenRule('--type', text, `must be a list of ${documented.join(', ').toLowerCase()}`);
-    }
-    for (const word of words) refuseMistyped('--type', word, documented);
-    return [...new Set([...before, ...given])];
-  });
+  const rule = `must be a list of ${documented.join(', ').toLowerCase()}`;
+  const word = wordOf('--type', documented, rule);
+  return repeated((text: string, before: string[] = []): string[] => [
+    ...new Set([...before, ...each(text).map(word)]),
+  ]);
 }
 
 /** The document's spelling: `status-change` is STATUS_CHANGE. */
@@ -31,7 +37,7 @@ const SLIPS = 2;
  * Throws a usage error for a probable typo of a documented word. Waiting for a typo would bill until
  * the wait ends, and searching for one would find nothing.
  */
-export function refuseMistyped(flag: string, typed: string, documented: readonly string[]): void {
+function refuseMistyped(flag: string, typed: string, documented: readonly string[]): void {
   const word = capitals(typed);
   if (documented.includes(word)) return;
   const meant = nearest(word, nearestFirst(word, documented), SLIPS);

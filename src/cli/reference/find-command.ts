@@ -1,5 +1,5 @@
 import { usageError } from '../../errors.ts';
-import { type AnyCommand, about } from '../command.ts';
+import { type AnyCommand, about, isNamed } from '../command.ts';
 
 /** Finds the named command or group in a whole tree. `hint` is for words without a close match. */
 export function findCommand(root: AnyCommand, words: readonly string[], hint: string): AnyCommand {
@@ -12,10 +12,6 @@ export function findCommand(root: AnyCommand, words: readonly string[], hint: st
   const { refusal } = about(at);
   if (refusal !== undefined) throw refusal();
   return at;
-}
-
-function isNamed(command: AnyCommand, word: string): boolean {
-  return command.name() === word || command.aliases().includes(word);
 }
 
 /** Names the groups of a verb that was typed without its group. */

@@ -1,9 +1,9 @@
 import type { InstanceEvent } from '../../api/index.ts';
 import { Option } from '../../cli/command.ts';
-import { noteUndocumented, refuseMistyped, typesOf } from '../../cli/documented-words.ts';
+import { noteUndocumented, typesOf, wordOf } from '../../cli/documented-words.ts';
 import { OR_STDIN, severalGiven } from '../../cli/input.ts';
 import { noteOtherPages, pageView } from '../../cli/pagination.ts';
-import { brokenRule, ruled } from '../../cli/parse.ts';
+import { ruled } from '../../cli/parse.ts';
 import { action } from '../../cli/verb.ts';
 import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
@@ -99,7 +99,11 @@ export const events = action({
       .option(
         '--until <word>',
         'follow until all have this status or an event of this type',
-        ending,
+        wordOf(
+          '--until',
+          STATUSES_AND_TYPES,
+          `must be a status or an event type, such as ${ENDS.join(', ')}`,
+        ),
       )
       .option('--resume <file>', 'continue after the last event in this file, and update it')
       .addOption(
@@ -150,22 +154,6 @@ export const events = action({
     await context.out.list(type === undefined ? rows : ofTypes(rows, type), view);
   },
 });
-
-/**
- * Statuses and types are the service's own words. New ones may appear, so unknown words are accepted.
- */
-function ending(text: string): string {
-  const word = text.toUpperCase().replaceAll('-', '_');
-  if (!/^[A-Z_]{1,40}$/.test(word)) {
-    throw brokenRule(
-      '--until',
-      text,
-      `must be a status or an event type, such as ${ENDS.join(', ')}`,
-    );
-  }
-  refuseMistyped('--until', text, STATUSES_AND_TYPES);
-  return word;
-}
 
 async function onePage(
   target: Target,

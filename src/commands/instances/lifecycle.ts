@@ -1,7 +1,6 @@
 import { confirm } from '../../cli/confirm.ts';
-import { noteUndocumented, refuseMistyped } from '../../cli/documented-words.ts';
+import { noteUndocumented, wordOf } from '../../cli/documented-words.ts';
 import { OR_STDIN, severalGiven } from '../../cli/input.ts';
-import { brokenRule } from '../../cli/parse.ts';
 import { showDone } from '../../cli/several.ts';
 import { action } from '../../cli/verb.ts';
 import type { Context } from '../../context.ts';
@@ -123,12 +122,17 @@ export const wait = action({
       .option(
         '--for <status>',
         'active, stopped, terminated, ssh, or another status',
-        wanted,
+        wordOf(
+          '--for',
+          [...INSTANCE_STATUSES, 'SSH'],
+          'must be ssh or a status, such as active, stopped or terminated',
+        ),
         'ACTIVE',
       )
       .addOption(waitTimeoutOption())
       .addOption(pollIntervalOption()),
-  async run(context, typed, { for: until, waitTimeout: timeout, pollInterval: interval }) {
+  async run(context, typed, { for: status, waitTimeout: timeout, pollInterval: interval }) {
+    const until = status === 'SSH' ? 'ssh' : status;
     const named = await severalGiven('INSTANCE', typed, context);
     const targets = await runPreflight(
       context,
@@ -140,20 +144,6 @@ export const wait = action({
     await show(outcomeOf(outcomes, targets), context);
   },
 });
-
-/** Statuses are the service's own words. New ones may appear, so unknown words are accepted. */
-function wanted(text: string): string {
-  if (!/^[A-Za-z_]{1,40}$/.test(text)) {
-    throw brokenRule(
-      '--for',
-      text,
-      'must be ssh or a status, such as active, stopped or terminated',
-    );
-  }
-  const word = text.toUpperCase();
-  refuseMistyped('--for', text, [...INSTANCE_STATUSES, 'SSH']);
-  return word === 'SSH' ? 'ssh' : word;
-}
 
 function notAwaited(interrupt: CliError, named: readonly string[], until: string): CliError {
   const targets = [...new Set(named)].map((text) => ({ id: text, name: text }));
