@@ -65,7 +65,7 @@ export function filesText({ count, bytes }: Pick<FileList, 'count' | 'bytes'>): 
   return `${files} (${sizeText(bytes)})`;
 }
 
-const UNITS = ['bytes', 'KB', 'MB', 'GB', 'TB'] as const;
+const UNITS = ['byte', 'KB', 'MB', 'GB', 'TB'] as const;
 
 export function sizeText(bytes: number): string {
   let at = 0;
@@ -75,7 +75,8 @@ export function sizeText(bytes: number): string {
     at += 1;
   }
   const digits = at === 0 || size >= 10 ? 0 : 1;
-  return `${size.toFixed(digits)} ${UNITS[at]}`;
+  const plural = at === 0 && bytes !== 1 ? 's' : '';
+  return `${size.toFixed(digits)} ${UNITS[at]}${plural}`;
 }
 
 const CELLS = 20;

@@ -31,11 +31,17 @@ export interface JobEnd extends Omit<JobReport, 'seconds' | 'exit_code' | 'error
 }
 
 export function reportOf(end: JobEnd, milliseconds: number): JobReport {
+  const { command_exit_code, stage, instance, terminated, fetched, cost_at_most, error } = end;
   return {
-    ...end,
+    command_exit_code,
+    stage,
+    instance,
+    terminated,
+    fetched,
     seconds: Math.round(milliseconds / 1000),
-    exit_code: end.error?.exitCode ?? end.command_exit_code ?? 0,
-    error: end.error?.message ?? null,
+    cost_at_most,
+    exit_code: error?.exitCode ?? command_exit_code ?? 0,
+    error: error?.message ?? null,
   };
 }
 

@@ -43,6 +43,8 @@ describe('gpucloud run before renting', () => {
     ['--dry-run'],
     ['--detach'],
     ['--terminate-after', '1h'],
+    ['--unenforced'],
+    ['--offer', 'a-1'],
     ['--fetch', 'out'],
     ['--', 'true'],
   ])('refuses %s with --attach', async (...more) => {

@@ -111,14 +111,9 @@ function refuseJobFlags(
   given: Readonly<Record<string, unknown>>,
 ): void {
   const ofJob = [
-    'sync',
-    'exclude',
-    'fetch',
-    'keepOnFailure',
-    'detach',
-    'dryRun',
-    'terminateAfter',
-    'terminateAt',
+    ...['name', 'offer', 'image', 'sshKey', 'file', 'maxPrice'],
+    ...['terminateAfter', 'terminateAt', 'unenforced'],
+    ...['sync', 'exclude', 'fetch', 'keepOnFailure', 'detach', 'dryRun'],
   ];
   if (command.length > 0 || ofJob.some((flag) => given[flag] !== undefined)) {
     throw usageError('--attach resumes the job with its own COMMAND and flags: leave them out');

@@ -24,13 +24,13 @@ export const planView: View<JobPlan> = {
     {
       heading: 'Then',
       lines: ({ command, files, fetch, ends }) => [
-        { label: 'copy in', value: files && `${filesText(files)} of ${files.folder}` },
+        { label: 'copy in', value: files && `${filesText(files)} from ${files.folder}` },
         { label: 'run', value: shellLine(command, 'linux') },
         {
           label: 'copy out',
           value: fetch.map(({ remote, local }) => `${remote} to ${local}`).join(', '),
         },
-        { label: 'terminate', value: `afterwards, or ${wantedText(ends)}` },
+        { label: 'terminate', value: `when the command ends, at the latest ${wantedText(ends)}` },
       ],
     },
   ],

@@ -60,7 +60,7 @@ async function probed(shell: RemoteShell, { phases, stops }: Job, { clock }: Con
     const reason = stderr.trim().split('\n').at(-1) || `ssh ended with ${code}`;
     if (attempt === ATTEMPTS)
       throw new CliError('refused', `Could not sign in with SSH: ${reason}`);
-    phases.update(`${reason} Trying again`);
+    phases.update(reason);
     await clock.sleep(PAUSE, signal);
   }
 }

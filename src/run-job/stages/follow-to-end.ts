@@ -53,7 +53,7 @@ export async function followToEnd(
         begin();
         err.warn(
           'connection',
-          `The connection to ${name} was lost (${reason || 'closed'}). The command is still running; reconnecting.`,
+          `The connection to ${name} was lost${reason && ` (${reason.replace(/\.$/, '')})`}. The command is still running; reconnecting.`,
         );
       },
       onBack: () => err.note(`Reconnected to ${name}.`),
