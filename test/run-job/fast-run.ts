@@ -1,5 +1,5 @@
 import { PassThrough } from 'node:stream';
-import type { Host } from '../../src/context.ts';
+import type { Host, Interrupts } from '../../src/context.ts';
 import { startProgram } from '../../src/programs.ts';
 import { run } from '../../src/run.ts';
 import type { Outcome } from '../support/program.ts';
@@ -7,11 +7,14 @@ import { SELF } from '../support/run-cli.ts';
 import type { JobWorld } from './job-world.ts';
 
 interface FastRun {
+  /** Ctrl-C and its like. */
+  readonly interrupts?: Interrupts;
   /** More of the environment. */
   readonly env?: Readonly<Record<string, string>>;
 }
 
 const SPEED = 100;
+const never = new AbortController().signal;
 
 /**
  * Runs the program's code in this process. Its pauses between two attempts take a hundredth of their
@@ -20,12 +23,11 @@ const SPEED = 100;
 export async function runFast(
   { computer, env: address }: JobWorld,
   argv: readonly string[],
-  { env = {} }: FastRun = {},
+  { env = {}, interrupts = { first: never, second: never } }: FastRun = {},
 ): Promise<Outcome> {
   const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()];
   stdin.end();
   const printed = Promise.all([textOf(stdout), textOf(stderr)]);
-  const never = new AbortController().signal;
   const host: Host = {
     stdin,
     stdout,
@@ -45,7 +47,7 @@ export async function runFast(
     pid: process.pid,
     uid: process.geteuid?.(),
     isAlive: () => true,
-    interrupts: { first: never, second: never },
+    interrupts,
     start: startProgram,
     self: () => SELF,
   };

@@ -1,6 +1,7 @@
 import { mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { programAt } from '../support/needs.ts';
 import { type Computer, createComputer, type Outcome } from '../support/program.ts';
 import { NEW, RentingService } from '../support/renting-service.ts';
 import { type Handler, ok, type Service, startService } from '../support/service.ts';
@@ -27,8 +28,10 @@ export interface JobWorld {
   words(...more: string[]): string[];
   /** The words of `gpucloud run` without a request. */
   readonly signIn: readonly string[];
-  /** Removes programs from the PATH of the instance. */
-  removeThere(...programs: string[]): Promise<void>;
+  /** Removes programs from the PATH of the instance. Returns its folder. */
+  removeThere(...programs: string[]): Promise<string>;
+  /** Replaces tar or mv on the instance by a shell script, and removes rsync. `real` is the program. */
+  replaceThere(scripts: Readonly<Record<string, string>>): Promise<void>;
   /** Ends every SSH connection; the commands go on. */
   cutLinks(): void;
   run(more: readonly string[], command: readonly string[]): Promise<Outcome>;
@@ -78,6 +81,11 @@ export async function createJobWorld(): Promise<JobWorld> {
     ...[...signIn, '--name', 'job', '--offer', OFFER, '--image', IMAGE, '--ssh-key', KEY_ID],
     ...['--terminate-after', '1h', ...more],
   ];
+  async function removeThere(...programs: string[]): Promise<string> {
+    const path = await pathWithout(folder, programs);
+    await writeFile(join(there, '.path'), path);
+    return path;
+  }
   return {
     computer,
     renting,
@@ -89,8 +97,13 @@ export async function createJobWorld(): Promise<JobWorld> {
     clientKey,
     words,
     signIn,
-    async removeThere(...programs) {
-      await writeFile(join(there, '.path'), await pathWithout(folder, programs));
+    removeThere,
+    async replaceThere(scripts) {
+      const path = await removeThere('rsync', ...Object.keys(scripts));
+      for (const [name, script] of Object.entries(scripts)) {
+        const text = `#!/bin/sh\nreal() { ${programAt(name)} "$@"; }\n${script}\n`;
+        await writeFile(join(path, name), text, { mode: 0o755 });
+      }
     },
     cutLinks: sshd.cut,
     run: (more, command) => computer.gpucloud([...words(...more), '--', ...command], { env }),

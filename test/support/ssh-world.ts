@@ -86,10 +86,10 @@ export function box(port: number, more: Partial<Instance> = {}): Instance {
   };
 }
 
-/** Waits for a condition, at most ten seconds. */
+/** Waits for a condition, at most twenty seconds. */
 export async function until(fits: () => boolean): Promise<void> {
   for (let tries = 0; !fits(); tries += 1) {
-    if (tries > 500) throw new Error('what was waited for did not come');
+    if (tries > 1000) throw new Error('what was waited for did not come');
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
 }

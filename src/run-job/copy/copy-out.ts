@@ -4,6 +4,7 @@ import { basename, dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { CliError, usageError } from '../../errors.ts';
 import { faultOf } from '../../files/error-code.ts';
+import type { Piped } from '../../programs.ts';
 import { afterLine } from '../remote/after-line.ts';
 import { lastOf } from '../remote/remote-shell.ts';
 import { WORK } from '../remote/supervisor.ts';
@@ -114,7 +115,8 @@ async function receiveFolder(path: string, local: string, copying: Copying): Pro
   tar.stdout.resume();
   let fault: unknown;
   try {
-    await receive(SEND_FOLDER, path, { stream: tar.stdin, path: local }, copying);
+    const into = (chunks: AsyncIterable<Uint8Array>) => feed(tar, chunks);
+    await receive(SEND_FOLDER, path, { stream: into, path: local }, copying);
   } catch (error) {
     fault = error;
     tar.stdin.destroy();
@@ -127,10 +129,21 @@ async function receiveFolder(path: string, local: string, copying: Copying): Pro
   if (fault !== undefined) throw fault;
 }
 
+type Consumer = (chunks: AsyncIterable<Uint8Array>) => Promise<void>;
+
+/** tar ends after the end of its archive, which may come before that of the connection. */
+async function feed(tar: Piped, chunks: AsyncIterable<Uint8Array>): Promise<void> {
+  for await (const chunk of chunks) {
+    if (tar.stdin.writable) await new Promise((resolve) => tar.stdin.write(chunk, resolve));
+    else if ((await tar.ended) !== 0) throw new Error('tar failed');
+  }
+  tar.stdin.end();
+}
+
 async function receive(
   script: string,
   path: string,
-  into: { readonly stream: NodeJS.WritableStream; readonly path: string },
+  into: { readonly stream: NodeJS.WritableStream | Consumer; readonly path: string },
   { shell, signal, onProgress, onChanged }: Copying,
 ): Promise<void> {
   const running = await shell.start(script, [path], signal);

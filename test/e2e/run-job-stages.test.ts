@@ -1,0 +1,150 @@
+import { existsSync } from 'node:fs';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { CliError } from '../../src/errors.ts';
+import { runFast } from '../run-job/fast-run.ts';
+import { createJobWorld, type JobWorld } from '../run-job/job-world.ts';
+import { needs } from '../support/needs.ts';
+import { NEW } from '../support/renting-service.ts';
+import { until } from '../support/ssh-world.ts';
+
+let world: JobWorld;
+let home: string;
+
+/** Writes a mark when it begins, and ends a while after the end of the archive. */
+const SLOW_TAR = 'touch "$HOME/begun$1"; sleep 0.5; real "$@"; sleep 0.5';
+/** Ends like a cut connection at the first call. */
+const cut = (mark: string) =>
+  `[ -f "$HOME/cut${mark}" ] || { touch "$HOME/cut${mark}"; exit 255; }; real "$@"`;
+
+describe('the stages of gpucloud run', needs('ssh'), () => {
+  beforeEach(async () => {
+    world = await createJobWorld();
+    ({ home } = world.computer);
+    await mkdir(join(home, 'project'));
+    await writeFile(join(home, 'project', 'in.txt'), 'x\n');
+  });
+  afterEach(() => world.close());
+
+  function job(words: readonly string[], command: string, interrupts = ctrlC()) {
+    return runFast(world, [...world.words(...words), '--', 'sh', '-c', command], { interrupts });
+  }
+
+  const copies = () => ['--sync', join(home, 'project'), '--fetch', `out:${join(home, 'out')}`];
+  const SCRIPT = 'echo ran >>ran; mkdir out; cp in.txt ran out; exit 3';
+
+  function ctrlC() {
+    const [first, second] = [new AbortController(), new AbortController()];
+    const press = () => first.abort(new CliError('interrupted', 'Interrupted.'));
+    return { first: first.signal, second: second.signal, press };
+  }
+
+  test('terminates after Ctrl-C while it copies, and never runs the command', async () => {
+    await world.replaceThere({ tar: SLOW_TAR });
+    const keys = ctrlC();
+    const ended = job(copies(), SCRIPT, keys);
+    await until(() => existsSync(join(world.there, 'begun-xf')));
+    keys.press();
+    expect(await ended).toMatchObject({ code: 130 });
+    expect(existsSync(join(world.there, 'gpucloud-run', 'started'))).toBe(false);
+    expect(world.status()).toBe('TERMINATING');
+  });
+
+  test("copies the rest after Ctrl-C while it fetches, and exits with the command's code", async () => {
+    await world.replaceThere({ tar: SLOW_TAR });
+    const keys = ctrlC();
+    const ended = job(copies(), SCRIPT, keys);
+    await until(() => existsSync(join(world.there, 'begun-cf')));
+    keys.press();
+    expect(await ended).toMatchObject({ code: 3 });
+    expect(await readFile(join(home, 'out', 'in.txt'), 'utf8')).toBe('x\n');
+    expect(world.status()).toBe('TERMINATING');
+  });
+
+  test('repeats a copy and the start after a cut, and runs the command once', async () => {
+    // The start renames its script with mv.
+    await world.replaceThere({ tar: cut('$1'), mv: cut('-mv') });
+    const done = await job(copies(), SCRIPT);
+    expect(done).toMatchObject({ code: 3 });
+    for (const mark of ['cut-xf', 'cut-mv', 'cut-cf']) {
+      expect(existsSync(join(world.there, mark))).toBe(true);
+    }
+    expect(await readFile(join(home, 'out', 'ran'), 'utf8')).toBe('ran\n');
+  });
+
+  test('gives up to sign in, and terminates', async () => {
+    const bin = join(home, 'bin');
+    await mkdir(bin);
+    const script = '#!/bin/sh\n[ "$1" = -V ] || { echo "Permission denied." >&2; exit 255; }\n';
+    await writeFile(join(bin, 'ssh'), script, { mode: 0o755 });
+    const env = { PATH: `${bin}:${process.env.PATH}` };
+    const done = await runFast(world, [...world.words(), '--', 'true'], { env });
+    expect(done).toMatchObject({ code: 125 });
+    expect(done.stderr).toContain('Could not sign in with SSH: Permission denied.');
+    expect(world.status()).toBe('TERMINATING');
+  });
+
+  test('exits with 125 if the command was killed with its supervisor, and fetches', async () => {
+    const done = await job(copies(), 'mkdir out; cp in.txt out; kill -9 "-$(cat ../pid)"');
+    expect(done).toMatchObject({ code: 125 });
+    expect(done.stderr).toContain('The command was killed');
+    expect(existsSync(join(home, 'out', 'in.txt'))).toBe(true);
+    expect(world.status()).toBe('TERMINATING');
+  });
+
+  test('terminates an instance whose response can not be read', async () => {
+    const { renting } = world;
+    renting.posts = [
+      () => {
+        renting.rent(NEW, 'job');
+        return { status: 201, body: `{"data": {"id": "${NEW}", "name": "job", "status": [` };
+      },
+    ];
+    const report = join(home, 'report.json');
+    expect(await job(['--report', report], 'true')).toMatchObject({ code: 125 });
+    expect(world.status()).toBe('TERMINATING');
+    expect(JSON.parse(await readFile(report, 'utf8'))).toMatchObject({
+      stage: 'renting',
+      instance: { id: NEW },
+      terminated: true,
+    });
+  });
+
+  test("leaves the command's stderr as it is with --json, before the report", async () => {
+    const done = await job(['--json'], 'echo out; echo "raw {" >&2; exit 3');
+    expect(done).toMatchObject({ code: 3, stdout: 'out\n' });
+    const lines = done.stderr.trim().split('\n');
+    expect(lines).toContain('raw {');
+    expect(JSON.parse(lines.at(-1) ?? '')).toMatchObject({
+      run: { command_exit_code: 3, stage: 'done', terminated: true },
+    });
+  });
+});
+
+describe('the output of gpucloud run', needs('ssh'), () => {
+  beforeEach(async () => {
+    world = await createJobWorld();
+    ({ home } = world.computer);
+  });
+  afterEach(() => world.close());
+
+  const bash = (line: string) =>
+    world.computer.bash(`${line}; echo "\${PIPESTATUS[0]}" >code`, { env: world.env });
+  const SCRIPT = `'i=0; while [ $i -lt 20000 ]; do i=$((i+1)); echo $i; done; echo done >end; exit 3'`;
+  const line = () => `gpucloud ${world.words('--fetch', 'end').join(' ')} -- sh -c ${SCRIPT}`;
+
+  test.each([
+    ['has no space', '/dev/full', '125'],
+    ['has a reader that leaves', '>(head -n 1 >first)', '3'],
+  ])(
+    'runs the command to its end if stdout %s',
+    needs('/dev/full'),
+    async (_what, target, code) => {
+      await bash(`${line()} > ${target}`);
+      expect((await readFile(join(home, 'code'), 'utf8')).trim()).toBe(code);
+      expect(await readFile(join(home, 'end'), 'utf8')).toBe('done\n');
+      expect(world.status()).toBe('TERMINATING');
+    },
+  );
+});
