@@ -211,7 +211,7 @@ function forbiddenWords(source: string): string[] {
 
 /** The files that write to a stream. Everything else prints through them, which cleans it. */
 const WRITERS =
-  /^(main|run|keyring|output\/.+|prompts\/.+|start\/.+|api\/http\/.+|sandbox\/http\/.+|run-job\/(output|copy\/pack))\.ts$/;
+  /^(main|run|keyring|output\/.+|prompts\/.+|start\/.+|api\/http\/.+|sandbox\/http\/.+|run-job\/(output|copy\/(pack|copy-out)))\.ts$/;
 
 /** The files that may print the service's text byte for byte to a pipe, on request. */
 const EXACT = /^commands\/(api\/index|instances\/connect\/secrets)\.ts$/;
