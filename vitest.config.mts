@@ -28,12 +28,12 @@ const QUICK = [
 ];
 
 /** They wait for minutes, so the others run beside them. */
-const LONGEST = ['e2e/cron.test.ts', 'e2e/run-job-faults.test.ts', 'e2e/run-job.test.ts'];
+const LONGEST = ['cron', 'github-action-post', 'run-job-faults', 'run-job'];
 
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const isLong = ({ moduleId }: TestSpecification) =>
-      LONGEST.some((name) => moduleId.endsWith(name));
+      LONGEST.some((name) => moduleId.endsWith(`/e2e/${name}.test.ts`));
     const sorted = await super.sort(files);
     return [...sorted.filter(isLong), ...sorted.filter((file) => !isLong(file))];
   }

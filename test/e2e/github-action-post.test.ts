@@ -144,5 +144,8 @@ describe('the end of a job on GitHub', needs('ssh'), () => {
     expect((await runner.main({ command: 'true', 'terminate-after': '' })).code).toBe(2);
     expect(await runner.post(keyless)).toMatchObject({ code: 0 });
     expect(world.rentals()).toBe(1);
+    // Main never ran.
+    const empty = { STATE_name: '', STATE_ended: '', STATE_settings: '' };
+    expect(await runner.post(empty)).toMatchObject({ code: 0 });
   });
 });
