@@ -1,4 +1,4 @@
-import type { Api } from '../api/index.ts';
+import type { Drive, SshKey, Template } from '../api/index.ts';
 import { CliError, usageError } from '../errors.ts';
 import { isUuid } from '../rules/names.ts';
 import { nearest } from '../rules/nearest.ts';
@@ -81,32 +81,20 @@ export async function idOf<T extends Named>(typed: string, lookup: Lookup<T>): P
   return isUuid(typed) ? typed : (await findOne(typed, lookup)).id;
 }
 
-export function sshKeyId(typed: string, api: () => Promise<Api>): Promise<string> {
-  return idOf(typed, {
-    flag: '--ssh-key',
-    what: 'SSH key',
-    list: async () => (await api()).sshKeys.list(),
-    also: (key) => [key.fingerprint],
-    hint: 'gpucloud ssh-keys list',
-  });
-}
+/** What the messages of a {@link Lookup} need, whatever the flag. */
+type Kind<T extends Named> = Pick<Lookup<T>, 'what' | 'also' | 'hint'>;
+
+export const SSH_KEY: Kind<SshKey> = {
+  what: 'SSH key',
+  also: ({ fingerprint }) => [fingerprint],
+  hint: 'gpucloud ssh-keys list',
+};
 
 /** `template_id` is an ID, and the slug is a separate field (API document: Template). */
-export function templateId(typed: string, api: () => Promise<Api>): Promise<string> {
-  return idOf(typed, {
-    flag: '--template',
-    what: 'template',
-    list: async () => (await api()).templates.list(),
-    also: (template) => [template.slug],
-    hint: 'gpucloud templates list',
-  });
-}
+export const TEMPLATE: Kind<Template> = {
+  what: 'template',
+  also: ({ slug }) => [slug],
+  hint: 'gpucloud templates list',
+};
 
-export function driveId(typed: string, api: () => Promise<Api>): Promise<string> {
-  return idOf(typed, {
-    flag: '--drive',
-    what: 'drive',
-    list: async () => (await api()).drives.list(),
-    hint: 'gpucloud drives list',
-  });
-}
+export const DRIVE: Kind<Drive> = { what: 'drive', hint: 'gpucloud drives list' };

@@ -1,7 +1,7 @@
 import { labelOf, type Step, startOf } from '../../money/calendar.ts';
 import { netOf, type Spent } from '../../money/spend.ts';
 import { type Block, type Column, field, type View } from '../../output/output.ts';
-import { kopecksText, money, roublesText, zero } from '../../rules/money.ts';
+import { kopecksText, roublesText } from '../../rules/money.ts';
 
 type SpendRow = ReturnType<typeof rowOf>;
 
@@ -55,20 +55,13 @@ export const spendView: View<SpendRow> = {
   empty: 'No transactions.',
 };
 
-/** A bar for each period, scaled to its spending. */
+/** A bar for each period, scaled to its spending; its length needs no exact amount. */
 export function spendBlocks(rows: readonly SpendRow[]): Block[] {
-  const amounts = rows
-    .map(({ spent }) => money(spent))
-    .map((read) => (read.ok ? read.value : zero()));
-  const most = amounts.reduce((a, b) => (b.gt(a) ? b : a), zero());
-  return [
-    {
-      kind: 'bars',
-      bars: rows.map(({ period, spent }, at) => {
-        const amount = amounts[at] ?? zero();
-        const share = amount.gt(0) ? Number(amount.div(most).toFixed(6)) : 0;
-        return { label: period, value: roublesText(spent), share };
-      }),
-    },
-  ];
+  const most = Math.max(0, ...rows.map(({ spent }) => Number(spent)));
+  const bars = rows.map(({ period, spent }) => ({
+    label: period,
+    value: roublesText(spent),
+    share: Number(spent) > 0 ? Number(spent) / most : 0,
+  }));
+  return [{ kind: 'bars', bars }];
 }

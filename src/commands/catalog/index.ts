@@ -103,17 +103,14 @@ export const catalog: Group = {
   ],
 };
 
+/** Offers first, then by name. Compares by code units, which is the same in every locale. */
 function offersFirst(a: CatalogEntry, b: CatalogEntry): number {
-  return (
-    KINDS.indexOf(a.kind) - KINDS.indexOf(b.kind) ||
-    compare(a.name ?? a.id, b.name ?? b.id) ||
-    compare(a.id, b.id)
-  );
+  const [one, other] = [sortKey(a), sortKey(b)];
+  return one < other ? -1 : one > other ? 1 : 0;
 }
 
-/** Compares by code units, which is the same in every locale. */
-function compare(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0;
+function sortKey({ kind, name, id }: CatalogEntry): string {
+  return [KINDS.indexOf(kind), name ?? id, id].join('\0');
 }
 
 /** A parser that shows no secret in its error. */

@@ -2,7 +2,7 @@ import type { Api, Drive } from '../../api/index.ts';
 import { confirm } from '../../cli/confirm.ts';
 import type { Group } from '../../cli/group.ts';
 import { OR_STDIN } from '../../cli/input.ts';
-import { idOf } from '../../cli/lookup.ts';
+import { DRIVE, idOf } from '../../cli/lookup.ts';
 import { ruled, ruledEach } from '../../cli/parse.ts';
 import { printEach } from '../../cli/several.ts';
 import { verb } from '../../cli/verb.ts';
@@ -17,7 +17,7 @@ import { watch } from '../../watch/watch.ts';
 import { create } from './create.ts';
 import { driveView, hourly, SEVEN_DAYS } from './view.ts';
 
-const DRIVE = ['<drive>', 'name or ID', ruled('DRIVE', anyName)] as const;
+const ONE_DRIVE = ['<drive>', 'name or ID', ruled('DRIVE', anyName)] as const;
 const DRIVES = [
   '<drive...>',
   `names, IDs or ID prefixes of drives${OR_STDIN}`,
@@ -85,7 +85,7 @@ export const drives: Group = {
       ],
       takes: (command) =>
         command
-          .argument(...DRIVE)
+          .argument(...ONE_DRIVE)
           .option('--name <name>', 'new name', ruled('--name', anyName))
           .option('--size <size>', 'new size: 500, 500GB or 2TB', ruled('--size', sizeGb)),
       run: (context, drive, flags) => update(drive, flags, context),
@@ -132,8 +132,7 @@ export const drives: Group = {
 /** Finds the IDs of drives; looks up several names in one list. */
 function driveIds(api: Api): (typed: string) => Promise<string> {
   const list = lazy(() => api.drives.list());
-  return (typed) =>
-    idOf(typed, { flag: 'DRIVE', what: 'drive', list, hint: 'gpucloud drives list' });
+  return (typed) => idOf(typed, { flag: 'DRIVE', list, ...DRIVE });
 }
 
 /** Reads the drive itself: the list may be older than the expected change. */

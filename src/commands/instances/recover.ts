@@ -3,24 +3,10 @@ import { CliError, failuresOf, throwAll } from '../../errors.ts';
 import { overLimit } from '../../instances/max-price.ts';
 import { readableJournal } from '../../instances/pending.ts';
 import { type Resolution, reconcile } from '../../instances/reconcile.ts';
-import type { OpenRequest, Operation } from '../../journal/index.ts';
+import type { OpenRequest } from '../../journal/index.ts';
 import { field, type View } from '../../output/output.ts';
 import { shellLine } from '../../output/shell-line.ts';
 import { mayBill } from '../../rules/statuses.ts';
-
-/** The outcome of a request. */
-interface Recovered {
-  readonly uid: string;
-  readonly name: string;
-  readonly operation: Operation;
-  readonly asked_at: string;
-  readonly offer_id: string | null;
-  readonly outcome: 'rented' | 'unknown';
-  /** ID of the instance, if found. */
-  readonly id: string | null;
-  readonly may_be_billing: boolean;
-  readonly note: string;
-}
 
 const recoveredView: View<Recovered> = {
   columns: [
@@ -87,9 +73,11 @@ function chosen(open: readonly OpenRequest[], names: readonly string[]): readonl
   return unknown.filter(({ name }) => names.length === 0 || names.includes(name));
 }
 
-function rowOf({ request, instance }: Resolution): Recovered {
+type Recovered = ReturnType<typeof rowOf>;
+
+/** The outcome of a request. */
+function rowOf({ request, instance }: Resolution) {
   const { uid, name, operation, asked_at, offer_id, isTorn } = request;
-  const isFound = instance !== undefined;
   const unknown = isTorn ? 'its file is unreadable' : 'found no instance with this name and time';
   return {
     uid,
@@ -97,10 +85,11 @@ function rowOf({ request, instance }: Resolution): Recovered {
     operation,
     asked_at,
     offer_id,
-    outcome: isFound ? 'rented' : 'unknown',
+    outcome: instance === undefined ? 'unknown' : 'rented',
+    /** ID of the instance, if found. */
     id: instance?.id ?? null,
     may_be_billing: instance === undefined || mayBill(instance.status),
-    note: isFound ? `it is ${instance.id}, ${instance.status}` : unknown,
+    note: instance === undefined ? unknown : `it is ${instance.id}, ${instance.status}`,
   };
 }
 

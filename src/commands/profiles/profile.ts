@@ -1,14 +1,8 @@
 import { brokenBy, checkedAddress } from '../../cli/parse.ts';
-import {
-  type ConfigFile,
-  type Guards,
-  type Profile,
-  profileNames,
-  profileOf,
-} from '../../config/file.ts';
+import { type ConfigFile, type Profile, profileNames, profileOf } from '../../config/file.ts';
 import { resolveSettings } from '../../config/index.ts';
 import type { KeptKey } from '../../config/keep-key.ts';
-import { keyPlace, type Store } from '../../config/key.ts';
+import { keyPlace } from '../../config/key.ts';
 import { SANDBOX } from '../../config/names.ts';
 import type { Context } from '../../context.ts';
 import { CliError } from '../../errors.ts';
@@ -17,29 +11,7 @@ import { shellLine } from '../../output/shell-line.ts';
 import { nearest, nearestFirst } from '../../rules/nearest.ts';
 import { baseUrl } from '../../rules/service.ts';
 
-/** A profile as commands show it, without its key. */
-export interface ShownProfile {
-  readonly name: string;
-  /** null for the sandbox, which serves itself. */
-  readonly base_url: string | null;
-  readonly account: {
-    readonly id: string;
-    readonly email: string | null;
-    readonly name: string | null;
-  } | null;
-  /** Whether it has a key. */
-  readonly has_key: boolean;
-  /** Where its key is stored; null without a key. */
-  readonly key_in: Store | null;
-  /** Whether a command with the same flags and environment uses it. */
-  readonly active: boolean;
-  readonly guards: {
-    readonly max_instances: number | null;
-    /** Roubles per hour. */
-    readonly max_burn: string | null;
-    readonly require_deadline: boolean;
-  };
-}
+export type ShownProfile = ReturnType<typeof shownProfile>;
 
 export const profileView: View<ShownProfile> = {
   columns: [
@@ -93,33 +65,31 @@ export function existingProfile(file: ConfigFile, name: string): Profile {
   return profile;
 }
 
-/** Throws CliError('notFound') if no profile has the name. */
-export function shownProfile(file: ConfigFile, name: string, context: Context): ShownProfile {
-  const active = activeProfile(context, file) === name;
-  if (name === SANDBOX) {
-    const none = { base_url: null, account: null, has_key: false, key_in: null };
-    return { name, ...none, active, guards: shownGuards({}) };
-  }
-  const profile = existingProfile(file, name);
-  const { base_url, account, guards = {} } = profile;
-  const place = keyPlace(profile);
+/**
+ * A profile as commands show it, without its key. Throws CliError('notFound') if no profile has the
+ * name.
+ */
+export function shownProfile(file: ConfigFile, name: string, context: Context) {
+  const profile = name === SANDBOX ? undefined : existingProfile(file, name);
+  const { base_url = null, account, guards = {} } = profile ?? {};
+  const { max_instances = null, max_burn = null, require_deadline = false } = guards;
+  const key_in = keyPlace(profile)?.kind ?? null;
   return {
     name,
+    /** null for the sandbox, which serves itself. */
     base_url,
     account:
       account === undefined
         ? null
         : { id: account.id, email: account.email ?? null, name: account.name ?? null },
-    has_key: place !== undefined,
-    key_in: place?.kind ?? null,
-    active,
-    guards: shownGuards(guards),
+    has_key: key_in !== null,
+    /** Where its key is stored; null without a key. */
+    key_in,
+    /** Whether a command with the same flags and environment uses it. */
+    active: activeProfile(context, file) === name,
+    /** `max_burn` is roubles per hour. */
+    guards: { max_instances, max_burn, require_deadline },
   };
-}
-
-function shownGuards(guards: Guards): ShownProfile['guards'] {
-  const { max_instances = null, max_burn = null, require_deadline = false } = guards;
-  return { max_instances, max_burn, require_deadline };
 }
 
 /**

@@ -1,6 +1,6 @@
 import { Option } from '../../cli/command.ts';
 import { ruled } from '../../cli/parse.ts';
-import { kopecksText, type Money, money } from '../../rules/money.ts';
+import { kopecksText, money, positiveMoney } from '../../rules/money.ts';
 import { wholeNumber } from '../../rules/numbers.ts';
 import { broken, kept, type Verdict } from '../../rules/rule.ts';
 import { duration } from '../../rules/times.ts';
@@ -55,15 +55,12 @@ export function advanceable(text: string): Verdict<number> {
 }
 
 export function openingBalance(text: string): Verdict<string> {
-  return amount(text, (value) => value.gte(0), 'must not be negative');
+  const verdict = money(text);
+  if (!verdict.ok) return verdict;
+  return verdict.value.gte(0) ? kept(kopecksText(verdict.value)) : broken('must not be negative');
 }
 
 export function depositAmount(text: string): Verdict<string> {
-  return amount(text, (value) => value.gt(0), 'must be above 0');
-}
-
-function amount(text: string, fits: (value: Money) => boolean, rule: string): Verdict<string> {
-  const verdict = money(text);
-  if (!verdict.ok) return verdict;
-  return fits(verdict.value) ? kept(kopecksText(verdict.value)) : broken(rule);
+  const verdict = positiveMoney(text);
+  return verdict.ok ? kept(kopecksText(verdict.value)) : verdict;
 }

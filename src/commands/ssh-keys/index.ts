@@ -2,7 +2,7 @@ import type { Api, SshKey } from '../../api/index.ts';
 import { confirm } from '../../cli/confirm.ts';
 import type { Group } from '../../cli/group.ts';
 import { OR_STDIN, severalGiven } from '../../cli/input.ts';
-import { findOne } from '../../cli/lookup.ts';
+import { findOne, SSH_KEY } from '../../cli/lookup.ts';
 import { refuseSecret } from '../../cli/parse.ts';
 import { printEach, showDone } from '../../cli/several.ts';
 import { verb } from '../../cli/verb.ts';
@@ -78,14 +78,13 @@ function keyFinder(api: Api): (typed: string) => Promise<SshKey> {
     // Loaded here: the rule imports node:crypto, which lists and help don't need.
     const { publicKey } = await import('../../rules/public-key.ts');
     return findOne(typed, {
+      ...SSH_KEY,
       flag: 'KEY',
-      what: 'SSH key',
       list,
       also({ public_key, fingerprint }) {
         const parsed = publicKey(public_key ?? '');
         return parsed.ok ? [fingerprint, parsed.value.fingerprint] : [fingerprint];
       },
-      hint: 'gpucloud ssh-keys list',
     });
   };
 }

@@ -2,7 +2,7 @@ import type { Template } from '../../api/index.ts';
 import { isFormatGiven } from '../../cli/globals.ts';
 import type { Group } from '../../cli/group.ts';
 import { OR_STDIN } from '../../cli/input.ts';
-import { findOne } from '../../cli/lookup.ts';
+import { findOne, TEMPLATE } from '../../cli/lookup.ts';
 import { ruledEach } from '../../cli/parse.ts';
 import { onlyTyped, printEach } from '../../cli/several.ts';
 import { verb } from '../../cli/verb.ts';
@@ -53,14 +53,7 @@ export const templates: Group = {
           throw usageError(`--markdown can't be used with -o ${out.format}`);
         }
         const list = lazy(async () => (await api()).templates.list());
-        const find = (text: string) =>
-          findOne(text, {
-            flag: 'TEMPLATE',
-            what: 'template',
-            list,
-            also: ({ slug }) => [slug],
-            hint: 'gpucloud templates list',
-          });
+        const find = (text: string) => findOne(text, { flag: 'TEMPLATE', list, ...TEMPLATE });
         const only = onlyTyped(typed);
         if (only === undefined) {
           if (markdown === true) throw usageError('--markdown prints the readme of one template');

@@ -4,10 +4,11 @@ import type {
   CreateInstanceFields,
   DockerConfig,
 } from '../../api/index.ts';
-import { driveId, sshKeyId, templateId } from '../../cli/lookup.ts';
+import { DRIVE, idOf, SSH_KEY, TEMPLATE } from '../../cli/lookup.ts';
 import { checked } from '../../cli/parse.ts';
 import type { Context } from '../../context.ts';
 import { type CliError, usageError } from '../../errors.ts';
+import { lazy } from '../../lazy.ts';
 import { instanceName } from '../../rules/names.ts';
 import { type ContainerFlags, type ContainerPatch, containerOf } from './container.ts';
 import { type Chosen, findHardware } from './hardware.ts';
@@ -136,14 +137,15 @@ async function references(
   { sshKeys, template, drive }: TypedReferences,
   api: () => Promise<Api>,
 ): Promise<Pick<CreateInstanceBody, 'ssh_keys' | 'template_id' | 'storage_drive_id'>> {
+  const keys = { flag: '--ssh-key', list: lazy(async () => (await api()).sshKeys.list()) };
+  const templates = { flag: '--template', list: async () => (await api()).templates.list() };
+  const drives = { flag: '--drive', list: async () => (await api()).drives.list() };
   const keyIds: string[] = [];
-  for (const key of sshKeys) {
-    keyIds.push(await sshKeyId(key, api));
-  }
+  for (const key of sshKeys) keyIds.push(await idOf(key, { ...keys, ...SSH_KEY }));
   return {
     ...(keyIds.length === 0 ? {} : { ssh_keys: [...new Set(keyIds)] }),
-    ...(template === undefined ? {} : { template_id: await templateId(template, api) }),
-    ...(drive === undefined ? {} : { storage_drive_id: await driveId(drive, api) }),
+    ...(template && { template_id: await idOf(template, { ...templates, ...TEMPLATE }) }),
+    ...(drive && { storage_drive_id: await idOf(drive, { ...drives, ...DRIVE }) }),
   };
 }
 

@@ -116,7 +116,7 @@ export function listTemplates(): Template[] {
   return TEMPLATES.filter((one) => one.is_active).sort((a, b) => a.sort_order - b.sort_order);
 }
 
-export function findTemplate(id: string): Template | undefined {
+export function findTemplate(id: string | null): Template | undefined {
   return TEMPLATES.find((one) => one.id === id);
 }
 

@@ -16,7 +16,7 @@ export function startView(instance: Instance, now: number): Record<string, unkno
 export function instanceView(state: State, instance: Instance): Record<string, unknown> {
   const offer = findOffer(instance.offerId);
   const image = findImage(instance.imageId);
-  const template = instance.templateId === null ? undefined : findTemplate(instance.templateId);
+  const template = findTemplate(instance.templateId);
   const drive = driveOf(state, instance);
   return {
     id: instance.id,
@@ -59,7 +59,7 @@ export function reorderView(state: State, instance: Instance): Record<string, un
 export function connectionInfo(instance: Instance): Record<string, unknown> | null {
   const { ipAddress: ip, secrets } = instance;
   if (ip === null) return null;
-  const template = instance.templateId === null ? undefined : findTemplate(instance.templateId);
+  const template = findTemplate(instance.templateId);
   return {
     type: kindOf(instance),
     secrets,

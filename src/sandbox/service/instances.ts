@@ -42,21 +42,11 @@ export function createInstance(state: State, wish: InstanceWish, now: number): I
   checkName(state, wish.instance_name);
   checkFunds(state, roubles(offer.price_per_hour));
 
-  const instance = order(
-    state,
-    {
-      name: wish.instance_name,
-      offer,
-      imageId: wish.image_id,
-      templateId: wish.template_id ?? null,
-      dockerConfig: wish.docker_config ?? null,
-      sshKeys,
-    },
-    now,
-  );
-  if (drive !== undefined) {
-    attach(drive, instance, now);
-  }
+  const { instance_name: name, image_id: imageId } = wish;
+  const instance = order(state, offer, { name, imageId, sshKeys }, now);
+  instance.templateId = wish.template_id ?? null;
+  instance.dockerConfig = wish.docker_config ?? null;
+  if (drive !== undefined) attach(drive, instance, now);
   return instance;
 }
 
@@ -70,18 +60,7 @@ export function reorderInstance(state: State, id: string, newName: string, now: 
   checkName(state, newName);
   checkFunds(state, roubles(offer.price_per_hour));
   const sshKeys = source.sshKeys.flatMap((key) => state.sshKeys.filter((one) => one.id === key.id));
-  return order(
-    state,
-    {
-      name: newName,
-      offer,
-      imageId: source.imageId,
-      templateId: null,
-      dockerConfig: null,
-      sshKeys,
-    },
-    now,
-  );
+  return order(state, offer, { name: newName, imageId: source.imageId, sshKeys }, now);
 }
 
 /** POST /instances/{id}/start: the next hour is reserved and runs from now. */
@@ -149,27 +128,23 @@ export function terminateInstance(state: State, id: string, now: number): Instan
   return instance;
 }
 
-interface Order {
-  name: string;
-  offer: PricedOffer;
-  imageId: string;
-  templateId: string | null;
-  dockerConfig: DockerConfig | null;
-  sshKeys: SshKey[];
-}
-
 /** Writes the record, reserves the first hour and asks the provider for hardware. */
-function order(state: State, wish: Order, now: number): Instance {
+function order(
+  state: State,
+  offer: PricedOffer,
+  { name, imageId, sshKeys }: Pick<Instance, 'name' | 'imageId' | 'sshKeys'>,
+  now: number,
+): Instance {
   const instance: Instance = {
     id: randomUUID(),
-    name: wish.name,
+    name,
     status: 'CREATING',
-    offerId: wish.offer.id,
-    imageId: wish.imageId,
-    templateId: wish.templateId,
-    dockerConfig: wish.dockerConfig,
-    sshKeys: structuredClone(wish.sshKeys),
-    price: wish.offer.price_per_hour,
+    offerId: offer.id,
+    imageId,
+    templateId: null,
+    dockerConfig: null,
+    sshKeys: structuredClone(sshKeys),
+    price: offer.price_per_hour,
     reserved: '0.00',
     hourEndsAt: null,
     phaseEndsAt: null,

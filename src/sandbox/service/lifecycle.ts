@@ -50,7 +50,7 @@ export function finishPhase(state: State, instance: Instance, at: number): void 
 
 function receiveHardware(state: State, instance: Instance, at: number): void {
   state.machinesMade += 1;
-  const template = instance.templateId === null ? undefined : findTemplate(instance.templateId);
+  const template = findTemplate(instance.templateId);
   instance.startedAt = at;
   instance.ipAddress = ipAddress(state.machinesMade);
   instance.externalId = `sandbox-${String(state.machinesMade).padStart(6, '0')}`;

@@ -10,21 +10,6 @@ import type { RemoteEnd } from '../../../reach/tunnel-ports.ts';
 import { refuseSandbox } from '../../../watch/ssh-endpoint.ts';
 import { printCommand } from './printed-command.ts';
 
-/** An open tunnel. */
-interface Tunnel {
-  readonly instance_id: string;
-  readonly name: string;
-  readonly endpoint: string | null;
-  /** A browser link; null if the service behind the port is unknown. */
-  readonly url: string | null;
-  /** `127.0.0.1:9000`. */
-  readonly address: string;
-  readonly local_port: number;
-  readonly remote_port: number;
-  /** Secrets in the link, to mask. */
-  readonly secrets: unknown;
-}
-
 const tunnelView: View<Tunnel> = {
   columns: [
     field('name', 'NAME'),
@@ -85,19 +70,20 @@ export const tunnel = action({
   },
 });
 
-function tunnelOf(
-  { target, instance }: Reached,
-  { port, endpoint }: RemoteEnd,
-  local: number,
-): Tunnel {
+type Tunnel = ReturnType<typeof tunnelOf>;
+
+/** An open tunnel. */
+function tunnelOf({ target, instance }: Reached, { port, endpoint }: RemoteEnd, local: number) {
   return {
     instance_id: target.id,
     name: target.name,
     endpoint: endpoint?.name ?? null,
+    /** A browser link; null if the service behind the port is unknown. */
     url: localLink(endpoint?.url ?? null, local),
     address: `127.0.0.1:${local}`,
     local_port: local,
     remote_port: port,
+    /** Secrets in the link, to mask. */
     secrets: instance.connection_info?.secrets,
   };
 }
