@@ -2,19 +2,16 @@ import type { Context } from '../context.ts';
 import { CliError, failuresOf, throwAll, unforeseen } from '../errors.ts';
 import type { MadeRequest } from '../instances/request/body.ts';
 import { findInstance } from '../instances/resolve.ts';
-import type { View } from '../output/output.ts';
-import { minuteText } from '../output/time.ts';
 import type { HowToReach } from '../reach/reach.ts';
-import { typedName } from '../rules/names.ts';
 import { endJob, leaveJob } from './end-job.ts';
 import type { Job, JobPlan } from './job.ts';
 import { createPhases } from './phases.ts';
-import { type JobRecord, readJob, removeJob, withJob, writeJob } from './record.ts';
+import { readJob, removeJob, withJob, writeJob } from './record.ts';
 import { endUnusable, type Rented, rentFor } from './rent.ts';
 import { type JobEnd, reportOf, writeReport } from './report.ts';
 import { runOn } from './stages/index.ts';
 import { createStops } from './stops.ts';
-import { noteEnd } from './summary.ts';
+import { noteEnd, noteStarted } from './summary.ts';
 
 /** Rents an instance and runs the job to its end. */
 export async function runJob(plan: JobPlan, context: Context): Promise<void> {
@@ -57,7 +54,7 @@ export async function attachJob(
 ): Promise<void> {
   const target = await findInstance(typed, context);
   await withJob(target, context, async () => {
-    const record = await readJob(target.id, context);
+    const record = await readJob(target, context);
     const { options, words, user, identity } = how;
     const asBefore: HowToReach = {
       ...how,
@@ -113,28 +110,6 @@ function isOutOfReach({ phases, stops }: Job, { failure }: CliError): boolean {
   const isBefore = phases.current === 'starting' || phases.current === 'connecting';
   return isBefore && failure !== 'otherEnd' && !stops.any.aborted;
 }
-
-async function noteStarted(
-  { id, name }: JobRecord,
-  deadline: string | undefined,
-  { out, err }: Context,
-): Promise<void> {
-  const end = deadline === undefined ? 'its deadline' : minuteText(Date.parse(deadline));
-  err.warn(
-    'may_be_billing',
-    `${name} bills until ${end}, even after its command ended. Follow it to its end and terminate it: gpucloud run --attach ${typedName(name, id)}`,
-  );
-  await out.item({ id, name }, startedView);
-}
-
-const startedView: View<{ id: string; name: string }> = {
-  columns: [
-    { id: 'name', header: 'NAME', value: ({ name }) => name },
-    { id: 'id', header: 'ID', value: ({ id }) => id },
-  ],
-  id: ({ id }) => id,
-  empty: 'Nothing was started.',
-};
 
 interface Finished {
   readonly command: readonly string[];

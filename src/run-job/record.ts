@@ -64,24 +64,24 @@ export async function writeJob(job: JobRecord, context: Context): Promise<void> 
     await privateFolder(dirname(path));
     await replaceFile(path, `${JSON.stringify(job)}\n`);
   } catch (error) {
-    throw new CliError('storage', `The job could not be saved: ${path} (${faultOf(error)}).`, {
+    throw new CliError('storage', `Could not save the job: ${path} (${faultOf(error)}).`, {
       cause: error,
     });
   }
 }
 
 /** The job of an instance. Throws CliError('notFound') if none was started here. */
-export async function readJob(id: string, context: Context): Promise<JobRecord> {
+export async function readJob({ id, name }: Target, context: Context): Promise<JobRecord> {
   const path = await pathOf(id, context);
   try {
     return schema().parse(JSON.parse(readFileSync(path, 'utf8')));
   } catch (error) {
     if (errorCode(error) === 'ENOENT') {
-      throw new CliError('notFound', `No job was started on ${id} from this computer.`, {
+      throw new CliError('notFound', `No job was started on ${name} from this computer.`, {
         resource: id,
       });
     }
-    throw new CliError('storage', `The job can't be read: ${path} (${faultOf(error)}).`, {
+    throw new CliError('storage', `Could not read the job: ${path} (${faultOf(error)}).`, {
       cause: error,
     });
   }
@@ -122,7 +122,7 @@ export async function removeJob(id: string, context: Context): Promise<void> {
   try {
     rmSync(path, { force: true });
   } catch (error) {
-    context.err.warn('local_storage', `${path} could not be removed (${faultOf(error)}).`);
+    context.err.warn('local_storage', `Could not remove ${path} (${faultOf(error)}).`);
   }
 }
 

@@ -50,7 +50,7 @@ export async function writeReport(path: string, report: JobReport): Promise<void
   try {
     await writeFile(path, `${JSON.stringify(report, null, 2)}\n`);
   } catch (error) {
-    throw new CliError('storage', `--report "${path}" could not be written (${faultOf(error)}).`, {
+    throw new CliError('storage', `Could not write --report "${path}" (${faultOf(error)}).`, {
       cause: error,
     });
   }

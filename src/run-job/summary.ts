@@ -1,11 +1,37 @@
 import { relative } from 'node:path';
 import type { Context } from '../context.ts';
+import type { Target } from '../instances/resolve.ts';
+import type { View } from '../output/output.ts';
 import { shellLine } from '../output/shell-line.ts';
-import { spanText } from '../output/time.ts';
+import { minuteText, spanText } from '../output/time.ts';
 import { clamp } from '../output/width.ts';
 import { inRoubles, money } from '../rules/money.ts';
+import { typedName } from '../rules/names.ts';
 import { printJson } from './output.ts';
 import type { JobReport } from './report.ts';
+
+/** Prints the instance of a detached job, which bills on. */
+export async function noteStarted(
+  { id, name }: Target,
+  deadline: string | undefined,
+  { out, err }: Context,
+): Promise<void> {
+  const end = deadline === undefined ? 'its deadline' : minuteText(Date.parse(deadline));
+  err.warn(
+    'may_be_billing',
+    `${name} bills until ${end}, even after its command ended. Follow it to its end and terminate it: gpucloud run --attach ${typedName(name, id)}`,
+  );
+  await out.item({ id, name }, startedView);
+}
+
+const startedView: View<Target> = {
+  columns: [
+    { id: 'name', header: 'NAME', value: ({ name }) => name },
+    { id: 'id', header: 'ID', value: ({ id }) => id },
+  ],
+  id: ({ id }) => id,
+  empty: 'Nothing was started.',
+};
 
 /** Prints the outcome of a job, its highest possible cost and the paths of the results. */
 export async function noteEnd(

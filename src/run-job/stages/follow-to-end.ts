@@ -31,7 +31,7 @@ export async function followToEnd(
     begin(true);
     err.note(`Interrupting the command. Ctrl-C again terminates ${name} without copying.`);
     shell.run(INTERRUPT, '', stops.last).catch((error: unknown) => {
-      if (!isInterrupt(error)) err.warn('connection', 'The command could not be interrupted.');
+      if (!isInterrupt(error)) err.warn('connection', 'Could not interrupt the command.');
     });
   };
   interrupts.first.addEventListener('abort', interrupt, { once: true });
