@@ -873,37 +873,25 @@ __gpucloud_folder() {
   folder=
   if [[ -n $state ]]; then
     [[ $state != /* ]] || folder=$state/cache
-  else
-    case ${OSTYPE-} in
-      darwin*) base=${HOME-}/Library/Caches ;;
-      msys*|cygwin*) base=${LOCALAPPDATA-}; [[ -z $base ]] || folder=$base/gpucloud/cache; return ;;
-      *)
-        base=${XDG_CACHE_HOME-}
-        [[ $base == /* ]] || base=${HOME-}/.cache ;;
-    esac
-    [[ $base != /* ]] || folder=$base/gpucloud
+    return
   fi
-}
-
-# Reads the lines of the file $1 into "lines"; fails if there are none.
-__gpucloud_lines() {
-  lines=()
-  [[ -f $1 && -r $1 ]] || return 1
-  if ((BASH_VERSINFO[0] >= 4)); then
-    mapfile -t lines < "$1"
-  else
-    IFS=$'\n' read -r -d '' -a lines < "$1"
-  fi
-  [[ -n ${lines+set} ]]
+  case ${OSTYPE-} in
+    darwin*) base=${HOME-}/Library/Caches ;;
+    msys*|cygwin*) base=${LOCALAPPDATA-}; [[ -z $base ]] || folder=$base/gpucloud/cache; return ;;
+    *)
+      base=${XDG_CACHE_HOME-}
+      [[ $base == /* ]] || base=${HOME-}/.cache ;;
+  esac
+  [[ $base != /* ]] || folder=$base/gpucloud
 }
 
 # Finds the owner of the names, in "slot", by gpucloud's own rules.
 __gpucloud_slot() {
+  local first= profiles=$folder/completion/profiles.tsv
   slot=${profile:-${GPUCLOUD_PROFILE-}}
   if [[ -z $slot ]]; then
-    if __gpucloud_lines "$folder/profiles.tsv" && [[ ${lines[0]} == *"$tab"current ]]; then
-      slot=${lines[0]#*$tab} slot=${slot%%$tab*}
-    fi
+    if [[ -f $profiles && -r $profiles ]]; then IFS= read -r first < "$profiles"; fi
+    if [[ $first == *"$tab"current ]]; then slot=${first#*$tab}; slot=${slot%%$tab*}; fi
     [[ $slot != sandbox || -z $address${GPUCLOUD_BASE_URL-} ]] || slot=-env
   fi
   if [[ $slot != sandbox && -n $address${GPUCLOUD_BASE_URL-}${GPUCLOUD_API_KEY-} ]]; then
@@ -924,15 +912,18 @@ __gpucloud_names() {
   esac
   __gpucloud_folder
   [[ -n $folder ]] || return
-  folder=$folder/completion
+  file=$folder/completion/profiles.tsv
+  if [[ $1 != profile ]]; then
+    __gpucloud_slot || return
+    file=$folder/completion/names/$slot/$1.tsv
+  fi
+  [[ -f $file && -r $file ]] || return
   if [[ $1 == profile ]]; then
-    __gpucloud_lines "$folder/profiles.tsv" || return
+    IFS=$'\n' read -r -d '' -a lines < "$file"
+    [[ -n ${lines+set} ]] || return
     fitting=("${lines[@]#*$tab}")
     fitting=("${fitting[@]%%$tab*}")
   else
-    __gpucloud_slot || return
-    file=$folder/names/$slot/$1.tsv
-    [[ -f $file && -r $file ]] || return
     IFS=$tab read -r -a fitting < "$file"
     # A file without that first line has another version.
     [[ ${fitting-} != "$1" ]] || return
@@ -1097,7 +1088,7 @@ _gpucloud() {
       --base-url=*) address=1 ;;
       --*=*) ;;
       -*)
-        if __gpucloud_value "$word" && [[ $offer != =* ]]; then pending=$word; fi ;;
+        if __gpucloud_value "$word" && [[ $offer != '='* ]]; then pending=$word; fi ;;
       *)
         if [[ -n $literal ]] || ! __gpucloud_at_$path "$word"; then
           ((++count))

@@ -1,3 +1,5 @@
+import { WORD } from './bash-and-zsh.ts';
+
 /** The part of the bash script that reads the tables and completes a word. */
 export const ENGINE = `# Offers the words of $@ that begin with "cur".
 __gpucloud_words() {
@@ -102,21 +104,7 @@ _gpucloud() {
 
   for ((i = 1; i < n - 1; i++)); do
     word=\${words[i]}
-    if [[ -n $pending ]]; then
-      case $pending in
-        --profile) profile=$word ;;
-        --base-url) address=1 ;;
-      esac
-      pending=
-      continue
-    fi
-    case $literal$word in
-      --) literal=1 ;;
-      --profile=*) profile=\${word#*=} ;;
-      --base-url=*) address=1 ;;
-      --*=*) ;;
-      -*)
-        if __gpucloud_value "$word" && [[ $offer != =* ]]; then pending=$word; fi ;;
+${WORD}
       *)
         if [[ -n $literal ]] || ! __gpucloud_at_$path "$word"; then
           ((++count))

@@ -1,40 +1,12 @@
-/** The part of the zsh script that reads the tables and completes a word. */
-export const ENGINE = `# Finds the file of names for this command line, by gpucloud's own rules.
-__gpucloud_folder() {
-  local base
-  folder=
-  if [[ -n \${GPUCLOUD_STATE_DIR-} ]]; then
-    [[ $GPUCLOUD_STATE_DIR != /* ]] || folder=$GPUCLOUD_STATE_DIR/cache
-    return
-  fi
-  if [[ $OSTYPE == darwin* ]]; then
-    base=\${HOME-}/Library/Caches
-  else
-    base=\${XDG_CACHE_HOME-}
-    [[ $base == /* ]] || base=\${HOME-}/.cache
-  fi
-  [[ $base != /* ]] || folder=$base/gpucloud
-}
+import { OWNER, WORD } from './bash-and-zsh.ts';
 
+/** The part of the zsh script that reads the tables and completes a word. */
+export const ENGINE = `${OWNER}
 # The lines of the file $1, in "lines". Zsh reads it itself, without a process.
 __gpucloud_lines() {
   lines=()
   [[ -f $1 && -r $1 ]] || return 1
   lines=("\${(@f)$(<$1)}")
-}
-
-# Finds the owner of the names, in "slot", by gpucloud's own rules.
-__gpucloud_slot() {
-  slot=\${profile:-\${GPUCLOUD_PROFILE-}}
-  if [[ -z $slot ]]; then
-    __gpucloud_lines $folder/completion/profiles.tsv
-    [[ \${lines[1]-} != profile*current ]] || slot=\${\${lines[1]#*$tab}%%$tab*}
-    [[ $slot != sandbox || -z $address\${GPUCLOUD_BASE_URL-} ]] || slot=-env
-  fi
-  if [[ $slot != sandbox && -n $address\${GPUCLOUD_BASE_URL-}\${GPUCLOUD_API_KEY-} ]]; then
-    slot=-env
-  fi
-  [[ -n $slot && $slot != */* ]]
 }
 
 # Offers the names of the kind $1 with $2 after them.
@@ -94,21 +66,7 @@ _gpucloud() {
 
   for ((at = 2; at < CURRENT; at++)); do
     word=\${(Q)words[at]}
-    if [[ -n $pending ]]; then
-      case $pending in
-        --profile) profile=$word ;;
-        --base-url) address=1 ;;
-      esac
-      pending=
-      continue
-    fi
-    case $literal$word in
-      --) literal=1 ;;
-      --profile=*) profile=\${word#*=} ;;
-      --base-url=*) address=1 ;;
-      --*=*) ;;
-      -*)
-        if __gpucloud_value $word && [[ $offer != '='* ]]; then pending=$word; fi ;;
+${WORD}
       *)
         if [[ -n $literal ]] || ! __gpucloud_step $word; then
           (( ++count ))
