@@ -19,6 +19,11 @@ import {
 const ONCE = ['offer', 'image', 'identity', 'max-price', 'terminate-after', 'sync'];
 const REPEATED = ['ssh-key', 'fetch'];
 
+/** Variables that decide which journal is used. An empty one counts as not set. */
+const SETTINGS = ['BASE_URL', 'PROFILE', 'CONFIG_DIR', 'STATE_DIR'].map(
+  (name) => `GPUCLOUD_${name}`,
+);
+
 /** Exit codes that show, without a report, that nothing was sent: usage, no key, no connection. */
 const NOTHING_SENT = [2, 4, 6];
 
@@ -45,12 +50,9 @@ function reportOf() {
   return existsSync(report) ? JSON.parse(readFileSync(report, 'utf8')) : undefined;
 }
 
-/** The journal has the instance, and these decide which journal it is. */
+/** Of this step: a later one may set others, and post.mjs would look in another journal. */
 function settings() {
-  const given = Object.entries(process.env).filter(([variable]) =>
-    /^GPUCLOUD_(?!API_KEY$)/.test(variable),
-  );
-  return JSON.stringify(Object.fromEntries(given));
+  return JSON.stringify(Object.fromEntries(SETTINGS.map((one) => [one, process.env[one] ?? ''])));
 }
 
 // Before anything is rented: this process can be killed at any time.

@@ -112,7 +112,10 @@ describe('the end of a job on GitHub', needs('ssh'), () => {
     const main = runner.startMain({ command: LASTS });
     await heard(main, 'stdout', /up/);
     await killed(main);
-    const other = { GPUCLOUD_STATE_DIR: join(world.computer.home, 'other') };
+    const other = {
+      GPUCLOUD_STATE_DIR: join(world.computer.home, 'other'),
+      GPUCLOUD_PROFILE: 'sandbox',
+    };
     expect(await runner.post(other)).toMatchObject({ code: 0 });
     expect(world.status()).toBe('TERMINATING');
   });
