@@ -9,13 +9,13 @@ export async function scriptFor(shell: Shell, root: Place): Promise<string> {
   const model = modelOf(root);
   switch (shell) {
     case 'bash':
-      return (await import('./bash.ts')).bashScript(model);
+      return (await import('./shells/bash.ts')).bashScript(model);
     case 'zsh':
-      return (await import('./zsh.ts')).zshScript(model);
+      return (await import('./shells/zsh.ts')).zshScript(model);
     case 'fish':
-      return (await import('./fish.ts')).fishScript(model);
+      return (await import('./shells/fish.ts')).fishScript(model);
     case 'powershell':
-      return (await import('./powershell.ts')).powershellScript(model);
+      return (await import('./shells/powershell.ts')).powershellScript(model);
   }
 }
 

@@ -1,4 +1,4 @@
-import { offerText } from './quote.ts';
+import { offerText } from './shells/quote.ts';
 import { everyPlace, type Flag, type Place } from './tree.ts';
 
 /** The facts from which a script for any shell is written. */

@@ -1,4 +1,4 @@
-import type { Offer } from './tree.ts';
+import type { Offer } from '../tree.ts';
 
 /** Quotes a text of ours as one word of bash, zsh and fish. */
 export function quoted(text: string): string {

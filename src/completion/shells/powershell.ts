@@ -1,4 +1,4 @@
-import { flagWords, HEAD, type Model, type Named } from './model.ts';
+import { flagWords, HEAD, type Model, type Named } from '../model.ts';
 import { ENGINE } from './powershell-engine.ts';
 import { powershellQuoted } from './quote.ts';
 

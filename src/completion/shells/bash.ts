@@ -1,6 +1,6 @@
+import { HEAD, type Model, type ModelPlace } from '../model.ts';
 import { ENGINE } from './bash-engine.ts';
 import { NAMES } from './bash-names.ts';
-import { HEAD, type Model, type ModelPlace } from './model.ts';
 import { quoted } from './quote.ts';
 
 /**

@@ -1,6 +1,6 @@
-import { flagWords, HEAD, type Model, type Named } from './model.ts';
+import { flagWords, HEAD, type Model, type Named } from '../model.ts';
+import type { Flag } from '../tree.ts';
 import { quoted } from './quote.ts';
-import type { Flag } from './tree.ts';
 import { ENGINE } from './zsh-engine.ts';
 
 export function zshScript(model: Model): string {

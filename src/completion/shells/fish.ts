@@ -1,5 +1,5 @@
+import { flagWords, HEAD, type Model, type Named } from '../model.ts';
 import { ENGINE } from './fish-engine.ts';
-import { flagWords, HEAD, type Model, type Named } from './model.ts';
 import { fishQuoted } from './quote.ts';
 
 export function fishScript(model: Model): string {
