@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { needs } from '../support/needs.ts';
 import { type Instance, RentingService } from '../support/renting-service.ts';
 import { createWorld, type World } from '../support/run-cli.ts';
 import { HARDWARE } from '../support/sandbox-ids.ts';
@@ -56,6 +57,15 @@ async function refusal(
 }
 
 describe('--max-instances', () => {
+  test('refuses gpucloud run, and sends nothing', needs('ssh'), async () => {
+    await rented('box-1');
+    await guard('--max-instances', '1');
+    const words = ['run', ...HARDWARE, '--ssh-key', randomUUID(), '--identity', '/dev/null'];
+    const run = await cli(...words, '--terminate-after', '1h', '--', 'true');
+    expect({ code: run.code, posts: posts(run.requests) }).toEqual({ code: 2, posts: 0 });
+    expect(run.stderr).toContain('allows 1 instance');
+  });
+
   test('refuses one more, with --yes too, and sends nothing', async () => {
     await rented('box-1', 'box-2');
     await guard('--max-instances', '2');
