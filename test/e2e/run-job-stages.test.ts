@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { CliError } from '../../src/errors.ts';
 import { runFast } from '../run-job/fast-run.ts';
 import { createJobWorld, type JobWorld } from '../run-job/job-world.ts';
-import { needs } from '../support/needs.ts';
+import { needs, programAt } from '../support/needs.ts';
 import { NEW } from '../support/renting-service.ts';
 import { until } from '../support/ssh-world.ts';
 
@@ -38,6 +38,15 @@ describe('the stages of gpucloud run', needs('ssh'), () => {
     const [first, second] = [new AbortController(), new AbortController()];
     const press = () => first.abort(new CliError('interrupted', 'Interrupted.'));
     return { first: first.signal, second: second.signal, press };
+  }
+
+  /** Replaces ssh on this computer; `real` is the program. Returns the environment. */
+  async function ssh(script: string) {
+    const bin = join(home, 'bin');
+    await mkdir(bin);
+    const text = `#!/bin/sh\nreal() { ${programAt('ssh')} "$@"; }\n${script}\n`;
+    await writeFile(join(bin, 'ssh'), text, { mode: 0o755 });
+    return { PATH: `${bin}:${process.env.PATH}` };
   }
 
   test('terminates after Ctrl-C while it copies, and never runs the command', async () => {
@@ -73,12 +82,24 @@ describe('the stages of gpucloud run', needs('ssh'), () => {
     expect(await readFile(join(home, 'out', 'ran'), 'utf8')).toBe('ran\n');
   });
 
+  test('sends Ctrl-C again after a cut', async () => {
+    const mark = join(home, 'cut');
+    const env = await ssh(
+      `case $* in *'kill -s INT'*) [ -f ${mark} ] || { touch ${mark}; exit 255; } ;; esac; real "$@"`,
+    );
+    const keys = ctrlC();
+    const command =
+      'trap "exit 9" INT; touch up; i=0; while [ $i -lt 200 ]; do i=$((i+1)); sleep 0.1; done';
+    const words = [...world.words(), '--', 'sh', '-c', command];
+    const ended = runFast(world, words, { env, interrupts: keys });
+    await until(() => existsSync(join(world.there, 'gpucloud-run', 'work', 'up')));
+    keys.press();
+    expect(await ended).toMatchObject({ code: 9 });
+    expect(existsSync(mark)).toBe(true);
+  });
+
   test('gives up to sign in, and terminates', async () => {
-    const bin = join(home, 'bin');
-    await mkdir(bin);
-    const script = '#!/bin/sh\n[ "$1" = -V ] || { echo "Permission denied." >&2; exit 255; }\n';
-    await writeFile(join(bin, 'ssh'), script, { mode: 0o755 });
-    const env = { PATH: `${bin}:${process.env.PATH}` };
+    const env = await ssh('[ "$1" = -V ] || { echo "Permission denied." >&2; exit 255; }');
     const done = await runFast(world, [...world.words(), '--', 'true'], { env });
     expect(done).toMatchObject({ code: 125 });
     expect(done.stderr).toContain('Could not sign in with SSH: Permission denied.');

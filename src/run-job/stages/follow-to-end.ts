@@ -6,9 +6,10 @@ import type { Job } from '../job.ts';
 import type { JobOutput } from '../output.ts';
 import type { JobRecord } from '../record.ts';
 import { follow } from '../remote/follow.ts';
-import type { RemoteShell } from '../remote/remote-shell.ts';
+import { type RemoteShell, SSH_FAILED } from '../remote/remote-shell.ts';
 import { INTERRUPT } from '../remote/supervisor.ts';
 import { createPosition } from './position.ts';
+import { repeated } from './repeated.ts';
 
 /** Prints the command's output until it ends. Returns its exit code; undefined if it has none. */
 export async function followToEnd(
@@ -30,9 +31,11 @@ export async function followToEnd(
     if (stops.last.aborted) return;
     begin(true);
     err.note(`Interrupting the command. Ctrl-C again terminates ${name} without copying.`);
-    shell.run(INTERRUPT, '', stops.last).catch((error: unknown) => {
-      if (!isInterrupt(error)) err.warn('connection', 'Could not interrupt the command.');
-    });
+    repeated(() => interruptCommand(shell, stops.last), stops.last, clock).catch(
+      (error: unknown) => {
+        if (!isInterrupt(error)) err.warn('connection', 'Could not interrupt the command.');
+      },
+    );
   };
   interrupts.first.addEventListener('abort', interrupt, { once: true });
   if (interrupts.first.aborted) interrupt();
@@ -64,6 +67,12 @@ export async function followToEnd(
     begin(stops.last.aborted);
     await position.close();
   }
+}
+
+/** Throws a retryable CliError after a cut connection. */
+async function interruptCommand(shell: RemoteShell, signal: AbortSignal): Promise<void> {
+  const { code } = await shell.run(INTERRUPT, '', signal);
+  if (code === SSH_FAILED) throw new CliError('refused', 'No connection.', { retryable: true });
 }
 
 /** Throws if somebody else ended the instance: no other attempt to connect can succeed. */
