@@ -16,10 +16,10 @@ export type Phase =
 export interface Phases {
   /** The last phase that began. */
   readonly current: Phase;
-  /** `about`: the copied files, or the fetched path; by default the instance. */
-  begin(phase: Phase, about?: FileList | string): void;
-  /** Bytes copied so far. */
-  bytes(count: number): void;
+  /** `about`: what the phase works on; by default the instance. */
+  begin(phase: Phase, about?: string): void;
+  /** Bytes copied so far. A known total makes a bar. */
+  bytes(count: number, total?: number): void;
   /** Adds a detail to the line in a terminal. */
   update(detail: string): void;
   /** Leaves the line to the command's output. */
@@ -30,7 +30,6 @@ export function createPhases(name: string, { err, host }: Context): Phases {
   let current: Phase = 'renting';
   let shown: Progress | undefined;
   let text = '';
-  let total = 0;
   function clear(): void {
     shown?.done();
     shown = undefined;
@@ -45,13 +44,11 @@ export function createPhases(name: string, { err, host }: Context): Phases {
     begin(phase, about = name) {
       clear();
       current = phase;
-      const what = typeof about === 'string' ? about : filesText(about);
-      total = typeof about === 'string' ? 0 : about.bytes;
-      text = `${phase.charAt(0).toUpperCase()}${phase.slice(1)} ${what}`;
+      text = `${phase.charAt(0).toUpperCase()}${phase.slice(1)} ${about}`;
       if (host.stderr.isTTY === true) shown = err.progress(text);
       else err.note(text);
     },
-    bytes(count) {
+    bytes(count, total = 0) {
       update(total > 0 ? bar(Math.min(1, count / total)) : sizeText(count));
     },
     update,

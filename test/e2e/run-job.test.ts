@@ -46,6 +46,8 @@ describe('gpucloud run', needs('ssh'), () => {
       'out',
       '--fetch',
       'out/result.txt:single.txt',
+      '--fetch',
+      'out/result.txt:new/',
       '--report',
       'report.json',
     );
@@ -53,11 +55,12 @@ describe('gpucloud run', needs('ssh'), () => {
     expect(done).toMatchObject({ code: 0, stdout: '.gpucloudignore\nsub folder\n' });
     expect(await readFile(join(computer.home, 'out', 'link'), 'utf8')).toBe('hello\n');
     expect(await readFile(join(computer.home, 'single.txt'), 'utf8')).toBe('hello\n');
+    expect(await readFile(join(computer.home, 'new', 'result.txt'), 'utf8')).toBe('hello\n');
     expect(JSON.parse(await readFile(join(computer.home, 'report.json'), 'utf8'))).toMatchObject({
       command_exit_code: 0,
       stage: 'done',
       terminated: true,
-      fetched: [join(computer.home, 'out'), join(computer.home, 'single.txt')],
+      fetched: ['out', 'single.txt', 'new/'].map((name) => join(computer.home, name)),
       cost_at_most: '89.90',
     });
   });

@@ -17,8 +17,8 @@ export interface Copying {
   readonly signal: AbortSignal;
   /** Reports a file that vanished or changed while it was copied; the others are copied. */
   onChanged(what: string): void;
-  /** Bytes of files copied so far, if they are counted. */
-  onProgress(bytes: number): void;
+  /** Bytes copied so far, and their total if it is known. */
+  onProgress(bytes: number, total?: number): void;
 }
 
 const MAKE_FOLDER = `umask 022; mkdir -p ${WORK} && cd ${WORK}`;
@@ -49,9 +49,10 @@ async function unpackThere(files: FileList, copying: Copying): Promise<void> {
   const running = await shell.start(`${MAKE_FOLDER} && exec tar -xf -`, [], signal);
   const printed = lastOf(running.stderr);
   running.stdout.resume();
+  const onProgress = (bytes: number) => copying.onProgress(bytes, files.bytes);
   let fault: unknown;
   try {
-    await pipeline(packed(files, copying), running.stdin);
+    await pipeline(packed(files, { ...copying, onProgress }), running.stdin);
   } catch (error) {
     fault = error;
     running.kill();

@@ -35,7 +35,7 @@ export function parseFetch(text: string): Fetch {
 const BEGIN = 'gpucloud-run sends';
 
 const KIND = `cd ${WORK} || exit
-if [ -d "$1" ]; then echo '${BEGIN} folder'; elif [ -e "$1" ]; then echo '${BEGIN} file'; else echo '${BEGIN} nothing'; fi`;
+if [ -d "$1" ]; then echo '${BEGIN} folder'; elif [ -e "$1" ]; then echo "${BEGIN} file $(stat -L -c %s "$1" 2>/dev/null)"; else echo '${BEGIN} nothing'; fi`;
 const SEND_FILE = `cd ${WORK} && echo '${BEGIN}' && exec cat "$1"`;
 const SEND_FOLDER = `LC_ALL=C; export LC_ALL
 cd ${WORK} && cd "$1" && echo '${BEGIN}' && exec tar -cf - .`;
@@ -47,9 +47,13 @@ const CHANGED = /: (?:file changed as we read it|File removed before we read it)
 export async function copyOut({ remote, local }: Fetch, copying: Copying): Promise<void> {
   // A path that begins with a hyphen must not become an option.
   const path = remote.startsWith('/') ? remote : `./${remote}`;
-  const kind = await kindOf(path, copying);
-  if (kind === undefined) throw copyFailed('out', `${remote} does not exist on the instance`);
-  if (kind === 'file') return receiveFile(path, await fileTarget(local, basename(remote)), copying);
+  const { kind, size } = await kindOf(path, copying);
+  if (kind === 'nothing') throw copyFailed('out', `${remote} does not exist on the instance`);
+  if (kind === 'file') {
+    const onProgress = (bytes: number) => copying.onProgress(bytes, size);
+    const target = await fileTarget(local, basename(remote));
+    return receiveFile(path, target, { ...copying, onProgress });
+  }
   await makeFolder(local);
   return receiveFolder(path, local, copying);
 }
@@ -73,9 +77,9 @@ async function kindOf(path: string, { shell, signal }: Copying) {
     running.ended,
   ]);
   signal.throwIfAborted();
-  const [, kind] = new RegExp(`^${BEGIN} (file|folder|nothing)$`, 'm').exec(printed) ?? [];
+  const [, kind, size] = new RegExp(`^${BEGIN} (\\w+) ?(\\d*)$`, 'm').exec(printed) ?? [];
   if (kind === undefined) throw programFailed('out', code, said);
-  return kind === 'nothing' ? undefined : (kind as 'file' | 'folder');
+  return { kind, size: Number(size) };
 }
 
 /** Like cp: into a folder that exists or ends with a slash, otherwise under that name. */
@@ -107,7 +111,13 @@ async function receiveFolder(path: string, local: string, copying: Copying): Pro
   // Old versions of rsync split a remote path at spaces.
   if (copying.hasRsync && /^[\w./+-]+$/.test(path)) {
     const from = path.startsWith('/') ? path : `${WORK}/${path}`;
-    const words = ['--recursive', '--', `${rsyncPlace(copying.shell, from)}/`, `${local}/`];
+    const words = [
+      '--recursive',
+      '--no-inc-recursive',
+      '--',
+      `${rsyncPlace(copying.shell, from)}/`,
+      `${local}/`,
+    ];
     return rsync({ ...copying, way: 'out', words, input: '' });
   }
   const tar = await copying.startPiped({ file: 'tar', args: ['-xf', '-', '-C', local] });

@@ -11,7 +11,7 @@ const PARTIAL = 23;
 const GONE = /^rsync: (?:\[sender\] )?link_stat .* failed: No such file or directory \(2\)$/;
 
 /** `    5,472,256  18%    4.84MB/s    0:00:04`: the bytes that were copied. */
-const PROGRESS = /([\d.,]+) +\d+%/;
+const PROGRESS = /([\d.,]+) +(\d+)%/;
 
 interface Rsync {
   readonly shell: RemoteShell;
@@ -23,7 +23,7 @@ interface Rsync {
   /** Its stdin. */
   readonly input: string;
   onChanged(what: string): void;
-  onProgress(bytes: number): void;
+  onProgress(bytes: number, total: number): void;
 }
 
 /** Runs rsync over our ssh. Symlinks stay symlinks. Throws CliError if it fails. */
@@ -37,8 +37,9 @@ export async function rsync(job: Rsync): Promise<void> {
   if (signal.aborted) stop();
   running.stdin.end(job.input);
   running.stdout.on('data', (chunk: Uint8Array) => {
-    const bytes = PROGRESS.exec(String(chunk))?.[1]?.replace(/\D/g, '');
-    if (bytes !== undefined) job.onProgress(Number(bytes));
+    const [, bytes = '', percent] = PROGRESS.exec(String(chunk)) ?? [];
+    const count = Number(bytes.replace(/\D/g, ''));
+    if (Number(percent) > 0) job.onProgress(count, (count * 100) / Number(percent));
   });
   const [printed, code] = await Promise.all([lastOf(running.stderr), running.ended]);
   signal.removeEventListener('abort', stop);

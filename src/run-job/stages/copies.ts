@@ -4,6 +4,7 @@ import { type Copying, copyIn } from '../copy/copy-in.ts';
 import { copyOut } from '../copy/copy-out.ts';
 import { listFiles } from '../copy/files.ts';
 import type { Job } from '../job.ts';
+import { filesText } from '../phases.ts';
 import type { Connected } from './connect.ts';
 import { repeated } from './repeated.ts';
 
@@ -13,7 +14,7 @@ export async function copyFiles(job: Job, there: Connected, context: Context): P
   if (sync === null) return;
   // The start of an instance takes minutes, in which files come and go.
   const files = await listFiles(sync, exclude);
-  job.phases.begin('copying', files);
+  job.phases.begin('copying', filesText(files));
   const copying = copyingOf(job, there, job.stops.any, context);
   await repeated(() => copyIn(files, copying), copying.signal, context.clock);
 }
