@@ -1,13 +1,16 @@
+import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { type CiRunner, createCiRunner } from '../run-job/ci-runner.ts';
+import { type CiRunner, createCiRunner, killed } from '../run-job/ci-runner.ts';
 import { createJobWorld, IMAGE, type JobWorld, KEY_ID, OFFER } from '../run-job/job-world.ts';
 import { needs } from '../support/needs.ts';
+import { outcomeOf } from '../support/program.ts';
 import { NEW, nameIn } from '../support/renting-service.ts';
+import { until } from '../support/ssh-world.ts';
 
 const read = (path: string) =>
   readFileSync(fileURLToPath(new URL(`../../${path}`, import.meta.url)), 'utf8');
@@ -48,25 +51,22 @@ describe('the GitLab job', needs('ssh'), () => {
 
   const job = JOBS.find(({ train }) => train !== undefined)?.train;
 
-  /** Runs lines as GitLab does: each variable is set, and the first failure ends them. */
-  function runLines(lines: readonly string[], project: string) {
-    const { home } = world.computer;
+  /** Starts lines as GitLab does: each variable is set, and the first failure ends them. */
+  function startLines(lines: readonly string[], project: string) {
     const variables = Object.entries<string>(job.variables).map(([name, value]) => [
       name,
       value.replace('$CI_JOB_ID', '17').replace('$CI_PROJECT_DIR', project),
     ]);
-    return world.computer.bash(`unset -f gpucloud; cd "${project}"; set -e\n${lines.join('\n')}`, {
-      env: {
-        ...runner.env,
-        ...Object.fromEntries(variables),
-        HOME: home,
-        OFFER,
-        IMAGE,
-        SSH_KEY_ID: KEY_ID,
-        GPU_SSH_KEY: world.clientKey,
-      },
+    const given = { OFFER, IMAGE, SSH_KEY_ID: KEY_ID, GPU_SSH_KEY: world.clientKey };
+    return spawn('bash', ['-ec', lines.join('\n')], {
+      cwd: project,
+      detached: true,
+      env: { ...runner.env, ...Object.fromEntries(variables), ...given },
     });
   }
+
+  const runLines = (lines: readonly string[], project: string) =>
+    outcomeOf(startLines(lines, project));
 
   test('runs, fetches, terminates, and terminates again in after_script', async () => {
     const project = join(world.computer.home, 'project');
@@ -82,6 +82,19 @@ describe('the GitLab job', needs('ssh'), () => {
     expect(world.status()).toBe('TERMINATING');
     const after = await runLines(job.after_script, project);
     expect(after.code, after.stderr).toBe(0);
+  });
+
+  test('terminates in after_script what a killed job rented', async () => {
+    const project = join(world.computer.home, 'project');
+    await mkdir(project);
+    await writeFile(join(project, 'train.sh'), 'sleep 60\n');
+    const script = startLines(job.script, project);
+    await until(() => world.service.requests.some(({ path }) => path === `/instances/${NEW}`));
+    await killed(script);
+    expect(world.status()).toBe('ACTIVE');
+    const after = await runLines(job.after_script, project);
+    expect(after.code, after.stderr).toBe(0);
+    expect(world.status()).toBe('TERMINATING');
   });
 
   test('terminates in after_script what a request rented whose response was lost', async () => {
