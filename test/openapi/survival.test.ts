@@ -247,20 +247,25 @@ describe.each(READINGS.map(named))('gpucloud $words', (reading) => {
     await survives(reading, Object.fromEntries([...needed, ...nulls]));
   });
 
-  test("survives words that the document doesn't list", async () => {
-    const worded = leaves.filter(({ words }) => words !== undefined);
-    for (const word of ['HIBERNATING', 'lower case', '', '__proto__', 'toString']) {
-      await survives(reading, withAll(reading.sample, worded, word));
-    }
-  });
+  // A reading without such fields would get its sample again and again.
+  const worded = leaves.filter(({ words }) => words !== undefined);
+  if (worded.length > 0) {
+    test("survives words that the document doesn't list", async () => {
+      for (const word of ['HIBERNATING', 'lower case', '', '__proto__', 'toString']) {
+        await survives(reading, withAll(reading.sample, worded, word));
+      }
+    });
+  }
 
-  test('survives odd open structures', async () => {
-    const open = leaves.filter(({ type }) => type === 'open');
-    const deep = { a: { b: [1, { c: null }] } };
-    for (const odd of [null, {}, [], '', 'text', 0, false, [null, [], {}], deep]) {
-      await survives(reading, withAll(reading.sample, open, odd));
-    }
-  });
+  const open = leaves.filter(({ type }) => type === 'open');
+  if (open.length > 0) {
+    test('survives odd open structures', async () => {
+      const deep = { a: { b: [1, { c: null }] } };
+      for (const odd of [null, {}, [], '', 'text', 0, false, [null, [], {}], deep]) {
+        await survives(reading, withAll(reading.sample, open, odd));
+      }
+    });
+  }
 
   test('survives any response', async () => {
     await fc.assert(
