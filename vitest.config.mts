@@ -28,7 +28,7 @@ const QUICK = [
 ];
 
 /** They wait for minutes, so the others run beside them. */
-const LONGEST = ['cron', 'github-action-post', 'run-job-faults', 'run-job'];
+const LONGEST = ['cron', 'github-action-post', 'run-job-link', 'run-job-faults'];
 
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
@@ -95,7 +95,7 @@ export default defineConfig({
           exclude: [...configDefaults.exclude, ...QUICK],
           globalSetup: [BUILD],
           // Its tests wait more than they compute.
-          maxWorkers: 4,
+          maxWorkers: 5,
           sequence: { groupOrder: 1 },
         },
       },

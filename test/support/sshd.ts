@@ -77,9 +77,11 @@ export async function startSshd(options: SshdOptions): Promise<Sshd> {
   return {
     port,
     stop: () => stop(child),
-    cut: () => childrenOf(pid).forEach(end),
+    cut: () => {
+      for (const one of childrenOf(pid)) signal(one, 'SIGKILL');
+    },
     freeze: () => {
-      for (const one of descendants(pid)) process.kill(one, 'SIGSTOP');
+      for (const one of descendants(pid)) signal(one, 'SIGSTOP');
     },
   };
 }
@@ -96,13 +98,13 @@ function inHome(home: string): string {
 async function stop(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null || child.pid === undefined) return;
   const ended = new Promise((resolve) => child.once('exit', resolve));
-  for (const pid of [child.pid, ...descendants(child.pid)]) end(pid);
+  for (const pid of [child.pid, ...descendants(child.pid)]) signal(pid, 'SIGKILL');
   await ended;
 }
 
-function end(pid: number): void {
+function signal(pid: number, name: NodeJS.Signals): void {
   try {
-    process.kill(pid, 'SIGKILL');
+    process.kill(pid, name);
   } catch {
     // It has ended by itself.
   }

@@ -57,7 +57,9 @@ describe('following the sandbox at 50 events per second, with one response in fi
     proxy = undefined;
   });
 
-  test("prints the service's events for a minute of the test clock", async () => {
+  test("prints the service's events for a minute of the test clock", {
+    timeout: 120_000,
+  }, async () => {
     const inner = await createSandboxWorld();
     const { clock, sandbox, service } = inner;
     await sandbox.reset({ balance: BALANCE });
