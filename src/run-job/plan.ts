@@ -43,8 +43,9 @@ type Requested = Pick<JobPlan, 'ends' | 'request' | 'offer' | 'again'>;
 
 /** The request for the instance and its deadline. Asks for what is missing in a terminal. */
 async function requestOf(input: JobInput, dryRun: boolean, context: Context): Promise<Requested> {
-  const flags = { ...input.flags, name: input.flags.name ?? defaultName(context) };
-  const manifest = await manifestOf(flags, context);
+  const manifest = await manifestOf(input.flags, context);
+  const name = input.flags.name ?? manifest.instance_name ?? defaultName(context);
+  const flags = { ...input.flags, name };
   const missing = missingFlags(flags, manifest);
   const keys = flags.sshKey ?? manifest.ssh_keys ?? [];
   if (keys.length === 0 && !dryRun) missing.push('--ssh-key');

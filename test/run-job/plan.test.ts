@@ -83,6 +83,19 @@ describe('gpucloud run before renting', () => {
     expect(stderr).toMatch(/^error: run: missing --offer, --ssh-key, --terminate-after \(see/);
   });
 
+  test('takes the name of the file, unless --name is given', async () => {
+    const file = join(folder, 'box.yaml');
+    await writeFile(file, 'instance_name: trainer\noffer_id: a-1\nimage_id: b-1\n');
+    const words = ['run', '-f', file, '--terminate-after', '1h', '--dry-run', '--json'];
+    for (const [flags, name] of [
+      [[], 'trainer'],
+      [['--name', 'other'], 'other'],
+    ] as const) {
+      const { stdout } = await world.cli([...words, ...flags, '--', 'true']);
+      expect(JSON.parse(stdout)).toMatchObject({ request: { instance_name: name } });
+    }
+  });
+
   test('takes two fetches to different files of a folder that is still missing', async () => {
     const into = join(folder, 'new', 'results/');
     const words = ['--fetch', `a:${into}`, '--fetch', `b:${into}`, '--sync', join(folder, 'none')];
