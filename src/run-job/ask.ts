@@ -34,12 +34,10 @@ export async function openJobWizard(
 ) {
   const { openWizard } = await import('../instances/wizard/index.ts');
   const { how, ends, maxPrice } = input;
+  // A suggested name serves once.
+  const suggested = input.flags.name === undefined ? given.flags.name : undefined;
   const command = {
-    // A suggested name serves once.
-    start: (name?: string) => [
-      'run',
-      ...(name === given.flags.name ? [] : flag('--name', name).flat()),
-    ],
+    start: (name?: string) => ['run', ...(name === suggested ? [] : flag('--name', name).flat())],
     end: wordsAfter(input),
   };
   const usableKeys = async (keys: readonly SshKey[]) => {

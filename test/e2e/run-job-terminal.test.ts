@@ -50,7 +50,17 @@ describe('gpucloud run in a terminal', needs('ssh', 'rsync'), () => {
     await copyFile(`${clientKey}.pub`, join(ssh, 'work.pub'));
     const public_key = await readFile(`${clientKey}.pub`, 'utf8');
     keys.push({ id: KEY_ID.replace('3', '4'), name: 'work', public_key });
-    const argv = ['run', '--ssh-arg=-F/dev/null', '--image', IMAGE, '--', 'echo', 'it works'];
+    const argv = [
+      'run',
+      '--name',
+      'job',
+      '--ssh-arg=-F/dev/null',
+      '--image',
+      IMAGE,
+      '--',
+      'echo',
+      'it works',
+    ];
     one = sitDown(computer, argv, { env: world.env });
     await one.answers(/\? Terminate the instance after \(4h\)/, KEYS.enter);
     await one.answers(/\? ID of the offer *$/m, `${OFFER}${KEYS.enter}`);
@@ -63,7 +73,7 @@ describe('gpucloud run in a terminal', needs('ssh', 'rsync'), () => {
     expect(one.screen()).toMatch(/^it works\necho 'it works': exit code 0$/m);
     expect(one.screen()).toContain(
       [
-        `  gpucloud run --offer ${OFFER} \\`,
+        `  gpucloud run --name job --offer ${OFFER} \\`,
         `    --image ${IMAGE} --ssh-key work \\`,
         "    --terminate-after 4h --ssh-arg=-F/dev/null -- echo 'it works'",
       ].join('\n'),

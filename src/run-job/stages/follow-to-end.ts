@@ -64,7 +64,7 @@ export async function followToEnd(
     return exitCode;
   } finally {
     interrupts.first.removeEventListener('abort', interrupt);
-    begin(stops.last.aborted);
+    begin(interrupts.second.aborted);
     await position.close();
   }
 }
