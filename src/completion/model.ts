@@ -45,7 +45,9 @@ interface ModelValue {
 
 export function modelOf(root: Place): Model {
   const places = everyPlace(root);
-  const shared = root.flags.filter((flag) => places.every((place) => hasFlag(place, flag)));
+  const shared = root.flags.filter((flag) =>
+    places.every(({ flags }) => flags.some((one) => sameLook(one, flag))),
+  );
   return {
     shared,
     places: places.map((place) => ({
@@ -66,10 +68,6 @@ export function modelOf(root: Place): Model {
 
 function topicsOf({ takes: [first] }: Place): Pick<Step, 'topics'> {
   return first?.kind === 'command' ? { topics: first.topics } : {};
-}
-
-function hasFlag(place: Place, flag: Flag): boolean {
-  return place.flags.some((one) => sameLook(one, flag));
 }
 
 function sameLook(one: Flag, other: Flag): boolean {

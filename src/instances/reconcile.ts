@@ -57,17 +57,15 @@ function requestOf(
   context: Context,
 ): OpenRequest | undefined {
   const fitting = open
-    .filter(({ asked_at }) => known_at === undefined || !isBefore(known_at, asked_at))
+    // An instance known before the request was not created by it. Both times are local.
+    .filter(
+      ({ asked_at }) => known_at === undefined || !(Date.parse(known_at) < Date.parse(asked_at)),
+    )
     .filter((request) => isOf(instance, request, context))
     .reverse();
   const ahead = context.serviceClock.now() - context.clock.now();
   const created = (instant(instance.created_at) ?? 0) - ahead;
   return fitting.find(({ asked_at }) => Date.parse(asked_at) <= created) ?? fitting[0];
-}
-
-/** An instance known before the request was not created by it. Both times are local. */
-function isBefore(known_at: string, asked_at: string): boolean {
-  return Date.parse(known_at) < Date.parse(asked_at);
 }
 
 /** Returns instances that may belong to these requests and belong to no other. */
@@ -92,7 +90,8 @@ async function readCandidates(
       const isWanted = known.has(id) || names.has(instance.name ?? '');
       return isWanted ? { instance, known_at: known.get(id)?.asked_at } : undefined;
     } catch (error) {
-      if (!isNotFound(error)) warnUnread(id, error, context);
+      const isGone = error instanceof CliError && error.failure === 'notFound';
+      if (!isGone) warnUnread(id, error, context);
       return undefined;
     }
   });
@@ -126,10 +125,6 @@ function isOf(
   const ahead = serviceClock.now() - clock.now();
   const age = created - Date.parse(asked_at);
   return age >= -SKEW + Math.min(0, ahead) && age <= LATEST + Math.max(0, ahead);
-}
-
-function isNotFound(error: unknown): boolean {
-  return error instanceof CliError && error.failure === 'notFound';
 }
 
 /** Without a service or a key nothing can be recovered. */

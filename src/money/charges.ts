@@ -4,7 +4,7 @@ import type { DriveRecord, Snapshot } from '../journal/index.ts';
 import { instant } from '../output/time.ts';
 import { type Money, priceIn, zero } from '../rules/money.ts';
 import { isTerminated } from '../rules/statuses.ts';
-import { momentOf, postingOf } from './ledger.ts';
+import { postingOf } from './ledger.ts';
 
 /** Milliseconds since 1970. */
 export interface Window {
@@ -120,7 +120,7 @@ export function checkCharges(
   let toppedUp = false;
   const groups = new Map<string, ChargeGroup>();
   for (const entry of entries) {
-    const at = momentOf(entry);
+    const at = instant(entry.created_at);
     if (at !== undefined && (at <= window.from || at > window.to)) continue;
     const posting = postingOf(entry);
     const isUnclear = at === undefined || (!posting.counts && posting.why === 'amount');

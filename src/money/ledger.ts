@@ -1,15 +1,11 @@
-import { instant } from '../output/time.ts';
+import type { Transaction } from '../api/index.ts';
 import { type Money, money } from '../rules/money.ts';
 
 /** The money-related fields of a transaction (API document: Transaction). */
-export interface Entry {
-  readonly id: string;
-  readonly type?: string | null | undefined;
-  readonly status?: string | null | undefined;
-  readonly amount?: string | null | undefined;
-  readonly direction?: string | null | undefined;
-  readonly created_at?: string | null | undefined;
-}
+export type Entry = Pick<
+  Transaction,
+  'id' | 'type' | 'status' | 'amount' | 'direction' | 'created_at'
+>;
 
 export type Direction = 'INCOMING' | 'OUTGOING';
 
@@ -65,9 +61,4 @@ export function postingOf(entry: Entry): Posting {
     amount: amount.value,
     direction,
   };
-}
-
-/** Time of a transaction in milliseconds since 1970; undefined if unreadable. */
-export function momentOf({ created_at: text }: Pick<Entry, 'created_at'>): number | undefined {
-  return instant(text);
 }

@@ -1,6 +1,6 @@
 import type { Api, CallOptions, Transaction } from '../api/index.ts';
 import { pagesOf } from '../api/pages.ts';
-import { momentOf } from './ledger.ts';
+import { instant } from '../output/time.ts';
 
 export interface RecentHistory {
   /** Each transaction once; may include older ones. */
@@ -33,7 +33,7 @@ export async function readRecentHistory(
   for await (const { number, page, isLast } of pagesOf(read)) {
     for (const transaction of page.data) {
       found.set(transaction.id, transaction);
-      const at = momentOf(transaction);
+      const at = instant(transaction.created_at);
       isNewestFirst &&= at !== undefined && at <= oldest;
       oldest = at ?? oldest;
     }

@@ -1,13 +1,7 @@
+import { instant } from '../output/time.ts';
 import { type Money, zero } from '../rules/money.ts';
 import { type Step, startOf } from './calendar.ts';
-import {
-  type Direction,
-  type Entry,
-  type Heading,
-  momentOf,
-  type Posted,
-  postingOf,
-} from './ledger.ts';
+import { type Direction, type Entry, type Heading, type Posted, postingOf } from './ledger.ts';
 import { createLeftOut } from './left-out.ts';
 
 /** Exact sums of one period. */
@@ -76,7 +70,7 @@ export function openBooks({ step, from, to }: { step: Step; from: number; to: nu
     /** Transactions that were left out, and why. */
     left,
     add(entry: Entry) {
-      const at = momentOf(entry);
+      const at = instant(entry.created_at);
       if (at === undefined) return left.add('time', entry.id);
       first = Math.min(first, at);
       if (at < from || at >= to) return;

@@ -6,8 +6,8 @@ import { ruled } from '../../cli/parse.ts';
 import { action } from '../../cli/verb.ts';
 import { lazy } from '../../lazy.ts';
 import { wholeHistory } from '../../money/history.ts';
-import { momentOf } from '../../money/ledger.ts';
 import { createTotals } from '../../money/totals.ts';
+import { instant } from '../../output/time.ts';
 import { count } from '../../rules/numbers.ts';
 import { since, until } from '../../rules/times.ts';
 import { periodAt, periodText } from './period.ts';
@@ -64,7 +64,7 @@ export const transactions = action({
       if (period === undefined) return rows;
       const { from, to } = period();
       return rows.filter((row) => {
-        const time = momentOf(row);
+        const time = instant(row.created_at);
         if (time === undefined) undated += 1;
         return time === undefined || (time >= from && time < to);
       });

@@ -42,16 +42,15 @@ export async function serviceName(context: Context): Promise<string> {
 export async function ensureArmed(context: Context): Promise<void> {
   // Without any schedule for the service, its account need not be read.
   let found = await readEnforcement(context, undefined);
-  if (found.isArmed) found = await readEnforcement(context, await accountOf(context));
+  if (found.isArmed) {
+    const account = await (await ownJournal(context)).account();
+    found = await readEnforcement(context, account);
+  }
   if (found.isArmed) return;
   throw usageError(
     `Nothing on this computer enforces deadlines: ${whyNot(found, context.clock.now())}. Nothing was sent.`,
     'arm it: gpucloud instances reap --install; to go without: --unenforced',
   );
-}
-
-async function accountOf(context: Context): Promise<string | undefined> {
-  return (await ownJournal(context)).account();
 }
 
 /** Completes "nothing enforces deadlines: …". */
