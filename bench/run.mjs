@@ -189,23 +189,17 @@ async function oneRequest(ports) {
       floor: { argv: [NODE, '-e', '0'] },
       bare: { argv: [NODE, here('get.cjs'), url('https')], env: TRUSTING },
       ours: { ...gpucloud('instances', 'get', ID, '--json', '--profile', 'https'), env: TRUSTING },
+      exe: { ...executable('instances', 'get', ID, '--json', '--profile', 'https'), env: TRUSTING },
     },
     { rounds: ROUNDS, env: ENV },
   );
-  row(
-    'instances get --json, https',
-    secure.ours.ratio,
-    '× floor',
-    undefined,
-    `${secure.ours.ms.toFixed(1)} ms`,
-  );
-  row(
-    'a bare GET, https',
-    secure.bare.ratio,
-    '× floor',
-    undefined,
-    `${secure.bare.ms.toFixed(1)} ms`,
-  );
+  for (const [name, { ms, ratio }] of [
+    ['instances get --json, https', secure.ours],
+    ['the same, executable', secure.exe],
+    ['a bare GET, https', secure.bare],
+  ]) {
+    row(name, ratio, '× floor', undefined, `${ms.toFixed(1)} ms`);
+  }
 }
 
 /** Measures bash's completion function by itself; see completion.mjs. */
@@ -258,6 +252,17 @@ async function manyRows(floorMs, url) {
       note,
     );
   }
+  const table = await long(
+    measuredExecutable(...history, '--limit', String(LARGE_PAGE), '--profile', 'many'),
+    RUNS,
+  );
+  row(
+    'the table, executable',
+    seconds(table.ms) / seconds(least.ms),
+    '× pages',
+    3,
+    `${seconds(table.ms).toFixed(2)} s over the floor, ${table.mib.toFixed(0)} MiB`,
+  );
   const tenth = await long(measured(...history, '--profile', 'tenth', '-o', 'jsonl'));
   row(`${MOST / 10} transactions, -o jsonl, memory`, tenth.mib, 'MiB');
   const { ms, mib, lines } = await long(measured(...history, '--profile', 'most', '-o', 'jsonl'));
@@ -270,6 +275,8 @@ async function manyRows(floorMs, url) {
     100,
     `${seconds(ms).toFixed(1)} s, their pages alone ${seconds(pages.ms).toFixed(1)} s and ${pages.mib.toFixed(0)} MiB`,
   );
+  const most = await long(measuredExecutable(...history, '--profile', 'most', '-o', 'jsonl'));
+  row('the same, executable', most.mib, 'MiB', 100, `${seconds(most.ms).toFixed(1)} s`);
 }
 
 async function manyInstances() {
