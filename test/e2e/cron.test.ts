@@ -4,7 +4,14 @@ import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { needs, programAt } from '../support/needs.ts';
-import { type Computer, createComputer, heard, outcomeOf, PROGRAM } from '../support/program.ts';
+import {
+  type Computer,
+  createComputer,
+  heard,
+  outcomeOf,
+  PROGRAM,
+  RUNNER,
+} from '../support/program.ts';
 import { HARDWARE } from '../support/sandbox-ids.ts';
 
 let computer: Computer;
@@ -27,7 +34,7 @@ mount -t tmpfs tmpfs /run
 trap "kill $!" EXIT
 # Cron compares times in whole seconds: a line of the second in which it starts goes unseen.
 sleep 2
-gpucloud() { "$NODE" "$PROGRAM" "$@"; }
+gpucloud() { "$RUNNER" "$PROGRAM" "$@"; }
 `;
 
 /** Only cron terminates the instance. */
@@ -75,7 +82,7 @@ test('terminates an instance at its deadline by cron alone', {
       ...computer.env,
       PATH: `${bin}:${computer.env.PATH}`,
       CRON: programAt('cron') ?? '',
-      NODE: process.execPath,
+      RUNNER,
       PROGRAM,
       STATE_FILE: file,
     };

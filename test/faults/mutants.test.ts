@@ -118,7 +118,8 @@ test.each(MUTANTS)(
 );
 
 // `npm test` runs one of them, the soak all.
-describe('a program without a safeguard', () => {
+// A mutant is built for Node.
+describe('a program without a safeguard', needs('the npm package'), () => {
   for (const mutant of SOAK ? MUTANTS : MUTANTS.slice(0, 1)) {
     const needed = mutant.needsStrace === true ? needs('strace') : {};
     test(mutant.name, { timeout: 300_000, ...needed }, async () => {
