@@ -121,9 +121,9 @@ describe('the ends of gpucloud run', needs('ssh'), () => {
     job.child.kill('SIGKILL');
     await job.ended;
     expect(world.status()).toBe('ACTIVE');
-    const attached = await world.computer.gpucloud([...world.signIn, '--attach', 'job'], {
-      env: world.env,
-    });
+    // It signs in as the run did.
+    const attach = ['run', '--attach', 'job'];
+    const attached = await world.computer.gpucloud(attach, { env: world.env });
     expect(attached).toMatchObject({ code: 4, stdout: expect.stringMatching(/^(up\n)?more\n$/) });
     expect(await readFile(join(world.computer.home, 'ran'), 'utf8')).toBe('ran\n');
     expect(world.status()).toBe('TERMINATING');

@@ -1,9 +1,12 @@
+import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { runFast } from '../run-job/fast-run.ts';
 import { createJobWorld, type JobWorld } from '../run-job/job-world.ts';
 import { needs } from '../support/needs.ts';
 import { NEW } from '../support/renting-service.ts';
 import { no, ok } from '../support/service.ts';
+import { until } from '../support/ssh-world.ts';
 
 let world: JobWorld;
 const sent = () => world.service.requests.filter(({ path }) => path.endsWith('/terminate')).length;
@@ -67,5 +70,23 @@ describe('the termination after gpucloud run', needs('ssh'), () => {
     expect(code).toBe(7);
     expect(stderr).toContain('It may still be billing');
     expect(world.status()).toBe('ACTIVE');
+  });
+
+  test('terminates if --keep-on-failure can not store the new deadline', async () => {
+    const words = [...world.words('--keep-on-failure', '30m'), '--', 'sh', '-c'];
+    const ended = runFast(world, [...words, 'touch up; sleep 1; exit 5']);
+    await until(() => existsSync(join(world.there, 'gpucloud-run', 'work', 'up')));
+    const state = join(world.computer.home, 'state');
+    const deadlines = readdirSync(state, { recursive: true })
+      .map(String)
+      .filter((path) => path.endsWith('/deadlines'));
+    expect(deadlines).toHaveLength(1);
+    for (const path of deadlines) {
+      rmSync(join(state, path), { recursive: true });
+      writeFileSync(join(state, path), 'in the way');
+    }
+    const { code, stderr } = await ended;
+    expect({ code, status: world.status() }).toEqual({ code: 5, status: 'TERMINATING' });
+    expect(stderr).toContain('Could not keep job');
   });
 });

@@ -1,0 +1,54 @@
+import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { extract } from 'tar-stream';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { listFiles } from '../../src/run-job/copy/files.ts';
+import { packed } from '../../src/run-job/copy/pack.ts';
+import { needs } from '../support/needs.ts';
+
+let folder: string;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'gpucloud-pack-'));
+});
+afterEach(() => rm(folder, { recursive: true, force: true }));
+
+/** Reads the archive of a list: its entries, and what was reported as changed. */
+async function read(files: Parameters<typeof packed>[0]) {
+  const changed: string[] = [];
+  const content: Record<string, string> = {};
+  const listener = { onChanged: (path: string) => changed.push(path), onProgress: () => undefined };
+  for await (const entry of packed(files, listener).pipe(extract())) {
+    const { name, type, linkname } = entry.header;
+    const own = await text(entry);
+    content[name] = type === 'file' ? own : `${type} ${linkname ?? ''}`.trim();
+  }
+  return { changed, content };
+}
+
+test('packs files, folders and links, and reports what changed since they were listed', async () => {
+  await mkdir(join(folder, 'sub'));
+  await writeFile(join(folder, 'sub', 'stays'), 'content');
+  await symlink('sub/stays', join(folder, 'link'));
+  for (const name of ['gone', 'replaced']) await writeFile(join(folder, name), 'x');
+  const files = await listFiles(folder, []);
+  for (const name of ['gone', 'replaced']) await rm(join(folder, name));
+  await mkdir(join(folder, 'replaced'));
+  expect(await read(files)).toEqual({
+    changed: ['gone', 'replaced'],
+    content: { link: 'symlink sub/stays', sub: 'directory', 'sub/stays': 'content' },
+  });
+});
+
+// The size of such a file is that of a page.
+const SHORT = '/sys/kernel/uevent_seqnum';
+
+test('fills a file that is shorter than its size', needs(SHORT), async () => {
+  const entries = [{ path: 'uevent_seqnum', kind: 'file', size: 4096 }] as const;
+  const files = { folder: '/sys/kernel', entries, count: 1, bytes: 4096, special: [] };
+  const { changed, content } = await read(files);
+  expect(changed).toEqual(['uevent_seqnum']);
+  expect(content.uevent_seqnum).toMatch(/^\d+\n\0+$/);
+  expect(content.uevent_seqnum).toHaveLength(4096);
+});
