@@ -38,12 +38,6 @@ export function noteOtherPages(page: OnePage, { out, err }: Context): void {
   else err.note(text);
 }
 
-function pastEnd({ meta, rows, what }: OnePage): string | undefined {
-  const { page, limit, total, total_pages: pages } = meta;
-  if (rows > 0 || total === 0 || page <= pages) return undefined;
-  // Without pagination from the service, the counts follow from the requested page.
-  const isWorkedOut = pages === page - 1 && total === pages * limit;
-  return isWorkedOut
-    ? `Page ${page} is past the end.`
-    : `Page ${page} is past the end: the last is page ${pages} (${total} ${what}).`;
+function pastEnd({ meta: { page, total, total_pages: pages }, rows }: OnePage): string | undefined {
+  return rows > 0 || total === 0 || page <= pages ? undefined : `Page ${page} is past the end.`;
 }

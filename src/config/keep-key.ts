@@ -58,6 +58,21 @@ export async function keepKey(
   return { file, ...stored };
 }
 
+/** Edits the config file, then removes the key that the profile had. Returns the edited file. */
+export async function dropKey(
+  profile: string,
+  edit: (file: ConfigFile) => ConfigFile,
+  { config, keys }: Pick<KeyStores, 'config' | 'keys'>,
+): Promise<ConfigFile> {
+  let place: KeyPlace | undefined;
+  const file = await (await config()).change((now) => {
+    place = keyPlace(profileOf(now, profile));
+    return edit(now);
+  });
+  await (await keys()).remove(profile, place);
+  return file;
+}
+
 async function storeKey(
   { profile, key, store, command }: NewKey,
   { keys }: KeyStores,

@@ -6,7 +6,6 @@ import { keyView } from './view.ts';
 
 const FORGET = '"gpucloud logout" removes a key from this computer; the key itself keeps working';
 
-/** The verbs of `gpucloud api-keys`, in the order of the help. */
 export const apiKeys: Group = {
   verbs: [
     verb('list', {

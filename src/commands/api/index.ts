@@ -64,7 +64,9 @@ export const api = action({
       )
       .addOption(inputOption())
       .option('-i, --include', 'print the status and headers first')
-      .option('--paginate', 'fetch all pages and print one list'),
+      .addOption(
+        new Option('--paginate', 'fetch all pages and print one list').conflicts('include'),
+      ),
   async run(context, method, path, flags) {
     refuseFormats(context);
     const input: unknown = Reflect.get(flags, INPUT);
@@ -77,7 +79,6 @@ export const api = action({
         rawFields: flags.rawField ?? [],
         fields: flags.field ?? [],
         input: typeof input === 'string' ? input : undefined,
-        include,
         paginate,
       },
       context,

@@ -15,7 +15,6 @@ interface ApiInput {
   readonly fields: readonly string[];
   /** A file with the body, or `-`. */
   readonly input: string | undefined;
-  readonly include: boolean;
   readonly paginate: boolean;
 }
 
@@ -95,9 +94,6 @@ function refusePages(input: ApiInput, method: string, path: string): void {
   }
   if (method !== 'GET') {
     throw usageError(`--paginate needs GET, not ${method}`);
-  }
-  if (input.include) {
-    throw usageError("--paginate and --include can't be used together");
   }
   const query = new URLSearchParams(path.split('?').slice(1).join('?'));
   const named = [...input.rawFields, ...input.fields].map((text) => text.split('=', 1)[0]);

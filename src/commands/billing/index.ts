@@ -4,7 +4,6 @@ import { verb } from '../../cli/verb.ts';
 import { promoCode } from '../../rules/names.ts';
 import { balanceView, promoView } from './view.ts';
 
-/** The verbs of `gpucloud billing`, in the order of the help. */
 export const billing: Group = {
   verbs: [
     verb('balance', {

@@ -17,7 +17,6 @@ import { isUuid, resourceId } from '../../rules/names.ts';
 import { broken, kept, type Rule, type Verdict } from '../../rules/rule.ts';
 import { entryView } from './view.ts';
 
-/** The verbs of `gpucloud catalog`, in the order of the help. */
 export const catalog: Group = {
   verbs: [
     verb('list', {

@@ -26,7 +26,6 @@ const DRIVES = [
 const NO_END =
   'to pay less, shrink it with "gpucloud drives update DRIVE --size 1"; to delete it, ask the support of the service';
 
-/** The verbs of `gpucloud drives`, in the order of the help. */
 export const drives: Group = {
   verbs: [
     verb('list', {

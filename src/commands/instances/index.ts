@@ -1,162 +1,147 @@
-import type { Group } from '../../cli/group.ts';
+import type { Group, Verb } from '../../cli/group.ts';
 
 const RESTART = 'use "gpucloud instances stop NAME --wait", then "gpucloud instances start NAME"';
 
-const LIFECYCLE = 'Lifecycle:';
-const CONNECT = 'Connect:';
-const DEADLINES = 'Deadlines:';
-const KNOWN = 'What this computer knows:';
+function under(heading: string, verbs: readonly Verb[]): readonly Verb[] {
+  return verbs.map((verb) => ({ ...verb, heading }));
+}
 
-/** The verbs of `gpucloud instances`, in the order of the help. */
 export const instances: Group = {
   verbs: [
-    {
-      name: 'list',
-      heading: LIFECYCLE,
-      aliases: ['ls'],
-      summary: 'List instances known to this computer',
-      load: async () => (await import('./list.ts')).list,
-    },
-    {
-      name: 'get',
-      heading: LIFECYCLE,
-      aliases: ['show'],
-      usage: '<instance...>',
-      summary: 'Show instances in detail',
-      load: async () => (await import('./get.ts')).get,
-    },
-    {
-      name: 'create',
-      heading: LIFECYCLE,
-      usage: '[name]',
-      summary: 'Rent an instance',
-      load: async () => (await import('./create.ts')).create,
-    },
-    {
-      name: 'reorder',
-      heading: LIFECYCLE,
-      usage: '<instance> [new-name]',
-      summary: 'Rent a terminated instance again',
-      load: async () => (await import('./reorder.ts')).reorder,
-    },
-    {
-      name: 'start',
-      heading: LIFECYCLE,
-      usage: '<instance...>',
-      summary: 'Start stopped instances',
-      load: async () => (await import('./lifecycle.ts')).start,
-    },
-    {
-      name: 'stop',
-      heading: LIFECYCLE,
-      usage: '<instance...>',
-      summary: 'Stop instances; their disks are kept',
-      load: async () => (await import('./lifecycle.ts')).stop,
-    },
-    {
-      name: 'terminate',
-      heading: LIFECYCLE,
-      aliases: ['rm'],
-      usage: '[instance...]',
-      summary: 'Terminate instances; their disks are deleted',
-      load: async () => (await import('./lifecycle.ts')).terminate,
-    },
-    {
-      name: 'events',
-      heading: LIFECYCLE,
-      usage: '<instance...>',
-      summary: 'Show or follow the event log',
-      load: async () => (await import('./events.ts')).events,
-    },
-    {
-      name: 'wait',
-      heading: LIFECYCLE,
-      usage: '<instance...>',
-      summary: 'Wait until instances reach a status',
-      load: async () => (await import('./lifecycle.ts')).wait,
-    },
-    {
-      name: 'ssh',
-      heading: CONNECT,
-      usage: '<instance> [command...]',
-      summary: 'Open a shell, or run a command',
-      load: async () => (await import('./connect/ssh.ts')).ssh,
-    },
-    {
-      name: 'scp',
-      heading: CONNECT,
-      usage: '<path...>',
-      summary: 'Copy files to or from an instance',
-      load: async () => (await import('./connect/scp.ts')).scp,
-    },
-    {
-      name: 'tunnel',
-      heading: CONNECT,
-      usage: '<instance> [ports]',
-      summary: 'Forward a port to this computer',
-      load: async () => (await import('./connect/tunnel.ts')).tunnel,
-    },
-    {
-      name: 'ssh-config',
-      heading: CONNECT,
-      summary: 'Let ssh, rsync and VS Code use instance names',
-      load: async () => (await import('./connect/ssh-config.ts')).sshConfig,
-    },
-    {
-      name: 'endpoints',
-      heading: CONNECT,
-      usage: '<instance...>',
-      summary: 'List URLs and ports',
-      load: async () => (await import('./connect/endpoints.ts')).endpoints,
-    },
-    {
-      name: 'secrets',
-      heading: CONNECT,
-      usage: '<instance> [key]',
-      summary: 'Show generated passwords and tokens',
-      load: async () => (await import('./connect/secrets.ts')).secrets,
-    },
-    {
-      name: 'open',
-      heading: CONNECT,
-      usage: '<instance> [endpoint]',
-      summary: 'Open an application in the browser',
-      load: async () => (await import('./connect/open.ts')).open,
-    },
-    {
-      name: 'expire',
-      heading: DEADLINES,
-      usage: '<instance...>',
-      summary: 'Set or remove a deadline',
-      load: async () => (await import('./deadlines/expire.ts')).expire,
-    },
-    {
-      name: 'reap',
-      heading: DEADLINES,
-      summary: 'Terminate instances past their deadline',
-      load: async () => (await import('./deadlines/reap.ts')).reap,
-    },
-    {
-      name: 'recover',
-      heading: KNOWN,
-      usage: '[name...]',
-      summary: 'Settle requests with an unknown outcome',
-      load: async () => (await import('./recover.ts')).recover,
-    },
-    {
-      name: 'track',
-      heading: KNOWN,
-      usage: '<id...>',
-      summary: 'Add instances rented elsewhere',
-      load: async () => (await import('./track.ts')).track,
-    },
-    {
-      name: 'untrack',
-      heading: KNOWN,
-      usage: '<instance...>',
-      summary: 'Remove from the list; billing continues',
-      load: async () => (await import('./untrack.ts')).untrack,
-    },
+    ...under('Lifecycle:', [
+      {
+        name: 'list',
+        aliases: ['ls'],
+        summary: 'List instances known to this computer',
+        load: async () => (await import('./list.ts')).list,
+      },
+      {
+        name: 'get',
+        aliases: ['show'],
+        usage: '<instance...>',
+        summary: 'Show instances in detail',
+        load: async () => (await import('./get.ts')).get,
+      },
+      {
+        name: 'create',
+        usage: '[name]',
+        summary: 'Rent an instance',
+        load: async () => (await import('./create.ts')).create,
+      },
+      {
+        name: 'reorder',
+        usage: '<instance> [new-name]',
+        summary: 'Rent a terminated instance again',
+        load: async () => (await import('./reorder.ts')).reorder,
+      },
+      {
+        name: 'start',
+        usage: '<instance...>',
+        summary: 'Start stopped instances',
+        load: async () => (await import('./lifecycle.ts')).start,
+      },
+      {
+        name: 'stop',
+        usage: '<instance...>',
+        summary: 'Stop instances; their disks are kept',
+        load: async () => (await import('./lifecycle.ts')).stop,
+      },
+      {
+        name: 'terminate',
+        aliases: ['rm'],
+        usage: '[instance...]',
+        summary: 'Terminate instances; their disks are deleted',
+        load: async () => (await import('./lifecycle.ts')).terminate,
+      },
+      {
+        name: 'events',
+        usage: '<instance...>',
+        summary: 'Show or follow the event log',
+        load: async () => (await import('./events.ts')).events,
+      },
+      {
+        name: 'wait',
+        usage: '<instance...>',
+        summary: 'Wait until instances reach a status',
+        load: async () => (await import('./lifecycle.ts')).wait,
+      },
+    ]),
+    ...under('Connect:', [
+      {
+        name: 'ssh',
+        usage: '<instance> [command...]',
+        summary: 'Open a shell, or run a command',
+        load: async () => (await import('./connect/ssh.ts')).ssh,
+      },
+      {
+        name: 'scp',
+        usage: '<path...>',
+        summary: 'Copy files to or from an instance',
+        load: async () => (await import('./connect/scp.ts')).scp,
+      },
+      {
+        name: 'tunnel',
+        usage: '<instance> [ports]',
+        summary: 'Forward a port to this computer',
+        load: async () => (await import('./connect/tunnel.ts')).tunnel,
+      },
+      {
+        name: 'ssh-config',
+        summary: 'Let ssh, rsync and VS Code use instance names',
+        load: async () => (await import('./connect/ssh-config.ts')).sshConfig,
+      },
+      {
+        name: 'endpoints',
+        usage: '<instance...>',
+        summary: 'List URLs and ports',
+        load: async () => (await import('./connect/endpoints.ts')).endpoints,
+      },
+      {
+        name: 'secrets',
+        usage: '<instance> [key]',
+        summary: 'Show generated passwords and tokens',
+        load: async () => (await import('./connect/secrets.ts')).secrets,
+      },
+      {
+        name: 'open',
+        usage: '<instance> [endpoint]',
+        summary: 'Open an application in the browser',
+        load: async () => (await import('./connect/open.ts')).open,
+      },
+    ]),
+    ...under('Deadlines:', [
+      {
+        name: 'expire',
+        usage: '<instance...>',
+        summary: 'Set or remove a deadline',
+        load: async () => (await import('./deadlines/expire.ts')).expire,
+      },
+      {
+        name: 'reap',
+        summary: 'Terminate instances past their deadline',
+        load: async () => (await import('./deadlines/reap.ts')).reap,
+      },
+    ]),
+    ...under('What this computer knows:', [
+      {
+        name: 'recover',
+        usage: '[name...]',
+        summary: 'Settle requests with an unknown outcome',
+        load: async () => (await import('./recover.ts')).recover,
+      },
+      {
+        name: 'track',
+        usage: '<id...>',
+        summary: 'Add instances rented elsewhere',
+        load: async () => (await import('./track.ts')).track,
+      },
+      {
+        name: 'untrack',
+        usage: '<instance...>',
+        summary: 'Remove from the list; billing continues',
+        load: async () => (await import('./untrack.ts')).untrack,
+      },
+    ]),
   ],
   examples: [
     'gpucloud instances create',

@@ -8,7 +8,6 @@ import { usageError } from '../../errors.ts';
 import { anyName } from '../../rules/names.ts';
 import { profileView, updatedView } from './view.ts';
 
-/** The verbs of `gpucloud me`, in the order of the help. */
 export const me: Group = {
   verbs: [
     verb('get', {

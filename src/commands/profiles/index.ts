@@ -3,8 +3,8 @@ import type { Group } from '../../cli/group.ts';
 import { checked, oneOf, ruled } from '../../cli/parse.ts';
 import { verb } from '../../cli/verb.ts';
 import { profileNames, profileOf, withoutProfile, withProfile } from '../../config/file.ts';
-import { keepKey } from '../../config/keep-key.ts';
-import { type KeyPlace, keyFields, keyPlace } from '../../config/key.ts';
+import { dropKey, keepKey } from '../../config/keep-key.ts';
+import { keyFields, keyPlace } from '../../config/key.ts';
 import { profileName, SANDBOX } from '../../config/names.ts';
 import { refuseExposedConfig } from '../../context/settings.ts';
 import type { Context } from '../../context.ts';
@@ -26,7 +26,6 @@ import {
 const NAME = ['<name>', 'the profile'] as const;
 const COMPLETES = { name: 'profile' } as const;
 
-/** The verbs of `gpucloud profiles`, in the order of the help. */
 export const profiles: Group = {
   verbs: [
     verb('list', {
@@ -231,16 +230,9 @@ async function removeProfile(name: string, context: Context): Promise<void> {
       'empty it: gpucloud sandbox reset',
     );
   }
-  const config = await context.config();
-  const profile = shownProfile(await config.read(), name, context);
+  const profile = shownProfile(await (await context.config()).read(), name, context);
   await confirm(context, questionOf(profile));
-  let place: KeyPlace | undefined;
-  await config.change((file) => {
-    shownProfile(file, name, context);
-    place = keyPlace(profileOf(file, name));
-    return withoutProfile(file, name);
-  });
-  await (await context.keys()).remove(name, place);
+  await dropKey(name, (file) => withoutProfile(file, name), context);
   err.note(`Removed the profile "${name}".`);
   if (profile.has_key) {
     err.note(

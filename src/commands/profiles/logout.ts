@@ -1,6 +1,6 @@
 import { action } from '../../cli/verb.ts';
-import { profileOf, withProfile } from '../../config/file.ts';
-import { type KeyPlace, keyPlace } from '../../config/key.ts';
+import { type ConfigFile, profileOf, withProfile } from '../../config/file.ts';
+import { dropKey } from '../../config/keep-key.ts';
 import { SANDBOX } from '../../config/names.ts';
 import type { Context } from '../../context.ts';
 import { CliError, usageError } from '../../errors.ts';
@@ -19,8 +19,7 @@ export const logout = action({
 /** Removes the active profile's key and account. Repeating it succeeds. */
 async function signOut(context: Context): Promise<void> {
   const { err, env, out } = context;
-  const config = await context.config();
-  const before = await config.read();
+  const before = await (await context.config()).read();
   const name = namedProfile(context)?.name ?? before.current;
   if (name === undefined) {
     throw new CliError('notFound', 'No profile is active, so there is no key to remove.', {
@@ -40,13 +39,11 @@ async function signOut(context: Context): Promise<void> {
     return;
   }
   const running = await maybeRunning(context);
-  let place: KeyPlace | undefined;
-  const after = await config.change((file) => {
+  const withoutKey = (file: ConfigFile) => {
     const stored = profileOf(file, name);
-    place = keyPlace(stored);
     return stored === undefined ? file : withProfile(file, name, { base_url: stored.base_url });
-  });
-  await (await context.keys()).remove(name, place);
+  };
+  const after = await dropKey(name, withoutKey, context);
   err.note(`Removed the key of profile "${name}".`);
   err.note(
     'The key still works: the API has no way to revoke one. If others may have it, revoke it in the web console.',

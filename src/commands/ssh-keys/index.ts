@@ -14,7 +14,6 @@ import { sshKeyView } from './view.ts';
 
 const KEYS = `names, IDs, ID prefixes or fingerprints${OR_STDIN}`;
 
-/** The verbs of `gpucloud ssh-keys`, in the order of the help. */
 export const sshKeys: Group = {
   verbs: [
     verb('list', {

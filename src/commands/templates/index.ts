@@ -11,7 +11,6 @@ import { lazy } from '../../lazy.ts';
 import { anyName } from '../../rules/names.ts';
 import { templateView } from './view.ts';
 
-/** The verbs of `gpucloud templates`, in the order of the help. */
 export const templates: Group = {
   verbs: [
     verb('list', {

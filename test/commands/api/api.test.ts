@@ -167,7 +167,7 @@ describe('api with bad input', () => {
     [['POST', '/x', '--input', '-'], '--input "stdin": it is not complete JSON'],
     [['GET', '/x', '--input', '-'], '--input: a GET has no body'],
     [['POST', '/x', '--paginate'], '--paginate needs GET, not POST'],
-    [['GET', '/x', '--paginate', '-i'], '--paginate and --include'],
+    [['GET', '/x', '--paginate', '-i'], "'--paginate' cannot be used with option '-i, --include'"],
     [['GET', '/x?page=2', '--paginate'], '--paginate reads every page'],
     [['GET', '/x', '-f', 'page=2', '--paginate'], '--paginate reads every page'],
     [['GET', '/x', '-q'], '--output id: api prints the service'],

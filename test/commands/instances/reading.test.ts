@@ -336,9 +336,7 @@ describe('instances events', () => {
     expect(asked.stderr).toBe('');
     const past = await world.cli(['instances', 'events', 'trainer', '--page', '9999']);
     expect(past).toMatchObject({ code: 0, stdout: '' });
-    expect(past.stderr).toMatch(
-      /^Page 9999 is past the end: the last is page \d+ \(\d+ events\)\.\n$/,
-    );
+    expect(past.stderr).toMatch(/^Page 9999 is past the end\.\n$/);
   });
 
   test('does not set the page size by default', async () => {
