@@ -55,9 +55,12 @@ function lesson(kind: Kind, id: Text, texts: Readonly<Record<string, Text>>): Le
 
 /** The price is fixed at creation (API document: Instance), so its date is the creation's. */
 function priceOf({ price_per_hour_snapshot: price, created_at }: SeenInstance) {
+  if (!isMoney(price ?? '')) return {};
   const at = Date.parse(created_at ?? '');
-  if (!isMoney(price ?? '') || Number.isNaN(at)) return {};
-  return { price_per_hour: price, price_at: new Date(at).toISOString() };
+  return {
+    price_per_hour: price,
+    price_at: Number.isNaN(at) ? undefined : new Date(at).toISOString(),
+  };
 }
 
 /** Merges the lesson into the record; returns the same record if nothing is new. */
@@ -67,13 +70,17 @@ export function learned(
   service: string,
   now: number,
 ): NameRecord {
-  const { price_per_hour, price_at = '', ...facts } = lesson;
+  const seen_at = new Date(now).toISOString();
+  const { price_per_hour, price_at = seen_at, ...facts } = lesson;
   const known: NameRecord = before ?? { service, kind: lesson.kind, id: lesson.id };
   // An older instance's price never replaces a newer one's.
-  const isOlder = price_at < (known.price_at ?? '');
-  const after: NameRecord = { ...known, ...(isOlder ? facts : lesson) };
+  const isNewer = price_at >= (known.price_at ?? '');
+  const isNews = lesson.price_at !== undefined || price_per_hour !== known.price_per_hour;
+  const price =
+    price_per_hour !== undefined && isNewer && isNews ? { price_per_hour, price_at } : {};
+  const after: NameRecord = { ...known, ...facts, ...price };
   const isChanged = Object.keys(after).some((field) => after[field] !== known[field]);
   // A clock that was set back must not freeze the date for good.
   const isRecent = Math.abs(now - Date.parse(known.seen_at ?? '')) < SEEN_STEP;
-  return isChanged || !isRecent ? { ...after, seen_at: new Date(now).toISOString() } : known;
+  return isChanged || !isRecent ? { ...after, seen_at } : known;
 }

@@ -93,6 +93,18 @@ export function wordsOf(parser: unknown): readonly string[] | undefined {
     : undefined;
 }
 
+/** A name given as an argument or with `--name`; throws a usage error if both are given and differ. */
+export function oneName(
+  what: string,
+  argument: string | undefined,
+  flag: string | undefined,
+): string | undefined {
+  if (argument !== undefined && flag !== undefined && argument !== flag) {
+    throw usageError(`${what} "${argument}" and --name "${flag}" differ; use one`);
+  }
+  return argument ?? flag;
+}
+
 /** Texts separated by commas, as `--columns a,b`. */
 export function commaList(flag: string): (text: string) => string[] {
   return (text) => {

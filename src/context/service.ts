@@ -9,13 +9,6 @@ import type { SettingsRoom } from './settings.ts';
 /** Milliseconds for one call, without `--timeout`. */
 export const DEFAULT_TIMEOUT_MS = 60_000;
 
-export interface Service extends Pick<Context, 'apiFor'> {
-  /** The settings' service. */
-  connected(): Promise<Api>;
-  /** Closes connections, and the sandbox server of this process. */
-  close(): Promise<void>;
-}
-
 interface ServiceParts {
   readonly host: Host;
   readonly flags: GlobalFlags;
@@ -27,7 +20,7 @@ interface ServiceParts {
 }
 
 /** Access to the service, with the settings' key and address or others. */
-export function createService(parts: ServiceParts): Service {
+export function createService(parts: ServiceParts) {
   const { host, flags, version, settings, err, sandbox, serviceClock } = parts;
   const { env, clock, interrupts } = host;
   const closers: (() => Promise<void>)[] = [];
@@ -96,8 +89,10 @@ export function createService(parts: ServiceParts): Service {
   });
 
   return {
+    /** The settings' service. */
     connected,
-    apiFor: (target) => connect(target, env),
+    apiFor: (target: ServiceAddress) => connect(target, env),
+    /** Closes connections, and the sandbox server of this process. */
     async close() {
       // When the process ends, the system closes its connections; a server has state to save.
       if (host.endsAtOnce === true && !isServing) return;

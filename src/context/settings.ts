@@ -1,30 +1,12 @@
 import type { NameRecorder } from '../completion/recorder.ts';
 import { exposureOfConfig } from '../config/exposure.ts';
-import type { Settings } from '../config/resolve.ts';
 import { CliError } from '../errors.ts';
 import { lazy } from '../lazy.ts';
 import { shellLine } from '../output/shell-line.ts';
-import type { Context, GlobalFlags, Host } from './contract.ts';
+import type { GlobalFlags, Host } from './contract.ts';
 import type { Terminal } from './terminal.ts';
 
-type Resolved = Awaited<ReturnType<typeof import('../config/index.ts')['resolveSettings']>>;
-
-export interface SettingsRoom {
-  readonly folders: Context['folders'];
-  areFoldersUsed(): boolean;
-  readonly config: Context['config'];
-  readonly keys: Context['keys'];
-  /** The settings without fetching a key that the command may not need. */
-  resolved(): Promise<Resolved>;
-  /** The settings with the key. */
-  settings(): Promise<Settings>;
-  /** Throws CliError('authentication') if neither a key nor an address is set. Fetches no key. */
-  ensureSignedIn(): Promise<void>;
-  /** Whether reading the key again is free and silent. */
-  isKeyAtHand(): Promise<boolean>;
-  /** Warns of variables that the sandbox profile ignores. */
-  warnOfUnused(): Promise<void>;
-}
+export type SettingsRoom = ReturnType<typeof createSettings>;
 
 /** Folders, config file, keys and the resulting settings, each read at its first use. */
 export function createSettings(
@@ -32,7 +14,7 @@ export function createSettings(
   flags: GlobalFlags,
   { out, err, start }: Terminal,
   names: NameRecorder,
-): SettingsRoom {
+) {
   const { env } = host;
   let areFoldersUsed = false;
   const folders = lazy(async () => {
@@ -80,18 +62,23 @@ export function createSettings(
     areFoldersUsed: () => areFoldersUsed,
     config,
     keys,
+    /** The settings without fetching a key that the command may not need. */
     resolved,
+    /** The settings with the key. */
     settings,
+    /** Throws CliError('authentication') if neither a key nor an address is set. Fetches no key. */
     async ensureSignedIn() {
       const { settings: found } = await resolved();
       if (found.sandbox || found.baseUrl !== undefined || found.apiKey !== undefined) return;
       const { notSignedIn } = await import('../config/index.ts');
       throw notSignedIn(found, await (await config()).read());
     },
+    /** Whether reading the key again is free and silent. */
     async isKeyAtHand() {
       const { storedKey } = await resolved();
       return isKeyFetched || storedKey === undefined || storedKey.place.kind === 'file';
     },
+    /** Warns of variables that the sandbox profile ignores. */
     warnOfUnused: lazy(async () => {
       const { profile } = (await resolved()).settings;
       const unused = ['GPUCLOUD_BASE_URL', 'GPUCLOUD_API_KEY'].filter((name) => env[name]);

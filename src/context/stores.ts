@@ -7,20 +7,13 @@ import type { Sandbox } from '../sandbox/index.ts';
 import type { Context, Host } from './contract.ts';
 import type { SettingsRoom } from './settings.ts';
 
-export interface Stores extends Pick<Context, 'journal' | 'journalOf' | 'catalog' | 'sandbox'> {
-  /** Warns once per run of requests with an unknown outcome. */
-  warnOfUnknown(): Promise<void>;
-  /** Warns of instances past their deadline by the service's time. */
-  warnOfOverdue(now: number): Promise<void>;
-}
-
 /** Local data: the journal, the catalog and the sandbox's state. */
 export function createStores(
   host: Host,
   { folders, resolved, settings, ensureSignedIn, isKeyAtHand, warnOfUnused }: SettingsRoom,
   { err }: Pick<Context, 'err'>,
   names: NameRecorder,
-): Stores {
+) {
   const { clock } = host;
   const warn = (text: string) => err.warn('local_storage', text);
 
@@ -125,7 +118,9 @@ export function createStores(
     journalOf,
     catalog,
     sandbox,
+    /** Warns once per run of requests with an unknown outcome. */
     warnOfUnknown: lazy(warnOfUnknown),
+    /** Warns of instances past their deadline by the service's time. */
     warnOfOverdue,
   };
 }

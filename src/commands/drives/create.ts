@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { Drive } from '../../api/index.ts';
 import { confirm, onCancel } from '../../cli/confirm.ts';
 import { sendOnce, writeCreated } from '../../cli/creation.ts';
-import { brokenBy, checked, ruled } from '../../cli/parse.ts';
+import { brokenBy, checked, oneName, ruled } from '../../cli/parse.ts';
 import { verb } from '../../cli/verb.ts';
 import type { Context } from '../../context.ts';
 import { CliError, usageError } from '../../errors.ts';
@@ -33,10 +33,7 @@ export const create = verb('create', {
       .option('--name <name>', 'same as NAME', ruled('--name', anyName))
       .option('--size <size>', 'size: 500, 500GB or 2TB (1 TB = 1000 GB)', ruled('--size', sizeGb)),
   run(context, name, flags) {
-    if (name !== undefined && flags.name !== undefined && name !== flags.name) {
-      throw usageError(`NAME "${name}" and --name "${flags.name}" differ; use one`);
-    }
-    return createDrive({ name: name ?? flags.name, size: flags.size }, context);
+    return createDrive({ name: oneName('NAME', name, flags.name), size: flags.size }, context);
   },
 });
 

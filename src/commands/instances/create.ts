@@ -1,8 +1,8 @@
 import type { CreateInstanceBody, CreateInstanceFields, Instance } from '../../api/index.ts';
-import { ruled } from '../../cli/parse.ts';
+import { oneName, ruled } from '../../cli/parse.ts';
 import { action } from '../../cli/verb.ts';
 import type { Context } from '../../context.ts';
-import { CliError, usageError } from '../../errors.ts';
+import { CliError } from '../../errors.ts';
 import {
   checkDeadline,
   type DeadlineFlags,
@@ -73,7 +73,7 @@ export const create = action({
     const { terminateAfter, terminateAt, unenforced, ...flags } = more;
     if (schema === true) return printSchema(context);
     const input = {
-      flags: { ...flags, name: oneName(name, flags.name) },
+      flags: { ...flags, name: oneName('NAME', name, flags.name) },
       maxPrice,
       ends: { terminateAfter, terminateAt, unenforced },
       dryRun: dryRun === true,
@@ -101,13 +101,6 @@ function idOfTaken(error: unknown): string | undefined {
 async function printSchema(context: Context): Promise<void> {
   const { manifestJsonSchema } = await import('../../instances/request/manifest-json.ts');
   await context.out.text(`${JSON.stringify(manifestJsonSchema(), null, 2)}\n`);
-}
-
-function oneName(argument: string | undefined, flag: string | undefined): string | undefined {
-  if (argument !== undefined && flag !== undefined && argument !== flag) {
-    throw usageError(`NAME "${argument}" and --name "${flag}" differ; use one`);
-  }
-  return argument ?? flag;
 }
 
 interface CreateInput extends Wait {

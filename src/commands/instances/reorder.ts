@@ -1,5 +1,5 @@
 import { calledBy } from '../../cli/hints.ts';
-import { checked } from '../../cli/parse.ts';
+import { checked, oneName } from '../../cli/parse.ts';
 import { action } from '../../cli/verb.ts';
 import { CliError, usageError } from '../../errors.ts';
 import {
@@ -47,7 +47,7 @@ export const reorder = action({
       .addOption(waitTimeoutOption())
       .addOption(pollIntervalOption()),
   async run(context, instance, newName, flags) {
-    const name = newName ?? flags.name;
+    const name = oneName('NEW-NAME', newName, flags.name);
     if (name === undefined) throw usageError('instances reorder: missing NEW-NAME (or --name)');
     // `new_name` has no documented rule.
     const new_name = checked('NEW-NAME', name, flags.anyName === true ? anyName : instanceName);

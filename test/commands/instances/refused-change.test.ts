@@ -287,6 +287,10 @@ describe('instances reorder', () => {
   test.each([
     [['reorder', 'trainer'], 'missing NEW-NAME'],
     [['reorder', 'trainer', 'x'], 'NEW-NAME "x"'],
+    [
+      ['reorder', 'trainer', 'box-2', '--name', 'box-3'],
+      'NEW-NAME "box-2" and --name "box-3" differ',
+    ],
     [['reorder', '..', 'trainer-2'], 'INSTANCE ".."'],
   ])('refuses %j before any request', async (argv, words) => {
     const { code, stderr, requests } = await world.cli(['instances', ...argv]);
