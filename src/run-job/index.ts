@@ -21,9 +21,8 @@ export async function runJob(plan: JobPlan, context: Context): Promise<void> {
   phases.begin('renting');
   let rented: Rented;
   try {
-    rented = await rentFor(plan, context);
+    rented = await rentFor(plan, context).finally(phases.clear);
   } catch (error) {
-    phases.clear();
     const end = await endUnusable(error, plan, context);
     const changed = await otherAnswers(plan, end);
     if ('body' in changed) {
@@ -31,7 +30,7 @@ export async function runJob(plan: JobPlan, context: Context): Promise<void> {
     }
     return finish(changed, { command, started, report }, context);
   }
-  const job = { ...rented, how, phases, detach, isAttached: false };
+  const job = { ...rented, how, detach, isAttached: false };
   await withJob(rented.record, context, () => supervise(job, report, context));
 }
 
@@ -63,13 +62,12 @@ export async function attachJob(
       options: options.length > 0 ? options : record.ssh_options,
       words: words.length > 0 ? words : record.ssh_words,
     };
-    const phases = createPhases(record.name, context);
-    const job = { record, deadline: undefined, how: asBefore, phases };
-    await supervise({ ...job, detach: false, isAttached: true }, report, context);
+    const job = { record, deadline: undefined, how: asBefore, detach: false, isAttached: true };
+    await supervise(job, report, context);
   });
 }
 
-interface Supervised extends Rented, Pick<Job, 'how' | 'phases' | 'detach'> {
+interface Supervised extends Rented, Pick<Job, 'how' | 'detach'> {
   readonly isAttached: boolean;
 }
 
@@ -78,13 +76,14 @@ interface Supervised extends Rented, Pick<Job, 'how' | 'phases' | 'detach'> {
  * 'outcomeUnknown' before any other if the instance may still run.
  */
 async function supervise(
-  { isAttached, deadline, ...start }: Supervised,
+  { record, deadline, how, detach, isAttached }: Supervised,
   report: string | undefined,
   context: Context,
 ): Promise<void> {
-  const { record, phases, detach } = start;
   const stops = createStops(record, deadline, context);
-  const job: Job = { ...start, stops, exitCode: undefined, fetched: [], instance: undefined };
+  const phases = createPhases(record.name, context);
+  const soFar = { exitCode: undefined, fetched: [], instance: undefined };
+  const job: Job = { record, how, stops, phases, detach, ...soFar };
   let failure: CliError | undefined;
   phases.begin('starting');
   try {
