@@ -12,12 +12,6 @@ interface Listener {
   log(line: string): void;
 }
 
-interface SshProcess {
-  /** Its exit code and last output. */
-  readonly ended: Promise<{ readonly code: number; readonly output: string }>;
-  close(): void;
-}
-
 /** Enough for the warning about a changed host key. */
 const KEPT = 4_000;
 
@@ -25,11 +19,7 @@ const KEPT = 4_000;
  * Starts an ssh without a terminal. Its log shows when the session is open: probing the port would
  * open a connection to whatever listens on the instance.
  */
-export async function startSsh(
-  argv: readonly string[],
-  start: Start,
-  listener: Partial<Listener>,
-): Promise<SshProcess> {
+export async function startSsh(argv: readonly string[], start: Start, listener: Partial<Listener>) {
   const [file = 'ssh', ...args] = argv;
   let output = '';
   let rest = '';
@@ -52,6 +42,7 @@ export async function startSsh(
     },
   });
   return {
+    /** Its exit code and last output. */
     ended: running.ended.then((code) => {
       hear(rest);
       return { code, output };
