@@ -56,8 +56,15 @@ export async function createComputer(program = PROGRAM): Promise<Computer> {
     GPUCLOUD_CONFIG_DIR: join(home, 'config'),
     GPUCLOUD_STATE_DIR: join(home, 'state'),
   };
-  const start = (argv: readonly string[], options: RunOptions = {}) =>
-    spawn(RUNNER, [program, ...argv], { env: { ...env, ...options.env }, cwd: home });
+  const started: ChildProcessWithoutNullStreams[] = [];
+  const start = (argv: readonly string[], options: RunOptions = {}) => {
+    const child = spawn(RUNNER, [program, ...argv], {
+      env: { ...env, ...options.env },
+      cwd: home,
+    });
+    started.push(child);
+    return child;
+  };
   return {
     home,
     env,
@@ -80,7 +87,11 @@ export async function createComputer(program = PROGRAM): Promise<Computer> {
         ),
         options.stdin,
       ),
-    remove: () => rm(home, { recursive: true, force: true }),
+    async remove() {
+      // After a failed test, a run would try to connect again for an hour.
+      for (const child of started) child.kill('SIGKILL');
+      await rm(home, { recursive: true, force: true });
+    },
   };
 }
 
