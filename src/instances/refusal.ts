@@ -89,17 +89,16 @@ async function statusNow(
 
 /** Without a refusal, nothing was sent. */
 export function nameTaken(
-  { operation, name }: Pick<RentalRequest, 'operation' | 'name'>,
+  { name }: Pick<RentalRequest, 'name'>,
   { id, status }: { readonly id: string; readonly status: string },
   refusal?: CliError,
 ): CliError {
   const found = `${name} already exists (${id}, ${status}).`;
-  const use = operation === 'create' ? 'return it: --if-not-exists; ' : '';
   return rentalError(
     refusal === undefined ? `${found} Nothing was sent.` : `${sentence(refusal.message)} ${found}`,
     {
       code: 'name_taken',
-      hint: `see it: gpucloud instances get ${typedName(name, id)}; ${use}otherwise choose another name${refusal === undefined ? ', or send the request anyway: --yes' : ''}`,
+      hint: `see it: gpucloud instances get ${typedName(name, id)}; otherwise choose another name${refusal === undefined ? ', or send the request anyway: --yes' : ''}`,
       resource: id,
     },
     refusal,

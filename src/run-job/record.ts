@@ -70,16 +70,20 @@ export async function writeJob(job: JobRecord, context: Context): Promise<void> 
   }
 }
 
-/** The job of an instance. Throws CliError('notFound') if none was started here. */
+/** The job of an instance. Throws CliError('notFound') if it has ended, or none was started here. */
 export async function readJob({ id, name }: Target, context: Context): Promise<JobRecord> {
   const path = await pathOf(id, context);
   try {
     return schema().parse(JSON.parse(readFileSync(path, 'utf8')));
   } catch (error) {
     if (errorCode(error) === 'ENOENT') {
-      throw new CliError('notFound', `No job was started on ${name} from this computer.`, {
-        resource: id,
-      });
+      throw new CliError(
+        'notFound',
+        `This computer has no job on ${name}: it has ended, or none was started here.`,
+        {
+          resource: id,
+        },
+      );
     }
     throw new CliError('storage', `Could not read the job: ${path} (${faultOf(error)}).`, {
       cause: error,

@@ -11,7 +11,7 @@ import type { JobPlan } from './job.ts';
 import type { JobRecord } from './record.ts';
 import type { JobEnd } from './report.ts';
 import { absolute } from './targets.ts';
-import { terminate } from './terminate.ts';
+import { costAtMost, readInstance, terminate } from './terminate.ts';
 
 export interface Rented {
   readonly record: JobRecord;
@@ -66,7 +66,7 @@ async function warnIfUnarmed(name: string, context: Context): Promise<void> {
 /** Ends a job without a usable instance. Terminates the instance if it was created. */
 export async function endUnusable(
   thrown: unknown,
-  { request: { instance_name: name } }: JobPlan,
+  { request: { instance_name: name }, maxPrice }: JobPlan,
   context: Context,
 ): Promise<JobEnd> {
   const error = thrown instanceof CliError ? thrown : unforeseen(thrown);
@@ -77,6 +77,14 @@ export async function endUnusable(
     fetched: [],
     cost_at_most: null,
   } as const;
+  // Over --max-price: it was rented, and terminated at once.
+  const isLocal = error.failure === 'refused' && httpStatus === 0;
+  if (maxPrice !== undefined && isLocal && !mayBeBilling && id !== undefined) {
+    const instance = { id, name };
+    const read = await context.shielded((own) => readInstance(instance, own));
+    const cost_at_most = costAtMost(read, context.serviceClock.now());
+    return { ...start, instance, terminated: true, cost_at_most, error: runFailed(error) };
+  }
   if (!mayBeBilling) return { ...start, instance: null, terminated: false, error };
   // An ID in a refusal may be that of somebody else's instance. Without any, the name stands there.
   const isMade = error.failure !== 'outcomeUnknown' && httpStatus < 400 && id !== name;

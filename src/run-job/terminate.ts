@@ -39,7 +39,8 @@ async function terminateIn(context: Context, target: Target): Promise<Terminatio
       ({ failure }) => failure,
       (thrown: unknown) => (thrown instanceof CliError ? thrown : unforeseen(thrown)),
     );
-    if (error === undefined) return { certain: true, instance: await read(target, context) };
+    if (error === undefined)
+      return { certain: true, instance: await readInstance(target, context) };
     if (pause === undefined) return { certain: false, error: notEnded(target, error) };
     await context.clock.sleep(pause);
   }
@@ -60,7 +61,10 @@ function notEnded({ id, name }: Target, cause: CliError): CliError {
 }
 
 /** Reads the price; the termination is certain without it. */
-async function read({ id }: Target, context: Context): Promise<Instance | undefined> {
+export async function readInstance(
+  { id }: Target,
+  context: Context,
+): Promise<Instance | undefined> {
   try {
     return await (await context.api()).instances.get(id, BRIEFLY);
   } catch (error) {

@@ -1,4 +1,5 @@
 import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { runFast } from '../run-job/fast-run.ts';
@@ -88,5 +89,36 @@ describe('the termination after gpucloud run', needs('ssh'), () => {
     const { code, stderr } = await ended;
     expect({ code, status: world.status() }).toEqual({ code: 5, status: 'TERMINATING' });
     expect(stderr).toContain('Could not keep job');
+  });
+
+  test('reports an instance over --max-price as terminated, with its cost', async () => {
+    const { computer, env } = world;
+    const argv = [...world.words('--max-price', '1', '--report', 'report.json'), '--', 'true'];
+    const { code, stderr } = await computer.gpucloud(argv, { env });
+    expect(code).toBe(125);
+    expect(stderr).toContain('Terminated job after');
+    const report = JSON.parse(await readFile(join(computer.home, 'report.json'), 'utf8'));
+    expect(report).toMatchObject({
+      command_exit_code: null,
+      instance: { id: NEW, name: 'job' },
+      terminated: true,
+      cost_at_most: '89.90',
+      exit_code: 125,
+    });
+    expect(world.status()).toBe('TERMINATING');
+  });
+
+  test('suggests only its own flags if the name is taken, and says that an ended job is over', async () => {
+    const { computer, env } = world;
+    expect(await world.run(['--detach', '--unenforced'], ['true'])).toMatchObject({ code: 0 });
+    const second = await world.run([], ['true']);
+    expect(second).toMatchObject({ code: 5 });
+    expect(second.stderr).toContain('hint: see it: gpucloud instances get job; otherwise choose');
+    const attach = ['run', '--attach', 'job'];
+    expect(await computer.gpucloud(attach, { env })).toMatchObject({ code: 0 });
+    expect(await computer.gpucloud(attach, { env })).toMatchObject({
+      code: 3,
+      stderr: 'error: This computer has no job on job: it has ended, or none was started here.\n',
+    });
   });
 });

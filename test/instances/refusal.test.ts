@@ -244,7 +244,7 @@ describe('create --if-not-exists', () => {
     await world.cli(CREATE);
     const { stderr } = await world.cli(CREATE);
     expect(stderr).toContain(
-      'hint: see it: gpucloud instances get trainer; return it: --if-not-exists; otherwise choose another name, or send the request anyway: --yes\n',
+      'hint: return it: --if-not-exists; see it: gpucloud instances get trainer; otherwise choose another name, or send the request anyway: --yes\n',
     );
   });
 });

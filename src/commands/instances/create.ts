@@ -84,18 +84,21 @@ export const create = action({
     try {
       await createInstance(input, context);
     } catch (error) {
-      const id = input.ifNotExists ? idOfTaken(error) : undefined;
-      if (id === undefined) throw error;
-      await showExisting(id, input, context);
+      const taken = nameTakenIn(error);
+      if (taken?.resource === undefined) throw error;
+      if (!input.ifNotExists) {
+        throw taken.with(taken.message, { hint: `return it: --if-not-exists; ${taken.hint}` });
+      }
+      await showExisting(taken.resource, input, context);
     }
   },
 });
 
-/** The ID of the living instance with that name. */
-function idOfTaken(error: unknown): string | undefined {
+/** The error with the ID of the living instance with that name. */
+function nameTakenIn(error: unknown): CliError | undefined {
   // A refusal may name another instance, which may be billing.
   const isTaken = error instanceof CliError && error.code === 'name_taken' && !error.mayBeBilling;
-  return isTaken ? error.resource : undefined;
+  return isTaken ? error : undefined;
 }
 
 async function printSchema(context: Context): Promise<void> {
