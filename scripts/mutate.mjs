@@ -48,6 +48,7 @@ async function openTests() {
       root: ROOT,
       watch: false,
       include: ['test/**/*.test.ts'],
+      globalSetup: ['test/support/temporary.ts'],
       env: { NO_COLOR: '1' },
       isolate: false,
       maxWorkers: 1,
