@@ -67,9 +67,7 @@ export async function attachJob(
   });
 }
 
-interface Supervised extends Rented, Pick<Job, 'how' | 'detach'> {
-  readonly isAttached: boolean;
-}
+type Supervised = Rented & Pick<Job, 'how' | 'detach' | 'isAttached'>;
 
 /**
  * Runs the job on its instance, then terminates the instance, whatever happened. Throws CliError
@@ -83,7 +81,7 @@ async function supervise(
   const stops = createStops(record, deadline, context);
   const phases = createPhases(record.name, context);
   const soFar = { exitCode: undefined, fetched: [], instance: undefined };
-  const job: Job = { record, how, stops, phases, detach, ...soFar };
+  const job: Job = { record, how, stops, phases, detach, isAttached, ...soFar };
   let failure: CliError | undefined;
   phases.begin('starting');
   try {

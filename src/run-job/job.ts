@@ -45,6 +45,8 @@ export interface Job {
   readonly phases: Phases;
   /** Returns once the command has started. */
   readonly detach: boolean;
+  /** Resumes a job that an earlier process began. */
+  readonly isAttached: boolean;
   /** Of the command, once it ended. */
   exitCode: number | undefined;
   /** Local paths. */

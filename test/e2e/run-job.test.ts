@@ -78,6 +78,17 @@ describe('gpucloud run', needs('ssh'), () => {
     expect(stderr).toContain('missing does not exist on the instance');
   });
 
+  test('does not take the job of an earlier instance with the same home folder for its own', async () => {
+    const folder = join(world.there, 'gpucloud-run');
+    await mkdir(join(folder, 'started'), { recursive: true });
+    for (const file of ['out', 'err']) await writeFile(join(folder, file), 'old\n');
+    await writeFile(join(folder, 'exit'), '000\n');
+    const { code, stdout, stderr } = await world.run([], ['echo', 'new']);
+    expect({ code, stdout }).toEqual({ code: 125, stdout: '' });
+    expect(stderr).toContain('~/gpucloud-run of an earlier job, so the command was not run');
+    expect(world.status()).toBe('TERMINATING');
+  });
+
   test('needs --terminate-after when not interactive, and rents nothing without it', async () => {
     const words = world.words().filter((word) => word !== '--terminate-after' && word !== '1h');
     const { code, stderr } = await world.computer.gpucloud([...words, '--', 'true'], {

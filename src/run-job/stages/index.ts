@@ -17,6 +17,7 @@ import { startCommand } from './start-command.ts';
 export async function runOn(job: Job, context: Context): Promise<void> {
   const { record, stops, phases } = job;
   const there = await connect(job, context);
+  if (there.isStarted && !job.isAttached) throw otherJob(record.name);
   if (!there.isStarted) await copyFiles(job, there, context);
   phases.begin('running', clamp(shellLine(record.command, 'linux'), 50));
   if (!there.isStarted) {
@@ -31,4 +32,13 @@ export async function runOn(job: Job, context: Context): Promise<void> {
   if (job.exitCode === undefined) {
     throw new CliError('runFailed', 'The command was killed together with its supervisor.');
   }
+}
+
+/** An image or drive may bring the home folder of an instance on which another job ran. */
+function otherJob(name: string): CliError {
+  return new CliError(
+    'runFailed',
+    `${name} has the folder ~/gpucloud-run of an earlier job, so the command was not run.`,
+    { hint: 'remove that folder from the image or drive' },
+  );
 }
