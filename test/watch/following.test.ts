@@ -7,7 +7,7 @@ import { WRONG_FOLLOWERS } from './wrong-followers.ts';
 const RUNS = SOAK ? 20_000 : 400;
 const LONG = SOAK ? 1_200_000 : 60_000;
 
-/** A seed found among many: events of one moment, out of order. */
+/** Seeds found among many: events of one moment, out of order, and as many gone as came. */
 const FOUND: [Story][] = [
   [
     {
@@ -31,6 +31,19 @@ const FOUND: [Story][] = [
         { limit: 1, before: [], steps: [] },
       ],
       restarts: [{ after: 3, killed: false }],
+    },
+  ],
+  [
+    {
+      logs: [
+        {
+          limit: 1,
+          before: [],
+          steps: [[arrive(2)], [arrive(4), { kind: 'prune', count: 4 }], [arrive(1, 1)]],
+        },
+        { limit: 1, before: [], steps: [] },
+      ],
+      restarts: [],
     },
   ],
 ];
