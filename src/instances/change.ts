@@ -167,7 +167,7 @@ async function alreadyThere(
       },
     );
   }
-  if (status === goal || waits || !mayBill(status)) {
+  if (status === goal || waits) {
     context.err.note(`${name} is already ${status}.`);
   } else {
     context.err.warn(

@@ -270,7 +270,7 @@ describe('instances terminate', () => {
     expect(going).toMatchObject({
       code: 0,
       stdout: `name,id,status,paid_until\r\ntrainer,${id},TERMINATING,\r\n`,
-      stderr: 'trainer is already TERMINATING.\n',
+      stderr: `warning: trainer is already TERMINATING, but not yet TERMINATED. It may still be billing. To make sure: gpucloud instances wait trainer --for terminated\n`,
     });
     const waited = await world.cli(['instances', 'terminate', 'trainer', '-y', '--wait', '--json']);
     expect(JSON.parse(waited.stdout)).toMatchObject([{ id, status: 'TERMINATED' }]);
