@@ -6,7 +6,7 @@ import { HARDWARE } from '../support/sandbox-ids.ts';
 
 /** The offer's price in the sandbox is 89.90. */
 const LIMIT = ['--max-price', '50'];
-const TOLD = 'costs 89.90 ₽ per hour, over --max-price 50.00';
+const OVER_LIMIT = 'costs 89.90 ₽ per hour, over --max-price 50.00';
 
 let computer: Computer;
 let server: ChildProcessWithoutNullStreams;
@@ -57,7 +57,7 @@ describe('an instance above --max-price whose response was lost', () => {
       { name: 'dup-1', outcome: 'unknown', id: null },
     ]);
     expect(code).toBe(7);
-    expect(stderr).toContain(TOLD);
+    expect(stderr).toContain(OVER_LIMIT);
     expect(stderr).toContain('gpucloud instances terminate dup-1');
     expect((await rented()).map(({ status }) => status)).not.toContain('TERMINATING');
   });
@@ -68,6 +68,6 @@ describe('an instance above --max-price whose response was lost', () => {
     const { code, stderr } = await gpucloud('instances', 'track', instance?.id ?? '');
     expect(code).toBe(0);
     expect(stderr).toContain(`Settled the request for dup-1: it is ${instance?.id}.`);
-    expect(stderr).toContain(`${TOLD}. It may still be billing.`);
+    expect(stderr).toContain(`${OVER_LIMIT}. It may still be billing.`);
   });
 });
