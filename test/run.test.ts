@@ -205,12 +205,12 @@ describe('global flags', () => {
   });
 
   test.each([
-    ['csv', '[].{id: id, size: size_gb}', 'id,size\r\nd1,5\r\n'],
-    ['csv', '[0]', 'id,size_gb,name\r\nd1,5,\r\n'],
-    ['csv', '[].id', 'd1\r\n'],
-    ['csv', '[].[id, size_gb]', 'd1,5\r\n'],
-    ['csv', '[].{all: [id, size_gb]}', 'all\r\n"[""d1"",5]"\r\n'],
-    ['csv', 'length(@)', '1\r\n'],
+    ['csv', '[].{id: id, size: size_gb}', 'id,size\nd1,5\n'],
+    ['csv', '[0]', 'id,size_gb,name\nd1,5,\n'],
+    ['csv', '[].id', 'd1\n'],
+    ['csv', '[].[id, size_gb]', 'd1,5\n'],
+    ['csv', '[].{all: [id, size_gb]}', 'all\n"[""d1"",5]"\n'],
+    ['csv', 'length(@)', '1\n'],
     ['table', '[].id', '[\n  "d1"\n]\n'],
     ['id', '[].id', '[\n  "d1"\n]\n'],
     ['tsv', '[].id', 'd1\n'],

@@ -1,25 +1,31 @@
 import type { Context } from '../context.ts';
+import { type CliError, usageError } from '../errors.ts';
 import { nearest, nearestFirst } from '../rules/nearest.ts';
 import { brokenRule, commaList, repeated } from './parse.ts';
 
-/**
- * A parser for a word of the service, in any case. Words unlike any documented one pass, since the
- * service may add some. `rule` completes the error.
- */
-export function wordOf(flag: string, documented: readonly string[], rule: string) {
+/** A parser for a word of the service, in any case. `rule` completes the error. */
+export function wordOf(flag: string, rule: string) {
   return (text: string): string => {
     const word = capitals(text);
     if (!/^[A-Z_]{1,40}$/.test(word)) throw brokenRule(flag, text, rule);
-    refuseMistyped(flag, text, documented);
     return word;
   };
 }
 
-/** A parser for `--type`: types separated by commas or in repeated flags. */
+/**
+ * A parser for `--type`: types separated by commas or in repeated flags. Words unlike any documented
+ * one pass, since the service may add some.
+ */
 export function typesOf(documented: readonly string[]) {
   const each = commaList('--type');
-  const rule = `must be a list of ${documented.join(', ').toLowerCase()}`;
-  const word = wordOf('--type', documented, rule);
+  const parse = wordOf('--type', `must be a list of ${documented.join(', ').toLowerCase()}`);
+  const word = (text: string) => {
+    const parsed = parse(text);
+    if (!documented.includes(parsed) && meantBy(parsed, documented) !== undefined) {
+      throw unknownWord('--type', 'type', parsed, documented);
+    }
+    return parsed;
+  };
   return repeated((text: string, before: string[] = []): string[] => [
     ...new Set([...before, ...each(text).map(word)]),
   ]);
@@ -30,23 +36,60 @@ function capitals(word: string): string {
   return word.toUpperCase().replaceAll('-', '_');
 }
 
+/**
+ * Refuses to wait for a word that is neither documented nor the last status of a known instance:
+ * waiting for a wrong word would bill until the wait ends.
+ */
+export async function ensureKnownStatus(
+  flag: string,
+  word: string,
+  documented: readonly string[],
+  what: string,
+  context: Pick<Context, 'journal'>,
+): Promise<void> {
+  if (documented.includes(word)) return;
+  const { instances } = await (await context.journal()).read({ archived: true });
+  if (instances.some(({ last }) => last?.status === word)) return;
+  throw unknownWord(flag, what, word, documented);
+}
+
+function unknownWord(
+  flag: string,
+  what: string,
+  word: string,
+  documented: readonly string[],
+): CliError {
+  const meant = meantBy(word, documented);
+  const unknown = `Unknown ${what} "${word.toLowerCase()}".`;
+  return meant === undefined
+    ? usageError(unknown, `${flag} takes ${documented.join(', ').toLowerCase()}`)
+    : usageError(`${unknown} Did you mean ${meant.toLowerCase()}?`);
+}
+
+/** What docker, kubectl and the clouds call a documented status. */
+const FOREIGN: Readonly<Record<string, string>> = {
+  RUNNING: 'ACTIVE',
+  STARTED: 'ACTIVE',
+  READY: 'ACTIVE',
+  ON: 'ACTIVE',
+  UP: 'ACTIVE',
+  EXITED: 'STOPPED',
+  SHUTDOWN: 'STOPPED',
+  OFF: 'STOPPED',
+  DOWN: 'STOPPED',
+  DELETED: 'TERMINATED',
+  DESTROYED: 'TERMINATED',
+  REMOVED: 'TERMINATED',
+};
+
 /** Letters that may differ in a typo. */
 const SLIPS = 2;
 
-/**
- * Throws a usage error for a probable typo of a documented word. Waiting for a typo would bill until
- * the wait ends, and searching for one would find nothing.
- */
-function refuseMistyped(flag: string, typed: string, documented: readonly string[]): void {
-  const word = capitals(typed);
-  if (documented.includes(word)) return;
+function meantBy(word: string, documented: readonly string[]): string | undefined {
+  const foreign = Object.hasOwn(FOREIGN, word) ? FOREIGN[word] : undefined;
+  if (foreign !== undefined && documented.includes(foreign)) return foreign;
   const meant = nearest(word, nearestFirst(word, documented), SLIPS);
-  if (meant === undefined || isAnother(word, meant)) return;
-  throw brokenRule(
-    flag,
-    typed,
-    `the API document has no such word (Did you mean ${meant.toLowerCase()}?)`,
-  );
+  return meant === undefined || isAnother(word, meant) ? undefined : meant;
 }
 
 /** Two extra letters, or only a word's end, are not a typo: INACTIVE, RESTARTING, BOOTING. */
@@ -56,15 +99,14 @@ function isAnother(word: string, documented: string): boolean {
     : word.includes(documented) || documented.endsWith(word);
 }
 
-/** The service may use undocumented words, and may accept them. */
+/** The service may use undocumented types, and may accept them. */
 export function noteUndocumented(
   types: readonly string[],
   documented: readonly string[],
   { err }: Context,
-  what = 'type',
 ): void {
   const unknown = types.filter((word) => !documented.includes(word));
   if (unknown.length > 0) {
-    err.note(`Not a documented ${what}, sending it anyway: ${unknown.join(', ')}.`);
+    err.note(`Not a documented type, sending it anyway: ${unknown.join(', ')}.`);
   }
 }

@@ -146,7 +146,7 @@ describe('every list', () => {
       expect(stdout, format).not.toContain('\u001b');
       if (format !== 'csv' && format !== 'tsv') continue;
       const [head = [], first] = stdout
-        .split(/\r?\n/)
+        .split('\n')
         .map((line) => line.split(format === 'csv' ? ',' : '\t'));
       const at = head.indexOf('id');
       expect(at >= 0, head.join()).toBe(columnsOf(command).includes('id'));

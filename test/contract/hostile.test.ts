@@ -50,7 +50,7 @@ const MADE_OF: Readonly<Record<Format, RegExp>> = {
   table: /\n/g,
   json: /\n/g,
   jsonl: /\n/g,
-  csv: /\r?\n|\t/g,
+  csv: /[\n\t]/g,
   tsv: /[\n\t]/g,
   yaml: /\n/g,
   id: /\n/g,

@@ -295,7 +295,7 @@ describe('in bash, with jq and awk', needs('jq', 'awk'), () => {
     expect(shown.stdout).toContain('ACTIVE: job-one\n');
     expect(shown.stdout).toContain('"price": "89.90"');
     const csv = await readFile(join(computer.home, 'transactions.csv'), 'utf8');
-    expect(csv.split('\r\n')[0]).toContain('amount');
+    expect(csv.split('\n')[0]).toContain('amount');
 
     const { code, stderr } = await run(pipes);
     expect(code, stderr).toBe(0);

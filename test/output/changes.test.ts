@@ -54,7 +54,7 @@ describe('a change', () => {
   });
 
   test.each([
-    ['csv', 'id,status\r\na,ACTIVE\r\nb,CREATING\r\nb,ACTIVE\r\n'],
+    ['csv', 'id,status\na,ACTIVE\nb,CREATING\nb,ACTIVE\n'],
     ['tsv', 'id\tstatus\na\tACTIVE\nb\tCREATING\nb\tACTIVE\n'],
     ['table', 'ID  STATUS\na   ACTIVE\nb   CREATING\nb   ACTIVE\n'],
     ['id', 'a\nb\nb\n'],

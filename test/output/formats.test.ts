@@ -44,9 +44,9 @@ describe('a list in a pipe', () => {
   it('is csv with column IDs as the header', async () => {
     const { stdout } = await written({ format: 'csv' }, (out) => out.list(instances, view));
     expect(stdout).toBe(
-      'id,name,status,price,gpus,paid_until\r\n' +
-        'a1b2,trainer,ACTIVE,89.9,1,2026-03-01T12:52:30Z\r\n' +
-        'c3d4,Ночной бот,STOPPED,1250.123456789012345678,16,\r\n',
+      'id,name,status,price,gpus,paid_until\n' +
+        'a1b2,trainer,ACTIVE,89.9,1,2026-03-01T12:52:30Z\n' +
+        'c3d4,Ночной бот,STOPPED,1250.123456789012345678,16,\n',
     );
   });
 
@@ -90,7 +90,7 @@ describe('an empty list', () => {
     ['table', '', ['No instances yet.']],
     ['json', '[]\n', []],
     ['jsonl', '', []],
-    ['csv', 'id,name,status,price,gpus,paid_until\r\n', []],
+    ['csv', 'id,name,status,price,gpus,paid_until\n', []],
     ['tsv', 'id\tname\tstatus\tprice\tgpus\tpaid_until\n', []],
     ['yaml', '[]\n', []],
     ['id', '', []],
@@ -120,7 +120,7 @@ describe('a single result', () => {
     const csv = await written({ format: 'csv', columns }, (out) => out.item(first, view));
     const id = await written({ format: 'id' }, (out) => out.item(first, view));
     expect(yaml.stdout).toBe('name: trainer\ngpus: 1\n');
-    expect(csv.stdout).toBe('name,gpus\r\ntrainer,1\r\n');
+    expect(csv.stdout).toBe('name,gpus\ntrainer,1\n');
     expect(id.stdout).toBe('a1b2\n');
   });
 
@@ -219,7 +219,7 @@ describe('a cell that a spreadsheet runs as a formula', () => {
       ...(query ? { query } : {}),
     } as const;
     const rows = cells.map((text) => ({ cell: text }));
-    return (await written(settings, (out) => out.list(rows, cell))).stdout.split('\r\n');
+    return (await written(settings, (out) => out.list(rows, cell))).stdout.split(/\n(?!=)/);
   };
 
   it('stays as it is in csv', async () => {

@@ -146,7 +146,7 @@ test('quotes in csv what it must, and only that', async () => {
       const lines = given.map((one) =>
         one.map((value) => quoted(cleanData(instance(value)))).join(','),
       );
-      expect(stdout).toBe(lines.map((line) => `${line}\r\n`).join(''));
+      expect(stdout).toBe(lines.map((line) => `${line}\n`).join(''));
     }),
   );
 });

@@ -165,7 +165,7 @@ describe('a hostile name in the data formats', () => {
     const { stdout } = await written({ format: 'csv', header: false }, (out) =>
       out.list(rows, named),
     );
-    expect(stdout.replace(/\t|\r?\n/g, '')).not.toMatch(FORBIDDEN);
+    expect(stdout.replace(/\t|\n/g, '')).not.toMatch(FORBIDDEN);
     const read = readCsv(stdout);
     expect(read.every((fields) => fields.length === 2 && fields[1] === '|')).toBe(true);
     const texts = read.map((fields) => fields[0]);
@@ -228,7 +228,7 @@ describe('a hostile name in the data formats', () => {
 /** An independent reader of RFC 4180. */
 function readCsv(text: string): string[][] {
   const rows: string[][] = [[]];
-  const field = /(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r\n)/gy;
+  const field = /(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\n)/gy;
   for (let match = field.exec(text); match !== null; match = field.exec(text)) {
     rows.at(-1)?.push(match[1]?.replaceAll('""', '"') ?? match[2] ?? '');
     if (match[3] !== ',' && field.lastIndex < text.length) rows.push([]);

@@ -1,6 +1,11 @@
 import type { InstanceEvent } from '../../api/index.ts';
 import { Option } from '../../cli/command.ts';
-import { noteUndocumented, typesOf, wordOf } from '../../cli/documented-words.ts';
+import {
+  ensureKnownStatus,
+  noteUndocumented,
+  typesOf,
+  wordOf,
+} from '../../cli/documented-words.ts';
 import { OR_STDIN, severalGiven } from '../../cli/input.ts';
 import { noteOtherPages, pageView } from '../../cli/pagination.ts';
 import { ruled } from '../../cli/parse.ts';
@@ -47,10 +52,10 @@ function viewOf(instances: readonly Target[]): View<InstanceEvent> {
 /** API document: Events. Other types pass, since new ones may appear. */
 const TYPES = ['INFO', 'WARNING', 'ERROR', 'STATUS_CHANGE', 'BILLING'] as const;
 
-const STATUSES_AND_TYPES: readonly string[] = [...INSTANCE_STATUSES, ...TYPES];
-
 /** Types that are not statuses: waiting for one needs no read of the instance. */
 const MERE_TYPES: readonly string[] = TYPES.filter((type) => type !== 'ERROR');
+
+const STATUSES_AND_TYPES: readonly string[] = [...INSTANCE_STATUSES, ...MERE_TYPES];
 
 /** Page size for a whole log; the service may return less, and its maximum is not documented. */
 const WHOLE_LOG_PAGE = 100;
@@ -99,11 +104,7 @@ export const events = action({
       .option(
         '--until <word>',
         'follow until all have this status or an event of this type',
-        wordOf(
-          '--until',
-          STATUSES_AND_TYPES,
-          `must be a status or an event type, such as ${ENDS.join(', ')}`,
-        ),
+        wordOf('--until', `must be a status or an event type, such as ${ENDS.join(', ')}`),
       )
       .option('--resume <file>', 'continue after the last event in this file, and update it')
       .addOption(
@@ -121,12 +122,9 @@ export const events = action({
       if (resume !== undefined) throw usageError('--resume needs --follow');
     }
     noteUndocumented(type ?? [], TYPES, context);
-    noteUndocumented(
-      until === undefined ? [] : [until],
-      STATUSES_AND_TYPES,
-      context,
-      'status or type',
-    );
+    if (until !== undefined) {
+      await ensureKnownStatus('--until', until, STATUSES_AND_TYPES, 'status or type', context);
+    }
     const targets = await findInstances(
       await severalGiven('INSTANCE', instances, context),
       context,

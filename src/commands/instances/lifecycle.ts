@@ -1,5 +1,5 @@
 import { confirm } from '../../cli/confirm.ts';
-import { noteUndocumented, wordOf } from '../../cli/documented-words.ts';
+import { ensureKnownStatus, wordOf } from '../../cli/documented-words.ts';
 import { OR_STDIN, severalGiven } from '../../cli/input.ts';
 import { showDone } from '../../cli/several.ts';
 import { action } from '../../cli/verb.ts';
@@ -122,16 +122,13 @@ export const wait = action({
       .option(
         '--for <status>',
         'active, stopped, terminated, ssh, or another status',
-        wordOf(
-          '--for',
-          [...INSTANCE_STATUSES, 'SSH'],
-          'must be ssh or a status, such as active, stopped or terminated',
-        ),
+        wordOf('--for', 'must be ssh or a status, such as active, stopped or terminated'),
         'ACTIVE',
       )
       .addOption(waitTimeoutOption())
       .addOption(pollIntervalOption()),
   async run(context, typed, { for: status, waitTimeout: timeout, pollInterval: interval }) {
+    await ensureKnownStatus('--for', status, [...INSTANCE_STATUSES, 'SSH'], 'status', context);
     const until = status === 'SSH' ? 'ssh' : status;
     const named = await severalGiven('INSTANCE', typed, context);
     const targets = await runPreflight(
@@ -139,7 +136,6 @@ export const wait = action({
       (interrupt) => notAwaited(interrupt, named, until),
       () => findInstances(named, context),
     );
-    if (until !== 'ssh') noteUndocumented([until], INSTANCE_STATUSES, context, 'status');
     const outcomes = await waitForEach(targets, until, { timeout, interval }, context);
     await show(outcomeOf(outcomes, targets), context);
   },

@@ -15,12 +15,12 @@ interface Dialect {
 }
 
 /**
- * RFC 4180: CRLF, quotes if needed, line breaks inside quotes. A value that a spreadsheet would run
- * as a formula stays unchanged, since other readers want the data.
+ * RFC 4180, except that lines end with LF: a CR would stay in a shell's variable. A value that a
+ * spreadsheet would run as a formula stays unchanged, since other readers want the data.
  */
 const CSV: Dialect = {
   between: ',',
-  end: '\r\n',
+  end: '\n',
   special: /[",\r\n]|^\s|\s$/,
   quote: (text) => `"${text.replaceAll('"', '""')}"`,
 };

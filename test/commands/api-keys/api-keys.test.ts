@@ -118,7 +118,7 @@ describe('create', () => {
       extra: true,
     });
     const csv = await world.cli(['api-keys', 'create', 'ci', '-o', 'csv']);
-    expect(csv.stdout).toMatch(new RegExp(`^secret_key,name,.*\\r?\\n${SECRET},ci,key-2,`));
+    expect(csv.stdout).toMatch(new RegExp(`^secret_key,name,.*\\n${SECRET},ci,key-2,`));
     const columns = ['--columns', 'id,secret_key', '--no-header'];
     const table = await world.cli(['api-keys', 'create', 'ci', ...columns]);
     expect(table.stdout).toBe(`key-3\n${SECRET}\n`);
@@ -317,7 +317,7 @@ describe('list', () => {
       }),
     });
     const list = await world.cli(['api-keys', 'list', '--columns', 'name,in_use', '-o', 'csv']);
-    expect(list.stdout.split(/\r?\n/)).toEqual(['name,in_use', 'a,', 'b,', 'c,false', '']);
+    expect(list.stdout.split('\n')).toEqual(['name,in_use', 'a,', 'b,', 'c,false', '']);
     expect(list.stderr).toContain('Could not determine which key is in use');
     const json = await world.cli(['api-keys', 'list', '--json']);
     expect(json.stdout).not.toContain(SECRET);

@@ -41,7 +41,7 @@ describe('billing balance', () => {
     expect(JSON.parse(stdout)).toEqual(user);
     expect(stderr).toBe('');
     const csv = await world.cli(['billing', 'balance', '-o', 'csv']);
-    expect(csv.stdout).toBe('balance,reserved_balance,total_balance\r\n0.1,,\r\n');
+    expect(csv.stdout).toBe('balance,reserved_balance,total_balance\n0.1,,\n');
   });
 
   it('shows the reserved funds if the service returns them', async () => {

@@ -58,9 +58,9 @@ describe('drives list', () => {
     const columns = Object.keys(DRIVE).join(',');
     const { stdout } = await world.cli(['drives', 'list', '--columns', columns, '-o', 'csv']);
     expect(stdout).toBe(
-      `${columns}\r\n${Object.values(DRIVE)
+      `${columns}\n${Object.values(DRIVE)
         .map((value) => value ?? '')
-        .join(',')}\r\n`,
+        .join(',')}\n`,
     );
   });
 

@@ -81,7 +81,7 @@ describe('instances stop and start', () => {
       'csv',
     ]);
     expect(code).toBe(0);
-    expect(stdout).toBe(`name,id,status,paid_until\r\ntrainer,${id},STOPPING,\r\n`);
+    expect(stdout).toBe(`name,id,status,paid_until\ntrainer,${id},STOPPING,\n`);
     expect(requests).toMatchObject([
       { method: 'POST', path: `/instances/${id}/stop`, body: undefined },
     ]);
@@ -269,7 +269,7 @@ describe('instances terminate', () => {
     const going = await world.cli(['instances', 'terminate', 'trainer', '-y', '-o', 'csv']);
     expect(going).toMatchObject({
       code: 0,
-      stdout: `name,id,status,paid_until\r\ntrainer,${id},TERMINATING,\r\n`,
+      stdout: `name,id,status,paid_until\ntrainer,${id},TERMINATING,\n`,
       stderr: `warning: trainer is already TERMINATING, but not yet TERMINATED. It may still be billing. To make sure: gpucloud instances wait trainer --for terminated\n`,
     });
     const waited = await world.cli(['instances', 'terminate', 'trainer', '-y', '--wait', '--json']);

@@ -101,7 +101,7 @@ windows-server-2022  Windows Server 2022  12.4  551.61     no
     expect(ids).toContain(OFFER);
     const chosen = ['--columns', 'kind,name', '--sort', '-name', '--no-header'];
     const { stdout } = await world.cli(['sandbox', 'catalog', '-o', 'csv', ...chosen]);
-    expect(stdout.split(/\r?\n/).slice(0, 2)).toEqual([
+    expect(stdout.split('\n').slice(0, 2)).toEqual([
       'image,Windows Server 2022',
       'image,Ubuntu 24.04',
     ]);
