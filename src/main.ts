@@ -8,7 +8,6 @@ import { CliError, type Failure } from './errors.ts';
 import { errorCode } from './files/error-code.ts';
 import { onReaderGone } from './output/reader.ts';
 import { whenStopped } from './output/sink.ts';
-import { runtimeFetch } from './platform/fetch.ts';
 import { openPipeLook } from './platform/pipe.ts';
 import { isInExecutable, keyringProgramOf, type Self, selfOf } from './platform/self.ts';
 import { openFile, startProgram } from './programs.ts';
@@ -57,7 +56,7 @@ async function main(): Promise<void> {
     },
     home: homeFolder(),
     platform: process.platform,
-    ...(isExecutable ? { fetch: runtimeFetch(env) } : { nodeVersion: process.version }),
+    ...(isExecutable ? {} : { nodeVersion: process.version }),
     pid: process.pid,
     uid: process.geteuid?.(),
     isAlive,

@@ -1,5 +1,4 @@
 import type { Clock } from '../clock.ts';
-import type { Fetch } from '../platform/fetch.ts';
 import type { Meta } from './schemas/page.ts';
 
 /** Settings of the HTTP layer for all its calls. */
@@ -18,8 +17,6 @@ export interface ApiSettings {
   userAgent: string;
   /** Node's version, as `v20.20.2`. */
   nodeVersion?: string;
-  /** Reads in the executable; see src/platform/fetch.ts. */
-  fetch?: Fetch;
   /** The hint if the service refuses the key; it depends on where the key came from. */
   keyRemedy?: () => string;
   /** Receives each request and response, line by line, with secrets masked. */

@@ -7,7 +7,6 @@ import type { Keys } from '../config/keys.ts';
 import type { Settings } from '../config/resolve.ts';
 import type { Journal, Scope } from '../journal/index.ts';
 import type { Messages, Output } from '../output/output.ts';
-import type { Fetch } from '../platform/fetch.ts';
 import type { Self } from '../platform/self.ts';
 import type { Piped, Program, Running, Start } from '../programs.ts';
 import type { Prompts } from '../prompts/prompts.ts';
@@ -40,8 +39,6 @@ export interface Host {
   readonly platform: string;
   /** Such as `v20.20.2`; undefined if unknown. */
   readonly nodeVersion?: string;
-  /** Reads in the executable; see src/platform/fetch.ts. */
-  readonly fetch?: Fetch | undefined;
   readonly pid: number;
   /** The user whose files are trusted; undefined if files have no owner and mode (Windows). */
   readonly uid?: number | undefined;

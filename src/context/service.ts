@@ -48,7 +48,6 @@ export function createService(parts: ServiceParts) {
       env: proxies,
       userAgent: `gpucloud/${version}`,
       ...(host.nodeVersion === undefined ? {} : { nodeVersion: host.nodeVersion }),
-      ...(host.fetch === undefined ? {} : { fetch: host.fetch }),
       warn: warnOnce,
       onDate: serviceClock.learn,
       ...(keyRemedy === undefined ? {} : { keyRemedy }),

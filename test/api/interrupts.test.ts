@@ -114,6 +114,17 @@ test.each(['GET', 'POST'])(
   },
 );
 
+test('ends a read in flight when it closes, and sends nothing more', async () => {
+  let requests = 0;
+  const server = await rawServer(() => {
+    requests += 1;
+    void api.close();
+  });
+  const api = apiFor(server.url, {});
+  expect((await failureOf(api.users.me())).failure).toBe('unreachable');
+  expect(requests).toBe(1);
+});
+
 test('ends the call at once during a TLS handshake, with nothing sent', async () => {
   const controller = new AbortController();
   // It receives the first bytes of the handshake and never responds.

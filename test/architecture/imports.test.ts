@@ -202,6 +202,8 @@ function forbiddenWords(source: string): string[] {
     /(?<![.\w$])console\b/g,
     /(?<![.\w$])(?:globalThis|global)\b(?!\s*:)/g,
     /(?<![.\w$])(?:require|eval|Function)\s*\(/g,
+    // Every request goes through undici (api/http/), which reports when it leaves.
+    /(?<![.\w$])fetch\b(?=\s*\(|;)/g,
     // A computed path can name any module. A method may be called import.
     /(?<![.\w$]|async )import\s*\((?!\s*(?:''|\w+\??:)).*/g,
   ];
@@ -386,6 +388,8 @@ describe('the process', () => {
     'const part = await import(name);',
     "const part = require('undici');",
     "const exit = eval('process.exit');",
+    'const page = await fetch(url);',
+    'const get = fetch;',
     "const url = 'https://x'; process.exit(1);",
   ])('catches %s', (source) => {
     expect(forbiddenWords(source)).not.toEqual([]);
