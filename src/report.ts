@@ -110,18 +110,21 @@ function errorObject(failure: CliError, profile: string | undefined): Record<str
 }
 
 /** The text report: a line for the error, and one for the next step. */
-function textReport(failure: CliError, how: Reporting): string[] {
+function textReport(failure: CliError, how: Reporting, next = hintOf(failure)): string[] {
   const { profile, columns, colour, ascii } = how;
   if (failure.silent) return [];
   if (failure instanceof SeveralErrors) {
-    const told = failure.summary === undefined ? failure.errors : [failure.summary];
-    return told.flatMap((error) => textReport(error, how));
+    const all = failure.summary === undefined ? failure.errors : [failure.summary];
+    const hints = all.map(hintOf);
+    // A hint for several errors in a row is printed once, after the last.
+    return all.flatMap((error, at) =>
+      textReport(error, how, hints[at] === hints[at + 1] ? '' : hints[at]),
+    );
   }
   const words = (text: string) => {
     const own = clean(forProfile(withoutKeys(text), profile));
     return ascii ? withoutRoubleSign(own) : own;
   };
-  const next = hintOf(failure);
   // A typing error fits on one line; other errors get a second line.
   const isUsage = failure.failure === 'usage';
   const hint = next === undefined ? '' : words(next);

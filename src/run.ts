@@ -1,7 +1,7 @@
 import { type AnyCommand, about, BareGroup, CommanderError } from './cli/command.ts';
 import { flagsFor } from './cli/globals.ts';
 import type { Runtime } from './cli/group.ts';
-import { refuseSecret } from './cli/parse.ts';
+import { brokenRule, refuseSecret } from './cli/parse.ts';
 import { type Context, createContext, type Host } from './context.ts';
 import { usageError } from './errors.ts';
 import { checkColumns, terminalColumns, wantsColour } from './output/index.ts';
@@ -34,7 +34,7 @@ export async function run(argv: readonly string[], host: Host): Promise<number> 
   const runtime: Runtime = {
     context(command) {
       context ??= createContext(host, flagsFor(command, host), VERSION);
-      refuseKeys(argv);
+      checkWords(argv);
       const { view } = about(command);
       if (view !== undefined) checkColumns(view, context.flags);
       return context;
@@ -115,13 +115,18 @@ async function thrownBy(work: () => Promise<void>): Promise<{ error: unknown } |
 
 /**
  * Refuses an API key or a private key among the arguments before anything is sent: other programs
- * and the shell's history can read them.
+ * and the shell's history can read them. Refuses what is not UTF-8 too, since Node replaces those
+ * bytes: an instance would get another name, a file another path.
  */
-function refuseKeys(argv: readonly string[]): void {
+function checkWords(argv: readonly string[]): void {
   for (const [at, word] of argv.entries()) {
     const flag = word.startsWith('-') && word.includes('=') ? word.slice(0, word.indexOf('=')) : '';
     const before = argv[at - 1] ?? '';
-    refuseSecret(flag || (before.startsWith('--') ? before : `word ${at + 1}`), word);
+    const where = flag || (before.startsWith('--') ? before : `word ${at + 1}`);
+    refuseSecret(where, word);
+    if (word.includes('\ufffd')) {
+      throw brokenRule(where, flag === '' ? word : word.slice(flag.length + 1), 'must be UTF-8');
+    }
   }
 }
 

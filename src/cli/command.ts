@@ -3,6 +3,7 @@ import { Command, CommanderError, Help, Option } from '@commander-js/extra-typin
 import type { NameKind } from '../completion/tree.ts';
 import { type CliError, type Failure, usageError } from '../errors.ts';
 import type { View } from '../output/output.ts';
+import { isRepeated } from './parse.ts';
 
 export type AnyCommand = CommandUnknownOpts;
 export type { Command, OptionValues };
@@ -114,6 +115,22 @@ class StrictCommand extends Command {
     }
     return super.error(message, how);
   }
+
+  /** Commander keeps the last of several values: `--offer A --offer B` would rent B. */
+  override setOptionValueWithSource(...[key, value, source]: OptionValue): this {
+    const isSecond = source === 'cli' && this.getOptionValueSource(key) === 'cli';
+    const option = isSecond
+      ? this.options.find((one) => one.attributeName() === key && takesOne(one))
+      : undefined;
+    if (option !== undefined) throw usageError(`${option.long}: given twice, but takes one value`);
+    return super.setOptionValueWithSource(key, value, source);
+  }
+}
+
+type OptionValue = Parameters<AnyCommand['setOptionValueWithSource']>;
+
+function takesOne({ required, optional, parseArg }: Option): boolean {
+  return (required || optional) && !isRepeated(parseArg);
 }
 
 /** A group was named without one of its verbs. */
@@ -173,10 +190,20 @@ function splitShort(
   for (const { at, arg, isValue } of wordsOf(args, options)) {
     if (isValue) continue;
     if (isGroup && !arg.startsWith('-')) break;
-    const [, flags = '', value = ''] = /^(-[a-zA-Z]+)=(.*)$/s.exec(arg) ?? [];
-    if (takesNext(flags, options)) split[at] = [flags, value];
+    const [, flags = '', value = ''] = /^(-[a-zA-Z]+|--[^=]+)=(.*)$/s.exec(arg) ?? [];
+    refuseValueOfSwitch(flags, options);
+    if (!flags.startsWith('--') && takesNext(flags, options)) split[at] = [flags, value];
   }
   return split.flat();
+}
+
+/** Throws for `--yes=no` and `-y=no`, which commander calls an unknown option. */
+function refuseValueOfSwitch(flags: string, options: AnyCommand['options']): void {
+  const name = flags.startsWith('--') ? flags : `-${flags.at(-1) ?? ''}`;
+  const option = options.find(({ long, short }) => long === name || short === name);
+  if (option !== undefined && !option.required && !option.optional) {
+    throw usageError(`${name} takes no value`);
+  }
 }
 
 /** Turns each bare `--wait` into `--wait=`, unless it is itself a flag's value. */

@@ -1,0 +1,55 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { createWorld, type World } from '../support/run-cli.ts';
+import { HARDWARE } from '../support/sandbox-ids.ts';
+
+const CREATE = ['instances', 'create', 'box', ...HARDWARE];
+
+let world: World;
+beforeEach(async () => {
+  world = await createWorld({ handler: () => ({ status: 200, body: { data: [] } }) });
+});
+afterEach(() => world.close());
+
+describe('a command line', () => {
+  test.each([
+    [['instances', 'list', '--json=true'], '--json takes no value'],
+    [['--json=true', 'instances', 'list'], '--json takes no value'],
+    [['instances', 'terminate', 'trainer', '--yes=no'], '--yes takes no value'],
+    [['instances', 'terminate', 'trainer', '-y=no'], '-y takes no value'],
+    [[...CREATE, '--offer', 'other'], '--offer: given twice, but takes one value'],
+    [
+      [...CREATE, '--max-price', '9', '--max-price=90'],
+      '--max-price: given twice, but takes one value',
+    ],
+    [[...CREATE, '--wait', '--wait=ssh'], '--wait: given twice, but takes one value'],
+    [
+      ['instances', 'list', '-o', 'csv', '--output=tsv'],
+      '--output: given twice, but takes one value',
+    ],
+    [
+      ['drives', 'create', 'caf\ufffd', '--size', '10', '--yes'],
+      'word 3 "caf\ufffd": must be UTF-8',
+    ],
+    [[...CREATE, '--docker-command', 'a\ufffd'], '--docker-command "a\ufffd": must be UTF-8'],
+    [[...CREATE, '--docker-command=a\ufffd'], '--docker-command "a\ufffd": must be UTF-8'],
+  ])('is refused before anything is sent: %j', async (argv, message) => {
+    const { code, stdout, stderr, requests } = await world.cli(argv);
+    expect({ code, stdout, requests }).toEqual({ code: 2, stdout: '', requests: [] });
+    expect(stderr).toContain(`error: ${message}`);
+    expect(stderr.trimEnd().split('\n')).toHaveLength(1);
+  });
+
+  test('may have a global flag before the command and after it; the last one counts', async () => {
+    const argv = ['-o', 'csv', 'instances', 'list', '-o', 'json'];
+    expect(await world.cli(argv)).toMatchObject({ code: 0, stdout: '[]\n' });
+  });
+});
+
+test('several errors with one hint print it once, after the last', async () => {
+  const names = ['alpha', 'bravo', 'charlie'];
+  const { code, stderr } = await world.cli(['instances', 'terminate', ...names, '--yes']);
+  expect(code).toBe(3);
+  const lines = stderr.trimEnd().split('\n');
+  expect(lines.map((line) => line.split(':')[0])).toEqual(['error', 'error', 'error', 'hint']);
+  expect(lines[3]).toContain('gpucloud instances track ID');
+});
