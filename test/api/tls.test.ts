@@ -4,7 +4,7 @@ import { Client } from 'undici';
 import { expect, onTestFinished, test } from 'vitest';
 import { createConnector } from '../../src/api/http/connect.ts';
 import { CERTIFICATE, CERTIFICATE_KEY } from './certificate.ts';
-import { urlOf } from './harness.ts';
+import { apiFor, failureOf, urlOf } from './harness.ts';
 
 async function service() {
   const requests: string[] = [];
@@ -74,6 +74,15 @@ test('refuses a certificate of another host, with nothing sent', async () => {
     code: 'ERR_TLS_CERT_ALTNAME_INVALID',
   });
   expect(requests).toEqual([]);
+});
+
+test('sends nothing if NODE_TLS_REJECT_UNAUTHORIZED turns off the check', async () => {
+  const { url, handshakes } = await service();
+  const env = { NODE_TLS_REJECT_UNAUTHORIZED: '0' };
+  const error = await failureOf(apiFor(url, { env }).users.me());
+  expect(error).toMatchObject({ failure: 'usage', mayBeBilling: false });
+  expect(error.message).toMatch(/^NODE_TLS_REJECT_UNAUTHORIZED=0 turns off certificate checks/);
+  expect(handshakes).toEqual([]);
 });
 
 test('needs TLS for a connection', async () => {

@@ -116,6 +116,21 @@ describe('a service with TLS', () => {
     expect(requests).toEqual([]);
   });
 
+  test('is refused with NODE_TLS_REJECT_UNAUTHORIZED=0, with nothing sent', async () => {
+    for (const argv of [CREATE, GET]) {
+      const { code, stderr } = await gpucloud(argv, {
+        NODE_EXTRA_CA_CERTS: '',
+        NODE_TLS_REJECT_UNAUTHORIZED: '0',
+      });
+      expect(code).toBe(2);
+      expect(errorOf(stderr)).toMatchObject({
+        message: expect.stringContaining('NODE_TLS_REJECT_UNAUTHORIZED=0'),
+        hint: expect.stringContaining('NODE_EXTRA_CA_CERTS'),
+      });
+    }
+    expect(requests).toEqual([]);
+  });
+
   test('is refused under another name, with nothing sent', async () => {
     const { code, stderr } = await gpucloud(CREATE, {
       GPUCLOUD_BASE_URL: `https://0.0.0.0:${port}`,
@@ -161,12 +176,14 @@ describe('a service with TLS', () => {
 const GET = ['instances', 'get', ID, '--json'];
 
 describe('a read', () => {
-  test('goes straight to the service if only HTTP_PROXY is set, as in curl', async () => {
+  test('goes straight to a service of this computer, whatever the proxy', async () => {
     const at = await listen(proxy('open'));
     const plain = await listen(createHttpServer(respond));
     const { code, stdout } = await gpucloud(GET, {
       GPUCLOUD_BASE_URL: `http://127.0.0.1:${plain}`,
+      http_proxy: `http://127.0.0.1:${at}`,
       HTTP_PROXY: `http://127.0.0.1:${at}`,
+      ALL_PROXY: `http://127.0.0.1:${at}`,
     });
     expect(code).toBe(0);
     expect(JSON.parse(stdout)).toMatchObject({ id: ID });

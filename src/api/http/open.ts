@@ -9,7 +9,8 @@ interface TransportSettings {
  * Opens the way to a service at the first request. undici loads then, since it costs more than the
  * rest of a command.
  *
- * @throws CliError `usage` at the first request if the environment names an unusable proxy.
+ * @throws CliError `usage` at the first request if the environment names an unusable proxy or turns
+ * certificate checks off.
  */
 export function openTransport(target: URL, { env, nodeVersion }: TransportSettings): Transport {
   let opened: Promise<Transport> | undefined;

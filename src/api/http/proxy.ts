@@ -17,15 +17,15 @@ function firstOf(env: Environment, names: readonly string[]): string | undefined
 }
 
 /**
- * Returns the proxy that curl would use for an address. `http_proxy` counts only in lower case (in a
- * CGI program HTTP_PROXY is the caller's header), the others in either case; NO_PROXY wins.
+ * Returns the proxy that curl would use for an address; NO_PROXY wins. None for `http://`, which only
+ * this computer's services may have: a proxy would read the key.
  *
  * @throws CliError `usage` for an unusable proxy, since bypassing a requested one would be worse. The
  * error does not show the value, which may contain a password.
  */
 export function proxyFor(target: URL, env: Environment): ProxyServer | undefined {
-  const names = target.protocol === 'https:' ? ['https_proxy', 'HTTPS_PROXY'] : ['http_proxy'];
-  const value = firstOf(env, [...names, 'all_proxy', 'ALL_PROXY']);
+  if (target.protocol === 'http:') return undefined;
+  const value = firstOf(env, ['https_proxy', 'HTTPS_PROXY', 'all_proxy', 'ALL_PROXY']);
   if (value === undefined || isExempt(target, firstOf(env, ['no_proxy', 'NO_PROXY']) ?? '')) {
     return undefined;
   }
@@ -62,14 +62,14 @@ function decoded(text: string): string {
   }
 }
 
-const REMEDY = 'Correct https_proxy, http_proxy or all_proxy, or name the host in no_proxy.';
+const REMEDY = 'Correct https_proxy or all_proxy, or name the host in no_proxy.';
 
 function isExempt(target: URL, list: string): boolean {
   if (list.trim() === '*') {
     return true;
   }
   const host = plainHost(target.hostname);
-  const port = target.port === '' ? (target.protocol === 'https:' ? '443' : '80') : target.port;
+  const port = target.port === '' ? '443' : target.port;
   return list
     .split(/[\s,]+/)
     .filter((entry) => entry !== '')

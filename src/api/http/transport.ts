@@ -1,4 +1,5 @@
 import { Client, Pool } from 'undici';
+import { usageError } from '../../errors.ts';
 import type { HttpResponse } from './body.ts';
 import { ConnectError, type ConnectParts, createConnector } from './connect.ts';
 import { exchange, type WireRequest } from './exchange.ts';
@@ -23,23 +24,17 @@ type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
  * @param nodeVersion as `v20.20.2`.
- * @throws CliError `usage` if the environment names an unusable proxy.
+ * @throws CliError `usage` if the environment names an unusable proxy or turns certificate checks off.
  */
 export async function createTransport(
   target: URL,
   env: Environment,
   nodeVersion?: string,
 ): Promise<Transport> {
+  if (target.protocol === 'https:') ensureCertificatesChecked(env);
   const proxy = proxyFor(target, env);
-  // As in curl: the proxy forwards plain http, and tunnels https.
-  const forwarder = proxy !== undefined && target.protocol === 'http:' ? proxy : undefined;
-  const tunnel = forwarder === undefined ? proxy : undefined;
   const parts = await connectParts(target, proxy);
-  const connector = createConnector(parts, tunnel, parserCompiler(nodeVersion));
-  const origin =
-    forwarder === undefined
-      ? target.origin
-      : `${forwarder.url.protocol}//${forwarder.url.hostname}:${forwarder.port}`;
+  const connector = createConnector(parts, proxy, parserCompiler(nodeVersion));
   // undici's own timeouts are off: they are idle timers, and the call's deadline covers them.
   const options = {
     connect: connector.connect,
@@ -47,21 +42,24 @@ export async function createTransport(
     headersTimeout: 0,
     bodyTimeout: 0,
   };
-  const pool = new Pool(origin, { ...options, pipelining: 1, connections: MOST_CONNECTIONS });
+  const pool = new Pool(target.origin, {
+    ...options,
+    pipelining: 1,
+    connections: MOST_CONNECTIONS,
+  });
   const fresh = new Set<Client>();
 
   return {
     async exchange(request, signal, onSending) {
-      const sent = forwarder === undefined ? request : forwarded(request, target, forwarder);
       if (request.method !== 'POST' && request.method !== 'PUT') {
-        return exchange(pool, sent, signal, onSending);
+        return exchange(pool, request, signal, onSending);
       }
       // A kept connection may be closing right now, and a POST lost on it would have an unknown outcome.
       // So each POST gets a new one.
-      const client = new Client(origin, { ...options, pipelining: 0 });
+      const client = new Client(target.origin, { ...options, pipelining: 0 });
       fresh.add(client);
       try {
-        return await exchange(client, sent, signal, onSending);
+        return await exchange(client, request, signal, onSending);
       } finally {
         fresh.delete(client);
         client.destroy(ending()).catch(() => undefined);
@@ -75,6 +73,15 @@ export async function createTransport(
   };
 }
 
+/** Node.js and Bun obey the variable: the key would go to any server. */
+function ensureCertificatesChecked(env: Environment): void {
+  if (env.NODE_TLS_REJECT_UNAUTHORIZED !== '0') return;
+  throw usageError(
+    'NODE_TLS_REJECT_UNAUTHORIZED=0 turns off certificate checks, so any server could get the API key.',
+    'unset it; to trust more certificates, set NODE_EXTRA_CA_CERTS to their file',
+  );
+}
+
 /** The fault of requests in flight when a connection is closed. */
 function ending(): Error {
   const error = new ConnectError('UND_ERR_DESTROYED');
@@ -86,26 +93,10 @@ function ending(): Error {
 /** TLS and http load only if needed: each costs start-up time. */
 async function connectParts(target: URL, proxy: ProxyServer | undefined): Promise<ConnectParts> {
   const parts: ConnectParts = {};
-  if (target.protocol === 'https:' || proxy?.url.protocol === 'https:') {
+  if (target.protocol === 'https:') {
     const { connect, createSecureContext } = await import('node:tls');
     parts.tls = { connect, createSecureContext };
   }
-  if (target.protocol === 'https:' && proxy !== undefined) {
-    parts.http = (await import('node:http')).request;
-  }
+  if (proxy !== undefined) parts.http = (await import('node:http')).request;
   return parts;
-}
-
-/** A plain http proxy gets the full URL, and its own authorization besides our headers. */
-function forwarded(request: WireRequest, target: URL, proxy: ProxyServer): WireRequest {
-  const { authorization } = proxy;
-  return {
-    ...request,
-    path: `${target.origin}${request.path}`,
-    headers: {
-      ...request.headers,
-      host: target.host,
-      ...(authorization === undefined ? {} : { 'proxy-authorization': authorization }),
-    },
-  };
 }

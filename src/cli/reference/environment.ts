@@ -41,7 +41,7 @@ export const ENVIRONMENT: readonly Setting[] = [
     meaning: 'where `completion --install` writes',
   },
   {
-    variables: ['http_proxy', 'HTTPS_PROXY', 'ALL_PROXY', 'NO_PROXY'],
+    variables: ['HTTPS_PROXY', 'ALL_PROXY', 'NO_PROXY'],
     meaning: 'proxies, read as curl reads them',
   },
   {

@@ -48,7 +48,7 @@ export async function reservedFile(path: string): Promise<Place> {
     await rm(path, { force: true });
   }
   return {
-    where: `${path}(mode 0600)`,
+    where: `${path} (mode 0600)`,
     drop,
     async keep(secret) {
       try {

@@ -46,7 +46,7 @@ function proxyCheck(settings: Settings | undefined, { env }: Context): Finding {
 async function certificatesCheck({ env }: Context): Promise<Finding> {
   if (env.NODE_TLS_REJECT_UNAUTHORIZED === '0') {
     return warn(
-      'NODE_TLS_REJECT_UNAUTHORIZED=0: certificates are not checked, so others on the network can read the key',
+      'NODE_TLS_REJECT_UNAUTHORIZED=0 turns off certificate checks, so gpucloud refuses https',
       'unset it; to trust more certificates, set NODE_EXTRA_CA_CERTS to their file',
     );
   }

@@ -131,7 +131,7 @@ describe('create', () => {
     expect(created).toMatchObject({
       code: 0,
       stdout: 'key-1\n',
-      stderr: `Created the API key ci (key-1). Its secret is saved in ${path}(mode 0600).\n`,
+      stderr: `Created the API key ci (key-1). Its secret is saved in ${path} (mode 0600).\n`,
     });
     expect(await readFile(path, 'utf8')).toBe(`${SECRET}\n`);
     expect((await stat(path)).mode & 0o777).toBe(0o600);
