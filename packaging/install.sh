@@ -3,14 +3,19 @@
 #
 #   sh install.sh [--prefix FOLDER] [--from FOLDER|URL]
 #   sh install.sh --uninstall [--prefix FOLDER]
-#   curl -fsSL URL/install.sh | sh -s -- --from URL
+#   curl -fsSL --proto =https URL/install.sh | sh -s -- --from URL
 #
-# The archive and SHA256SUMS are taken from the folder of this script, or from --from. The prefix is
-# /usr/local for root and ~/.local for others.
+# The archive is taken from --from, or from the folder of this file. URL is https://, or http:// on this
+# computer. The prefix is /usr/local for root and ~/.local for others.
 set -eu
 
 version=@VERSION@
-from=$(dirname "$0")
+# The sum of each archive of this version, as sha256sum prints it. "npm run package" writes them here.
+sums='@SUMS@'
+
+# A script that is read from a pipe has the shell's name, and the current folder may be anyone's.
+from=
+case $0 in *.sh) if [ -f "$0" ]; then from=$(dirname "$0"); fi ;; esac
 if [ "$(id -u)" = 0 ]; then prefix=/usr/local; else prefix=$HOME/.local; fi
 uninstall=
 
@@ -54,6 +59,17 @@ esac
 name=gpucloud-$version-$target
 archive=$name.tar.xz
 
+case $from in
+  '') fail "no archive beside this script: use --from FOLDER or --from URL" ;;
+  https://*) ;;
+  http://*)
+    printf '%s' "$from" | grep -Eq '^http://(localhost|127\.0\.0\.1|\[::1\])(:[0-9]+)?(/|$)' ||
+      fail "--from $from: http:// is only for this computer; use https://"
+    ;;
+esac
+wanted=$(printf '%s\n' "$sums" | awk -v file="$archive" '$2 == file { print $1 }')
+[ -n "$wanted" ] || fail "this install.sh has no sum for $archive"
+
 if ! mkdir -p "$prefix" 2> /dev/null || [ ! -w "$prefix" ]; then
   fail "can't write to $prefix: use --prefix FOLDER"
 fi
@@ -62,26 +78,28 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 trap 'exit 1' HUP INT TERM
 
+# Follows redirects to https:// only. wget can't tell them apart, so it follows none.
 download() {
-  if command -v curl > /dev/null; then curl -fsSL -o "$1" "$2"; else wget -q -t 3 -O "$1" "$2"; fi
+  if command -v curl > /dev/null; then
+    curl -fsSL --proto "=${from%%:*}" --proto-redir =https -o "$1" "$2"
+  else
+    wget -q -t 3 --max-redirect=0 -O "$1" "$2"
+  fi
 }
-fetch() {
-  case $from in
-    http://* | https://*) download "$work/$1" "$from/$1" || fail "could not download $from/$1" ;;
-    *) cp "$from/$1" "$work/$1" || fail "$1 is not in $from" ;;
-  esac
-}
-fetch SHA256SUMS
-fetch "$archive"
+case $from in
+  http://* | https://*)
+    download "$work/$archive" "$from/$archive" || fail "could not download $from/$archive"
+    ;;
+  *) cp "$from/$archive" "$work/$archive" || fail "$archive is not in $from" ;;
+esac
 
-wanted=$(awk -v file="$archive" '$2 == file { print $1 }' "$work/SHA256SUMS")
 if command -v sha256sum > /dev/null; then
   sum=$(sha256sum "$work/$archive")
 else
   sum=$(shasum -a 256 "$work/$archive")
 fi
-[ -n "$wanted" ] || fail "SHA256SUMS has no line for $archive"
-[ "${sum%% *}" = "$wanted" ] || fail "$archive is not what SHA256SUMS says: nothing was installed"
+[ "${sum%% *}" = "$wanted" ] ||
+  fail "$archive is not the file that this install.sh was published with: nothing was installed"
 
 tar -xJf "$work/$archive" -C "$work"
 cd "$work/$name"

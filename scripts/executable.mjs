@@ -64,6 +64,8 @@ const FLAGS = [
   '--format=cjs',
   // Most runs end before compiled code pays: a GET takes 8 ms less with it later.
   '--compile-jit-policy=20',
+  // Ends the options of BUN_OPTIONS, which could otherwise name a script to run first.
+  '--compile-exec-argv=--',
   // Bun would otherwise read these files from the current folder, which may be anyone's.
   ...READ_NOTHING.map((what) => `--no-compile-autoload-${what}`),
 ];

@@ -132,12 +132,18 @@ try {
 } finally {
   rmSync(folder, { recursive: true, force: true });
 }
-writeFileSync(join(packages, 'install.sh'), named('packaging/install.sh'), { mode: 0o755 });
-const sums = readdirSync(packages)
-  .sort()
-  .map((name) => {
-    const content = readFileSync(join(packages, name));
-    console.log(`${name}: ${(content.length / 1e6).toFixed(1)} MB`);
-    return `${createHash('sha256').update(content).digest('hex')}  ${name}\n`;
-  });
-writeFileSync(join(packages, 'SHA256SUMS'), sums.join(''));
+
+/** A line as sha256sum prints it. */
+function sumLine(name) {
+  const content = readFileSync(join(packages, name));
+  return `${createHash('sha256').update(content).digest('hex')}  ${name}`;
+}
+
+const archives = readdirSync(packages).filter((name) => name.endsWith('.tar.xz'));
+const script = named('packaging/install.sh').replace('@SUMS@', archives.map(sumLine).join('\n'));
+writeFileSync(join(packages, 'install.sh'), script, { mode: 0o755 });
+const names = readdirSync(packages).sort();
+for (const name of names) {
+  console.log(`${name}: ${(statSync(join(packages, name)).size / 1e6).toFixed(1)} MB`);
+}
+writeFileSync(join(packages, 'SHA256SUMS'), names.map((name) => `${sumLine(name)}\n`).join(''));

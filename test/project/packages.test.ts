@@ -13,12 +13,14 @@ import {
   writeFile,
 } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
+import { createServer as createHttpsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { CERTIFICATE, CERTIFICATE_KEY } from '../api/certificate.ts';
 import { freshShell } from '../completion/shells.ts';
 import { needs } from '../support/needs.ts';
 import { createComputer, type Outcome, outcomeOf } from '../support/program.ts';
@@ -117,24 +119,50 @@ describe('install.sh', { timeout: 60_000 }, () => {
     });
   });
 
-  test('installs nothing from an archive that was changed, or has no sum', async () => {
-    const from = join(folder, 'from');
+  /** A folder with an archive that someone has changed, and with the sum of that. */
+  async function changedPackages(): Promise<{ from: string; archive: string }> {
+    const from = await mkdtemp(join(folder, 'changed-'));
     await cp(PACKAGES, from, { recursive: true });
     const archive = (await readdir(from)).find((name) => name.endsWith('.tar.xz')) ?? '';
     await writeFile(join(from, archive), 'changed', { flag: 'a' });
+    await writeFile(join(from, 'SHA256SUMS'), `${await sumOf(join(from, archive))}  ${archive}\n`);
+    return { from, archive };
+  }
+
+  test('installs no archive but the one it was published with', async () => {
+    const { from, archive } = await changedPackages();
     const prefix = join(folder, 'other');
-    const changed = await install('--prefix', prefix, '--from', from);
-    expect(changed).toMatchObject({
+    expect(await install('--prefix', prefix, '--from', from)).toMatchObject({
       code: 1,
-      stderr: `error: ${archive} is not what SHA256SUMS says: nothing was installed\n`,
-    });
-    await writeFile(join(from, 'SHA256SUMS'), '');
-    const unlisted = await install('--prefix', prefix, '--from', from);
-    expect(unlisted).toMatchObject({
-      code: 1,
-      stderr: `error: SHA256SUMS has no line for ${archive}\n`,
+      stderr: `error: ${archive} is not the file that this install.sh was published with: nothing was installed\n`,
     });
     expect(await readdir(prefix)).toEqual([]);
+    const script = join(from, 'install.sh');
+    const text = await readFile(script, 'utf8');
+    await writeFile(script, text.replace(/^sums='[^']*'$/m, "sums=''"));
+    const unlisted = spawn('sh', [script, '--prefix', prefix], { env: { PATH: '/usr/bin:/bin' } });
+    expect(await outcomeOf(unlisted)).toMatchObject({
+      code: 1,
+      stderr: `error: this install.sh has no sum for ${archive}\n`,
+    });
+  });
+
+  test('takes nothing from the current folder if it is read from a pipe', async () => {
+    // The shells that people pipe into; a folder of someone else may name its files after them.
+    for (const shell of ['sh', 'bash', '/bin/sh']) {
+      const cwd = await mkdtemp(join(folder, 'here-'));
+      await cp(PACKAGES, cwd, { recursive: true });
+      for (const name of ['sh', 'bash']) {
+        await copyFile(join(PACKAGES, 'install.sh'), join(cwd, name));
+      }
+      const script = `cat install.sh | ${shell} -s -- --prefix "$0"`;
+      const env = { PATH: '/usr/bin:/bin', HOME: folder };
+      const child = spawn('/bin/sh', ['-c', script, join(cwd, 'prefix')], { env, cwd });
+      expect(await outcomeOf(child)).toMatchObject({
+        code: 1,
+        stderr: 'error: no archive beside this script: use --from FOLDER or --from URL\n',
+      });
+    }
   });
 
   test('says which folder it may not write to', async () => {
@@ -180,6 +208,42 @@ describe('install.sh from a URL', { timeout: 60_000 }, () => {
     return path;
   }
 
+  test.each([
+    'http://install.example/gpucloud',
+    'http://127.0.0.1.example/gpucloud',
+    'http://localhost:1@install.example',
+  ])('refuses --from %s', async (from) => {
+    expect(await install('--from', from, '--prefix', prefix)).toMatchObject({
+      code: 1,
+      stderr: `error: --from ${from}: http:// is only for this computer; use https://\n`,
+    });
+  });
+
+  test('follows no redirect to http', needs('curl'), async () => {
+    const asked: string[] = [];
+    const plain = createServer((request, response) => {
+      asked.push(request.url ?? '');
+      response.end();
+    });
+    await new Promise<void>((resolve) => plain.listen(0, '127.0.0.1', resolve));
+    const target = `http://127.0.0.1:${(plain.address() as AddressInfo).port}`;
+    const secure = createHttpsServer(
+      { cert: CERTIFICATE, key: CERTIFICATE_KEY },
+      (request, response) => response.writeHead(302, { location: target + request.url }).end(),
+    );
+    await new Promise<void>((resolve) => secure.listen(0, '127.0.0.1', resolve));
+    const from = `https://127.0.0.1:${(secure.address() as AddressInfo).port}`;
+    const ca = join(folder, 'ca.pem');
+    await writeFile(ca, CERTIFICATE);
+    const env = { PATH: '/usr/bin:/bin', HOME: folder, CURL_CA_BUNDLE: ca };
+    const argv = [join(PACKAGES, 'install.sh'), '--from', from, '--prefix', prefix];
+    const { code, stderr } = await outcomeOf(spawn('sh', argv, { env }));
+    for (const server of [plain, secure]) server.close();
+    expect({ code, asked }).toEqual({ code: 1, asked: [] });
+    expect(stderr).toMatch(/http.*(not supported|disabled)/i);
+    expect(stderr).toContain('error: could not download');
+  });
+
   for (const [program, get, path] of [
     ['curl', 'curl -fsSL', async () => '/usr/bin:/bin'],
     ['wget', 'wget -qO-', withoutCurl],
@@ -220,6 +284,17 @@ describe('the executable', { timeout: 60_000 }, () => {
     } finally {
       await computer.remove();
     }
+  });
+
+  test('runs no script that BUN_OPTIONS names', async () => {
+    const script = join(folder, 'first.js');
+    const hit = join(folder, 'first-ran');
+    await writeFile(script, `require('fs').writeFileSync(${JSON.stringify(hit)}, '')`);
+    for (const BUN_OPTIONS of [`--preload ${script}`, `-r ${script} --`, '--cwd /nowhere']) {
+      const { stdout } = await run(EXECUTABLE, ['--version'], { env: { BUN_OPTIONS } });
+      expect(stdout).toBe(`gpucloud ${version}\n`);
+    }
+    expect(existsSync(hit)).toBe(false);
   });
 
   test(
