@@ -1,9 +1,10 @@
 import { CliError } from '../errors.ts';
+import { isSameId } from '../rules/names.ts';
 import { leadsTo } from '../rules/statuses.ts';
 import type { Call, Run } from './calls/call.ts';
 import { factsOf, outcomeUnknown, sentence } from './calls/errors.ts';
 import { bodyOf, type Operation, queryOf, segment } from './calls/operation.ts';
-import { getData, getPage, post, postOnce } from './calls/perform.ts';
+import { getData, getPage, type Posted, post, postOnce } from './calls/perform.ts';
 import { settled, stateOf, statusText } from './calls/settle.ts';
 import type { CallOptions, Page } from './contract.ts';
 import {
@@ -134,6 +135,15 @@ function about(id: string): Pick<Operation, 'id' | 'resource' | 'missing'> {
   return { id: segment(id, 'an instance'), resource: id, missing: `Instance ${id} not found` };
 }
 
+/** A response about another instance shows nothing about this one, so the outcome is unknown. */
+async function postTo(call: Call, operation: Operation, id: string): Promise<Posted<StatusChange>> {
+  const posted = await post(call, operation, statusChange);
+  if (!posted.sure) return posted;
+  const { id: other } = posted.value;
+  if (typeof other !== 'string' || isSameId(other, id)) return posted;
+  return { sure: false, why: `the response is about instance ${statusText(other)}` };
+}
+
 /** Refuses a response about another instance, which would hide this one's state. */
 async function get(call: Call, id: string): Promise<Instance> {
   const found = await getData(
@@ -141,7 +151,7 @@ async function get(call: Call, id: string): Promise<Instance> {
     { heading: 'GET /instances/{id}', doing: `to show the instance ${id}`, ...about(id) },
     instance,
   );
-  if (found.id.toLowerCase() !== id.toLowerCase()) {
+  if (!isSameId(found.id, id)) {
     throw new CliError(
       'notUnderstood',
       `The service returned instance ${found.id} instead of ${id}.`,
@@ -159,7 +169,7 @@ function change(
   const operation = { ...how, ...about(id), repeatable: true, bills: true, needsState: true };
   return settled(call, {
     operation,
-    post: () => post(call, operation, statusChange),
+    post: () => postTo(call, operation, id),
     read: () => get(call, id),
     done: ({ status }) => (leadsTo(goal, status) ? { status } : undefined),
     status: ({ status }) => status,
@@ -175,7 +185,7 @@ async function start(call: Call, id: string): Promise<StatusChange> {
     doubt: 'The instance may be running and billing.',
     needsState: true,
   };
-  const posted = await post(call, operation, statusChange);
+  const posted = await postTo(call, operation, id);
   if (posted.sure) return posted.value;
 
   const found = (await stateOf(() => get(call, id)))?.state;

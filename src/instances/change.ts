@@ -86,7 +86,7 @@ export async function changeOne(
     });
     const status = await onTheWay(change, target, answer.status, api);
     change.onAccepted?.(target.id);
-    return { id: target.id, name: target.name, ...answer, status };
+    return { name: target.name, ...answer, id: target.id, status };
   } catch (error) {
     if (!(error instanceof CliError)) throw error;
     if (!sent && isInterrupt(error)) throw notSent(error, target, change);

@@ -64,6 +64,15 @@ export function isUuid(text: string): boolean {
   return /^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$/.test(text);
 }
 
+/** The one spelling of an id: the case of a UUID has no meaning, that of another id may have. */
+export function idKey(id: string): string {
+  return isUuid(id) ? id.toLowerCase() : id;
+}
+
+export function isSameId(one: string, other: string): boolean {
+  return idKey(one) === idKey(other);
+}
+
 /** An instance id, as typed. */
 export function instanceId(text: string): Verdict<string> {
   return isUuid(text) ? kept(text) : broken('an instance ID is a UUID');

@@ -62,6 +62,41 @@ test('refuses a response about another instance', async () => {
   expect(await apiFor(url).instances.get(ID)).toMatchObject({ status: 'ACTIVE' });
 });
 
+describe('a response about another instance', () => {
+  const other = 'ffffffff-8a51-4e0b-9c39-1f6f6a2b7d10';
+  const goals = { start: 'ACTIVE', stop: 'STOPPED', terminate: 'TERMINATED' } as const;
+  const verbs = ['start', 'stop', 'terminate'] as const;
+
+  test.each(verbs)('to %s is not believed: the state of the right one decides', async (verb) => {
+    const status = goals[verb];
+    const done = await scripted(data({ id: other, status }), data({ id: ID, status }));
+    expect(await apiFor(done.url).instances[verb](ID)).toEqual({ status });
+    expect(done.calls()).toEqual([`POST /instances/${ID}/${verb}`, `GET /instances/${ID}`]);
+  });
+
+  test.each(verbs)('to %s leaves the outcome unknown if the state shows nothing', async (verb) => {
+    const server = await scripted(
+      ...[1, 2].flatMap(() => [
+        data({ id: other, status: goals[verb] }),
+        data({ id: ID, status: 'PROVISIONING' }),
+      ]),
+    );
+    const error = await failureOf(apiFor(server.url).instances[verb](ID));
+    expect(error).toMatchObject({ failure: 'outcomeUnknown', resource: ID, mayBeBilling: true });
+    expect(error.message).toContain(`the response is about instance ${other}`);
+    // A start may reserve funds, so it is never sent again.
+    expect(server.calls().filter((call) => call.startsWith('POST'))).toHaveLength(
+      verb === 'start' ? 1 : 2,
+    );
+  });
+
+  test.each(verbs)('to %s is one only if the ID differs by more than case', async (verb) => {
+    const status = goals[verb];
+    const { url } = await scripted(data({ id: ID.toUpperCase(), status }));
+    expect(await apiFor(url).instances[verb](ID)).toMatchObject({ status });
+  });
+});
+
 test('warns of an odd field in the response to a POST', async () => {
   const warnings: string[] = [];
   const { url } = await scripted(data({ id: ID, status: 'PROVISIONING', name: ['a'] }, 201));

@@ -148,6 +148,40 @@ describe('the deadline', () => {
   });
 });
 
+describe('100 Continue', () => {
+  const whole = `HTTP/1.1 201 Created\r\ncontent-length: ${INSTANCE.length}\r\n\r\n${INSTANCE}`;
+  const head = 'HTTP/1.1 100 Continue\r\n\r\n';
+
+  test.each([
+    ['one', head],
+    ['two', head + head],
+    ['one with fields', 'HTTP/1.1 100 Continue\r\ndate: now\r\nx: 1\r\n\r\n'],
+  ])('%s before a response loses nothing of it, however it is split', async (_what, before) => {
+    const text = before + whole;
+    for (const at of [0, 1, 10, 12, before.length - 1, before.length, before.length + 9]) {
+      const server = await rawServer(async (socket) => {
+        socket.setNoDelay(true);
+        if (at > 0) socket.write(text.slice(0, at));
+        await new Promise((resolve) => setTimeout(resolve, 5));
+        socket.end(text.slice(at));
+      });
+      const made = await apiFor(server.url).instances.create(CREATE);
+      expect(made.id, `split at ${at}`).toBe(ID);
+      expect(server.connections()).toBe(1);
+    }
+  });
+
+  test.each([
+    ['alone', head],
+    ['cut', head.slice(0, -3)],
+    ['without an end', `HTTP/1.1 100 ${'x'.repeat(20_000)}`],
+  ])('%s leaves a POST unknown', async (_what, text) => {
+    const server = await rawServer((socket) => void socket.end(text));
+    const error = await failureOf(apiFor(server.url).instances.create(CREATE));
+    expect(error).toMatchObject({ failure: 'outcomeUnknown', mayBeBilling: true });
+  });
+});
+
 describe('cut bodies', () => {
   const heads = {
     length: (whole: string) => `HTTP/1.1 201 X\r\ncontent-length: ${whole.length}\r\n\r\n`,

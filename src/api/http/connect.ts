@@ -2,6 +2,7 @@ import type { request as httpRequest } from 'node:http';
 import { isIP, connect as netConnect, type Socket } from 'node:net';
 import type * as Tls from 'node:tls';
 import type { buildConnector } from 'undici';
+import { skipContinue } from './continue.ts';
 import type { ProxyServer } from './proxy.ts';
 
 /** Milliseconds per connection: one dead address must not use up the whole deadline. */
@@ -139,7 +140,7 @@ export function createConnector(
       open(hostname, Number(port || (isSecure ? 443 : 80)), isSecure).then(
         (socket) => {
           meanwhile();
-          callback(null, socket);
+          callback(null, skipContinue(socket));
         },
         (error) => callback(error, null),
       );
