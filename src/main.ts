@@ -51,6 +51,7 @@ async function main(): Promise<void> {
     endsAtOnce: true,
     clock: {
       now: () => Date.now(),
+      monotonic: () => performance.now(),
       random: () => Math.random(),
       sleep,
     },

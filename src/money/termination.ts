@@ -15,7 +15,7 @@ const SLACK = 2000;
 
 /** Asks before terminating, then reports the refund. */
 export function termination(context: Context) {
-  const started = context.clock.now();
+  const started = context.clock.monotonic();
   const shown = new Map<string, Instance>();
   /** The amount when the service accepted; the person may have confirmed in the next hour. */
   const expected = new Map<string, Money | undefined>();
@@ -69,7 +69,7 @@ export function termination(context: Context) {
   /** Returns what the service logged about money since the command started, oldest first. */
   async function billed(id: string): Promise<string[]> {
     const { clock, serviceClock } = context;
-    const since = serviceClock.now() - (clock.now() - started) - SLACK;
+    const since = serviceClock.now() - (clock.monotonic() - started) - SLACK;
     try {
       const api = await context.api();
       const { data } = await api.instances.events(id, {}, BRIEFLY);

@@ -75,11 +75,11 @@ export function createMessages(options: MessagesOptions): Messages {
 
   /** Shows in a script's log that a long wait continues. */
   function minuteLines(): Progress {
-    let shownAt = options.clock.now();
+    let shownAt = options.clock.monotonic();
     return {
       update(text) {
-        if (options.clock.now() - shownAt < LINE_EVERY) return;
-        shownAt = options.clock.now();
+        if (options.clock.monotonic() - shownAt < LINE_EVERY) return;
+        shownAt = options.clock.monotonic();
         note(text);
       },
       done: () => undefined,

@@ -42,7 +42,7 @@ export async function holdTunnel(
       : async () => err.note(`The tunnel to ${name} is open again.`);
     const held = await holdOnce(ports, reached, opened, context);
     if (held.opened) {
-      lastOpen = clock.now();
+      lastOpen = clock.monotonic();
       pause = FIRST_PAUSE;
     }
     if (signal.aborted) {
@@ -52,7 +52,7 @@ export async function holdTunnel(
     }
     const trouble = troubleIn(held.output);
     const isHopeless = trouble === 'hostKey' || trouble === 'keys' || !how.reconnect;
-    if (lastOpen === undefined || isHopeless || clock.now() - lastOpen > GIVE_UP_AFTER) {
+    if (lastOpen === undefined || isHopeless || clock.monotonic() - lastOpen > GIVE_UP_AFTER) {
       throw failed(held, reached, context);
     }
     if (held.opened) err.warn('retrying', `Lost the connection to ${name}; reconnecting.`);

@@ -8,7 +8,7 @@ const SWEEP_EVERY = 60_000;
 interface FollowerOptions<E extends LogEvent> {
   readonly read: ReadPage<E>;
   readonly cursor: Cursor;
-  readonly clock: Pick<Clock, 'now'>;
+  readonly clock: Pick<Clock, 'now' | 'monotonic'>;
   /** Events before this are not new at the first walk of a log; see {@link WalkOptions}. */
   readonly since?: () => number;
 }
@@ -64,9 +64,8 @@ export function createFollower<E extends LogEvent>({
   return {
     hasStarted: () => started,
     async look(how = {}) {
-      // A clock that is set back must not postpone it.
-      const now = clock.now();
-      const isSweep = how.isSweep === true || Math.abs(now - swept) >= SWEEP_EVERY;
+      const now = clock.monotonic();
+      const isSweep = how.isSweep === true || now - swept >= SWEEP_EVERY;
       let walk = await walkTo(cursor.begun && isSweep ? cursor.kept : 0);
       // New events push the oldest out of memory, so a late event among those could not be recognized.
       const isFull = cursor.begun && cursor.size + walk.news.length > 2 * cursor.kept;

@@ -12,19 +12,19 @@ interface OutageReport {
  * Reports an outage once, and once more if the service requests a pause during it. Silence would
  * look like a slow service, and a line per failed read would fill a script's log.
  */
-export function createOutage(clock: Pick<Clock, 'now'>, report: OutageReport) {
+export function createOutage(clock: Pick<Clock, 'monotonic'>, report: OutageReport) {
   let since: number | undefined;
   let hasPause = false;
   return {
     failed(error: CliError, retryAfter?: number): void {
       const isNews = since === undefined || (retryAfter !== undefined && !hasPause);
-      since ??= clock.now();
+      since ??= clock.monotonic();
       hasPause ||= retryAfter !== undefined;
       if (isNews) report.lost(error, retryAfter);
     },
     mended(): void {
       if (since === undefined) return;
-      const after = clock.now() - since;
+      const after = clock.monotonic() - since;
       since = undefined;
       hasPause = false;
       report.over?.(after);

@@ -51,8 +51,8 @@ const LAST_READING_MS = 5_000;
  */
 export async function waitForStatus<T extends Watched>(wait: Wait<T>): Promise<T> {
   const { interval, clock, signal } = wait;
-  const started = clock.now();
-  const elapsed = () => clock.now() - started;
+  const started = clock.monotonic();
+  const elapsed = () => clock.monotonic() - started;
   const left = () => wait.timeout - elapsed();
   const seen = new Set(wait.after === undefined ? [] : [wait.after]);
   let last: T | undefined;

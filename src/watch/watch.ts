@@ -113,14 +113,17 @@ async function redraw<T, R>(
   const progress = err.progress('Reading');
   const held = err.hold();
   const stopped = new AbortController();
+  /** The time of the last read for people; 0 before the first. */
   let readAt = 0;
+  /** The other times are the monotonic clock's. */
+  let lastRead = 0;
   let nextAt = 0;
   let requested = false;
   let fault: CliError | undefined;
   let warnings: readonly Warning[] = [];
   let over = false;
 
-  const isLate = () => clock.now() > nextAt + LATE_MS;
+  const isLate = () => clock.monotonic() > nextAt + LATE_MS;
   function foot(): Foot[] {
     // Held lines are printed below the last frame, so they are not part of it.
     const notes = over ? [] : held.lines;
@@ -129,8 +132,8 @@ async function redraw<T, R>(
   }
 
   function ageLine(): Foot {
-    const left = nextAt - clock.now();
-    const age = `Last read ${relative(readAt, clock.now())}`;
+    const left = nextAt - clock.monotonic();
+    const age = `Last read ${relative(lastRead, clock.monotonic())}`;
     if (fault !== undefined) {
       const again = over ? '' : ` ${againIn(requested ? left : undefined)}`;
       return { text: `${age}: ${fault.message}${again}`, colour: 'red' };
@@ -153,7 +156,7 @@ async function redraw<T, R>(
 
   try {
     for await (const turn of turns) {
-      nextAt = clock.now() + turn.pause;
+      nextAt = clock.monotonic() + turn.pause;
       requested = turn.isRequested;
       if ('fault' in turn) {
         fault = turn.fault;
@@ -165,6 +168,7 @@ async function redraw<T, R>(
         }
         fault = undefined;
         readAt = clock.now();
+        lastRead = clock.monotonic();
         warnings = watching.warnings?.(turn.value) ?? [];
         await live.draw((out) => watching.show(turn.value, out), foot);
       }

@@ -28,6 +28,7 @@ export function fakeClock(): FakeClock {
   const clock: FakeClock = {
     sleeps: [],
     now: () => time,
+    monotonic: () => time,
     random: () => 0.5,
     async sleep(milliseconds, signal) {
       clock.sleeps.push(milliseconds);

@@ -116,49 +116,6 @@ describe('GET, PATCH, DELETE', () => {
   });
 });
 
-describe('Retry-After', () => {
-  test('is honoured in full in seconds', async () => {
-    const { api, clock } = await run([status(429, { 'retry-after': '7' }), data(USER)]);
-    await api.users.me();
-    expect(clock.sleeps).toEqual([7000]);
-  });
-
-  test('asks for no pause as a date in the past', async () => {
-    const past = { 'retry-after': 'Thu, 15 Jan 2026 09:59:00 GMT' };
-    const { api, clock } = await run([status(503, past), data(USER)]);
-    await api.users.me();
-    expect(clock.sleeps).toEqual([0]);
-  });
-
-  test('is honoured in full as a date', async () => {
-    const { api, clock } = await run([
-      status(503, { 'retry-after': 'Thu, 15 Jan 2026 10:00:09 GMT' }),
-      data(USER),
-    ]);
-    await api.users.me();
-    expect(clock.sleeps).toEqual([9000]);
-  });
-
-  test.each(['-1', 'soon', '1e3', ''])('is ignored as %j', async (value) => {
-    const { api, clock } = await run([status(429, { 'retry-after': value }), data(USER)]);
-    await api.users.me();
-    expect(clock.sleeps).toEqual([250]);
-  });
-
-  test.each([429, 503])(
-    'ends a %i at once if it is past the deadline, and is reported',
-    async (code) => {
-      const { api, clock, server } = await run([status(code, { 'retry-after': '21' }), data(USER)]);
-      const error = await failureOf(api.users.me());
-      expect(error).toMatchObject({ failure: 'rateLimited', retryable: true, httpStatus: code });
-      expect(error.code).toBe(code === 503 ? 'unavailable' : 'rate_limited');
-      expect(error.message).toContain('21 s');
-      expect(clock.sleeps).toEqual([]);
-      expect(server.calls()).toHaveLength(1);
-    },
-  );
-});
-
 describe('an error after all tries', () => {
   const page503: Step = (_request, response) => {
     response.writeHead(503, { 'content-type': 'text/html', 'retry-after': '7' });

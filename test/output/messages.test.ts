@@ -166,6 +166,7 @@ describe('a spinner', () => {
     for (let seconds = 0; seconds <= 150; seconds += 10) {
       progress.update(`at ${seconds}`);
       manual.advance(10_000);
+      manual.step(-3_600_000);
     }
     progress.done('Active');
     expect(stderr.text).toBe(text);

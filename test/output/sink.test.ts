@@ -8,6 +8,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { createOutput } from '../../src/output/index.ts';
 import type { Format } from '../../src/output/output.ts';
 import { createSink } from '../../src/output/sink.ts';
+import { manualClock } from '../support/clock.ts';
 import { needs } from '../support/needs.ts';
 import { type Instance, instances, outputOn, view } from './world.ts';
 
@@ -240,7 +241,7 @@ describe('writing a result', () => {
       stdout,
       onReaderGone,
       env: {},
-      clock: { now: () => 0, random: () => 0, sleep: async () => undefined },
+      clock: manualClock(),
       settings: { format: 'jsonl', header: true, showSecrets: false },
       colour: false,
       note: () => undefined,

@@ -9,6 +9,7 @@ export const NOW = Date.parse('2026-03-01T12:00:00Z');
 
 export const clock: Clock = {
   now: () => NOW,
+  monotonic: () => 0,
   sleep: async () => undefined,
   random: () => 0.5,
 };

@@ -35,6 +35,7 @@ export async function runFast(
     env: { ...computer.env, ...address, ...env },
     clock: {
       now: () => Date.now(),
+      monotonic: () => performance.now(),
       random: () => 0.5,
       async sleep(milliseconds, signal) {
         signal?.throwIfAborted();

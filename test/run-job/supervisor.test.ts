@@ -46,7 +46,7 @@ async function followed(shell: RemoteShell, offsets = { out: 0, err: 0 }, signal
     shell,
     offsets,
     signal,
-    clock: { sleep: async () => undefined, now: () => 0, random: () => 0 },
+    clock: { sleep: async () => undefined, now: () => 0, monotonic: () => 0, random: () => 0 },
     async print(from, bytes) {
       printed[from] += Buffer.from(bytes).toString('latin1');
     },

@@ -204,7 +204,7 @@ const PROCESS = `
 import { openSandbox } from './index.ts';
 
 const [file = '', name] = process.argv.slice(2);
-const clock = { now: () => Date.now(), sleep: async () => {}, random: () => 0.5 };
+const clock = { now: () => Date.now(), monotonic: () => performance.now(), sleep: async () => {}, random: () => 0.5 };
 async function main() {
   const server = await openSandbox({ file, clock }).listen({ port: 0 });
   const ids = await Promise.all([1, 2, 3, 4, 5].map(async (number) => {

@@ -39,6 +39,10 @@ export class ManualClock implements Clock {
     return this.time;
   }
 
+  monotonic(): number {
+    return this.time;
+  }
+
   random(): number {
     return 0.5;
   }

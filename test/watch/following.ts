@@ -76,6 +76,7 @@ export async function brokenPromises(
     );
     const clock: Clock = {
       now: () => now,
+      monotonic: () => now,
       random: () => 0.5,
       async sleep(milliseconds) {
         const isOver = steps.every((left) => left.length === 0);

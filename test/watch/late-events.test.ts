@@ -11,10 +11,14 @@ const PAGE = 10;
 const arrive = (count: number): Happening => ({ kind: 'arrive', count, later: 1 });
 const late = (depth: number): Happening => ({ kind: 'late', depth, tie: false });
 
-/** Follows a log of 30 events, with two seconds and one step between readings. */
+/**
+ * Follows a log of 30 events, with two seconds and one step between readings, after each of which the
+ * computer's clock is set by `set` milliseconds.
+ */
 async function followed(
   steps: readonly (readonly Happening[])[],
   totalOf: (total: number, look: number) => number = (total) => total,
+  set = 0,
 ) {
   const log = new SimulatedLog('a', PAGE);
   log.happen(arrive(30));
@@ -41,6 +45,7 @@ async function followed(
     for (const { id } of look.news) printed.add(id);
     follower.take(look.news);
     clock.advance(2_000);
+    clock.step(set);
   }
   const lost = log.events.filter(({ id }) => !printed.has(id));
   return { lost, missed, pagesOf };
@@ -57,6 +62,18 @@ describe('an event that enters the log late', () => {
     const { lost, missed } = await followed(steps, () => 1_000);
     expect({ lost, missed }).toEqual({ lost: [], missed: [] });
   });
+
+  test.each([-2_000, -26 * 3_600_000, 26 * 3_600_000])(
+    'is found as soon, however the clock is set: by %i ms at each look',
+    async (step) => {
+      const steps = [[late(16)], ...Array.from({ length: 40 }, () => [])];
+      const { lost, pagesOf } = await followed(steps, () => 1_000, step);
+      expect(lost).toEqual([]);
+      // The deep looks, which read more than the first page, are a minute apart.
+      const deep = pagesOf.flatMap((pages, look) => (pages > 1 && look > 0 ? look : []));
+      expect(deep).toEqual([30]);
+    },
+  );
 
   test('is reported once, with the time, if it is out of reach', async () => {
     const busy = Array.from({ length: 10 }, () => [arrive(10)]);

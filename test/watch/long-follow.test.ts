@@ -92,7 +92,7 @@ describe('a follower that saw very many events', () => {
           GPUCLOUD_STATE_DIR: '/nonexistent',
           GPUCLOUD_CONFIG_DIR: '/nonexistent',
         },
-        clock: { now: clock.now, random: clock.random, sleep: (ms, signal) => quickly(ms, signal) },
+        clock: { ...clock, sleep: (ms, signal) => quickly(ms, signal) },
         home: undefined,
         platform: 'linux',
         pid: 1,

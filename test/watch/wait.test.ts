@@ -5,10 +5,14 @@ import { manualClock } from '../support/clock.ts';
 
 const unreachable = new CliError('unreachable', 'Could not reach the service.');
 
-/** Waits for ACTIVE on an instance with these statuses; the last one stays. */
+/**
+ * Waits for ACTIVE on an instance with these statuses; the last one stays. Each read sets the
+ * computer's clock by `step` milliseconds.
+ */
 async function waiting(
   statuses: readonly (string | CliError)[],
   more: Partial<Wait<Watched>> = {},
+  step = 0,
 ) {
   const clock = manualClock();
   const left = [...statuses];
@@ -22,6 +26,7 @@ async function waiting(
     signal: new AbortController().signal,
     async read(most) {
       longest.push(most);
+      clock.step(step);
       const status = left.length > 1 ? left.shift() : left[0];
       if (status instanceof CliError) throw status;
       return { id: 'm1', status: status ?? '', failure_reason: null };
@@ -57,6 +62,12 @@ describe('waiting for a status', () => {
       failure: 'deadline',
       message: 'The instance is not ACTIVE after 1 min; it was last seen CREATING.',
     });
+    expect(slept.reduce((sum, pause) => sum + pause, 0)).toBe(60_000);
+  });
+
+  test.each([26, -26])('waits as long after the clock was set by %i hours', async (hours) => {
+    const { outcome, slept } = await waiting(['CREATING'], {}, hours * 3_600_000);
+    expect(outcome).toMatchObject({ failure: 'deadline' });
     expect(slept.reduce((sum, pause) => sum + pause, 0)).toBe(60_000);
   });
 

@@ -56,7 +56,7 @@ export async function withCall<T>(
   const { settings, tracer } = parts;
   const { clock } = settings;
   const timeoutMs = Math.min(settings.timeoutMs, options.timeoutMs ?? settings.timeoutMs);
-  const started = clock.now();
+  const started = clock.monotonic();
   const stop = stopAt(timeoutMs, options.signal ?? settings.signal);
   const secrets = new Set([settings.apiKey]);
 
@@ -69,7 +69,7 @@ export async function withCall<T>(
     timeoutMs,
     keyRemedy: () => settings.keyRemedy?.(),
     warn: (text) => settings.warn?.(text),
-    remainingMs: () => started + timeoutMs - clock.now(),
+    remainingMs: () => started + timeoutMs - clock.monotonic(),
     longestPauseMs: options.longestPauseMs ?? Number.POSITIVE_INFINITY,
     interruption: stop.interruption,
     hide: (text) => hidden(text, secrets),

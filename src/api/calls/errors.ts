@@ -26,7 +26,7 @@ export function isSuccess(status: number): boolean {
 export function refusal(operation: Operation, call: Call, response: HttpResponse): CliError {
   const { status } = response;
   const words = messageOf(response, call.hide);
-  const wait = retryAfterMs(response.headers['retry-after'], call.clock.now());
+  const wait = retryAfterMs(response.headers, call.clock.now());
   const fail = (failure: Failure, text: string, details: ErrorDetails = {}) =>
     new CliError(failure, sentence(text), {
       code: unavailableIf(status),

@@ -63,7 +63,7 @@ export async function sendOnce(call: Call, request: ApiRequest): Promise<HttpRes
 
 /** Returns the pause before the next try: Retry-After if sent, otherwise full jitter. */
 export function waitMs(call: Call, response: HttpResponse | undefined, tried: number): number {
-  const retryAfter = retryAfterMs(response?.headers['retry-after'], call.clock.now());
+  const retryAfter = retryAfterMs(response?.headers, call.clock.now());
   if (response === undefined || retryAfter === undefined) return backoffMs(call, tried);
   if (retryAfter > Math.min(call.remainingMs(), call.longestPauseMs))
     throw rateLimited(response.status, retryAfter);
@@ -106,14 +106,18 @@ export function unavailableIf(status: number | undefined): 'unavailable' | undef
 }
 
 /**
- * Parses Retry-After, whole seconds or an HTTP date, into milliseconds from now; 0 for a past date.
- * Returns undefined if it is missing or unreadable.
+ * Parses Retry-After, whole seconds or an HTTP date, into milliseconds from now; 0 for a past date. A
+ * date counts from the response's own, or from `now` without one. Returns undefined if it is missing
+ * or unreadable.
  */
-export function retryAfterMs(header: string | undefined, now: number): number | undefined {
-  const text = header?.trim() ?? '';
+export function retryAfterMs(
+  headers: HttpResponse['headers'] | undefined,
+  now: number,
+): number | undefined {
+  const text = headers?.['retry-after']?.trim() ?? '';
   if (/^[0-9]{1,9}$/.test(text)) return Number(text) * 1000;
   // `Date.parse` also accepts texts that are not HTTP dates, such as `1` or `-5`.
   if (!/^[A-Z][a-z]+, /.test(text)) return undefined;
   const at = Date.parse(text);
-  return Number.isNaN(at) ? undefined : Math.max(0, at - now);
+  return Number.isNaN(at) ? undefined : Math.max(0, at - (Date.parse(headers?.date ?? '') || now));
 }

@@ -23,7 +23,7 @@ export async function failureOf(
   const { status, headers } = answer;
   if (isSuccess(answer)) return undefined;
   if (status === 429) {
-    return rateLimited(status, retryAfterMs(headers['retry-after'], context.clock.now()));
+    return rateLimited(status, retryAfterMs(headers, context.clock.now()));
   }
   const [failure, hint] = kindOf(request, status, refusedKeyRemedy(await context.settings()));
   const { method, path } = request;

@@ -90,7 +90,7 @@ export async function arm(every: number, context: Context): Promise<void> {
       'It runs only while you are logged in. To run it always: loginctl enable-linger',
     );
   }
-  const until = context.clock.now() + scheduler.startsWithin(job) + LONGEST_RUN;
+  const until = context.clock.monotonic() + scheduler.startsWithin(job) + LONGEST_RUN;
   await firstRun({ profile, state, before, until }, context);
 }
 
@@ -150,7 +150,7 @@ async function firstRun(
 ): Promise<void> {
   const progress = err.progress('Waiting for the first scheduled run');
   try {
-    while (clock.now() < until) {
+    while (clock.monotonic() < until) {
       const { at, failure } = heartbeatOf(state, profile) ?? {};
       if (at != null && at !== before?.at) return;
       if (failure !== undefined && failure.at !== before?.failure?.at) {

@@ -124,6 +124,21 @@ describe('reap --install', () => {
     expect(lines).toHaveLength(4);
   });
 
+  test.each([26, -26])('waits as long for cron if the clock is set by %i hours', async (hours) => {
+    crontabWith();
+    const { clock } = world;
+    const { sleep } = clock;
+    let isSet = false;
+    clock.sleep = async (...given) => {
+      if (!isSet) clock.step(hours * 3_600_000);
+      isSet = true;
+      await sleep(...given);
+    };
+    expect((await cli([...REAP, '--install'])).code).toBe(1);
+    // One interval until cron starts it, and four minutes for its start and its requests.
+    expect(clock.slept.reduce((sum, pause) => sum + pause, 0)).toBe(9 * 60_000);
+  });
+
   test('replaces and removes only its own line', async () => {
     const others = 'MAILTO=me\n# gpucloud-reap-workshop\n1 1 * * * x # gpucloud-reap-other\n';
     crontabWith(others);

@@ -1,0 +1,89 @@
+import { describe, expect, test } from 'vitest';
+import { manualClock } from '../support/clock.ts';
+import { apiFor, data, failureOf, fakeClock, type Step, scripted, status } from './harness.ts';
+
+const USER = { id: 'user-1' };
+
+async function run(steps: Step[]) {
+  const server = await scripted(...steps);
+  const clock = fakeClock();
+  return { server, clock, api: apiFor(server.url, { clock }) };
+}
+
+describe('Retry-After', () => {
+  const SENT = { date: 'Thu, 15 Jan 2026 10:00:00 GMT' };
+
+  test('is honoured in full in seconds', async () => {
+    const { api, clock } = await run([status(429, { 'retry-after': '7' }), data(USER)]);
+    await api.users.me();
+    expect(clock.sleeps).toEqual([7000]);
+  });
+
+  test('asks for no pause as a date in the past', async () => {
+    const past = { 'retry-after': 'Thu, 15 Jan 2026 09:59:00 GMT' };
+    const { api, clock } = await run([status(503, { ...past, ...SENT }), data(USER)]);
+    await api.users.me();
+    expect(clock.sleeps).toEqual([0]);
+  });
+
+  test('is honoured in full as a date', async () => {
+    const { api, clock } = await run([
+      status(503, { 'retry-after': 'Thu, 15 Jan 2026 10:00:09 GMT', ...SENT }),
+      data(USER),
+    ]);
+    await api.users.me();
+    expect(clock.sleeps).toEqual([9000]);
+  });
+
+  test.each([26, -26])(
+    'counts a date from the response, %i hours away from here',
+    async (ahead) => {
+      const at = (seconds: number) =>
+        new Date(Date.parse(SENT.date) + ahead * 3_600_000 + seconds * 1000).toUTCString();
+      const { api, clock } = await run([
+        status(503, { 'retry-after': at(9), date: at(0) }),
+        data(USER),
+      ]);
+      await api.users.me();
+      expect(clock.sleeps).toEqual([9000]);
+    },
+  );
+
+  test.each([
+    ['forward', 26, '7', [7_000, 7_000]],
+    ['back', -26, '21', []],
+  ])(
+    'is measured against --timeout after the clock was set %s',
+    async (_way, hours, wait, sleeps) => {
+      const clock = manualClock();
+      const busy: Step = (request, response) => {
+        clock.step(hours * 3_600_000);
+        status(429, { 'retry-after': wait })(request, response);
+      };
+      const server = await scripted(busy, busy, data(USER));
+      const call = apiFor(server.url, { clock }).users.me();
+      if (sleeps.length > 0) await call;
+      else expect(await failureOf(call)).toMatchObject({ failure: 'rateLimited' });
+      expect(clock.slept).toEqual(sleeps);
+    },
+  );
+
+  test.each(['-1', 'soon', '1e3', ''])('is ignored as %j', async (value) => {
+    const { api, clock } = await run([status(429, { 'retry-after': value }), data(USER)]);
+    await api.users.me();
+    expect(clock.sleeps).toEqual([250]);
+  });
+
+  test.each([429, 503])(
+    'ends a %i at once if it is past the deadline, and is reported',
+    async (code) => {
+      const { api, clock, server } = await run([status(code, { 'retry-after': '21' }), data(USER)]);
+      const error = await failureOf(api.users.me());
+      expect(error).toMatchObject({ failure: 'rateLimited', retryable: true, httpStatus: code });
+      expect(error.code).toBe(code === 503 ? 'unavailable' : 'rate_limited');
+      expect(error.message).toContain('21 s');
+      expect(clock.sleeps).toEqual([]);
+      expect(server.calls()).toHaveLength(1);
+    },
+  );
+});
