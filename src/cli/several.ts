@@ -24,8 +24,14 @@ export async function printEach<T extends object>(
 ): Promise<void> {
   const only = onlyTyped(typed);
   if (only !== undefined) return context.out.item(await work(only), view);
-  const { done, failed } = await forEach(argument, typed, work, context);
-  await showDone(done, view, failed, context);
+  await showDone(await forEach(argument, typed, work, context), view, context);
+}
+
+interface Done<T> {
+  readonly done: readonly T[];
+  readonly failed: readonly CliError[];
+  /** The arguments, to print a single typed name as an object. */
+  readonly typed?: readonly string[];
 }
 
 /**
@@ -33,13 +39,13 @@ export async function printEach<T extends object>(
  * failures are still thrown.
  */
 export async function showDone<T>(
-  done: readonly T[],
+  { done, failed, typed = [] }: Done<T>,
   view: View<T>,
-  failed: readonly CliError[],
   { out }: Pick<Context, 'out'>,
 ): Promise<void> {
-  const isShown = done.length > 0 || out.format !== 'table';
-  throwAll([...failed, ...(isShown ? await failuresOf(out.list(done, view)) : [])]);
+  const one = onlyTyped(typed) !== undefined;
+  const isShown = done.length > 0 || (out.format !== 'table' && !one);
+  throwAll([...failed, ...(isShown ? await failuresOf(out.list(done, view, { one })) : [])]);
 }
 
 /** The same without printing; both lists keep the given order. */

@@ -86,7 +86,8 @@ export async function changeOne(
     });
     const status = await onTheWay(change, target, answer.status, api);
     change.onAccepted?.(target.id);
-    return { name: target.name, ...answer, id: target.id, status };
+    const { id, name, ends_at } = target;
+    return { name, ends_at, ...answer, id, status };
   } catch (error) {
     if (!(error instanceof CliError)) throw error;
     if (!sent && isInterrupt(error)) throw notSent(error, target, change);
@@ -146,7 +147,7 @@ function stillThere(error: CliError, { last }: Target): CliError {
  * @throws the refusal if the instance has another status or can't be read.
  */
 async function alreadyThere(
-  { id, name }: Target,
+  { id, name, ends_at }: Target,
   { verb, goal }: Pick<Change, 'verb' | 'goal'>,
   refusal: CliError,
   { api, waits }: Sending,
@@ -155,7 +156,7 @@ async function alreadyThere(
   const found = await api.instances.get(id, BRIEFLY).catch((fault: unknown) => {
     throw isInterrupt(fault) ? fault : refusal.with(refusal.message, { mayBeBilling: true });
   });
-  const { status } = found;
+  const { status, paid_until } = found;
   if (!leadsTo(goal, status)) {
     const billing = mayBill(status);
     throw refusal.with(
@@ -175,7 +176,7 @@ async function alreadyThere(
       `${name} is already ${status}, but not yet ${goal}. It may still be billing. To make sure: gpucloud instances wait ${typedName(name, id)} --for ${goal.toLowerCase()}`,
     );
   }
-  return { id, name, status };
+  return { id, name, status, paid_until, ends_at };
 }
 
 /** Returns the hint after a refused stop or terminate, by the status read afterwards. */

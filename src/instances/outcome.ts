@@ -12,6 +12,8 @@ export interface Changed {
   readonly name: string;
   readonly status: string;
   readonly paid_until?: string | null | undefined;
+  /** The deadline, by the service's clock (ISO 8601). */
+  readonly ends_at?: string | undefined;
 }
 
 /** The outcomes for several instances; `failure` combines all failures. */

@@ -18,6 +18,8 @@ export interface Target {
   readonly name: string;
   /** The last status read; undefined if it was never read here. */
   readonly last?: string | undefined;
+  /** The deadline, by the service's clock (ISO 8601). */
+  readonly ends_at?: string | undefined;
 }
 
 /** How the command uses the instance. */
@@ -102,7 +104,7 @@ async function find(
   checked('INSTANCE', typed, resourceId);
   if (isUuid(typed)) {
     const kept = (await withId(typed, known)) ?? (await withId(typed.toLowerCase(), known));
-    return { id: kept?.id ?? typed, name: kept?.name ?? typed, last: kept?.last?.status };
+    return kept === undefined ? { id: typed, name: typed } : targetOf(kept);
   }
   const named = await called(typed, known);
   if (named.length > 0) return onlyOne(typed, named);
@@ -127,7 +129,11 @@ function onlyOne(typed: string, fitting: readonly KnownInstance[]): Target {
     const list = fitting.map(({ id, name }) => `${name} ${id}`).join(', ');
     throw usageError(`INSTANCE "${typed}" matches several instances: ${list}`, 'use an ID');
   }
-  return { id: first.id, name: first.name, last: first.last?.status };
+  return targetOf(first);
+}
+
+function targetOf({ id, name, last, deadline }: KnownInstance): Target {
+  return { id, name, last: last?.status, ends_at: deadline };
 }
 
 /** A full ID identifies one instance, so only its file is read. */

@@ -48,7 +48,8 @@ export function waitForEach(
       const awaited = { target, until, gate, ...(after === undefined ? {} : { after }) };
       return attempt(target, async () => {
         const { name, status, paid_until } = await waitFor(awaited, times, context);
-        return { id: target.id, name: name ?? target.name, status, paid_until };
+        const { id, ends_at } = target;
+        return { id, name: name ?? target.name, status, paid_until, ends_at };
       });
     }),
   );

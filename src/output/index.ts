@@ -121,6 +121,9 @@ export function createOutput(options: OutputOptions): Output {
   }
 
   function list<T>(rows: Rows<T>, view: View<T>, how: ListOptions = {}): Promise<void> {
+    const [only] = how.one === true && isArray(rows) && rows.length === 1 ? rows : [];
+    const isData = format !== 'table' || settings.query !== undefined;
+    if (only !== undefined && isData) return item(only, view);
     const write = () => writeList(rows, view, how);
     return how.live === true ? sink.whileWatched(write) : write();
   }

@@ -235,3 +235,59 @@ describe('names from stdin for a command that prints one thing', () => {
     }
   });
 });
+
+describe('a command that changes instances', () => {
+  const FIELDS = ['id', 'name', 'status', 'paid_until', 'ends_at'];
+
+  test.each([
+    ['stop', []],
+    ['wait', []],
+    ['terminate', ['--yes']],
+    ['expire', ['--after', '4h']],
+    ['track', []],
+    ['untrack', ['--yes']],
+  ])(
+    'prints an object for one name and an array otherwise, all with one set of fields: %s',
+    async (verb, flags) => {
+      const id = await rent('box-a');
+      const one = await world.cli(['instances', verb, id, ...flags, '--json']);
+      expect(one.code).toBe(0);
+      expect(Object.keys(JSON.parse(one.stdout))).toEqual(FIELDS);
+      await world.cli(['instances', 'track', id]);
+      const piped = await world.cli(['instances', verb, '-', ...flags, '--json'], { stdin: id });
+      expect(JSON.parse(piped.stdout).map(Object.keys)).toEqual([FIELDS]);
+      const missing = await world.cli(['instances', verb, 'nobody', ...flags, '--json']);
+      expect(missing.stdout).toBe('');
+    },
+  );
+
+  test('applies a query to the one object, and prints a person the same table', async () => {
+    await rent('box-a');
+    const argv = ['instances', 'wait', 'box-a'];
+    const status = await world.cli([...argv, '--query', 'status', '-o', 'tsv']);
+    expect(status.stdout).toBe('ACTIVE\n');
+    const table = await world.cli(argv);
+    expect(table.stdout).toMatch(/^NAME +ID +STATUS +PAID UNTIL\nbox-a /);
+  });
+
+  test('shows the deadline until the instance has ended', async () => {
+    await rent('box-a');
+    const expire = ['instances', 'expire', 'box-a', '--after', '4h', '--json'];
+    const { ends_at } = JSON.parse((await world.cli(expire)).stdout);
+    const endOf = async (...words: string[]) =>
+      JSON.parse((await world.cli(['instances', ...words, '--json'])).stdout).ends_at;
+    expect(Date.parse(ends_at)).toBeGreaterThan(0);
+    expect(await endOf('wait', 'box-a')).toBe(ends_at);
+    expect(await endOf('stop', 'box-a', '--wait')).toBe(ends_at);
+    expect(await endOf('start', 'box-a')).toBe(ends_at);
+    expect(await endOf('terminate', 'box-a', '--yes')).toBeNull();
+  });
+
+  test('prints a deleted key as an object', async () => {
+    await world.cli(['ssh-keys', 'add', '-', '--name', 'one'], {
+      stdin: sshPublicKey('ssh-ed25519'),
+    });
+    const { stdout } = await world.cli(['ssh-keys', 'delete', 'one', '--yes', '--json']);
+    expect(JSON.parse(stdout)).toMatchObject({ name: 'one' });
+  });
+});

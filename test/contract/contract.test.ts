@@ -124,7 +124,7 @@ describe('every list', () => {
     expect(people.stderr).not.toBe('');
   });
 
-  const LISTS = commandsWhose(({ list }) => list === true);
+  const LISTS = commandsWhose(({ list, named }) => list === true || named === true);
 
   test.each(LISTS)('prints in each format the columns of its help: %s', async (command) => {
     let prepared = await prepare(command);

@@ -9,6 +9,8 @@ export interface Recipe {
   readonly stdin?: string;
   /** Marks a command that prints a list: an array in JSON, `[]` when empty. */
   readonly list?: true;
+  /** Marks a command that prints an object for one name, and an array for several. */
+  readonly named?: true;
   /** Marks a command that needs no service, so no key or network can make it fail. */
   readonly local?: true;
   /** The exit codes of a successful run, unless only 0. */
@@ -47,11 +49,11 @@ export const RECIPES: Readonly<Record<string, Recipe>> = {
   'instances get': { before: [INSTANCE], argv: ['trainer'] },
   'instances create': { argv: ['trainer', ...HARDWARE] },
   'instances reorder': { before: ENDED, argv: ['trainer', 'again'] },
-  'instances start': { before: STOPPED, argv: ['trainer'], list: true },
-  'instances stop': { before: [INSTANCE], argv: ['trainer'], list: true },
-  'instances terminate': { before: [INSTANCE], argv: ['trainer', '-y'], list: true },
+  'instances start': { before: STOPPED, argv: ['trainer'], named: true },
+  'instances stop': { before: [INSTANCE], argv: ['trainer'], named: true },
+  'instances terminate': { before: [INSTANCE], argv: ['trainer', '-y'], named: true },
   'instances events': { before: [INSTANCE], argv: ['trainer'], list: true },
-  'instances wait': { before: [INSTANCE], argv: ['trainer'], list: true },
+  'instances wait': { before: [INSTANCE], argv: ['trainer'], named: true },
   // Prints the ssh command only: the sandbox's addresses lead nowhere.
   'instances ssh': { before: [INSTANCE], argv: ['trainer', '--print'], list: true },
   'instances scp': { before: [INSTANCE], argv: ['--print', 'trainer:log.txt', '.'], list: true },
@@ -60,12 +62,12 @@ export const RECIPES: Readonly<Record<string, Recipe>> = {
   'instances endpoints': { before: [LAB], argv: ['lab'], list: true },
   'instances secrets': { before: [LAB], argv: ['lab'], list: true },
   'instances open': { before: [LAB], argv: ['lab', 'JupyterLab'] },
-  'instances expire': { before: [INSTANCE], argv: ['trainer', '--after', '4h'], list: true },
+  'instances expire': { before: [INSTANCE], argv: ['trainer', '--after', '4h'], named: true },
   'instances reap': { before: [INSTANCE], list: true },
   // It asks nothing if nothing is unknown.
   'instances recover': { before: [INSTANCE], list: true, local: true },
-  'instances track': { before: [INSTANCE], argv: ['$INSTANCE'], list: true },
-  'instances untrack': { before: [INSTANCE], argv: ['trainer', '-y'], list: true, local: true },
+  'instances track': { before: [INSTANCE], argv: ['$INSTANCE'], named: true },
+  'instances untrack': { before: [INSTANCE], argv: ['trainer', '-y'], named: true, local: true },
   'catalog list': { before: [INSTANCE], list: true, local: true },
   'catalog add': { argv: ['offer', OFFER, '--name', 'small'], local: true },
   'catalog remove': { before: [INSTANCE], argv: ['RTX 4090', '-y'], local: true },
@@ -89,7 +91,7 @@ export const RECIPES: Readonly<Record<string, Recipe>> = {
     before: [['ssh-keys', 'add', '-']],
     stdin: PUBLIC_KEY,
     argv: ['laptop', '-y'],
-    list: true,
+    named: true,
   },
   'api-keys list': { list: true },
   'api-keys create': { argv: ['ci'], once: true },

@@ -37,7 +37,7 @@ describe('the built program', () => {
       ['instances', 'terminate', 'trainer', '-y', '--json'],
       SANDBOX,
     );
-    expect(JSON.parse(ended.stdout)).toMatchObject([{ name: 'trainer', status: 'TERMINATING' }]);
+    expect(JSON.parse(ended.stdout)).toMatchObject({ name: 'trainer', status: 'TERMINATING' });
     expect(ended.stderr).toBe('');
   });
 

@@ -35,7 +35,7 @@ export const start = action({
   run: async (context, typed, { wait, ...times }) =>
     change(
       { verb: 'start', done: 'started', goal: 'ACTIVE', before: reservationNote },
-      await severalGiven('INSTANCE', typed, context),
+      typed,
       { until: await statusFor(wait, context), ...times },
       context,
     ),
@@ -60,7 +60,7 @@ export const stop = action({
   run: async (context, typed, { wait, ...times }) =>
     change(
       { verb: 'stop', done: 'stopped', goal: 'STOPPED' },
-      await severalGiven('INSTANCE', typed, context),
+      typed,
       { until: wait === true ? 'STOPPED' : undefined, ...times },
       context,
     ),
@@ -95,9 +95,7 @@ export const terminate = action({
         before: (targets) => confirm(context, () => question(targets)),
         onAccepted,
       },
-      typed.length > 0
-        ? await severalGiven('INSTANCE', typed, context)
-        : await pickInstances('Which instances do you want to terminate?', context),
+      typed,
       { until: wait === true ? 'TERMINATED' : undefined, ...times },
       context,
       (changed) => report(changed, wait === true),
@@ -137,7 +135,7 @@ export const wait = action({
       () => findInstances(named, context),
     );
     const outcomes = await waitForEach(targets, until, { timeout, interval }, context);
-    await show(outcomeOf(outcomes, targets), context);
+    await show(typed, outcomeOf(outcomes, targets), context);
   },
 });
 
@@ -149,18 +147,27 @@ function notAwaited(interrupt: CliError, named: readonly string[], until: string
 
 async function change(
   what: Change,
-  instances: readonly string[],
+  typed: readonly string[],
   wait: { until: string | undefined; waitTimeout: number; pollInterval: number },
   context: Context,
   report?: (changed: Outcome['changed']) => Promise<void>,
 ): Promise<void> {
   const { until, waitTimeout: timeout, pollInterval: interval } = wait;
   const times = { timeout, interval };
+  const instances =
+    typed.length > 0
+      ? await severalGiven('INSTANCE', typed, context)
+      : await pickInstances(`Which instances do you want to ${what.verb}?`, context);
   const outcome = await changeEach(what, instances, { until, times }, context);
   await report?.(outcome.changed);
-  await show(outcome, context);
+  await show(typed, outcome, context);
 }
 
-function show({ changed, failure }: Outcome, context: Context): Promise<void> {
-  return showDone(changed, changedView, failure === undefined ? [] : [failure], context);
+function show(
+  typed: readonly string[],
+  { changed, failure }: Outcome,
+  context: Context,
+): Promise<void> {
+  const failed = failure === undefined ? [] : [failure];
+  return showDone({ typed, done: changed, failed }, changedView, context);
 }

@@ -1,7 +1,6 @@
 import type { Listed } from '../../instances/known-instances.ts';
 import { type Column, field, type View } from '../../output/output.ts';
-import { mayBill } from '../../rules/statuses.ts';
-import { instanceView, paidUntil } from './view.ts';
+import { endsAt, instanceView, paidUntil } from './view.ts';
 
 const noteColumn: Column<Listed> = field('note', 'NOTE');
 
@@ -11,11 +10,6 @@ const endsColumn: Column<Listed> = {
   kind: 'time',
   value: endsAt,
 };
-
-/** A deadline is irrelevant once the instance has ended. */
-function endsAt({ status, ends_at }: Listed): string | undefined {
-  return mayBill(status) ? ends_at : undefined;
-}
 
 /** The list for people, with deadlines and notes if any row has one. Scripts get fixed columns. */
 export function peopleView(rows: readonly Listed[]): View<Listed> {

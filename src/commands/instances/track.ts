@@ -34,25 +34,27 @@ export const track = action({
   async run(context, given, { force }) {
     const ids = await severalGiven('ID', given, context);
     for (const id of ids) checked('ID', id, instanceId);
-    await trackAll([...new Set(ids)], force === true, context);
+    const { done, failed } = await trackAll([...new Set(ids)], force === true, context);
+    await showDone({ typed: given, done, failed }, changedView, context);
   },
 });
 
-async function trackAll(ids: readonly string[], force: boolean, context: Context): Promise<void> {
+async function trackAll(ids: readonly string[], force: boolean, context: Context) {
   const api = await context.api();
   const journal = await ownJournal(context);
   const known = await knownIds(journal);
-  const errors: CliError[] = [];
+  const failed: CliError[] = [];
   const tracked = await eachBounded(ids, AT_ONCE, async (id): Promise<Changed | undefined> => {
     try {
       const instance = await api.instances.get(id);
       await journal.observe(observationOf(instance), 'track');
       if (known.has(id)) context.err.note(`Already known: ${instance.name ?? id} (${id}).`);
-      return { id, name: instance.name ?? id, status: instance.status };
+      const { name, status, paid_until } = instance;
+      return { id, name: name ?? id, status, paid_until };
     } catch (error) {
       if (!(error instanceof CliError)) throw error;
       if (!force || error.failure === 'authentication' || error.failure === 'storage') {
-        errors.push(error);
+        failed.push(error);
         return undefined;
       }
       await journal.track(id);
@@ -61,9 +63,11 @@ async function trackAll(ids: readonly string[], force: boolean, context: Context
     }
   });
   const rows = tracked.filter((row) => row !== undefined);
-  if (rows.length === 0) return throwAll(errors);
+  if (rows.length === 0) throwAll(failed);
   await settleOpen(journal, context);
-  await showDone(rows, changedView, errors, context);
+  // A settled request passes its deadline on.
+  const deadlines = new Map((await journal.deadlines()).map(({ id, deadline }) => [id, deadline]));
+  return { done: rows.map((row) => ({ ...row, ends_at: deadlines.get(row.id) })), failed };
 }
 
 async function knownIds(journal: Journal): Promise<ReadonlySet<string>> {

@@ -1,6 +1,7 @@
 import { confirm } from '../../cli/confirm.ts';
 import { OR_STDIN, severalGiven } from '../../cli/input.ts';
 import { checked } from '../../cli/parse.ts';
+import { showDone } from '../../cli/several.ts';
 import { action } from '../../cli/verb.ts';
 import type { Context } from '../../context.ts';
 import { CliError } from '../../errors.ts';
@@ -50,7 +51,7 @@ export const untrack = action({
       ...lost.map(({ uid, name }) => ({ id: uid, name, status: 'DISMISSED' })),
       ...known.map(({ id, name }) => ({ id, name, status: 'UNTRACKED' })),
     ];
-    await context.out.list(rows, changedView);
+    await showDone({ typed: given, done: rows, failed: [] }, changedView, context);
   },
 });
 

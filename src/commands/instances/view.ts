@@ -88,10 +88,20 @@ export const changedView: View<Changed> = {
     field('id', 'ID'),
     field('status', 'STATUS', { kind: 'status', least: 12 }),
     { id: 'paid_until', header: 'PAID UNTIL', kind: 'time', value: paidUntil },
+    { id: 'ends_at', header: 'ENDS', kind: 'time', value: endsAt, hidden: true },
   ],
   id: (c) => c.id,
   empty: 'Nothing was changed.',
+  json({ id, name, status, paid_until, ends_at, ...more }) {
+    const ends = endsAt({ status, ends_at }) ?? null;
+    return { id, name, status, paid_until: paid_until ?? null, ends_at: ends, ...more };
+  },
 };
+
+/** A deadline is irrelevant once the instance has ended. */
+export function endsAt({ status, ends_at }: Pick<Changed, 'status' | 'ends_at'>) {
+  return mayBill(status) ? ends_at : undefined;
+}
 
 /** Terminating returns the rest of the hour, so nothing is paid beyond it. */
 export function paidUntil(instance: Pick<Instance, 'status' | 'paid_until'>) {

@@ -51,7 +51,7 @@ export const sshKeys: Group = {
       completes: { key: 'ssh-key' },
       examples: ['gpucloud ssh-keys delete laptop', 'gpucloud ssh-keys delete laptop agent --yes'],
       takes: (command) => command.argument('<key...>', KEYS),
-      run: async (context, given) => deleteKeys(await severalGiven('KEY', given, context), context),
+      run: (context, typed) => deleteKeys(typed, context),
     }),
   ],
   examples: [
@@ -89,7 +89,8 @@ function keyFinder(api: Api): (typed: string) => Promise<SshKey> {
 }
 
 /** Finds every key before deleting the first. A failure doesn't stop the others. */
-async function deleteKeys(typed: readonly string[], context: Context): Promise<void> {
+async function deleteKeys(given: readonly string[], context: Context): Promise<void> {
+  const typed = await severalGiven('KEY', given, context);
   for (const text of typed) refuseSecret('KEY', text);
   // When not interactive, this ends before any request unless --yes is given.
   if ((await context.prompts()) === undefined) await confirm(context, question(typed));
@@ -104,14 +105,14 @@ async function deleteKeys(typed: readonly string[], context: Context): Promise<v
   await confirm(context, question(keys.map(describe)));
 
   const deleted: SshKey[] = [];
-  const errors: CliError[] = [];
+  const failed: CliError[] = [];
   for (const key of keys) {
     try {
       await api.sshKeys.delete(key.id);
       deleted.push(key);
     } catch (error) {
       if (!(error instanceof CliError)) throw error;
-      errors.push(error);
+      failed.push(error);
     }
   }
   if (deleted.length > 0) {
@@ -120,7 +121,7 @@ async function deleteKeys(typed: readonly string[], context: Context): Promise<v
       `Deleted ${deleted.map(describe).join(' and ')}. Instances that already have ${them} keep ${them}.`,
     );
   }
-  await showDone(deleted, sshKeyView, errors, context);
+  await showDone({ typed: given, done: deleted, failed }, sshKeyView, context);
 }
 
 function question(names: readonly string[]): string {

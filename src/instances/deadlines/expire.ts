@@ -3,17 +3,9 @@ import { CliError } from '../../errors.ts';
 import type { Journal } from '../../journal/index.ts';
 import { typedName } from '../../rules/names.ts';
 import { mayBill } from '../../rules/statuses.ts';
+import type { Changed } from '../outcome.ts';
 import type { Target } from '../resolve.ts';
 import { readEnforcement, whyNot } from './armed.ts';
-
-/** An instance with its deadline. */
-export interface Expiring {
-  readonly id: string;
-  readonly name: string;
-  readonly status: string;
-  /** By the service's clock (ISO 8601); null for none. */
-  readonly ends_at: string | null;
-}
 
 /**
  * Sets or removes an instance's deadline. Holds the lock that `reap` needs while it reads the
@@ -24,10 +16,10 @@ export function setDeadline(
   deadline: string | undefined,
   journal: Journal,
   context: Context,
-): Promise<Expiring> {
+): Promise<Changed> {
   return journal.withDeadline(id, async (held) => {
     const instance = await (await context.api()).instances.get(id);
-    const { status } = instance;
+    const { status, paid_until } = instance;
     if (!mayBill(status)) {
       throw new CliError('wrongState', `${name} has ended: its status is ${status}.`, {
         resource: id,
@@ -35,7 +27,7 @@ export function setDeadline(
       });
     }
     await held.set(instance.name ?? name, deadline);
-    return { id, name: instance.name ?? name, status, ends_at: deadline ?? null };
+    return { id, name: instance.name ?? name, status, paid_until, ends_at: deadline };
   });
 }
 

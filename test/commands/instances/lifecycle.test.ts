@@ -37,7 +37,7 @@ describe.each([
   test('exits with 0 if the instance is terminating or stopping by then', async () => {
     const { code, stdout } = await answering(onTheWay);
     expect(code).toBe(0);
-    expect(JSON.parse(stdout)).toMatchObject([{ id: boxId(1), status: onTheWay }]);
+    expect(JSON.parse(stdout)).toMatchObject({ id: boxId(1), status: onTheWay });
   });
 });
 
@@ -55,7 +55,7 @@ describe('start with status STOPPED in the response', () => {
     ['ERROR', `see what happened: gpucloud instances events ${boxId(1)}`],
   ])('exits with 12 and may be billing if the instance is %s then', async (status, hint) => {
     const { code, stdout, stderr } = await answering(status);
-    expect({ code, stdout }).toEqual({ code: 12, stdout: '[]\n' });
+    expect({ code, stdout }).toEqual({ code: 12, stdout: '' });
     expect(errorOf(stderr)).toMatchObject({
       message: `The service accepted the request, but ${boxId(1)} was not started: its status is ${status}.`,
       may_be_billing: true,
@@ -66,7 +66,7 @@ describe('start with status STOPPED in the response', () => {
   test.each(['STARTING', 'ACTIVE'])('exits with 0 if the instance is %s then', async (status) => {
     const { code, stdout } = await answering(status);
     expect(code).toBe(0);
-    expect(JSON.parse(stdout)).toMatchObject([{ id: boxId(1), status }]);
+    expect(JSON.parse(stdout)).toMatchObject({ id: boxId(1), status });
   });
 });
 
@@ -90,11 +90,13 @@ describe('instances stop and start', () => {
   test('reads with --wait until the status is reached', async () => {
     await rent('trainer');
     const stopped = await world.cli(['instances', 'stop', 'trainer', '--wait', '--json']);
-    expect(JSON.parse(stopped.stdout)).toMatchObject([{ name: 'trainer', status: 'STOPPED' }]);
+    expect(JSON.parse(stopped.stdout)).toMatchObject({ name: 'trainer', status: 'STOPPED' });
     const started = await world.cli(['instances', 'start', 'trainer', '--wait', '--json']);
-    expect(JSON.parse(started.stdout)).toMatchObject([
-      { name: 'trainer', status: 'ACTIVE', paid_until: expect.any(String) },
-    ]);
+    expect(JSON.parse(started.stdout)).toMatchObject({
+      name: 'trainer',
+      status: 'ACTIVE',
+      paid_until: expect.any(String),
+    });
   });
 
   test('prints a line per instance, and continues after a failure', async () => {
@@ -111,7 +113,9 @@ describe('instances stop and start', () => {
     ]);
 
     expect(code).toBe(5);
-    expect(JSON.parse(stdout)).toEqual([{ id: b, name: 'box-b', status: 'STOPPING' }]);
+    expect(JSON.parse(stdout)).toEqual([
+      { id: b, name: 'box-b', status: 'STOPPING', paid_until: null, ends_at: null },
+    ]);
     expect(errorOf(stderr)).toMatchObject({
       code: 'wrong_state',
       http_status: 400,
@@ -124,7 +128,7 @@ describe('instances stop and start', () => {
     await world.cli(['instances', 'stop', 'trainer']);
     const going = await world.cli(['instances', 'stop', 'trainer', '--wait', '--json']);
     expect(going.code).toBe(0);
-    expect(JSON.parse(going.stdout)).toMatchObject([{ name: 'trainer', status: 'STOPPED' }]);
+    expect(JSON.parse(going.stdout)).toMatchObject({ name: 'trainer', status: 'STOPPED' });
     const over = await world.cli(['instances', 'stop', 'trainer']);
     expect({ code: over.code, stderr: over.stderr }).toEqual({
       code: 0,
@@ -258,7 +262,7 @@ describe('instances terminate', () => {
       '--json',
     ]);
     expect(code).toBe(0);
-    expect(JSON.parse(stdout)).toMatchObject([{ name: 'trainer', status: 'TERMINATED' }]);
+    expect(JSON.parse(stdout)).toMatchObject({ name: 'trainer', status: 'TERMINATED' });
     expect((await world.cli(['instances', 'list', '-q'])).stdout).toBe('');
     expect((await world.cli(['instances', 'list', '-q', '--all'])).stdout).not.toBe('');
   });
@@ -273,7 +277,7 @@ describe('instances terminate', () => {
       stderr: `warning: trainer is already TERMINATING, but not yet TERMINATED. It may still be billing. To make sure: gpucloud instances wait trainer --for terminated\n`,
     });
     const waited = await world.cli(['instances', 'terminate', 'trainer', '-y', '--wait', '--json']);
-    expect(JSON.parse(waited.stdout)).toMatchObject([{ id, status: 'TERMINATED' }]);
+    expect(JSON.parse(waited.stdout)).toMatchObject({ id, status: 'TERMINATED' });
     expect(waited.stderr).toBe('');
     const over = await world.cli(['instances', 'terminate', 'trainer', '-y', '--wait']);
     expect({ code: over.code, stderr: over.stderr }).toEqual({

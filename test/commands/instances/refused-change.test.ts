@@ -42,7 +42,7 @@ describe('a change that is refused', () => {
       await refusing(status, 'ACTIVE');
       const { code, stdout, stderr } = await near.cli(argv);
       expect(code).toBe(0);
-      expect(JSON.parse(stdout)).toMatchObject([{ id: ID, status }]);
+      expect(JSON.parse(stdout)).toMatchObject({ id: ID, status });
       expect(warningsOf(stderr)).toEqual([
         expect.stringContaining(`To make sure: gpucloud instances wait ${ID} --for ${goal}`),
       ]);
@@ -256,7 +256,7 @@ describe('an interrupt once the request was sent', () => {
 
   test('waits for the response to a start, since the instance may bill from then on', async () => {
     const { stdout } = await interruptedAt('POST', 'start', 'STARTING');
-    expect(JSON.parse(stdout)).toMatchObject([{ id: ID, status: 'STARTING' }]);
+    expect(JSON.parse(stdout)).toMatchObject({ id: ID, status: 'STARTING' });
   });
 });
 

@@ -74,7 +74,7 @@ describe('instances wait --for ssh', () => {
     ]);
     await close();
     expect(code).toBe(0);
-    expect(JSON.parse(stdout)).toEqual([{ id: boxId(1), name: 'box', status: 'INSTALLING' }]);
+    expect(JSON.parse(stdout)).toMatchObject({ id: boxId(1), name: 'box', status: 'INSTALLING' });
   });
 
   test('treats an empty address as none, and not as this computer', async () => {

@@ -54,6 +54,6 @@ export const endpoints = action({
     const only = onlyTyped(typed);
     if (only !== undefined) return context.out.list(await read(only), connectionView);
     const { done, failed } = await forEach('INSTANCE', typed, read, context);
-    await showDone(done.flat(), ofSeveral, failed, context);
+    await showDone({ done: done.flat(), failed }, ofSeveral, context);
   },
 });

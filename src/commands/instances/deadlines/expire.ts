@@ -4,20 +4,23 @@ import { forEach, showDone } from '../../../cli/several.ts';
 import { action } from '../../../cli/verb.ts';
 import { usageError } from '../../../errors.ts';
 import { deadlineFrom, type WantedDeadline } from '../../../instances/deadlines/deadline.ts';
-import { type Expiring, setDeadline, warnUnenforced } from '../../../instances/deadlines/expire.ts';
+import { setDeadline, warnUnenforced } from '../../../instances/deadlines/expire.ts';
+import type { Changed } from '../../../instances/outcome.ts';
 import { ownJournal } from '../../../instances/pending.ts';
 import { instanceFinder } from '../../../instances/resolve.ts';
 import { field, type View } from '../../../output/output.ts';
 import { moment, positiveDuration } from '../../../rules/times.ts';
+import { changedView, paidUntil } from '../view.ts';
 
-const expiringView: View<Expiring> = {
+const expiringView: View<Changed> = {
+  ...changedView,
   columns: [
     field('name', 'NAME'),
     field('id', 'ID'),
     field('status', 'STATUS', { kind: 'status' }),
     field('ends_at', 'ENDS', { kind: 'time' }),
+    { id: 'paid_until', header: 'PAID UNTIL', kind: 'time', value: paidUntil, hidden: true },
   ],
-  id: ({ id }) => id,
   empty: 'No deadline was changed.',
 };
 
@@ -54,7 +57,7 @@ export const expire = action({
       setDeadline(await find(text, { changes: true }), deadline, journal, context);
     const { done, failed } = await forEach('INSTANCE', typed, work, context);
     if (done.length > 0 && deadline !== undefined) await warnUnenforced(journal, context);
-    await showDone(done, expiringView, failed, context);
+    await showDone({ typed, done, failed }, expiringView, context);
   },
 });
 

@@ -236,9 +236,13 @@ describe('expire', () => {
       '--json',
     ]);
     expect(code, stderr).toBe(0);
-    expect(JSON.parse(stdout)).toEqual([
-      { id: ID, name: 'trainer', status: 'PROVISIONING', ends_at: world.at(8) },
-    ]);
+    expect(JSON.parse(stdout)).toEqual({
+      id: ID,
+      name: 'trainer',
+      status: 'PROVISIONING',
+      paid_until: null,
+      ends_at: world.at(8),
+    });
     expect(warningsOf(stderr)).toEqual([
       'Nothing on this computer enforces deadlines: "instances reap" is not scheduled. Arm it: gpucloud instances reap --install',
     ]);
@@ -262,7 +266,7 @@ describe('expire', () => {
     const { code, stdout } = await world.cli(argv);
     expect({ code, rows: JSON.parse(stdout) }).toMatchObject({
       code: 0,
-      rows: [{ ends_at: null }],
+      rows: { ends_at: null },
     });
     expect(await listed(world)).toMatchObject([{ ends_at: null }]);
   });
