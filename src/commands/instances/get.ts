@@ -1,3 +1,4 @@
+import type { CallOptions } from '../../api/index.ts';
 import { OR_STDIN } from '../../cli/input.ts';
 import { onlyTyped, printEach } from '../../cli/several.ts';
 import { action } from '../../cli/verb.ts';
@@ -23,8 +24,11 @@ export const get = action({
   async run(context, typed, flags) {
     const find = instanceFinder(context);
     const { instances } = await context.api();
+    const work = async (text: string, options?: CallOptions) => {
+      const { id, ends_at } = await find(text);
+      return { ...(await instances.get(id, options)), ends_at };
+    };
     if (flags.watch !== true) {
-      const work = async (text: string) => instances.get((await find(text)).id);
       return printEach('INSTANCE', typed, { work, view: instanceView }, context);
     }
     const only = onlyTyped(typed);
@@ -35,7 +39,7 @@ export const get = action({
     const { watch } = await import('../../watch/watch.ts');
     await watch(
       {
-        read: (options) => instances.get(id, options),
+        read: (options) => work(id, options),
         show: (instance, out) => out.item(instance, instanceView),
         rows: (instance) => [instance],
         view: instanceView,

@@ -43,7 +43,7 @@ export async function showRented(
   if (deadline !== undefined) noteDeadline(rented, deadline, context);
   const made = { what: 'Instance', id: rented.id, remedy: remedyFor(rented) };
   const print = (latest: Instance) =>
-    writeCreated(made, () => context.out.item(latest, instanceView));
+    writeCreated(made, () => context.out.item({ ...latest, ends_at: deadline }, instanceView));
   await waitAndPrint(rented, { ...wait, after: rented.status }, print, context);
 }
 
@@ -63,17 +63,19 @@ export async function showExisting(
   const dear = overLimit(found, maxPrice?.toFixed());
   if (dear !== undefined)
     context.err.warn('price', `${dear.message} To terminate it: ${dear.hint}`);
-  if (wantedDeadline(ends) !== undefined) await reportDeadline(found, context);
-  const print = (latest: Instance) => context.out.item(latest, instanceView);
+  const ends_at = (await (await context.journal()).instance(id))?.deadline;
+  if (wantedDeadline(ends) !== undefined) {
+    if (ends_at === undefined) warnEndless(found, context);
+    else noteDeadline(found, ends_at, context);
+  }
+  const print = (latest: Instance) => context.out.item({ ...latest, ends_at }, instanceView);
   await waitAndPrint(found, wait, print, context);
 }
 
 /** A requested deadline is not set for an existing instance. */
-async function reportDeadline({ id, name }: Instance, context: Context): Promise<void> {
-  const deadline = (await (await context.journal()).instance(id))?.deadline;
-  if (deadline !== undefined) return noteDeadline({ id, name }, deadline, context);
+function warnEndless({ id, name }: Instance, { err }: Context): void {
   const typed = typedName(name, id);
-  context.err.warn(
+  err.warn(
     'deadline_unenforced',
     `${name ?? id} has no deadline. To set one: gpucloud instances expire ${typed} --after 4h`,
   );

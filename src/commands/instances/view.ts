@@ -10,7 +10,10 @@ import { sshCommand } from '../../watch/ssh-endpoint.ts';
 /** The secret fields of an instance (design: Secrets). */
 const SECRETS = ['connection_info.secrets', 'metadata', 'docker_config.env[].value'] as const;
 
-const sections: readonly Section<Instance>[] = [
+/** An instance with its deadline here, by the service's clock (ISO 8601). */
+export type WithDeadline = Instance & Pick<Changed, 'ends_at'>;
+
+const sections: readonly Section<WithDeadline>[] = [
   {
     lines: (i) => [
       { label: 'Name', value: i.name },
@@ -35,6 +38,7 @@ const sections: readonly Section<Instance>[] = [
       { label: 'Price per hour', value: i.price_per_hour_snapshot, kind: 'money' },
       { label: 'Paid until', value: paidUntil(i), kind: 'time' },
       { label: 'Last charged', value: i.last_billed_at, kind: 'time' },
+      { label: 'Ends', value: endsAt(i), kind: 'time' },
     ],
   },
   {
@@ -61,7 +65,7 @@ const sections: readonly Section<Instance>[] = [
   },
 ];
 
-export const instanceView: View<Instance> = {
+export const instanceView: View<WithDeadline> = {
   columns: [
     field('name', 'NAME'),
     field('id', 'ID'),
@@ -75,11 +79,13 @@ export const instanceView: View<Instance> = {
     { id: 'gpu_count', header: 'GPUS', value: (i) => i.offer?.gpu_count, hidden: true },
     { id: 'image', header: 'IMAGE', value: (i) => i.base_image?.name, hidden: true },
     field('failure_reason', 'FAILURE', { hidden: true }),
+    { id: 'ends_at', header: 'ENDS', kind: 'time', value: endsAt, hidden: true },
   ],
   id: (i) => i.id,
   empty: 'No instances known to this computer.',
   sections,
   secrets: SECRETS,
+  json: (i) => ({ ...i, ends_at: endsAt(i) ?? null }),
 };
 
 export const changedView: View<Changed> = {

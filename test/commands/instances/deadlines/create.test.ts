@@ -150,10 +150,27 @@ describe('create with a deadline', () => {
     expect(await listed(world)).toMatchObject([{ id: ID, ends_at: null }]);
   });
 
+  test('prints it as ends_at, as get and --if-not-exists do', async () => {
+    const ends_at = world.at(4);
+    const deadlineIn = async (...argv: string[]) =>
+      JSON.parse((await world.cli([...argv, '--json'])).stdout).ends_at;
+    expect(await deadlineIn(...CREATE, ...IN_FOUR_HOURS)).toBe(ends_at);
+    expect(await deadlineIn('instances', 'get', 'trainer')).toBe(ends_at);
+    expect(await deadlineIn(...CREATE, '--if-not-exists')).toBe(ends_at);
+    const { stdout } = await world.cli(['instances', 'get', 'trainer']);
+    expect(stdout).toMatch(new RegExp(`^ {2}Ends: +${ends_at}$`, 'm'));
+    world.rented.terminate(ID);
+    expect(await deadlineIn('instances', 'get', 'trainer')).toBeNull();
+  });
+
   test('keeps it for a reordered instance', async () => {
     world.rented.rent(OLD, 'old', { status: 'TERMINATED' });
-    const argv = ['instances', 'reorder', OLD, 'trainer', ...IN_FOUR_HOURS];
-    expect((await world.cli(argv)).code).toBe(0);
+    const argv = ['instances', 'reorder', OLD, 'trainer', ...IN_FOUR_HOURS, '--json'];
+    const { code, stdout } = await world.cli(argv);
+    expect({ code, ends_at: JSON.parse(stdout).ends_at }).toEqual({
+      code: 0,
+      ends_at: world.at(4),
+    });
     expect(recordsIn(world, 'deadlines')).toMatchObject([{ id: ID, deadline: world.at(4) }]);
   });
 });
