@@ -186,8 +186,8 @@ __gpucloud_at_instances_list() {
 __gpucloud_at_instances_get() {
   case $1 in
     --interval) offer=free ;;
-    --columns) offer='list name id status offer price_per_hour_snapshot ip_address paid_until created_at region gpu_count image failure_reason' ;;
-    --sort) offer='words name id status offer price_per_hour_snapshot ip_address paid_until created_at region gpu_count image failure_reason' ;;
+    --columns) offer='list name id status offer price_per_hour_snapshot ip_address paid_until created_at region gpu_count image failure_reason ends_at' ;;
+    --sort) offer='words name id status offer price_per_hour_snapshot ip_address paid_until created_at region gpu_count image failure_reason ends_at' ;;
     ' ') flags='--watch -w --interval' repeats=1 takes=('names instance') ;;
     *) return 1 ;;
   esac
@@ -197,8 +197,8 @@ __gpucloud_at_instances_create() {
   case $1 in
     --env-file|--file|-f) offer=file ;;
     --name|--docker-image|--docker-command|--shm-size|--port|-p|--env|-e|--volume|-v|--max-price|--terminate-after|--terminate-at|--wait-timeout|--poll-interval) offer=free ;;
-    --columns) offer='list name id status offer price_per_hour_snapshot ip_address paid_until created_at region gpu_count image failure_reason' ;;
-    --sort) offer='words name id status offer price_per_hour_snapshot ip_address paid_until created_at region gpu_count image failure_reason' ;;
+    --columns) offer='list name id status offer price_per_hour_snapshot ip_address paid_until created_at region gpu_count image failure_reason ends_at' ;;
+    --sort) offer='words name id status offer price_per_hour_snapshot ip_address paid_until created_at region gpu_count image failure_reason ends_at' ;;
     --offer) offer='names offer' ;;
     --image) offer='names image' ;;
     --ssh-key) offer='names ssh-key' ;;
@@ -213,8 +213,8 @@ __gpucloud_at_instances_create() {
 __gpucloud_at_instances_reorder() {
   case $1 in
     --name|--max-price|--terminate-after|--terminate-at|--wait-timeout|--poll-interval) offer=free ;;
-    --columns) offer='list name id status offer price_per_hour_snapshot ip_address paid_until created_at region gpu_count image failure_reason' ;;
-    --sort) offer='words name id status offer price_per_hour_snapshot ip_address paid_until created_at region gpu_count image failure_reason' ;;
+    --columns) offer='list name id status offer price_per_hour_snapshot ip_address paid_until created_at region gpu_count image failure_reason ends_at' ;;
+    --sort) offer='words name id status offer price_per_hour_snapshot ip_address paid_until created_at region gpu_count image failure_reason ends_at' ;;
     --wait) offer='=words active ssh' ;;
     ' ') flags='--name --any-name --max-price --terminate-after --terminate-at --unenforced --wait --wait-timeout --poll-interval' takes=(free free) ;;
     *) return 1 ;;
@@ -225,8 +225,8 @@ __gpucloud_at_instances_start() {
   case $1 in
     --wait-timeout|--poll-interval) offer=free ;;
     --wait) offer='=words active ssh' ;;
-    --columns) offer='list name id status paid_until' ;;
-    --sort) offer='words name id status paid_until' ;;
+    --columns) offer='list name id status paid_until ends_at' ;;
+    --sort) offer='words name id status paid_until ends_at' ;;
     ' ') flags='--wait --wait-timeout --poll-interval' repeats=1 takes=('names instance') ;;
     *) return 1 ;;
   esac
@@ -235,8 +235,8 @@ __gpucloud_at_instances_start() {
 __gpucloud_at_instances_stop() {
   case $1 in
     --wait-timeout|--poll-interval) offer=free ;;
-    --columns) offer='list name id status paid_until' ;;
-    --sort) offer='words name id status paid_until' ;;
+    --columns) offer='list name id status paid_until ends_at' ;;
+    --sort) offer='words name id status paid_until ends_at' ;;
     ' ') flags='--wait --wait-timeout --poll-interval' repeats=1 takes=('names instance') ;;
     *) return 1 ;;
   esac
@@ -245,8 +245,8 @@ __gpucloud_at_instances_stop() {
 __gpucloud_at_instances_terminate() {
   case $1 in
     --wait-timeout|--poll-interval) offer=free ;;
-    --columns) offer='list name id status paid_until' ;;
-    --sort) offer='words name id status paid_until' ;;
+    --columns) offer='list name id status paid_until ends_at' ;;
+    --sort) offer='words name id status paid_until ends_at' ;;
     ' ') flags='--wait --wait-timeout --poll-interval' repeats=1 takes=('names instance') ;;
     *) return 1 ;;
   esac
@@ -268,8 +268,8 @@ __gpucloud_at_instances_events() {
 __gpucloud_at_instances_wait() {
   case $1 in
     --wait-timeout|--poll-interval) offer=free ;;
-    --columns) offer='list name id status paid_until' ;;
-    --sort) offer='words name id status paid_until' ;;
+    --columns) offer='list name id status paid_until ends_at' ;;
+    --sort) offer='words name id status paid_until ends_at' ;;
     --for) offer='words active stopped terminated ssh' ;;
     ' ') flags='--for --wait-timeout --poll-interval' repeats=1 takes=('names instance') ;;
     *) return 1 ;;
@@ -346,8 +346,8 @@ __gpucloud_at_instances_open() {
 __gpucloud_at_instances_expire() {
   case $1 in
     --after|--at) offer=free ;;
-    --columns) offer='list name id status ends_at' ;;
-    --sort) offer='words name id status ends_at' ;;
+    --columns) offer='list name id status ends_at paid_until' ;;
+    --sort) offer='words name id status ends_at paid_until' ;;
     ' ') flags='--after --at --never' repeats=1 takes=('names instance') ;;
     *) return 1 ;;
   esac
@@ -374,8 +374,8 @@ __gpucloud_at_instances_recover() {
 
 __gpucloud_at_instances_track() {
   case $1 in
-    --columns) offer='list name id status paid_until' ;;
-    --sort) offer='words name id status paid_until' ;;
+    --columns) offer='list name id status paid_until ends_at' ;;
+    --sort) offer='words name id status paid_until ends_at' ;;
     ' ') flags=--force repeats=1 takes=(free) ;;
     *) return 1 ;;
   esac
@@ -383,8 +383,8 @@ __gpucloud_at_instances_track() {
 
 __gpucloud_at_instances_untrack() {
   case $1 in
-    --columns) offer='list name id status paid_until' ;;
-    --sort) offer='words name id status paid_until' ;;
+    --columns) offer='list name id status paid_until ends_at' ;;
+    --sort) offer='words name id status paid_until ends_at' ;;
     ' ') repeats=1 takes=('names instance') ;;
     *) return 1 ;;
   esac
