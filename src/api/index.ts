@@ -1,17 +1,17 @@
-import { apiKeysApi } from './api-keys.ts';
-import { billingApi } from './billing.ts';
-import type { Run } from './calls/call.ts';
-import { type CallParts, withCall } from './calls/call.ts';
-import { getData } from './calls/perform.ts';
+import { type Line, withCall } from './call.ts';
 import type { ApiSettings, CallOptions, RawResponse } from './contract.ts';
-import { drivesApi } from './drives.ts';
 import { openTransport } from './http/open.ts';
 import { createTracer } from './http/trace.ts';
-import { instancesApi } from './instances.ts';
-import { type RawRequest, rawCall } from './raw.ts';
-import { type Template, templates } from './schemas/template.ts';
-import { sshKeysApi } from './ssh-keys.ts';
-import { usersApi } from './users.ts';
+import type { Input, InputOf, ResultOf, Title } from './operations.ts';
+import { type RawRequest, sendRaw } from './raw.ts';
+import type { CreateApiKeyBody } from './schemas/api-key.ts';
+import type { ActivatePromoBody, TransactionsQuery } from './schemas/billing.ts';
+import type { DriveBody } from './schemas/drive.ts';
+import type { EventsQuery } from './schemas/instance.ts';
+import type { CreateInstanceBody, ReorderInstanceBody } from './schemas/instance-body.ts';
+import type { AddSshKeyBody } from './schemas/ssh-key.ts';
+import type { SetPasswordBody, UpdateUserBody } from './schemas/user.ts';
+import { send } from './send.ts';
 
 export type { ApiSettings, CallOptions, Page, RawResponse } from './contract.ts';
 export type { RawRequest } from './raw.ts';
@@ -43,49 +43,88 @@ export type { Template, TemplateEndpoint, TemplateVariable } from './schemas/tem
 export type { SetPasswordBody, UpdateUserBody, User } from './schemas/user.ts';
 
 /**
- * The 23 documented operations as typed methods, and `call` for anything else. Every method throws
- * CliError, or the signal's reason if it ended before anything could have changed.
+ * The 23 documented operations as typed methods, and `call` for anything else. `operations.ts` says
+ * how each is sent. Every method throws CliError, or the signal's reason if it ended before anything
+ * could have changed.
  */
-export interface Api {
-  readonly instances: ReturnType<typeof instancesApi>;
-  readonly drives: ReturnType<typeof drivesApi>;
-  readonly sshKeys: ReturnType<typeof sshKeysApi>;
-  readonly apiKeys: ReturnType<typeof apiKeysApi>;
-  readonly templates: {
-    /** Lists all available templates (API document: Endpoints, GET /templates). */
-    list(options?: CallOptions): Promise<Template[]>;
-  };
-  readonly users: ReturnType<typeof usersApi>;
-  readonly billing: ReturnType<typeof billingApi>;
-  call(request: RawRequest, options?: CallOptions): Promise<RawResponse>;
-  /** Closes all connections, including requests in flight. */
-  close(): Promise<void>;
-}
+export type Api = ReturnType<typeof createApi>;
 
-export function createApi(settings: ApiSettings): Api {
+export function createApi(settings: ApiSettings) {
   const base = new URL(settings.baseUrl);
-  const transport = openTransport(base, settings);
-  const parts: CallParts = {
+  const line: Line = {
     settings,
     base,
     tracer: createTracer(settings.trace, base.origin, settings.apiKey),
-    transport,
+    transport: openTransport(base, settings),
   };
-  const run: Run = (options, work) => withCall(parts, options ?? {}, work);
+  async function run<T extends Title>(
+    title: T,
+    input: InputOf<T> & Input,
+    options: CallOptions = {},
+  ): Promise<ResultOf<T>> {
+    const result = await withCall(line, options, (call) => send(call, title, input));
+    // The response has passed the schema of its row.
+    return result as ResultOf<T>;
+  }
   return {
-    instances: instancesApi(run),
-    drives: drivesApi(run),
-    sshKeys: sshKeysApi(run),
-    apiKeys: apiKeysApi(run),
-    templates: {
-      list: (options) =>
-        run(options, (call) =>
-          getData(call, { heading: 'GET /templates', doing: 'to list the templates' }, templates),
-        ),
+    instances: {
+      create: (body: CreateInstanceBody, options?: CallOptions) =>
+        run('POST /instances', { body }, options),
+      reorder: (id: string, body: ReorderInstanceBody, options?: CallOptions) =>
+        run('POST /instances/{id}/reorder', { id, body }, options),
+      get: (id: string, options?: CallOptions) => run('GET /instances/{id}', { id }, options),
+      start: (id: string, options?: CallOptions) =>
+        run('POST /instances/{id}/start', { id }, options),
+      stop: (id: string, options?: CallOptions) =>
+        run('POST /instances/{id}/stop', { id }, options),
+      terminate: (id: string, options?: CallOptions) =>
+        run('POST /instances/{id}/terminate', { id }, options),
+      /** One page, newest first. */
+      events: (id: string, query: EventsQuery = {}, options?: CallOptions) =>
+        run('GET /instances/{id}/events', { id, query }, options),
     },
-    users: usersApi(run),
-    billing: billingApi(run),
-    call: rawCall(run, base),
-    close: () => transport.close(),
+    drives: {
+      list: (options?: CallOptions) => run('GET /storage/drives', {}, options),
+      get: (id: string, options?: CallOptions) => run('GET /storage/drives/{id}', { id }, options),
+      /** `size_gb` is in GB. */
+      create: (body: DriveBody, options?: CallOptions) =>
+        run('POST /storage/drives', { body }, options),
+      /** Needs both fields. */
+      update: (id: string, body: DriveBody, options?: CallOptions) =>
+        run('PATCH /storage/drives/{id}', { id, body }, options),
+      resume: (id: string, options?: CallOptions) =>
+        run('POST /storage/drives/{id}/resume', { id, body: {} }, options),
+    },
+    sshKeys: {
+      list: (options?: CallOptions) => run('GET /ssh-keys', {}, options),
+      add: (body: AddSshKeyBody, options?: CallOptions) => run('POST /ssh-keys', { body }, options),
+      delete: (id: string, options?: CallOptions) => run('DELETE /ssh-keys/{id}', { id }, options),
+    },
+    apiKeys: {
+      list: (options?: CallOptions) => run('GET /api-keys', {}, options),
+      create: (body: CreateApiKeyBody, options?: CallOptions) =>
+        run('POST /api-keys', { body }, options),
+    },
+    templates: {
+      list: (options?: CallOptions) => run('GET /templates', {}, options),
+    },
+    users: {
+      me: (options?: CallOptions) => run('GET /users/me', {}, options),
+      update: (body: UpdateUserBody, options?: CallOptions) =>
+        run('PATCH /users/me', { body }, options),
+      setPassword: (body: SetPasswordBody, options?: CallOptions) =>
+        run('POST /users/me/update-password', { body }, options),
+    },
+    billing: {
+      activatePromo: (body: ActivatePromoBody, options?: CallOptions) =>
+        run('POST /billing/promo/activate', { body }, options),
+      /** One page of the history. */
+      transactions: (query: TransactionsQuery = {}, options?: CallOptions) =>
+        run('GET /billing/transactions', { query }, options),
+    },
+    call: (request: RawRequest, options: CallOptions = {}): Promise<RawResponse> =>
+      withCall(line, options, (call) => sendRaw(call, request, base)),
+    /** Closes all connections, including requests in flight. */
+    close: () => line.transport.close(),
   };
 }

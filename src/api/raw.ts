@@ -1,12 +1,11 @@
 import { usageError } from '../errors.ts';
 import { withoutEndSlash } from '../rules/service.ts';
-import type { Run } from './calls/call.ts';
-import { lostReason, notReached, notUnderstood, outcomeUnknown } from './calls/errors.ts';
-import { type ApiRequest, changes, isRepeatable, type Operation } from './calls/operation.ts';
-import { repeat, sendOnce } from './calls/retry.ts';
-import type { CallOptions, RawResponse } from './contract.ts';
-import type { HttpResponse } from './http/body.ts';
+import type { Call } from './call.ts';
+import type { RawResponse } from './contract.ts';
+import { lostReason, notReached, notUnderstood, outcomeUnknown } from './errors.ts';
 import { Fault } from './http/fault.ts';
+import { changes, type Request } from './request.ts';
+import { transmit } from './retry.ts';
 
 export interface RawRequest {
   /** GET, POST, PATCH, PUT, DELETE or HEAD, in capital letters. */
@@ -25,47 +24,33 @@ const METHODS: readonly string[] = ['GET', 'HEAD', 'PATCH', 'DELETE', 'POST', 'P
 const OURS =
   /^(x-api-key|host|connection|keep-alive|content-length|transfer-encoding|te|trailer|upgrade|expect|proxy-.*|accept-encoding)$/i;
 
+const REPEATABLE: readonly string[] = ['GET', 'HEAD', 'PATCH', 'DELETE'];
+
 /**
  * Sends any call with the settings' key and returns the raw response, whatever its status. Without a
  * response it throws, as the documented operations do.
  *
  * @throws CliError `usage` for a path that would leave the base URL.
  */
-export function rawCall(run: Run, base: URL) {
-  return (request: RawRequest, options?: CallOptions): Promise<RawResponse> =>
-    run(options, async (call) => {
-      const sent = checked(request, base);
-      const heading = `${request.method} ${request.path}`;
-      const operation: Operation = {
-        heading,
-        doing: `to handle ${heading}`,
-        bills: request.method === 'POST',
-        doubt: 'It may have taken effect.',
-      };
-      let response: HttpResponse;
-      try {
-        response = isRepeatable(operation)
-          ? (await repeat(call, sent)).response
-          : await sendOnce(call, sent);
-      } catch (error) {
-        if (!(error instanceof Fault)) throw error;
-        if (!changes(operation) && error.partial !== undefined && !error.stopped) {
-          throw notUnderstood(operation, 'the response was cut off', error.partial);
-        }
-        throw changes(operation) && error.sent
-          ? outcomeUnknown(operation, lostReason(call, error))
-          : notReached(operation, call, error);
-      }
-      if (response.problem !== undefined && response.cut !== undefined) {
-        throw changes(operation)
-          ? outcomeUnknown(operation, `the response ${response.problem}`, response.status)
-          : notUnderstood(operation, `it ${response.problem}`, response);
-      }
-      return response;
-    });
+export async function sendRaw(call: Call, raw: RawRequest, base: URL): Promise<RawResponse> {
+  const request = checked(raw, base);
+  const isChange = changes(request);
+  try {
+    const { response } = await transmit(call, request);
+    const { problem, cut, status } = response;
+    if (problem === undefined || cut === undefined) return response;
+    throw isChange
+      ? outcomeUnknown(request, `the response ${problem}`, status)
+      : notUnderstood(request, `it ${problem}`, response);
+  } catch (error) {
+    if (!(error instanceof Fault)) throw error;
+    throw isChange && error.sent
+      ? outcomeUnknown(request, lostReason(call, error))
+      : notReached(request, call, error);
+  }
 }
 
-function checked(request: RawRequest, base: URL): ApiRequest {
+function checked(request: RawRequest, base: URL): Request {
   const { method, body } = request;
   if (!METHODS.includes(method)) {
     throw usageError(`The method must be one of ${METHODS.join(', ')}.`);
@@ -89,10 +74,16 @@ function checked(request: RawRequest, base: URL): ApiRequest {
       throw usageError(`The header ${JSON.stringify(name)} can't be set.`);
     }
   }
+  const title = `${method} ${request.path}`;
   return {
     method,
     path,
-    ...(body === undefined ? {} : { body }),
+    body,
+    title,
+    doing: `to handle ${title}`,
+    isRepeatable: REPEATABLE.includes(method),
+    bills: method === 'POST',
+    doubt: 'It may have taken effect.',
     headers: Object.fromEntries(headers.map(([name, value]) => [name.toLowerCase(), value])),
   };
 }

@@ -1,4 +1,4 @@
-import { sentence } from '../api/calls/errors.ts';
+import { sentence } from '../api/errors.ts';
 import type { Api } from '../api/index.ts';
 import { eachBounded } from '../bounded.ts';
 import type { Context } from '../context.ts';

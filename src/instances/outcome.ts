@@ -1,4 +1,4 @@
-import { sentence } from '../api/calls/errors.ts';
+import { sentence } from '../api/errors.ts';
 import { calledBy } from '../cli/hints.ts';
 import { CliError, type Failure, isInterrupt, type LoggedEvent, SeveralErrors } from '../errors.ts';
 import { inSeconds } from '../output/time.ts';

@@ -1,4 +1,4 @@
-import { sentence } from '../api/calls/errors.ts';
+import { sentence } from '../api/errors.ts';
 import type { Api, CallOptions, Instance, RawResponse } from '../api/index.ts';
 import { sendOnce } from '../cli/creation.ts';
 import { observationOf } from '../context/observe.ts';

@@ -1,4 +1,4 @@
-import { sentence } from '../api/calls/errors.ts';
+import { sentence } from '../api/errors.ts';
 import type { Instance } from '../api/index.ts';
 import type { Context } from '../context.ts';
 import { CliError } from '../errors.ts';

@@ -1,4 +1,4 @@
-import { unavailableIf } from '../api/calls/retry.ts';
+import { unavailableIf } from '../api/errors.ts';
 import type { Instance } from '../api/index.ts';
 import type { Clock } from '../clock.ts';
 import { CliError } from '../errors.ts';

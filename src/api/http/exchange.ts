@@ -28,7 +28,7 @@ export async function exchange(
   client: Dispatcher,
   { method, path, headers, body }: WireRequest,
   signal: AbortSignal,
-  onSending: () => void,
+  onSending: (() => void) | undefined,
 ): Promise<HttpResponse> {
   const handler = new Exchange(onSending);
   const stop = () => handler.stop();
@@ -56,7 +56,7 @@ export async function exchange(
 /** Receives undici's events for one request. The first outcome counts: a promise settles once. */
 class Exchange implements Dispatcher.DispatchHandler {
   readonly outcome: Promise<HttpResponse>;
-  readonly #onSending: () => void;
+  readonly #onSending: (() => void) | undefined;
   readonly #chunks: Buffer[] = [];
   #resolve: (response: HttpResponse | Promise<HttpResponse>) => void = () => undefined;
   #reject: (reason: unknown) => void = () => undefined;
@@ -66,7 +66,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   #head: Head | undefined;
   #size = 0;
 
-  constructor(onSending: () => void) {
+  constructor(onSending: (() => void) | undefined) {
     this.#onSending = onSending;
     this.outcome = new Promise((resolve, reject) => {
       this.#resolve = resolve;
@@ -92,7 +92,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     }
     this.#controller = controller;
     try {
-      this.#onSending();
+      this.#onSending?.();
       this.#sent = true;
     } catch (error) {
       this.#reject(error);

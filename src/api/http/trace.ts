@@ -17,10 +17,8 @@ export function createTracer(
   trace: ((line: string) => void) | undefined,
   origin: string,
   apiKey: string,
-): Tracer {
-  if (trace === undefined) {
-    return { request() {}, response() {}, fault() {} };
-  }
+): Tracer | undefined {
+  if (trace === undefined) return undefined;
   const secrets = new Set([apiKey]);
   const print = (mark: string, text: string) => {
     trace(shortened(`${mark} ${hidden(oneLine(hidden(text, secrets)), secrets)}`, MOST_CHARACTERS));

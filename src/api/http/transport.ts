@@ -16,7 +16,11 @@ const MOST_CONNECTIONS = 104;
 
 export interface Transport {
   /** See {@link exchange}. */
-  exchange(request: WireRequest, signal: AbortSignal, onSending: () => void): Promise<HttpResponse>;
+  exchange(
+    request: WireRequest,
+    signal: AbortSignal,
+    onSending: (() => void) | undefined,
+  ): Promise<HttpResponse>;
   close(): Promise<void>;
 }
 

@@ -1,55 +1,43 @@
-import type { Page } from '../contract.ts';
 import type { HttpResponse } from '../http/body.ts';
+import { numberField } from '../open-fields.ts';
+import type { Prepared } from '../request.ts';
 import { check, mend, type Odd } from '../schemas/check.ts';
-import type { Schema } from '../schemas/fields.ts';
 import { type Meta, meta } from '../schemas/page.ts';
 import { isTooDeep, TOO_DEEP } from './depth.ts';
 import { parseExactly } from './exact.ts';
 
-export type Understood<T> =
+type Understood<T> =
   /** `odd` lists undocumented fields, each as "WHERE …". */
   | { readonly ok: true; readonly value: T; readonly odd: readonly string[] }
   /** `what` completes "Could not read the response: …" and contains no value of it. */
   | { readonly ok: false; readonly what: string };
 
-/** Returns the `data` object of a success itself (API document: Conventions, success envelope). */
-export function dataOf<T>(response: HttpResponse, schema: Schema<T>): Understood<T> {
-  const body = bodyOf(response);
-  return body.ok ? checkedData(body.value, schema) : body;
-}
+const NOTHING: Understood<unknown> = { ok: true, value: undefined, odd: [] };
 
-/** Accepts a success without contents: a JSON object, or nothing with 204. */
-export function acknowledged(response: HttpResponse): Understood<void> {
-  if (response.status === 204 && response.text === '')
-    return { ok: true, value: undefined, odd: [] };
-  const body = bodyOf(response);
-  return body.ok ? { ok: true, value: undefined, odd: [] } : body;
-}
-
-/** Reads a list with its pagination object; `requested` fills in what the service omits. */
-export function pageOf<T>(
+/**
+ * Reads a success: the `data` object itself (API document: Conventions, success envelope), with its
+ * pagination object if it is a page. What returns no data accepts a JSON object, or nothing with 204.
+ */
+export function readResponse(
   response: HttpResponse,
-  schema: Schema<T[]>,
-  requested: { page: number; limit: number },
-): Understood<Page<T>> {
+  { operation: { data: schema, pageSize }, input }: Pick<Prepared, 'operation' | 'input'>,
+): Understood<unknown> {
+  if (schema === undefined && response.status === 204 && response.text === '') return NOTHING;
   const body = bodyOf(response);
   if (!body.ok) return body;
-  const data = checkedData(body.value, schema);
-  if (!data.ok) return data;
+  if (schema === undefined) return NOTHING;
+  if (!Object.hasOwn(body.value, 'data')) return { ok: false, what: 'data is missing' };
+  const data = mend(schema, body.value.data);
+  if (!data.ok) return { ok: false, what: placed('data', data) };
+  const odd = data.odd.map((one) => placed('data', one));
+  if (pageSize === undefined) return { ok: true, value: data.value, odd };
   const pagination = check(meta, body.value.meta);
-  if (!pagination.ok) {
-    return { ok: false, what: placed('meta', pagination) };
-  }
-  const whole = completed(pagination.value ?? {}, requested, data.value.length);
-  return { ok: true, value: { data: data.value, meta: whole }, odd: data.odd };
-}
-
-function checkedData<T>(body: Record<string, unknown>, schema: Schema<T>): Understood<T> {
-  if (!Object.hasOwn(body, 'data')) return { ok: false, what: 'data is missing' };
-  const result = mend(schema, body.data);
-  return result.ok
-    ? { ok: true, value: result.value, odd: result.odd.map((odd) => placed('data', odd)) }
-    : { ok: false, what: placed('data', result) };
+  if (!pagination.ok) return { ok: false, what: placed('meta', pagination) };
+  const length = Array.isArray(data.value) ? data.value.length : 0;
+  const page = numberField(input.query, 'page') ?? 1;
+  const limit = numberField(input.query, 'limit') ?? pageSize;
+  const whole = completed(pagination.value ?? {}, { page, limit }, length);
+  return { ok: true, value: { data: data.value, meta: whole }, odd };
 }
 
 /** `data.3.id is missing`. */

@@ -28,5 +28,8 @@ export const driveBody = lazy(() =>
   z.strictObject({ name: ruled(anyName), size_gb: z.number().check(z.positive()) }),
 );
 
+/** API document: Endpoints, POST /storage/drives/{id}/resume: "Body: empty object". */
+export const noBody = lazy(() => z.strictObject({}));
+
 export type Drive = Infer<typeof drive>;
 export type DriveBody = Infer<typeof driveBody>;

@@ -1,3 +1,4 @@
+import { isSuccess } from '../../api/errors.ts';
 import type { RawRequest, RawResponse } from '../../api/index.ts';
 import { Option } from '../../cli/command.ts';
 import { writeSecret } from '../../cli/creation.ts';
@@ -15,7 +16,7 @@ import {
   styleFor,
   tooDeep,
 } from './body.ts';
-import { failureOf, isSuccess } from './failure.ts';
+import { failureOf } from './failure.ts';
 import { pagesOf } from './pages.ts';
 import { createsKey, METHODS, requestOf } from './request.ts';
 
@@ -117,13 +118,13 @@ async function printAnswer(
   style: BodyStyle,
   context: Context,
 ): Promise<void> {
-  const isQueried = context.flags.query !== undefined && isSuccess(answer);
+  const isQueried = context.flags.query !== undefined && isSuccess(answer.status);
   const body = bodyOf(answer, style);
   const print = async () => {
     await context.out.exact(isQueried ? head : head + body.text);
     if (isQueried && body.json !== undefined) await context.out.item(body.json.value, foundView);
   };
-  await (createsKey(request) && isSuccess(answer)
+  await (createsKey(request) && isSuccess(answer.status)
     ? writeSecret(keyIn(answer), context, print)
     : print());
   const failure = await failureOf(request, answer, context);

@@ -1,10 +1,10 @@
+import { isSuccess } from '../../api/errors.ts';
 import type { Api, RawRequest, RawResponse } from '../../api/index.ts';
 import { fieldOf, numberField } from '../../api/open-fields.ts';
 import { pagesOf as numbered } from '../../api/pages.ts';
 import { isTooDeep } from '../../api/response/depth.ts';
 import { CliError } from '../../errors.ts';
 import { jsonIn, tooDeep } from './body.ts';
-import { isSuccess } from './failure.ts';
 
 interface Page {
   /** The elements; empty for an unsuccessful response. */
@@ -25,7 +25,7 @@ async function read(request: RawRequest, number: number, api: Api): Promise<Page
   // The first request has no page number, since most lists have no pages.
   const more = number === 1 ? {} : { query: { ...request.query, page: String(number) } };
   const response = await api.call({ ...request, ...more });
-  if (!isSuccess(response)) {
+  if (!isSuccess(response.status)) {
     return { data: [], meta: { limit: 0, total_pages: 0 }, refused: response };
   }
   const body = jsonIn(response.text)?.value;

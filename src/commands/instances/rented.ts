@@ -1,4 +1,4 @@
-import { sentence } from '../../api/calls/errors.ts';
+import { sentence } from '../../api/errors.ts';
 import type { CreateInstanceBody, Instance } from '../../api/index.ts';
 import { writeCreated } from '../../cli/creation.ts';
 import type { Context } from '../../context.ts';

@@ -1,0 +1,151 @@
+import { LONGEST_TIMER } from '../clock.ts';
+import { withoutEndSlash } from '../rules/service.ts';
+import type { ApiSettings, CallOptions } from './contract.ts';
+import type { HttpResponse } from './http/body.ts';
+import type { WireRequest } from './http/exchange.ts';
+import { Fault } from './http/fault.ts';
+import type { Tracer } from './http/trace.ts';
+import type { Transport } from './http/transport.ts';
+import type { Request } from './request.ts';
+import { hidden, secretsIn } from './response/secrets.ts';
+
+/** The way to one service. */
+export interface Line {
+  readonly settings: ApiSettings;
+  readonly base: URL;
+  readonly tracer: Tracer | undefined;
+  readonly transport: Transport;
+}
+
+/** One logical call: all its requests, pauses and bodies under one deadline and signal. */
+export class Call {
+  readonly settings: ApiSettings;
+  readonly timeoutMs: number;
+  /** A longer Retry-After pause is left to the caller. */
+  readonly longestPauseMs: number;
+  readonly #line: Line;
+  readonly #options: CallOptions;
+  readonly #endsAt: number;
+  readonly #secrets: Set<string>;
+  readonly #stop = new AbortController();
+  readonly #outer: AbortSignal;
+  readonly #timer: NodeJS.Timeout;
+  #interruption: { readonly reason: unknown } | undefined;
+
+  constructor(line: Line, options: CallOptions) {
+    const { settings } = line;
+    this.#line = line;
+    this.#options = options;
+    this.settings = settings;
+    this.timeoutMs = Math.min(settings.timeoutMs, options.timeoutMs ?? settings.timeoutMs);
+    this.longestPauseMs = options.longestPauseMs ?? Number.POSITIVE_INFINITY;
+    this.#endsAt = settings.clock.monotonic() + this.timeoutMs;
+    this.#secrets = new Set([settings.apiKey]);
+    this.#outer = options.signal ?? settings.signal;
+    this.#outer.addEventListener('abort', this.#interrupt, { once: true });
+    if (this.#outer.aborted) this.#interrupt();
+    // A real timer: it must end an endless body, and costs tests nothing.
+    this.#timer = setTimeout(() => this.#stop.abort(), Math.min(this.timeoutMs, LONGEST_TIMER));
+  }
+
+  readonly #interrupt = () => {
+    this.#interruption ??= { reason: this.#outer.reason };
+    this.#stop.abort(this.#outer.reason);
+  };
+
+  /** The reason of the interrupt that ended the call; undefined at the deadline. */
+  get interruption(): { readonly reason: unknown } | undefined {
+    return this.#interruption;
+  }
+
+  remainingMs(): number {
+    return this.#endsAt - this.settings.clock.monotonic();
+  }
+
+  /** Removes the call's key and its requests' secrets from a text. */
+  readonly hide = (text: string) => hidden(text, this.#secrets);
+
+  /** @throws Fault, stopped and not sent, if the call ends during the pause. */
+  async pause(milliseconds: number): Promise<void> {
+    await this.settings.clock.sleep(milliseconds, this.#stop.signal).catch((error: unknown) => {
+      this.#goOn();
+      throw error;
+    });
+    this.#goOn();
+  }
+
+  /**
+   * Sends one request and returns its response, whatever the status; `onResponse` gets it first.
+   *
+   * @throws Fault without a complete response, and what `onResponse` throws.
+   */
+  async exchange(request: Request): Promise<HttpResponse> {
+    this.#goOn();
+    const { tracer, transport } = this.#line;
+    const { onSending, onResponse } = this.#options;
+    if (request.body !== undefined) {
+      for (const secret of secretsIn(request.body)) this.#secrets.add(secret);
+    }
+    const wire = this.#wireRequest(request);
+    tracer?.request(wire);
+    let response: HttpResponse;
+    try {
+      response = await transport.exchange(wire, this.#stop.signal, onSending);
+    } catch (error) {
+      if (error instanceof Fault) {
+        tracer?.fault(error.message);
+        if (error.partial !== undefined) {
+          tracer?.response(error.partial);
+          await onResponse?.(error.partial);
+        }
+      }
+      throw error;
+    }
+    tracer?.response(response);
+    this.settings.onDate?.(response.headers.date);
+    await onResponse?.(response);
+    return response;
+  }
+
+  end(): void {
+    clearTimeout(this.#timer);
+    this.#outer.removeEventListener('abort', this.#interrupt);
+  }
+
+  #goOn(): void {
+    if (!this.#stop.signal.aborted) return;
+    throw new Fault('the call was stopped', { sent: false, stopped: true });
+  }
+
+  /** API document: Authentication. Content-Type is sent only with a body. */
+  #wireRequest({ method, path, body, headers }: Request): WireRequest {
+    const { userAgent, apiKey } = this.settings;
+    return {
+      method,
+      path: `${withoutEndSlash(this.#line.base.pathname)}${path}`,
+      headers: {
+        accept: 'application/json',
+        'accept-encoding': 'identity',
+        'user-agent': userAgent,
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...headers,
+        'x-api-key': apiKey,
+      },
+      ...(body === undefined ? {} : { body }),
+    };
+  }
+}
+
+/** Runs work under the deadline and signal of one call. */
+export async function withCall<T>(
+  line: Line,
+  options: CallOptions,
+  work: (call: Call) => Promise<T>,
+): Promise<T> {
+  const call = new Call(line, options);
+  try {
+    return await work(call);
+  } finally {
+    call.end();
+  }
+}

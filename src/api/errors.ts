@@ -1,0 +1,214 @@
+import { CliError, type ErrorDetails, type FailedRequest, type Failure } from '../errors.ts';
+import type { Call } from './call.ts';
+import type { HttpResponse } from './http/body.ts';
+import type { Fault } from './http/fault.ts';
+import type { Request } from './request.ts';
+import { isWebPage, messageOf } from './response/message.ts';
+import { oneLine, shortened } from './response/one-line.ts';
+
+// Errors of operations: what failed, whether it was sent, what the service said. Upper layers choose
+// the next step from `CliError.request`.
+
+/** A 4xx means that nothing was done. Only 408 may come from something in between. */
+export function isSureRefusal(status: number): boolean {
+  return status >= 400 && status < 500 && status !== 408;
+}
+
+export function isSuccess(status: number): boolean {
+  return status >= 200 && status < 300;
+}
+
+/**
+ * The kind of an unsuccessful response, from its status and the operation alone (API document:
+ * Errors). `needsState`: a 400 is about the resource's state.
+ */
+export function failureFor(status: number, needsState = false): Failure {
+  if (status === 429) return 'rateLimited';
+  if (status === 401 || status === 403) return 'authentication';
+  if (status === 404) return 'notFound';
+  if (status === 402 || status === 409 || (status === 400 && needsState)) return 'wrongState';
+  return isRedirect(status) ? 'notUnderstood' : 'refused';
+}
+
+/** The service failed, so the same request may succeed later. */
+export function isFailed(status: number): boolean {
+  return status >= 500 || status === 408;
+}
+
+/** Builds the error for an unsuccessful response, never from the words of its message. */
+export function refusal(request: Request, call: Call, response: HttpResponse): CliError {
+  const { status } = response;
+  const { doing } = request;
+  const words = messageOf(response, call.hide);
+  const wait = retryAfterMs(response.headers, call.settings.clock.now());
+  const failure = failureFor(status, request.needsState);
+  const fail = (text: string, details: ErrorDetails = {}, kind = failure) =>
+    new CliError(kind, sentence(text), {
+      code: unavailableIf(status),
+      httpStatus: status,
+      ...factsOf(request),
+      ...details,
+    });
+
+  if (failure === 'rateLimited') return rateLimited(status, wait);
+  if (failure === 'notUnderstood') {
+    return fail(
+      `${request.title} was redirected (${status})${target(response)}. Redirects are not followed, so that the key stays with this service`,
+    );
+  }
+  if (isWebPage(response)) {
+    // It is not the service's own message, so it means nothing about an instance or funds.
+    return fail(
+      `The request ${doing} ${isFailed(status) ? 'failed' : 'was refused'} (${status}): ${words}`,
+      { retryable: isFailed(status), retryAfterMs: wait, ...factsOf(request, 'web page') },
+      failure === 'wrongState' ? 'refused' : failure,
+    );
+  }
+  if (failure === 'authentication') {
+    const what =
+      status === 401 ? 'did not accept the API key' : 'does not allow this with the API key';
+    return new CliError(failure, sentence(`The service ${what} (${status}): ${words}`), {
+      httpStatus: status,
+      request: { operation: request.title },
+      hint: call.settings.keyRemedy?.(),
+    });
+  }
+  if (failure === 'notFound') return fail(`${request.missing ?? 'Not found'} (404): ${words}`);
+  if (status === 402) return fail(`The service requires payment ${doing} (402): ${words}`);
+  if (!isFailed(status)) return fail(`The service refused ${doing} (${status}): ${words}`);
+  return fail(`The service failed ${doing} (${status}): ${words}`, {
+    retryable: true,
+    retryAfterMs: wait,
+  });
+}
+
+/** Builds the error for a success that does not match the document. */
+export function notUnderstood(request: Request, what: string, response: HttpResponse): CliError {
+  return new CliError(
+    'notUnderstood',
+    sentence(`Could not read the response to ${request.title}: ${what}`),
+    {
+      httpStatus: response.status,
+      ...factsOf(request, isWebPage(response) ? 'web page' : undefined),
+    },
+  );
+}
+
+/**
+ * Builds the error of a call that certainly changed nothing: the interrupt's own reason, or
+ * `unreachable`.
+ */
+export function notReached(request: Request, call: Call, fault: Fault): unknown {
+  const { interruption } = call;
+  if (fault.stopped && interruption !== undefined) return interruption.reason;
+  const words = fault.stopped
+    ? `The service did not respond within ${seconds(call.timeoutMs)} (--timeout)`
+    : `Could not reach the service: ${fault.message}`;
+  return new CliError('unreachable', `${words}. Nothing was changed.`, {
+    retryable: true,
+    hint: fault.hint,
+    ...factsOf(request, fault.stopped ? 'deadline' : 'network'),
+  });
+}
+
+/** Why a request that may have left got no complete response; completes "unknown: …". */
+export function lostReason(call: Call, fault: Fault): string {
+  if (!fault.stopped) return `${fault.message} before the response arrived`;
+  return call.interruption === undefined
+    ? `no response arrived within ${seconds(call.timeoutMs)}`
+    : 'it was interrupted before the response arrived';
+}
+
+/** Builds the error for an unknown outcome. `why` completes "The outcome … is unknown: …". */
+export function outcomeUnknown(request: Request, why: string, httpStatus?: number): CliError {
+  const doubt = request.doubt === undefined ? '' : ` ${request.doubt}`;
+  return new CliError(
+    'outcomeUnknown',
+    `${sentence(`The outcome of the request ${request.doing} is unknown: ${why}`)}${doubt}`,
+    {
+      mayBeBilling: request.bills ?? false,
+      retryable: request.isRepeatable,
+      httpStatus,
+      ...factsOf(request),
+    },
+  );
+}
+
+/** Describes a response by status and message, to complete "unknown: …". */
+export function responseText(call: Call, response: HttpResponse): string {
+  return isRedirect(response.status)
+    ? `the service sent a redirect (${response.status})${target(response)}`
+    : `the service returned ${response.status}: ${messageOf(response, call.hide)}`;
+}
+
+export function factsOf(
+  { title, resource }: Request,
+  obstacle?: FailedRequest['obstacle'],
+): Pick<ErrorDetails, 'request' | 'resource'> {
+  const request = { operation: title, ...(obstacle === undefined ? {} : { obstacle }) };
+  return resource === undefined
+    ? { request }
+    : { request: { ...request, about: resource }, resource };
+}
+
+export function sentence(text: string): string {
+  return /[.!?…]$/.test(text) ? text : `${text}.`;
+}
+
+function isRedirect(status: number): boolean {
+  return status >= 300 && status < 400;
+}
+
+/** Returns only the host of a redirect's target, since the rest may contain secrets. */
+function target(response: HttpResponse): string {
+  const location = response.headers.location ?? '';
+  try {
+    return ` to ${shortened(oneLine(new URL(location).host), 200)}`;
+  } catch {
+    return location === '' ? '' : ' to another path';
+  }
+}
+
+function seconds(milliseconds: number): string {
+  return `${Number((milliseconds / 1000).toFixed(3))} s`;
+}
+
+/** Builds the error for 429, or for another status whose Retry-After exceeds the deadline. */
+export function rateLimited(status: number, waitMs: number | undefined): CliError {
+  const asks =
+    waitMs === undefined ? '' : ` and asks to wait ${Math.ceil(waitMs / 1000)} s (Retry-After)`;
+  return new CliError(
+    'rateLimited',
+    status === 429
+      ? `The service limits requests (429)${asks}.`
+      : `The service is not available (${status})${asks}.`,
+    {
+      code: unavailableIf(status),
+      httpStatus: status,
+      retryable: true,
+      retryAfterMs: waitMs,
+    },
+  );
+}
+
+/** Returns the finer error code for a response status. */
+export function unavailableIf(status: number | undefined): 'unavailable' | undefined {
+  return status === 503 ? 'unavailable' : undefined;
+}
+
+/**
+ * Parses Retry-After, whole seconds or an HTTP date, into milliseconds from now; 0 for a past date. A
+ * date counts from the response's own, or from `now` without one. Returns undefined if it is missing
+ * or unreadable.
+ */
+export function retryAfterMs(
+  headers: HttpResponse['headers'] | undefined,
+  now: number,
+): number | undefined {
+  const text = headers?.['retry-after']?.trim() ?? '';
+  if (/^[0-9]{1,9}$/.test(text)) return Number(text) * 1000;
+  // `Date.parse` also accepts texts that are not HTTP dates, such as `1` or `-5`.
+  if (!/^[A-Z][a-z]+, /.test(text)) return undefined;
+  const at = Date.parse(text);
+  return Number.isNaN(at) ? undefined : Math.max(0, at - (Date.parse(headers?.date ?? '') || now));
+}

@@ -1,0 +1,296 @@
+import { leadsTo } from '../rules/statuses.ts';
+import type { Page } from './contract.ts';
+import { apiKey, apiKeys, createApiKeyBody } from './schemas/api-key.ts';
+import {
+  activatePromoBody,
+  promoBonus,
+  transactions,
+  transactionsQuery,
+} from './schemas/billing.ts';
+import { type Drive, drive, driveBody, drives, noBody } from './schemas/drive.ts';
+import type { Infer, Schema } from './schemas/fields.ts';
+import {
+  eventsQuery,
+  type Instance,
+  instance,
+  instanceEvents,
+  type StatusChange,
+  statusChange,
+} from './schemas/instance.ts';
+import { createInstanceBody, reorderInstanceBody } from './schemas/instance-body.ts';
+import {
+  type AddSshKeyBody,
+  addSshKeyBody,
+  type SshKey,
+  sshKey,
+  sshKeys,
+} from './schemas/ssh-key.ts';
+import { templates } from './schemas/template.ts';
+import { setPasswordBody, updateUserBody, user } from './schemas/user.ts';
+
+/** One documented operation, as data. `{field}` in a text is a field of its input. */
+export interface Operation {
+  /** Completes "The service refused …". */
+  readonly doing: string;
+  /** What `{id}` in the path is: `an instance`. */
+  readonly of?: string;
+  /** The body field that names the resource in errors; without one, `id` does. */
+  readonly about?: string;
+  readonly query?: Schema<unknown>;
+  readonly body?: Schema<unknown>;
+  /** The `data` of a success; without a schema, any success will do. */
+  readonly data?: Schema<unknown>;
+  /** The response is about this instance, and is not believed if it names another. */
+  readonly isItself?: true;
+  /** The response is a page: the page size if none is requested. */
+  readonly pageSize?: number;
+  readonly retry: Retry;
+  /** What may have changed if the outcome is unknown. */
+  readonly doubt?: string;
+  /** Whether that would bill. */
+  readonly bills?: true;
+  /** The meaning of a 404. */
+  readonly missing?: string;
+  /** Whether a documented 400 is about the resource's state, not the request. */
+  readonly needsState?: true;
+}
+
+export type Retry =
+  /** Safe to repeat: GET, PATCH with absolute values, DELETE. */
+  | 'repeat'
+  /** Never sent again once it may have left. */
+  | 'once'
+  /** As `once`, but its effect can be read, which settles an unknown outcome. */
+  | Settling;
+
+export interface Settling {
+  /** The operation that reads the state. */
+  readonly read: 'GET /instances/{id}' | 'GET /storage/drives/{id}' | 'GET /ssh-keys';
+  /** The result if the state shows the effect. `state` is what `read` returns. */
+  shows(state: never, input: Input): object | undefined;
+  /** Whether it is sent once more if the state does not show the effect. */
+  readonly again: boolean;
+}
+
+/** What an operation is sent with; which of them is up to the operation. */
+export interface Input {
+  readonly id?: string;
+  readonly query?: object;
+  readonly body?: object;
+}
+
+const INSTANCE = { of: 'an instance', missing: 'Instance {id} not found' } as const;
+const DRIVE = { of: 'a drive', missing: 'Drive {id} not found' } as const;
+const RENTS = {
+  retry: 'once',
+  bills: true,
+  doubt: 'An instance may exist and be billing.',
+} as const;
+
+/** The service rolls back a change that failed, "so the call can be repeated" (States and transitions). */
+function change(goal: 'STOPPED' | 'TERMINATED') {
+  return {
+    ...INSTANCE,
+    data: statusChange,
+    isItself: true,
+    retry: {
+      read: 'GET /instances/{id}',
+      shows: ({ status }: Instance): StatusChange | undefined =>
+        leadsTo(goal, status) ? { status } : undefined,
+      again: true,
+    },
+    bills: true,
+    needsState: true,
+  } as const;
+}
+
+/** The 23 operations of the API document (Endpoints), by their title there. */
+export const OPERATIONS = {
+  /** Only this response has `secret_key`. */
+  'POST /api-keys': {
+    doing: 'to create the API key {name}',
+    about: 'name',
+    body: createApiKeyBody,
+    data: apiKey,
+    retry: 'once',
+    doubt: 'A key may exist whose secret was never shown.',
+  },
+  'GET /api-keys': { doing: 'to list the API keys', data: apiKeys, retry: 'repeat' },
+
+  'POST /instances': {
+    doing: 'to create the instance {instance_name}',
+    about: 'instance_name',
+    body: createInstanceBody,
+    data: instance,
+    ...RENTS,
+  },
+  'POST /instances/{id}/reorder': {
+    doing: 'to reorder the instance {id} as {new_name}',
+    ...INSTANCE,
+    body: reorderInstanceBody,
+    data: instance,
+    ...RENTS,
+    needsState: true,
+  },
+  'GET /instances/{id}': {
+    doing: 'to show the instance {id}',
+    ...INSTANCE,
+    data: instance,
+    isItself: true,
+    retry: 'repeat',
+  },
+  /** A 500 says that the start failed and was refunded, so it is never sent again. */
+  'POST /instances/{id}/start': {
+    doing: 'to start the instance {id}',
+    ...INSTANCE,
+    data: statusChange,
+    isItself: true,
+    retry: {
+      read: 'GET /instances/{id}',
+      shows({ status, paid_until }: Instance): StatusChange | undefined {
+        if (status !== 'STARTING' && status !== 'ACTIVE') return undefined;
+        return paid_until === undefined ? { status } : { status, paid_until };
+      },
+      again: false,
+    },
+    bills: true,
+    doubt: 'The instance may be running and billing.',
+    needsState: true,
+  },
+  'POST /instances/{id}/stop': {
+    doing: 'to stop the instance {id}',
+    ...change('STOPPED'),
+    doubt: 'The instance may still be running and billing.',
+  },
+  'POST /instances/{id}/terminate': {
+    doing: 'to terminate the instance {id}',
+    ...change('TERMINATED'),
+    doubt: 'The instance may still exist and be billing.',
+  },
+  'GET /instances/{id}/events': {
+    doing: 'to list the events of the instance {id}',
+    ...INSTANCE,
+    query: eventsQuery,
+    data: instanceEvents,
+    pageSize: 10,
+    retry: 'repeat',
+  },
+
+  'GET /templates': { doing: 'to list the templates', data: templates, retry: 'repeat' },
+
+  'POST /storage/drives': {
+    doing: 'to create the drive',
+    about: 'name',
+    body: driveBody,
+    data: drive,
+    retry: 'once',
+    bills: true,
+    doubt: 'A drive may exist and be billing.',
+  },
+  'GET /storage/drives': { doing: 'to list the drives', data: drives, retry: 'repeat' },
+  'GET /storage/drives/{id}': {
+    doing: 'to show the drive {id}',
+    ...DRIVE,
+    data: drive,
+    retry: 'repeat',
+  },
+  'PATCH /storage/drives/{id}': {
+    doing: 'to update the drive {id}',
+    ...DRIVE,
+    body: driveBody,
+    data: drive,
+    retry: 'repeat',
+    doubt: 'Its name, size and price may have changed.',
+  },
+  'POST /storage/drives/{id}/resume': {
+    doing: 'to resume the drive {id}',
+    ...DRIVE,
+    body: noBody,
+    data: drive,
+    retry: {
+      read: 'GET /storage/drives/{id}',
+      // A drive without a status may still be suspended.
+      shows: (state: Drive): Drive | undefined =>
+        typeof state.status === 'string' && state.status !== 'SUSPENDED' ? state : undefined,
+      again: true,
+    },
+    bills: true,
+    doubt: 'The drive may be in use and billing again.',
+    needsState: true,
+  },
+
+  'POST /ssh-keys': {
+    doing: 'to add the SSH key {name}',
+    about: 'name',
+    body: addSshKeyBody,
+    data: sshKey,
+    retry: {
+      read: 'GET /ssh-keys',
+      shows: (keys: readonly SshKey[], { body }: { body: AddSshKeyBody }): SshKey | undefined =>
+        keys.find(({ public_key }) => keyIn(public_key) === keyIn(body.public_key)),
+      again: true,
+    },
+    doubt: 'The key may be registered.',
+  },
+  'GET /ssh-keys': { doing: 'to list the SSH keys', data: sshKeys, retry: 'repeat' },
+  'DELETE /ssh-keys/{id}': {
+    doing: 'to delete the SSH key {id}',
+    of: 'an SSH key',
+    missing: 'SSH key {id} not found',
+    retry: 'repeat',
+    doubt: 'The key may be deleted.',
+  },
+
+  'GET /users/me': { doing: 'to show the profile', data: user, retry: 'repeat' },
+  'PATCH /users/me': {
+    doing: 'to update the profile',
+    body: updateUserBody,
+    data: user,
+    retry: 'repeat',
+    doubt: 'The name may have changed.',
+  },
+  'POST /users/me/update-password': {
+    doing: 'to set the password',
+    body: setPasswordBody,
+    data: user,
+    retry: 'once',
+    doubt: 'Either password may be the valid one.',
+  },
+
+  'POST /billing/promo/activate': {
+    doing: 'to apply the promo code',
+    body: activatePromoBody,
+    data: promoBonus,
+    retry: 'once',
+    doubt: 'The bonus may have been credited.',
+    missing: 'Promo code not found',
+  },
+  'GET /billing/transactions': {
+    doing: 'to list the transactions',
+    query: transactionsQuery,
+    data: transactions,
+    pageSize: 20,
+    retry: 'repeat',
+  },
+} as const satisfies Readonly<Record<string, Operation>>;
+
+/** The identity of a public key: `TYPE BLOB`, without the comment. */
+function keyIn(publicKey: string | null | undefined): string {
+  return (publicKey ?? '').trim().split(/\s+/, 2).join(' ');
+}
+
+export type Title = keyof typeof OPERATIONS;
+type Row<T extends Title> = (typeof OPERATIONS)[T];
+
+export type InputOf<T extends Title> = (T extends `${string}{id}${string}`
+  ? { id: string }
+  : object) &
+  (Row<T> extends { body: infer B extends Schema<unknown> } ? { body: Infer<B> } : object) &
+  (Row<T> extends { query: infer Q extends Schema<unknown> } ? { query: Infer<Q> } : object);
+
+export type ResultOf<T extends Title> =
+  Row<T> extends { pageSize: number; data: infer D extends Schema<unknown[]> }
+    ? Page<Infer<D>[number]>
+    : Row<T> extends { data: infer D extends Schema<unknown> }
+      ? Infer<D>
+      : undefined;

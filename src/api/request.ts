@@ -1,0 +1,97 @@
+import { usageError } from '../errors.ts';
+import { resourceId } from '../rules/names.ts';
+import { type Input, OPERATIONS, type Operation, type Title } from './operations.ts';
+import { check } from './schemas/check.ts';
+import type { Schema } from './schemas/fields.ts';
+
+/** One request: what is sent, and what its errors say. */
+export interface Request {
+  readonly method: string;
+  /** Path below the base URL, with a leading slash and the query. */
+  readonly path: string;
+  /** JSON text. */
+  readonly body?: string | undefined;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** As the document titles it: `POST /instances/{id}/stop`. */
+  readonly title: string;
+  /** Completes "The service refused …": `to stop the instance box`. */
+  readonly doing: string;
+  /** ID or name for errors. */
+  readonly resource?: string | undefined;
+  /** The meaning of a 404. */
+  readonly missing?: string | undefined;
+  /** Whether it may be sent again although it may have taken effect. */
+  readonly isRepeatable: boolean;
+  /** See {@link Operation}. */
+  readonly doubt?: string | undefined;
+  readonly bills?: boolean | undefined;
+  readonly needsState?: boolean | undefined;
+}
+
+/** The request of one operation. */
+export interface Prepared extends Request {
+  readonly operation: Operation;
+  readonly input: Input;
+}
+
+/** A call that only reads can be dropped without an unknown outcome. */
+export function changes({ method }: Request): boolean {
+  return method !== 'GET' && method !== 'HEAD';
+}
+
+/**
+ * Builds the request of an operation.
+ *
+ * @throws CliError `usage` if the ID could change the path, or the query or body breaks its rules. It
+ * names the field and the rule but not the value, which may be a password.
+ */
+export function requestOf(title: Title, input: Input): Prepared {
+  const operation: Operation = OPERATIONS[title];
+  const { id = '', query, body } = input;
+  const { of, about = 'id', missing, doubt, bills, needsState } = operation;
+  const [method = '', path = ''] = title.split(' ');
+  const verdict = resourceId(id);
+  if (of !== undefined && !verdict.ok) {
+    throw usageError(`This is not the ID of ${of}: ${verdict.rule}.`);
+  }
+  const json =
+    operation.body === undefined ? undefined : JSON.stringify(checked(operation.body, body));
+  const search =
+    operation.query === undefined ? '' : queryText(checked(operation.query, query ?? {}));
+  const fields: Readonly<Record<string, unknown>> = {
+    ...body,
+    ...(of === undefined ? {} : { id }),
+  };
+  const filled = (text: string) => text.replace(/\{(\w+)\}/g, (_, name) => String(fields[name]));
+  return {
+    operation,
+    input,
+    title,
+    method,
+    path: `${filled(path)}${search}`,
+    body: json,
+    doing: filled(operation.doing),
+    resource: about in fields ? String(fields[about]) : undefined,
+    missing: missing === undefined ? undefined : filled(missing),
+    isRepeatable: operation.retry === 'repeat',
+    doubt,
+    bills,
+    needsState,
+  };
+}
+
+/** Joins the fields that are set; lists are joined by commas (GET /billing/transactions). */
+function queryText(query: object): string {
+  const parts: string[] = [];
+  for (const [name, value] of Object.entries(query)) {
+    const text = Array.isArray(value) ? value.map(encodeURIComponent).join(',') : value;
+    if (text !== undefined && text !== '') parts.push(`${encodeURIComponent(name)}=${text}`);
+  }
+  return parts.length === 0 ? '' : `?${parts.join('&')}`;
+}
+
+function checked(schema: Schema<unknown>, value: object | undefined): object {
+  const result = check(schema, value);
+  if (result.ok) return value ?? {};
+  throw usageError(`${result.where.map(String).join('.') || 'The body'} ${result.what}.`);
+}

@@ -1,0 +1,246 @@
+import { CliError } from '../errors.ts';
+import { isSameId } from '../rules/names.ts';
+import type { Call } from './call.ts';
+import {
+  factsOf,
+  isFailed,
+  isSuccess,
+  isSureRefusal,
+  lostReason,
+  notReached,
+  notUnderstood,
+  outcomeUnknown,
+  refusal,
+  responseText,
+  sentence,
+  unavailableIf,
+} from './errors.ts';
+import type { HttpResponse } from './http/body.ts';
+import { Fault } from './http/fault.ts';
+import { fieldOf } from './open-fields.ts';
+import type { Input, Settling, Title } from './operations.ts';
+import { changes, type Prepared, requestOf } from './request.ts';
+import { readResponse } from './response/envelope.ts';
+import { oneLine, shortened } from './response/one-line.ts';
+import { backoffMs, transmit, waitMs } from './retry.ts';
+
+/** What became of a request: done, or one of three ways to fail. */
+type Outcome =
+  | { readonly kind: 'done'; readonly value: unknown }
+  /** The service responded, and leaves nothing in doubt. */
+  | { readonly kind: 'refused'; readonly error: CliError }
+  | Doubt
+  /** Nothing was changed. The error is CliError `unreachable`, or the interrupt's own reason. */
+  | { readonly kind: 'neverLeft'; readonly error: unknown };
+
+/** It may have taken effect. `why` completes "the outcome is unknown: …". */
+interface Doubt {
+  readonly kind: 'inDoubt';
+  readonly why: string;
+  readonly response?: HttpResponse;
+}
+
+/**
+ * Sends one operation and returns its result.
+ *
+ * @throws CliError, or the interrupt's own reason if nothing was changed.
+ */
+export async function send(call: Call, title: Title, input: Input): Promise<unknown> {
+  const request = requestOf(title, input);
+  const { retry } = request.operation;
+  const outcome =
+    typeof retry === 'string' ? await attempt(call, request) : await settled(call, request, retry);
+  if (outcome.kind === 'done') return outcome.value;
+  throw outcome.kind === 'inDoubt'
+    ? outcomeUnknown(request, outcome.why, outcome.response?.status)
+    : outcome.error;
+}
+
+/** Sends a request, with the retries that are safe for it, and reads its response. */
+async function attempt(call: Call, request: Prepared): Promise<Outcome> {
+  const { isRepeatable } = request;
+  let sent: Awaited<ReturnType<typeof transmit>>;
+  try {
+    sent = await transmit(call, request);
+  } catch (error) {
+    if (!(error instanceof Fault)) throw error;
+    return changes(request) && error.sent
+      ? { kind: 'inDoubt', why: lostReason(call, error) }
+      : { kind: 'neverLeft', error: notReached(request, call, error) };
+  }
+  const { response, doubted } = sent;
+  const { status } = response;
+  if (!isSuccess(status)) {
+    // An earlier try has deleted it.
+    if (request.method === 'DELETE' && status === 404 && doubted) return done(undefined);
+    const isSure = isRepeatable ? !isFailed(status) || !changes(request) : isSureRefusal(status);
+    return isSure
+      ? { kind: 'refused', error: refusal(request, call, response) }
+      : { kind: 'inDoubt', why: responseText(call, response), response };
+  }
+  const read = readResponse(response, request);
+  if (read.ok) {
+    warnOfOdd(call, request, read.odd);
+    return aboutOther(read.value, request) ?? done(read.value);
+  }
+  return isRepeatable
+    ? { kind: 'refused', error: notUnderstood(request, read.what, response) }
+    : { kind: 'inDoubt', why: `could not read the response: ${read.what}`, response };
+}
+
+function done(value: unknown): Outcome {
+  return { kind: 'done', value };
+}
+
+/** A response about another instance would hide this one's state. */
+function aboutOther(
+  data: unknown,
+  { operation, input, isRepeatable }: Prepared,
+): Outcome | undefined {
+  const { id = '' } = input;
+  const found = fieldOf(data, 'id');
+  if (!operation.isItself || typeof found !== 'string' || isSameId(found, id)) return undefined;
+  if (!isRepeatable) {
+    return { kind: 'inDoubt', why: `the response is about instance ${statusText(found)}` };
+  }
+  const text = `The service returned instance ${found} instead of ${id}.`;
+  return { kind: 'refused', error: new CliError('notUnderstood', text, { resource: id }) };
+}
+
+/** Returns what is readable instead of failing, with a warning about the missing rest. */
+function warnOfOdd({ settings }: Call, { title }: Prepared, odd: readonly string[]): void {
+  const [first, ...more] = odd;
+  if (first === undefined) return;
+  const others = more.length === 0 ? '' : ` (and ${more.length} more like it)`;
+  settings.warn?.(
+    `The response to ${title} does not match the API document: ${first}${others}. Unreadable fields are left out.`,
+  );
+}
+
+/**
+ * For a change whose effect can be read. After an unknown outcome it reads the state: if that shows
+ * the effect, it is done. Otherwise, where that is safe, it sends the request once more, since the
+ * service rolls back "so the call can be repeated" (API document: States and transitions).
+ */
+async function settled(call: Call, request: Prepared, how: Settling): Promise<Outcome> {
+  const first = await attemptPastLimit(call, request);
+  if (first.kind !== 'inDoubt') return first;
+  if (!how.again) return looked(call, request, how, first);
+
+  const tooLong = await waited(call, first.response);
+  const before = await stateOf(call, request, how);
+  if (before === undefined) return first;
+  if (before.shown !== undefined) return done(before.shown);
+  if (tooLong !== undefined) return { kind: 'refused', error: tooLong };
+
+  const second = await attempt(call, request);
+  if (second.kind === 'done') return second;
+  // A refusal may be the effect of the first request, which has completed in between.
+  const after = await stateOf(call, request, how);
+  if (after?.shown !== undefined) return done(after.shown);
+  if (second.kind !== 'inDoubt' || after === undefined) return second;
+  const why = `${second.why}${after.text}`;
+  const status = second.response?.status ?? 0;
+  if (status < 500) return { ...second, why };
+  return {
+    kind: 'refused',
+    error: new CliError('refused', sentence(`The service failed twice ${request.doing}: ${why}`), {
+      code: unavailableIf(status),
+      httpStatus: status,
+      retryable: true,
+      mayBeBilling: request.bills ?? false,
+      ...factsOf(request),
+    }),
+  };
+}
+
+/** With 429 the service says that it has not acted, so one more try follows its pause. */
+async function attemptPastLimit(call: Call, request: Prepared): Promise<Outcome> {
+  const first = await attempt(call, request);
+  if (first.kind !== 'refused' || first.error.failure !== 'rateLimited') return first;
+  const { retryAfterMs: pause = backoffMs(call, 1) } = first.error;
+  if (pause > Math.min(call.remainingMs(), call.longestPauseMs)) return first;
+  try {
+    await call.pause(pause);
+  } catch (error) {
+    if (!(error instanceof Fault)) throw error;
+    return { kind: 'neverLeft', error: notReached(request, call, error) };
+  }
+  return attempt(call, request);
+}
+
+/** Never sends again. By the API document, a 500 of a start means that the funds were refunded. */
+async function looked(
+  call: Call,
+  request: Prepared,
+  how: Settling,
+  first: Doubt,
+): Promise<Outcome> {
+  const state = await stateOf(call, request, how);
+  if (state === undefined) return first;
+  const { response, why } = first;
+  if (response?.status !== 500) {
+    return state.shown === undefined ? { ...first, why: `${why}${state.text}` } : done(state.shown);
+  }
+  const { status, doing } = { status: state.status, doing: request.doing.replace(/^to /, '') };
+  return {
+    kind: 'refused',
+    error: new CliError(
+      'refused',
+      `${sentence(`The service could not ${doing}: ${why}`)} Its status is ${statusText(status)}; by the API document, the reserved funds are refunded.`,
+      {
+        httpStatus: 500,
+        retryable: true,
+        mayBeBilling: status !== 'STOPPED',
+        ...factsOf(request),
+      },
+    ),
+  };
+}
+
+/** Waits as any retry does. Returns the error to end with if the pause is too long. */
+async function waited(
+  call: Call,
+  response: HttpResponse | undefined,
+): Promise<CliError | undefined> {
+  try {
+    await call.pause(waitMs(call, response, 1));
+    return undefined;
+  } catch (error) {
+    if (error instanceof CliError) return error;
+    // If stopped, the next read ends at once, and the outcome stays unknown.
+    if (error instanceof Fault) return undefined;
+    throw error;
+  }
+}
+
+interface State {
+  /** The result, if the state shows the effect. */
+  readonly shown: object | undefined;
+  readonly status: unknown;
+  /** Completes a doubt; empty for a list. */
+  readonly text: string;
+}
+
+/** Reads the state; undefined if it can't be read for any reason. */
+async function stateOf(
+  call: Call,
+  { input }: Prepared,
+  { read, shows }: Settling,
+): Promise<State | undefined> {
+  let value: unknown;
+  try {
+    value = await send(call, read, input);
+  } catch {
+    return undefined;
+  }
+  const status = fieldOf(value, 'status');
+  const text = Array.isArray(value) ? '' : `; its status is ${statusText(status)}`;
+  // The table pairs `shows` with the operation that it reads.
+  return { shown: shows(value as never, input), status, text };
+}
+
+/** Returns the service's status, cleaned for a message. */
+function statusText(status: unknown): string {
+  return shortened(oneLine(typeof status === 'string' ? status : ''), 60) || 'unknown';
+}
