@@ -31,11 +31,9 @@ export type {
 } from './schemas/instance.ts';
 export type {
   CreateInstanceBody,
-  CreateInstanceFields,
   DockerConfig,
   ReorderInstanceBody,
 } from './schemas/instance-body.ts';
-export { faultsInCreateFields } from './schemas/instance-body.ts';
 export type { BaseImage, Offer, Provider } from './schemas/offer.ts';
 export type { Meta } from './schemas/page.ts';
 export type { AddSshKeyBody, SshKey } from './schemas/ssh-key.ts';

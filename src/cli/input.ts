@@ -3,6 +3,7 @@ import { addAbortSignal, type Readable } from 'node:stream';
 import type { Context } from '../context.ts';
 import { type CliError, usageError } from '../errors.ts';
 import { faultOf } from '../files/error-code.ts';
+import { textOfUtf8 } from '../files/utf8.ts';
 
 /** Input by hand is short; more than this is a mistake, or `/dev/zero`. */
 const LONGEST = 1024 * 1024;
@@ -52,20 +53,24 @@ async function wholeText(
   longest: number,
 ): Promise<string> {
   signal.throwIfAborted();
-  let text = '';
+  const chunks: Buffer[] = [];
+  let length = 0;
   try {
     // Ctrl-C ends the read of a pipe without a writer.
-    for await (const chunk of addAbortSignal(signal, stream.setEncoding('utf8'))) {
-      text += chunk;
-      if (text.length > longest) break;
+    for await (const chunk of addAbortSignal(signal, stream)) {
+      chunks.push(Buffer.from(chunk));
+      length += chunk.length;
+      if (length > longest) break;
     }
   } catch (error) {
     signal.throwIfAborted();
     throw unreadable(flag, from, error);
   }
-  if (text.length > longest) {
+  if (length > longest) {
     throw usageError(`${flag} "${from}": longer than ${longest / 1024 / 1024} MiB`);
   }
+  const text = textOfUtf8(Buffer.concat(chunks));
+  if (text === undefined) throw usageError(`${flag} "${from}": must be UTF-8`);
   return text;
 }
 

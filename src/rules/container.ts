@@ -6,8 +6,8 @@ export interface Port {
   internal_port: number;
   external_port: number;
   protocol: 'TCP' | 'UDP';
-  name?: string;
-  is_main?: boolean;
+  name?: string | undefined;
+  is_main?: boolean | undefined;
 }
 
 export function portNumber(text: string): Verdict<number> {
@@ -50,12 +50,36 @@ export function publishedPort(text: string): Verdict<Port> {
   return kept(port);
 }
 
-/** An external port that is published twice, as `8080/tcp`: it can lead to one place only. */
-export function publishedTwice(ports: readonly Port[]): string | undefined {
+/** What keeps sound items from going together; `at` is the later one. */
+interface Clash {
+  readonly at: number;
+  readonly rule: string;
+}
+
+/** An external port leads to one place only, and one port is the main one. */
+export function portClash(
+  ports: readonly Pick<Port, 'external_port' | 'protocol' | 'is_main'>[],
+): Clash | undefined {
   const places = ports.map(
     ({ external_port, protocol }) => `${external_port}/${protocol.toLowerCase()}`,
   );
-  return places.find((place, at) => places.indexOf(place) < at);
+  const at = repeatIn(places);
+  if (at !== undefined) return { at, rule: `the external port ${places[at]} is published twice` };
+  const [, second] = ports.flatMap(({ is_main }, index) => (is_main === true ? [index] : []));
+  return second === undefined
+    ? undefined
+    : { at: second, rule: 'only one port can be the main one' };
+}
+
+/** A variable has one value. The rule shows none, since values are often secret. */
+export function keyClash(keys: readonly string[]): Clash | undefined {
+  const at = repeatIn(keys);
+  return at === undefined ? undefined : { at, rule: `${keys[at]} is set twice` };
+}
+
+function repeatIn(items: readonly string[]): number | undefined {
+  const at = items.findIndex((item, index) => items.indexOf(item) < index);
+  return at < 0 ? undefined : at;
 }
 
 /** One item of `docker_config.volumes` (spec: POST /instances). */

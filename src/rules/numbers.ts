@@ -14,16 +14,17 @@ export function count(text: string): Verdict<number> {
   return wholeNumber(text, 1, 1_000_000_000, 'it');
 }
 
-/**
- * `shm_size_gb` (spec: Limits): shared memory in GB, minimum 0.1. The upper limit stops typing
- * errors. `8g`, as in docker, is 8; docker's other units would have to be rounded.
- */
+/** `shm_size_gb` (spec: Limits): minimum 0.1. The upper limit stops typing errors. */
+export const SHARED_MEMORY_GB = { least: 0.1, most: 999_999 } as const;
+
+/** Shared memory in GB. `8g`, as in docker, is 8; docker's other units would have to be rounded. */
 export function sharedMemoryGb(typed: string): Verdict<number> {
   const text = typed.replace(/(?<=[0-9])gb?$/i, '');
   const value = Number(text);
-  return /^[0-9]{1,6}(\.[0-9]{1,6})?$/.test(text) && value >= 0.1
+  const { least, most } = SHARED_MEMORY_GB;
+  return /^[0-9]+(\.[0-9]+)?$/.test(text) && value >= least && value <= most
     ? kept(value)
-    : broken('shared memory is from 0.1 to 999999 GB, with at most 6 digits after the point');
+    : broken(`shared memory is from ${least} to ${most} GB`);
 }
 
 const GB_IN: Readonly<Record<string, number>> = { '': 1, gb: 1, tb: 1000 };

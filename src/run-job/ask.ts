@@ -1,13 +1,13 @@
-import type { CreateInstanceFields, SshKey } from '../api/index.ts';
+import type { SshKey } from '../api/index.ts';
 import { onCancel } from '../cli/confirm.ts';
 import type { Context } from '../context.ts';
 import { CliError } from '../errors.ts';
 import { type DeadlineFlags, wantedDeadline } from '../instances/deadlines/deadline.ts';
-import type { CreateFlags } from '../instances/request/body.ts';
+import type { Given } from '../instances/request/given.ts';
 import { flag } from '../instances/wizard/command-line.ts';
 import type { Prompts } from '../prompts/prompts.ts';
 import { durationWord, positiveDuration } from '../rules/times.ts';
-import type { JobInput } from './job.ts';
+import type { JobInput, JobPlan } from './job.ts';
 import { findPrivateKey } from './sign-in.ts';
 
 /** Every job has a deadline. */
@@ -26,8 +26,8 @@ export async function askDeadline(ends: DeadlineFlags, prompts: Prompts): Promis
 
 /** The questions of `instances create`, without a template and a drive, and with a key that signs in. */
 export async function openJobWizard(
-  input: JobInput,
-  given: { readonly flags: CreateFlags; readonly manifest: CreateInstanceFields },
+  input: JobInput & Pick<JobPlan, 'ends' | 'maxPrice'>,
+  given: Given,
   dryRun: boolean,
   prompts: Prompts,
   context: Context,
@@ -46,7 +46,7 @@ export async function openJobWizard(
     for (const key of keys) if (await canSignIn(key, context)) usable.push(key);
     return usable;
   };
-  return openWizard({ ...given, ends, maxPrice, dryRun, command, usableKeys }, prompts, context);
+  return openWizard({ given, ends, maxPrice, dryRun, command, usableKeys }, prompts, context);
 }
 
 async function canSignIn(key: SshKey, context: Context): Promise<boolean> {

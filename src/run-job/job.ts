@@ -1,7 +1,8 @@
 import type { CreateInstanceBody, Instance } from '../api/index.ts';
 import type { CliError } from '../errors.ts';
 import type { DeadlineFlags } from '../instances/deadlines/deadline.ts';
-import type { CreateFlags, MadeRequest } from '../instances/request/body.ts';
+import type { MadeRequest } from '../instances/request/body.ts';
+import type { CreateFlags } from '../instances/request/given.ts';
 import type { Chosen } from '../instances/request/hardware.ts';
 import type { HowToReach } from '../reach/reach.ts';
 import type { Money } from '../rules/money.ts';
@@ -14,8 +15,6 @@ import type { Stops } from './stops.ts';
 /** A job as given on the command line. */
 export interface JobInput {
   readonly flags: CreateFlags;
-  readonly ends: DeadlineFlags;
-  readonly maxPrice: Money | undefined;
   readonly command: readonly string[];
   readonly sync: string | undefined;
   readonly exclude: readonly string[];
@@ -30,6 +29,8 @@ export interface JobInput {
 
 /** A job with everything that it needs, before any request that rents. */
 export interface JobPlan extends JobInput {
+  readonly ends: DeadlineFlags;
+  readonly maxPrice: Money | undefined;
   readonly request: CreateInstanceBody;
   readonly offer: Chosen;
   readonly files: FileList | undefined;

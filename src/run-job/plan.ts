@@ -7,7 +7,8 @@ import {
   wantedDeadline,
 } from '../instances/deadlines/deadline.ts';
 import { ensureNoPending } from '../instances/pending.ts';
-import { makeRequest, manifestOf, missingError, missingFlags } from '../instances/request/body.ts';
+import { makeRequest, missingError, missingFlags } from '../instances/request/body.ts';
+import { withFile } from '../instances/request/given.ts';
 import { notePrice } from '../instances/request/hardware.ts';
 import { askDeadline, openJobWizard } from './ask.ts';
 import { type FileList, listFiles } from './copy/files.ts';
@@ -39,32 +40,31 @@ export async function planJob(
   return { ...input, ...requested, how, files };
 }
 
-type Requested = Pick<JobPlan, 'ends' | 'request' | 'offer' | 'again'>;
+type Requested = Pick<JobPlan, 'ends' | 'maxPrice' | 'request' | 'offer' | 'again'>;
 
 /** The request for the instance and its deadline. Asks for what is missing in a terminal. */
 async function requestOf(input: JobInput, dryRun: boolean, context: Context): Promise<Requested> {
-  const manifest = await manifestOf(input.flags, context);
-  const name = input.flags.name ?? manifest.instance_name ?? defaultName(context);
-  const flags = { ...input.flags, name };
-  const missing = missingFlags(flags, manifest);
-  const keys = flags.sshKey ?? manifest.ssh_keys ?? [];
-  if (keys.length === 0 && !dryRun) missing.push('--ssh-key');
+  const read = await withFile(input.flags, context);
+  const flags = { ...read.flags, name: read.flags.name ?? defaultName(context) };
+  const given = { ...read, flags };
+  const { maxPrice } = flags;
+  const missing = missingFlags(flags);
+  if ((flags.sshKey ?? []).length === 0 && !dryRun) missing.push('--ssh-key');
   // If stdin is the file, it can't provide answers too.
   const prompts = flags.file === '-' ? undefined : await context.prompts();
-  if (prompts === undefined) ensureComplete(missing, input.ends);
-  const ends = prompts === undefined ? input.ends : await askDeadline(input.ends, prompts);
+  if (prompts === undefined) ensureComplete(missing, flags);
+  const ends = prompts === undefined ? flags : await askDeadline(flags, prompts);
   // No process is left to terminate the instance.
   if (!dryRun && input.detach) await checkDeadline(ends, context);
   if (!dryRun) await ensureNoPending(flags.name, context);
   if (prompts === undefined || missing.length === 0) {
-    const { body: request, offer } = await makeRequest(flags, manifest, context);
+    const { body: request, offer } = await makeRequest(given, context);
     notePrice(offer, context);
-    return { ends, request, offer };
+    return { ends, maxPrice, request, offer };
   }
-  const given = { flags, manifest };
-  const wizard = await openJobWizard({ ...input, ends }, given, dryRun, prompts, context);
+  const wizard = await openJobWizard({ ...input, ends, maxPrice }, given, dryRun, prompts, context);
   const { body: request, offer } = await wizard.ask();
-  return { ends, request, offer, again: wizard.again };
+  return { ends, maxPrice, request, offer, again: wizard.again };
 }
 
 /** Throws a usage error that names everything missing. */

@@ -34,7 +34,7 @@ const PARTS: Readonly<Record<string, RegExp>> = {
   undici: /^api\/http\/(transport|exchange|connect)\.ts$/,
   // Parses input from outside: responses, files, and bodies sent to the sandbox.
   'zod/mini':
-    /^(api\/schemas\/|config\/schema\.ts|catalog\/file\.ts|journal\/record\.ts|watch\/resume\.ts|run-job\/record\.ts|sandbox\/)/,
+    /^(api\/schemas\/|config\/schema\.ts|catalog\/file\.ts|journal\/record\.ts|instances\/request\/manifest-(schema|json)\.ts|watch\/resume\.ts|run-job\/record\.ts|sandbox\/)/,
   'cli-table3': /^output\/table\/draw\.ts$/,
   chalk: /^output\/colour\.ts$/,
   ora: /^output\/live\/spinner\.ts$/,

@@ -1,16 +1,21 @@
 import * as z from 'zod/mini';
 import { lazy } from '../../lazy.ts';
 import { instanceName } from '../../rules/names.ts';
-import { faultsIn, NOT_DOCUMENTED, type Odd } from './check.ts';
+import { SHARED_MEMORY_GB } from '../../rules/numbers.ts';
 import { filled, type Infer, ruled } from './fields.ts';
 
-/** API document: Endpoints, POST /instances, `docker_config`. No field of a port is required. */
+/**
+ * API document: Endpoints, POST /instances, `docker_config`. It requires no field of a port, but a
+ * port without both numbers leads nowhere.
+ */
 const dockerConfig = lazy(() => {
-  const port = z.optional(z.number().check(z.int(), z.gte(1), z.lte(65535)));
+  const port = z.number().check(z.int(), z.gte(1), z.lte(65535));
   return z.strictObject({
     image: filled(),
     run_command: z.optional(z.string()),
-    shm_size_gb: z.optional(z.number().check(z.gte(0.1))),
+    shm_size_gb: z.optional(
+      z.number().check(z.gte(SHARED_MEMORY_GB.least), z.lte(SHARED_MEMORY_GB.most)),
+    ),
     ports: z.optional(
       z.array(
         z.strictObject({
@@ -59,21 +64,4 @@ export const reorderInstanceBody = lazy(() => z.strictObject({ new_name: filled(
 
 export type DockerConfig = Infer<typeof dockerConfig>;
 export type CreateInstanceBody = Infer<typeof createInstanceBody>;
-export type CreateInstanceFields = Infer<typeof createInstanceFields>;
 export type ReorderInstanceBody = Infer<typeof reorderInstanceBody>;
-
-/**
- * Returns the faults of an instance description from a file: only documented fields, each by its
- * documented rule, none required. Without a fault it is {@link CreateInstanceFields}.
- */
-export function faultsInCreateFields(value: unknown): Odd[] {
-  const schema = createInstanceFields();
-  const names = Object.keys(schema.shape);
-  return faultsIn(createInstanceFields, value).map(({ where, what }) => {
-    const [name] = where;
-    // `name` for `instance_name`, `drive` for `storage_drive_id`.
-    const meant = names.find((one) => one.split('_').includes(String(name)));
-    const isMeant = where.length === 1 && what === NOT_DOCUMENTED && meant !== undefined;
-    return { where, what: isMeant ? `${what} (Did you mean ${meant}?)` : what };
-  });
-}

@@ -1,4 +1,4 @@
-import type { CreateInstanceBody, CreateInstanceFields, Instance } from '../../api/index.ts';
+import type { CreateInstanceBody, Instance } from '../../api/index.ts';
 import { oneName, ruled } from '../../cli/parse.ts';
 import { action } from '../../cli/verb.ts';
 import type { Context } from '../../context.ts';
@@ -13,14 +13,13 @@ import { rentWithin } from '../../instances/max-price.ts';
 import { ensureNoPending, ensureNotTaken } from '../../instances/pending.ts';
 import { nothingCreated, runPreflight } from '../../instances/preflight.ts';
 import {
-  type CreateFlags,
   type MadeRequest,
   makeRequest,
-  manifestOf,
   missingError,
   missingFlags,
 } from '../../instances/request/body.ts';
 import { withRequestFlags } from '../../instances/request/flags.ts';
+import { type Given, withFile } from '../../instances/request/given.ts';
 import { notePrice, warnIfDearer } from '../../instances/request/hardware.ts';
 import type { Money } from '../../rules/money.ts';
 import { instanceName } from '../../rules/names.ts';
@@ -68,14 +67,16 @@ export const create = action({
       .addOption(waitStartedOption())
       .addOption(waitTimeoutOption())
       .addOption(pollIntervalOption()),
-  async run(context, name, { wait, waitTimeout, pollInterval, ...given }) {
-    const { maxPrice, dryRun, schema, ifNotExists, ...more } = given;
-    const { terminateAfter, terminateAt, unenforced, ...flags } = more;
+  async run(context, name, { wait, waitTimeout, pollInterval, ...typed }) {
+    const { dryRun, schema, ifNotExists, ...flags } = typed;
     if (schema === true) return printSchema(context);
+    const given = await runPreflight(context, nothingCreated, () =>
+      withFile({ ...flags, name: oneName('NAME', name, flags.name) }, context),
+    );
     const input = {
-      flags: { ...flags, name: oneName('NAME', name, flags.name) },
-      maxPrice,
-      ends: { terminateAfter, terminateAt, unenforced },
+      given,
+      maxPrice: given.flags.maxPrice,
+      ends: given.flags,
       dryRun: dryRun === true,
       ifNotExists: ifNotExists === true,
       until: await statusFor(wait, context),
@@ -107,7 +108,7 @@ async function printSchema(context: Context): Promise<void> {
 }
 
 interface CreateInput extends Wait {
-  readonly flags: CreateFlags;
+  readonly given: Given;
   readonly maxPrice: Money | undefined;
   readonly ends: DeadlineFlags;
   readonly dryRun: boolean;
@@ -130,15 +131,12 @@ interface Prepared extends Pick<CreateInput, 'until'> {
 }
 
 async function prepare(input: CreateInput, context: Context): Promise<Prepared> {
-  const { flags, until } = input;
-  const manifest = await manifestOf(flags, context);
+  const { given, until } = input;
   if (!input.dryRun) await checkDeadline(input.ends, context);
-  const missing = missingFlags(flags, manifest);
-  if (missing.length > 0) {
-    return await prepareAsked(missing, input, manifest, context);
-  }
-  await checkPending(input, manifest, context);
-  const made = await makeRequest(flags, manifest, context);
+  const missing = missingFlags(given.flags);
+  if (missing.length > 0) return await prepareAsked(missing, input, context);
+  await checkPending(input, context);
+  const made = await makeRequest(given, context);
   notePrice(made.offer, context);
   if (!input.dryRun) warnIfKeyless(made.body, context);
   return { made, until };
@@ -146,11 +144,10 @@ async function prepare(input: CreateInput, context: Context): Promise<Prepared> 
 
 /** Runs before any lookup. */
 async function checkPending(
-  { flags, dryRun, ifNotExists }: CreateInput,
-  manifest: CreateInstanceFields,
+  { given, dryRun, ifNotExists }: CreateInput,
   context: Context,
 ): Promise<void> {
-  const name = flags.name ?? manifest.instance_name;
+  const { name } = given.flags;
   if (dryRun || name === undefined) return;
   if (ifNotExists) await ensureNotTaken({ operation: 'create', name }, context);
   await ensureNoPending(name, context);
@@ -160,24 +157,23 @@ async function checkPending(
 async function prepareAsked(
   missing: readonly string[],
   input: CreateInput,
-  manifest: CreateInstanceFields,
   context: Context,
 ): Promise<Prepared> {
   // If stdin is the file, it can't provide answers too.
-  const prompts = input.flags.file === '-' ? undefined : await context.prompts();
+  const prompts = input.given.flags.file === '-' ? undefined : await context.prompts();
   if (prompts === undefined) {
     // Without a login, missing flags are not the first problem.
     await context.api();
     throw missingError(missing);
   }
-  await checkPending(input, manifest, context);
+  await checkPending(input, context);
   const { openWizard } = await import('../../instances/wizard/index.ts');
   const until = input.until ?? 'ACTIVE';
   const command = {
     start: (name?: string) => ['instances', 'create', ...(name === undefined ? [] : [name])],
     end: [[until === 'ssh' ? '--wait=ssh' : '--wait']],
   };
-  const wizard = await openWizard({ ...input, manifest, command }, prompts, context);
+  const wizard = await openWizard({ ...input, command }, prompts, context);
   return { made: await wizard.ask(), until, again: wizard.again };
 }
 

@@ -86,14 +86,12 @@ export const run = action({
     }
     const { attachJob, runJob } = await import('../../run-job/index.ts');
     if (attach !== undefined) return attachJob(attach, how, report, context);
-    const { sync, exclude = [], fetch = [], keepOnFailure, maxPrice, ...more } = given;
-    const { terminateAfter, terminateAt, unenforced, ...flags } = more;
+    const { sync, exclude = [], fetch = [], keepOnFailure, ...flags } = given;
     const { planJob } = await import('../../run-job/plan.ts');
     const { parseFetch } = await import('../../run-job/copy/copy-out.ts');
-    const ends = { terminateAfter, terminateAt, unenforced };
     const fetched = fetch.map(parseFetch);
-    const named = { sync, exclude, fetch: fetched, keepOnFailure, maxPrice, how, detach, report };
-    const input = { flags, ends, command, ...named };
+    const named = { sync, exclude, fetch: fetched, keepOnFailure, how, detach, report };
+    const input = { flags, command, ...named };
     const plan = await planJob(input, { dryRun }, context);
     if (dryRun) return context.out.item(plan, planView);
     await runJob(plan, context);

@@ -1,52 +1,21 @@
-import type {
-  Api,
-  CreateInstanceBody,
-  CreateInstanceFields,
-  DockerConfig,
-} from '../../api/index.ts';
+import type { Api, CreateInstanceBody } from '../../api/index.ts';
 import { DRIVE, idOf, SSH_KEY, TEMPLATE } from '../../cli/lookup.ts';
 import { checked } from '../../cli/parse.ts';
 import type { Context } from '../../context.ts';
 import { type CliError, usageError } from '../../errors.ts';
 import { lazy } from '../../lazy.ts';
 import { instanceName } from '../../rules/names.ts';
-import { type ContainerFlags, type ContainerPatch, containerOf } from './container.ts';
+import { containerOf } from './container.ts';
+import type { CreateFlags, Given } from './given.ts';
 import { type Chosen, findHardware } from './hardware.ts';
-import { readManifest } from './manifest.ts';
 
-/** Input of `instances create`, before names become IDs. */
-export interface CreateFlags extends ContainerFlags {
-  readonly name?: string | undefined;
-  readonly offer?: string | undefined;
-  readonly image?: string | undefined;
-  readonly sshKey?: readonly string[] | undefined;
-  readonly template?: string | undefined;
-  readonly drive?: string | undefined;
-  readonly file?: string | undefined;
-}
+/** Required flags, as a usage error names them. */
+const NEEDED = { name: 'NAME (or --name)', offer: '--offer', image: '--image' } as const;
 
-/** Required flags, as a usage error names them, with the fields that fill them. */
-const NEEDED = {
-  'NAME (or --name)': ['name', 'instance_name'],
-  '--offer': ['offer', 'offer_id'],
-  '--image': ['image', 'image_id'],
-} as const;
-
-/** Reads `--file`; returns nothing without it. */
-export async function manifestOf(
-  flags: CreateFlags,
-  context: Context,
-): Promise<CreateInstanceFields> {
-  return flags.file === undefined
-    ? {}
-    : await readManifest(flags.file, flags.anyEnvKey === true, context);
-}
-
-/** Required flags that are missing in both the flags and the file: `--offer`. */
-export function missingFlags(flags: CreateFlags, manifest: CreateInstanceFields): string[] {
-  return Object.entries(NEEDED)
-    .filter(([, [flag, field]]) => flags[flag] === undefined && manifest[field] === undefined)
-    .map(([name]) => name);
+/** Required flags that are missing, in the file too: `--offer`. */
+export function missingFlags(flags: CreateFlags): string[] {
+  const needed = ['name', 'offer', 'image'] as const;
+  return needed.filter((flag) => flags[flag] === undefined).map((flag) => NEEDED[flag]);
 }
 
 export function missingError(names: readonly string[], command = 'instances create'): CliError {
@@ -66,103 +35,64 @@ export interface MadeRequest {
  * Builds the body of POST /instances. Checks all local rules and names everything missing before the
  * first request. Reads the lists that turn names into IDs only for values that are not UUIDs.
  */
-export async function makeRequest(
-  flags: CreateFlags,
-  manifest: CreateInstanceFields,
-  context: Context,
-): Promise<MadeRequest> {
-  const instance_name = flags.name ?? manifest.instance_name;
-  const offer_id = flags.offer ?? manifest.offer_id;
-  const image_id = flags.image ?? manifest.image_id;
+export async function makeRequest(given: Given, context: Context): Promise<MadeRequest> {
+  const { flags, from } = given;
+  const { name: instance_name, offer: offer_id, image: image_id } = flags;
   if (instance_name === undefined || offer_id === undefined || image_id === undefined) {
-    throw missingError(missingFlags(flags, manifest));
+    throw missingError(missingFlags(flags));
   }
-  const typed = typedReferences(flags, manifest);
-  const container = mergeContainer(manifest.docker_config, await containerOf(flags, context));
-  checked('--name', instance_name, instanceName);
-  const offer = await findHardware('offer', offer_id, context);
-  const image = await findHardware('image', image_id, context);
+  ensureFilled(given);
+  const container = await containerOf(given, context);
+  checked(from('name'), instance_name, instanceName);
+  const offer = await findHardware('offer', offer_id, from('offer'), context);
+  const image = await findHardware('image', image_id, from('image'), context);
   const body = {
     offer_id: offer.id,
     image_id: image.id,
     instance_name,
-    ...(await references(typed, () => context.api())),
+    ...(await references(given, () => context.api())),
     ...(container === undefined ? {} : { docker_config: container }),
   };
   return { body, offer };
 }
 
 /** Finds every local fault before the prompts start, so nobody fills in a form for nothing. */
-export async function checkGiven(
-  flags: CreateFlags,
-  manifest: CreateInstanceFields,
-  context: Context,
-): Promise<void> {
-  const typed = typedReferences(flags, manifest);
-  if (manifest.instance_name !== undefined && flags.name === undefined) {
-    checked('--name', manifest.instance_name, instanceName);
-  }
-  mergeContainer(
-    { image: 'asked-for', ...manifest.docker_config },
-    await containerOf(flags, context),
+export async function checkGiven(given: Given, context: Context): Promise<void> {
+  const { flags } = given;
+  ensureFilled(given);
+  await containerOf(
+    { ...given, flags: { ...flags, dockerImage: flags.dockerImage ?? 'asked-for' } },
+    context,
   );
-  await references(typed, () => context.api());
+  await references(given, () => context.api());
 }
 
-interface TypedReferences {
-  readonly sshKeys: readonly string[];
-  readonly template: string | undefined;
-  readonly drive: string | undefined;
-}
-
-function typedReferences(flags: CreateFlags, manifest: CreateInstanceFields): TypedReferences {
-  const typed = {
-    sshKeys: flags.sshKey ?? manifest.ssh_keys ?? [],
-    template: flags.template ?? manifest.template_id,
-    drive: flags.drive ?? manifest.storage_drive_id,
-  };
+function ensureFilled({ flags: { sshKey = [], template, drive }, from }: Given): void {
   for (const [flag, texts] of [
-    ['--ssh-key', typed.sshKeys],
-    ['--template', [typed.template]],
-    ['--drive', [typed.drive]],
+    ['sshKey', sshKey],
+    ['template', [template]],
+    ['drive', [drive]],
   ] as const) {
-    if (texts.includes('')) {
-      throw usageError(`${flag} "": must not be empty`);
-    }
+    if (texts.includes('')) throw usageError(`${from(flag)} "": must not be empty`);
   }
-  return typed;
 }
 
 async function references(
-  { sshKeys, template, drive }: TypedReferences,
+  { flags: { sshKey = [], template, drive }, from }: Given,
   api: () => Promise<Api>,
 ): Promise<Pick<CreateInstanceBody, 'ssh_keys' | 'template_id' | 'storage_drive_id'>> {
-  const keys = { flag: '--ssh-key', list: lazy(async () => (await api()).sshKeys.list()) };
-  const templates = { flag: '--template', list: async () => (await api()).templates.list() };
-  const drives = { flag: '--drive', list: async () => (await api()).drives.list() };
+  const keys = lazy(async () => (await api()).sshKeys.list());
+  const templates = { list: async () => (await api()).templates.list(), ...TEMPLATE };
+  const drives = { list: async () => (await api()).drives.list(), ...DRIVE };
   const keyIds: string[] = [];
-  for (const key of sshKeys) keyIds.push(await idOf(key, { ...keys, ...SSH_KEY }));
+  for (const [at, key] of sshKey.entries()) {
+    keyIds.push(await idOf(key, { flag: from('sshKey', at), list: keys, ...SSH_KEY }));
+  }
   return {
     ...(keyIds.length === 0 ? {} : { ssh_keys: [...new Set(keyIds)] }),
-    ...(template && { template_id: await idOf(template, { ...templates, ...TEMPLATE }) }),
-    ...(drive && { storage_drive_id: await idOf(drive, { ...drives, ...DRIVE }) }),
+    ...(template && {
+      template_id: await idOf(template, { flag: from('template'), ...templates }),
+    }),
+    ...(drive && { storage_drive_id: await idOf(drive, { flag: from('drive'), ...drives }) }),
   };
-}
-
-/** Merges flags and file, field by field; flags win. Refuses a container without an image. */
-function mergeContainer(
-  file: ContainerPatch | undefined,
-  flags: ContainerPatch,
-): DockerConfig | undefined {
-  const { image, ...rest } = { ...file, ...flags };
-  if (image === undefined) {
-    if (Object.keys(rest).length > 0) {
-      throw usageError('--docker-image is missing: the other container flags need it');
-    }
-    return undefined;
-  }
-  if (image.trim() === '') {
-    throw usageError('--docker-image "": must not be empty');
-  }
-  return { image, ...rest };
 }

@@ -1,4 +1,4 @@
-import type { CreateInstanceFields } from '../../api/index.ts';
+import type { DockerConfig } from '../../api/index.ts';
 import { readText } from '../../cli/input.ts';
 import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
@@ -6,79 +6,76 @@ import {
   type EnvironmentVariable,
   environmentKey,
   environmentVariable,
-  type Port,
-  publishedTwice,
-  type Volume,
+  keyClash,
+  portClash,
 } from '../../rules/container.ts';
 import type { Verdict } from '../../rules/rule.ts';
+import type { Given } from './given.ts';
 
-/** The container flags, named as in docker. */
-export interface ContainerFlags {
-  readonly dockerImage?: string | undefined;
-  readonly dockerCommand?: string | undefined;
-  readonly shmSize?: number | undefined;
-  readonly port?: readonly Port[] | undefined;
-  readonly env?: readonly string[] | undefined;
-  readonly envFile?: readonly string[] | undefined;
-  readonly anyEnvKey?: boolean | undefined;
-  readonly volume?: readonly Volume[] | undefined;
-}
+/** The flags whose container needs an image. */
+const PARTS = ['dockerCommand', 'shmSize', 'port', 'env', 'volume'] as const;
 
 /**
- * The fields of `docker_config` set by flags, except the image; without its flag, a field is
- * missing.
- */
-export type ContainerPatch = NonNullable<CreateInstanceFields['docker_config']>;
-
-/**
- * Builds the `docker_config` fields from the flags. `--env` wins over `--env-file`. A variable
- * without a value is read from the environment, as docker does, which keeps secrets out of argv.
+ * Builds `docker_config`; undefined if nothing describes a container. `--env` wins over
+ * `--env-file`. A variable without a value is read from the environment, as docker does, which keeps
+ * secrets out of argv.
  */
 export async function containerOf(
-  flags: ContainerFlags,
+  { flags, from }: Given,
   context: Context,
-): Promise<ContainerPatch> {
-  const place = publishedTwice(flags.port ?? []);
-  if (place !== undefined) {
-    throw usageError(`--port "${place}": the external port is published twice`);
+): Promise<DockerConfig | undefined> {
+  const { dockerImage: image, port } = flags;
+  const clash = portClash(port ?? []);
+  if (clash !== undefined) throw usageError(`${from('port', clash.at)}: ${clash.rule}`);
+  const env = await environmentOf({ flags, from }, context);
+  if (image === undefined) {
+    const part = PARTS.find((one) => flags[one] !== undefined);
+    if (part === undefined && env.length === 0) return undefined;
+    throw usageError(`${from('dockerImage')} is missing: ${from(part ?? 'env')} needs it`);
   }
-  const env = await environmentOf(flags, context);
+  if (image.trim() === '') throw usageError(`${from('dockerImage')} "": must not be empty`);
   return {
-    ...(flags.dockerImage === undefined ? {} : { image: flags.dockerImage }),
+    image,
     ...(flags.dockerCommand === undefined ? {} : { run_command: flags.dockerCommand }),
     ...(flags.shmSize === undefined ? {} : { shm_size_gb: flags.shmSize }),
-    ...(flags.port === undefined ? {} : { ports: [...flags.port] }),
+    ...(port === undefined ? {} : { ports: [...port] }),
     ...(env.length === 0 ? {} : { env }),
     ...(flags.volume === undefined ? {} : { volumes: [...flags.volume] }),
   };
 }
 
+/** A variable, and where it comes from. */
+interface Line {
+  readonly where: string;
+  readonly text: string;
+}
+
 async function environmentOf(
-  flags: ContainerFlags,
+  { flags, from }: Pick<Given, 'flags' | 'from'>,
   context: Context,
 ): Promise<EnvironmentVariable[]> {
-  const variables = new Map<string, EnvironmentVariable>();
-  const add = (where: string, text: string) => {
-    const variable = variableOf(where, text, flags.anyEnvKey === true, context.env);
-    variables.set(variable.key, variable);
-  };
+  const sources: Line[][] = [];
   for (const path of flags.envFile ?? []) {
     const lines = (await readText('--env-file', path, context)).split(/\r?\n/);
-    for (const [at, line] of lines.entries()) {
-      if (line.trim() !== '' && !line.trimStart().startsWith('#')) {
-        add(`--env-file ${path}, line ${at + 1}`, line);
-      }
-    }
+    sources.push(
+      lines
+        .map((text, at) => ({ where: `--env-file ${path}, line ${at + 1}`, text }))
+        .filter(({ text }) => text.trim() !== '' && !text.trimStart().startsWith('#')),
+    );
   }
-  for (const text of flags.env ?? []) {
-    add('--env', text);
+  sources.push((flags.env ?? []).map((text, at) => ({ where: from('env', at), text })));
+  const variables = new Map<string, EnvironmentVariable>();
+  for (const lines of sources) {
+    const own = lines.map((line) => variableOf(line, flags.anyEnvKey === true, context.env));
+    const clash = keyClash(own.map(({ key }) => key));
+    if (clash !== undefined) throw usageError(`${lines[clash.at]?.where}: ${clash.rule}`);
+    for (const variable of own) variables.set(variable.key, variable);
   }
   return [...variables.values()];
 }
 
 function variableOf(
-  where: string,
-  text: string,
+  { where, text }: Line,
   anyKey: boolean,
   environment: Context['env'],
 ): EnvironmentVariable {

@@ -19,8 +19,12 @@ export interface Chosen {
  * service decides: the catalog here may be outdated, and the document shows no format for these IDs.
  * Throws a usage error for an ambiguous name, and for a text that can't be an ID.
  */
-export async function findHardware(kind: Kind, typed: string, context: Context): Promise<Chosen> {
-  const flag = `--${kind}`;
+export async function findHardware(
+  kind: Kind,
+  typed: string,
+  flag: string,
+  context: Context,
+): Promise<Chosen> {
   const entries = (await (await context.catalog()).known()).filter((one) => one.kind === kind);
   const found = fitting(typed, entries);
   const [first, second] = found;

@@ -1,7 +1,9 @@
-import { createFieldsJsonSchema } from '../../api/schemas/create-fields-json.ts';
+import { toJSONSchema } from 'zod/mini';
+import { manifestSchema } from './manifest-schema.ts';
 
 /** Descriptions that an editor shows beside a field. */
 const ADDED: Readonly<Record<string, { description: string; pattern?: string }>> = {
+  $schema: { description: 'The address of this schema, for editors.' },
   offer_id: {
     description: 'The offer (hardware): an ID, or a name from "gpucloud catalog list".',
   },
@@ -20,16 +22,24 @@ const ADDED: Readonly<Record<string, { description: string; pattern?: string }>>
   ports: { description: 'Published ports; TCP is the default protocol.' },
   env: { description: 'Environment variables.' },
   volumes: { description: 'Instance folders to mount in the container.' },
+  terminate_after: {
+    description: 'Terminate the instance after this time, such as 4h.',
+    pattern: '^[0-9]{1,9}(ms|s|m|h|d)$',
+  },
+  terminate_at: { description: 'Terminate it at this time, such as 2026-01-31T18:00.' },
+  max_price: { description: 'Terminate it at once if an hour costs more roubles.' },
 };
 
 /** Builds the JSON Schema (2020-12) for `instances create --file` from the zod schema. */
 export function manifestJsonSchema(): Record<string, unknown> {
-  const schema = JSON.stringify(createFieldsJsonSchema());
+  const schema = JSON.stringify(toJSONSchema(manifestSchema()));
   return {
     title: 'An instance for "gpucloud instances create --file"',
-    // Only fields have keys with these names.
+    // Only fields and the schema's own address, a text, have keys with these names.
     ...JSON.parse(schema, (name, value) =>
-      Object.hasOwn(ADDED, name) ? { ...value, ...ADDED[name] } : value,
+      Object.hasOwn(ADDED, name) && typeof value === 'object'
+        ? { ...value, ...ADDED[name] }
+        : value,
     ),
   };
 }

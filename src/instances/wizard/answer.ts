@@ -1,5 +1,5 @@
 import type { Choice } from '../../prompts/prompts.ts';
-import type { CreateFlags } from '../request/body.ts';
+import type { CreateFlags } from '../request/given.ts';
 
 /** A person's choice at one question. */
 export interface Answer {

@@ -4,7 +4,7 @@ import type { Prompts } from '../../prompts/prompts.ts';
 import type { Port } from '../../rules/container.ts';
 import { kopecksText } from '../../rules/money.ts';
 import { deadlineWords } from '../deadlines/deadline.ts';
-import type { CreateFlags } from '../request/body.ts';
+import type { CreateFlags } from '../request/given.ts';
 import type { Wish } from './summary.ts';
 
 /** Prints the command with these flags, but without values of variables. */

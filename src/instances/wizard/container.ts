@@ -1,5 +1,5 @@
 import type { Prompts } from '../../prompts/prompts.ts';
-import { type Port, publishedPort, publishedTwice } from '../../rules/container.ts';
+import { type Port, portClash, publishedPort } from '../../rules/container.ts';
 import type { Answer } from './answer.ts';
 
 /** Asks for a container image; flags or the file describe one otherwise. */
@@ -26,8 +26,7 @@ async function askPorts(prompts: Prompts): Promise<Port[]> {
   const portsIn = (text: string) => verdicts(text).flatMap((one) => (one.ok ? [one.value] : []));
   const check = (text: string) => {
     const broken = verdicts(text).flatMap((one) => (one.ok ? [] : [one.rule]))[0];
-    const twice = publishedTwice(portsIn(text));
-    return broken ?? (twice && `the external port ${twice} is published twice`);
+    return broken ?? portClash(portsIn(text))?.rule;
   };
   return portsIn(await prompts.text('Ports, such as 8080:80 (Enter: none)', { check }));
 }

@@ -1,7 +1,8 @@
 import type { Context } from '../../context.ts';
 import { CliError, type Failure, isInterrupt } from '../../errors.ts';
 import type { Choice, Prompts } from '../../prompts/prompts.ts';
-import { type CreateFlags, checkGiven, type MadeRequest, makeRequest } from '../request/body.ts';
+import { checkGiven, type MadeRequest, makeRequest } from '../request/body.ts';
+import type { CreateFlags } from '../request/given.ts';
 import type { Answer } from './answer.ts';
 import { printCommand } from './command-line.ts';
 import { readLists } from './lists.ts';
@@ -20,7 +21,7 @@ const NEXT: readonly Choice<'rent' | 'change' | 'leave'>[] = [
  */
 export async function openWizard(wish: Wish, prompts: Prompts, context: Context) {
   await context.out.prepare();
-  await checkGiven(wish.flags, wish.manifest, context);
+  await checkGiven(wish.given, context);
   const all = await readLists(context);
   const sshKeys = wish.usableKeys && all.sshKeys && (await wish.usableKeys(all.sshKeys));
   const lists = { ...all, sshKeys: sshKeys ?? all.sshKeys };
@@ -43,9 +44,9 @@ export async function openWizard(wish: Wish, prompts: Prompts, context: Context)
   }
 
   function printTyped(): void {
-    const name = wish.flags.name ?? wish.manifest.instance_name;
-    const typed = [...answers.values()].map((answer) => answer.typed);
-    printCommand(joined([{ ...wish.flags, name }, ...typed]), wish, prompts, context);
+    const { typed, flags } = wish.given;
+    const chosen = [...answers.values()].map((answer) => answer.typed);
+    printCommand(joined([{ ...typed, name: flags.name }, ...chosen]), wish, prompts, context);
     command.isShown = true;
   }
 
@@ -66,8 +67,9 @@ export async function openWizard(wish: Wish, prompts: Prompts, context: Context)
 
   async function agreed(): Promise<MadeRequest> {
     for (;;) {
-      const flags = joined([wish.flags, ...[...answers.values()].map((answer) => answer.flags)]);
-      const made = await makeRequest(flags, wish.manifest, context).catch(changeable);
+      const { given } = wish;
+      const flags = joined([given.flags, ...[...answers.values()].map((answer) => answer.flags)]);
+      const made = await makeRequest({ ...given, flags }, context).catch(changeable);
       if (made instanceof CliError) {
         prompts.print(made.message);
       } else {

@@ -5,7 +5,7 @@ import { titleOf } from '../../prompts/words.ts';
 import { addKey } from '../../ssh-keys/add.ts';
 import { chooseKeyFile } from '../../ssh-keys/choose.ts';
 import { keyIn, nameFor } from '../../ssh-keys/read.ts';
-import type { CreateFlags } from '../request/body.ts';
+import type { CreateFlags } from '../request/given.ts';
 import { type Answer, typedBy } from './answer.ts';
 
 /**

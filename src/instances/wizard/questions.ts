@@ -3,7 +3,7 @@ import type { Choice, Prompts } from '../../prompts/prompts.ts';
 import { titleOf } from '../../prompts/words.ts';
 import { roublesText } from '../../rules/money.ts';
 import { instanceName } from '../../rules/names.ts';
-import type { CreateFlags } from '../request/body.ts';
+import type { CreateFlags } from '../request/given.ts';
 import { type Answer, placeOf, typedBy } from './answer.ts';
 import { askContainer } from './container.ts';
 import type { Lists } from './lists.ts';

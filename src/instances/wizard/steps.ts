@@ -1,6 +1,6 @@
 import type { Context } from '../../context.ts';
 import type { Prompts } from '../../prompts/prompts.ts';
-import type { CreateFlags } from '../request/body.ts';
+import type { CreateFlags } from '../request/given.ts';
 import type { Answer } from './answer.ts';
 import { askImage } from './container.ts';
 import { askHardware } from './hardware.ts';
@@ -21,18 +21,15 @@ export interface Step {
 
 /** The questions in order. Flags override the file. */
 export function stepsOf(
-  { flags, manifest, dryRun, usableKeys }: Wish,
+  { given: { flags }, dryRun, usableKeys }: Wish,
   { names, catalog, sshKeys, templates = [], drives = [] }: Lists,
   prompts: Prompts,
   context: Context,
 ): readonly Step[] {
-  const keys = flags.sshKey ?? manifest.ssh_keys;
-  const template = flags.template ?? manifest.template_id;
-  const container = flags.dockerImage ?? manifest.docker_config?.image;
-  const drive = flags.drive ?? manifest.storage_drive_id;
+  const { sshKey: keys, template, dockerImage: container, drive } = flags;
   const free = freeDrives(drives);
   const { dockerCommand, shmSize, port, env, envFile, volume } = flags;
-  const parts = [dockerCommand, shmSize, port, env, envFile, volume, manifest.docker_config];
+  const parts = [dockerCommand, shmSize, port, env, envFile, volume];
   const isDescribed = parts.some((part) => part !== undefined);
   const isJob = usableKeys !== undefined;
   // An unreadable or empty list has no choices.
@@ -56,17 +53,17 @@ export function stepsOf(
   return [
     {
       label: 'Name',
-      given: flags.name ?? manifest.instance_name,
+      given: flags.name,
       ask: (before) => askName(names, before, prompts, () => context.clock.random()),
     },
     {
       label: 'Offer',
-      given: flags.offer ?? manifest.offer_id,
+      given: flags.offer,
       ask: () => askHardware('offer', catalog.offer, prompts),
     },
     {
       label: 'Image',
-      given: flags.image ?? manifest.image_id,
+      given: flags.image,
       ask: () => askHardware('image', catalog.image, prompts),
     },
     ...(hasKeys ? [keysStep] : []),

@@ -1,18 +1,17 @@
-import type { CreateInstanceFields, SshKey } from '../../api/index.ts';
+import type { SshKey } from '../../api/index.ts';
 import type { Context } from '../../context.ts';
 import { paragraph } from '../../output/width.ts';
 import type { Prompts } from '../../prompts/prompts.ts';
 import { shown } from '../../prompts/words.ts';
 import { inRoubles, type Money, money, roublesText } from '../../rules/money.ts';
 import { type DeadlineFlags, wantedText } from '../deadlines/deadline.ts';
-import type { CreateFlags, MadeRequest } from '../request/body.ts';
+import type { MadeRequest } from '../request/body.ts';
+import type { Given } from '../request/given.ts';
 import { knownPrice } from '../request/hardware.ts';
 
 /** The values given before the questions. */
 export interface Wish {
-  readonly flags: CreateFlags;
-  /** The content of `--file`. */
-  readonly manifest: CreateInstanceFields;
+  readonly given: Given;
   readonly maxPrice: Money | undefined;
   readonly ends: DeadlineFlags;
   readonly dryRun: boolean;

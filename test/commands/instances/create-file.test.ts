@@ -50,16 +50,55 @@ describe('instances create from a file', () => {
       'offer_id: a\ninstance_name: ab',
       'line 2: instance_name breaks the rule: must be 3 to 50 Latin letters',
     ],
-    ['offer_id: a\n\ncolour: red', 'line 3: colour is not documented'],
+    ['offer_id: a\n\ncolour: red', 'line 3: colour is unknown'],
     [
-      '{"docker_config": {\n"ports": [\n{"internal_port": 1},\n{"internal_port": 0}]}}',
+      '{"docker_config": {\n"ports": [\n{"external_port": 1, "internal_port": 1},\n{"external_port": 2, "internal_port": 0}]}}',
       'line 4: docker_config.ports.1.internal_port is less than 1',
     ],
     ['docker_config:\n  env:\n    - {value: x}', 'line 3: docker_config.env.0.key is missing'],
     [
       'docker_config:\n  env:\n    - {key: a b, value: x}',
-      'line 3: docker_config.env.0.key breaks the rule',
+      'line 3: docker_config.env.0 "a b": an environment key holds letters',
     ],
+    [
+      'docker_config:\n  ports:\n    - {external_port: 80, internal_port: 1}\n    - {external_port: 80, internal_port: 2}',
+      'line 4: docker_config.ports.1: the external port 80/tcp is published twice',
+    ],
+    [
+      'docker_config:\n  ports:\n    - {external_port: 80, internal_port: 1, is_main: true}\n    - {external_port: 81, internal_port: 2, is_main: true}',
+      'line 4: docker_config.ports.1: only one port can be the main one',
+    ],
+    [
+      'docker_config: {ports: [{}]}',
+      'line 1: docker_config.ports.0.internal_port is missing; line 1: docker_config.ports.0.external_port is missing',
+    ],
+    [
+      'docker_config:\n  env:\n    - {key: A, value: x}\n    - {key: A, value: y}',
+      'line 4: docker_config.env.1: A is set twice',
+    ],
+    [
+      'docker_config:\n  shm_size_gb: 1000000',
+      'line 2: docker_config.shm_size_gb is more than 999999',
+    ],
+    [
+      'docker_config:\n  image: " "',
+      'line 2: docker_config.image breaks the rule: must not be empty',
+    ],
+    ['terminate_after: 4', 'line 1: terminate_after is not of the type string'],
+    ['terminate_after: soon', 'line 1: terminate_after breaks the rule: a duration is'],
+    [
+      'terminate_at: 2026-01-31',
+      'line 1: terminate_at breaks the rule: must be a date with a time',
+    ],
+    [
+      'terminate_after: 4h\nterminate_at: 2026-01-31T18:00',
+      "line 2: terminate_at can't be combined with terminate_after",
+    ],
+    ['max_price: 0', 'line 1: max_price breaks the rule: an amount here is more than zero'],
+    ['max_price: []', 'line 1: max_price has an unexpected shape'],
+    ['instance_name: !!str box', 'line 1: the tag tag:yaml.org,2002:str is not supported'],
+    ['docker_config:\n  image: !secret x', 'line 2: the tag !secret is not supported'],
+    ['storage_drive_id: ""', 'line 1: storage_drive_id breaks the rule: must not be empty'],
     ['offer_id: a\na: [', 'line 2: not YAML or JSON'],
     ['offer_id: a\noffer_id: b', 'line 2: duplicate field'],
     ['{"offer_id": "a", "offer_id": "b"}', 'line 1: duplicate field'],
@@ -69,11 +108,7 @@ describe('instances create from a file', () => {
     ],
     [
       'name: box\ndrive: d\nssh_keys: [1]\ndocker_config:\n  env:\n    - {key: a b, value: x}',
-      'line 1: name is not documented (Did you mean instance_name?); line 2: drive is not documented (Did you mean storage_drive_id?); line 3: ssh_keys.0 is not of the type string; line 6: docker_config.env.0.key breaks the rule',
-    ],
-    [
-      'name: box\ndocker_config:\n  env:\n    - {key: a b, value: x}',
-      'line 1: name is not documented (Did you mean instance_name?); line 4: docker_config.env.0.key breaks the rule',
+      'line 1: name is unknown (did you mean instance_name?); line 2: drive is unknown (did you mean storage_drive_id?); line 3: ssh_keys.0 is not of the type string',
     ],
     [
       'offer_id: a\n---\noffer_id: b',
@@ -86,23 +121,111 @@ describe('instances create from a file', () => {
     const { code, stderr, requests } = await world.cli(argv, { stdin: content });
     expect({ code, requests }).toEqual({ code: 2, requests: [] });
     expect(stderr).toContain(
-      words === '' ? '--file "-": can\'t resolve its aliases' : `--file "-", ${words}`,
+      words === '' ? "error: stdin: can't resolve its aliases" : `error: stdin, ${words}`,
     );
     expect(stderr.trim().split('\n')).toHaveLength(1);
+  });
+
+  async function fileOf(content: string | Buffer): Promise<string> {
+    const file = join(world.home, 'box.yaml');
+    await writeFile(file, content);
+    return file;
+  }
+
+  test('names the file and the field for a name that the account does not have', async () => {
+    const file = await fileOf('ssh_keys:\n  - nobody\nstorage_drive_id: nothing\n');
+    const create = ['instances', 'create', 'box', ...HARDWARE, '-f', file];
+    expect(await world.cli(create)).toMatchObject({
+      code: 3,
+      stderr: expect.stringContaining(
+        `error: ${file}, line 2: ssh_keys.0 "nobody": no SSH key has that name or ID.`,
+      ),
+    });
+    const { stderr } = await world.cli([...create, '--ssh-key', 'somebody']);
+    expect(stderr).toContain('error: --ssh-key "somebody": no SSH key');
+  });
+
+  test('refuses a file that is not UTF-8', async () => {
+    const file = await fileOf(Buffer.from('# caf\xe9\ninstance_name: box\n', 'latin1'));
+    const { code, stderr, requests } = await world.cli(['instances', 'create', '-f', file]);
+    expect({ code, requests }).toEqual({ code: 2, requests: [] });
+    expect(stderr).toBe(`error: --file "${file}": must be UTF-8\n`);
+  });
+
+  test('reads $schema, a price limit and a deadline, which a flag replaces', async () => {
+    const file = await fileOf('$schema: box.schema.json\nterminate_after: 2h\nmax_price: 0.5\n');
+    const create = ['instances', 'create', 'box', ...HARDWARE, '-f', file];
+    const unarmed = await world.cli(create);
+    expect(unarmed).toMatchObject({ code: 2, requests: [] });
+    expect(unarmed.stderr).toContain('--unenforced');
+
+    const dear = await world.cli([...create, '--unenforced']);
+    expect(dear.code).toBe(1);
+    expect(dear.stderr).toContain('over --max-price 0.50, and was terminated at once');
+    expect(dear.requests.map(({ body }) => body)).toContainEqual({
+      instance_name: 'box',
+      offer_id: OFFER,
+      image_id: IMAGE,
+    });
+
+    const flags = ['--unenforced', '--terminate-at', '2026-01-16T18:00Z', '--max-price', '900'];
+    const other = ['instances', 'create', 'box-2', ...HARDWARE, '-f', file];
+    const { code, stdout } = await world.cli([...other, ...flags, '-q']);
+    expect(code).toBe(0);
+    const list = await world.cli(['instances', 'list', '--json']);
+    const ends = JSON.parse(list.stdout).find(({ id }: { id: string }) => id === stdout.trim());
+    expect(ends.ends_at).toBe('2026-01-16T18:00:00.000Z');
+  });
+
+  test('gives "gpucloud run" its deadline', async () => {
+    const file = await fileOf('terminate_after: 2h\n');
+    const run = ['run', ...HARDWARE, '--dry-run', '--json'];
+    const { code, stdout } = await world.cli([...run, '-f', file, '--', 'true']);
+    expect(code).toBe(0);
+    expect(stdout).toContain('after 2 h');
+    expect((await world.cli([...run, '--', 'true'])).code).toBe(2);
+  });
+
+  test.each([
+    ['-e A=1 -e A=2', '--env: A is set twice'],
+    ['-p 1:1,main -p 2:2,main', '--port: only one port can be the main one'],
+    ['-p 80:1 -p 80:2', '--port: the external port 80/tcp is published twice'],
+    ['--shm-size 1000000', '--shm-size "1000000": shared memory is from 0.1 to 999999 GB'],
+  ])('has the rules of the flags: %s', async (flags, message) => {
+    const container = ['--docker-image', 'nginx', ...flags.split(' ')];
+    const create = ['instances', 'create', 'box', ...HARDWARE, ...container];
+    const { code, stderr, requests } = await world.cli(create);
+    expect({ code, requests }).toEqual({ code: 2, requests: [] });
+    expect(stderr).toContain(`error: ${message}`);
+  });
+
+  test('names the missing image of a container in the file', async () => {
+    const file = await fileOf('docker_config:\n  run_command: sleep 1\n');
+    const create = ['instances', 'create', 'box', ...HARDWARE];
+    const inFile = await world.cli([...create, '-f', file]);
+    const place = `${file}, line 2: docker_config`;
+    expect(inFile.stderr).toContain(`${file}, line 1: docker_config.image is missing`);
+    expect(inFile.stderr).toContain(`${place}.run_command needs it`);
+    const flags = await world.cli([...create, '-p', '80:80']);
+    expect(flags.stderr).toBe('error: --docker-image is missing: --port needs it\n');
   });
 
   test('prints the JSON Schema of such a file with --schema', async () => {
     const { code, stdout, requests } = await world.cli(['instances', 'create', '--schema']);
     expect({ code, requests }).toEqual({ code: 0, requests: [] });
     const schema = JSON.parse(stdout);
-    expect(Object.keys(schema.properties)).toEqual([
-      'offer_id',
+    expect(Object.keys(schema.properties).sort()).toEqual([
+      '$schema',
+      'docker_config',
       'image_id',
       'instance_name',
+      'max_price',
+      'offer_id',
       'ssh_keys',
-      'template_id',
       'storage_drive_id',
-      'docker_config',
+      'template_id',
+      'terminate_after',
+      'terminate_at',
     ]);
     expect(schema).toMatchObject({
       additionalProperties: false,
