@@ -57,6 +57,8 @@ export async function startSshd(options: SshdOptions): Promise<Sshd> {
       'PasswordAuthentication no',
       'KbdInteractiveAuthentication no',
       'PermitRootLogin yes',
+      // Keeps the developer's .bashrc out: bash reads it over SSH, unless another shell started it.
+      'SetEnv SHLVL=1',
       'Subsystem sftp internal-sftp',
       ...(options.home === undefined ? [] : [`ForceCommand ${inHome(options.home)}`]),
       '',
