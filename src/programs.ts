@@ -14,6 +14,10 @@ export interface Program {
    * and our terminal.
    */
   readonly hear?: (text: string, from: 'stdout' | 'stderr') => void;
+  /**
+   * Starts it in a session of its own, without our terminal: an interactive shell would take it.
+   */
+  readonly ownSession?: boolean;
   /** Text for its stdin, if its output is captured. */
   readonly say?: string;
   /** Milliseconds until it is ended, since a hung program would block this one. */
@@ -71,12 +75,14 @@ export async function startProgram({
   hear,
   say,
   timeout,
+  ownSession = false,
 }: Program): Promise<Running> {
   // Most commands start no program.
   const { spawn } = await import('node:child_process');
   const child = spawn(file, args, {
     env: { ...env },
     shell: false,
+    detached: ownSession,
     windowsHide: true,
     stdio: stdioOf(hear, say),
   });

@@ -3,7 +3,6 @@ import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { SCRIPT_NAMES, SHELLS } from '../../src/completion/index.ts';
 import { createWorld, type World } from '../support/run-cli.ts';
-import { errorOf } from '../support/stderr-lines.ts';
 import { COMPLETIONS } from './shells.ts';
 
 let world: World;
@@ -78,35 +77,58 @@ describe('completion SHELL --install', () => {
   });
 
   test('prints two lines in a terminal: the file, and how to load it', async () => {
-    const { code, stdout, stderr } = await world.cli(['completion', 'bash', '--install'], {
+    const { code, stdout, stderr } = await world.cli(['completion', 'fish', '--install'], {
       env: { HOME: world.home },
       terminal: true,
       columns: 400,
     });
-    expect(stdout).toBe('');
-    const file = join(world.home, '.local/share/bash-completion/completions/gpucloud');
-    expect(code).toBe(0);
-    expect(stderr).toBe(
-      [
-        `Installed: ${file}`,
-        `To load it now, and in ~/.bashrc if the package bash-completion is missing: source ${file}`,
-        '',
-      ].join('\n'),
-    );
-    await expect(stat(join(world.home, '.bashrc'))).rejects.toThrow();
+    const file = join(world.home, '.config/fish/completions/gpucloud.fish');
+    expect({ code, stdout }).toEqual({ code: 0, stdout: '' });
+    expect(stderr).toBe(`Installed: ${file}\nNew shells load it. To load it now: source ${file}\n`);
   });
 
-  test('exits with 2 and the line to add if there is no zsh to ask', async () => {
-    const folder = join(world.home, 'zsh settings');
-    const { code, stderr } = await world.cli(['completion', 'zsh', '--install', '--json'], {
-      env: { HOME: world.home, ZDOTDIR: folder, PATH: world.home },
+  test.each([
+    ['bash', 'source '],
+    ['zsh', 'autoload -Uz compinit && compinit && source '],
+  ])('prints the line to add if there is no %s to ask, and succeeds', async (shell, line) => {
+    const { code, stdout, stderr } = await world.cli(['completion', shell, '--install', '--json'], {
+      env: { HOME: world.home, PATH: world.home },
+    });
+    const { file } = JSON.parse(stdout);
+    expect(code).toBe(0);
+    expect(stderr).toBe('');
+    const people = await world.cli(['completion', shell, '--install'], {
+      env: { HOME: world.home, PATH: world.home },
+    });
+    expect(people.code).toBe(0);
+    expect(people.stderr).toContain(
+      `Could not start ${shell}. Add this line to the end of ~/.${shell}rc: ${line}${file}\n`,
+    );
+  });
+
+  test.each([
+    ['/usr/bin/zsh', 'zsh'],
+    ['/opt/homebrew/bin/fish', 'fish'],
+    ['pwsh', 'powershell'],
+  ])('takes $SHELL=%s', async (path, shell) => {
+    const env = { HOME: world.home, PATH: world.home, SHELL: path };
+    const { code, stdout } = await world.cli(['completion', '--install', '--json'], { env });
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout).shell).toBe(shell);
+  });
+
+  test.each([
+    [{ SHELL: '/bin/dash' }, 'error: $SHELL is "/bin/dash": name one of bash, zsh,'],
+    [{}, 'error: $SHELL is "": name one of bash, zsh,'],
+  ])('needs the name of a shell with %j', async (env, message) => {
+    const { code, stderr } = await world.cli(['completion', '--install'], {
+      env: { HOME: world.home, ...env },
     });
     expect(code).toBe(2);
-    const file = join(world.home, '.local/share/zsh/site-functions/_gpucloud');
-    expect(errorOf(stderr)).toMatchObject({
-      message: `zsh does not complete gpucloud yet; add this line to the end of ${folder}/.zshrc`,
-      hint: `autoload -Uz compinit && compinit && source ${file}`,
-    });
+    expect(stderr).toContain(message);
+    expect((await world.cli(['completion'], { env })).stderr).toBe(
+      'error: missing argument: shell (usage: gpucloud completion <shell>)\n',
+    );
   });
 
   test("exits with 9 and another way if the folder can't be created", async () => {

@@ -244,45 +244,93 @@ describe('the script of PowerShell', () => {
   });
 });
 
-describe('completion zsh --install', needs('zsh'), () => {
-  /** Writes a .zshrc to a folder that ZDOTDIR names. */
-  async function settings(zshrc: string): Promise<Record<string, string>> {
-    const folder = join(computer.home, 'zsh settings');
-    await mkdir(folder, { recursive: true });
-    await writeFile(join(folder, '.zshrc'), zshrc);
-    return { ZDOTDIR: folder };
-  }
+for (const program of ['bash', 'zsh'] as const) {
+  describe(`completion --install for ${program}`, program === 'bash' ? {} : needs('zsh'), () => {
+    const rc = () => join(computer.home, `.${program}rc`);
+    const gpucloud = (...argv: string[]) =>
+      computer.gpucloud(['completion', ...argv], { env: { SHELL: `/usr/bin/${program}` } });
 
-  const install = (env: Record<string, string>) =>
-    computer.gpucloud(['completion', 'zsh', '--install'], { env });
-
-  test.each([
-    ['', 'autoload -Uz compinit && compinit && source '],
-    ['autoload -Uz compinit && compinit -D -u\n', 'source '],
-  ])('names one line with %j in .zshrc, which makes a new zsh complete', async (zshrc, start) => {
-    const env = await settings(zshrc);
-    const first = await install(env);
-    expect(first.code).toBe(2);
-    const [, file = '', line = ''] =
-      /add this line to the end of (.+) \((.+)\)\n$/.exec(first.stderr) ?? [];
-    expect(file).toBe(join(env.ZDOTDIR ?? '', '.zshrc'));
-    expect(line.startsWith(start)).toBe(true);
-    await writeFile(file, `${zshrc}PS1='ready> '\n${line}\n`);
-    expect(await install(env)).toMatchObject({ code: 0 });
-    const zsh = openTerminal({
-      program: programAt('zsh') ?? 'zsh',
-      args: ['-i'],
-      env: { ...computer.env, ...env, HISTFILE: '/dev/null' },
-      cwd: computer.home,
-      columns: 120,
-      rows: 30,
-    });
-    try {
-      await zsh.prompts(/^ready>$/);
-      zsh.type('gpucloud inst\t');
-      await zsh.shows(/^ready> gpucloud instances/m);
-    } finally {
-      await zsh.close();
+    async function completes(): Promise<void> {
+      const opened = openTerminal({
+        program: programAt(program) ?? program,
+        args: ['-i'],
+        env: { ...computer.env, PS1: 'ready> ', HISTFILE: '/dev/null' },
+        cwd: computer.home,
+        columns: 120,
+        rows: 30,
+      });
+      try {
+        await opened.prompts(/[>$#%]$/);
+        opened.type('gpucloud inst\t');
+        await opened.shows(/gpucloud instances/);
+      } finally {
+        await opened.close();
+      }
     }
+
+    test.each([
+      ['no settings', undefined],
+      ['settings that end without a newline', '# mine'],
+    ])('makes a new shell complete with %s', async (_name, text) => {
+      if (text !== undefined) await writeFile(rc(), text);
+      const first = await gpucloud('--install');
+      expect(first.code).toBe(0);
+      expect(first.stderr).not.toContain('error');
+      expect(first.stderr).toContain(`Added a line to ${rc()}, so new shells load it.`);
+      await completes();
+      const added = await readFile(rc(), 'utf8');
+      expect(added.split('\n').filter((line) => line.includes('gpucloud'))).toHaveLength(1);
+
+      const again = await gpucloud('--install');
+      expect(again.stderr).toContain('New shells load it.');
+      expect(await readFile(rc(), 'utf8')).toBe(added);
+
+      expect((await gpucloud('--uninstall')).code).toBe(0);
+      expect((await readFile(rc(), 'utf8')).trimEnd()).toBe(text ?? '');
+    });
+
+    test('changes no settings that load the script already', async () => {
+      const script = (await gpucloud('--install', '-o', 'id')).stdout.trim();
+      const loads = {
+        bash: `source ${script}\n`,
+        zsh: `autoload -Uz compinit; compinit -D -u; source ${script}\n`,
+      };
+      await writeFile(rc(), loads[program]);
+      const { code, stderr } = await gpucloud('--install');
+      expect(code).toBe(0);
+      expect(stderr).toContain('New shells load it.');
+      expect(await readFile(rc(), 'utf8')).toBe(loads[program]);
+    });
+
+    test('says which line to add to settings that it may not change', async () => {
+      await mkdir(rc());
+      const { code, stderr } = await gpucloud('--install');
+      expect(code).toBe(0);
+      expect(stderr).toMatch(/Could not change .+ \(EISDIR\)\. Add this line to it: .*source /);
+    });
   });
+}
+
+test(
+  'completion --install leaves bash-completion to load the script',
+  needs('bash-completion'),
+  async () => {
+    await writeFile(
+      join(computer.home, '.bashrc'),
+      'source /usr/share/bash-completion/bash_completion\n',
+    );
+    const { code, stderr } = await computer.gpucloud(['completion', 'bash', '--install']);
+    expect(code).toBe(0);
+    expect(stderr).toContain('New shells load it.');
+  },
+);
+
+test('completion zsh --install writes to the folder that ZDOTDIR names', needs('zsh'), async () => {
+  const folder = join(computer.home, 'zsh settings');
+  await mkdir(folder);
+  await writeFile(join(folder, '.zshrc'), 'autoload -Uz compinit && compinit -D -u\n');
+  const env = { ZDOTDIR: folder };
+  const { code } = await computer.gpucloud(['completion', 'zsh', '--install'], { env });
+  expect(code).toBe(0);
+  expect(await readFile(join(folder, '.zshrc'), 'utf8')).toMatch(/^autoload .*\nsource /);
 });

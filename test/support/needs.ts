@@ -52,6 +52,7 @@ const CHECKS = {
   Linux: () => process.platform === 'linux',
   POSIX: () => process.platform !== 'win32',
   'no gpucloud from a .deb': () => !works('dpkg', ['-s', 'gpucloud']),
+  'bash-completion': () => existsSync('/usr/share/bash-completion/bash_completion'),
   'the npm package': () => process.env.GPUCLOUD_PROGRAM === undefined,
   soak: () => process.env.GPUCLOUD_SOAK !== undefined,
 } as const;

@@ -1,11 +1,14 @@
+import { basename } from 'node:path';
 import { Option } from '../../cli/command.ts';
 import { isFormatGiven } from '../../cli/globals.ts';
 import { oneOf } from '../../cli/parse.ts';
 import { placeOf } from '../../cli/reference/place.ts';
 import { action } from '../../cli/verb.ts';
 import { SHELLS, type Shell, scriptFor } from '../../completion/index.ts';
+import type { Context } from '../../context.ts';
+import { usageError } from '../../errors.ts';
 import { field, type View } from '../../output/output.ts';
-import { ensureZshLoads, install, uninstall } from './install.ts';
+import { install, uninstall } from './install.ts';
 
 /** One row for both: a printed script has no file. */
 interface Completion {
@@ -31,13 +34,15 @@ export const completion = action({
   notes:
     'Prints the script of a shell, or installs it with --install. Tab completes commands, ' +
     'flags, values and the names that commands have seen, without a process or a request.\n\n' +
+    'If a new bash or zsh does not load the installed script, --install adds a line to its ' +
+    'settings. --uninstall removes the script and the line.\n\n' +
     'For an alias, add the line of your shell (bash: below the line that loads the script):\n\n' +
     '  bash        alias g=gpucloud; complete -F _gpucloud g\n' +
     '  zsh         alias g=gpucloud\n' +
     '  fish        alias g gpucloud\n' +
     '  powershell  Set-Alias g gpucloud',
   examples: [
-    'gpucloud completion bash --install',
+    'gpucloud completion --install',
     'source <(gpucloud completion bash)',
     'gpucloud completion zsh --install',
     'gpucloud completion fish | source',
@@ -47,11 +52,20 @@ export const completion = action({
   view: completionView,
   takes: (command) =>
     command
-      .argument('<shell>', SHELLS.join(', '), oneOf('SHELL', SHELLS))
+      .argument(
+        '[shell]',
+        `${SHELLS.join(', ')} (default with --install: your $SHELL)`,
+        oneOf('SHELL', SHELLS),
+      )
       .option('--install', 'install the script where the shell looks for it')
       .addOption(new Option('--uninstall', 'remove the installed script').conflicts('install')),
-  async run(context, shell, flags, { runtime }) {
+  async run(context, typed, flags, { runtime }) {
     const { out } = context;
+    const writes = flags.install === true || flags.uninstall === true;
+    const shell = typed ?? (writes ? shellOf(context) : undefined);
+    if (shell === undefined) {
+      throw usageError('missing argument: shell', 'usage: gpucloud completion <shell>');
+    }
     if (flags.uninstall === true) {
       return out.item({ shell, ...(await uninstall(shell, context)) }, completionView);
     }
@@ -59,7 +73,6 @@ export const completion = action({
     if (flags.install === true) {
       const { file, changed } = await install(shell, script, context);
       if (!out.people || !out.terminal) await out.item({ shell, file, changed }, completionView);
-      if (shell === 'zsh') await ensureZshLoads(file, context);
     } else if (!isFormatGiven(context.flags) || out.format === 'table') {
       await out.text(script);
     } else {
@@ -67,3 +80,12 @@ export const completion = action({
     }
   },
 });
+
+/** The user's shell, from `$SHELL`. */
+function shellOf({ env }: Context): Shell {
+  const program = basename(env.SHELL ?? '');
+  const name = program === 'pwsh' ? 'powershell' : program;
+  const known = SHELLS.find((shell) => shell === name);
+  if (known !== undefined) return known;
+  throw usageError(`$SHELL is "${env.SHELL ?? ''}": name one of ${SHELLS.join(', ')}`);
+}
