@@ -64,8 +64,15 @@ if (key) mask(key);
 const resumeCommands = stopCommands();
 const child = spawn(program(), wordsOfRun(), { stdio: ['ignore', 'inherit', 'inherit'] });
 
-// A cancelled job has about ten seconds, which is too short for copying results.
-for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => child.kill('SIGTERM'));
+// A cancelled job has about ten seconds, which is too short for copying results. The runner sends SIGINT
+// and later SIGTERM. A second signal would make gpucloud drop a request that may rent.
+let isForwarded = false;
+for (const signal of ['SIGINT', 'SIGTERM']) {
+  process.on(signal, () => {
+    if (!isForwarded) child.kill('SIGTERM');
+    isForwarded = true;
+  });
+}
 
 child.on('error', (error) => {
   // Without a process, nothing was sent.

@@ -1,11 +1,12 @@
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type CiRunner, createCiRunner, killed, LASTS } from '../run-job/ci-runner.ts';
 import { createJobWorld, type JobWorld } from '../run-job/job-world.ts';
 import { needs } from '../support/needs.ts';
 import { heard } from '../support/program.ts';
 import { NEW, nameIn } from '../support/renting-service.ts';
-import { no } from '../support/service.ts';
+import { no, ok } from '../support/service.ts';
 import { until } from '../support/ssh-world.ts';
 
 let world: JobWorld;
@@ -28,6 +29,29 @@ describe('the end of a job on GitHub', needs('ssh'), () => {
     expect(await runner.state()).toMatchObject({ ended: 'true' });
   });
 
+  test('waits for the response to a request if the job is cancelled', {
+    timeout: 60_000,
+  }, async () => {
+    let isRequested = false;
+    world.renting.posts = [
+      async ({ body }) => {
+        isRequested = true;
+        await sleep(14_000);
+        return ok(world.renting.rent(NEW, nameIn(body)), 201);
+      },
+    ];
+    const main = runner.startMain({ command: LASTS });
+    await until(() => isRequested);
+    const closed = new Promise((resolve) => main.once('close', resolve));
+    // As GitHub's runner ends a step; it would kill what is left 10 s later.
+    main.kill('SIGINT');
+    await sleep(7_500);
+    main.kill('SIGTERM');
+    expect(await Promise.race([closed, sleep(10_000)])).toBe(143);
+    expect(world.status()).toBe('TERMINATING');
+    expect(await runner.state()).toMatchObject({ ended: 'true' });
+  });
+
   test('ends in post what a runner killed while main was terminating', async () => {
     world.renting.terminations = [() => new Promise(() => undefined)];
     const main = runner.startMain({ command: LASTS });
@@ -35,7 +59,7 @@ describe('the end of a job on GitHub', needs('ssh'), () => {
     main.kill('SIGINT');
     await until(() => world.service.requests.some(({ path }) => path.endsWith('/terminate')));
     main.kill('SIGTERM');
-    await new Promise((resolve) => setTimeout(resolve, 1_000));
+    await sleep(1_000);
     expect(main.exitCode).toBe(null);
     await killed(main);
     expect(world.status()).toBe('ACTIVE');
