@@ -401,21 +401,6 @@ describe('-q', () => {
   });
 });
 
-describe('suggested commands', () => {
-  test('include a profile named by a flag, and no other', async () => {
-    const flagged = await world.cli(['--profile', 'sandbox', 'instances', 'get', ID]);
-    expect(flagged.stderr).toContain('gpucloud --profile sandbox instances list --all');
-    const json = await world.cli(['instances', 'get', ID, '--profile', 'sandbox', '--json']);
-    expect(errorOf(json.stderr).hint).toContain('gpucloud --profile sandbox instances');
-    const plain = await world.cli(['instances', 'get', ID]);
-    expect(plain.stderr).toContain('gpucloud instances list --all');
-    const created = ['--profile', 'sandbox', 'instances', 'create', 'trainer', ...HARDWARE];
-    expect((await world.cli(created)).stderr).toContain(
-      'Stop paying: gpucloud --profile sandbox instances terminate trainer\n',
-    );
-  });
-});
-
 describe('--profile sandbox with an address or a key in the environment', () => {
   const list = ['--profile', 'sandbox', 'drives', 'list'];
 

@@ -143,7 +143,7 @@ export function withoutKeys(text: string): string {
 
 /** The groups whose commands use a profile's service. */
 const GROUPS =
-  'run|instances|drives|ssh-keys|api-keys|templates|me|billing|catalog|api|doctor|status';
+  'run|jobs|instances|drives|ssh-keys|api-keys|templates|me|billing|catalog|api|doctor|status|audit';
 
 /**
  * Adds the profile given by a flag to the commands in a text: pasted without it, they would use

@@ -26,10 +26,11 @@ let world: World;
 afterEach(() => world.close());
 
 /** Puts a program on PATH that prints the API key of its environment, or "none". */
-async function install(name: string): Promise<Record<string, string>> {
+async function install(name: string, first = ''): Promise<Record<string, string>> {
   const bin = join(world.home, 'bin');
   await mkdir(bin, { recursive: true });
-  await writeFile(join(bin, name), '#!/bin/sh\necho "${GPUCLOUD_API_KEY-none}"\n', { mode: 0o755 });
+  const script = `#!/bin/sh\n${first}\necho "\${GPUCLOUD_API_KEY-none}"\n`;
+  await writeFile(join(bin, name), script, { mode: 0o755 });
   return { PATH: `${bin}:/usr/bin:/bin` };
 }
 
@@ -38,6 +39,16 @@ test('starts ssh without the API key', async () => {
   const env = await install('ssh');
   const { stdout } = await world.cli(['instances', 'ssh', ID], { env });
   expect(stdout).toBe('none\n');
+});
+
+test('masks a key that a key command prints on stderr, and prints the rest', async () => {
+  world = await createWorld({ handler });
+  const env = await install('vault', 'echo "unlocked: $GPUCLOUD_API_KEY" >&2');
+  const login = ['login', '--base-url', world.service.url, '--key-command', 'vault'];
+  const { code, stdout, stderr } = await world.cli(login, { env });
+  expect(code).toBe(0);
+  expect(stderr).toContain('unlocked: svc_sk_…\n');
+  expect(stdout + stderr).not.toContain(TEST_KEY);
 });
 
 test('starts a key command with the whole environment', async () => {

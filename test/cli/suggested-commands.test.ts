@@ -1,0 +1,31 @@
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { createWorld, type World } from '../support/run-cli.ts';
+import { HARDWARE } from '../support/sandbox-ids.ts';
+import { no } from '../support/service.ts';
+import { errorOf } from '../support/stderr-lines.ts';
+
+const ID = '3f0c5d9e-1111-4222-8333-444455556666';
+
+let world: World;
+beforeEach(async () => {
+  world = await createWorld({ handler: () => no(404, 'no') });
+});
+afterEach(() => world.close());
+
+test('adds a profile named by a flag to suggested commands, and no other', async () => {
+  const flagged = await world.cli(['--profile', 'sandbox', 'instances', 'get', ID]);
+  expect(flagged.stderr).toContain('gpucloud --profile sandbox instances list --all');
+  const json = await world.cli(['instances', 'get', ID, '--profile', 'sandbox', '--json']);
+  expect(errorOf(json.stderr).hint).toContain('gpucloud --profile sandbox instances');
+  const plain = await world.cli(['instances', 'get', ID]);
+  expect(plain.stderr).toContain('gpucloud instances list --all');
+  const created = ['--profile', 'sandbox', 'instances', 'create', 'trainer', ...HARDWARE];
+  expect((await world.cli(created)).stderr).toContain(
+    'Stop paying: gpucloud --profile sandbox instances terminate trainer\n',
+  );
+  const flags = ['--profile', 'sandbox'];
+  const short = await world.cli([...flags, 'billing', 'runway', '--fail-below', '1000000']);
+  expect(short.stderr).toMatch(/^hint: .*: gpucloud --profile sandbox status$/m);
+  const audited = await world.cli([...flags, 'audit']);
+  expect(audited.stderr).toMatch(/: gpucloud --profile sandbox audit --exact$/m);
+});
