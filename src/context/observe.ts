@@ -91,5 +91,15 @@ export function observationOf(instance: Instance): Observation {
     offer_name: instance.offer?.name,
     created_at: instance.created_at,
     terminated_at: instance.terminated_at,
+    facts: {
+      offer_id: instance.offer?.id ?? null,
+      ip_address: instance.ip_address ?? null,
+      ssh_username: instance.ssh_username ?? null,
+      ssh_port: instance.ssh_port ?? null,
+      paid_until: instance.paid_until ?? null,
+      last_billed_at: instance.last_billed_at ?? null,
+      started_at: instance.started_at ?? null,
+      updated_at: instance.updated_at ?? null,
+    },
   };
 }

@@ -82,6 +82,8 @@ export interface Observation {
   readonly offer_name?: string | null | undefined;
   readonly created_at?: string | null | undefined;
   readonly terminated_at?: string | null | undefined;
+  /** Other fields by their names in the service. */
+  readonly facts?: NonNullable<Snapshot['facts']>;
 }
 
 /** The facts that a response shows about a drive. */

@@ -118,6 +118,7 @@ export function snapshotOf(
 ): Snapshot {
   const { id, name, status, price_per_hour, offer_name, created_at, terminated_at } = observation;
   const last = before?.last;
+  const facts = observation.facts === undefined ? last?.facts : cutAll(observation.facts);
   return {
     id,
     name: cut(name) ?? last?.name ?? before?.name ?? id,
@@ -126,8 +127,18 @@ export function snapshotOf(
     offer_name: cut(offer_name) ?? last?.offer_name ?? null,
     created_at: cut(created_at) ?? last?.created_at ?? null,
     ...(terminated_at == null ? {} : { terminated_at: cut(terminated_at) }),
+    ...(facts === undefined ? {} : { facts }),
     seen_at,
   };
+}
+
+function cutAll(facts: NonNullable<Snapshot['facts']>): Snapshot['facts'] {
+  return Object.fromEntries(
+    Object.entries(facts).map(([name, value]) => [
+      name,
+      typeof value === 'string' ? (cut(value) ?? null) : value,
+    ]),
+  );
 }
 
 /** Limits a service's text, since a journal file has a size limit. */

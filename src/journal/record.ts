@@ -51,6 +51,8 @@ const schemas = lazy(() => {
           offer_name: maybe,
           created_at: maybe,
           terminated_at: maybe,
+          /** Other fields of the instance, for a list that can't read it. */
+          facts: z.optional(z.record(text, z.union([text, z.number(), z.null()]))),
           seen_at: text,
         }),
       ),

@@ -14,14 +14,18 @@ export function checkColumns<T>(view: View<T>, settings: Chosen): void {
   sortColumn(view, settings);
 }
 
+/** Columns that csv and tsv always have. A table may have no room for an ID, and says in words what is unread. */
+const FOR_PROGRAMS: readonly string[] = ['id', 'unread'];
+
 export function chosenColumns<T>(
   view: View<T>,
   settings: Chosen & { readonly format?: Format },
 ): readonly Column<T>[] {
   if (settings.columns === undefined) {
-    // Programs need the full ID; a table may have no room for it.
-    const withId = settings.format === 'csv' || settings.format === 'tsv';
-    return view.columns.filter(({ hidden, id }) => !hidden || (withId && id === 'id'));
+    const isData = settings.format === 'csv' || settings.format === 'tsv';
+    return view.columns.filter(
+      ({ hidden, id }) => !hidden || (isData && FOR_PROGRAMS.includes(id)),
+    );
   }
   if (settings.columns.length === 0) {
     throw usageError(`--columns needs at least one of: ${names(view)}`);

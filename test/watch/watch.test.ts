@@ -74,6 +74,49 @@ describe('--watch of several requests', () => {
   );
 });
 
+describe('instances list --watch when not in a terminal', () => {
+  const [A_ID, B_ID] = [1, 2].map((n) => `${n}0000000-1111-4222-8333-444455556666`);
+
+  test.each(['json', 'csv'])('prints no row for a read that failed, in %s', async (format) => {
+    const interrupt = new AbortController();
+    let reading = 0;
+    world = await createWorld({
+      handler({ path }) {
+        if (path === '/storage/drives') {
+          reading += 1;
+          if (reading === 6) interrupt.abort(new CliError('interrupted', 'Interrupted.'));
+          return ok([A_ID, B_ID].map((id) => ({ id: `d-${id}`, current_instance_id: id })));
+        }
+        const isBroken = path.endsWith(`${B_ID}`) ? reading < 3 : reading === 4;
+        if (isBroken) return { status: 422, body: { message: 'no' } };
+        return ok({
+          id: path.split('/').at(-1),
+          name: 'box',
+          status: 'ACTIVE',
+          ip_address: '192.0.2.7',
+        });
+      },
+    });
+    const interrupts = { first: interrupt.signal, second: new AbortController().signal };
+    const argv = [
+      'instances',
+      'list',
+      '--watch',
+      '-o',
+      format,
+      '--columns',
+      'id,ip_address,unread',
+    ];
+    const { stdout } = await world.cli(argv, { interrupts });
+    const rows = stdout
+      .trim()
+      .split('\n')
+      .map((line) => (format === 'json' ? Object.values(JSON.parse(line)).join() : line))
+      .filter((line) => !line.startsWith('id,'));
+    expect(rows).toEqual([`${A_ID},192.0.2.7,false`, `${B_ID},,true`, `${B_ID},192.0.2.7,false`]);
+  });
+});
+
 describe('status --watch when not in a terminal', () => {
   const INSTANCE = '00000000-1111-4222-8333-444455556666';
 

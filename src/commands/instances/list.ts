@@ -1,6 +1,6 @@
 import { action } from '../../cli/verb.ts';
 import type { Context } from '../../context.ts';
-import type { CliError } from '../../errors.ts';
+import { type CliError, throwAll, worstOf } from '../../errors.ts';
 import {
   drivesUnread,
   type KnownInstances,
@@ -20,7 +20,9 @@ export const list = action({
     'The API has no list of instances. This list has those that this computer rented or ' +
     'tracks, and those attached to a drive, each read now, newest first. UNKNOWN is a ' +
     'request without a response, IN_FLIGHT one that another process waits for, GONE an ' +
-    'instance that the service does not find.',
+    'instance that the service does not find.\n\n' +
+    'If a read fails, its row has the values seen last and "unread", and the command exits ' +
+    'with the code of the failure.',
   examples: [
     'gpucloud instances list',
     'gpucloud instances list --all --json',
@@ -44,17 +46,16 @@ async function listOnce(all: boolean, context: Context): Promise<void> {
     api,
     context,
   );
-  if (known.driveFault !== undefined)
-    context.err.warn('incomplete', drivesUnread(known.driveFault));
   await show(
     known.rows.filter((row) => all || !isTerminated(row.status)),
     context.out,
   );
-  const [fault] = known.faults;
-  if (fault === undefined) return;
-  // Some unreadable rows are a warning; a list with nothing else is a failure.
-  if (known.faults.length === known.requested) throw fault;
-  context.err.warn('incomplete', foundUnread(known));
+  const { driveFault } = known;
+  const worst = worstOf(known.faults);
+  throwAll([
+    ...(worst === undefined ? [] : [worst.with(foundUnread(known))]),
+    ...(driveFault === undefined ? [] : [driveFault.with(drivesUnread(driveFault))]),
+  ]);
 }
 
 /** An instance that ends during the watch stays in the view and is not read again. */
@@ -62,6 +63,7 @@ async function watchAll(all: boolean, interval: number, context: Context): Promi
   const api = await context.api();
   // Newest first in each read, as without --watch: a row moves only if a new one appears above it.
   const shown = new Map<string, Listed>();
+  const lastRead = new Map<string | null, Listed>();
   await watch(
     {
       async read(options) {
@@ -86,7 +88,13 @@ async function watchAll(all: boolean, interval: number, context: Context): Promi
         return { ...known, rows: [...lost, ...newestFirst([...shown.values()])] };
       },
       show: ({ rows }, out) => show(rows, out),
-      rows: ({ rows }) => rows,
+      // A row that could not be read now is not a change.
+      rows: ({ rows }) =>
+        rows.map((row) => {
+          if (row.unread === true) return lastRead.get(row.id) ?? row;
+          lastRead.set(row.id, row);
+          return row;
+        }),
       view: listedView,
       faultsIn,
       warnings: (known) =>

@@ -1,6 +1,8 @@
 import type { Listed } from '../../instances/known-instances.ts';
+import type { Snapshot } from '../../journal/index.ts';
 import { type Column, field, type View } from '../../output/output.ts';
-import { endsAt, instanceView, paidUntil } from './view.ts';
+import { mayBill } from '../../rules/statuses.ts';
+import { endsAt, instanceView } from './view.ts';
 
 const noteColumn: Column<Listed> = field('note', 'NOTE');
 
@@ -39,12 +41,17 @@ export const listedView: View<Listed> = {
       kind: 'money',
       value: (row) => row.instance?.price_per_hour_snapshot ?? row.last?.price_per_hour,
     },
-    { id: 'ip_address', header: 'ADDRESS', value: (row) => row.instance?.ip_address },
+    {
+      id: 'ip_address',
+      header: 'ADDRESS',
+      value: (row) => row.instance?.ip_address ?? lastFacts(row).ip_address,
+    },
     {
       id: 'paid_until',
       header: 'PAID UNTIL',
       kind: 'time',
-      value: (row) => row.instance && paidUntil(row.instance),
+      value: (row) =>
+        mayBill(row.status) ? (row.instance?.paid_until ?? lastFacts(row).paid_until) : undefined,
     },
     {
       id: 'created_at',
@@ -62,6 +69,7 @@ export const listedView: View<Listed> = {
     },
     { ...endsColumn, hidden: true },
     { ...noteColumn, hidden: true },
+    { id: 'unread', header: 'UNREAD', value: (row) => row.unread === true, hidden: true },
   ],
   id: (row) => row.id,
   empty:
@@ -70,27 +78,36 @@ export const listedView: View<Listed> = {
   steady: ({ note: _note, ...row }) => row,
   secrets: (instanceView.secrets ?? []).map((path) => `instance.${path}`),
   json: (row) => ({
-    ...(row.instance ?? {
-      id: row.id,
-      name: row.name,
-      status: row.status,
-      ...(row.asked_at === undefined
-        ? {}
-        : {
-            uid: row.uid ?? null,
-            asked_at: row.asked_at,
-            offer_id: row.offer_id ?? null,
-            may_be_billing: true,
-          }),
-      ...(row.last === undefined
-        ? {}
-        : {
-            price_per_hour_snapshot: row.last.price_per_hour ?? null,
-            created_at: row.last.created_at ?? null,
-            last_seen_at: row.last.seen_at,
-          }),
-      ...(row.unread === true ? { unread: true } : {}),
-    }),
+    ...(row.instance ?? unreadForm(row)),
     ends_at: endsAt(row) ?? null,
+    unread: row.unread === true,
   }),
 };
+
+/** What was last seen of an instance that could not be read now. */
+function lastFacts({ unread, last }: Listed): NonNullable<Snapshot['facts']> {
+  return unread === true ? (last?.facts ?? {}) : {};
+}
+
+/** The JSON of a row without a response, as close to an instance's as possible. */
+function unreadForm(row: Listed): object {
+  const { id, name, status, last, asked_at, uid, offer_id } = row;
+  const { offer_id: offer, ...facts } = lastFacts(row);
+  return {
+    id,
+    name,
+    status,
+    ...(asked_at === undefined
+      ? {}
+      : { uid: uid ?? null, asked_at, offer_id: offer_id ?? null, may_be_billing: true }),
+    ...(last === undefined
+      ? {}
+      : {
+          price_per_hour_snapshot: last.price_per_hour ?? null,
+          ...facts,
+          ...(offer == null ? {} : { offer: { id: offer, name: last.offer_name ?? null } }),
+          created_at: last.created_at ?? null,
+          last_seen_at: last.seen_at,
+        }),
+  };
+}

@@ -94,6 +94,7 @@ describe('commands --json', () => {
         { name: 'id', kind: 'text', shown: true },
         { name: 'status', kind: 'status', shown: true },
         { name: 'paid_until', kind: 'time', shown: true },
+        { name: 'ends_at', kind: 'time', shown: false },
       ],
       examples: expect.arrayContaining(['gpucloud instances list -q | gpucloud instances stop -']),
       exit_codes: [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 129, 130, 143],

@@ -8,7 +8,7 @@ import {
 import { HARDWARE } from '../../support/sandbox-ids.ts';
 import type { Answer } from '../../support/service.ts';
 import { ok } from '../../support/service.ts';
-import { warningsOf } from '../../support/stderr-lines.ts';
+import { errorOf } from '../../support/stderr-lines.ts';
 
 const ID = '3f0c5d9e-1111-4222-8333-444455556666';
 
@@ -253,28 +253,76 @@ describe('instances list', () => {
     expect(stderr).not.toContain('added it to the list');
   });
 
-  test("shows the last known state of an instance that can't be read, with a note", async () => {
-    let broken = false;
-    world = await createWorld({
-      handler: ({ path }) => {
-        if (path === '/storage/drives')
-          return ok([
-            { id: 'd1', current_instance_id: ID },
-            { id: 'd2', current_instance_id: 'other' },
-          ]);
-        return broken && path.endsWith(ID)
-          ? { status: 500, body: '' }
-          : ok({ id: path.split('/').at(-1), status: 'ACTIVE' });
-      },
+  describe('that could read only a part', () => {
+    const SEEN = {
+      id: ID,
+      name: 'trainer',
+      status: 'ACTIVE',
+      price_per_hour_snapshot: '89.90',
+      ip_address: '192.0.2.7',
+      ssh_username: 'ubuntu',
+      ssh_port: 2222,
+      offer: { id: 'o1', name: 'RTX 4090' },
+      created_at: '2026-01-15T11:00:00.000Z',
+      started_at: '2026-01-15T11:01:00.000Z',
+      updated_at: '2026-01-15T11:02:00.000Z',
+      paid_until: '2026-01-15T13:01:00.000Z',
+      last_billed_at: '2026-01-15T12:01:00.000Z',
+    };
+    const fault = { status: 422, body: { message: 'no' } };
+    let broken: (path: string) => boolean;
+
+    beforeEach(async () => {
+      broken = () => false;
+      world = await createWorld({
+        handler({ path }) {
+          if (broken(path)) return fault;
+          if (path === '/storage/drives') {
+            return ok([
+              { id: 'd1', current_instance_id: ID },
+              { id: 'd2', current_instance_id: 'other' },
+            ]);
+          }
+          return ok(path.endsWith(ID) ? SEEN : { id: 'other', name: 'other', status: 'ACTIVE' });
+        },
+      });
+      await world.cli(['instances', 'list']);
+      broken = (path) => path.endsWith(ID);
     });
-    await world.cli(['instances', 'list']);
-    broken = true;
-    const { code, stdout, stderr } = await world.cli(['instances', 'list', '--json']);
-    expect(code).toBe(0);
-    expect(JSON.parse(stdout)).toContainEqual(
-      expect.objectContaining({ id: ID, status: 'ACTIVE', unread: true }),
-    );
-    expect(warningsOf(stderr)[0]).toContain('1 of 2 instances could not be read');
+
+    test('prints the last known values and unread, and exits with the code of the failure', async () => {
+      const { code, stdout, stderr } = await world.cli(['instances', 'list', '--json']);
+      expect(code).toBe(1);
+      expect(JSON.parse(stdout)).toEqual([
+        { ...SEEN, ends_at: null, unread: true, last_seen_at: expect.any(String) },
+        { id: 'other', name: 'other', status: 'ACTIVE', ends_at: null, unread: false },
+      ]);
+      expect(errorOf(stderr)).toMatchObject({
+        code: 'refused',
+        http_status: 422,
+        message: expect.stringMatching(/^1 of 2 instances could not be read; .* last state seen: /),
+      });
+    });
+
+    test('prints unread in csv and tsv, and a note to people', async () => {
+      const csv = await world.cli(['instances', 'list', '-o', 'csv']);
+      expect(csv).toMatchObject({ code: 1 });
+      expect(csv.stdout).toBe(
+        'name,id,status,offer,price_per_hour_snapshot,ip_address,paid_until,unread\n' +
+          `trainer,${ID},ACTIVE,RTX 4090,89.90,192.0.2.7,2026-01-15T13:01:00.000Z,true\n` +
+          'other,other,ACTIVE,,,,,false\n',
+      );
+      const { stdout } = await world.cli(['instances', 'list']);
+      expect(stdout).toContain('could not be read; ACTIVE');
+      expect(stdout).not.toContain('UNREAD');
+    });
+
+    test('exits with the code of the failure if the drives could not be read', async () => {
+      broken = (path) => path === '/storage/drives';
+      const { code, stdout, stderr } = await world.cli(['instances', 'list', '-q']);
+      expect({ code, stdout }).toEqual({ code: 1, stdout: `${ID}\nother\n` });
+      expect(stderr).toMatch(/^error: The drives could not be read, so instances .* missing: /);
+    });
   });
 
   test('hides instances from another account, but not from another key of the same account', async () => {
