@@ -176,8 +176,8 @@ __gpucloud_at_instances() {
 __gpucloud_at_instances_list() {
   case $1 in
     --interval) offer=free ;;
-    --columns) offer='list name id status offer price_per_hour_snapshot ip_address paid_until created_at last_seen_at ends_at note' ;;
-    --sort) offer='words name id status offer price_per_hour_snapshot ip_address paid_until created_at last_seen_at ends_at note' ;;
+    --columns) offer='list name id status offer price_per_hour_snapshot ip_address paid_until created_at last_seen_at ends_at note unread' ;;
+    --sort) offer='words name id status offer price_per_hour_snapshot ip_address paid_until created_at last_seen_at ends_at note unread' ;;
     ' ') flags='--all -a --watch -w --interval' ;;
     *) return 1 ;;
   esac
