@@ -1,12 +1,11 @@
 import { createRecorder } from './completion/recorder.ts';
 import type { Context, GlobalFlags, Host } from './context/contract.ts';
-import { observe } from './context/observe.ts';
+import { createObserver } from './context/observe.ts';
 import { createService } from './context/service.ts';
 import { createServiceClock, type ServiceClock } from './context/service-clock.ts';
 import { createSettings, type SettingsRoom } from './context/settings.ts';
 import { createStores } from './context/stores.ts';
 import { createTerminal } from './context/terminal.ts';
-import { lazy } from './lazy.ts';
 
 export type {
   Context,
@@ -28,18 +27,13 @@ export function createContext(
   const serviceClock = parent?.serviceClock ?? createServiceClock(clock);
   const terminal = createTerminal(host, flags, serviceClock.now);
   const { err } = terminal;
-  const names = createRecorder({
-    cache: async () => (await settings.folders()).cache,
-    settings: async () => (await settings.resolved()).settings,
-  });
-  const settings = parent?.settings ?? createSettings(host, flags, terminal, names);
+  const names = createRecorder();
+  const settings = parent?.settings ?? createSettings(host, flags, terminal);
   const stores = createStores(host, settings, terminal, names);
   const { journal, journalOf, catalog, sandbox, warnOfUnknown } = stores;
-  const parts = { host, flags, version, settings, err, sandbox, serviceClock };
+  const observe = createObserver(names, stores, terminal);
+  const parts = { host, flags, version, settings, err, sandbox, serviceClock, observe };
   const service = createService(parts);
-  const observed = lazy(async () =>
-    observe(await service.connected(), names, stores, terminal, serviceClock),
-  );
 
   let isQuiet = false;
   let exitCode = 0;
@@ -67,7 +61,7 @@ export function createContext(
     keys: settings.keys,
     folders: settings.folders,
     async api({ quiet = false } = {}) {
-      const api = await observed();
+      const api = await service.connected();
       isQuiet ||= quiet;
       if (!isQuiet) await warnOfUnknown();
       return api;
@@ -91,7 +85,11 @@ export function createContext(
       if (settings.areFoldersUsed() && !isQuiet) await warnOfUnknown();
       if (serviceClock.isKnown() && !isQuiet) await stores.warnOfOverdue(serviceClock.now());
       // Both are independent and slow.
-      const kept = names.keep();
+      const kept = names.keep({
+        ...settings,
+        profiles: settings.lastProfiles(),
+        catalog: stores.usedCatalog(),
+      });
       try {
         await service.close();
       } finally {

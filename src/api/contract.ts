@@ -1,5 +1,5 @@
 import type { Clock } from '../clock.ts';
-import type { Meta } from './schemas/page.ts';
+import type { Observed } from './operations.ts';
 
 /** Settings of the HTTP layer for all its calls. */
 export interface ApiSettings {
@@ -23,6 +23,8 @@ export interface ApiSettings {
   trace?: (line: string) => void;
   /** Receives the Date header of each response. */
   onDate?: (date: string | undefined) => void;
+  /** Receives each operation that succeeded, and is awaited. */
+  observe?: (seen: Observed) => Promise<void>;
   /** Receives a sentence for each partly understood response. */
   warn?: (line: string) => void;
 }
@@ -52,10 +54,4 @@ export interface RawResponse {
   text: string;
   /** The body was incomplete or given up; `text` is the part received. */
   cut?: true;
-}
-
-/** One page of a list (API document: Conventions, pagination object). */
-export interface Page<T> {
-  data: T[];
-  meta: Meta;
 }

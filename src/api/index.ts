@@ -2,7 +2,7 @@ import { type Line, withCall } from './call.ts';
 import type { ApiSettings, CallOptions, RawResponse } from './contract.ts';
 import { openTransport } from './http/open.ts';
 import { createTracer } from './http/trace.ts';
-import type { Input, InputOf, ResultOf, Title } from './operations.ts';
+import type { Input, InputOf, Observed, ResultOf, Title } from './operations.ts';
 import { type RawRequest, sendRaw } from './raw.ts';
 import type { CreateApiKeyBody } from './schemas/api-key.ts';
 import type { ActivatePromoBody, TransactionsQuery } from './schemas/billing.ts';
@@ -13,7 +13,8 @@ import type { AddSshKeyBody } from './schemas/ssh-key.ts';
 import type { SetPasswordBody, UpdateUserBody } from './schemas/user.ts';
 import { send } from './send.ts';
 
-export type { ApiSettings, CallOptions, Page, RawResponse } from './contract.ts';
+export type { ApiSettings, CallOptions, RawResponse } from './contract.ts';
+export type { Observed } from './operations.ts';
 export type { RawRequest } from './raw.ts';
 export type { ApiKey, CreateApiKeyBody } from './schemas/api-key.ts';
 export type {
@@ -35,7 +36,7 @@ export type {
   ReorderInstanceBody,
 } from './schemas/instance-body.ts';
 export type { BaseImage, Offer, Provider } from './schemas/offer.ts';
-export type { Meta } from './schemas/page.ts';
+export type { Meta, Page } from './schemas/page.ts';
 export type { AddSshKeyBody, SshKey } from './schemas/ssh-key.ts';
 export type { Template, TemplateEndpoint, TemplateVariable } from './schemas/template.ts';
 export type { SetPasswordBody, UpdateUserBody, User } from './schemas/user.ts';
@@ -62,6 +63,7 @@ export function createApi(settings: ApiSettings) {
   ): Promise<ResultOf<T>> {
     const result = await withCall(line, options, (call) => send(call, title, input));
     // The response has passed the schema of its row.
+    await settings.observe?.({ title, input, result } as Observed);
     return result as ResultOf<T>;
   }
   return {

@@ -1,5 +1,4 @@
 import { leadsTo } from '../rules/statuses.ts';
-import type { Page } from './contract.ts';
 import { apiKey, apiKeys, createApiKeyBody } from './schemas/api-key.ts';
 import {
   activatePromoBody,
@@ -18,6 +17,7 @@ import {
   statusChange,
 } from './schemas/instance.ts';
 import { createInstanceBody, reorderInstanceBody } from './schemas/instance-body.ts';
+import type { Page } from './schemas/page.ts';
 import {
   type AddSshKeyBody,
   addSshKeyBody,
@@ -294,3 +294,8 @@ export type ResultOf<T extends Title> =
     : Row<T> extends { data: infer D extends Schema<unknown> }
       ? Infer<D>
       : undefined;
+
+/** An operation that succeeded. */
+export type Observed = {
+  [T in Title]: { readonly title: T; readonly input: InputOf<T>; readonly result: ResultOf<T> };
+}[Title];

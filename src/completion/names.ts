@@ -55,45 +55,35 @@ export function learnNames(folder: string, lessons: readonly Lesson[]): void {
 /**
  * One line per name: kind, name, id and state, separated by tabs; a hyphen for none. The first line
  * has all the names, each after a tab: bash reads one line much faster than a hundred.
+ *
+ * Several things with one name are listed by their IDs: the name alone would be refused. So is a
+ * thing whose name a shell could take for more than a word. Every command takes either.
  */
 export function textFor(kind: NameKind, names: readonly KnownName[]): string {
-  // Hardly any command takes a terminated instance.
-  const some = names
-    .filter(({ state }) => kind !== 'instance' || !isTerminated(state))
-    .slice(0, MOST_OF_A_KIND);
-  const lines = callable(some)
-    .flatMap((one) => lineOf(one))
-    .sort();
-  return lines.length === 0 ? '' : headed(lines);
+  const some: KnownName[] = [];
+  const times = new Map<string, number>();
+  for (const one of names) {
+    // Hardly any command takes a terminated instance.
+    if (kind === 'instance' && isTerminated(one.state)) continue;
+    if (some.length === MOST_OF_A_KIND) break;
+    some.push(one);
+    times.set(one.name, (times.get(one.name) ?? 0) + 1);
+  }
+  const lines: string[] = [];
+  for (const { id, name, state } of some) {
+    const shown = times.get(name) === 1 && isPlain(name) ? name : id;
+    if (!isPlain(shown)) continue;
+    // No field is empty: bash would take two tabs for one.
+    const [plainId, plainState] = [isPlain(id) ? id : '-', isPlain(state) ? state : '-'];
+    lines.push(`${kind}\t${shown}\t${plainId}\t${plainState}\n`);
+  }
+  return lines.length === 0 ? '' : headed(lines.sort());
 }
 
 /** The lines after their head; without one, bash sees no names. */
 export function headed(lines: readonly string[]): string {
   const names = lines.map((line) => line.split('\t')[1] ?? '');
   return `\t${names.join('\t')}\n${lines.join('')}`;
-}
-
-/** Lists several things with one name by their ids: the name alone would be refused. */
-function callable(names: readonly KnownName[]): readonly KnownName[] {
-  const times = new Map<string, number>();
-  for (const { name } of names) {
-    times.set(name, (times.get(name) ?? 0) + 1);
-  }
-  return names.map((one) => (times.get(one.name) === 1 ? one : { ...one, name: one.id }));
-}
-
-/**
- * Lists a thing by its id if a shell could take its name for more than a word. Every command takes
- * either.
- */
-function lineOf({ kind, id, name, state }: KnownName): string[] {
-  const shown = [name, id].find(isPlain);
-  return shown === undefined ? [] : [`${[kind, shown, orDash(id), orDash(state)].join('\t')}\n`];
-}
-
-/** No field is empty: bash would take two tabs for one. */
-function orDash(text: string): string {
-  return isPlain(text) ? text : '-';
 }
 
 /** Matches nearly every name. Compiling the Unicode classes below takes a millisecond. */
@@ -109,12 +99,13 @@ export function isPlain(text: string): boolean {
 }
 
 function parse(kind: NameKind, text: string): KnownName[] {
-  return text.split('\n').flatMap((line) => {
-    const [head, name, id, state] = line.split('\t');
-    return head === '' || name === undefined || id === undefined || id === '-'
-      ? []
-      : [{ kind, name, id, state: state === undefined || state === '-' ? '' : state }];
-  });
+  const names: KnownName[] = [];
+  for (const line of text.split('\n')) {
+    const [head, name, id, state = '-'] = line.split('\t');
+    if (head === '' || name === undefined || id === undefined || id === '-') continue;
+    names.push({ kind, name, id, state: state === '-' ? '' : state });
+  }
+  return names;
 }
 
 function textOf(file: string): string {
@@ -144,11 +135,10 @@ export function learnProfiles(
   profiles: readonly string[],
   current: string | undefined,
 ): void {
-  const line = (name: string, state: string) => `profile\t${name}\t-\t${state}\n`;
-  const text = [
-    ...(current !== undefined && isPlain(current) ? [line(current, 'current')] : []),
-    ...profiles.filter((name) => name !== current && isPlain(name)).map((name) => line(name, '-')),
-  ].join('');
+  let text = '';
+  for (const name of new Set([...(current === undefined ? [] : [current]), ...profiles])) {
+    if (isPlain(name)) text += `profile\t${name}\t-\t${name === current ? 'current' : '-'}\n`;
+  }
   if (text !== textOf(file)) {
     replace(file, text);
   }

@@ -1,130 +1,97 @@
 import type { Drive, Instance, SshKey, Template } from '../api/index.ts';
 import { slug } from '../catalog/entry.ts';
-import type { Catalog, CatalogEntry } from '../catalog/index.ts';
-import type { Config, ConfigFile, Settings } from '../config/index.ts';
-import type { Journal, KnownInstance } from '../journal/index.ts';
+import type { Catalog } from '../catalog/index.ts';
+import type { ConfigFile, Settings } from '../config/index.ts';
+import type { KnownInstance } from '../journal/index.ts';
 import type { Sandbox } from '../sandbox/index.ts';
 import type { KnownName, Lesson } from './names.ts';
 import type { NameKind } from './tree.ts';
 
 export type NameRecorder = ReturnType<typeof createRecorder>;
 
-interface RecorderSettings {
-  cache(): Promise<string>;
-  /** Called only if something was learned. May throw. */
-  settings(): Promise<Settings>;
+/** What a run has used, asked at its end. */
+interface Used {
+  folders(): Promise<{ readonly cache: string }>;
+  /** May throw. */
+  resolved(): Promise<{ readonly settings: Settings }>;
+  /** The profiles as last read or written; undefined if the run used none. */
+  readonly profiles: ConfigFile | undefined;
+  readonly catalog: Catalog | undefined;
 }
 
-/**
- * Records the names that a command has seen, so the shell can complete them. It wraps the stores:
- * each method returns the same result, and no command notices.
- */
-export function createRecorder({ cache, settings }: RecorderSettings) {
+/** Records the names that a command has seen, so the shell can complete them. */
+export function createRecorder() {
   const own: Lesson[] = [];
   const ofSandbox: Lesson[] = [];
-  let profiles: ConfigFile | undefined;
-  let usedCatalog: Catalog | undefined;
 
   const all = (kind: NameKind, names: readonly KnownName[], lessons = own) => {
     lessons.push({ kind, change: () => names });
   };
   const one = (name: KnownName) => {
-    const change = (names: readonly KnownName[]) => [name, ...without(names, name.id)];
-    own.push({ kind: name.kind, change });
-  };
-  const gone = (kind: NameKind, id: string) => {
-    own.push({ kind, change: (names) => without(names, id) });
+    own.push({ kind: name.kind, change: (names) => [name, ...without(names, name.id)] });
   };
 
-  async function keep(): Promise<void> {
+  async function keep({ folders, resolved, profiles, catalog }: Used): Promise<void> {
     const files = await import('./names.ts');
-    if (usedCatalog !== undefined) {
-      const entries = await usedCatalog.known();
-      for (const kind of ['offer', 'image'] as const) all(kind, entries.flatMap(entryName(kind)));
+    if (catalog !== undefined) {
+      const entries = await catalog.known();
+      for (const kind of ['offer', 'image'] as const) {
+        all(
+          kind,
+          named(
+            kind,
+            entries.filter((entry) => entry.kind === kind),
+          ),
+        );
+      }
     }
-    const folder = await cache();
+    const { cache } = await folders();
     if (profiles !== undefined) {
       const { profileNames } = await import('../config/index.ts');
-      files.learnProfiles(files.profilesFile(folder), profileNames(profiles), profiles.current);
+      files.learnProfiles(files.profilesFile(cache), profileNames(profiles), profiles.current);
     }
-    if (ofSandbox.length > 0) {
-      files.learnNames(files.namesFolder(folder, 'sandbox'), ofSandbox);
-    }
-    if (own.length > 0) {
-      const slot = await slotOf(await settings());
-      if (slot === undefined) return;
-      files.learnNames(files.namesFolder(folder, slot), own);
-    }
+    if (ofSandbox.length > 0) files.learnNames(files.namesFolder(cache, 'sandbox'), ofSandbox);
+    if (own.length === 0) return;
+    const slot = await slotOf((await resolved()).settings);
+    if (slot !== undefined) files.learnNames(files.namesFolder(cache, slot), own);
   }
 
   return {
-    instance: (instance: Instance) => one(instanceName(instance)),
+    instance: ({ id, name, status }: Instance) =>
+      one({ kind: 'instance', id, name: name ?? id, state: status }),
     /** Records the new status of an instance that is known by its id. */
     status(id: string, state: string) {
       const change = (names: readonly KnownName[]) =>
         names.map((known) => (known.id === id ? { ...known, state } : known));
       own.push({ kind: 'instance', change });
     },
+    instances(known: readonly KnownInstance[]) {
+      const tracked = known.filter(({ untracked }) => !untracked);
+      all('instance', tracked.map(knownName));
+    },
     drives: (drives: readonly Drive[]) => all('drive', drives.map(driveName)),
     drive: (drive: Drive) => one(driveName(drive)),
     sshKeys: (keys: readonly SshKey[]) => all('ssh-key', keys.map(keyName)),
     sshKey: (key: SshKey) => one(keyName(key)),
     templates: (templates: readonly Template[]) => all('template', templates.map(templateName)),
-    gone,
-
-    journal: (journal: Journal): Journal => ({
-      ...journal,
-      read: after(journal.read, ({ instances: known }) => {
-        all('instance', known.filter(({ untracked }) => !untracked).map(knownName));
-      }),
-      untrack: after(journal.untrack, (_nothing, id) => gone('instance', id)),
-    }),
-
-    catalog(catalog: Catalog): Catalog {
-      const used = () => {
-        usedCatalog = catalog;
-      };
-      return {
-        ...catalog,
-        entries: after(catalog.entries, used),
-        known: after(catalog.known, used),
-        add: after(catalog.add, used),
-        remove: after(catalog.remove, used),
-        learn: after(catalog.learn, used),
-      };
+    gone(kind: NameKind, id: string) {
+      own.push({ kind, change: (names) => without(names, id) });
     },
-
-    config(config: Config): Config {
-      const kept = (file: ConfigFile) => {
-        profiles = file;
-      };
-      return {
-        ...config,
-        read: after(config.read, kept),
-        change: after(config.change, kept),
-      };
+    sandboxCatalog({ offers, images }: Awaited<ReturnType<Sandbox['catalog']>>) {
+      all('offer', named('offer', offers), ofSandbox);
+      all('image', named('image', images), ofSandbox);
     },
-
-    sandbox: (sandbox: Sandbox): Sandbox => ({
-      ...sandbox,
-      catalog: after(sandbox.catalog, ({ offers, images }) => {
-        const names = (kind: NameKind, known: readonly { id: string; name: string }[]) =>
-          known.map(({ id, name }) => ({ kind, id, name: slug(name), state: '' }));
-        all('offer', names('offer', offers), ofSandbox);
-        all('image', names('image', images), ofSandbox);
-      }),
-      reset: after(sandbox.reset, () => {
-        for (const kind of ['instance', 'drive', 'ssh-key'] as const) all(kind, [], ofSandbox);
-      }),
-    }),
+    sandboxReset() {
+      for (const kind of ['instance', 'drive', 'ssh-key'] as const) all(kind, [], ofSandbox);
+    },
 
     /**
      * Writes the recorded names. Never fails: names can be learned again, a command can't be undone.
      */
-    async keep() {
-      if (own.length + ofSandbox.length === 0 && !profiles && !usedCatalog) return;
+    async keep(used: Used) {
+      if (own.length + ofSandbox.length === 0 && !used.profiles && !used.catalog) return;
       try {
-        await keep();
+        await keep(used);
       } catch {
         // A cache folder that can't be written must not fail a command.
       }
@@ -134,18 +101,6 @@ export function createRecorder({ cache, settings }: RecorderSettings) {
 
 function without(names: readonly KnownName[], id: string): readonly KnownName[] {
   return names.filter((name) => name.id !== id);
-}
-
-/** The same method; passes the result of a successful call to `learn` before returning it. */
-export function after<A extends readonly unknown[], R>(
-  method: (...args: A) => Promise<R>,
-  learn: (result: R, ...args: A) => void | Promise<void>,
-): (...args: A) => Promise<R> {
-  return async (...args) => {
-    const result = await method(...args);
-    await learn(result, ...args);
-    return result;
-  };
 }
 
 /**
@@ -162,10 +117,6 @@ async function slotOf({ sandbox, profile, baseUrl, apiKey }: Settings) {
   const { profileName } = await import('../config/index.ts');
   // A profile name edited into config.json may be a path.
   return profile !== undefined && profileName(profile.value).ok ? profile.value : undefined;
-}
-
-function instanceName({ id, name, status }: Instance): KnownName {
-  return { kind: 'instance', id, name: name ?? id, state: status };
 }
 
 function knownName({ id, name, last }: KnownInstance): KnownName {
@@ -185,9 +136,14 @@ function templateName({ id, slug: word, name }: Template): KnownName {
 }
 
 /** Offers and images are named by their slug, which needs no quotes. */
-function entryName(kind: 'offer' | 'image') {
-  return (entry: CatalogEntry): KnownName[] =>
-    entry.kind === kind
-      ? [{ kind, id: entry.id, name: slug(entry.name) || entry.id, state: entry.region ?? '' }]
-      : [];
+function named(
+  kind: 'offer' | 'image',
+  things: readonly { id: string; name: string | null; region?: string | null }[],
+): KnownName[] {
+  return things.map(({ id, name, region }) => ({
+    kind,
+    id,
+    name: slug(name) || id,
+    state: region ?? '',
+  }));
 }

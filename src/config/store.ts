@@ -27,6 +27,7 @@ export type Config = ReturnType<typeof openConfig>;
  */
 export function openConfig(folder: string) {
   const path = join(folder, 'config.json');
+  let last: ConfigFile | undefined;
   return {
     /** The path of config.json, which need not exist. */
     path,
@@ -34,7 +35,12 @@ export function openConfig(folder: string) {
      * A missing file has no profiles.
      * Throws CliError('storage') that names the file when it can't be used.
      */
-    read: () => readConfig(path),
+    async read(): Promise<ConfigFile> {
+      last = await readConfig(path);
+      return last;
+    },
+    /** As last read or written; undefined before. */
+    last: () => last,
     /**
      * The only way to write. `edit` gets the file under the lock and returns the new one. Returns
      * what is on disk afterwards; errors of `edit` pass through. Throws CliError('storage') if the
@@ -42,7 +48,8 @@ export function openConfig(folder: string) {
      */
     async change(edit: (file: ConfigFile) => ConfigFile): Promise<ConfigFile> {
       const target = await writableTarget(path);
-      return await locked(target, async () => await save(target, edit(await readConfig(target))));
+      last = await locked(target, async () => await save(target, edit(await readConfig(target))));
+      return last;
     },
   };
 }

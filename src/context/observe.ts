@@ -1,84 +1,63 @@
-import type { Api, Drive, Instance } from '../api/index.ts';
-import { after, type NameRecorder } from '../completion/recorder.ts';
+import type { Instance, Observed } from '../api/index.ts';
+import type { NameRecorder } from '../completion/recorder.ts';
 import { CliError } from '../errors.ts';
 import type { Observation } from '../journal/index.ts';
 import type { Context } from './contract.ts';
-import type { ServiceClock } from './service-clock.ts';
 
 /**
- * Wraps the Api to store what its responses show: instances in the inventory, names of offers and
- * images in the catalog, and all names for Tab. Created instances reach the inventory through the
- * journal, which knows their request.
+ * Stores what responses of the Api show: instances in the inventory, names of offers and images in the
+ * catalog, and all names for Tab. Created instances reach the inventory through the journal, which
+ * knows their request.
  */
-export function observe(
-  api: Api,
+export function createObserver(
   names: NameRecorder,
   { journal, catalog }: Pick<Context, 'journal' | 'catalog'>,
   { err }: Pick<Context, 'err'>,
-  serviceClock: ServiceClock,
-): Api {
-  /** Ignores storage faults: a rented instance is in the journal since its request. */
-  async function keep(work: () => Promise<unknown>): Promise<void> {
+): (seen: Observed) => Promise<void> {
+  async function store(seen: Observed): Promise<void> {
+    switch (seen.title) {
+      case 'GET /instances/{id}':
+        names.instance(seen.result);
+        await (await journal()).observe(observationOf(seen.result), 'read');
+        return (await catalog()).learn(seen.result);
+      case 'POST /instances':
+      case 'POST /instances/{id}/reorder':
+        names.instance(seen.result);
+        return (await catalog()).learn(seen.result);
+      case 'POST /instances/{id}/start':
+      case 'POST /instances/{id}/stop':
+      case 'POST /instances/{id}/terminate': {
+        const { id } = seen.input;
+        const { status } = seen.result;
+        names.status(id, status);
+        await (await journal()).observe({ id, status }, 'read');
+        return;
+      }
+      case 'GET /storage/drives':
+        return names.drives(seen.result);
+      case 'GET /storage/drives/{id}':
+      case 'POST /storage/drives':
+      case 'PATCH /storage/drives/{id}':
+        return names.drive(seen.result);
+      case 'GET /ssh-keys':
+        return names.sshKeys(seen.result);
+      case 'POST /ssh-keys':
+        return names.sshKey(seen.result);
+      case 'DELETE /ssh-keys/{id}':
+        return names.gone('ssh-key', seen.input.id);
+      case 'GET /templates':
+        return names.templates(seen.result);
+      default:
+    }
+  }
+  return async (seen) => {
     try {
-      await work();
+      await store(seen);
     } catch (error) {
+      // A rented instance is in the journal since its request.
       if (!(error instanceof CliError)) throw error;
       err.warn('local_storage', error.message);
     }
-  }
-  const onInstance = (instance: Instance) => {
-    names.instance(instance);
-    return keep(async () => {
-      await (await journal()).observe(observationOf(instance), 'read');
-      await (await catalog()).learn(instance);
-    });
-  };
-  const onCreated = (instance: Instance) => {
-    names.instance(instance);
-    return keep(async () => (await catalog()).learn(instance));
-  };
-  const onStatus = ({ status }: { status: string }, id: string) => {
-    names.status(id, status);
-    return keep(async () => (await journal()).observe({ id, status }, 'read'));
-  };
-  const keepDrives = (drives: readonly Drive[], whole: boolean) =>
-    keep(async () => {
-      const at = new Date(serviceClock.now()).toISOString();
-      await (await journal()).observeDrives(drives, at, { whole });
-    });
-  const onDrive = (drive: Drive) => {
-    names.drive(drive);
-    return keepDrives([drive], false);
-  };
-  const onDrives = (drives: readonly Drive[]) => {
-    names.drives(drives);
-    return keepDrives(drives, true);
-  };
-  return {
-    ...api,
-    instances: {
-      ...api.instances,
-      create: after(api.instances.create, onCreated),
-      reorder: after(api.instances.reorder, onCreated),
-      get: after(api.instances.get, onInstance),
-      start: after(api.instances.start, onStatus),
-      stop: after(api.instances.stop, onStatus),
-      terminate: after(api.instances.terminate, onStatus),
-    },
-    drives: {
-      ...api.drives,
-      list: after(api.drives.list, onDrives),
-      get: after(api.drives.get, onDrive),
-      create: after(api.drives.create, onDrive),
-      update: after(api.drives.update, onDrive),
-    },
-    sshKeys: {
-      ...api.sshKeys,
-      list: after(api.sshKeys.list, names.sshKeys),
-      add: after(api.sshKeys.add, names.sshKey),
-      delete: after(api.sshKeys.delete, (_nothing, id) => names.gone('ssh-key', id)),
-    },
-    templates: { ...api.templates, list: after(api.templates.list, names.templates) },
   };
 }
 

@@ -1,4 +1,4 @@
-import type { Api } from '../api/index.ts';
+import type { Api, ApiSettings, Observed } from '../api/index.ts';
 import { notSignedIn, refusedKeyRemedy } from '../config/remedies.ts';
 import { usageError } from '../errors.ts';
 import { lazy } from '../lazy.ts';
@@ -17,11 +17,13 @@ interface ServiceParts {
   readonly err: Context['err'];
   readonly sandbox: Context['sandbox'];
   readonly serviceClock: ServiceClock;
+  /** Receives what the settings' service returns. */
+  observe(seen: Observed): Promise<void>;
 }
 
 /** Access to the service, with the settings' key and address or others. */
 export function createService(parts: ServiceParts) {
-  const { host, flags, version, settings, err, sandbox, serviceClock } = parts;
+  const { host, flags, version, settings, err, sandbox, serviceClock, observe } = parts;
   const { env, clock, interrupts } = host;
   const closers: (() => Promise<void>)[] = [];
 
@@ -36,7 +38,7 @@ export function createService(parts: ServiceParts) {
   async function connect(
     { baseUrl, apiKey }: ServiceAddress,
     proxies: Host['env'],
-    keyRemedy?: () => string,
+    own: Pick<ApiSettings, 'observe' | 'keyRemedy'> = {},
   ): Promise<Api> {
     const { createApi } = await import('../api/index.ts');
     const api = createApi({
@@ -50,7 +52,7 @@ export function createService(parts: ServiceParts) {
       ...(host.nodeVersion === undefined ? {} : { nodeVersion: host.nodeVersion }),
       warn: warnOnce,
       onDate: serviceClock.learn,
-      ...(keyRemedy === undefined ? {} : { keyRemedy }),
+      ...own,
       ...(flags.debug === true ? { trace: (line: string) => err.debug(line) } : {}),
     });
     closers.push(() => api.close());
@@ -72,7 +74,7 @@ export function createService(parts: ServiceParts) {
     const found = await settings.settings();
     if (found.sandbox) {
       await settings.warnOfUnused();
-      return connect(await selfServed(), {});
+      return connect(await selfServed(), {}, { observe });
     }
     const { baseUrl, apiKey } = found;
     if (apiKey === undefined) {
@@ -84,7 +86,7 @@ export function createService(parts: ServiceParts) {
       );
     }
     const address = { baseUrl: baseUrl.value, apiKey: apiKey.value };
-    return connect(address, env, () => refusedKeyRemedy(found));
+    return connect(address, env, { observe, keyRemedy: () => refusedKeyRemedy(found) });
   });
 
   return {

@@ -1,5 +1,5 @@
-import type { NameRecorder } from '../completion/recorder.ts';
 import { exposureOfConfig } from '../config/exposure.ts';
+import type { Config } from '../config/index.ts';
 import { CliError } from '../errors.ts';
 import { lazy } from '../lazy.ts';
 import { shellLine } from '../output/shell-line.ts';
@@ -9,12 +9,7 @@ import type { Terminal } from './terminal.ts';
 export type SettingsRoom = ReturnType<typeof createSettings>;
 
 /** Folders, config file, keys and the resulting settings, each read at its first use. */
-export function createSettings(
-  host: Host,
-  flags: GlobalFlags,
-  { out, err, start }: Terminal,
-  names: NameRecorder,
-) {
+export function createSettings(host: Host, flags: GlobalFlags, { out, err, start }: Terminal) {
   const { env } = host;
   let areFoldersUsed = false;
   const folders = lazy(async () => {
@@ -22,9 +17,11 @@ export function createSettings(
     const { folders } = await import('../config/index.ts');
     return folders(env, host.home, host.platform);
   });
+  let opened: Config | undefined;
   const config = lazy(async () => {
     const { openConfig } = await import('../config/index.ts');
-    return names.config(openConfig((await folders()).config));
+    opened = openConfig((await folders()).config);
+    return opened;
   });
   const keys = lazy(async () => {
     const { openKeys } = await import('../config/keys.ts');
@@ -61,6 +58,8 @@ export function createSettings(
     folders,
     areFoldersUsed: () => areFoldersUsed,
     config,
+    /** As last read or written; undefined if the run used none. */
+    lastProfiles: () => opened?.last(),
     keys,
     /** The settings without fetching a key that the command may not need. */
     resolved,

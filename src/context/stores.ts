@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import type { Catalog } from '../catalog/index.ts';
 import type { NameRecorder } from '../completion/recorder.ts';
 import { CliError, usageError } from '../errors.ts';
 import type { Journal, Scope } from '../journal/index.ts';
@@ -20,9 +21,20 @@ export function createStores(
   async function sandbox(file?: string): Promise<Sandbox> {
     const { openSandbox } = await import('../sandbox/index.ts');
     if (file !== undefined) return openSandbox({ file, clock });
-    return names.sandbox(
-      openSandbox({ file: join((await folders()).state, 'sandbox.json'), clock }),
-    );
+    const own = openSandbox({ file: join((await folders()).state, 'sandbox.json'), clock });
+    return {
+      ...own,
+      async catalog() {
+        const known = await own.catalog();
+        names.sandboxCatalog(known);
+        return known;
+      },
+      async reset(options) {
+        const status = await own.reset(options);
+        names.sandboxReset();
+        return status;
+      },
+    };
   }
 
   async function journalOf(scope: Scope): Promise<Journal> {
@@ -45,7 +57,18 @@ export function createStores(
         ? { service: 'sandbox', account: (await (await sandbox()).status()).account }
         : { service: baseUrl?.value ?? '', account, apiKey: apiKey?.value },
     );
-    return names.journal(own);
+    return {
+      ...own,
+      async read(options?: Parameters<Journal['read']>[0]) {
+        const known = await own.read(options);
+        names.instances(known.instances);
+        return known;
+      },
+      async untrack(id: string) {
+        await own.untrack(id);
+        names.gone('instance', id);
+      },
+    };
   });
 
   /** Opens the journal without fetching a key, which might ask for a passphrase. */
@@ -92,6 +115,7 @@ export function createStores(
     }
   }
 
+  let usedCatalog: Catalog | undefined;
   const catalog = lazy(async () => {
     const { openCatalog } = await import('../catalog/index.ts');
     const { sandbox: builtIn, baseUrl } = (await resolved()).settings;
@@ -102,21 +126,22 @@ export function createStores(
         '--base-url (or GPUCLOUD_BASE_URL) is missing: offers and images belong to a service',
       );
     }
-    return names.catalog(
-      openCatalog({
-        file: join((await folders()).state, 'catalog.json'),
-        service: baseUrl?.value ?? 'sandbox',
-        clock,
-        warn,
-        ...(builtIn ? { builtIn: async () => (await sandbox()).catalog() } : {}),
-      }),
-    );
+    usedCatalog = openCatalog({
+      file: join((await folders()).state, 'catalog.json'),
+      service: baseUrl?.value ?? 'sandbox',
+      clock,
+      warn,
+      ...(builtIn ? { builtIn: async () => (await sandbox()).catalog() } : {}),
+    });
+    return usedCatalog;
   });
 
   return {
     journal,
     journalOf,
     catalog,
+    /** undefined if the run used none. */
+    usedCatalog: () => usedCatalog,
     sandbox,
     /** Warns once per run of requests with an unknown outcome. */
     warnOfUnknown: lazy(warnOfUnknown),

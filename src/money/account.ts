@@ -1,6 +1,6 @@
 import type { CallOptions, Drive, User } from '../api/index.ts';
 import type { Context } from '../context.ts';
-import { type CliError, isOfOneReading } from '../errors.ts';
+import { CliError, isOfOneReading } from '../errors.ts';
 import { type KnownInstances, readKnownInstances } from '../instances/known-instances.ts';
 import { readableJournal } from '../instances/pending.ts';
 import {
@@ -68,9 +68,28 @@ export async function readAccount(
     drives: part('drives', settled[2]),
   };
   const history = part('transactions', settled[3]);
+  if (read.drives !== undefined) await rememberDrives(read.drives, { whole: true }, context);
   const unread: CliError | undefined = read.instances?.faults[0];
   if (unread !== undefined) faults.push({ part: 'instances', error: unread });
   return { ...read, charges: await chargesOf(read, history, context), faults };
+}
+
+/**
+ * Stores what drives cost now: the service shows no earlier price, and later charges may have it.
+ * `whole`: the list is complete, so missing drives are gone.
+ */
+export async function rememberDrives(
+  drives: readonly Drive[],
+  { whole }: { whole: boolean },
+  { journal, serviceClock, err }: Context,
+): Promise<void> {
+  const at = new Date(serviceClock.now()).toISOString();
+  try {
+    await (await journal()).observeDrives(drives, at, { whole });
+  } catch (error) {
+    if (!(error instanceof CliError)) throw error;
+    err.warn('local_storage', error.message);
+  }
 }
 
 /** Returns the first window whose charges exceed what known things can explain. */

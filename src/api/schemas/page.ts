@@ -22,3 +22,9 @@ export interface Meta {
   /** May be 0. */
   total_pages: number;
 }
+
+/** One page of a list (API document: Conventions, pagination object). */
+export interface Page<T> {
+  data: T[];
+  meta: Meta;
+}

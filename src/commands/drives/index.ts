@@ -9,6 +9,7 @@ import { verb } from '../../cli/verb.ts';
 import type { Context } from '../../context.ts';
 import { CliError, usageError } from '../../errors.ts';
 import { lazy } from '../../lazy.ts';
+import { rememberDrives } from '../../money/account.ts';
 import { anyName } from '../../rules/names.ts';
 import { sizeGb } from '../../rules/numbers.ts';
 import type { Warning } from '../../warnings.ts';
@@ -163,7 +164,9 @@ export async function update(typed: string, changes: Changes, context: Context):
   const before = await driveFinder(api)(typed);
   const body = bodyOf(changes, before);
   if (body.size_gb !== before.size_gb) await confirmResize(before, body.size_gb, context);
+  await rememberDrives([before], { whole: false }, context);
   const after = await api.drives.update(before.id, body);
+  await rememberDrives([after], { whole: false }, context);
   context.err.note(`Before: ${describe(before)}. Now: ${describe(after)}.`);
   await context.out.item(after, driveView);
 }

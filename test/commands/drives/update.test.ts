@@ -1,6 +1,9 @@
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { update } from '../../../src/commands/drives/index.ts';
 import { atTerminal } from '../../support/at-terminal.ts';
+import type { World } from '../../support/run-cli.ts';
 import { calls, closeWorlds, DRIVE, ID, sandboxWorld, worldOf } from './world.ts';
 
 afterEach(closeWorlds);
@@ -161,4 +164,27 @@ describe('what the API document does not have', () => {
       expect(requests).toEqual([]);
     },
   );
+});
+
+describe('the earlier price of a drive', () => {
+  /** The drives whose prices are stored. */
+  async function stored({ home }: World): Promise<string[]> {
+    const files = await readdir(join(home, 'state'), { recursive: true });
+    return files.filter((name) => /\/drives\/[^/]+\.json$/.test(name));
+  }
+
+  it.each([
+    ['status', ['status'], 1],
+    ['an update', ['drives', 'update', 'data', '--size', '100'], 1],
+    ['no list', ['drives', 'list'], 0],
+    ['no get', ['drives', 'get', 'data'], 0],
+  ])('is stored by %s', async (_what, command, count) => {
+    const world = await sandboxWorld();
+    // Its journal learns the account.
+    await world.cli(['status']);
+    await world.cli(['drives', 'create', 'data', '--size', '500']);
+    expect(await stored(world)).toEqual([]);
+    expect(await world.cli(command)).toMatchObject({ code: 0 });
+    expect(await stored(world)).toHaveLength(count);
+  });
 });
