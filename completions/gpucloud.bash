@@ -216,7 +216,7 @@ __gpucloud_at_instances_reorder() {
     --columns) offer='list name id status offer price_per_hour_snapshot ip_address paid_until created_at region gpu_count image failure_reason ends_at' ;;
     --sort) offer='words name id status offer price_per_hour_snapshot ip_address paid_until created_at region gpu_count image failure_reason ends_at' ;;
     --wait) offer='=words active ssh' ;;
-    ' ') flags='--name --any-name --max-price --terminate-after --terminate-at --unenforced --wait --wait-timeout --poll-interval' takes=(free free) ;;
+    ' ') flags='--name --any-name --max-price --terminate-after --terminate-at --unenforced --wait --wait-timeout --poll-interval' takes=('names terminated' free) ;;
     *) return 1 ;;
   esac
 }

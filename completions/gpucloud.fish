@@ -319,7 +319,7 @@ function __gpucloud_takes -a place
         case 'instances create'
             printf '%s\n' 'free'
         case 'instances reorder'
-            printf '%s\n' 'free' 'free'
+            printf '%s\n' 'names terminated' 'free'
         case 'instances start'
             printf '%s\n' '+names instance'
         case 'instances stop'

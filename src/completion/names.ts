@@ -43,12 +43,15 @@ export const NO_PROFILE = '-env';
  */
 export function learnNames(folder: string, lessons: readonly Lesson[]): void {
   for (const kind of new Set(lessons.map((lesson) => lesson.kind))) {
-    const file = join(folder, `${kind}.tsv`);
-    const before = textOf(file);
-    let names: readonly KnownName[] = parse(kind, before);
+    const shown: readonly NameKind[] = kind === 'instance' ? [kind, 'terminated'] : [kind];
+    const files = shown.map((of) => join(folder, `${of}.tsv`));
+    const before = files.map(textOf);
+    let names: readonly KnownName[] = before.flatMap((text) => parse(kind, text));
     for (const lesson of lessons) if (lesson.kind === kind) names = lesson.change(names);
-    const after = textFor(kind, names);
-    if (after !== before) replace(file, after);
+    for (const [at, file] of files.entries()) {
+      const after = textFor(shown[at] ?? kind, names);
+      if (after !== before[at]) replace(file, after);
+    }
   }
 }
 
@@ -63,11 +66,12 @@ export function textFor(kind: NameKind, names: readonly KnownName[]): string {
   const some: KnownName[] = [];
   const times = new Map<string, number>();
   for (const one of names) {
-    // Hardly any command takes a terminated instance.
-    if (kind === 'instance' && isTerminated(one.state)) continue;
-    if (some.length === MOST_OF_A_KIND) break;
-    some.push(one);
+    // Only reorder takes a terminated instance. Its name may be that of a living one, too.
+    const isOver = isTerminated(one.state);
+    if (kind === 'instance' && isOver) continue;
     times.set(one.name, (times.get(one.name) ?? 0) + 1);
+    if (kind === 'terminated' && !isOver) continue;
+    if (some.length < MOST_OF_A_KIND) some.push(one);
   }
   const lines: string[] = [];
   for (const { id, name, state } of some) {

@@ -3,6 +3,7 @@ import { slug } from '../catalog/entry.ts';
 import type { Catalog } from '../catalog/index.ts';
 import type { ConfigFile, Settings } from '../config/index.ts';
 import type { KnownInstance } from '../journal/index.ts';
+import { isTerminated } from '../rules/statuses.ts';
 import type { Sandbox } from '../sandbox/index.ts';
 import type { KnownName, Lesson } from './names.ts';
 import type { NameKind } from './tree.ts';
@@ -23,12 +24,17 @@ interface Used {
 export function createRecorder() {
   const own: Lesson[] = [];
   const ofSandbox: Lesson[] = [];
+  const untracked = new Set<string>();
 
   const all = (kind: NameKind, names: readonly KnownName[], lessons = own) => {
     lessons.push({ kind, change: () => names });
   };
   const one = (name: KnownName) => {
-    own.push({ kind: name.kind, change: (names) => [name, ...without(names, name.id)] });
+    const change = (names: readonly KnownName[]) => [
+      ...(untracked.has(name.id) ? [] : [name]),
+      ...without(names, name.id),
+    ];
+    own.push({ kind: name.kind, change });
   };
 
   async function keep({ folders, resolved, profiles, catalog }: Used): Promise<void> {
@@ -65,9 +71,16 @@ export function createRecorder() {
         names.map((known) => (known.id === id ? { ...known, state } : known));
       own.push({ kind: 'instance', change });
     },
-    instances(known: readonly KnownInstance[]) {
-      const tracked = known.filter(({ untracked }) => !untracked);
-      all('instance', tracked.map(knownName));
+    /** `isAll`: terminated instances were read too. */
+    instances(known: readonly KnownInstance[], isAll: boolean) {
+      for (const one of known) if (one.untracked) untracked.add(one.id);
+      const tracked = known.filter((one) => !one.untracked).map(knownName);
+      const ids = new Set(known.map(({ id }) => id));
+      const change = (names: readonly KnownName[]) => {
+        const others = names.filter(({ id, state }) => isTerminated(state) && !ids.has(id));
+        return isAll ? tracked : [...tracked, ...others];
+      };
+      own.push({ kind: 'instance', change });
     },
     drives: (drives: readonly Drive[]) => all('drive', drives.map(driveName)),
     drive: (drive: Drive) => one(driveName(drive)),

@@ -1,6 +1,8 @@
 /** The kinds of things that are completed by name, as the cache and the scripts call them. */
 export const NAME_KINDS = [
   'instance',
+  /** Terminated instances, which only reorder takes. */
+  'terminated',
   'drive',
   'ssh-key',
   'template',

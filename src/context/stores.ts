@@ -61,7 +61,7 @@ export function createStores(
       ...own,
       async read(options?: Parameters<Journal['read']>[0]) {
         const known = await own.read(options);
-        names.instances(known.instances);
+        names.instances(known.instances, options?.archived === true);
         return known;
       },
       async untrack(id: string) {

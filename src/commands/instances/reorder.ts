@@ -25,7 +25,7 @@ import { instanceView } from './view.ts';
 
 export const reorder = action({
   view: instanceView,
-  completes: { instance: 'nothing', 'new-name': 'nothing', '--name': 'nothing' },
+  completes: { instance: 'terminated', 'new-name': 'nothing', '--name': 'nothing' },
   notes:
     'Uses the same offer, image and SSH keys. The API does not mention the template, the ' +
     'cloud drive and the container: expect the new instance to have none.',
