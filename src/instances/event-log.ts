@@ -19,6 +19,9 @@ export function beginningAt(
 /** After this many events from before the start, the walk stops; a few may be out of order. */
 const BEFORE_THE_BEGINNING = 10;
 
+/** At least so many IDs recognize repeated events: more than a log gains between two pages. */
+const REMEMBERED = 10_000;
+
 /**
  * Yields a log page by page, newest first, until its start. New events push older ones onto the next
  * page, so repeated ones are dropped. If the log is pruned during the walk, the empty page ends it.
@@ -29,13 +32,15 @@ export async function* eachEvent(
   limit: number,
   beginning: Beginning | undefined,
 ): AsyncGenerator<InstanceEvent> {
-  const seen = new Set<string>();
+  let seen = new Set<string>();
+  let older = new Set<string>();
   let before = 0;
   const read = (page: number) => api.instances.events(id, { page, limit });
   for await (const { page } of pagesOf(read)) {
     const from = beginning?.() ?? Number.NEGATIVE_INFINITY;
     for (const event of page.data) {
-      if (seen.has(event.id)) continue;
+      if (seen.has(event.id) || older.has(event.id)) continue;
+      if (seen.size >= REMEMBERED) [seen, older] = [new Set(), seen];
       seen.add(event.id);
       const isBefore = (instant(event.created_at) ?? Number.POSITIVE_INFINITY) < from;
       before = isBefore ? before + 1 : 0;

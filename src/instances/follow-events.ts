@@ -202,7 +202,7 @@ function reporterOf(logs: readonly InstanceLog[], context: Context) {
       err.warn(
         'incomplete',
         why === 'pruned'
-          ? `${target.name}: the log was pruned since the last run: events before ${before} may be missing.`
+          ? `${target.name}: the log no longer has the last event shown: events before ${before} may be missing.`
           : `${target.name}: too many events to show at once: those before ${before} are skipped. To see all: gpucloud instances events ${typed(target)} --all`,
       );
     },

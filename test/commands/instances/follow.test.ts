@@ -172,6 +172,18 @@ describe('instances events --follow', () => {
     );
   });
 
+  test('reports a log that lost what was shown, in the same run too', async () => {
+    const stage = await show((turn) => {
+      if (turn === 3) setImmediate(() => stage.ctrlC());
+      return turn === 1 ? logOf(3) : logOf(30).slice(0, 5);
+    });
+    const { stdout, stderr } = await follow(stage, '-q');
+    expect(stdout).toBe('e1\ne2\ne3\ne26\ne27\ne28\ne29\ne30\n');
+    expect(stderr).toBe(
+      `warning: ${ID}: the log no longer has the last event shown: events before 2026-01-15T12:00:26.000Z may be missing.\n`,
+    );
+  });
+
   test("prints the newest if one walk can't gather all, and reports the gap", async () => {
     const stage = await show((turn) => {
       if (turn === 2) setImmediate(() => stage.ctrlC());
@@ -193,6 +205,17 @@ describe('the end of a follow', () => {
     const { code, stdout, stderr } = await follow(stage, '--until', 'terminated', '-q');
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).toBe('e1\ne2\ne3\ne4\n');
+  });
+
+  test('prints a last event that entered the log late, far behind newer ones', async () => {
+    // The service keeps 60 events, so the length of the log reveals none.
+    const late = [...logOf(60).slice(0, 45), event('late', 15), ...logOf(60).slice(45, 59)];
+    const stage = await show((turn) => (turn < 3 ? logOf(60) : late), {
+      status: (reading) => (reading === 1 ? 'ACTIVE' : 'STOPPED'),
+    });
+    const { code, stdout } = await follow(stage, '--until', 'stopped', '--limit', '20', '-q');
+    expect(code).toBe(0);
+    expect(stdout.trimEnd().split('\n').slice(-2)).toEqual(['e60', 'late']);
   });
 
   test("comes with the event of --until's type, without reading an instance", async () => {
