@@ -190,7 +190,7 @@ describe('global flags', () => {
     ];
     const { code, stdout } = await world.cli(argv);
     expect(code).toBe(0);
-    expect(JSON.parse(stdout).instance_name).toBe('box');
+    expect(JSON.parse(stdout).request.instance_name).toBe('box');
   });
 
   test('override GPUCLOUD_OUTPUT', async () => {

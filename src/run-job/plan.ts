@@ -10,6 +10,7 @@ import { ensureNoPending } from '../instances/pending.ts';
 import { makeRequest, missingError, missingFlags } from '../instances/request/body.ts';
 import { withFile } from '../instances/request/given.ts';
 import { notePrice } from '../instances/request/hardware.ts';
+import { isSandbox } from '../watch/ssh-endpoint.ts';
 import { askDeadline, openJobWizard } from './ask.ts';
 import { type FileList, listFiles } from './copy/files.ts';
 import type { JobInput, JobPlan } from './job.ts';
@@ -33,30 +34,36 @@ export async function planJob(
   }
   await ensureTargets(fetch);
   const files = sync === undefined ? undefined : await listFiles(resolve(sync), exclude);
-  if (!dryRun) await ensureSsh(fetch.length > 0, context);
+  // A plan for the sandbox, which has no SSH, needs none.
+  const needsSsh = !dryRun || !(await isSandbox(context));
+  if (needsSsh) await ensureSsh(fetch.length > 0, context);
   if (files !== undefined) noteFiles(files, context);
-  const requested = await requestOf(input, dryRun, context);
-  const how = dryRun ? input.how : await ensureSignIn(requested.request, input.how, context);
+  const requested = await requestOf(input, { dryRun, needsSsh }, context);
+  const how = needsSsh ? await ensureSignIn(requested.request, input.how, context) : input.how;
   return { ...input, ...requested, how, files };
 }
 
 type Requested = Pick<JobPlan, 'ends' | 'maxPrice' | 'request' | 'offer' | 'again'>;
 
 /** The request for the instance and its deadline. Asks for what is missing in a terminal. */
-async function requestOf(input: JobInput, dryRun: boolean, context: Context): Promise<Requested> {
+async function requestOf(
+  input: JobInput,
+  { dryRun, needsSsh }: { readonly dryRun: boolean; readonly needsSsh: boolean },
+  context: Context,
+): Promise<Requested> {
   const read = await withFile(input.flags, context);
   const flags = { ...read.flags, name: read.flags.name ?? defaultName(context) };
   const given = { ...read, flags };
   const { maxPrice } = flags;
   const missing = missingFlags(flags);
-  if ((flags.sshKey ?? []).length === 0 && !dryRun) missing.push('--ssh-key');
+  if ((flags.sshKey ?? []).length === 0 && needsSsh) missing.push('--ssh-key');
   // If stdin is the file, it can't provide answers too.
   const prompts = flags.file === '-' ? undefined : await context.prompts();
   if (prompts === undefined) ensureComplete(missing, flags);
   const ends = prompts === undefined ? flags : await askDeadline(flags, prompts);
   // No process is left to terminate the instance.
-  if (!dryRun && input.detach) await checkDeadline(ends, context);
-  if (!dryRun) await ensureNoPending(flags.name, context);
+  if (input.detach) await checkDeadline(ends, context);
+  await ensureNoPending(flags.name, context);
   if (prompts === undefined || missing.length === 0) {
     const { body: request, offer } = await makeRequest(given, context);
     notePrice(offer, context);

@@ -1,6 +1,7 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { needs } from '../support/needs.ts';
 import { createWorld, type World } from '../support/run-cli.ts';
 import { no } from '../support/service.ts';
 
@@ -83,10 +84,11 @@ describe('gpucloud run before renting', () => {
     expect(stderr).toMatch(/^error: run: missing --offer, --ssh-key, --terminate-after \(see/);
   });
 
-  test('takes the name of the file, unless --name is given', async () => {
+  test('takes the name of the file, unless --name is given', needs('ssh'), async () => {
     const file = join(folder, 'box.yaml');
     await writeFile(file, 'instance_name: trainer\noffer_id: a-1\nimage_id: b-1\n');
-    const words = ['run', '-f', file, '--terminate-after', '1h', '--dry-run', '--json'];
+    const signIn = ['--ssh-key', '3f0c5d9e-2222-4222-8333-444455556666', '--identity', '/dev/null'];
+    const words = ['run', '-f', file, ...signIn, '--terminate-after', '1h', '--dry-run', '--json'];
     for (const [flags, name] of [
       [[], 'trainer'],
       [['--name', 'other'], 'other'],

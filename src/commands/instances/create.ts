@@ -11,6 +11,7 @@ import {
 } from '../../instances/deadlines/deadline.ts';
 import { rentWithin } from '../../instances/max-price.ts';
 import { ensureNoPending, ensureNotTaken } from '../../instances/pending.ts';
+import { NOTHING_PLANNED, planRental } from '../../instances/planned.ts';
 import { nothingCreated, runPreflight } from '../../instances/preflight.ts';
 import {
   type MadeRequest,
@@ -30,7 +31,7 @@ import {
   waitTimeoutOption,
 } from '../../watch/flags.ts';
 import { showExisting, showRented, type Wait, warnIfKeyless } from './rented.ts';
-import { createRequestView, instanceView } from './view.ts';
+import { instanceView, plannedView } from './view.ts';
 
 export const create = action({
   view: instanceView,
@@ -90,6 +91,10 @@ export const create = action({
       if (!input.ifNotExists) {
         throw taken.with(taken.message, { hint: `return it: --if-not-exists; ${taken.hint}` });
       }
+      if (input.dryRun) {
+        context.err.note(taken.message);
+        return context.out.item(NOTHING_PLANNED, plannedView);
+      }
       await showExisting(taken.resource, input, context);
     }
   },
@@ -132,23 +137,20 @@ interface Prepared extends Pick<CreateInput, 'until'> {
 
 async function prepare(input: CreateInput, context: Context): Promise<Prepared> {
   const { given, until } = input;
-  if (!input.dryRun) await checkDeadline(input.ends, context);
+  await checkDeadline(input.ends, context);
   const missing = missingFlags(given.flags);
   if (missing.length > 0) return await prepareAsked(missing, input, context);
   await checkPending(input, context);
   const made = await makeRequest(given, context);
   notePrice(made.offer, context);
-  if (!input.dryRun) warnIfKeyless(made.body, context);
+  warnIfKeyless(made.body, context);
   return { made, until };
 }
 
 /** Runs before any lookup. */
-async function checkPending(
-  { given, dryRun, ifNotExists }: CreateInput,
-  context: Context,
-): Promise<void> {
+async function checkPending({ given, ifNotExists }: CreateInput, context: Context): Promise<void> {
   const { name } = given.flags;
-  if (dryRun || name === undefined) return;
+  if (name === undefined) return;
   if (ifNotExists) await ensureNotTaken({ operation: 'create', name }, context);
   await ensureNoPending(name, context);
 }
@@ -184,10 +186,10 @@ async function createNow(
 ): Promise<void> {
   const { body, offer } = made;
   if (input.dryRun) {
+    const planned = await planRental(body, input, context);
     const ends = wantedText(input.ends);
     if (ends !== undefined) context.err.note(`It would be terminated ${ends}.`);
-    await context.out.item(body, createRequestView);
-    return;
+    return context.out.item({ request: body, ...planned }, plannedView);
   }
   const deadline = await runPreflight(context, nothingCreated, () =>
     deadlineField(input.ends, context),

@@ -1,6 +1,7 @@
 import type { CreateInstanceBody, Instance } from '../../api/index.ts';
 import { fieldOf, numberField, textField } from '../../api/open-fields.ts';
 import type { Changed } from '../../instances/outcome.ts';
+import { type Planned, requestLines } from '../../instances/planned.ts';
 import { type DetailLine, field, type Section, type View } from '../../output/output.ts';
 import { endpointLines } from '../../reach/endpoints.ts';
 import { clean } from '../../rules/clean.ts';
@@ -207,20 +208,20 @@ function pair(item: unknown, first: string, between: string, second: string): st
     : undefined;
 }
 
-/** The request that `--dry-run` prints instead of sending it. */
-export const createRequestView: View<CreateInstanceBody> = {
-  columns: [field('instance_name', 'NAME'), field('offer_id', 'OFFER'), field('image_id', 'IMAGE')],
+/** The output of `create --dry-run`; `request` is null if nothing would be sent. */
+export const plannedView: View<Planned & { readonly request: CreateInstanceBody | null }> = {
+  columns: [
+    { id: 'instance_name', header: 'NAME', value: ({ request }) => request?.instance_name },
+    { id: 'offer_id', header: 'OFFER', value: ({ request }) => request?.offer_id },
+    { id: 'image_id', header: 'IMAGE', value: ({ request }) => request?.image_id },
+  ],
   id: () => null,
   empty: 'No request.',
   sections: [
     {
       heading: 'POST /instances (not sent)',
-      lines: (r) =>
-        Object.entries(r).map(([label, value]) => ({
-          label,
-          value: typeof value === 'string' ? value : JSON.stringify(value),
-        })),
+      lines: ({ request }) => requestLines(request ?? {}),
     },
   ],
-  secrets: ['docker_config.env[].value'],
+  secrets: ['request.docker_config.env[].value'],
 };

@@ -93,7 +93,11 @@ export const run = action({
     const named = { sync, exclude, fetch: fetched, keepOnFailure, how, detach, report };
     const input = { flags, command, ...named };
     const plan = await planJob(input, { dryRun }, context);
-    if (dryRun) return context.out.item(plan, planView);
+    if (dryRun) {
+      const { planRental } = await import('../../instances/planned.ts');
+      const planned = await planRental(plan.request, plan, context);
+      return context.out.item({ ...plan, ...planned }, planView);
+    }
     await runJob(plan, context);
   },
 });

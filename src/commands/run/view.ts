@@ -1,11 +1,12 @@
 import { wantedText } from '../../instances/deadlines/deadline.ts';
+import { type Planned, requestLines } from '../../instances/planned.ts';
 import type { View } from '../../output/output.ts';
 import { shellLine } from '../../output/shell-line.ts';
 import type { JobPlan } from '../../run-job/job.ts';
 import { filesText } from '../../run-job/phases.ts';
 
 /** The output of `--dry-run`. */
-export const planView: View<JobPlan> = {
+export const planView: View<JobPlan & Planned> = {
   columns: [
     { id: 'name', header: 'NAME', value: ({ request }) => request.instance_name },
     { id: 'command', header: 'COMMAND', value: ({ command }) => shellLine(command, 'linux') },
@@ -15,11 +16,7 @@ export const planView: View<JobPlan> = {
   sections: [
     {
       heading: 'POST /instances (not sent)',
-      lines: ({ request }) =>
-        Object.entries(request).map(([label, value]) => ({
-          label,
-          value: typeof value === 'string' ? value : JSON.stringify(value),
-        })),
+      lines: ({ request }) => requestLines(request),
     },
     {
       heading: 'Then',
@@ -35,12 +32,15 @@ export const planView: View<JobPlan> = {
     },
   ],
   secrets: ['request.docker_config.env[].value'],
-  json: ({ request, command, files, fetch, ends }) => ({
+  json: ({ request, command, files, fetch, ends, deadline, max_price, would_send }) => ({
     request,
     command,
     sync:
       files === undefined ? null : { folder: files.folder, files: files.count, bytes: files.bytes },
     fetch,
     terminate: wantedText(ends) ?? null,
+    deadline,
+    max_price,
+    would_send,
   }),
 };

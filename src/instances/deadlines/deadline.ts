@@ -64,7 +64,19 @@ export async function checkDeadline(flags: DeadlineFlags, context: Context): Pro
  * Throws a usage error if it has passed.
  */
 export async function deadlineFrom(wanted: WantedDeadline, context: Context): Promise<string> {
-  const now = await serviceNow(context);
+  return deadlineAt(wanted, await serviceNow(context));
+}
+
+/** The same for `--dry-run`, which asks no service: without a response, by this computer's clock. */
+export function plannedDeadline(
+  flags: DeadlineFlags,
+  { serviceClock }: Pick<Context, 'serviceClock'>,
+): { deadline?: string } {
+  const wanted = wantedDeadline(flags);
+  return wanted === undefined ? {} : { deadline: deadlineAt(wanted, serviceClock.now()) };
+}
+
+function deadlineAt(wanted: WantedDeadline, now: number): string {
   const time = 'at' in wanted ? wanted.at : now + wanted.after;
   if (time <= now) {
     throw usageError(

@@ -11,8 +11,8 @@ import { readAll } from '../preflight.ts';
  * none. Throws CliError('usage', code `guard`).
  */
 export async function guardOf(
-  request: RentalRequest,
-  journal: Journal,
+  request: Omit<RentalRequest, 'timeout_ms'>,
+  openJournal: () => Promise<Journal>,
   context: Context,
 ): Promise<(() => Promise<void>) | undefined> {
   const { profile } = await context.settings({ key: false });
@@ -26,6 +26,7 @@ export async function guardOf(
     );
   }
   const guarded = { profile: profile.value, guards, request };
+  const journal = await openJournal();
   // One may have ended elsewhere. The lock is not held for requests to the service.
   await readAll((await livingIn(journal)).instances, context);
   const prices = await openPrices(journal, context);
@@ -44,7 +45,7 @@ export async function guardOf(
 interface Guarded {
   readonly profile: string;
   readonly guards: Guards;
-  readonly request: RentalRequest;
+  readonly request: Omit<RentalRequest, 'timeout_ms'>;
 }
 
 /** The instances that may bill, and the requests that may have rented another one. */

@@ -1,6 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { needs } from '../../support/needs.ts';
 import { createSandboxWorld, type SandboxWorld } from '../../support/run-cli.ts';
 import { HARDWARE, IMAGE, OFFER } from '../../support/sandbox-ids.ts';
 
@@ -177,9 +178,10 @@ describe('instances create from a file', () => {
     expect(ends.ends_at).toBe('2026-01-16T18:00:00.000Z');
   });
 
-  test('gives "gpucloud run" its deadline', async () => {
+  test('gives "gpucloud run" its deadline', needs('ssh'), async () => {
     const file = await fileOf('terminate_after: 2h\n');
-    const run = ['run', ...HARDWARE, '--dry-run', '--json'];
+    const signIn = ['--ssh-key', OFFER, '--identity', '/dev/null'];
+    const run = ['run', ...HARDWARE, ...signIn, '--dry-run', '--json'];
     const { code, stdout } = await world.cli([...run, '-f', file, '--', 'true']);
     expect(code).toBe(0);
     expect(stdout).toContain('after 2 h');

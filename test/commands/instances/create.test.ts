@@ -250,7 +250,7 @@ describe('instances create', () => {
     ];
     const { code, stdout } = await world.cli(argv);
     expect(code).toBe(0);
-    expect(JSON.parse(stdout).docker_config.env).toEqual([{ key: 'my.key', value: '1' }]);
+    expect(JSON.parse(stdout).request.docker_config.env).toEqual([{ key: 'my.key', value: '1' }]);
   });
 
   test('resolves names of templates, drives and keys to IDs', async () => {
@@ -321,10 +321,15 @@ describe('instances create', () => {
 
     expect({ code, requests }).toEqual({ code: 0, requests: [] });
     expect(JSON.parse(stdout)).toEqual({
-      offer_id: OFFER,
-      image_id: IMAGE,
-      instance_name: 'web',
-      docker_config: { image: 'i', env: [{ key: 'PW', value: '********' }] },
+      request: {
+        offer_id: OFFER,
+        image_id: IMAGE,
+        instance_name: 'web',
+        docker_config: { image: 'i', env: [{ key: 'PW', value: '********' }] },
+      },
+      deadline: null,
+      max_price: null,
+      would_send: true,
     });
     const people = await world.cli(argv);
     expect(people.stdout).toContain('POST /instances (not sent)');

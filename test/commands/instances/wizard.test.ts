@@ -128,7 +128,7 @@ describe('instances create asks for what is missing', () => {
       ...['another', id, '1', '1', 'none'],
     );
     expect(code, stderr).toBe(0);
-    expect(JSON.parse(stdout)).toMatchObject({ offer_id: id, instance_name: 'box' });
+    expect(JSON.parse(stdout)).toMatchObject({ request: { offer_id: id, instance_name: 'box' } });
   });
 
   test('refuses a port that is published twice at its question', async () => {

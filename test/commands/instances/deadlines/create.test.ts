@@ -129,12 +129,7 @@ describe('create with a deadline', () => {
   });
 
   test('prints the deadline of --dry-run and sends nothing', async () => {
-    const { code, stderr, requests } = await world.cli([
-      ...CREATE,
-      '--terminate-after',
-      '4h',
-      '--dry-run',
-    ]);
+    const { code, stderr, requests } = await world.cli([...CREATE, ...IN_FOUR_HOURS, '--dry-run']);
     expect({ code, requests }).toEqual({ code: 0, requests: [] });
     expect(stderr).toContain('It would be terminated after 4 h.');
   });

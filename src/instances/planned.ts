@@ -1,0 +1,50 @@
+import type { CreateInstanceBody } from '../api/index.ts';
+import type { Context } from '../context.ts';
+import type { DetailLine } from '../output/output.ts';
+import type { Money } from '../rules/money.ts';
+import { type DeadlineFlags, plannedDeadline } from './deadlines/deadline.ts';
+import { ensureCanRent } from './pending.ts';
+
+/** What `--dry-run` shows besides the request. */
+export interface Planned {
+  /** ISO 8601. */
+  readonly deadline: string | null;
+  /** Roubles per hour. */
+  readonly max_price: string | null;
+  /** Whether the same command without `--dry-run` would send the request. */
+  readonly would_send: boolean;
+}
+
+/** The name is taken, and `--if-not-exists` prints the instance. */
+export const NOTHING_PLANNED = {
+  request: null,
+  deadline: null,
+  max_price: null,
+  would_send: false,
+} as const;
+
+interface Wish {
+  readonly ends: DeadlineFlags;
+  readonly maxPrice: Money | undefined;
+}
+
+/** Refuses what the same command without `--dry-run` would refuse before its request. */
+export async function planRental(
+  { instance_name: name, offer_id }: CreateInstanceBody,
+  { ends, maxPrice }: Wish,
+  context: Context,
+): Promise<Planned> {
+  const deadline = plannedDeadline(ends, context);
+  const max_price = maxPrice?.toFixed();
+  const limit = max_price === undefined ? {} : { max_price };
+  await ensureCanRent({ operation: 'create', name, offer_id, ...deadline, ...limit }, context);
+  return { deadline: deadline.deadline ?? null, max_price: max_price ?? null, would_send: true };
+}
+
+/** The fields of a request that was not sent. */
+export function requestLines(request: object): DetailLine[] {
+  return Object.entries(request).map(([label, value]) => ({
+    label,
+    value: typeof value === 'string' ? value : JSON.stringify(value),
+  }));
+}

@@ -1,0 +1,126 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { needs } from '../support/needs.ts';
+import { RentingService } from '../support/renting-service.ts';
+import { createWorld, type World } from '../support/run-cli.ts';
+import { HARDWARE } from '../support/sandbox-ids.ts';
+import { errorOf } from '../support/stderr-lines.ts';
+
+let world: World;
+let service: RentingService;
+beforeEach(async () => {
+  service = new RentingService();
+  world = await createWorld({ handler: service.handler });
+  await world.cli(['profiles', 'add', 'work', '--base-url', world.service.url]);
+});
+afterEach(() => world.close());
+
+const env = { GPUCLOUD_PROFILE: 'work' };
+const CREATE = ['instances', 'create', 'trainer', ...HARDWARE];
+const SIGN_IN = ['--ssh-key', HARDWARE[1] ?? '', '--identity', '/dev/null'];
+const RUN = ['run', '--name', 'trainer', ...HARDWARE, ...SIGN_IN, '--terminate-after', '4h'];
+
+const cli = (...argv: string[]) => world.cli([argv[0] ?? '', '--json', ...argv.slice(1)], { env });
+const dry = (argv: readonly string[], ...flags: string[]) => {
+  const end = argv[0] === 'run' ? ['--', 'true'] : [];
+  return cli(...argv, ...flags, '--dry-run', ...end);
+};
+
+/** What the command refuses, without and with --dry-run. */
+async function refusedAlike(argv: readonly string[], ...flags: string[]) {
+  const planned = await dry(argv, ...flags);
+  expect(planned.requests.filter(({ method }) => method !== 'GET')).toEqual([]);
+  const error = errorOf(planned.stderr);
+  if (argv[0] !== 'run') {
+    const real = await cli(...argv, ...flags);
+    expect({ code: real.code, error: errorOf(real.stderr) }).toEqual({ code: planned.code, error });
+  }
+  return { code: planned.code, error: error.code };
+}
+
+const COMMANDS: [string, string[]][] = [
+  ['create', CREATE],
+  ['run', RUN],
+];
+
+describe.each(COMMANDS)('%s --dry-run', (verb, argv) => {
+  const ssh = verb === 'run' ? needs('ssh') : {};
+
+  test(
+    'prints the deadline, the price limit, and that it would send the request',
+    ssh,
+    async () => {
+      const deadline = [...(verb === 'run' ? [] : ['--terminate-after', '4h']), '--unenforced'];
+      const { code, stdout, requests } = await dry(argv, ...deadline, '--max-price', '90');
+      expect({ code, requests }).toEqual({ code: 0, requests: [] });
+      expect(JSON.parse(stdout)).toMatchObject({
+        request: { instance_name: 'trainer' },
+        deadline: new Date(world.clock.now() + 4 * 3_600_000).toISOString(),
+        max_price: '90',
+        would_send: true,
+      });
+    },
+  );
+
+  test('refuses a deadline that has passed', ssh, async () => {
+    const past = ['--terminate-at', '2020-01-01T00:00Z', '--unenforced'];
+    const words = argv.filter((word) => !['--terminate-after', '4h'].includes(word));
+    expect(await refusedAlike(words, ...past)).toEqual({ code: 2, error: 'usage' });
+  });
+
+  test('refuses what a guard of the profile refuses', ssh, async () => {
+    service.shows = () => ({ price_per_hour_snapshot: '100.00' });
+    await cli('instances', 'create', 'other', ...HARDWARE);
+    await cli('profiles', 'set', 'work', '--max-instances', '1');
+    expect(await refusedAlike(argv)).toEqual({ code: 2, error: 'guard' });
+    await cli('profiles', 'set', 'work', '--max-instances', 'none', '--max-burn', '150');
+    expect(await refusedAlike(argv, '--max-price', '90')).toEqual({ code: 2, error: 'guard' });
+    expect((await dry(argv, '--max-price', '50')).code).toBe(0);
+  });
+
+  test('refuses a taken name, until its instance has ended', ssh, async () => {
+    const { id } = JSON.parse((await cli(...CREATE)).stdout);
+    expect(await refusedAlike(argv)).toEqual({ code: 5, error: 'name_taken' });
+    service.rent(id, 'trainer', { status: 'TERMINATED' });
+    expect((await dry(argv)).code).toBe(0);
+  });
+
+  test('refuses the name of a request without a response', ssh, async () => {
+    service.posts.push(() => 'hangUp');
+    expect((await cli(...CREATE)).code).toBe(7);
+    expect(await refusedAlike(argv)).toEqual({ code: 7, error: 'outcome_unknown' });
+  });
+});
+
+test('create --dry-run refuses a deadline that nothing enforces', async () => {
+  expect(await refusedAlike(CREATE, '--terminate-after', '4h')).toEqual({
+    code: 2,
+    error: 'usage',
+  });
+});
+
+test('create --dry-run refuses a missing deadline that a guard requires', async () => {
+  await cli('profiles', 'set', 'work', '--require-deadline');
+  expect(await refusedAlike(CREATE)).toEqual({ code: 2, error: 'guard' });
+});
+
+test('run --dry-run refuses --detach without an armed reap', needs('ssh'), async () => {
+  expect(await refusedAlike(RUN, '--detach')).toEqual({ code: 2, error: 'usage' });
+});
+
+test('run --dry-run refuses a missing --ssh-key', needs('ssh'), async () => {
+  const { code, stderr } = await dry(['run', ...HARDWARE, '--terminate-after', '4h']);
+  expect(code).toBe(2);
+  expect(errorOf(stderr).message).toContain('missing --ssh-key');
+});
+
+test('create --if-not-exists --dry-run prints no request that would not be sent', async () => {
+  await cli(...CREATE);
+  const { code, stdout } = await dry(CREATE, '--if-not-exists');
+  expect({ code, plan: JSON.parse(stdout) }).toEqual({
+    code: 0,
+    plan: { request: null, deadline: null, max_price: null, would_send: false },
+  });
+  const people = await world.cli([...CREATE, '--if-not-exists', '--dry-run'], { env });
+  expect(people).toMatchObject({ code: 0, stdout: '' });
+  expect(people.stderr).toMatch(/^trainer already exists \(.*\)\. Nothing was sent\.\n$/);
+});
