@@ -27,6 +27,7 @@ test.each(['', '..', '.', 'a/b', 'a?b', 'a#b', 'a b', '%2e%2e', '../users', 'a\r
   },
 );
 
+const PORT = { internal_port: 80, external_port: 8080 };
 const docker = (config: object) => ({ ...CREATE, docker_config: { image: 'a', ...config } });
 
 test.each([
@@ -37,8 +38,12 @@ test.each([
   ['docker_config.image is missing', { ...CREATE, docker_config: {} }],
   ['docker_config.shm_size_gb is less than 0.1', docker({ shm_size_gb: 0.09 })],
   ['docker_config.ports.0.internal_port is less than 1', docker({ ports: [{ internal_port: 0 }] })],
-  ['docker_config.ports.0.external_port', docker({ ports: [{ external_port: 1.5 }] })],
-  ['docker_config.ports.0.protocol is none of TCP, UDP', docker({ ports: [{ protocol: 'tcp' }] })],
+  ['docker_config.ports.0.internal_port is missing', docker({ ports: [{}] })],
+  ['docker_config.ports.0.external_port', docker({ ports: [{ ...PORT, external_port: 1.5 }] })],
+  [
+    'docker_config.ports.0.protocol is none of TCP, UDP',
+    docker({ ports: [{ ...PORT, protocol: 'tcp' }] }),
+  ],
   ['docker_config.env.0.key breaks', docker({ env: [{ key: 'A=B', value: '' }] })],
   ['docker_config.env.0.value is missing', docker({ env: [{ key: 'A' }] })],
 ])('reports a broken body as a usage error: %s', async (words, body) => {

@@ -39,10 +39,11 @@ const RESOURCES: readonly Resource[] = [
   {
     schema: 'Instance',
     json: [
-      { argv: GET },
+      // The deadline is this computer's.
+      { argv: GET, changed: { ends_at: null } },
       {
         argv: ['instances', 'create', 'abc', '--offer', 'a', '--image', 'b'],
-        changed: { status: 'PROVISIONING', name: 'abc' },
+        changed: { status: 'PROVISIONING', name: 'abc', ends_at: null },
       },
       {
         argv: ['instances', 'reorder', INSTANCE_ID, 'again'],
@@ -52,10 +53,10 @@ const RESOURCES: readonly Resource[] = [
           status: 'PROVISIONING',
           name: 'again',
           storage_drive: undefined,
+          ends_at: null,
         },
       },
-      // The deadline is this computer's.
-      { argv: ['instances', 'list'], isList: true, changed: { ends_at: null } },
+      { argv: ['instances', 'list'], isList: true, changed: { ends_at: null, unread: false } },
     ],
     // The catalog holds the offers and images of the commands before it.
     people: [
@@ -148,7 +149,7 @@ const RESOURCES: readonly Resource[] = [
       { argv: ['ssh-keys', 'get', 'laptop-sample'] },
       { argv: ['ssh-keys', 'list'], isList: true },
       { argv: ['ssh-keys', 'add', '-', '--name', 'new'], stdin: sshPublicKey('ssh-ed25519') },
-      { argv: ['ssh-keys', 'delete', 'laptop-sample', '--yes'], isList: true },
+      { argv: ['ssh-keys', 'delete', 'laptop-sample', '--yes'] },
     ],
     people: [
       ['ssh-keys', 'get', 'laptop-sample'],
@@ -385,7 +386,7 @@ function hasValue(text: string, value: string): boolean {
 describe('a response that is no resource', () => {
   test.each(CHANGES)('is printed whole by $verb', async ({ verb, status, told }) => {
     const { run } = await serve(samples(), status);
-    const [row] = JSON.parse(await run({ argv: ['instances', verb, INSTANCE_ID, '-y', '--json'] }));
+    const row = JSON.parse(await run({ argv: ['instances', verb, INSTANCE_ID, '-y', '--json'] }));
     expect(row).toMatchObject(told);
   });
 

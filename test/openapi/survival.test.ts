@@ -32,8 +32,12 @@ const one = (rows: readonly unknown[]): Json => Object(rows[0]);
 
 const READINGS: readonly Reading[] = [
   ...[
-    { argv: ['instances', 'get', INSTANCE_ID] },
-    { argv: ['instances', 'list', '--all'], isList: true as const, adds: { ends_at: null } },
+    { argv: ['instances', 'get', INSTANCE_ID], adds: { ends_at: null } },
+    {
+      argv: ['instances', 'list', '--all'],
+      isList: true as const,
+      adds: { ends_at: null, unread: false },
+    },
     { argv: ['instances', 'endpoints', INSTANCE_ID], isDerived: true as const },
     { argv: ['instances', 'secrets', INSTANCE_ID], isDerived: true as const },
   ].map((reading) => ({
@@ -183,7 +187,9 @@ async function survives(
     if (!reading.isDerived) {
       const expected = reading.isList
         ? [value, ...beside].map((row) => ({ ...Object(row), ...reading.adds }))
-        : value;
+        : reading.adds === undefined
+          ? value
+          : { ...Object(value), ...reading.adds };
       // Compares texts, so that the order of fields and a field "__proto__" count.
       expect(JSON.stringify(inOrder(told, reading))).toBe(
         JSON.stringify(inOrder(expected, reading)),

@@ -36,6 +36,7 @@ export const ENVIRONMENT: readonly Setting[] = [
     variables: ['APPDATA', 'LOCALAPPDATA'],
     meaning: 'on Windows, the folders above these by default',
   },
+  { variables: ['SHELL'], meaning: 'the shell of `completion --install`, unless named' },
   {
     variables: ['XDG_DATA_HOME', 'BASH_COMPLETION_USER_DIR', 'ZDOTDIR'],
     meaning: 'where `completion --install` writes',

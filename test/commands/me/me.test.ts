@@ -214,7 +214,6 @@ describe('me set-password', () => {
     [['--password', 'hunter2']],
     [['--new-password=hunter2']],
     [['-phunter2']],
-    [['--stdin=hunter2']],
     [['--stdin', 'hunter2', '--json']],
     [['--', '-hunter2']],
   ])('refuses %j without repeating it', async (given) => {
@@ -226,6 +225,14 @@ describe('me set-password', () => {
     expect(stdout).toBe('');
     expect(stderr).toContain('set-password takes no password on the command line');
     expect(stderr).not.toContain('hunter2');
+    expect(requests).toEqual([]);
+  });
+
+  it('refuses --stdin=hunter2 without repeating it', async () => {
+    const world = await worldOf('hangUp');
+    const { code, stderr, requests } = await world.cli(['me', 'set-password', '--stdin=hunter2']);
+    expect(code).toBe(2);
+    expect(stderr).toBe('error: --stdin takes no value\n');
     expect(requests).toEqual([]);
   });
 
