@@ -70,8 +70,14 @@ interface Created {
  */
 export async function writeCreated(
   { what, id, remedy }: Created,
+  { host, err }: Pick<Context, 'host' | 'err'>,
   write: () => Promise<void>,
 ): Promise<void> {
+  // Node can't tell a closed stdout from /dev/null.
+  if (host.isStdoutNull?.()) {
+    const reason = 'stdout is closed or /dev/null, so the result is not shown';
+    err.warn('may_be_billing', `${what} ${id} was created; ${reason}.`);
+  }
   try {
     await write();
   } catch (thrown) {

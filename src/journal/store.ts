@@ -41,7 +41,7 @@ export function openStore(settings: JournalSettings) {
       if (error instanceof CliError) throw error;
       const words = error instanceof Error ? error.message : String(error);
       throw new CliError('storage', `Could not ${what} the list of rented instances: ${words}`, {
-        hint: `check the folder ${root}`,
+        hint: `check the folder ${root}; GPUCLOUD_STATE_DIR selects another`,
         cause: error,
       });
     }

@@ -65,6 +65,7 @@ export async function writeJob(job: JobRecord, context: Context): Promise<void> 
     await replaceFile(path, `${JSON.stringify(job)}\n`);
   } catch (error) {
     throw new CliError('storage', `Could not save the job: ${path} (${faultOf(error)}).`, {
+      hint: 'check the folder; GPUCLOUD_STATE_DIR selects another',
       cause: error,
     });
   }
@@ -86,6 +87,7 @@ export async function readJob({ id, name }: Target, context: Context): Promise<J
       );
     }
     throw new CliError('storage', `Could not read the job: ${path} (${faultOf(error)}).`, {
+      hint: 'check the folder; GPUCLOUD_STATE_DIR selects another',
       cause: error,
     });
   }

@@ -1,3 +1,5 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createWorld, type World } from '../support/run-cli.ts';
 import { HARDWARE } from '../support/sandbox-ids.ts';
@@ -43,6 +45,24 @@ describe('a command line', () => {
     const argv = ['-o', 'csv', 'instances', 'list', '-o', 'json'];
     expect(await world.cli(argv)).toMatchObject({ code: 0, stdout: '[]\n' });
   });
+});
+
+test('an error of the disk names the variable that selects another folder', async () => {
+  const file = join(world.home, 'file');
+  await writeFile(file, '');
+  const state = await world.cli(CREATE, { env: { GPUCLOUD_STATE_DIR: file } });
+  expect(state.code).toBe(9);
+  expect(state.stderr).toContain('GPUCLOUD_STATE_DIR selects another');
+  const add = ['profiles', 'add', 'work', '--base-url', 'https://api.example.com'];
+  const config = await world.cli(add, { env: { GPUCLOUD_CONFIG_DIR: file } });
+  expect(config.code).toBe(9);
+  expect(config.stderr).toContain('GPUCLOUD_CONFIG_DIR');
+  const sandbox = { GPUCLOUD_STATE_DIR: file, GPUCLOUD_PROFILE: 'sandbox' };
+  const list = await world.cli(['drives', 'list'], {
+    env: { ...sandbox, GPUCLOUD_API_KEY: undefined, GPUCLOUD_BASE_URL: undefined },
+  });
+  expect(list.code).toBe(9);
+  expect(list.stderr).toContain('GPUCLOUD_STATE_DIR selects another');
 });
 
 test('several errors with one hint print it once, after the last', async () => {

@@ -1,13 +1,16 @@
 import { expect, test } from 'vitest';
 import { sendOnce, writeCreated } from '../../src/cli/creation.ts';
+import type { Context } from '../../src/context.ts';
 import { CliError, unforeseenIn } from '../../src/errors.ts';
 import { report } from '../../src/report.ts';
 
 const ID = '11111111-2222-4333-8444-555555555555';
 const MADE = { what: 'The instance', id: ID, remedy: 'end it' };
 
+const CONTEXT = { host: {}, err: {} } as unknown as Context;
+
 async function failureOf(thrown: unknown): Promise<CliError> {
-  const written = writeCreated(MADE, () => Promise.reject(thrown));
+  const written = writeCreated(MADE, CONTEXT, () => Promise.reject(thrown));
   const error: unknown = await written.catch((failure: unknown) => failure);
   if (!(error instanceof CliError)) throw new Error('it ended without an error of ours');
   return error;
@@ -49,7 +52,7 @@ test('keeps an internal error, so that --debug shows its stack', async () => {
 });
 
 test('does not report a written result as a failure', async () => {
-  await expect(writeCreated(MADE, async () => undefined)).resolves.toBe(undefined);
+  await expect(writeCreated(MADE, CONTEXT, async () => undefined)).resolves.toBe(undefined);
 });
 
 test('sends nothing if Ctrl-C came before the request left', async () => {

@@ -45,6 +45,13 @@ const EXPOSED: readonly [string, () => Promise<void>, string, () => string][] = 
     () => `chmod 600 ${file}`,
   ],
   ['a file that others may write', () => chmod(file, 0o602), '(0602)', () => `chmod 600 ${file}`],
+  // The sticky bit protects only what is in a folder.
+  [
+    'a sticky file that all may write',
+    () => chmod(file, 0o1666),
+    '(0666)',
+    () => `chmod 600 ${file}`,
+  ],
   [
     'a folder that all may write',
     () => chmod(folder, 0o777),

@@ -4,6 +4,7 @@ import { syncBuiltinESMExports } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { privateFolder } from '../../src/files/private-folder.ts';
 import { replaceFile } from '../../src/files/replace.ts';
 import { openJournal } from '../../src/journal/index.ts';
 import { manualClock } from '../support/clock.ts';
@@ -78,6 +79,15 @@ describe('a replaced file', () => {
     await replaceFile(join(folder, 'a'), 'new');
     expect(fs.statSync(join(folder, 'a')).mode & 0o777).toBe(0o600);
   });
+});
+
+test('a new folder is private, and its name survives a power cut, as those of its parents', async () => {
+  const calls = watched();
+  await privateFolder(join(folder, 'state', 'journal', 'account'));
+  expect(calls).toEqual(['fsync ', 'fsync state', 'fsync state/journal']);
+  for (const made of ['state', 'state/journal', 'state/journal/account']) {
+    expect(fs.statSync(join(folder, made)).mode & 0o777).toBe(0o700);
+  }
 });
 
 describe('a request that rents', () => {

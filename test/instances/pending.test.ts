@@ -105,6 +105,9 @@ describe.each([
     const no = await world.cli(argv, { terminal: true, stdin: '\r' });
     expect({ code: no.code, posts: posts(no.requests) }).toEqual({ code: 130, posts: 0 });
     expect(no.stderr).toContain('Create another trainer?');
+    const cancelled = await world.cli(argv, { terminal: true, stdin: '\u0003' });
+    expect(cancelled.code).toBe(130);
+    expect(cancelled.stderr.match(/Nothing was sent/g)).toHaveLength(1);
     const yes = await world.cli(argv, { terminal: true, stdin: 'y\r' });
     expect(posts(yes.requests)).toBe(1);
   });

@@ -78,6 +78,13 @@ describe('a list in a pipe', () => {
     );
   });
 
+  it('is yaml with a bare = in quotes, which YAML 1.1 does not read as a text', async () => {
+    const settings = { format: 'yaml', columns: ['name'] } as const;
+    const rows = ['=', 'a=b'].map((name) => ({ ...first, name }));
+    const { stdout } = await written(settings, (out) => out.list(rows, view));
+    expect(stdout).toBe('- name: "="\n- name: a=b\n');
+  });
+
   it('is IDs, without rows that have none', async () => {
     const rows = [...instances, { ...first, id: null }];
     const { stdout } = await written({ format: 'id' }, (out) => out.list(rows, view));

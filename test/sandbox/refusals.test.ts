@@ -17,6 +17,7 @@ import {
 
 const ED25519 =
   'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIAABAgMEBQYHCAkKCwwNDg8QERITFBUWFxgZGhscHR4f me@box';
+const OTHER = ED25519.replace('MEBQYHCAkK', 'MEBQYHCAkL');
 const BASE = { offer_id: RTX_4090, image_id: UBUNTU, instance_name: 'box-1' };
 
 describe('the documented errors of instances', () => {
@@ -209,6 +210,7 @@ describe('the sandbox where the document is silent', () => {
       public_key: ED25519,
       is_default: true,
     });
+    await b.call('POST', '/ssh-keys', { name: 'other', public_key: OTHER });
     const keysOf = async (id: string) => rows((await b.instance(id)).ssh_keys);
     const silent = await b.create('silent');
     expect((await keysOf(silent)).map((one) => one.id)).toEqual([key.data.id]);

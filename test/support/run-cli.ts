@@ -43,6 +43,8 @@ export interface CliOptions {
   readonly interrupts?: Interrupts;
   /** Whether a process runs; by default none does. */
   readonly isAlive?: (pid: number) => boolean;
+  /** Whether stdout is closed or /dev/null. */
+  readonly isStdoutNull?: boolean;
   /** Opens a file; by default it fails. */
   readonly openFile?: (path: string) => Promise<boolean>;
   /** The version of Node, as `v20.20.2`. */
@@ -217,6 +219,7 @@ async function runCli(
       first: new AbortController().signal,
       second: new AbortController().signal,
     },
+    isStdoutNull: () => options.isStdoutNull === true,
     openFile: options.openFile ?? (async () => false),
     self: () => options.self ?? SELF,
     // A program that would inherit the streams writes to the run's stdout.

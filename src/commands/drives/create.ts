@@ -72,7 +72,9 @@ export async function createDrive(input: CreateInput, context: Context): Promise
           return send();
         });
   context.err.note(`Created drive ${name} (${drive.id}): ${hourly(drive)}, billing starts now.`);
-  await writeCreated({ what: 'The drive', id: drive.id }, () => context.out.item(drive, driveView));
+  await writeCreated({ what: 'The drive', id: drive.id }, context, () =>
+    context.out.item(drive, driveView),
+  );
 }
 
 async function questionOf({ name, size }: Complete, context: Context): Promise<string> {

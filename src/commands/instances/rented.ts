@@ -43,7 +43,9 @@ export async function showRented(
   if (deadline !== undefined) noteDeadline(rented, deadline, context);
   const made = { what: 'Instance', id: rented.id, remedy: remedyFor(rented) };
   const print = (latest: Instance) =>
-    writeCreated(made, () => context.out.item({ ...latest, ends_at: deadline }, instanceView));
+    writeCreated(made, context, () =>
+      context.out.item({ ...latest, ends_at: deadline }, instanceView),
+    );
   await waitAndPrint(rented, { ...wait, after: rented.status }, print, context);
 }
 

@@ -62,7 +62,7 @@ export async function beat(every: number, context: Context): Promise<void> {
     await writeHeartbeat((await context.folders()).state, await profileOf(context), heartbeat);
   } catch (error) {
     throw new CliError('storage', `The heartbeat could not be saved (${faultOf(error)}).`, {
-      hint: 'check the free space; without a heartbeat no deadline can be set',
+      hint: 'check the free space, or select another folder with GPUCLOUD_STATE_DIR; without a heartbeat no deadline can be set',
       cause: error,
     });
   }

@@ -13,8 +13,12 @@ export async function loadYaml(): Promise<(value: unknown) => string> {
     visit(document, {
       Scalar(_key, node) {
         if (typeof node.value === 'string') node.value = wholeCharacters(node.value);
-        // Only double quotes can escape characters that must not reach a terminal raw.
-        if (typeof node.value === 'string' && isHostile(node.value)) node.type = 'QUOTE_DOUBLE';
+        // Only double quotes can escape characters that must not reach a terminal raw. A bare `=` is
+        // no text in YAML 1.1.
+        const { value: text } = node;
+        if (typeof text === 'string' && (text === '=' || isHostile(text))) {
+          node.type = 'QUOTE_DOUBLE';
+        }
       },
     });
     return escapeRaw(document.toString({ lineWidth: 0 }));

@@ -117,7 +117,9 @@ function corrupt(file: string, cause: unknown): CliError {
 function storageError(file: string, what: string, cause: unknown): CliError {
   return new CliError('storage', `the sandbox's state ${file} ${what} (${faultOf(cause)})`, {
     // Another process may hold the lock.
-    retryable: errorCode(cause) === 'ELOCKED',
+    ...(errorCode(cause) === 'ELOCKED'
+      ? { retryable: true }
+      : { hint: 'check the folder; GPUCLOUD_STATE_DIR selects another' }),
     cause,
   });
 }

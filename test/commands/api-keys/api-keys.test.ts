@@ -79,6 +79,17 @@ describe('in the sandbox', () => {
     ]);
   });
 
+  test('creates no key if its secret could not be read: stdout is closed or /dev/null', async () => {
+    for (const argv of [
+      ['api-keys', 'create', 'ci'],
+      ['api', 'POST', '/api-keys', '-f', 'name=ci', '--show-secrets'],
+    ]) {
+      const { code, stderr, requests } = await world.cli(argv, { isStdoutNull: true });
+      expect({ code, requests }).toEqual({ code: 9, requests: [] });
+      expect(stderr).toContain('so the secret would be lost. No key was created.');
+    }
+  });
+
   test("marks the built-in profile's own key and stores none in a profile", async () => {
     const env = { GPUCLOUD_API_KEY: undefined, GPUCLOUD_BASE_URL: undefined };
     const argv = ['--profile', 'sandbox', 'api-keys'];

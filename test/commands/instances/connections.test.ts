@@ -1,3 +1,4 @@
+import { stat } from 'node:fs/promises';
 import { afterEach, describe, expect, test } from 'vitest';
 import { endpointsOf } from '../../../src/reach/endpoints.ts';
 import { fillTemplate } from '../../../src/reach/url-template.ts';
@@ -282,6 +283,19 @@ describe('instances open', () => {
     const none = await world.cli(['instances', 'open', ID, 'nope']);
     expect(none.code).toBe(3);
     expect(none.stderr).toContain('lab, board, raw');
+  });
+
+  test('gives the browser a page that no other user can read', async () => {
+    world = use(await serviceWith({ connection_info: { endpoints, secrets: { TOKEN } } }));
+    let mode = 0;
+    await world.cli(['instances', 'open', ID], {
+      terminal: true,
+      openFile: async (path) => {
+        mode = (await stat(path)).mode & 0o777;
+        return false;
+      },
+    });
+    expect(mode).toBe(0o600);
   });
 
   test('prints the link if the browser does not request it in time', async () => {

@@ -13,6 +13,20 @@ beforeEach(async () => {
 });
 afterEach(() => world.close());
 
+test.each([['-q'], ['--json']])(
+  'prints the ID on stderr if stdout is closed or /dev/null: %s',
+  async (flag) => {
+    const nowhere = await createSandboxWorld();
+    const argv = ['instances', 'create', 'box', ...HARDWARE, flag];
+    const { code, stdout, stderr } = await nowhere.cli(argv, { isStdoutNull: true });
+    await nowhere.close();
+    expect(code).toBe(0);
+    expect(stderr).toContain(
+      `Instance ${/[0-9a-f-]{36}/.exec(stdout)?.[0]} was created; stdout is closed`,
+    );
+  },
+);
+
 describe('instances create', () => {
   test('rents, waits, shows the instance and how to terminate it', async () => {
     const { code, stdout, stderr, requests } = await world.cli([

@@ -47,26 +47,39 @@ async function expectDoubt(argv: readonly string[], words: string): Promise<void
   expect(await unknown()).toMatchObject([{ name: 'trainer' }]);
 }
 
-test('prints the ID of an instance that could not be saved, as billing', async () => {
+/** Rents the next instance, and the disk is full from then on. */
+function fillDisk(price: string): void {
   const { renameSync } = fs;
   onTestFinished(() => {
     vi.restoreAllMocks();
     syncBuiltinESMExports();
   });
   service.posts.push(() => {
-    // The disk is full from here on.
     vi.spyOn(fs, 'renameSync').mockImplementation((from, to) => {
       if (String(to).includes(NEW)) throw Object.assign(new Error('full'), { code: 'ENOSPC' });
       renameSync(from, to);
     });
     syncBuiltinESMExports();
-    return ok(service.rent(NEW, 'trainer'), 201);
+    return ok(service.rent(NEW, 'trainer', { price_per_hour_snapshot: price }), 201);
   });
+}
+
+test('terminates an instance above --max-price that could not be saved', async () => {
+  fillDisk('99.00');
+  const { code, stderr } = await world.cli([...CREATE, '--max-price', '20', '--json']);
+  expect(code).toBe(1);
+  expect(errorOf(stderr).message).toContain('over --max-price 20.00, and was terminated at once');
+  expect(service.instances.get(NEW)?.status).toBe('TERMINATING');
+});
+
+test('prints the ID of an instance that could not be saved, as billing', async () => {
+  fillDisk('9.00');
   const { code, stderr } = await world.cli([...CREATE, '--json']);
   expect(code).toBe(9);
   const { error } = JSON.parse(stderr.trim().split('\n').at(-1) ?? '');
   expect(error).toMatchObject({ code: 'storage', resource: NEW, may_be_billing: true });
   expect(error.message).toContain(`trainer was created (${NEW}), but could not be saved`);
+  expect(service.instances.get(NEW)?.status).toBe('PROVISIONING');
 });
 
 test('reports an instance with a broken response as billing, with its ID', async () => {
