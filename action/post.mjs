@@ -27,7 +27,8 @@ function end() {
   const terminated = gpucloud('instances', 'terminate', name, '--yes');
   if (terminated.status === 0) return 'terminated';
   // Finds the instance of a request whose response was lost.
-  const recovered = gpucloud('instances', 'recover', name);
+  // Nobody else uses the name: its ending is random.
+  const recovered = gpucloud('instances', 'recover', name, '--yes');
   if (recovered.status === 0) {
     if (gpucloud('instances', 'terminate', name, '--yes').status === 0) return 'terminated';
   } else {

@@ -1,4 +1,5 @@
 import type { CliError, FailedRequest } from '../errors.ts';
+import { shellLine } from '../output/shell-line.ts';
 
 /**
  * Returns the hint for an error: its own, or one for the failed request. The API client knows no
@@ -71,8 +72,15 @@ interface Steps {
   readonly refused?: string;
 }
 
+/** The command that settles a request. A name that starts like a flag can't be typed. */
+export function recoverLine(name: string): string {
+  const words = name.startsWith('-') ? [] : [name];
+  return shellLine(['gpucloud', 'instances', 'recover', ...words]);
+}
+
 const RECOVER =
-  'Recover it: gpucloud instances recover; list known instances: gpucloud instances list';
+  'Recover it before you use its name again, here or elsewhere: gpucloud instances recover; ' +
+  'list known instances: gpucloud instances list';
 
 const STEPS: Readonly<Record<string, (about: string) => Steps>> = {
   'POST /instances': () => ({ doubt: RECOVER }),

@@ -46,7 +46,7 @@ export async function changeEach(
     context,
     (interrupt) => noneSent(interrupt, targets, change),
     async () => {
-      ({ targets, missing } = await findEach(typed, context, { changes: true }));
+      ({ targets, missing } = await findEach(typed, context, { changes: change.verb }));
       if (targets.length === 0) throwAll(missing);
       await change.before?.(targets, context);
       return context.api();

@@ -1,9 +1,9 @@
 import type { User } from '../api/index.ts';
 import { onCancel } from '../cli/confirm.ts';
+import { recoverLine } from '../cli/hints.ts';
 import type { Context } from '../context.ts';
 import { CliError, isOfOneReading } from '../errors.ts';
 import type { Journal, OpenedRequest, OpenRequest, RentalRequest } from '../journal/index.ts';
-import { shellLine } from '../output/shell-line.ts';
 import { instant, relative } from '../output/time.ts';
 import { mayBill } from '../rules/statuses.ts';
 import { livingNamesake, nameTaken } from './refusal.ts';
@@ -129,7 +129,7 @@ async function agreeToAnother(request: OpenRequest, context: Context): Promise<v
   const prompts = await context.prompts();
   if (prompts === undefined) {
     throw new CliError('outcomeUnknown', `${message} Nothing was sent.`, {
-      hint: `recover it: ${shellLine(['gpucloud', 'instances', 'recover', ...typed(name)])}; to create another one anyway: --yes`,
+      hint: `recover it: ${recoverLine(name)}; to create another one anyway: --yes`,
       resource: name,
       mayBeBilling: true,
     });
@@ -138,13 +138,8 @@ async function agreeToAnother(request: OpenRequest, context: Context): Promise<v
   const question = `Create another ${name}?`;
   if (await onCancel('Nothing was sent.', () => prompts.confirm(question, false))) return;
   throw new CliError('interrupted', 'Cancelled. Nothing was sent.', {
-    hint: `recover it: ${shellLine(['gpucloud', 'instances', 'recover', ...typed(name)])}`,
+    hint: `recover it: ${recoverLine(name)}`,
   });
-}
-
-/** A name that starts like a flag can't be typed as an argument. */
-function typed(name: string): string[] {
-  return name.startsWith('-') ? [] : [name];
 }
 
 function inFlight(name: string): CliError {

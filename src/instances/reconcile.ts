@@ -1,10 +1,13 @@
 import type { Api, Instance } from '../api/index.ts';
 import { eachBounded } from '../bounded.ts';
+import { onCancel } from '../cli/confirm.ts';
 import type { Context } from '../context.ts';
 import { CliError } from '../errors.ts';
 import type { Journal, KnownInstance, OpenRequest } from '../journal/index.ts';
-import { instant } from '../output/time.ts';
-import { resourceId } from '../rules/names.ts';
+import { instant, minuteText, relative } from '../output/time.ts';
+import { inRoubles, priceIn } from '../rules/money.ts';
+import { resourceId, typedName } from '../rules/names.ts';
+import { deadlineText, noteDeadline } from './deadlines/deadline.ts';
 
 const AT_ONCE = 8;
 /** Milliseconds that this computer's clock and the service's may differ. */
@@ -16,31 +19,66 @@ const LATEST = 3_600_000;
 export interface Resolution {
   readonly request: OpenRequest;
   readonly instance: Instance | undefined;
+  /** Instances with the request's name and time; nobody has said that one of them is it. */
+  readonly candidates: readonly Instance[];
 }
 
 /**
- * Finds the instances that open requests created, and settles those requests. Candidates are
- * instances that drives name, and tracked ones, with a matching name and time. Each is read first.
+ * Finds the instances that open requests created, and settles those requests. The ID that a response
+ * showed is certain. A name is not: somebody else may have used it since. So instances that drives
+ * name, and tracked ones, are candidates, and a person says whether one is it.
  */
 export async function reconcile(
   open: readonly OpenRequest[],
   journal: Journal,
   context: Context,
 ): Promise<readonly Resolution[]> {
-  const candidates = open.length === 0 ? [] : await readCandidates(open, journal, context);
-  const found = new Map<OpenRequest, Instance>();
-  for (const candidate of candidates) {
-    const { instance } = candidate;
-    const request = requestOf(
-      candidate,
-      open.filter((one) => !found.has(one)),
-      context,
-    );
-    if (request === undefined) continue;
-    await journal.settle(request.uid, instance.id);
+  const found = await settleShown(open, journal, context);
+  const left = open.filter((request) => !found.has(request));
+  const candidates = left.length === 0 ? [] : await readCandidates(left, journal, context);
+  const fitting = new Map(
+    left.map((request) => [
+      request,
+      candidates.flatMap(({ instance, known_at }) =>
+        isOf(instance, request, context) && !isOlder(known_at, request) ? instance : [],
+      ),
+    ]),
+  );
+  for (const [request, instance] of await accepted(fitting, journal, context)) {
     found.set(request, instance);
   }
-  return open.map((request) => ({ request, instance: found.get(request) }));
+  const taken = new Set([...found.values()].map(({ id }) => id));
+  const isAnswered = context.flags.yes !== true && (await context.prompts()) !== undefined;
+  const unanswered = (request: OpenRequest) =>
+    isAnswered || found.has(request)
+      ? []
+      : (fitting.get(request) ?? []).filter(({ id }) => !taken.has(id));
+  return open.map((request) => ({
+    request,
+    instance: found.get(request),
+    candidates: unanswered(request),
+  }));
+}
+
+/** Settles the requests whose response showed an ID, with their deadlines. */
+export async function settleShown(
+  open: readonly OpenRequest[],
+  journal: Journal,
+  context: Context,
+): Promise<Map<OpenRequest, Instance>> {
+  const shown = open.flatMap((request) =>
+    request.shown_id === undefined ? [] : { request, id: request.shown_id },
+  );
+  const settled = new Map<OpenRequest, Instance>();
+  if (shown.length === 0) return settled;
+  const api = await context.api();
+  for (const { request, id } of shown) {
+    const instance = await readOne(id, api, context);
+    if (instance === undefined || !isOf(instance, request, context)) continue;
+    await journal.settle(request.uid, instance.id);
+    settled.set(request, instance);
+  }
+  return settled;
 }
 
 interface Candidate {
@@ -50,22 +88,9 @@ interface Candidate {
   readonly known_at: string | undefined;
 }
 
-/** Among requests with one name, picks the last one sent before the creation. */
-function requestOf(
-  { instance, known_at }: Candidate,
-  open: readonly OpenRequest[],
-  context: Context,
-): OpenRequest | undefined {
-  const fitting = open
-    // An instance known before the request was not created by it. Both times are local.
-    .filter(
-      ({ asked_at }) => known_at === undefined || !(Date.parse(known_at) < Date.parse(asked_at)),
-    )
-    .filter((request) => isOf(instance, request, context))
-    .reverse();
-  const ahead = context.serviceClock.now() - context.clock.now();
-  const created = (instant(instance.created_at) ?? 0) - ahead;
-  return fitting.find(({ asked_at }) => Date.parse(asked_at) <= created) ?? fitting[0];
+/** An instance known before the request was not created by it. Both times are local. */
+function isOlder(known_at: string | undefined, { asked_at }: OpenRequest): boolean {
+  return known_at !== undefined && Date.parse(known_at) < Date.parse(asked_at);
 }
 
 /** Returns instances that may belong to these requests and belong to no other. */
@@ -75,9 +100,11 @@ async function readCandidates(
   context: Context,
 ): Promise<Candidate[]> {
   const api = await context.api();
-  const { instances } = await journal.read({ archived: true });
+  const { instances, inFlight } = await journal.read({ archived: true });
   const known = new Map(instances.map((instance) => [instance.id, instance]));
   const names = new Set(open.map(({ name }) => name));
+  // Another process may be creating the instance right now, and will record it.
+  for (const { name } of inFlight) names.delete(name);
   const attached = await attachedIds(api, context);
   const unfinished = await journal.unfinished();
   const ids = new Set(instances.filter((one) => mayFit(one, names)).map(({ id }) => id));
@@ -85,21 +112,26 @@ async function readCandidates(
     if (known.get(id)?.request == null) ids.add(id);
   }
   const read = await eachBounded([...ids], AT_ONCE, async (id) => {
-    try {
-      const instance = await api.instances.get(id);
-      const isWanted = known.has(id) || names.has(instance.name ?? '');
-      return isWanted ? { instance, known_at: known.get(id)?.asked_at } : undefined;
-    } catch (error) {
-      const isGone = error instanceof CliError && error.failure === 'notFound';
-      if (!isGone) warnUnread(id, error, context);
-      return undefined;
-    }
+    const instance = await readOne(id, api, context);
+    const isWanted = instance !== undefined && names.has(instance.name ?? '');
+    return isWanted ? { instance, known_at: known.get(id)?.asked_at } : undefined;
   });
   return read.filter((candidate) => candidate !== undefined);
 }
 
 function mayFit({ name, request, last }: KnownInstance, names: ReadonlySet<string>): boolean {
   return request === null && (names.has(name) || last === undefined);
+}
+
+/** Returns undefined if the service does not find it, or with a warning if it can't be read. */
+async function readOne(id: string, api: Api, context: Context): Promise<Instance | undefined> {
+  try {
+    return await api.instances.get(id);
+  } catch (error) {
+    const isGone = error instanceof CliError && error.failure === 'notFound';
+    if (!isGone) warnUnread(id, error, context);
+    return undefined;
+  }
 }
 
 /** Returns the instances that drives name: the only ones that the service lists. */
@@ -135,3 +167,89 @@ function warnUnread(what: string, error: unknown, { err, signal }: Context): voi
 }
 
 const ENDS: readonly CliError['failure'][] = ['authentication', 'unreachable'];
+
+type Fitting = ReadonlyMap<OpenRequest, readonly Instance[]>;
+
+/**
+ * Asks whether these instances are those that the requests created, the last request first, and
+ * settles what a person accepts. `--yes` accepts an instance if it fits one request only, and no
+ * other instance fits that.
+ */
+async function accepted(
+  fitting: Fitting,
+  journal: Journal,
+  context: Context,
+): Promise<ReadonlyMap<OpenRequest, Instance>> {
+  const found = new Map<OpenRequest, Instance>();
+  const taken = new Set<string>();
+  for (const [request, instances] of [...fitting].reverse()) {
+    for (const instance of instances) {
+      if (taken.has(instance.id) || found.has(request)) continue;
+      if (!(await isAccepted(instance, request, fitting, context))) continue;
+      const ends = await isDeadlineAccepted(instance, request, journal, context);
+      await journal.settle(request.uid, instance.id, ends);
+      found.set(request, instance);
+      taken.add(instance.id);
+      if (request.deadline !== undefined) await noteEnd(instance, journal, context);
+    }
+  }
+  return found;
+}
+
+async function isAccepted(
+  instance: Instance,
+  request: OpenRequest,
+  fitting: Fitting,
+  context: Context,
+): Promise<boolean> {
+  if (context.flags.yes === true) {
+    const others = [...fitting].filter(([, those]) => those.some(({ id }) => id === instance.id));
+    return others.length === 1 && fitting.get(request)?.length === 1;
+  }
+  const now = context.clock.now();
+  const asked = instant(request.asked_at);
+  const when = asked === undefined ? request.asked_at : relative(asked, now);
+  return isAgreed(facts(instance), `Is it the instance you requested ${when}?`, context);
+}
+
+/** Returns undefined if there is nothing to ask, or nobody. */
+async function isDeadlineAccepted(
+  { id }: Instance,
+  { deadline }: OpenRequest,
+  journal: Journal,
+  context: Context,
+): Promise<boolean | undefined> {
+  const own = (await journal.instance(id))?.deadline;
+  if (deadline === undefined || own !== undefined || context.flags.yes === true) return undefined;
+  const when = deadlineText(deadline, context.serviceClock.now());
+  return isAgreed(`The request has a deadline: ${when}.`, 'Terminate it then?', context);
+}
+
+/** False if nobody can be asked. */
+async function isAgreed(facts: string, question: string, context: Context): Promise<boolean> {
+  const prompts = await context.prompts();
+  if (prompts === undefined) return false;
+  prompts.print(facts);
+  return onCancel('The request stays UNKNOWN.', () => prompts.confirm(question, false));
+}
+
+/** `trainer (ID) is ACTIVE, created 2026-01-15 12:00 +03:00, 89.90 ₽ per hour.` */
+function facts({ id, name, status, created_at, price_per_hour_snapshot }: Instance): string {
+  const created = instant(created_at);
+  const price = priceIn(price_per_hour_snapshot);
+  return `${[
+    `${name ?? id} (${id}) is ${status}`,
+    ...(created === undefined ? [] : [`created ${minuteText(created)}`]),
+    ...(price === undefined ? [] : [`${inRoubles(price)} per hour`]),
+  ].join(', ')}.`;
+}
+
+async function noteEnd(instance: Instance, journal: Journal, context: Context): Promise<void> {
+  const deadline = (await journal.instance(instance.id))?.deadline;
+  if (deadline !== undefined) {
+    noteDeadline(instance, deadline, context);
+    return;
+  }
+  const typed = typedName(instance.name, instance.id);
+  context.err.note(`It has no deadline. To set one: gpucloud instances expire ${typed} --after 4h`);
+}

@@ -1,6 +1,7 @@
 import { sentence } from '../api/errors.ts';
 import type { Api, CallOptions, Instance, RawResponse } from '../api/index.ts';
 import { sendOnce } from '../cli/creation.ts';
+import { recoverLine } from '../cli/hints.ts';
 import { observationOf } from '../context/observe.ts';
 import { DEFAULT_TIMEOUT_MS } from '../context/service.ts';
 import type { Context } from '../context.ts';
@@ -53,7 +54,10 @@ export async function rent(
     return made;
   } catch (error) {
     throw seen.id === undefined
-      ? withCandidate(await notMade(error, { sent, opened, request }, context), seen.candidate)
+      ? withCandidate(
+          await notMade(error, { sent, seen, opened, request }, context),
+          seen.candidate,
+        )
       : madeAnyway(error, seen.id, request);
   }
 }
@@ -66,6 +70,8 @@ interface Seen {
   doubt?: CliError;
   /** An ID that may be the new instance's: from an unsuccessful response, or not compared yet. */
   candidate?: string;
+  /** The one from an unsuccessful response; no record contradicts it. */
+  shown?: string;
 }
 
 async function readAnswer(
@@ -93,6 +99,7 @@ async function keepCandidate(
   if (id === undefined || JSON.stringify([body, source_id]).includes(id)) return;
   if ((await opened.doubt(id, undefined)) !== undefined) return;
   seen.candidate = id;
+  seen.shown = id;
   await keepDoubted(id, opened);
 }
 
@@ -156,6 +163,7 @@ function withCandidate(error: unknown, id: string | undefined): unknown {
 
 interface Attempt {
   readonly sent: boolean;
+  readonly seen: Seen;
   readonly opened: OpenedRequest;
   readonly request: RentalRequest;
 }
@@ -163,13 +171,13 @@ interface Attempt {
 /** Writes the outcome of a request without an ID, and completes its error. */
 async function notMade(
   error: unknown,
-  { sent, opened, request }: Attempt,
+  { sent, seen, opened, request }: Attempt,
   context: Context,
 ): Promise<unknown> {
   const { second } = context.interrupts;
   const isUnknown = !isCertain(error, sent);
   try {
-    await (isUnknown ? opened.unknown() : opened.notMade());
+    await (isUnknown ? opened.unknown(seen.shown) : opened.notMade());
   } catch (fault) {
     if (!(fault instanceof CliError)) throw fault;
     // The request stays on disk and counts as unknown, the safe reading.
@@ -258,9 +266,7 @@ function unknownOutcome(message: string, request: RentalRequest): CliError {
 }
 
 function settleHint({ name }: RentalRequest): string {
-  return name.startsWith('-')
-    ? 'gpucloud instances recover'
-    : `gpucloud instances recover lists the options for ${name}`;
+  return `${recoverLine(name)} lists the options`;
 }
 
 function messageOf(error: unknown): string {

@@ -1,4 +1,5 @@
 import { onCancel } from '../cli/confirm.ts';
+import { recoverLine } from '../cli/hints.ts';
 import { beginningSo } from '../cli/lookup.ts';
 import { checked } from '../cli/parse.ts';
 import type { Context } from '../context.ts';
@@ -24,8 +25,11 @@ export interface Target {
 
 /** How the command uses the instance. */
 interface Purpose {
-  /** The command changes something, so an ID prefix must not equal a name. */
-  readonly changes?: true;
+  /**
+   * The command changes something: an ID prefix must not equal a name, and no open request may have
+   * that name. The command's name is for messages.
+   */
+  readonly changes?: true | 'start' | 'stop' | 'terminate';
 }
 
 /**
@@ -106,7 +110,7 @@ async function find(
     const kept = (await withId(typed, known)) ?? (await withId(typed.toLowerCase(), known));
     return kept === undefined ? { id: typed, name: typed } : targetOf(kept);
   }
-  const named = await called(typed, known);
+  const named = await called(typed, purpose, known);
   if (named.length > 0) return onlyOne(typed, named);
   const { instances } = await known.all();
   const beginning = preferLiving(beginningSo(typed, instances));
@@ -150,14 +154,17 @@ async function withId(id: string, known: KnownHere): Promise<KnownInstance | und
 }
 
 /** Finds by name, or by an ID that is not a UUID; living instances first. */
-async function called(typed: string, known: KnownHere): Promise<readonly KnownInstance[]> {
+async function called(
+  typed: string,
+  { changes }: Purpose,
+  known: KnownHere,
+): Promise<readonly KnownInstance[]> {
   const living = await known.living();
   const named = namedSo(typed, living.instances);
-  if (named.length > 0) return named;
-  const { instances } = await known.all();
-  const archived = namedSo(typed, instances);
-  if (!archived.some(({ id }) => id === typed)) refusePending(typed, living, archived);
-  return archived;
+  if (named.length > 0 && changes === undefined) return named;
+  const fitting = named.length > 0 ? named : namedSo(typed, (await known.all()).instances);
+  if (!fitting.some(({ id }) => id === typed)) refusePending(typed, living, fitting, changes);
+  return fitting;
 }
 
 function namedSo(typed: string, all: readonly KnownInstance[]): readonly KnownInstance[] {
@@ -190,27 +197,33 @@ function notKnown(typed: string, instances: readonly KnownInstance[]): CliError 
 }
 
 /**
- * Refuses a name whose request has no known ID. A terminated namesake is not the instance meant, and
- * "not found" would be wrong.
+ * Refuses a name whose request has no known ID. A namesake may be somebody else's instance, and "not
+ * found" would be wrong.
  */
 function refusePending(
   name: string,
   { unknown, inFlight }: Known,
-  archived: readonly KnownInstance[],
+  namesakes: readonly KnownInstance[],
+  changes: Purpose['changes'],
 ): void {
   const lost = unknown.find((request) => request.name === name);
   const open = lost ?? inFlight.find((request) => request.name === name);
   if (open === undefined) return;
-  const others = archived.map(({ id, last }) => `${id} (${last?.status ?? 'not read'})`);
+  const others = namesakes.map(({ id, last }) => `${id} (${last?.status ?? 'not read'})`);
   const namesake = others.length === 0 ? '' : ` Known with that name: ${others.join(', ')}.`;
+  const verb = changes === undefined || changes === true ? undefined : changes;
+  const byId =
+    verb === undefined
+      ? 'or use an ID'
+      : `${verb} one by its ID: gpucloud instances ${verb} ${namesakes[0]?.id ?? 'ID'}`;
   throw new CliError(
     'outcomeUnknown',
     `The ID of "${name}", requested at ${open.asked_at}, is unknown: it may be billing.${namesake}`,
     {
       hint:
         lost === undefined
-          ? 'its process is still waiting for the response: try again later, or use an ID'
-          : 'recover it: gpucloud instances recover; or use an ID',
+          ? `its process is still waiting for the response: try again later; ${byId}`
+          : `recover it: ${recoverLine(name)}; ${byId}`,
       resource: name,
       mayBeBilling: true,
     },

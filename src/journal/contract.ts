@@ -25,15 +25,23 @@ export interface OpenedRequest {
   made(id: string): Promise<void>;
   /** Removes a request that was refused or never sent. */
   notMade(): Promise<void>;
-  /** Keeps the request as UNKNOWN. */
-  unknown(): Promise<void>;
+  /** Keeps the request as UNKNOWN, with the ID that its response showed, if any. */
+  unknown(shown?: string): Promise<void>;
 }
 
 /** A request without a known outcome: in flight or UNKNOWN. */
 export interface OpenRequest
   extends Pick<
     RequestRecord,
-    'uid' | 'name' | 'operation' | 'asked_at' | 'offer_id' | 'source_id' | 'max_price' | 'deadline'
+    | 'uid'
+    | 'name'
+    | 'operation'
+    | 'asked_at'
+    | 'offer_id'
+    | 'source_id'
+    | 'max_price'
+    | 'deadline'
+    | 'shown_id'
   > {
   /** Its process is running and may still be waiting for the response. */
   readonly isInFlight: boolean;

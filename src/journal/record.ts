@@ -28,6 +28,8 @@ const schemas = lazy(() => {
       max_price: z.optional(text),
       /** When the instance is to be terminated, by the service's clock (ISO 8601). */
       deadline: z.optional(time),
+      /** The instance that a response to this request named, although its outcome is unknown. */
+      shown_id: z.optional(resource),
       /** With secrets masked. */
       body: z.optional(z.record(text, z.unknown())),
     }),

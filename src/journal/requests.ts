@@ -158,9 +158,13 @@ export async function moveAside(request: KeptRequest, alive: Alive): Promise<voi
   });
 }
 
-/** Records that no process is waiting for the response. */
-export async function giveUpRequest(folder: string, record: RequestRecord): Promise<void> {
-  await replaceFile(placeOf(folder, record), textOfRecord({ ...record, pid: null }));
+/** Records that no process is waiting for the response, which may have shown an ID. */
+export async function giveUpRequest(
+  folder: string,
+  record: RequestRecord,
+  shown_id: string | undefined,
+): Promise<void> {
+  await replaceFile(placeOf(folder, record), textOfRecord({ ...record, pid: null, shown_id }));
 }
 
 export function removeRequest(folder: string, request: Named): void {

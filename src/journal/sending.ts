@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
+import { CliError } from '../errors.ts';
 import { withLock } from '../files/lock.ts';
 import { privateFolder } from '../files/private-folder.ts';
 import { isSameName } from '../rules/names.ts';
 import { keptBody } from './body.ts';
 import type { OpenedRequest, OpenRequest, RentalRequest } from './contract.ts';
-import { inheritDeadline } from './deadlines/files.ts';
+import { decideDeadline, inheritDeadline } from './deadlines/files.ts';
 import { newInstance, writeInstance } from './instances.ts';
 import type { RequestRecord } from './record.ts';
 import {
@@ -48,7 +49,7 @@ export function sending(store: Store) {
         removeSettled({ ...record, folder });
       },
       notMade: () => writing(() => removeRequest(folder, record)),
-      unknown: () => writing(() => giveUpRequest(folder, record)),
+      unknown: (shown) => writing(() => giveUpRequest(folder, record, shown)),
     };
   }
 
@@ -100,11 +101,21 @@ export function sending(store: Store) {
     /** Returns the open requests, oldest first. */
     requests: (): Promise<readonly OpenRequest[]> => reading(openRequests),
 
-    /** Settles an open request: it created this instance. */
-    settle: (uid: string, id: string) =>
+    /**
+     * Settles an open request: it created this instance. `ends` is what a person says about the
+     * request's deadline; by default the instance gets it, unless `expire` has decided otherwise.
+     * Throws CliError('wrongState') for the instance of another request.
+     */
+    settle: (uid: string, id: string, ends?: boolean) =>
       writing(async () => {
         const request = (await openRequests()).find((one) => one.uid === uid);
         if (request === undefined) return;
+        const owner = find(id)?.record.request ?? uid;
+        if (owner !== uid) {
+          throw new CliError('wrongState', `Another request created ${id}.`, { resource: id });
+        }
+        // Before the instance names the request: the next command would hand its deadline on.
+        if (ends !== undefined) await decideDeadline(request.folder, id, request, ends);
         await madeBy(id, request, request.folder);
         removeSettled(request);
       }),

@@ -239,12 +239,12 @@ describe('in bash, with jq and awk', needs('jq', 'awk'), () => {
       return { service, names, more };
     }
 
-    test('prints the ID of an instance that a drive names', async () => {
+    test('exits with 7 although a drive names an instance with that name, and suggests it', async () => {
       const { service, names, more } = await losing(true);
       const { code, stdout, stderr } = await run(once(), ['box'], more);
       await service.close();
-      expect(code, stderr).toBe(0);
-      expect(stdout).toBe(`${id}\n`);
+      expect({ code, stdout }).toEqual({ code: 7, stdout: '' });
+      expect(stderr).toContain(`if it is ${id}: gpucloud instances recover box --yes;`);
       expect(names).toEqual(['box']);
     });
 

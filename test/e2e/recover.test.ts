@@ -51,12 +51,18 @@ describe('an instance above --max-price whose response was lost', () => {
     await lose([...create, ...LIMIT]);
     await lose([...create, '-y']);
     const [instance] = await rented();
-    const { code, stdout, stderr } = await gpucloud('instances', 'recover', '--json');
+    const argv = ['instances', 'recover', 'dup-1', '--json'];
+    const both = JSON.parse((await gpucloud(...argv)).stdout);
+    expect(both).toMatchObject([
+      { outcome: 'unknown', candidates: [{ id: instance?.id }] },
+      { outcome: 'unknown', candidates: [{ id: instance?.id }] },
+    ]);
+    expect(await gpucloud('instances', 'untrack', both[1].uid, '--yes')).toMatchObject({ code: 0 });
+    const { code, stdout, stderr } = await gpucloud(...argv, '--yes');
     expect(JSON.parse(stdout)).toMatchObject([
       { name: 'dup-1', outcome: 'rented', id: instance?.id },
-      { name: 'dup-1', outcome: 'unknown', id: null },
     ]);
-    expect(code).toBe(7);
+    expect(code).toBe(1);
     expect(stderr).toContain(OVER_LIMIT);
     expect(stderr).toContain('gpucloud instances terminate dup-1');
     expect((await rented()).map(({ status }) => status)).not.toContain('TERMINATING');
@@ -65,7 +71,7 @@ describe('an instance above --max-price whose response was lost', () => {
   test('is reported by track too', async () => {
     await lose([...create, ...LIMIT]);
     const [instance] = await rented();
-    const { code, stderr } = await gpucloud('instances', 'track', instance?.id ?? '');
+    const { code, stderr } = await gpucloud('instances', 'track', instance?.id ?? '', '--yes');
     expect(code).toBe(0);
     expect(stderr).toContain(`Settled the request for dup-1: it is ${instance?.id}.`);
     expect(stderr).toContain(`${OVER_LIMIT}. It may still be billing.`);

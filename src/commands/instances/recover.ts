@@ -1,3 +1,4 @@
+import { recoverLine } from '../../cli/hints.ts';
 import { action } from '../../cli/verb.ts';
 import { CliError, failuresOf, throwAll } from '../../errors.ts';
 import { overLimit } from '../../instances/max-price.ts';
@@ -26,9 +27,11 @@ const recoveredView: View<Recovered> = {
 export const recover = action({
   view: recoveredView,
   notes:
-    'Looks for the outcome of requests whose response was lost. It reads tracked instances ' +
-    'and those attached to drives: one with the name and time of a request settles it. ' +
-    'Nothing is created or terminated.\n\n' +
+    'Looks for the outcome of requests whose response was lost. The ID that a response showed ' +
+    'settles its request. A name does not: recover reads tracked instances and those attached ' +
+    'to drives, and asks whether one with the name and time of a request is the one. In a ' +
+    "script, --yes answers that for names that nobody else uses. The request's deadline goes " +
+    'to the instance if you agree. Nothing is created or terminated.\n\n' +
     'If a request stays unknown, look in the web console. If the instance is there, run ' +
     '"instances track ID". If not, run "instances untrack NAME" or "instances create NAME ' +
     '--yes".\n\n' +
@@ -37,6 +40,7 @@ export const recover = action({
   examples: [
     'gpucloud instances recover',
     'gpucloud instances recover trainer',
+    'gpucloud instances recover ci-4711 --yes',
     'gpucloud instances recover --json',
   ],
   takes: (command) => command.argument('[name...]', 'request names (default: all)'),
@@ -53,7 +57,7 @@ export const recover = action({
         : [],
     );
     const unknown = resolutions.filter(({ instance }) => instance === undefined);
-    if (unknown.length > 0) errors.push(stillUnknown(unknown.map(({ request }) => request)));
+    if (unknown.length > 0) errors.push(stillUnknown(unknown));
     throwAll([...errors, ...unwritten]);
   },
 });
@@ -76,9 +80,11 @@ function chosen(open: readonly OpenRequest[], names: readonly string[]): readonl
 type Recovered = ReturnType<typeof rowOf>;
 
 /** The outcome of a request. */
-function rowOf({ request, instance }: Resolution) {
+function rowOf({ request, instance, candidates }: Resolution) {
   const { uid, name, operation, asked_at, offer_id, isTorn } = request;
-  const unknown = isTorn ? 'its file is unreadable' : 'found no instance with this name and time';
+  const nothing = isTorn ? 'its file is unreadable' : 'found no instance with this name and time';
+  const maybe = candidates.map(({ id, status }) => `${id}, ${status}`).join(' or ');
+  const unknown = maybe === '' ? nothing : `it may be ${maybe}`;
   return {
     uid,
     name,
@@ -89,14 +95,17 @@ function rowOf({ request, instance }: Resolution) {
     /** ID of the instance, if found. */
     id: instance?.id ?? null,
     may_be_billing: instance === undefined || mayBill(instance.status),
+    /** Instances with its name and time. */
+    candidates: candidates.map(({ id, status, created_at }) => ({ id, status, created_at })),
     note: instance === undefined ? unknown : `it is ${instance.id}, ${instance.status}`,
   };
 }
 
-function stillUnknown(open: readonly OpenRequest[]): CliError {
-  const [first] = open;
+function stillUnknown(open: readonly Resolution[]): CliError {
+  const first = open[0]?.request;
   const name = first?.name ?? '';
-  const requested = open.map(({ name, offer_id, asked_at }) => {
+  const [candidate] = open.flatMap(({ candidates }) => candidates);
+  const requested = open.map(({ request: { name, offer_id, asked_at } }) => {
     const offer = offer_id === null ? '' : `offer ${offer_id}, `;
     return `${name} (${offer}requested at ${asked_at})`;
   });
@@ -104,7 +113,10 @@ function stillUnknown(open: readonly OpenRequest[]): CliError {
     'outcomeUnknown',
     `Still unknown: ${requested.join(', ')}. Look for ${open.length === 1 ? 'it' : 'them'} in the web console. It may be billing.`,
     {
-      hint: `if it exists: gpucloud instances track ID; otherwise: ${untrackLine(first)}`,
+      hint:
+        candidate === undefined
+          ? `if it exists: gpucloud instances track ID; otherwise: ${untrackLine(first)}`
+          : `if it is ${candidate.id}: ${recoverLine(candidate.name ?? '')} --yes; otherwise: ${untrackLine(first)}`,
       resource: name,
       mayBeBilling: true,
     },

@@ -1,4 +1,5 @@
 import { eachBounded } from '../../bounded.ts';
+import { recoverLine } from '../../cli/hints.ts';
 import { OR_STDIN, severalGiven } from '../../cli/input.ts';
 import { checked } from '../../cli/parse.ts';
 import { showDone } from '../../cli/several.ts';
@@ -21,8 +22,8 @@ export const track = action({
   view: changedView,
   notes:
     "Instance IDs are in the web console. Each is read first; --force adds one that can't " +
-    'be read. Tracking an instance with the name and time of an unresolved request settles ' +
-    'that request.',
+    'be read. If an instance has the name and time of an unresolved request, track asks ' +
+    'whether it is the one.',
   examples: [
     'gpucloud instances track 3f0c5c1e-8a51-4e0b-9c39-1f6f6a2b7d10',
     'gpucloud instances list -q | ssh other gpucloud instances track -',
@@ -79,7 +80,12 @@ async function knownIds(journal: Journal): Promise<ReadonlySet<string>> {
 async function settleOpen(journal: Journal, context: Context): Promise<void> {
   try {
     const open = (await journal.requests()).filter(({ isInFlight }) => !isInFlight);
-    for (const { request, instance } of await reconcile(open, journal, context)) {
+    for (const { request, instance, candidates } of await reconcile(open, journal, context)) {
+      for (const { id } of candidates) {
+        context.err.note(
+          `${id} may be the instance of the unresolved request for ${request.name}. To settle it: ${recoverLine(request.name)}`,
+        );
+      }
       if (instance === undefined) continue;
       context.err.note(`Settled the request for ${request.name}: it is ${instance.id}.`);
       const dear = mayBill(instance.status) ? overLimit(instance, request.max_price) : undefined;

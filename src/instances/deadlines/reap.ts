@@ -1,13 +1,14 @@
 import { eachBounded } from '../../bounded.ts';
+import { recoverLine } from '../../cli/hints.ts';
 import type { Context } from '../../context.ts';
 import { CliError, failuresOf } from '../../errors.ts';
-import type { Deadline, Journal, OpenRequest } from '../../journal/index.ts';
+import type { Deadline, Journal } from '../../journal/index.ts';
 import { lazy } from '../../lazy.ts';
 import { spanText } from '../../output/time.ts';
 import { typedName } from '../../rules/names.ts';
 import { type Change, changeOne } from '../change.ts';
 import { ownJournal } from '../pending.ts';
-import { reconcile } from '../reconcile.ts';
+import { settleShown } from '../reconcile.ts';
 import { serviceNow } from './service-now.ts';
 
 const AT_ONCE = 4;
@@ -74,16 +75,18 @@ interface Ended {
   readonly error?: CliError;
 }
 
-/** Finds the instances of overdue requests; returns the requests that stay unknown. */
+/**
+ * Settles the overdue requests whose response showed an ID; returns the others. An instance with the
+ * name of a request may be somebody else's, so a name ends nothing.
+ */
 async function settleOverdue(now: number, journal: Journal, context: Context): Promise<Ended[]> {
-  const isOverdue = ({ deadline }: OpenRequest) => deadline !== undefined && isPast(deadline, now);
-  const open = (await journal.requests()).filter(({ isInFlight }) => !isInFlight);
-  if (!open.some(isOverdue)) return [];
-  // Among several requests with one name, only all together show which one created an instance.
-  const resolutions = await reconcile(open, journal, context);
-  return resolutions
-    .filter(({ request, instance }) => instance === undefined && isOverdue(request))
-    .map(({ request: { name, deadline = '' } }) => {
+  const overdue = (await journal.requests()).filter(
+    ({ deadline, isInFlight }) => !isInFlight && deadline !== undefined && isPast(deadline, now),
+  );
+  const settled = await settleShown(overdue, journal, context);
+  return overdue
+    .filter((request) => !settled.has(request))
+    .map(({ name, deadline = '' }) => {
       const row = { id: null, name, ...lateness(deadline, now), outcome: 'unknown' } as const;
       return { row, error: stillUnknown(row) };
     });
@@ -162,6 +165,6 @@ function stillUnknown({ name, overdue_seconds }: Reaped): CliError {
   return new CliError(
     'outcomeUnknown',
     `${name} is ${spanText(overdue_seconds)} past its deadline, and whether it was created is unknown. It may be billing.`,
-    { hint: 'gpucloud instances recover', resource: name, mayBeBilling: true },
+    { hint: recoverLine(name), resource: name, mayBeBilling: true },
   );
 }

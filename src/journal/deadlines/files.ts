@@ -46,6 +46,17 @@ export async function writeDeadline(
   await writeRecord(deadlinePath(folder, id), record);
 }
 
+/** Sets the deadline of a request, or that there is none. One that `expire` has set stays. */
+export async function decideDeadline(
+  folder: string,
+  id: string,
+  { name, deadline }: Pick<RequestRecord, 'name' | 'deadline'>,
+  ends: boolean,
+): Promise<void> {
+  if (deadline === undefined || deadlineOf(folder, id)?.deadline != null) return;
+  await writeDeadline(folder, id, name, ends ? deadline : undefined);
+}
+
 /** Sets an instance's deadline from its request, unless `expire` has set another one. */
 export async function inheritDeadline(
   folder: string,

@@ -25,7 +25,7 @@ const listed = async () => JSON.parse((await world.cli(['instances', 'list', '--
 const unknown = async () =>
   (await listed()).filter(({ status }: { status: string }) => status === 'UNKNOWN');
 const recovered = async () =>
-  JSON.parse((await world.cli(['instances', 'recover', '--json'])).stdout);
+  JSON.parse((await world.cli(['instances', 'recover', '--yes', '--json'])).stdout);
 
 /** Creates the instance NEW and responds as if it had created another. */
 function bend(id: string, name = 'trainer'): void {
@@ -203,7 +203,7 @@ describe('an ID that create does not believe', () => {
     await expectDoubt(CREATE, 'is the ID of an instance known before the request');
   });
 
-  test('comes with another name, and is listed until recover settles it', async () => {
+  test('comes with another name, and is listed until a person settles it', async () => {
     bend(NEW, 'other');
     await expectDoubt(CREATE, 'belongs to an instance with another name, other');
     expect(await listed()).toMatchObject([{ status: 'UNKNOWN' }, { id: NEW }]);

@@ -4,6 +4,8 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { NEW } from '../../support/renting-service.ts';
 import { journalOf, TEST_KEY } from '../../support/run-cli.ts';
 import { HARDWARE, OFFER } from '../../support/sandbox-ids.ts';
+import { envelope } from '../../support/service.ts';
+import { errorOf } from '../../support/stderr-lines.ts';
 import {
   begin,
   CREATE,
@@ -106,19 +108,109 @@ describe('instances recover', () => {
     });
   });
 
-  test('finds the instance through its drive', async () => {
+  test('shows an instance that a drive names, and settles nothing by its name', async () => {
     await begin();
     service.drives = [{ id: 'd1', current_instance_id: null }];
     await lose(true, [...CREATE, '--drive', '3f0c5d9e-0000-4222-8333-444455556666']);
     service.drives = [{ id: 'd1', current_instance_id: ID }];
     const { code, stdout, stderr, requests } = await world.cli(['instances', 'recover', '--json']);
+    expect(code).toBe(7);
+    expect(JSON.parse(stdout)).toMatchObject([
+      {
+        name: 'trainer',
+        outcome: 'unknown',
+        id: null,
+        may_be_billing: true,
+        note: `it may be ${ID}, PROVISIONING`,
+        candidates: [{ id: ID, status: 'PROVISIONING', created_at: '2026-01-15T12:00:01.000Z' }],
+      },
+    ]);
+    expect(errorOf(stderr)).toMatchObject({
+      hint: `if it is ${ID}: gpucloud instances recover trainer --yes; otherwise: gpucloud instances untrack trainer`,
+    });
+    expect(posts(requests)).toEqual([]);
+    expect(await listed()).toContainEqual(expect.objectContaining({ status: 'UNKNOWN' }));
+    // Reading it made it a known instance, which is no answer either.
+    expect((await world.cli(['instances', 'recover'])).code).toBe(7);
+  });
+
+  test('settles it with --yes', async () => {
+    await begin();
+    await lose(true);
+    service.drives = [{ id: 'd1', current_instance_id: ID }];
+    const { code, stdout, stderr } = await world.cli(['instances', 'recover', '--yes', '--json']);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(JSON.parse(stdout)).toMatchObject([
-      { name: 'trainer', outcome: 'rented', id: ID, may_be_billing: true },
+      { name: 'trainer', outcome: 'rented', id: ID, may_be_billing: true, candidates: [] },
     ]);
-    expect(posts(requests)).toEqual([]);
     expect(await listed()).toMatchObject([{ id: ID, status: 'PROVISIONING' }]);
     expect((await world.cli(['drives', 'list'])).stderr).not.toContain('unknown outcome');
+  });
+
+  test('asks a person, and No is the default', async () => {
+    await begin();
+    await lose(true);
+    service.rent(ID, 'trainer', { price_per_hour_snapshot: '89.90' });
+    service.drives = [{ id: 'd1', current_instance_id: ID }];
+    const no = await world.cli(['instances', 'recover'], { terminal: true, stdin: '\r' });
+    expect(no.code).toBe(7);
+    expect(no.stderr.replace(/\s+/g, ' ')).toMatch(
+      new RegExp(`^trainer \\(${ID}\\) is PROVISIONING, created .{23}, 89.90 ₽ per hour\\. `),
+    );
+    expect(no.stderr).toContain('Is it the instance you requested now?');
+    // It was refused, so it is not suggested again.
+    expect(no.stderr).not.toContain('if it is');
+    expect(await listed()).toContainEqual(expect.objectContaining({ status: 'UNKNOWN' }));
+    const yes = await world.cli(['instances', 'recover'], { terminal: true, stdin: 'y\r' });
+    expect(yes.code).toBe(0);
+    expect(await listed()).toMatchObject([{ id: ID, status: 'PROVISIONING' }]);
+  });
+
+  test('keeps the request if the question is cancelled', async () => {
+    await begin();
+    await lose(true);
+    service.drives = [{ id: 'd1', current_instance_id: ID }];
+    const { code, stderr } = await world.cli(['instances', 'recover'], {
+      terminal: true,
+      stdin: '\u0003',
+    });
+    expect(code).toBe(130);
+    expect(stderr).toContain('The request stays UNKNOWN.');
+    expect(await listed()).toContainEqual(expect.objectContaining({ status: 'UNKNOWN' }));
+  });
+
+  test('settles a request by the ID that its response showed, without a question', async () => {
+    await begin();
+    service.posts.push(() => {
+      service.rent(ID, 'trainer');
+      return { status: 504, body: envelope({ id: ID }, 504) };
+    });
+    const { code, stderr } = await world.cli([...CREATE, '--json']);
+    expect(code).toBe(7);
+    expect(errorOf(stderr)).toMatchObject({
+      message: expect.stringContaining(`names instance ${ID}`),
+      hint: expect.stringContaining('before you use its name again, here or elsewhere'),
+    });
+    const recovered = await world.cli(['instances', 'recover', '--json']);
+    expect({ code: recovered.code, rows: JSON.parse(recovered.stdout) }).toMatchObject({
+      code: 0,
+      rows: [{ outcome: 'rented', id: ID }],
+    });
+  });
+
+  test.each([
+    ['has another name', { name: 'other' }],
+    ['was created long before', { created_at: '2026-01-15T11:00:00.000Z' }],
+  ])('does not settle by an ID that a response showed if the instance %s', async (_what, odd) => {
+    await begin();
+    service.posts.push(() => {
+      service.rent(ID, 'trainer', odd);
+      return { status: 504, body: envelope({ id: ID }, 504) };
+    });
+    expect((await world.cli(CREATE)).code).toBe(7);
+    const { code, stdout } = await world.cli(['instances', 'recover', '--yes', '--json']);
+    expect(code).toBe(7);
+    expect(JSON.parse(stdout)).toMatchObject([{ outcome: 'unknown', candidates: [] }]);
   });
 
   test('ignores an instance of another name at a drive', async () => {
@@ -167,33 +259,27 @@ describe('instances recover', () => {
     expect(await listed()).toMatchObject([{ id: null, status: 'UNKNOWN' }]);
   });
 
-  test('settles one of two requests with one name by an instance', async () => {
+  test('asks for each of two requests with one name; --yes settles neither', async () => {
     await begin();
     await lose(false);
+    world.clock.advance(60_000);
     await lose(true, [...CREATE, '--yes']);
     service.drives = [{ id: 'd1', current_instance_id: ID }];
-    const { code, stdout } = await world.cli(['instances', 'recover', '--json']);
-    expect(code).toBe(7);
-    expect(JSON.parse(stdout)).toMatchObject([
-      { outcome: 'unknown', id: null },
-      { outcome: 'rented', id: ID },
-    ]);
-  });
-
-  test('settles two requests with one name by two instances', async () => {
-    await begin();
-    await lose(true);
-    service.posts.push(() => {
-      service.rent(NEW, 'trainer');
-      return 'hangUp';
+    const unsure = await world.cli(['instances', 'recover', '--yes', '--json']);
+    expect({ code: unsure.code, rows: JSON.parse(unsure.stdout) }).toMatchObject({
+      code: 7,
+      rows: [{ candidates: [{ id: ID }] }, { candidates: [{ id: ID }] }],
     });
-    expect((await world.cli([...CREATE, '--yes'])).code).toBe(7);
-    service.drives = [ID, NEW].map((id) => ({ id: `drive-${id}`, current_instance_id: id }));
-    const { code, stdout } = await world.cli(['instances', 'recover', '--json']);
-    expect(code).toBe(0);
-    const rows: { outcome: string; id: string }[] = JSON.parse(stdout);
-    expect(rows).toMatchObject([{ outcome: 'rented' }, { outcome: 'rented' }]);
-    expect(new Set(rows.map(({ id }) => id))).toEqual(new Set([ID, NEW]));
+    const flags = { terminal: true, stdin: 'y\r' };
+    const { code, stderr } = await world.cli(['instances', 'recover'], flags);
+    expect(code).toBe(7);
+    // The last request is asked about first, and an instance belongs to one request only.
+    expect(stderr).toContain('Is it the instance you requested now?');
+    expect(stderr).not.toContain('1 min ago?');
+    expect(await listed()).toMatchObject([
+      { status: 'UNKNOWN', asked_at: '2026-01-15T12:00:00.000Z' },
+      { id: ID },
+    ]);
   });
 
   test('reports an instance that costs more than the --max-price of its request', async () => {
@@ -201,7 +287,7 @@ describe('instances recover', () => {
     await lose(false, [...CREATE, '--max-price', '50']);
     service.rent(ID, 'trainer', { price_per_hour_snapshot: '50.01' });
     service.drives = [{ id: 'd1', current_instance_id: ID }];
-    const { code, stdout, stderr, requests } = await world.cli(['instances', 'recover', '-q']);
+    const { code, stdout, stderr, requests } = await world.cli(['instances', 'recover', '-yq']);
     expect({ code, stdout, posts: posts(requests) }).toEqual({
       code: 1,
       stdout: `${ID}\n`,
@@ -236,7 +322,8 @@ describe("recover and what can't be read", () => {
     await lose(false, ['instances', 'create', 'lost-box', ...HARDWARE]);
     await world.cli(['instances', 'get', ID]);
     service.failing.add('/storage/drives');
-    const { code, stdout, stderr } = await world.cli(['instances', 'recover', '--json']);
+    const argv = ['instances', 'recover', '--yes', '--json'];
+    const { code, stdout, stderr } = await world.cli(argv);
     expect(code).toBe(7);
     expect(JSON.parse(stdout)).toMatchObject([
       { name: 'trainer', outcome: 'rented', id: ID },
@@ -312,6 +399,44 @@ describe('a name whose instance has no known ID', () => {
       expect(stderr).toContain('gpucloud instances recover');
     }
     expect((await world.cli(['instances', 'get', ID])).code).toBe(0);
+  });
+
+  test.each(['start', 'stop', 'terminate'])(
+    "does not mean somebody else's living instance of the same name in %s",
+    async (verb) => {
+      await begin();
+      await lose(false);
+      service.rent(ID, 'trainer', { status: 'ACTIVE' });
+      service.drives = [{ id: 'd1', current_instance_id: ID }];
+      // The list makes it known here.
+      expect(await listed()).toHaveLength(2);
+      const argv = ['instances', verb, 'trainer', '--yes', '--json'];
+      const { code, stdout, stderr, requests } = await world.cli(argv);
+      expect({ code, stdout, requests }).toEqual({ code: 7, stdout: '', requests: [] });
+      expect(errorOf(stderr)).toMatchObject({
+        code: 'outcome_unknown',
+        resource: 'trainer',
+        may_be_billing: true,
+        hint: `recover it: gpucloud instances recover trainer; ${verb} one by its ID: gpucloud instances ${verb} ${ID}`,
+      });
+      expect((await world.cli(['instances', 'get', 'trainer', '-q'])).stdout).toBe(`${ID}\n`);
+      await world.cli(['instances', verb, ID, '--yes']);
+      expect(service.instances.get(ID)?.status).toBe(
+        verb === 'terminate' ? 'TERMINATING' : 'ACTIVE',
+      );
+    },
+  );
+
+  test.each([
+    ['expire', ['--after', '4h']],
+    ['expire', ['--never']],
+    ['reorder', ['again']],
+  ])('means no living instance of the same name in %s %j', async (verb, more) => {
+    await begin();
+    await lose(true);
+    await world.cli(['instances', 'track', ID]);
+    const { code, requests } = await world.cli(['instances', verb, 'trainer', ...more]);
+    expect({ code, requests: posts(requests) }).toEqual({ code: 7, requests: [] });
   });
 
   test('is not an ID that the service does not find', async () => {

@@ -9,11 +9,20 @@ import { begin, CREATE, closeLost, ID, listed, lose, posts, service, world } fro
 afterEach(closeLost);
 
 describe('instances track and untrack', () => {
-  test('add an instance, and settle the request that created it', async () => {
+  test('add an instance, and settle the request that created it if a person agrees', async () => {
     await begin();
     await lose(true);
-    const { code, stdout, stderr } = await world.cli(['instances', 'track', ID, '-o', 'id']);
-    expect({ code, stdout }).toEqual({ code: 0, stdout: `${ID}\n` });
+    const alone = await world.cli(['instances', 'track', ID, '-o', 'id']);
+    expect(alone).toMatchObject({ code: 0, stdout: `${ID}\n` });
+    expect(alone.stderr).toContain(
+      `${ID} may be the instance of the unresolved request for trainer. To settle it: gpucloud instances recover trainer`,
+    );
+    expect(await listed()).toMatchObject([{ status: 'UNKNOWN' }, { id: ID }]);
+    const { code, stderr } = await world.cli(['instances', 'track', ID], {
+      terminal: true,
+      stdin: 'y\r',
+    });
+    expect(code).toBe(0);
     expect(stderr).toContain(`Settled the request for trainer: it is ${ID}.`);
     expect(await listed()).toMatchObject([{ id: ID }]);
   });

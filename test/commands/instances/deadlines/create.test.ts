@@ -184,9 +184,9 @@ describe('the deadline of a lost response', () => {
     expect(await listed(world)).toMatchObject([{ status: 'UNKNOWN', ends_at: world.at(4) }]);
   });
 
-  test('goes to the instance that settles the request', async () => {
+  test('goes to the instance that a person accepts for the request', async () => {
     await lose();
-    await world.cli(['instances', 'track', ID]);
+    await world.cli(['instances', 'track', ID, '--yes']);
     expect(await listed(world)).toMatchObject([{ id: ID, ends_at: world.at(4) }]);
   });
 
@@ -199,7 +199,7 @@ describe('the deadline of a lost response', () => {
     expect((await world.cli(['instances', 'expire', 'other', ...later])).code).toBe(0);
     world.rented.rent(name, 'trainer', { created_at: world.at(0) });
     await world.cli(['instances', 'get', name]);
-    await world.cli(['instances', 'recover']);
+    await world.cli(['instances', 'recover', '--yes']);
     expect(recordsIn(world, 'deadlines')).toMatchObject([
       { id: name, deadline: '2026-01-15T20:00:00.000Z' },
     ]);

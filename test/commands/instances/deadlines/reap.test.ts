@@ -3,8 +3,9 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { heartbeatOf } from '../../../../src/journal/index.ts';
 import { lazy as once } from '../../../../src/lazy.ts';
+import { NEW } from '../../../support/renting-service.ts';
 import { createSandboxWorld } from '../../../support/run-cli.ts';
-import { no } from '../../../support/service.ts';
+import { envelope, no } from '../../../support/service.ts';
 import { errorOf, warningsOf } from '../../../support/stderr-lines.ts';
 import {
   CREATE,
@@ -176,11 +177,11 @@ describe('reap', () => {
   });
 
   test('terminates what is known if a lost request cannot be looked up', async () => {
-    world.rented.posts.push(() => 'hangUp');
+    world.rented.posts.push(() => ({ status: 504, body: envelope({ id: NEW }, 504) }));
     const argv = ['instances', 'create', 'lab', ...CREATE.slice(3), ...IN_FOUR_HOURS];
     expect((await world.cli(argv)).code).toBe(7);
     world.clock.advance(5 * HOUR);
-    world.rented.forbidden.add('/storage/drives');
+    world.rented.forbidden.add(`/instances/${NEW}`);
     const { code, stdout } = await world.cli(REAP);
     expect({ code, rows: JSON.parse(stdout) }).toMatchObject({
       code: 4,
@@ -241,9 +242,12 @@ describe('an overdue request with an unknown outcome', () => {
     expect((await world.cli([...CREATE, ...IN_FOUR_HOURS])).code).toBe(7);
   };
 
-  test('is settled by the drive that names its instance, which is terminated', async () => {
-    await lose(true);
-    world.rented.drives = [{ id: 'drive-1', current_instance_id: ID }];
+  test('is settled by the ID that its response showed, which is terminated', async () => {
+    world.rented.posts.push(() => {
+      world.rented.rent(ID, 'trainer');
+      return { status: 504, body: envelope({ id: ID }, 504) };
+    });
+    expect((await world.cli([...CREATE, ...IN_FOUR_HOURS])).code).toBe(7);
     world.clock.advance(5 * HOUR);
     const { code, stdout } = await world.cli(REAP);
     expect({ code, rows: JSON.parse(stdout) }).toMatchObject({
@@ -251,6 +255,30 @@ describe('an overdue request with an unknown outcome', () => {
       rows: [{ id: ID, name: 'trainer', outcome: 'terminated' }],
     });
     expect(statusOf(ID)).toBe('TERMINATING');
+  });
+
+  test.each([
+    ['is listed', ['instances', 'list']],
+    ['is shown by recover', ['instances', 'recover']],
+    ['is tracked', ['instances', 'track', ID]],
+    ['is not known here', ['drives', 'list']],
+  ])('ends no instance with its name that a drive names and that %s', async (_what, argv) => {
+    await lose(false);
+    world.clock.advance(60_000);
+    // Somebody creates it in the web console, or on another computer.
+    world.rented.rent(ID, 'trainer', { status: 'ACTIVE' });
+    world.rented.drives = [{ id: 'drive-1', current_instance_id: ID }];
+    await world.cli(argv);
+    world.clock.advance(5 * HOUR);
+    for (const more of [[], ['--yes']]) {
+      const { code, stdout, requests } = await world.cli([...REAP, ...more]);
+      expect({ code, rows: JSON.parse(stdout) }).toMatchObject({
+        code: 7,
+        rows: [{ id: null, name: 'trainer', outcome: 'unknown' }],
+      });
+      expect(requests.filter(terminations)).toEqual([]);
+    }
+    expect(statusOf(ID)).toBe('ACTIVE');
   });
 
   test('is named, with exit code 7, if nothing shows its instance', async () => {
@@ -265,7 +293,7 @@ describe('an overdue request with an unknown outcome', () => {
     expect(errorOf(stderr)).toMatchObject({
       resource: 'trainer',
       may_be_billing: true,
-      hint: 'gpucloud instances recover',
+      hint: 'gpucloud instances recover trainer',
     });
   });
 

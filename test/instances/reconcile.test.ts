@@ -1,0 +1,88 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { reconcile } from '../../src/instances/reconcile.ts';
+import {
+  CREATE,
+  type DeadlineWorld,
+  deadlineWorld,
+  HOUR,
+  ID,
+  IN_FOUR_HOURS,
+  listed,
+  recordsIn,
+} from '../commands/instances/deadlines/world.ts';
+import { atTerminal } from '../support/at-terminal.ts';
+import { NEW } from '../support/renting-service.ts';
+
+let world: DeadlineWorld;
+beforeEach(async () => {
+  world = await deadlineWorld();
+});
+afterEach(() => world.close());
+
+async function lose(flags: readonly string[], id?: string): Promise<void> {
+  world.rented.posts.push(() => {
+    if (id !== undefined) world.rented.rent(id, 'trainer');
+    return 'hangUp';
+  });
+  expect((await world.cli([...CREATE, ...flags])).code).toBe(7);
+}
+
+/** Recovers all requests at a terminal. */
+async function recover(answers: readonly string[]) {
+  const { context, said, stderr } = atTerminal(world, answers);
+  const journal = await context.journal();
+  const resolutions = await reconcile(await journal.requests(), journal, context);
+  return { said, stderr: stderr(), ids: resolutions.map(({ instance }) => instance?.id) };
+}
+
+describe('a person who is asked about an instance with the name of a request', () => {
+  test('settles two requests by two instances, the last request first', async () => {
+    await lose([], ID);
+    world.clock.advance(60_000);
+    await lose(['--yes'], NEW);
+    world.rented.drives = [ID, NEW].map((id) => ({ id: `drive-${id}`, current_instance_id: id }));
+    const { said, ids } = await recover(['no', 'yes', 'yes']);
+    expect(said).toEqual([
+      'Is it the instance you requested now?',
+      'Is it the instance you requested now?',
+      'Is it the instance you requested 1 min ago?',
+    ]);
+    expect(ids).toEqual([ID, NEW]);
+    expect(recordsIn(world, 'requests')).toEqual([]);
+  });
+
+  test('is asked about the deadline too, and agrees', async () => {
+    await lose(IN_FOUR_HOURS, ID);
+    world.rented.drives = [{ id: 'd1', current_instance_id: ID }];
+    const ends_at = world.at(4);
+    const { said, stderr } = await recover(['yes', 'yes']);
+    expect(said).toEqual(['Is it the instance you requested now?', 'Terminate it then?']);
+    expect(stderr).toContain('Deadline:    ');
+    expect(await listed(world)).toMatchObject([{ id: ID, ends_at }]);
+  });
+
+  test('takes the instance without the deadline', async () => {
+    await lose(IN_FOUR_HOURS, ID);
+    world.rented.drives = [{ id: 'd1', current_instance_id: ID }];
+    const { stderr } = await recover(['yes', 'no']);
+    expect(stderr).toContain(
+      'It has no deadline. To set one: gpucloud instances expire trainer --after 4h',
+    );
+    expect(await listed(world)).toMatchObject([{ id: ID, ends_at: null }]);
+    world.clock.advance(5 * HOUR);
+    expect(await world.cli(['instances', 'reap', '--json'])).toMatchObject({
+      code: 0,
+      stdout: '[]\n',
+    });
+  });
+
+  test('is not asked about the deadline if the instance has one of its own', async () => {
+    await lose(IN_FOUR_HOURS, ID);
+    const ends_at = world.at(8);
+    expect((await world.cli(['instances', 'expire', ID, '--after', '8h'])).code).toBe(0);
+    world.rented.drives = [{ id: 'd1', current_instance_id: ID }];
+    const { said } = await recover(['yes']);
+    expect(said).toHaveLength(1);
+    expect(await listed(world)).toMatchObject([{ id: ID, ends_at }]);
+  });
+});

@@ -1,0 +1,85 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { type Journal, type OpenedRequest, openJournal } from '../../src/journal/index.ts';
+import { manualClock } from '../support/clock.ts';
+
+const ID = '3f0c5d9e-1111-4222-8333-444455556666';
+
+let state: string;
+beforeEach(async () => {
+  state = await mkdtemp(join(tmpdir(), 'gpucloud-journal-'));
+});
+afterEach(() => rm(state, { recursive: true, force: true }));
+
+const journal = (): Journal =>
+  openJournal({
+    state,
+    scope: { service: 'sandbox', account: 'user-1' },
+    clock: manualClock(),
+    pid: 1,
+    isAlive: () => false,
+    warn: () => undefined,
+  });
+
+const request = {
+  operation: 'create',
+  name: 'trainer',
+  offer_id: 'offer-1',
+  timeout_ms: 60_000,
+} as const;
+
+async function opened(deadline?: string): Promise<OpenedRequest> {
+  const ends = deadline === undefined ? {} : { deadline };
+  const found = await journal().open({ ...request, ...ends }, new Set());
+  if (found === undefined) throw new Error('trainer is taken');
+  return found;
+}
+
+describe('the deadline of a request that a person settles', () => {
+  const deadline = '2026-01-15T16:00:00.000Z';
+  const ends = async () => (await journal().instance(ID))?.deadline;
+
+  test.each([
+    ['agrees', true, deadline],
+    ['refuses', false, undefined],
+    ['was not asked', undefined, deadline],
+  ])('follows what the person says: %s', async (_what, answer, wanted) => {
+    const { uid } = await opened(deadline);
+    const path = join(state, 'journal', '@sandbox', 'user-1', 'requests', 'trainer.json');
+    const text = await readFile(path, 'utf8');
+    await journal().settle(uid, ID, answer);
+    expect(await ends()).toBe(wanted);
+    // A process that was killed before it removed the request.
+    await writeFile(path, text);
+    expect(await journal().requests()).toEqual([]);
+    expect(await ends()).toBe(wanted);
+  });
+
+  test.each([
+    ['agrees', true, deadline],
+    ['was not asked', undefined, undefined],
+  ])('after "expire --never", is set only if the person %s', async (_what, answer, wanted) => {
+    const { uid } = await opened(deadline);
+    await journal().withDeadline(ID, (held) => held.set('trainer', undefined));
+    await journal().settle(uid, ID, answer);
+    expect(await ends()).toBe(wanted);
+  });
+
+  test.each([true, false, undefined])('leaves one that was set: %s', async (answer) => {
+    const { uid } = await opened(deadline);
+    const later = '2026-01-15T20:00:00.000Z';
+    await journal().withDeadline(ID, (held) => held.set('trainer', later));
+    await journal().settle(uid, ID, answer);
+    expect(await ends()).toBe(later);
+  });
+});
+
+test('settles no request by the instance of another', async () => {
+  const first = await opened();
+  const second = await journal().open(request, new Set([first.uid]));
+  await second?.made(ID);
+  await expect(journal().settle(first.uid, ID)).rejects.toMatchObject({ failure: 'wrongState' });
+  expect(await journal().requests()).toMatchObject([{ uid: first.uid }]);
+});
