@@ -1,8 +1,12 @@
-import type { CallOptions, Drive, User } from '../api/index.ts';
+import type { Api, CallOptions, Drive, User } from '../api/index.ts';
 import type { Context } from '../context.ts';
 import { CliError, isOfOneReading } from '../errors.ts';
 import { type KnownInstances, readKnownInstances } from '../instances/known-instances.ts';
 import { readableJournal } from '../instances/pending.ts';
+import type { KnownInstance } from '../journal/index.ts';
+import { instant } from '../output/time.ts';
+import { isTerminated } from '../rules/statuses.ts';
+import { readArchived } from './archived.ts';
 import {
   archivedCharge,
   type Chargeable,
@@ -11,11 +15,12 @@ import {
   driveCharge,
   goneCharge,
   instanceCharge,
+  LATE,
   LONGEST_WINDOW,
   windowsOf,
 } from './charges.ts';
 import type { PartFault } from './faults.ts';
-import { type RecentHistory, readRecentHistory } from './recent-history.ts';
+import { type RecentHistory, readRecentHistory } from './history.ts';
 
 /** An account's balance and costs; a part that could not be read is undefined. */
 export interface AccountReading {
@@ -71,7 +76,15 @@ export async function readAccount(
   if (read.drives !== undefined) await rememberDrives(read.drives, { whole: true }, context);
   const unread: CliError | undefined = read.instances?.faults[0];
   if (unread !== undefined) faults.push({ part: 'instances', error: unread });
-  return { ...read, charges: await chargesOf(read, history, context), faults };
+  const { charges, fault } = await chargesOf(read, history, { api, context, options });
+  if (fault !== undefined && unread === undefined) faults.push({ part: 'instances', error: fault });
+  return { ...read, charges, faults };
+}
+
+interface Charges {
+  readonly charges: CheckedCharges | undefined;
+  /** Why an untracked instance could not be read, which may explain the charges. */
+  readonly fault?: CliError | undefined;
 }
 
 /**
@@ -96,29 +109,43 @@ export async function rememberDrives(
 async function chargesOf(
   { now, instances, drives }: Pick<AccountReading, 'now' | 'instances' | 'drives'>,
   history: RecentHistory | undefined,
-  context: Context,
-): Promise<CheckedCharges | undefined> {
+  { api, context, options }: { api: Api; context: Context; options: CallOptions },
+): Promise<Charges> {
   if (history?.from === undefined || instances === undefined || drives === undefined) {
-    return undefined;
+    return { charges: undefined };
   }
   const windows = windowsOf(history.from, now);
   const rented = instances.rows.filter(({ id }) => id !== null).map(instanceCharge);
   const check = (all: readonly Chargeable[]) =>
     windows.flatMap((window) => checkCharges(window, all, history.entries) ?? []);
+  const worst = (checked: readonly CheckedCharges[]) => ({
+    charges:
+      checked.find(({ unexplained }) => unexplained.gt(0)) ??
+      checked.find(({ late }) => late.gt(0)) ??
+      checked[0],
+  });
 
   const checked = check([...rented, ...drives.map((drive) => driveCharge(drive, undefined))]);
-  if (!checked.some(({ unexplained }) => unexplained.gt(0))) return checked[0];
+  if (!checked.some(({ unexplained }) => unexplained.gt(0))) return worst(checked);
   // Read the archive only now: it may be large.
   const journal = await context.journal();
   const journaled = await journal.read({ archived: true });
-  const read = new Set(instances.rows.map(({ id }) => id));
-  const ended = journaled.instances.flatMap(({ id, archived, last }) =>
-    archived && last !== undefined && !read.has(id) ? [archivedCharge(last)] : [],
+  const listed = new Set(instances.rows.map(({ id }) => id));
+  const archived = journaled.instances.filter((one) => one.archived && !listed.has(one.id));
+  const mayCount = ({ last }: KnownInstance) =>
+    !isTerminated(last?.status) ||
+    (instant(last?.terminated_at ?? last?.seen_at) ?? 0) >= now - LONGEST_WINDOW - LATE;
+  const { read } = await readArchived(archived.filter(mayCount), api, options);
+  const again = new Map(read.map((one) => [one.known.id, one]));
+  const ended = archived.flatMap(({ id, last }) =>
+    last === undefined ? [] : [archivedCharge(last, again.get(id))],
   );
   const remembered = new Map((await journal.drives()).map((drive) => [drive.id, drive]));
   const present = drives.map((drive) => driveCharge(drive, remembered.get(drive.id)));
   for (const { id } of drives) remembered.delete(id);
   const gone = [...remembered.values()].map(goneCharge);
-  const again = check([...rented, ...ended, ...present, ...gone]);
-  return again.find(({ unexplained }) => unexplained.gt(0)) ?? again[0];
+  const compared = worst(check([...rented, ...ended, ...present, ...gone]));
+  const fault = read.find(({ known, fault }) => fault && !isTerminated(known.last?.status))?.fault;
+  const isFound = compared.charges?.unexplained.gt(0) === true;
+  return fault === undefined || isFound ? compared : { charges: undefined, fault };
 }

@@ -1,4 +1,5 @@
-import type { Drive, Transaction } from '../api/index.ts';
+import type { Drive, Instance, Transaction } from '../api/index.ts';
+import type { CliError } from '../errors.ts';
 import type { Listed } from '../instances/known-instances.ts';
 import type { DriveRecord, Snapshot } from '../journal/index.ts';
 import { instant } from '../output/time.ts';
@@ -14,13 +15,19 @@ export interface Window {
 
 /** Charges in a window compared with what this computer knows. Amounts are RUB. */
 export interface CheckedCharges extends Window {
+  /** All charges minus all refunds, or zero. */
   readonly charged: Money;
-  /** The most that all known things can have been charged in the window. */
+  readonly refunded: Money;
+  /** The most that all known things can have been charged in the window, late charges included. */
   readonly atMost: Money;
-  /** The charges above that, or zero. */
+  /** The part of `charged` that only the late billing of ended instances explains. */
+  readonly late: Money;
+  /** The charges above `atMost`, or zero. */
   readonly unexplained: Money;
   /** Groups whose amount is no known price come first, then the largest sum first. */
   readonly groups: readonly ChargeGroup[];
+  /** Payments of an undocumented type, by that type; they are not in `charged`. */
+  readonly unclear: readonly ChargeGroup[];
 }
 
 /** Charges with the same description and amount. The text is the service's own and means nothing here. */
@@ -39,6 +46,8 @@ export interface Chargeable {
   readonly from: number | undefined;
   /** When it certainly stopped billing; undefined if it may bill now. */
   readonly to: number | undefined;
+  /** The service's last charge for an instance. */
+  readonly billedAt?: number | undefined;
   /** A higher price of a drive, and when it ended. */
   readonly before?: { readonly price: string; readonly until: number | undefined } | undefined;
   /** When a drive was last seen SUSPENDED. */
@@ -50,18 +59,38 @@ export function instanceCharge({ instance, last, status }: Listed): Chargeable {
     kind: 'instance',
     price: instance?.price_per_hour_snapshot ?? last?.price_per_hour,
     from: instant((instance ?? last)?.created_at),
-    to: isTerminated(status) ? instant(instance?.terminated_at) : undefined,
+    to: status === 'GONE' ? lastSeen(last) : endOf(instance, undefined),
+    billedAt: instant(instance?.last_billed_at),
   };
 }
 
-/** For an archived instance: it ended no later than the read that saw it terminated. */
-export function archivedCharge(last: Snapshot): Chargeable {
+/**
+ * For an archived instance and its new read. It explains no charge after the last read that found it;
+ * if the new one failed, that is unknown.
+ */
+export function archivedCharge(
+  last: Snapshot,
+  { instance, fault }: { readonly instance?: Instance; readonly fault?: CliError } = {},
+): Chargeable {
+  const seen = instant(last.terminated_at) ?? lastSeen(last);
+  const isUnknown = fault !== undefined && !isTerminated(last.status);
   return {
     kind: 'instance',
     price: last.price_per_hour,
     from: instant(last.created_at),
-    to: isTerminated(last.status) ? instant(last.terminated_at ?? last.seen_at) : undefined,
+    to: isUnknown ? undefined : instance === undefined ? seen : endOf(instance, seen),
+    billedAt: instant(instance?.last_billed_at),
   };
+}
+
+/** Undefined for an instance that may run. */
+function endOf(instance: Instance | undefined, seen: number | undefined): number | undefined {
+  return isTerminated(instance?.status) ? (instant(instance?.terminated_at) ?? seen) : undefined;
+}
+
+/** An instance that was never seen explains nothing. */
+function lastSeen(last: Snapshot | undefined): number {
+  return instant(last?.seen_at) ?? Number.NEGATIVE_INFINITY;
 }
 
 /** Adds stored facts about the drive: the service shows only the current price. */
@@ -116,9 +145,9 @@ export function checkCharges(
   known: readonly Chargeable[],
   entries: readonly Transaction[],
 ): CheckedCharges | undefined {
-  let charged = zero();
+  const sums = { charged: zero(), refunded: zero() };
   let toppedUp = false;
-  const groups = new Map<string, ChargeGroup>();
+  const [groups, unclear] = [new Map<string, ChargeGroup>(), new Map<string, ChargeGroup>()];
   for (const entry of entries) {
     const at = instant(entry.created_at);
     if (at !== undefined && (at <= window.from || at > window.to)) continue;
@@ -126,16 +155,32 @@ export function checkCharges(
     const isUnclear = at === undefined || (!posting.counts && posting.why === 'amount');
     if (isUnclear && entry.type === 'USAGE_CHARGE') return undefined;
     if (!posting.counts || at === undefined) continue;
-    if (posting.heading === 'charged') {
-      charged = charged.plus(posting.amount);
-      addTo(groups, entry.description ?? '', posting.amount);
-    }
-    toppedUp ||= posting.heading === 'deposited' || posting.heading === 'bonus';
+    const { heading, amount, direction } = posting;
+    if (heading === 'charged' || heading === 'refunded') sums[heading] = sums[heading].plus(amount);
+    if (heading === 'charged') addTo(groups, entry.description ?? '', amount);
+    if (heading === 'other' && direction !== 'INCOMING') addTo(unclear, entry.type ?? '', amount);
+    toppedUp ||= heading === 'deposited' || heading === 'bonus';
   }
-  const atMost = explainedBy(known, window, toppedUp);
-  if (atMost === undefined) return undefined;
-  const unexplained = charged.gt(atMost) ? charged.minus(atMost) : zero();
-  return { ...window, charged, atMost, unexplained, groups: sorted([...groups.values()], known) };
+  const usual = explainedBy(known, window, toppedUp);
+  if (usual === undefined) return undefined;
+  const charged = above(sums.charged, sums.refunded);
+  const beyond = above(charged, usual);
+  const late = lateBy(known, window);
+  const unexplained = above(beyond, late);
+  return {
+    ...window,
+    charged,
+    refunded: sums.refunded,
+    atMost: usual.plus(late),
+    late: beyond.minus(unexplained),
+    unexplained,
+    groups: sorted([...groups.values()], known),
+    unclear: [...unclear.values()],
+  };
+}
+
+function above(amount: Money, least: Money): Money {
+  return amount.gt(least) ? amount.minus(least) : zero();
 }
 
 function addTo(groups: Map<string, ChargeGroup>, description: string, amount: Money): void {
@@ -177,11 +222,35 @@ function explainedBy(
 }
 
 /** Milliseconds of a window that can have been charged. */
-function timeIn(window: Window, { from, to }: Chargeable): number {
+function timeIn(window: Window, { from, to }: Pick<Chargeable, 'from' | 'to'>): number {
   const start = Math.max(from ?? window.from, window.from);
   const end = Math.min(to ?? window.to, window.to);
   if (end < window.from - HOUR || start > window.to) return 0;
   return Math.max(0, end - start) + HOUR;
+}
+
+/** Milliseconds after the end of an instance in which the service may still charge it. */
+export const LATE = 24 * HOUR;
+
+/**
+ * What the late billing of ended instances can add to the window: their last hour, or all up to the
+ * last charge that the service shows. An unknown price adds nothing.
+ */
+function lateBy(known: readonly Chargeable[], window: Window): Money {
+  return known
+    .reduce(
+      (sum, one) => sum.plus((priceIn(one.price) ?? zero()).times(lateIn(window, one))),
+      zero(),
+    )
+    .div(HOUR)
+    .round(2, 3);
+}
+
+function lateIn(window: Window, one: Chargeable): number {
+  const { from, to, billedAt = 0 } = one;
+  if (one.kind !== 'instance' || to === undefined || to < window.from - LATE) return 0;
+  const until = Math.min(Math.max(to, billedAt), to + LATE);
+  return Math.max(HOUR, timeIn(window, { from, to: until })) - timeIn(window, one);
 }
 
 /** Lifetime of a drive whose creation is unknown: it is deleted after 7 days without payment. */

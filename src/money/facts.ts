@@ -93,11 +93,11 @@ function whyNoRunway({ balance, burn, read, runway }: MoneyFacts) {
   return runway === undefined ? 'nothing_is_spent' : null;
 }
 
-export const UNCHECKED =
-  'Could not check the charges for unknown instances (a price is missing, or the history is too long or unsorted)';
+const COULD_NOT_CHECK = 'Could not check the charges for unknown instances';
+const UNCHECKED = `${COULD_NOT_CHECK} (a price is missing, or the history is too long or unsorted)`;
 
 /** `24 h` */
-export function windowText({ from, to }: Window): string {
+function windowText({ from, to }: Window): string {
   const hours = (to - from) / HOUR;
   return Number.isInteger(hours) ? `${hours} h` : spanText(Math.floor((to - from) / 1000));
 }
@@ -109,11 +109,25 @@ export function groupText({ count, amount, description }: ChargeGroup): string {
   return `${charges} of ${inRoubles(amount)}: ${text}`;
 }
 
+/** Why the charges show nothing about unknown instances, without a full stop; undefined if they do. */
+export function whyUnchecked(charges: CheckedCharges | undefined): string | undefined {
+  if (charges === undefined) return UNCHECKED;
+  if (charges.unclear.length === 0 || charges.unexplained.gt(0)) return undefined;
+  const count = charges.unclear.reduce((sum, group) => sum + group.count, 0);
+  return `${COULD_NOT_CHECK}: ${count === 1 ? '1 payment has' : `${count} payments have`} an undocumented type`;
+}
+
 /** Returns the finding without a full stop. */
 export function unexplainedText(charges: CheckedCharges): string {
-  const { charged, atMost } = charges;
-  const span = windowText(charges);
-  return `Something unknown may be billing: ${inRoubles(charged)} was charged in the last ${span}, but everything known here costs at most ${inRoubles(atMost)}`;
+  const { atMost } = charges;
+  return `Something unknown may be billing: ${chargedText(charges)}, but everything known here costs at most ${inRoubles(atMost)}`;
+}
+
+/** `90.00 ₽ was charged in the last 24 h after refunds of 10.00 ₽` */
+export function chargedText(charges: CheckedCharges): string {
+  const { charged, refunded } = charges;
+  const after = refunded.gt(0) ? ` after refunds of ${inRoubles(refunded)}` : '';
+  return `${inRoubles(charged)} was charged in the last ${windowText(charges)}${after}`;
 }
 
 /** The charge check in JSON. */
@@ -123,7 +137,9 @@ export function chargesJson(charges: CheckedCharges | undefined) {
     : {
         from: new Date(charges.from).toISOString(),
         to: new Date(charges.to).toISOString(),
+        /** Minus the refunds. */
         charged: kopecksText(charges.charged),
+        refunded: kopecksText(charges.refunded),
         /** The most that all known things can have been charged. */
         explained_at_most: kopecksText(charges.atMost),
         unexplained: kopecksText(charges.unexplained),

@@ -20,9 +20,12 @@ test('rounds the rate of unexplained charges up, so that it never looks smaller'
     from: 0,
     to: 3 * HOUR,
     charged,
+    refunded: zero(),
     atMost: zero(),
+    late: zero(),
     unexplained: charged,
     groups: [],
+    unclear: [],
   };
   expect(moneyFacts({ ...reading, charges }).unexplainedPerHour.toFixed()).toBe('0.01');
 });

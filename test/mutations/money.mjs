@@ -19,7 +19,7 @@ export const money = [
       ['a change of the balance is not seen', 'before.balance !== after.balance', 'false'],
       ['a change of an instance is not seen', 'seen(instances.rows) === seen(rows)', 'true'],
       ['less than the known prices is ok', 'if (more.eq(0))', 'if (more.lte(0))'],
-      ['a stopped instance holds nothing', 'more.lte(most)', 'false'],
+      ['a stopped instance holds nothing', 'more.lt(most.plus(rounding(exact.rows)))', 'false'],
       ['an untracked instance holds nothing', ' && hidden.length === 0', ''],
     ],
   },
@@ -27,8 +27,8 @@ export const money = [
     file: 'money/audit/ended.ts',
     tests: 'commands/audit',
     changes: [
-      ['the last hour is charged too late', 'endedAt + LATE', 'endedAt'],
-      ['an instance that runs again is over', 'if (mayBill(status)) return', 'if (false) return'],
+      ['a charge a day after the end is found', 'endedAt + LATE', 'endedAt'],
+      ['an instance that runs again is over', 'if (mayBill(status)) {', 'if (false) {'],
     ],
   },
   {

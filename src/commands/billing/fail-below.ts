@@ -1,6 +1,6 @@
 import { CliError } from '../../errors.ts';
 import type { BillingItem } from '../../money/burn.ts';
-import { type MoneyFacts, UNCHECKED } from '../../money/facts.ts';
+import { type MoneyFacts, whyUnchecked } from '../../money/facts.ts';
 import { runwayOf } from '../../money/runway.ts';
 import { spanText } from '../../output/time.ts';
 import { inRoubles, type Money, positiveMoney, priceIn } from '../../rules/money.ts';
@@ -69,7 +69,8 @@ export function doubtOf(facts: MoneyFacts, failBelow: Limit): CliError | undefin
       first.item,
     );
   }
-  return charges === undefined ? unjudged(UNCHECKED) : undefined;
+  const why = whyUnchecked(charges);
+  return why === undefined ? undefined : unjudged(why);
 }
 
 function hintOf({ id }: BillingItem): string {

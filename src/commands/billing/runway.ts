@@ -2,7 +2,7 @@ import { ruled } from '../../cli/parse.ts';
 import { action } from '../../cli/verb.ts';
 import type { Context } from '../../context.ts';
 import { type AccountReading, readAccount } from '../../money/account.ts';
-import { type MoneyFacts, moneyFacts, UNCHECKED, unexplainedText } from '../../money/facts.ts';
+import { type MoneyFacts, moneyFacts, unexplainedText, whyUnchecked } from '../../money/facts.ts';
 import { assertWhole } from '../../money/faults.ts';
 import { doubtOf, limit, shortage } from './fail-below.ts';
 import { reportOf, runwayBlocks, runwayView } from './runway-view.ts';
@@ -50,10 +50,11 @@ function warn(
   { faults }: AccountReading,
   { err }: Context,
 ): void {
-  if (charges === undefined && faults.length === 0) {
+  const why = whyUnchecked(charges);
+  if (why !== undefined && (charges !== undefined || faults.length === 0)) {
     err.warn(
       'unexplained_charges',
-      `${UNCHECKED}, so something unknown may be billing: gpucloud billing spend`,
+      `${why}, so something unknown may be billing: gpucloud billing spend`,
     );
   }
   if (charges !== undefined && unexplainedPerHour.gt(0)) {

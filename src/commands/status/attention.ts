@@ -1,7 +1,7 @@
 import { FAILURES } from '../../errors.ts';
 import type { Enforcement } from '../../instances/deadlines/armed.ts';
 import type { AccountReading } from '../../money/account.ts';
-import { groupText, type MoneyFacts, UNCHECKED, unexplainedText } from '../../money/facts.ts';
+import { groupText, type MoneyFacts, unexplainedText, whyUnchecked } from '../../money/facts.ts';
 import { alikeFaults } from '../../money/faults.ts';
 import { relative, spanText } from '../../output/time.ts';
 import { clamp } from '../../output/width.ts';
@@ -102,10 +102,11 @@ function unknownRequest({ name, status, created_at }: InstanceRow, now: number) 
 }
 
 function ofCharges({ faults }: AccountReading, { charges }: MoneyFacts) {
-  if (charges === undefined) {
+  const why = whyUnchecked(charges);
+  if (charges === undefined || why !== undefined) {
     // Unread parts have their own entry.
-    if (faults.length > 0) return undefined;
-    return attention('charges_unchecked', null, UNCHECKED, 'gpucloud billing spend');
+    if (charges === undefined && faults.length > 0) return undefined;
+    return attention('charges_unchecked', null, why ?? '', 'gpucloud billing spend');
   }
   const [largest] = charges.groups;
   if (charges.unexplained.lte(0) || largest === undefined) return undefined;

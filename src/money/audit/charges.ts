@@ -1,6 +1,6 @@
 import { inRoubles } from '../../rules/money.ts';
 import type { AccountReading } from '../account.ts';
-import { groupText, moneyFacts, UNCHECKED, unexplainedText, windowText } from '../facts.ts';
+import { chargedText, groupText, moneyFacts, unexplainedText, whyUnchecked } from '../facts.ts';
 import { type Check, resultsOf } from './check.ts';
 
 /** Groups shown in the evidence. */
@@ -11,14 +11,20 @@ export function unexplainedCharges(account: AccountReading): Check {
   const { ok, finding, unknown } = resultsOf('unexplained_charges');
   const { charges, unexplainedPerHour } = moneyFacts(account);
   const command = 'gpucloud billing transactions --type usage-charge --since 24h';
-  if (charges === undefined) {
+  const why = whyUnchecked(charges);
+  if (charges === undefined || why !== undefined) {
     const fault = account.faults.find(({ part }) => part !== 'profile');
-    return unknown(fault === undefined ? `${UNCHECKED}.` : fault.error.message, { command });
+    const evidence = charges?.unclear.map(groupText) ?? [];
+    const isRead = fault === undefined || charges !== undefined;
+    return unknown(isRead ? `${why}.` : fault.error.message, { evidence, command });
   }
-  const { charged, atMost, unexplained, groups } = charges;
+  const { atMost, late, unexplained, groups } = charges;
   if (unexplained.lte(0)) {
+    const lateText = late.gt(0)
+      ? ` ${inRoubles(late)} of it is late billing, within a day of the end of an instance.`
+      : '';
     return ok(
-      `${inRoubles(charged)} was charged in the last ${windowText(charges)}. Known instances and drives explain up to ${inRoubles(atMost)}.`,
+      `${chargedText(charges)}. Known instances and drives explain up to ${inRoubles(atMost)}.${lateText}`,
     );
   }
   const more = groups.length > SHOWN ? [`and ${groups.length - SHOWN} more groups`] : [];

@@ -3,7 +3,7 @@ import type { Context } from '../../context.ts';
 import { CliError, isOfOneReading } from '../../errors.ts';
 import { type Listed, readKnownInstances } from '../../instances/known-instances.ts';
 import type { Known } from '../../journal/index.ts';
-import { inRoubles, money, priceIn } from '../../rules/money.ts';
+import { inRoubles, type Money, money, priceIn, zero } from '../../rules/money.ts';
 import { instanceStatus } from '../../rules/statuses.ts';
 import type { AccountReading } from '../account.ts';
 import { instanceItem } from '../burn.ts';
@@ -98,6 +98,9 @@ export function reservedBalance(exact: Exact, account: AccountReading, known: Kn
   const costText = `${inRoubles(cost)} per hour`;
   const more = reserved.value.minus(cost);
   if (more.eq(0)) return ok(`${holdsText}, exactly the hourly cost of the instances known to run.`);
+  if (more.abs().lt(rounding(holding))) {
+    return ok(`${holdsText}, the hourly cost of the instances known to run up to rounding.`);
+  }
   if (more.lt(0)) {
     return unknown(
       `${holdsText}, less than the instances known to run cost (${costText}), so the two can't be compared.`,
@@ -115,7 +118,7 @@ export function reservedBalance(exact: Exact, account: AccountReading, known: Kn
   ];
   const most = sumOf(maybe.map((row) => priceIn(instanceItem(row).price)));
   const isClear = most !== undefined && hidden.length === 0 && known.inFlight.length === 0;
-  if (!isClear || more.lte(most)) {
+  if (!isClear || more.lt(most.plus(rounding(exact.rows)))) {
     const message = `${facts} The purpose of the other ${inRoubles(more)} is unclear.`;
     return unknown(message, { evidence, command: 'gpucloud instances list' });
   }
@@ -125,6 +128,11 @@ export function reservedBalance(exact: Exact, account: AccountReading, known: Kn
     `${facts} Unknown instances cost ${least}${inRoubles(rate)} per hour. Look for them in the web console.`,
     { evidence, perHour: rate },
   );
+}
+
+/** Less than this is no difference: the service may hold whole kopecks for a price of more decimals. */
+function rounding(rows: readonly Listed[]): Money {
+  return zero().plus(rows.length).div(100);
 }
 
 /** The change; undefined if everything stayed the same. */

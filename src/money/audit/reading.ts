@@ -4,9 +4,10 @@ import type { Context } from '../../context.ts';
 import { type CliError, isOfOneReading } from '../../errors.ts';
 import { readableJournal } from '../../instances/pending.ts';
 import { openPrices } from '../../instances/request/guards.ts';
-import type { Journal, Known } from '../../journal/index.ts';
+import type { Journal, Known, KnownInstance } from '../../journal/index.ts';
+import { isTerminated } from '../../rules/statuses.ts';
 import { type AccountReading, readAccount } from '../account.ts';
-import { type EndedReading, readEnded } from './ended.ts';
+import { readArchived } from '../archived.ts';
 import { type Exact, readExact } from './exact.ts';
 import type { RequestPrices } from './instances.ts';
 
@@ -16,7 +17,8 @@ export interface AuditReading {
   /** The whole journal. The read has added instances that drives name, as `read`. */
   readonly known: Known;
   readonly requestPrices: RequestPrices;
-  readonly ended: EndedReading;
+  /** The newest instances that were seen TERMINATED here, read again. */
+  readonly ended: Awaited<ReturnType<typeof readArchived>>;
   /** Or the reason why they could not be read. */
   readonly keys: readonly MarkedKey[] | CliError;
   /** undefined unless requested. */
@@ -40,10 +42,14 @@ export async function readAudit(
     account,
     known,
     requestPrices: await pricesOf(known, journal, context),
-    ended: await readEnded(known, api, options),
+    ended: await readArchived(known.instances.filter(endedHere), api, options),
     keys,
     exact: exact ? await readExact(account, api, context, options) : undefined,
   };
+}
+
+function endedHere({ archived, untracked, last }: KnownInstance): boolean {
+  return archived && !untracked && isTerminated(last?.status);
 }
 
 async function readKeys(

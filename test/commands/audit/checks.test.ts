@@ -1,65 +1,19 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { AccountService } from '../../support/account-service.ts';
-import { manualClock } from '../../support/clock.ts';
-import { createWorld, journalOf, TEST_KEY, type World } from '../../support/run-cli.ts';
+import type { AccountService } from '../../support/account-service.ts';
+import { journalOf, TEST_KEY, type World } from '../../support/run-cli.ts';
 import { HARDWARE } from '../../support/sandbox-ids.ts';
-import { type Handler, no, ok } from '../../support/service.ts';
+import { no, ok } from '../../support/service.ts';
 import { errorOf } from '../../support/stderr-lines.ts';
+import { type AuditWorld, createAuditWorld, HOUR, type Row } from './audit-world.ts';
 
-const MINUTE = 60_000;
-const HOUR = 60 * MINUTE;
-
+let at: AuditWorld;
 let world: World;
 let service: AccountService;
-let handler: Handler;
 beforeEach(async () => {
-  const clock = manualClock();
-  service = new AccountService(clock.now());
-  service.profile = { name: 'Anna' };
-  handler = service.handler;
-  keys({ key_prefix: TEST_KEY.slice(0, 20), last_used_at: service.ago(0) });
-  world = await createWorld({ handler: (request) => handler(request), clock });
+  at = await createAuditWorld();
+  ({ world, service } = at);
 });
 afterEach(() => world.close());
-
-interface Row {
-  readonly check: string;
-  readonly result: string;
-  readonly message: string;
-  readonly evidence: readonly string[];
-  readonly per_hour: string | null;
-  readonly command: string | null;
-}
-
-async function audit(...flags: string[]) {
-  const { code, stdout, stderr, requests } = await world.cli(['audit', '--json', ...flags]);
-  const rows: Row[] = stdout === '' ? [] : JSON.parse(stdout);
-  const row = (check: string) => rows.find((one) => one.check === check);
-  return { code, stderr, requests, rows, row };
-}
-
-/** The result of one check, and the exit code. */
-async function resultOf(check: string, ...flags: string[]) {
-  const { code, row } = await audit(...flags);
-  return { code, ...row(check) };
-}
-
-async function known(...ids: string[]): Promise<void> {
-  const { code, stderr } = await world.cli(['instances', 'track', ...ids]);
-  expect(code, stderr).toBe(0);
-}
-
-const running = (fields = {}) =>
-  service.instance(`box-${service.instances.size + 1}`, {
-    created_at: service.ago(HOUR),
-    ...fields,
-  });
-
-function keys(...list: object[]): void {
-  const fields = { is_active: true, expires_at: null };
-  const data = list.map((key, at) => ({ id: `key-${at}`, name: `key-${at}`, ...fields, ...key }));
-  service.broken.set('GET /api-keys', ok(data));
-}
 
 function reserved(amount: string | undefined): void {
   const user = { id: 'user-1', name: 'Anna', balance: '900.00', reserved_balance: amount };
@@ -67,10 +21,10 @@ function reserved(amount: string | undefined): void {
 }
 
 describe('--exact', () => {
-  const exact = () => resultOf('reserved_balance', '--exact');
+  const exact = () => at.resultOf('reserved_balance', '--exact');
 
   test('is ok if the service holds exactly the prices of the running instances', async () => {
-    await known(running(), running());
+    await at.track(at.running(), at.running());
     reserved('179.80');
     expect(await exact()).toMatchObject({
       code: 0,
@@ -82,7 +36,7 @@ describe('--exact', () => {
 
   test.each([null, '', '  '])('sends nothing for an account named %j', async (name) => {
     service.profile = { name };
-    const { code, row, requests } = await audit('--exact');
+    const { code, row, requests } = await at.audit('--exact');
     expect({ code, row: row('reserved_balance') }).toMatchObject({
       code: 10,
       row: { result: 'unknown', command: 'gpucloud me update --name NAME' },
@@ -92,7 +46,7 @@ describe('--exact', () => {
 
   test('sends its update once, although it failed', async () => {
     service.broken.set('PATCH /users/me', no(503, 'Later'));
-    const { code, stderr, row, requests } = await audit('--exact');
+    const { code, stderr, row, requests } = await at.audit('--exact');
     expect({ code, row: row('reserved_balance') }).toMatchObject({
       code: 10,
       row: { result: 'unknown' },
@@ -118,9 +72,9 @@ describe('--exact', () => {
       'An instance changed while it was read.',
     ],
   ])('is unknown if %s changes while it reads', async (_what, change, message) => {
-    await known(running());
+    await at.track(at.running());
     reserved('89.90');
-    handler = (request) => {
+    at.handler = (request) => {
       const answer = service.handler(request);
       if (request.method === 'PATCH') change();
       return answer;
@@ -133,7 +87,7 @@ describe('--exact', () => {
   });
 
   test('is unknown if a stopped instance may hold the difference', async () => {
-    await known(running(), running({ status: 'STOPPED' }));
+    await at.track(at.running(), at.running({ status: 'STOPPED' }));
     reserved('89.90');
     expect(await exact()).toMatchObject({ code: 0, result: 'ok' });
     reserved('179.80');
@@ -147,20 +101,54 @@ describe('--exact', () => {
   });
 
   test('finds what no stopped instance can hold', async () => {
-    await known(running(), running({ status: 'STOPPED' }));
+    await at.track(at.running(), at.running({ status: 'STOPPED' }));
     reserved('200.00');
     expect(await exact()).toMatchObject({ code: 5, result: 'finding', per_hour: '20.20' });
   });
 
+  test('is unknown if a stopping instance may hold the difference', async () => {
+    await at.track(at.running({ status: 'STOPPING' }));
+    reserved('0.00');
+    expect(await exact()).toMatchObject({ code: 0, result: 'ok' });
+    reserved('89.90');
+    expect(await exact()).toMatchObject({
+      result: 'unknown',
+      evidence: [
+        expect.stringMatching(/^box-1 .*STOPPING, 89\.90 ₽ per hour: may hold funds too$/),
+      ],
+    });
+  });
+
+  test('takes no rounding to kopecks for a difference', async () => {
+    const price_per_hour_snapshot = '89.8996';
+    await at.track(
+      at.running({ price_per_hour_snapshot }),
+      at.running({ price_per_hour_snapshot }),
+    );
+    for (const amount of ['179.80', '179.79']) {
+      reserved(amount);
+      expect(await exact()).toMatchObject({
+        code: 0,
+        result: 'ok',
+        message: `The service holds ${amount} ₽ for instances, the hourly cost of the instances known to run up to rounding.`,
+      });
+    }
+    reserved('179.82');
+    expect(await exact()).toMatchObject({ code: 5, result: 'finding', per_hour: '0.0208' });
+    await at.track(at.running({ price_per_hour_snapshot, status: 'STOPPED' }));
+    reserved('269.70');
+    expect(await exact()).toMatchObject({ code: 10, result: 'unknown' });
+  });
+
   test('is unknown if the service holds less than the running instances cost', async () => {
-    await known(running());
+    await at.track(at.running());
     reserved('50.00');
     expect(await exact()).toMatchObject({ code: 10, result: 'unknown' });
   });
 
   test('is unknown if an untracked instance may hold the difference', async () => {
-    const id = running();
-    await known(id);
+    const id = at.running();
+    await at.track(id);
     await world.cli(['instances', 'untrack', id, '--yes']);
     reserved('89.90');
     expect(await exact()).toMatchObject({
@@ -171,86 +159,17 @@ describe('--exact', () => {
   });
 
   test("is unknown if an instance can't be read", async () => {
-    const id = running();
-    await known(id);
+    const id = at.running();
+    await at.track(id);
     service.broken.set(`/instances/${id}`, no(500, 'No'));
     reserved('89.90');
     expect(await exact()).toMatchObject({ result: 'unknown' });
   });
 });
 
-describe('instances that ended here', () => {
-  async function ended(terminated_at: string | null = service.ago(2 * HOUR)) {
-    const created_at = service.ago(48 * HOUR);
-    const id = running({ status: 'TERMINATED', created_at, terminated_at });
-    await known(id);
-    return service.instances.get(id) ?? {};
-  }
-  const check = () => resultOf('ended_but_charged');
-
-  test('are ok if they were charged for their last hour', async () => {
-    const instance = await ended();
-    instance.last_billed_at = service.ago(HOUR);
-    expect(await check()).toMatchObject({
-      code: 0,
-      result: 'ok',
-      message: 'No terminated instance is charged (1 was read).',
-    });
-  });
-
-  test('are found if they were charged later', async () => {
-    const instance = await ended();
-    instance.last_billed_at = service.ago(HOUR - MINUTE);
-    expect(await check()).toMatchObject({
-      code: 5,
-      result: 'finding',
-      per_hour: '89.90',
-      evidence: [
-        expect.stringContaining(
-          'ended at 2026-01-15T10:00:00.000Z, and was charged at 2026-01-15T11:01:00.000Z',
-        ),
-      ],
-    });
-  });
-
-  test('are found if they run again', async () => {
-    const instance = await ended();
-    instance.status = 'ACTIVE';
-    expect(await check()).toMatchObject({ code: 5, result: 'finding', per_hour: '89.90' });
-  });
-
-  test("are not known if they can't be read", async () => {
-    const { id } = await ended();
-    service.broken.set(`/instances/${id}`, no(500, 'No'));
-    expect(await check()).toMatchObject({ code: 10, result: 'unknown' });
-  });
-
-  test('explain no charge between their end and the time it was seen', async () => {
-    await ended(service.ago(20 * HOUR));
-    service.transaction('USAGE_CHARGE', '1000.00', HOUR);
-    // 4 hours and one more.
-    expect(await resultOf('unexplained_charges')).toMatchObject({
-      result: 'finding',
-      message: expect.stringContaining('everything known here costs at most 449.50 ₽'),
-      evidence: ['1 charge of 1,000.00 ₽: no description'],
-    });
-  });
-
-  test('explain no charge after their end, although they are read again', async () => {
-    await ended(null);
-    world.clock.advance(20 * HOUR);
-    await audit();
-    service.transaction('USAGE_CHARGE', '1000.00', -19 * HOUR);
-    expect(await resultOf('unexplained_charges')).toMatchObject({
-      result: 'finding',
-      message: expect.stringContaining('everything known here costs at most 449.50 ₽'),
-    });
-  });
-});
-
 describe('other API keys', () => {
   const own = { key_prefix: TEST_KEY.slice(0, 20), last_used_at: null };
-  const check = () => resultOf('other_api_keys');
+  const check = () => at.resultOf('other_api_keys');
 
   test.each([
     ['was never used', null, 'ok'],
@@ -258,7 +177,7 @@ describe('other API keys', () => {
     ['was used within a day', 23, 'finding'],
   ])('are judged if one %s', async (_what, hours, result) => {
     const last_used_at = hours === null ? null : service.ago(hours * HOUR);
-    keys(own, { name: 'ci', key_prefix: 'svc_sk_ci_1...', last_used_at });
+    at.keys(own, { name: 'ci', key_prefix: 'svc_sk_ci_1...', last_used_at });
     expect(await check()).toMatchObject({
       code: result === 'ok' ? 0 : 5,
       result,
@@ -271,7 +190,7 @@ describe('other API keys', () => {
     ['several keys begin alike', [own, own]],
     ['the last use is not shown', [own, { key_prefix: 'svc_sk_ci' }]],
   ])('is unknown if %s', async (_what, list) => {
-    keys(...list);
+    at.keys(...list);
     expect(await check()).toMatchObject({ code: 10, result: 'unknown' });
   });
 
@@ -286,7 +205,7 @@ describe('requests and instances', () => {
     service.broken.set('POST /instances', 'hangUp');
     const argv = ['instances', 'create', 'lost', ...HARDWARE, '--max-price', '120'];
     expect((await world.cli(argv)).code).toBe(7);
-    const { code, stderr, row } = await audit();
+    const { code, stderr, row } = await at.audit();
     expect({ code, row: row('open_requests') }).toMatchObject({
       code: 5,
       row: {
@@ -300,9 +219,9 @@ describe('requests and instances', () => {
   });
 
   test('finds what runs for a day without a deadline', async () => {
-    const id = running({ created_at: service.ago(24 * HOUR) });
-    await known(id, running({ created_at: service.ago(24 * HOUR - 1) }));
-    expect(await resultOf('running_long')).toMatchObject({
+    const id = at.running({ created_at: service.ago(24 * HOUR) });
+    await at.track(id, at.running({ created_at: service.ago(24 * HOUR - 1) }));
+    expect(await at.resultOf('running_long')).toMatchObject({
       code: 5,
       result: 'finding',
       evidence: [`box-1 (${id}), ACTIVE, 89.90 ₽ per hour, rented 1 day ago`],
@@ -312,14 +231,14 @@ describe('requests and instances', () => {
   });
 
   test('finds what is past its deadline', async () => {
-    const id = running({ created_at: service.ago(48 * HOUR) });
-    await known(id);
+    const id = at.running({ created_at: service.ago(48 * HOUR) });
+    await at.track(id);
     const argv = ['instances', 'expire', id, '--after', '3h'];
     const { code, stderr } = await world.cli(argv);
     expect(code, stderr).toBe(0);
-    expect(await resultOf('running_long')).toMatchObject({ result: 'ok' });
+    expect(await at.resultOf('running_long')).toMatchObject({ result: 'ok' });
     world.clock.advance(4 * HOUR);
-    expect(await resultOf('running_long')).toMatchObject({
+    expect(await at.resultOf('running_long')).toMatchObject({
       result: 'finding',
       evidence: [expect.stringContaining('1 h past its deadline')],
       command: 'gpucloud instances reap',
@@ -328,24 +247,24 @@ describe('requests and instances', () => {
 });
 
 test('is ok with an instance that another process rents while the audit reads', async () => {
-  const id = running();
+  const id = at.running();
   service.drive('data', { status: 'IN_USE', current_instance_id: id });
   const scope = { service: world.service.url, apiKey: TEST_KEY };
-  handler = async (request) => {
+  at.handler = async (request) => {
     if (request.path === '/storage/drives') {
       await journalOf(world, scope).observe({ id, status: 'ACTIVE', name: 'box-1' }, 'create');
     }
     return service.handler(request);
   };
-  expect(await resultOf('rented_elsewhere')).toMatchObject({ code: 0, result: 'ok' });
+  expect(await at.resultOf('rented_elsewhere')).toMatchObject({ code: 0, result: 'ok' });
 });
 
 test('is unknown if the instance that a drive names could not be read', async () => {
-  const id = running();
+  const id = at.running();
   const drive = service.drive('data', { status: 'IN_USE', current_instance_id: id });
   service.drive('old', { name: null, status: 'IN_USE', current_instance_id: id });
   service.broken.set(`/instances/${id}`, no(500, 'No'));
-  expect(await resultOf('rented_elsewhere')).toMatchObject({
+  expect(await at.resultOf('rented_elsewhere')).toMatchObject({
     code: 10,
     result: 'unknown',
     evidence: [
@@ -374,13 +293,13 @@ test('is unknown while another process waits for the response to a create', asyn
 });
 
 test("exits with the service's error if nothing can be read", async () => {
-  handler = () => 'hangUp';
-  const { code, rows } = await audit();
+  at.handler = () => 'hangUp';
+  const { code, rows } = await at.audit();
   expect({ code, rows }).toEqual({ code: 6, rows: [] });
 });
 
 test('prints findings first, and only their names with -q', async () => {
-  await known(running());
+  await at.track(at.running());
   reserved('189.90');
   const { code, stdout } = await world.cli(['audit', '--exact']);
   expect(code).toBe(5);

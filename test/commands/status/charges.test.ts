@@ -78,6 +78,16 @@ describe('charges that nothing known explains', () => {
     expect(stdout).toContain('Unknown    1,110.10 ₽ in unexplained charges\n');
   });
 
+  test('are none of a kopeck that the service rounded up', async () => {
+    await known(service.instance('trainer', { created_at: service.ago(HOUR / 3) }));
+    // 89.90 for an hour and a third.
+    service.transaction('USAGE_CHARGE', '119.87', 60_000);
+    expect((await status()).doc.charges).toMatchObject({
+      explained_at_most: '119.87',
+      unexplained: '0.00',
+    });
+  });
+
   test('are noticed within three hours even on an expensive day', async () => {
     await known(
       service.instance('trainer', {
@@ -160,7 +170,7 @@ describe('a deposit', () => {
     // 160 hours at 6.00 in one charge.
     service.transaction('USAGE_CHARGE', '960.00', HOUR);
     expect((await status()).doc.charges.unexplained).toBe('0.00');
-    service.history[0] = { ...service.history[0], type: 'REFUND' };
+    service.history[0] = { ...service.history[0], status: 'PENDING' };
     expect((await status()).doc.charges.unexplained).toBe('810.00');
   });
 });

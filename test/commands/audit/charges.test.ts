@@ -1,0 +1,229 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { AccountService } from '../../support/account-service.ts';
+import type { World } from '../../support/run-cli.ts';
+import { no } from '../../support/service.ts';
+import { type AuditWorld, createAuditWorld, HOUR, MINUTE } from './audit-world.ts';
+
+let at: AuditWorld;
+let world: World;
+let service: AccountService;
+beforeEach(async () => {
+  at = await createAuditWorld();
+  ({ world, service } = at);
+});
+afterEach(() => world.close());
+
+describe('instances that ended here', () => {
+  async function ended(terminated_at: string | null = service.ago(2 * HOUR)) {
+    const created_at = service.ago(48 * HOUR);
+    const id = at.running({ status: 'TERMINATED', created_at, terminated_at });
+    await at.track(id);
+    return service.instances.get(id) ?? {};
+  }
+  const check = () => at.resultOf('ended_but_charged');
+
+  test('are ok if they were charged for their last hour', async () => {
+    const instance = await ended();
+    instance.last_billed_at = service.ago(HOUR);
+    expect(await check()).toMatchObject({
+      code: 0,
+      result: 'ok',
+      message: 'No terminated instance is charged (1 was read).',
+    });
+  });
+
+  test('are billed late up to a day after their end', async () => {
+    const instance = await ended(service.ago(25 * HOUR));
+    instance.last_billed_at = service.ago(HOUR);
+    const times = 'ended at 2026-01-14T11:00:00.000Z, and was charged at 2026-01-15T11:00:00.000Z';
+    expect(await check()).toMatchObject({
+      code: 0,
+      result: 'ok',
+      message:
+        'No terminated instance is charged (1 was read). Billed late, within a day of the end: box-1.',
+      evidence: [`box-1 (${instance.id}) ${times}`],
+    });
+  });
+
+  test('are found if they were charged later', async () => {
+    const instance = await ended(service.ago(26 * HOUR));
+    instance.last_billed_at = service.ago(2 * HOUR - MINUTE);
+    expect(await check()).toMatchObject({
+      code: 5,
+      result: 'finding',
+      per_hour: '89.90',
+      evidence: [
+        expect.stringContaining(
+          'ended at 2026-01-14T10:00:00.000Z, and was charged at 2026-01-15T10:01:00.000Z',
+        ),
+      ],
+    });
+  });
+
+  test('are ok if the service has forgotten them', async () => {
+    const { id } = await ended();
+    service.instances.delete(String(id));
+    expect(await check()).toMatchObject({
+      code: 0,
+      result: 'ok',
+      message: 'No terminated instance is charged (0 were read).',
+    });
+  });
+
+  test('are found if they run again', async () => {
+    const instance = await ended();
+    instance.status = 'ACTIVE';
+    expect(await check()).toMatchObject({ code: 5, result: 'finding', per_hour: '89.90' });
+  });
+
+  test("are not known if they can't be read", async () => {
+    const { id } = await ended();
+    service.broken.set(`/instances/${id}`, no(500, 'No'));
+    expect(await check()).toMatchObject({ code: 10, result: 'unknown' });
+  });
+
+  test('explain no charge between their end and the time it was seen', async () => {
+    await ended(service.ago(20 * HOUR));
+    service.transaction('USAGE_CHARGE', '1000.00', HOUR);
+    // 4 hours and one more.
+    expect(await at.resultOf('unexplained_charges')).toMatchObject({
+      result: 'finding',
+      message: expect.stringContaining('everything known here costs at most 449.50 ₽'),
+      evidence: ['1 charge of 1,000.00 ₽: no description'],
+    });
+  });
+
+  test('explain no charge after their end, although they are read again', async () => {
+    await ended(null);
+    world.clock.advance(20 * HOUR);
+    await at.audit();
+    service.transaction('USAGE_CHARGE', '1000.00', -19 * HOUR);
+    expect(await at.resultOf('unexplained_charges')).toMatchObject({
+      result: 'finding',
+      message: expect.stringContaining('everything known here costs at most 449.50 ₽'),
+    });
+  });
+});
+
+describe('charges', () => {
+  const check = () => at.resultOf('unexplained_charges');
+  const hourly = (hours: number) => {
+    for (let hour = 0; hour < hours; hour += 1) {
+      service.transaction('USAGE_CHARGE', '89.90', hour * HOUR + MINUTE - 48 * HOUR);
+    }
+  };
+
+  /** An instance that was seen ACTIVE two days ago. */
+  async function seenOnce(): Promise<string> {
+    const id = at.running({ created_at: service.ago(48 * HOUR) });
+    await at.track(id);
+    return id;
+  }
+
+  test('are explained by an untracked instance only while it is read as running', async () => {
+    const id = await seenOnce();
+    await world.cli(['instances', 'untrack', id, '--yes']);
+    world.clock.advance(48 * HOUR);
+    hourly(24);
+    expect(await check()).toMatchObject({ result: 'ok' });
+    service.broken.set(`/instances/${id}`, no(500, 'No'));
+    expect(await check()).toMatchObject({ code: 10, result: 'unknown' });
+    service.broken.clear();
+    const instance = service.instances.get(id);
+    Object.assign(instance ?? {}, { status: 'TERMINATED', terminated_at: service.ago(0) });
+    expect(await check()).toMatchObject({ code: 5, result: 'finding' });
+  });
+
+  test.each(['untracked', 'tracked'])(
+    'are not explained by a %s instance that is gone',
+    async (how) => {
+      const id = await seenOnce();
+      if (how === 'untracked') await world.cli(['instances', 'untrack', id, '--yes']);
+      world.clock.advance(48 * HOUR);
+      hourly(24);
+      service.instances.delete(id);
+      expect(await check()).toMatchObject({
+        code: 5,
+        result: 'finding',
+        evidence: ['24 charges of 89.90 ₽: no description'],
+      });
+    },
+  );
+
+  test('of an undocumented type are unknown if they go out', async () => {
+    service.transaction('GIFT', '70.00', HOUR);
+    expect(await check()).toMatchObject({ code: 0, result: 'ok' });
+    service.transaction('FEE', '50.00', HOUR, { direction: 'OUTGOING', description: 'storage' });
+    service.transaction('LEVY', '5.00', HOUR, { direction: null });
+    expect(await check()).toMatchObject({
+      code: 10,
+      result: 'unknown',
+      message:
+        'Could not check the charges for unknown instances: 2 payments have an undocumented type.',
+      evidence: ['1 charge of 50.00 ₽: "FEE"', '1 charge of 5.00 ₽: "LEVY"'],
+    });
+    const { stdout } = await world.cli(['status', '--json']);
+    expect(JSON.parse(stdout).attention).toMatchObject([{ code: 'charges_unchecked' }]);
+    const runway = await world.cli(['billing', 'runway', '--fail-below', '1h', '--json']);
+    expect(runway.code).toBe(10);
+    expect(JSON.parse(runway.stdout).below).toBe(null);
+  });
+
+  test('are found beside payments of an undocumented type', async () => {
+    service.transaction('FEE', '50.00', HOUR, { direction: 'OUTGOING' });
+    service.transaction('USAGE_CHARGE', '100.00', HOUR);
+    expect(await check()).toMatchObject({ code: 5, result: 'finding' });
+  });
+
+  test('count minus the refunds', async () => {
+    await at.track(at.running());
+    for (const type of ['USAGE_CHARGE', 'REFUND']) service.transaction(type, '1000.00', HOUR);
+    service.transaction('USAGE_CHARGE', '179.80', HOUR);
+    expect(await check()).toMatchObject({
+      code: 0,
+      result: 'ok',
+      message:
+        '179.80 ₽ was charged in the last 24 h after refunds of 1,000.00 ₽. Known instances and drives explain up to 179.80 ₽.',
+    });
+    service.transaction('USAGE_CHARGE', '0.01', HOUR);
+    expect(await check()).toMatchObject({ code: 5, result: 'finding' });
+  });
+
+  test.each([
+    [30, 7, '24 h'],
+    [23, 1, '3 h'],
+  ])('of the last hour may come late: end %i h ago, charge %i h ago', async (end, charge, span) => {
+    const id = at.running({ created_at: service.ago((end + 10) * HOUR) });
+    Object.assign(service.instances.get(id) ?? {}, {
+      status: 'TERMINATED',
+      terminated_at: service.ago(end * HOUR),
+    });
+    await at.track(id);
+    service.transaction('USAGE_CHARGE', '89.90', charge * HOUR);
+    expect(await check()).toMatchObject({
+      code: 0,
+      result: 'ok',
+      message: `89.90 ₽ was charged in the last ${span}. Known instances and drives explain up to 89.90 ₽. 89.90 ₽ of it is late billing, within a day of the end of an instance.`,
+    });
+    service.transaction('USAGE_CHARGE', '89.90', charge * HOUR);
+    expect(await check()).toMatchObject({ code: 5, result: 'finding' });
+  });
+
+  test('may come until the last one that a terminated instance shows', async () => {
+    const id = at.running({ created_at: service.ago(72 * HOUR) });
+    await at.track(id);
+    const end = { status: 'TERMINATED', terminated_at: service.ago(5 * HOUR) };
+    Object.assign(service.instances.get(id) ?? {}, end, { last_billed_at: service.ago(HOUR) });
+    await world.cli(['instances', 'list']);
+    for (let hour = 1; hour < 25; hour += 1) {
+      service.transaction('USAGE_CHARGE', '89.90', hour * HOUR - MINUTE);
+    }
+    expect(await check()).toMatchObject({
+      code: 0,
+      result: 'ok',
+      message: expect.stringContaining('359.60 ₽ of it is late billing'),
+    });
+    service.transaction('USAGE_CHARGE', '89.90', 2 * HOUR);
+    expect(await check()).toMatchObject({ code: 5, result: 'finding' });
+  });
+});
