@@ -120,6 +120,12 @@ export function tunnelArgv(
   ];
 }
 
+/**
+ * The user's configuration may forward the SSH agent or the display to every host. A flag of this
+ * command still can: ssh takes the first value of an option, so these come after the user's words.
+ */
+const UNATTENDED = ['ForwardAgent=no', 'ForwardX11=no'];
+
 /** An ssh that runs commands without a terminal and asks nothing. */
 interface Batch {
   /** The program and its options, the port included. */
@@ -132,7 +138,8 @@ export function batchSsh(endpoint: SshEndpoint, ssh: SshOptions): Batch {
   const quick = ['BatchMode=yes', 'ConnectTimeout=15', 'LogLevel=ERROR'];
   const own = asOptions([...quick, ...UNSHARED, ...ALIVE, 'ClearAllForwardings=yes']);
   const { user, host, port } = endpoint;
-  return { words: ['ssh', ...own, '-T', ...shared(endpoint, ssh), '-p', String(port)], user, host };
+  const words = [...shared(endpoint, ssh), ...asOptions(UNATTENDED)];
+  return { words: ['ssh', ...own, '-T', ...words, '-p', String(port)], user, host };
 }
 
 /** Signs in without questions and runs nothing, to find out why an ssh failed. */
@@ -142,6 +149,7 @@ export function probeArgv(endpoint: SshEndpoint, ssh: SshOptions): string[] {
     ...asOptions(['BatchMode=yes', 'ConnectTimeout=5', ...UNSHARED, 'ClearAllForwardings=yes']),
     '-N',
     ...shared(endpoint, ssh),
+    ...asOptions(UNATTENDED),
     ...destination(endpoint),
   ];
 }

@@ -36,7 +36,7 @@ export async function planJob(
   const files = sync === undefined ? undefined : await listFiles(resolve(sync), exclude);
   // A plan for the sandbox, which has no SSH, needs none.
   const needsSsh = !dryRun || !(await isSandbox(context));
-  if (needsSsh) await ensureSsh(fetch.length > 0, context);
+  if (needsSsh) await ensureSsh(context);
   if (files !== undefined) noteFiles(files, context);
   const requested = await requestOf(input, { dryRun, needsSsh }, context);
   const how = needsSsh ? await ensureSignIn(requested.request, input.how, context) : input.how;

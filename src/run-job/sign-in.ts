@@ -10,19 +10,14 @@ import { isSandbox } from '../watch/ssh-endpoint.ts';
 const QUICK = 10_000;
 
 /** Checks what a job needs on this computer. Throws an error before anything is rented. */
-export async function ensureSsh(needsTar: boolean, context: Context): Promise<void> {
+export async function ensureSsh(context: Context): Promise<void> {
   if (await isSandbox(context)) {
     throw new CliError('wrongState', 'Sandbox instances have no SSH. Nothing was rented.', {
       hint: 'print the plan with --dry-run, or use a profile with a real account',
     });
   }
-  await ensureProgram('ssh', ['-V'], context);
-  if (needsTar) await ensureProgram('tar', ['--version'], context);
-}
-
-async function ensureProgram(file: string, args: string[], context: Context): Promise<void> {
-  const { code } = await printedBy(file, args, context);
-  if (code !== 0) throw usageError(`gpucloud run needs ${file}, which could not be started`);
+  const { code } = await printedBy('ssh', ['-V'], context);
+  if (code !== 0) throw usageError('gpucloud run needs ssh, which could not be started');
 }
 
 /** Checks that ssh can sign in, and adds the private key file to use. Throws a usage error. */

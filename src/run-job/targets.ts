@@ -1,22 +1,27 @@
 import { constants, statSync } from 'node:fs';
-import { access, stat, truncate } from 'node:fs/promises';
-import { basename, dirname, join, resolve, sep } from 'node:path';
+import { access, truncate } from 'node:fs/promises';
+import { basename, dirname, resolve, sep } from 'node:path';
 import { usageError } from '../errors.ts';
 import { errorCode, faultOf } from '../files/error-code.ts';
 import type { Fetch } from './copy/copy-out.ts';
+import { isFolder, placeOf } from './copy/local-file.ts';
 
 /** Checks before renting that the results can be written. Throws a usage error. */
 export async function ensureTargets(fetch: readonly Fetch[]): Promise<void> {
   const taken = new Map<string, string>();
   for (const { remote, local } of fetch) {
-    const target = absolute(local);
-    const file = (await isFolder(target)) ? join(target, basename(remote)) : target;
-    const other = taken.get(file);
+    const what = `--fetch "${remote}"`;
+    const { path, kind } = await placeOf(absolute(local), basename(remote));
+    if (kind === 'dangling link')
+      throw usageError(`${what}: "${path}" is a link to a missing file`);
+    if (kind === 'stream') await ensureWritable(path, what);
+    if (kind !== 'file' && kind !== 'folder') continue;
+    const other = taken.get(path);
     if (other !== undefined) {
-      throw usageError(`--fetch "${other}" and "${remote}" would both be written to "${file}"`);
+      throw usageError(`--fetch "${other}" and "${remote}" would both be written to "${path}"`);
     }
-    taken.set(file, remote);
-    await ensureFolder(dirname(file), `--fetch "${remote}"`);
+    taken.set(path, remote);
+    await ensureWritable(folderOf(path), what);
   }
 }
 
@@ -32,7 +37,7 @@ export async function ensureReport(
   if (await isFolder(path)) throw usageError(`${what} is a folder`);
   try {
     const found = statSync(path, { throwIfNoEntry: false });
-    if (found === undefined) await accessFolder(dirname(path));
+    if (found === undefined) await access(folderOf(path), constants.W_OK);
     // A pipe or device, such as /dev/stderr, has nothing to empty.
     else if (found.isFile() && !dryRun) await truncate(path);
   } catch (error) {
@@ -45,25 +50,15 @@ export function absolute(local: string): string {
   return local.endsWith('/') ? `${resolve(local)}${sep}` : resolve(local);
 }
 
-async function isFolder(path: string): Promise<boolean> {
-  if (path.endsWith(sep)) return true;
-  return stat(path).then(
-    (found) => found.isDirectory(),
-    () => false,
-  );
-}
-
 /** Folders that are missing are made later, in the nearest one that exists. */
-async function ensureFolder(folder: string, what: string): Promise<void> {
-  try {
-    await accessFolder(folder);
-  } catch (error) {
-    if (errorCode(error) === 'ENOENT') return ensureFolder(dirname(folder), what);
-    throw usageError(`${what}: "${folder}" can't be written (${faultOf(error)})`);
-  }
+async function ensureWritable(path: string, what: string): Promise<void> {
+  await access(path, constants.W_OK).catch((error: unknown) => {
+    if (errorCode(error) === 'ENOENT') return ensureWritable(folderOf(path), what);
+    throw usageError(`${what}: "${path}" can't be written (${faultOf(error)})`);
+  });
 }
 
-/** The separator refuses a file in the folder's place. */
-function accessFolder(folder: string): Promise<void> {
-  return access(`${folder}${sep}`, constants.W_OK);
+/** The separator at its end refuses a file in the folder's place. */
+function folderOf(path: string): string {
+  return `${dirname(path)}${sep}`;
 }

@@ -1,7 +1,7 @@
 import type { Instance } from '../api/index.ts';
 import type { Context } from '../context.ts';
 import { CliError, unforeseen } from '../errors.ts';
-import { changeEach } from '../instances/change.ts';
+import { changeOne } from '../instances/change.ts';
 import { BRIEFLY } from '../instances/refusal.ts';
 import type { Target } from '../instances/resolve.ts';
 import { instant } from '../output/time.ts';
@@ -32,11 +32,9 @@ function thirdInterrupt(target: Target, { host }: Context): Promise<Termination>
 }
 
 async function terminateIn(context: Context, target: Target): Promise<Termination> {
-  const change = { verb: 'terminate', done: 'terminated', goal: 'TERMINATED' } as const;
-  const noWait = { until: undefined, times: { timeout: 0, interval: 0 } };
   for (const pause of [...PAUSES, undefined]) {
-    const error = await changeEach(change, [target.id], noWait, context).then(
-      ({ failure }) => failure,
+    const error = await terminateOnce(context, target).then(
+      () => undefined,
       (thrown: unknown) => (thrown instanceof CliError ? thrown : unforeseen(thrown)),
     );
     if (error === undefined)
@@ -45,6 +43,12 @@ async function terminateIn(context: Context, target: Target): Promise<Terminatio
     await context.clock.sleep(pause);
   }
   throw new Error('every attempt has an outcome');
+}
+
+async function terminateOnce(context: Context, target: Target): Promise<void> {
+  const change = { verb: 'terminate', done: 'terminated', goal: 'TERMINATED' } as const;
+  // TERMINATING is certain enough for a run: without `waits` it would warn that it may be billing.
+  await changeOne(change, target, { api: await context.api(), waits: true }, context);
 }
 
 function notEnded({ id, name }: Target, cause: CliError): CliError {

@@ -48,7 +48,7 @@ const PARTS: Readonly<Record<string, RegExp>> = {
   '@hono/node-server': /^sandbox\/http\/server\.ts$/,
   open: /^programs\.ts$/,
   ignore: /^run-job\/copy\/files\.ts$/,
-  'tar-stream': /^run-job\/copy\/pack\.ts$/,
+  'tar-stream': /^run-job\/copy\/(un)?pack\.ts$/,
   'big.js': /^rules\/money\.ts$/,
   'proper-lockfile': /^files\/lock\.ts$/,
   // Only in the executable.
@@ -213,7 +213,7 @@ function forbiddenWords(source: string): string[] {
 
 /** The files that write to a stream. Everything else prints through them, which cleans it. */
 const WRITERS =
-  /^(main|run|keyring|output\/.+|prompts\/.+|start\/.+|api\/http\/.+|sandbox\/http\/.+|run-job\/(output|copy\/(pack|copy-out)))\.ts$/;
+  /^(main|run|keyring|output\/.+|prompts\/.+|start\/.+|api\/http\/.+|sandbox\/http\/.+|run-job\/(output|copy\/(pack|local-file)))\.ts$/;
 
 /** The files that may print the service's text byte for byte to a pipe, on request. */
 const EXACT = /^commands\/(api\/index|instances\/connect\/secrets)\.ts$/;

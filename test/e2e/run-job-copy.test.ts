@@ -1,11 +1,15 @@
-import { execFileSync } from 'node:child_process';
-import { copyFile, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { execFileSync, spawn } from 'node:child_process';
+import { existsSync, readdirSync } from 'node:fs';
+import { copyFile, mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { runFast } from '../run-job/fast-run.ts';
 import { createJobWorld, type JobWorld } from '../run-job/job-world.ts';
+import { rawEntry, rawTar } from '../run-job/raw-tar.ts';
 import { needs } from '../support/needs.ts';
+import { NEW } from '../support/renting-service.ts';
 import { mountSmallDisk } from '../support/small-disk.ts';
+import { until } from '../support/ssh-world.ts';
 
 let world: JobWorld;
 
@@ -63,19 +67,91 @@ describe('the copies of gpucloud run', needs('ssh'), () => {
     await world.removeThere('rsync', 'tar');
     const done = await job([`--fetch=results:${world.computer.home}`], 'echo ran');
     expect(done).toMatchObject({ code: 125, stdout: '' });
-    expect(done.stderr).toContain('job has no tar, and rsync is not on both sides');
+    expect(done.stderr).toContain('job has no tar, which --fetch needs');
     expect(world.status()).toBe('TERMINATING');
   });
 
+  test('writes nothing through the link of a hostile instance, in any attempt', async () => {
+    const { home } = world.computer;
+    const victim = join(home, '.ssh');
+    await mkdir(victim);
+    const [first, second] = [join(home, 'first'), join(home, 'second')];
+    await writeFile(first, rawEntry({ name: 'x', type: '2', linkname: victim }));
+    await writeFile(second, rawTar([{ name: 'x/authorized_keys', content: 'foreign key' }]));
+    await world.replaceThere({
+      tar: `[ -f "$HOME/cut" ] && exec cat '${second}'; touch "$HOME/cut"; cat '${first}'; exit 255`,
+    });
+    const back = join(home, 'results');
+    world.renting.newId = () => '3f0c5d9e-1111-4222-8333-444455550000';
+    const fetch = `--fetch=results:${back}`;
+    expect(await job([fetch], 'mkdir results')).toMatchObject({ code: 0 });
+    expect(await readdir(victim)).toEqual([]);
+    expect(await readdir(back)).toEqual(['x']);
+    // An earlier job has left a link in the place of a folder.
+    await rm(join(back, 'x'), { recursive: true });
+    await symlink(victim, join(back, 'x'));
+    await rm(join(world.there, 'gpucloud-run'), { recursive: true });
+    world.renting.newId = () => NEW;
+    expect(await job([fetch], 'mkdir results')).toMatchObject({ code: 0 });
+    expect(await readdir(victim)).toEqual([]);
+    expect(await readFile(join(back, 'x', 'authorized_keys'), 'utf8')).toBe('foreign key');
+  }, 60_000);
+
+  test('keeps a file from a link that a command left in its results', async () => {
+    const { home } = world.computer;
+    await writeFile(join(home, 'bashrc'), 'mine');
+    const script = 'mkdir r; ln -s ../bashrc r/log.gpucloud-part; echo log >log';
+    const words = [`--fetch=r:${home}/r`, `--fetch=log:${home}/r/log`];
+    const done = await job(words, script);
+    expect(done).toMatchObject({ code: 0 });
+    expect(done.stderr).toContain('a link out of the folder, or a name that exists): log.gpucloud');
+    expect(await readFile(join(home, 'bashrc'), 'utf8')).toBe('mine');
+    expect(await readdir(join(home, 'r'))).toEqual(['log']);
+  });
+
+  test('ends with a message at a pipe, and fetches the rest', async () => {
+    const { home } = world.computer;
+    const words = [`--fetch=pipe:${home}/pipe`, `--fetch=log:${home}/log`];
+    const done = await job(words, 'mkfifo pipe; echo log >log');
+    expect(done).toMatchObject({ code: 125 });
+    expect(done.stderr).toContain('pipe is neither a file nor a folder on the instance');
+    expect(await readFile(join(home, 'log'), 'utf8')).toBe('log\n');
+  });
+
+  test('prints a fetched file to /dev/stdout after the output of the command', async () => {
+    const done = await job(['--fetch=log:/dev/stdout'], 'echo out; echo log >log');
+    expect(done).toMatchObject({ code: 0, stdout: 'out\nlog\n' });
+  });
+
+  test.each(['', ' --ssh-option=ForwardAgent=yes'])(
+    'forwards the SSH agent to the instance only with a flag:%s',
+    async (flag) => {
+      const { home } = world.computer;
+      const config = join(home, 'ssh_config');
+      await writeFile(config, 'ForwardAgent yes\nForwardX11 yes\n');
+      const socket = join(home, 'agent');
+      const agent = spawn('ssh-agent', ['-D', '-a', socket], { stdio: 'ignore' });
+      try {
+        await until(() => existsSync(socket));
+        const words = [`--ssh-arg=-F${config}`, ...flag.trim().split(' ').filter(Boolean)];
+        const done = await job(words, 'echo "agent:$SSH_AUTH_SOCK"', { SSH_AUTH_SOCK: socket });
+        expect(done).toMatchObject({
+          code: 0,
+          stdout: flag === '' ? 'agent:\n' : expect.stringMatching(/^agent:.+\n$/),
+        });
+      } finally {
+        agent.kill();
+      }
+    },
+  );
+
   test.each([
-    ['a file', 'rsync', 'results/big'],
-    ['a folder', 'rsync', 'results'],
-    ['a folder', 'tar', 'results'],
+    ['a file', 'results/big'],
+    ['a folder', 'results'],
   ])(
-    'names the file if the disk is full while it fetches %s with %s',
+    'names the file if the disk is full while it fetches %s, and leaves nothing there',
     needs('the right to mount'),
-    async (_what, way, remote) => {
-      if (way === 'tar') await world.removeThere('rsync');
+    async (_what, remote) => {
       const disk = await mountSmallDisk('64k');
       try {
         const done = await job(
@@ -84,7 +160,10 @@ describe('the copies of gpucloud run', needs('ssh'), () => {
         );
         expect(done.code).toBe(125);
         expect(done.stderr).toMatch(
-          /Could not copy files out: .*(back|big).*(ENOSPC|No space left|Wrote only)/,
+          /Could not copy files out: .*(back|big) can't be written \(ENOSPC/,
+        );
+        expect(readdirSync(disk.path, { recursive: true })).toEqual(
+          remote === 'results' ? ['back'] : [],
         );
         expect(world.status()).toBe('TERMINATING');
       } finally {

@@ -108,14 +108,17 @@ describe('gpucloud run in a terminal', needs('ssh', 'rsync'), () => {
     expect(one.screen()).toMatch(/^\^C\nTerminated job after \d+ s. .*\nInterrupted.$/m);
   });
 
-  test('shows the progress of a copy by rsync, and how Ctrl-C ends it', async () => {
+  test('shows the progress of the copies, and how Ctrl-C ends the last', async () => {
+    // Stops after three quarters of what is fetched.
+    const tar = `#!/bin/sh\n${programAt('tar')} "$@" | { head -c 3000000; sleep 60; }\n`;
+    await writeFile(join(await world.removeThere('tar'), 'tar'), tar, { mode: 0o755 });
     const source = join(world.computer.home, 'project');
     await mkdir(source);
     await writeFile(join(source, 'data'), Buffer.alloc(2_000_000, 'incompressible'));
     const script = 'echo up; mkdir out; cp data out/a; cp data out/b';
     person(['--sync', source, '--fetch', 'out'], script, await slowRsync());
     await one.reads(/^. Copying 1 file \(2.0 MB\) {2}█+░+ [1-9]\d? %$/m);
-    await one.reads(/^. Fetching out {2}█+░+ [1-9]\d? %$/m);
+    await one.reads(/^. Fetching out {2}█+░+ 7\d %$/m);
     await one.type(KEYS.ctrlC);
     await one.reads(/^Still fetching. Ctrl-C again terminates job without the rest.$/m);
     await one.type(KEYS.ctrlC);

@@ -1,9 +1,12 @@
+import { execFileSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { copyOut } from '../../src/run-job/copy/copy-out.ts';
 import { WORK } from '../../src/run-job/remote/supervisor.ts';
+import { needs } from '../support/needs.ts';
 import { localShell } from './local-shell.ts';
 
 let home: string;
@@ -14,21 +17,56 @@ beforeEach(async () => {
 });
 afterEach(() => rm(home, { recursive: true, force: true }));
 
-test('reports the size of a fetched file with its progress', async () => {
-  await writeFile(join(home, WORK, 'model.bin'), Buffer.alloc(300_000, 'x'));
+/** Fetches a file, and returns the progress that was reported. */
+async function fetchFile(remote: string, local: string, shell = localShell(home, ['sh'])) {
   const seen: [number, number | undefined][] = [];
-  const local = join(home, 'here.bin');
   await copyOut(
-    { remote: 'model.bin', local },
+    { remote, local },
     {
-      shell: localShell(home, ['sh']),
-      hasRsync: false,
+      shell,
       signal: new AbortController().signal,
-      startPiped: () => Promise.reject(new Error('a file needs no program')),
+      clock: { now: () => 0, monotonic: () => 0, random: () => 0, sleep: async () => undefined },
+      print: async () => undefined,
       onChanged: () => undefined,
+      onSkipped: () => undefined,
       onProgress: (bytes, total) => seen.push([bytes, total]),
     },
   );
+  return seen;
+}
+
+test('reports the size of a fetched file with its progress', async () => {
+  await writeFile(join(home, WORK, 'model.bin'), Buffer.alloc(300_000, 'x'));
+  const local = join(home, 'here.bin');
+  const seen = await fetchFile('model.bin', local);
   expect(seen.at(-1)).toEqual([300_000, 300_000]);
   expect((await readFile(local)).length).toBe(300_000);
 });
+
+/** Threads in which Node opens files. */
+const THREADS = Number(process.env.UV_THREADPOOL_SIZE ?? 4);
+
+test(
+  'loses no byte if the program ends before the local file is open',
+  needs('POSIX'),
+  async () => {
+    await writeFile(join(home, WORK, 'small'), 'content');
+    const pipe = join(home, 'pipe');
+    execFileSync('mkfifo', [pipe]);
+    const shell = localShell(home, ['sh']);
+    const busy: Promise<unknown>[] = [];
+    const start: typeof shell.start = async (script, args, signal) => {
+      const running = await shell.start(script, args, signal);
+      if (!script.includes('exec cat')) return running;
+      // Each waits in a thread until the pipe has a writer.
+      busy.push(...Array.from({ length: THREADS }, () => readFile(pipe)));
+      void running.ended.then(() => writeFileSync(pipe, ''));
+      return running;
+    };
+    const local = join(home, 'here');
+    await fetchFile('small', local, { ...shell, start });
+    await Promise.all(busy);
+    expect(busy).toHaveLength(THREADS);
+    expect(await readFile(local, 'utf8')).toBe('content');
+  },
+);

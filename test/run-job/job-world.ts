@@ -24,7 +24,7 @@ export interface JobWorld {
   readonly env: Readonly<Record<string, string>>;
   /** Its private key file. */
   readonly clientKey: string;
-  /** The words of `gpucloud run` up to the command. */
+  /** The words of `gpucloud run` up to the command. A flag of `more` replaces ours. */
   words(...more: string[]): string[];
   /** The words of `gpucloud run` without a request. */
   readonly signIn: readonly string[];
@@ -77,9 +77,21 @@ export async function createJobWorld(): Promise<JobWorld> {
   const computer = await createComputer();
   const env = { GPUCLOUD_BASE_URL: service.url, GPUCLOUD_API_KEY: 'svc_sk_test_0123456789abcdef' };
   const signIn = ['run', '--identity', clientKey, '--ssh-arg=-F/dev/null'];
+  const flags = {
+    identity: clientKey,
+    name: 'job',
+    offer: OFFER,
+    image: IMAGE,
+    'ssh-key': KEY_ID,
+    'terminate-after': '1h',
+  };
   const words = (...more: string[]) => [
-    ...[...signIn, '--name', 'job', '--offer', OFFER, '--image', IMAGE, '--ssh-key', KEY_ID],
-    ...['--terminate-after', '1h', ...more],
+    ...['run', '--ssh-arg=-F/dev/null'],
+    // A flag may be given once.
+    ...Object.entries(flags).flatMap(([flag, value]) =>
+      more.includes(`--${flag}`) ? [] : [`--${flag}`, value],
+    ),
+    ...more,
   ];
   async function removeThere(...programs: string[]): Promise<string> {
     const path = await pathWithout(folder, programs);

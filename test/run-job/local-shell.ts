@@ -4,8 +4,12 @@ import type { Piped } from '../../src/programs.ts';
 import type { RemoteShell } from '../../src/run-job/remote/remote-shell.ts';
 import { lastOf } from '../../src/run-job/remote/remote-shell.ts';
 
-/** An instance without a network: scripts run here, by the given sh, in a home folder of their own. */
-export function localShell(home: string, sh: readonly string[]): RemoteShell {
+/**
+ * An instance without a network: scripts run here, by the given sh, in a home folder of their own.
+ * Programs in `bin` come first.
+ */
+export function localShell(home: string, sh: readonly string[], bin?: string): RemoteShell {
+  const PATH = bin === undefined ? process.env.PATH : `${bin}:${process.env.PATH}`;
   const [file = 'sh', ...words] = sh;
   async function start(
     script: string,
@@ -15,7 +19,7 @@ export function localShell(home: string, sh: readonly string[]): RemoteShell {
     // As sshd does: a session of its own, in the home folder.
     const child = spawn(file, [...words, '-c', script, 'sh', ...args], {
       cwd: home,
-      env: { PATH: process.env.PATH, HOME: home },
+      env: { PATH, HOME: home },
       detached: true,
       stdio: 'pipe',
     });
@@ -29,7 +33,11 @@ export function localShell(home: string, sh: readonly string[]): RemoteShell {
       stdout: child.stdout,
       stderr: child.stderr,
       ended,
-      kill: () => void child.kill(),
+      // With all that it started: the end of ssh closes its streams at once.
+      kill() {
+        const hasEnded = child.exitCode !== null || child.signalCode !== null;
+        if (!hasEnded && child.pid !== undefined) process.kill(-child.pid);
+      },
     };
   }
   return {

@@ -1,4 +1,4 @@
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { needs } from '../support/needs.ts';
@@ -66,6 +66,21 @@ describe('gpucloud run before renting', () => {
   test('refuses a fetch into a place that can not become a folder', async () => {
     const stderr = await refused('--fetch', `out:${join(folder, 'file', 'a', 'b')}`);
     expect(stderr).toMatch(/--fetch "out": ".*" can't be written \(ENOTDIR\)/);
+  });
+
+  test('refuses a fetch to a link without a target', async () => {
+    await symlink(join(folder, 'gone'), join(folder, 'link'));
+    const stderr = await refused('--fetch', `out:${join(folder, 'link')}`);
+    expect(stderr).toContain(
+      `--fetch "out": "${join(folder, 'link')}" is a link to a missing file`,
+    );
+  });
+
+  test('takes fetches to devices and to our own streams, several times too', async () => {
+    const to = ['/dev/null', '/dev/null', '/dev/stdout', '/dev/fd/2'];
+    const words = to.flatMap((path) => ['--fetch', `x:${path}`]);
+    const stderr = await refused(...words, '--sync', join(folder, 'none'));
+    expect(stderr).toContain('--sync: the folder');
   });
 
   test.each([

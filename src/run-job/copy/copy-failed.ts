@@ -1,4 +1,5 @@
 import { CliError } from '../../errors.ts';
+import { faultOf } from '../../files/error-code.ts';
 import { SSH_FAILED } from '../remote/remote-shell.ts';
 
 /** Copying files to or from the instance failed. A copy may be repeated if the connection failed. */
@@ -8,6 +9,11 @@ export function copyFailed(
   { cause, retryable = false }: { readonly cause?: unknown; readonly retryable?: boolean } = {},
 ): CliError {
   return new CliError('refused', `Could not copy files ${way}: ${reason}`, { cause, retryable });
+}
+
+/** The same for a path on this computer. */
+export function unwritable(path: string, cause: unknown): CliError {
+  return copyFailed('out', `${path} can't be written (${faultOf(cause)})`, { cause });
 }
 
 /** The same for a program that ended with an exit code. */

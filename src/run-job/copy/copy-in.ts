@@ -10,9 +10,6 @@ import { rsync, rsyncPlace } from './rsync.ts';
 /** Options of a copy in either direction. */
 export interface Copying {
   readonly shell: RemoteShell;
-  /** Whether both sides have rsync. */
-  readonly hasRsync: boolean;
-  readonly startPiped: Context['startPiped'];
   /** Ends the copy. */
   readonly signal: AbortSignal;
   /** Reports a file that vanished or changed while it was copied; the others are copied. */
@@ -21,16 +18,21 @@ export interface Copying {
   onProgress(bytes: number, total?: number): void;
 }
 
+interface CopyingIn extends Copying {
+  /** Whether both sides have rsync. */
+  readonly hasRsync: boolean;
+  readonly startPiped: Context['startPiped'];
+}
+
 const MAKE_FOLDER = `umask 022; mkdir -p ${WORK} && cd ${WORK}`;
 
 /** Copies the listed files into the folder where the command runs. Throws CliError. */
-export async function copyIn(files: FileList, copying: Copying): Promise<void> {
+export async function copyIn(files: FileList, copying: CopyingIn): Promise<void> {
   const { shell, signal } = copying;
   if (!copying.hasRsync) return unpackThere(files, copying);
   await shell.run(MAKE_FOLDER, '', signal);
   await rsync({
     ...copying,
-    way: 'in',
     // --recursive would also copy what the list leaves out of a listed folder.
     words: [
       '--dirs',
@@ -44,7 +46,7 @@ export async function copyIn(files: FileList, copying: Copying): Promise<void> {
   });
 }
 
-async function unpackThere(files: FileList, copying: Copying): Promise<void> {
+async function unpackThere(files: FileList, copying: CopyingIn): Promise<void> {
   const { shell, signal } = copying;
   const running = await shell.start(`${MAKE_FOLDER} && exec tar -xf -`, [], signal);
   const printed = lastOf(running.stderr);

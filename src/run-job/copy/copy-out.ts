@@ -1,16 +1,16 @@
-import { createWriteStream } from 'node:fs';
-import { mkdir, rename, rm, stat } from 'node:fs/promises';
+import { mkdir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { pipeline } from 'node:stream/promises';
+import { PassThrough } from 'node:stream';
+import type { Clock } from '../../clock.ts';
 import { CliError, usageError } from '../../errors.ts';
-import { faultOf } from '../../files/error-code.ts';
-import type { Piped } from '../../programs.ts';
 import { afterLine } from '../remote/after-line.ts';
 import { lastOf } from '../remote/remote-shell.ts';
 import { WORK } from '../remote/supervisor.ts';
-import { copyFailed, programFailed } from './copy-failed.ts';
+import { copyFailed, programFailed, unwritable } from './copy-failed.ts';
 import type { Copying } from './copy-in.ts';
-import { rsync, rsyncPlace } from './rsync.ts';
+import { type Place, placeOf, writeInto, writeNew } from './local-file.ts';
+import { inStaging, makeLinks, moveInto } from './merge.ts';
+import { unpack } from './unpack.ts';
 
 /** One `--fetch`. */
 export interface Fetch {
@@ -32,10 +32,22 @@ export function parseFetch(text: string): Fetch {
   return { remote: remote.replace(/\/+$/, ''), local: local === '' ? name : local };
 }
 
+/** Needs no foreground run. */
+export interface CopyingOut extends Copying {
+  readonly clock: Clock;
+  /** Reports entries that are left out, as devices and links out of the folder; names the first few. */
+  onSkipped(named: readonly string[], count: number): void;
+  /** Writes to our own stdout or stderr. */
+  print(from: 'out' | 'err', bytes: Uint8Array): Promise<void>;
+}
+
 const BEGIN = 'gpucloud-run sends';
 
+/** A pipe or a device may never end. */
 const KIND = `cd ${WORK} || exit
-if [ -d "$1" ]; then echo '${BEGIN} folder'; elif [ -e "$1" ]; then echo "${BEGIN} file $(stat -L -c %s "$1" 2>/dev/null)"; else echo '${BEGIN} nothing'; fi`;
+if [ -d "$1" ]; then echo "${BEGIN} folder $(du -sk "$1/." 2>/dev/null | cut -f 1)"
+elif [ -f "$1" ]; then echo "${BEGIN} file $(stat -L -c %s "$1" 2>/dev/null)"
+elif [ -e "$1" ]; then echo '${BEGIN} other'; else echo '${BEGIN} nothing'; fi`;
 const SEND_FILE = `cd ${WORK} && echo '${BEGIN}' && exec cat "$1"`;
 const SEND_FOLDER = `LC_ALL=C; export LC_ALL
 cd ${WORK} && cd "$1" && echo '${BEGIN}' && exec tar -cf - .`;
@@ -43,19 +55,28 @@ cd ${WORK} && cd "$1" && echo '${BEGIN}' && exec tar -cf - .`;
 /** GNU tar's message, with exit code 1, about files that changed while it read them. */
 const CHANGED = /: (?:file changed as we read it|File removed before we read it)$/;
 
-/** Copies a file or a folder from the instance. Throws CliError, also if neither exists. */
-export async function copyOut({ remote, local }: Fetch, copying: Copying): Promise<void> {
+/**
+ * Copies a file or a folder from the instance. Throws CliError, also if neither exists.
+ *
+ * Everything is received into a folder of its own first. This computer writes nothing outside of
+ * `local`, whatever the instance sends.
+ */
+export async function copyOut({ remote, local }: Fetch, copying: CopyingOut): Promise<void> {
   // A path that begins with a hyphen must not become an option.
   const path = remote.startsWith('/') ? remote : `./${remote}`;
   const { kind, size } = await kindOf(path, copying);
-  if (kind === 'nothing') throw copyFailed('out', `${remote} does not exist on the instance`);
+  const onProgress = (bytes: number) => copying.onProgress(bytes, size);
+  if (kind === 'folder') return receiveFolder(path, local, { ...copying, onProgress });
   if (kind === 'file') {
-    const onProgress = (bytes: number) => copying.onProgress(bytes, size);
-    const target = await fileTarget(local, basename(remote));
-    return receiveFile(path, target, { ...copying, onProgress });
+    const place = await placeOf(local, basename(remote));
+    return receiveFile(path, place, { ...copying, onProgress });
   }
-  await makeFolder(local);
-  return receiveFolder(path, local, copying);
+  throw copyFailed(
+    'out',
+    kind === 'nothing'
+      ? `${remote} does not exist on the instance`
+      : `${remote} is neither a file nor a folder on the instance`,
+  );
 }
 
 async function makeFolder(path: string): Promise<void> {
@@ -64,11 +85,7 @@ async function makeFolder(path: string): Promise<void> {
   });
 }
 
-function unwritable(path: string, cause: unknown): CliError {
-  return copyFailed('out', `${path} can't be written (${faultOf(cause)})`, { cause });
-}
-
-async function kindOf(path: string, { shell, signal }: Copying) {
+async function kindOf(path: string, { shell, signal }: CopyingOut) {
   const running = await shell.start(KIND, [path], signal);
   running.stdin.end();
   const [printed, said, code] = await Promise.all([
@@ -77,110 +94,122 @@ async function kindOf(path: string, { shell, signal }: Copying) {
     running.ended,
   ]);
   signal.throwIfAborted();
-  const [, kind, size] = new RegExp(`^${BEGIN} (\\w+) ?(\\d*)$`, 'm').exec(printed) ?? [];
+  const [, kind, count] = new RegExp(`^${BEGIN} (\\w+) ?(\\d*)$`, 'm').exec(printed) ?? [];
   if (kind === undefined) throw programFailed('out', code, said);
-  return { kind, size: Number(size) };
+  // du counts kibibytes.
+  return { kind, size: Number(count) * (kind === 'folder' ? 1024 : 1) };
 }
 
-/** Like cp: into a folder that exists or ends with a slash, otherwise under that name. */
-async function fileTarget(local: string, name: string): Promise<string> {
-  const isFolder =
-    local.endsWith('/') ||
-    (await stat(local).then(
-      (found) => found.isDirectory(),
-      () => false,
-    ));
-  const target = isFolder ? join(local, name) : local;
-  await makeFolder(dirname(target));
-  return target;
+/** Skipped entries that are named. */
+const NAMED = 5;
+
+async function receiveFolder(path: string, local: string, copying: CopyingOut): Promise<void> {
+  const named: string[] = [];
+  let count = 0;
+  const onSkipped = (name: string) => {
+    count += 1;
+    if (count <= NAMED) named.push(name);
+  };
+  await makeFolder(local);
+  await inStaging(
+    local,
+    (staging) => receive(SEND_FOLDER, path, (bytes) => unpack(bytes, staging, onSkipped), copying),
+    async (staging, links) => {
+      await moveInto(local, staging);
+      await makeLinks(local, staging, links, onSkipped);
+    },
+  );
+  if (count > 0) copying.onSkipped(named, count);
 }
 
-/** The file gets its final name only when complete. */
-async function receiveFile(path: string, target: string, copying: Copying): Promise<void> {
-  const part = `${target}.gpucloud-part`;
+async function receiveFile(path: string, { path: to, kind }: Place, copying: CopyingOut) {
+  if (kind === 'folder' || kind === 'dangling link') {
+    throw copyFailed('out', `${to} is a ${kind} here, and a file on the instance`);
+  }
+  if (kind !== 'file') {
+    const from = kind === 'stdout' ? 'out' : 'err';
+    return receiveOnce(path, copying, async (bytes) => {
+      if (kind === 'stream') return writeInto(to, bytes, copying);
+      for await (const chunk of bytes) await copying.print(from, chunk);
+    });
+  }
+  const folder = dirname(to);
+  await makeFolder(folder);
+  await inStaging(
+    folder,
+    (staging) => {
+      const file = join(staging, basename(to));
+      return receive(SEND_FILE, path, (bytes) => writeNew(file, bytes, { mode: 0o666 }), copying);
+    },
+    (staging) => moveInto(folder, staging),
+  );
+}
+
+/** Receives into something that can't take bytes back: another attempt would repeat them. */
+async function receiveOnce(path: string, copying: CopyingOut, take: Take<void>): Promise<void> {
+  let isBegun = false;
+  const onProgress = (bytes: number) => {
+    isBegun ||= bytes > 0;
+    copying.onProgress(bytes);
+  };
   try {
-    await receive(SEND_FILE, path, { stream: createWriteStream(part), path: target }, copying);
-    await rename(part, target);
+    await receive(SEND_FILE, path, take, { ...copying, onProgress });
   } catch (error) {
-    await rm(part, { force: true });
-    throw error instanceof CliError ? error : unwritable(target, error);
+    if (!isBegun || !(error instanceof CliError)) throw error;
+    throw error.with(error.message, { retryable: false });
   }
 }
 
-async function receiveFolder(path: string, local: string, copying: Copying): Promise<void> {
-  // Old versions of rsync split a remote path at spaces.
-  if (copying.hasRsync && /^[\w./+-]+$/.test(path)) {
-    const from = path.startsWith('/') ? path : `${WORK}/${path}`;
-    const words = [
-      '--recursive',
-      '--no-inc-recursive',
-      '--',
-      `${rsyncPlace(copying.shell, from)}/`,
-      `${local}/`,
-    ];
-    return rsync({ ...copying, way: 'out', words, input: '' });
-  }
-  const tar = await copying.startPiped({ file: 'tar', args: ['-xf', '-', '-C', local] });
-  const said = lastOf(tar.stderr);
-  tar.stdout.resume();
-  let fault: unknown;
-  try {
-    const into = (chunks: AsyncIterable<Uint8Array>) => feed(tar, chunks);
-    await receive(SEND_FOLDER, path, { stream: into, path: local }, copying);
-  } catch (error) {
-    fault = error;
-    tar.stdin.destroy();
-  }
-  const code = await tar.ended;
-  copying.signal.throwIfAborted();
-  const isCut = fault instanceof CliError && fault.retryable;
-  // The message of tar here names the file that could not be written.
-  if (code !== 0 && !isCut) throw programFailed('out', code, await said);
-  if (fault !== undefined) throw fault;
-}
+type Take<T> = (bytes: AsyncIterable<Uint8Array>) => Promise<T>;
 
-type Consumer = (chunks: AsyncIterable<Uint8Array>) => Promise<void>;
-
-/** tar ends after the end of its archive, which may come before that of the connection. */
-async function feed(tar: Piped, chunks: AsyncIterable<Uint8Array>): Promise<void> {
-  for await (const chunk of chunks) {
-    if (tar.stdin.writable) await new Promise((resolve) => tar.stdin.write(chunk, resolve));
-    else if ((await tar.ended) !== 0) throw new Error('tar failed');
-  }
-  tar.stdin.end();
-}
-
-async function receive(
+/** Throws the fault of `take` if it is a CliError. */
+async function receive<T>(
   script: string,
   path: string,
-  into: { readonly stream: NodeJS.WritableStream | Consumer; readonly path: string },
+  take: Take<T>,
   { shell, signal, onProgress, onChanged }: Copying,
-): Promise<void> {
+): Promise<T> {
   const running = await shell.start(script, [path], signal);
   running.stdin.end();
   const printed = lastOf(running.stderr);
+  // When a program ends, Node drops what it wrote to a stream that nobody reads yet.
+  const received = running.stdout.pipe(new PassThrough());
   let bytes = 0;
+  let isWhole = false;
   async function* counted() {
-    for await (const chunk of afterLine(running.stdout, BEGIN)) {
+    for await (const chunk of afterLine(received, BEGIN)) {
       bytes += chunk.length;
       onProgress(bytes);
       yield chunk;
     }
+    isWhole = true;
   }
-  try {
-    await pipeline(counted(), into.stream);
-  } catch (error) {
-    running.kill();
-    throw unwritable(into.path, error);
-  } finally {
-    await running.ended;
-  }
+  const taken = await take(counted()).then(
+    (value) => ({ value }),
+    (fault: unknown) => {
+      running.kill();
+      running.stdout.destroy();
+      return { fault };
+    },
+  );
+  const code = await running.ended;
   signal.throwIfAborted();
-  const [code, said] = [await running.ended, await printed];
-  if (code === 0) return;
-  const lines = said.trim().split('\n');
-  if (code !== 1 || !lines.every((line) => CHANGED.test(line))) {
-    throw programFailed('out', code, said);
+  if ('fault' in taken && (taken.fault instanceof CliError || !isWhole)) {
+    throw taken.fault instanceof CliError ? taken.fault : broken(taken.fault);
   }
-  for (const line of lines) onChanged(line);
+  const said = await printed;
+  if (code !== 0) {
+    const lines = said.trim().split('\n');
+    if (code !== 1 || !lines.every((line) => CHANGED.test(line))) {
+      throw programFailed('out', code, said);
+    }
+    for (const line of lines) onChanged(line);
+  }
+  if ('fault' in taken) throw broken(taken.fault);
+  return taken.value;
+}
+
+function broken(cause: unknown): CliError {
+  const reason = cause instanceof Error ? cause.message : String(cause);
+  return copyFailed('out', `the archive from the instance can't be read (${reason})`, { cause });
 }

@@ -17,7 +17,6 @@ interface Rsync {
   readonly shell: RemoteShell;
   readonly startPiped: Context['startPiped'];
   readonly signal: AbortSignal;
-  readonly way: 'in' | 'out';
   /** The arguments after our own. */
   readonly words: readonly string[];
   /** Its stdin. */
@@ -26,9 +25,12 @@ interface Rsync {
   onProgress(bytes: number, total: number): void;
 }
 
-/** Runs rsync over our ssh. Symlinks stay symlinks. Throws CliError if it fails. */
+/**
+ * Copies to the instance with rsync over our ssh. Symlinks stay symlinks. Throws CliError if it
+ * fails. Nothing is fetched with it: the instance would choose the names.
+ */
 export async function rsync(job: Rsync): Promise<void> {
-  const { shell, startPiped, signal, way } = job;
+  const { shell, startPiped, signal } = job;
   const rsh = shell.ssh.words.map(rshWord).join(' ');
   const words = ['--links', '--perms', '--times', '--info=progress2', '-e', rsh, ...job.words];
   const running = await startPiped({ file: 'rsync', args: words });
@@ -47,7 +49,7 @@ export async function rsync(job: Rsync): Promise<void> {
   const said = printed.trim().split('\n').slice(0, -1);
   const areGone = code === PARTIAL && said.length > 0 && said.every((line) => GONE.test(line));
   if (code === VANISHED || areGone) job.onChanged('some files vanished');
-  else if (code !== 0) throw programFailed(way, code, printed);
+  else if (code !== 0) throw programFailed('in', code, printed);
 }
 
 /**

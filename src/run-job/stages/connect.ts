@@ -25,15 +25,15 @@ export async function connect(job: Job, context: Context): Promise<Connected> {
   const shell = createRemoteShell(reached.endpoint, reached.ssh, context);
   const { isStarted, hasTar, ...there } = await probed(shell, job, context);
   const hasRsync = there.hasRsync && (await isRsyncHere(context));
-  const copies = record.sync !== null || record.fetch.length > 0;
-  if (copies && !hasRsync && !hasTar) throw noCopies(record.name);
+  const needsTar = record.fetch.length > 0 || (record.sync !== null && !hasRsync);
+  if (needsTar && !hasTar) throw noCopies(record.name);
   return { shell, isStarted, hasRsync };
 }
 
 function noCopies(name: string): CliError {
   return new CliError(
     'runFailed',
-    `Files can't be copied: ${name} has no tar, and rsync is not on both sides.`,
+    `Files can't be copied: ${name} has no tar, which --fetch needs, and --sync without rsync.`,
   );
 }
 

@@ -1,50 +1,73 @@
 import type { Context } from '../../context.ts';
 import { CliError } from '../../errors.ts';
 import { type Copying, copyIn } from '../copy/copy-in.ts';
-import { copyOut } from '../copy/copy-out.ts';
+import { type CopyingOut, copyOut } from '../copy/copy-out.ts';
 import { listFiles } from '../copy/files.ts';
 import type { Job } from '../job.ts';
+import type { JobOutput } from '../output.ts';
 import { filesText } from '../phases.ts';
+import type { RemoteShell } from '../remote/remote-shell.ts';
 import type { Connected } from './connect.ts';
 import { repeated } from './repeated.ts';
 
 /** Copies the folder of `--sync` to the instance. */
-export async function copyFiles(job: Job, there: Connected, context: Context): Promise<void> {
+export async function copyFiles(
+  job: Job,
+  { shell, hasRsync }: Connected,
+  context: Context,
+): Promise<void> {
   const { sync, exclude } = job.record;
   if (sync === null) return;
   // The start of an instance takes minutes, in which files come and go.
   const files = await listFiles(sync, exclude);
   job.phases.begin('copying', filesText(files));
-  const copying = copyingOf(job, there, job.stops.any, context);
-  await repeated(() => copyIn(files, copying), copying.signal, context.clock);
+  const { startPiped, clock } = context;
+  const copying = { ...copyingOf(job, shell, job.stops.any, context), hasRsync, startPiped };
+  await repeated(() => copyIn(files, copying), copying.signal, clock);
 }
 
 /** Copies all results it can, then throws the first failure. */
-export async function fetchAll(job: Job, there: Connected, context: Context): Promise<void> {
-  const { record, stops } = job;
-  const { first } = context.interrupts;
+export async function fetchAll(
+  job: Job,
+  { shell }: Connected,
+  output: JobOutput,
+  context: Context,
+): Promise<void> {
+  const { record, stops, phases } = job;
+  const { interrupts, clock, err } = context;
   const explain = () => {
     if (stops.last.aborted) return;
-    context.err.note(`Still fetching. Ctrl-C again terminates ${record.name} without the rest.`);
+    err.note(`Still fetching. Ctrl-C again terminates ${record.name} without the rest.`);
   };
-  first.addEventListener('abort', explain);
+  const copying: CopyingOut = {
+    ...copyingOf(job, shell, stops.last, context),
+    clock,
+    onSkipped(named, count) {
+      const more = count > named.length ? ` and ${count - named.length} more` : '';
+      err.warn(
+        'copy',
+        `Not fetched (a device, pipe or socket, a link out of the folder, or a name that exists): ${named.join(', ')}${more}`,
+      );
+    },
+    async print(from, bytes) {
+      phases.clear();
+      await output.print(from, bytes);
+    },
+  };
+  interrupts.first.addEventListener('abort', explain);
   try {
-    await fetchEach(job, copyingOf(job, there, stops.last, context), context);
+    await fetchEach(job, copying);
   } finally {
-    first.removeEventListener('abort', explain);
+    interrupts.first.removeEventListener('abort', explain);
   }
 }
 
-async function fetchEach(
-  { record, phases, fetched }: Job,
-  copying: Copying,
-  context: Context,
-): Promise<void> {
+async function fetchEach({ record, phases, fetched }: Job, copying: CopyingOut): Promise<void> {
   let failure: CliError | undefined;
   for (const one of record.fetch) {
     phases.begin('fetching', one.remote);
     try {
-      await repeated(() => copyOut(one, copying), copying.signal, context.clock);
+      await repeated(() => copyOut(one, copying), copying.signal, copying.clock);
       fetched.push(one.local);
     } catch (error) {
       // An interrupted copy fails with a reason of its own.
@@ -58,15 +81,13 @@ async function fetchEach(
 
 function copyingOf(
   { phases }: Job,
-  { shell, hasRsync }: Connected,
+  shell: RemoteShell,
   signal: AbortSignal,
-  { startPiped, err }: Context,
+  { err }: Context,
 ): Copying {
   return {
     shell,
-    hasRsync,
     signal,
-    startPiped,
     onChanged: (what) => err.warn('copy', `Changed while it was copied: ${what}`),
     onProgress: phases.bytes,
   };

@@ -27,7 +27,7 @@ export async function runOn(job: Job, context: Context): Promise<void> {
   if (job.detach) return;
   const output = createJobOutput(context, stops.last);
   job.exitCode = await followToEnd(job, there.shell, output, context);
-  await fetchAll(job, there, context);
+  await fetchAll(job, there, output, context);
   if (output.lost !== undefined) throw output.lost;
   if (job.exitCode === undefined) {
     throw new CliError('runFailed', 'The command was killed together with its supervisor.');

@@ -1,0 +1,120 @@
+import { constants } from 'node:fs';
+import { type FileHandle, lstat, open, realpath, stat } from 'node:fs/promises';
+import { join, sep } from 'node:path';
+import type { Clock } from '../../clock.ts';
+import { errorCode } from '../../files/error-code.ts';
+import { copyFailed, unwritable } from './copy-failed.ts';
+
+/** Where the bytes of a fetched file go on this computer. */
+export interface Place {
+  /** Leads through no link if it is a regular file. */
+  readonly path: string;
+  /**
+   * `file`: missing, or a regular file, which is replaced once the new one is complete. `stream`: a
+   * device or a pipe, which takes the bytes as they arrive.
+   */
+  readonly kind: 'file' | 'folder' | 'stream' | 'dangling link' | 'stdout' | 'stderr';
+}
+
+/** Our own streams. Opened by these names, a socket fails, and a file is written from its start. */
+const STANDARD = /^\/(?:dev\/std(out|err)|(?:dev|proc\/self)\/fd\/([12]))$/;
+
+/** Like cp: into a folder that exists or ends with a slash, otherwise under that name. */
+export async function placeOf(local: string, name: string): Promise<Place> {
+  const path = (await isFolder(local)) ? join(local, name) : local;
+  const [isStandard, word, number] = STANDARD.exec(path) ?? [];
+  if (isStandard !== undefined) {
+    return { path, kind: word === 'out' || number === '1' ? 'stdout' : 'stderr' };
+  }
+  // If the path can't be read, its folder can't be written either, which is checked next.
+  const found = await stat(path).catch(() => undefined);
+  if (found === undefined) {
+    const link = await lstat(path).catch(() => undefined);
+    return { path, kind: link?.isSymbolicLink() === true ? 'dangling link' : 'file' };
+  }
+  if (found.isFile()) return { path: await realpath(path), kind: 'file' };
+  return { path, kind: found.isDirectory() ? 'folder' : 'stream' };
+}
+
+/** A slash at the end means a folder, whether it exists or not. */
+export async function isFolder(path: string): Promise<boolean> {
+  if (path.endsWith(sep)) return true;
+  return stat(path).then(
+    (found) => found.isDirectory(),
+    () => false,
+  );
+}
+
+interface NewFile {
+  /** The umask still applies. */
+  readonly mode: number;
+  readonly mtime?: Date | undefined;
+}
+
+/** Writes a new file. Throws EEXIST, unwrapped, for any that exists, dangling links included. */
+export async function writeNew(
+  path: string,
+  chunks: AsyncIterable<Uint8Array>,
+  { mode, mtime }: NewFile,
+): Promise<void> {
+  const file = await open(path, 'wx', mode).catch((error: unknown) => {
+    throw errorCode(error) === 'EEXIST' ? error : unwritable(path, error);
+  });
+  try {
+    for await (const chunk of chunks) await writeWhole(file, chunk, path);
+    if (mtime !== undefined) await file.utimes(mtime, mtime);
+  } finally {
+    // Some file systems report a full disk only now.
+    await file.close().catch((error: unknown) => {
+      throw unwritable(path, error);
+    });
+  }
+}
+
+async function writeWhole(file: FileHandle, chunk: Uint8Array, path: string): Promise<void> {
+  try {
+    for (let at = 0; at < chunk.length; ) at += (await file.write(chunk, at)).bytesWritten;
+  } catch (error) {
+    throw unwritable(path, error);
+  }
+}
+
+/** Milliseconds until a full pipe is tried again. */
+const FULL = 1;
+
+interface Writing {
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Writes to a device or a pipe. Never waits within the system, where no signal would end it: a pipe
+ * without a reader is a fault, and a full one is tried again.
+ */
+export async function writeInto(
+  path: string,
+  chunks: AsyncIterable<Uint8Array>,
+  { clock, signal }: Writing,
+): Promise<void> {
+  const file = await open(path, constants.O_WRONLY | constants.O_NONBLOCK).catch(
+    (error: unknown) => {
+      throw errorCode(error) === 'ENXIO'
+        ? copyFailed('out', `nothing reads ${path}`, { cause: error, retryable: true })
+        : unwritable(path, error);
+    },
+  );
+  try {
+    for await (const chunk of chunks) {
+      for (let at = 0; at < chunk.length; ) {
+        const taken = await file.write(chunk, at).catch((error: unknown) => {
+          if (errorCode(error) === 'EAGAIN') return undefined;
+          throw unwritable(path, error);
+        });
+        if (taken === undefined) await clock.sleep(FULL, signal);
+        else at += taken.bytesWritten;
+      }
+    }
+  } finally {
+    await file.close();
+  }
+}

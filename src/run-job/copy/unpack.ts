@@ -1,0 +1,151 @@
+import { constants, copyFile, link, lstat, mkdir, statfs } from 'node:fs/promises';
+import { dirname, join, sep } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { type Entry, extract, type Headers } from 'tar-stream';
+import { errorCode } from '../../files/error-code.ts';
+import { sizeText } from '../phases.ts';
+import { copyFailed, unwritable } from './copy-failed.ts';
+import { writeNew } from './local-file.ts';
+
+/** A symlink of an archive. */
+export interface Link {
+  /** Relative to the folder, with slashes. */
+  readonly path: string;
+  /** As the instance sent it. */
+  readonly target: string;
+}
+
+/** Bytes without an entry: the reader of the archive keeps a long header in memory. */
+const LONGEST_HEADER = 2 ** 20;
+/** Characters of all links, which are kept in memory, and what one costs beside its text. */
+const [MOST_LINK_TEXT, PER_LINK] = [100_000_000, 200];
+/** Bytes: smaller files are written without a look at the free space. */
+const LARGE = 1_000_000;
+
+/**
+ * Writes the folders and files of a tar archive into an empty folder. The archive comes from an
+ * instance that may be hostile:
+ *
+ * - A path that leaves the folder is an error.
+ * - No symlink is made, so none can lead a later entry elsewhere. They are returned instead.
+ * - Owners, set-uid and set-gid are ignored. Devices, pipes and a second entry of a name are skipped.
+ *
+ * Throws CliError, or the error of the reader for a broken archive.
+ */
+export async function unpack(
+  chunks: AsyncIterable<Uint8Array>,
+  folder: string,
+  onSkipped: (path: string) => void,
+): Promise<Link[]> {
+  const archive = extract();
+  let sinceEntry = 0;
+  async function* bounded() {
+    for await (const chunk of chunks) {
+      sinceEntry += chunk.length;
+      if (sinceEntry > LONGEST_HEADER) throw copyFailed('out', 'the archive has too long a header');
+      yield chunk;
+    }
+  }
+  async function* contentOf(entry: Entry) {
+    for await (const chunk of entry) {
+      sinceEntry = 0;
+      yield chunk;
+    }
+  }
+  const fed = pipeline(bounded(), archive);
+  // The loop throws its faults too.
+  fed.catch(() => undefined);
+  const links: Link[] = [];
+  let linkText = 0;
+  for await (const entry of archive) {
+    sinceEntry = 0;
+    const { type, name, linkname } = entry.header;
+    const path = inside(name);
+    if (type === 'symlink') {
+      const target = linkname ?? '';
+      linkText += path.length + target.length + PER_LINK;
+      if (linkText > MOST_LINK_TEXT) throw copyFailed('out', 'the archive has too many symlinks');
+      await makeFolder(join(folder, dirname(path)));
+      links.push({ path, target });
+    } else if (path !== '' && !(await isMade(folder, path, entry.header, contentOf(entry)))) {
+      onSkipped(path);
+    }
+    for await (const _rest of contentOf(entry));
+  }
+  await fed;
+  return links;
+}
+
+/** On Windows, `\` and `:` lead elsewhere, and dots and spaces at the end are dropped. */
+const UNSAFE = sep === '/' ? /\0/ : /[\0-\x1f\\:*?"<>|]|[. ]$/;
+
+/** A path without `./` and double slashes; '' for the folder itself. Throws if it leaves the folder. */
+function inside(name: string): string {
+  const parts = name.split('/').filter((part) => part !== '' && part !== '.');
+  if (name.startsWith('/') || parts.some((part) => part === '..' || UNSAFE.test(part))) {
+    throw copyFailed('out', `the instance sent "${name}", which is not a path in the folder`);
+  }
+  return parts.join('/');
+}
+
+/** Makes an entry; false if it is skipped. */
+async function isMade(
+  folder: string,
+  path: string,
+  { type, mode = 0, size = 0, mtime, linkname }: Headers,
+  content: AsyncIterable<Uint8Array>,
+): Promise<boolean> {
+  const made = join(folder, path);
+  try {
+    await makeFolder(dirname(made));
+    switch (type) {
+      case 'directory':
+        // Must stay writable for its content.
+        await makeFolder(made, (mode & 0o777) | 0o700);
+        return true;
+      case 'file':
+      case 'contiguous-file':
+        await ensureRoom(folder, path, size);
+        await writeNew(made, content, { mode: mode & 0o777, mtime });
+        return true;
+      case 'link':
+        return await isLinked(join(folder, inside(linkname ?? '')), made);
+      default:
+        return false;
+    }
+  } catch (error) {
+    if (errorCode(error) === 'EEXIST') return false;
+    throw error;
+  }
+}
+
+async function makeFolder(path: string, mode = 0o777): Promise<void> {
+  await mkdir(path, { recursive: true, mode }).catch((error: unknown) => {
+    throw unwritable(path, error);
+  });
+}
+
+async function ensureRoom(folder: string, path: string, size: number): Promise<void> {
+  // The reader takes a negative number, or none, for an endless file.
+  if (!(size >= 0)) throw copyFailed('out', `the instance sent "${path}" without a size`);
+  if (size < LARGE) return;
+  const { blocks, bfree, bsize } = await statfs(folder);
+  // Some file systems don't report their size.
+  if (blocks === 0 || size <= bfree * bsize) return;
+  const free = sizeText(bfree * bsize);
+  throw copyFailed(
+    'out',
+    `${path} has ${sizeText(size)}, and the disk of ${folder} has ${free} free`,
+  );
+}
+
+/** Makes a hard link to an earlier entry. Not every file system has them. */
+async function isLinked(from: string, to: string): Promise<boolean> {
+  const there = await lstat(from).catch(() => undefined);
+  if (there?.isFile() !== true) return false;
+  await link(from, to).catch((error: unknown) => {
+    if (errorCode(error) === 'EEXIST') throw error;
+    return copyFile(from, to, constants.COPYFILE_EXCL);
+  });
+  return true;
+}

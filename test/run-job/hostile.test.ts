@@ -1,0 +1,364 @@
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  lstat,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  readlink,
+  rm,
+  stat,
+  symlink,
+  writeFile,
+} from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { CliError } from '../../src/errors.ts';
+import { copyOut } from '../../src/run-job/copy/copy-out.ts';
+import { WORK } from '../../src/run-job/remote/supervisor.ts';
+import { needs } from '../support/needs.ts';
+import { localShell } from './local-shell.ts';
+import { type RawEntry, rawEntry, rawTar } from './raw-tar.ts';
+
+let base: string;
+/** The folder of the results on this computer, and one that an attacker wants. */
+let local: string;
+let victim: string;
+
+beforeEach(async () => {
+  base = await mkdtemp(join(tmpdir(), 'gpucloud-hostile-'));
+  [local, victim] = [join(base, 'here', 'out'), join(base, 'victim')];
+  for (const path of [join(base, WORK, 'results'), join(base, 'bin'), local, victim]) {
+    await mkdir(path, { recursive: true });
+  }
+});
+afterEach(() => rm(base, { recursive: true, force: true }));
+
+/** Fetches once from an instance that sends these bytes as its archive. Returns what it skips. */
+async function fetchFrom(archive: Buffer, ending = '') {
+  const script = `#!/bin/sh\ncat "$HOME/archive"\n${ending}\n`;
+  await writeFile(join(base, 'archive'), archive);
+  await writeFile(join(base, 'bin', 'tar'), script, { mode: 0o755 });
+  return fetchFile('results', local);
+}
+
+async function fetchFile(remote: string, to: string, signal = new AbortController().signal) {
+  const skipped: string[] = [];
+  const printed: string[] = [];
+  await copyOut(
+    { remote, local: to },
+    {
+      shell: localShell(base, ['sh'], join(base, 'bin')),
+      signal,
+      clock: {
+        now: () => 0,
+        monotonic: () => 0,
+        random: () => 0,
+        sleep: (time) => new Promise((resolve) => setTimeout(resolve, time)),
+      },
+      print: async (from, bytes) => void printed.push(`${from}: ${String(bytes)}`),
+      onChanged: (what) => expect(what).toBe('nothing'),
+      onSkipped: (names) => skipped.push(...names),
+      onProgress: () => undefined,
+    },
+  );
+  return { skipped, printed: printed.filter((text) => text.length > 5) };
+}
+
+/** Fetches from an archive of these entries. */
+const fetchEntries = (...entries: readonly RawEntry[]) => fetchFrom(rawTar(entries));
+
+async function faultOf(fetching: Promise<unknown>): Promise<CliError> {
+  const fault = await fetching.then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+  if (!(fault instanceof CliError)) throw new Error(`not a CliError: ${String(fault)}`);
+  return fault;
+}
+
+/** Everything below a folder, with its content. */
+async function treeOf(folder: string): Promise<Record<string, string>> {
+  const tree: Record<string, string> = {};
+  for (const one of await readdir(folder, { withFileTypes: true })) {
+    const path = join(folder, one.name);
+    if (one.isDirectory()) {
+      tree[`${one.name}/`] = '';
+      for (const [name, content] of Object.entries(await treeOf(path))) {
+        tree[`${one.name}/${name}`] = content;
+      }
+    } else if (one.isSymbolicLink()) tree[one.name] = `-> ${await readlink(path)}`;
+    else tree[one.name] = one.isFile() ? await readFile(path, 'utf8') : 'special';
+  }
+  return tree;
+}
+
+const KEY: RawEntry = { name: 'x/authorized_keys', content: 'foreign key' };
+const link = (name: string, linkname: string): RawEntry => ({ name, type: '2', linkname });
+
+describe('a hostile archive', needs('POSIX'), () => {
+  test('writes nothing through a link that it sent before', async () => {
+    const { skipped } = await fetchEntries(link('x', victim), KEY);
+    expect(skipped).toEqual(['x']);
+    expect(await treeOf(local)).toEqual({ 'x/': '', 'x/authorized_keys': 'foreign key' });
+    expect(await readdir(victim)).toEqual([]);
+  });
+
+  test('writes nothing through the link of an attempt that was cut, which leaves nothing', async () => {
+    const cut = await faultOf(fetchFrom(rawEntry(link('x', victim)), 'exit 255'));
+    expect(cut.retryable).toBe(true);
+    expect(await treeOf(local)).toEqual({});
+    await fetchEntries(KEY);
+    expect(await treeOf(local)).toEqual({ 'x/': '', 'x/authorized_keys': 'foreign key' });
+    expect(await readdir(victim)).toEqual([]);
+  });
+
+  test('writes nothing through a link that was in the folder before', async () => {
+    await symlink(victim, join(local, 'x'));
+    await symlink(join(victim, 'file'), join(local, 'y'));
+    await symlink(victim, join(local, 'z'));
+    await writeFile(join(victim, 'file'), 'mine');
+    await fetchEntries(KEY, { name: 'y', content: 'new' }, link('z', 'y'));
+    expect(await treeOf(local)).toEqual({
+      'x/': '',
+      'x/authorized_keys': 'foreign key',
+      y: 'new',
+      z: '-> y',
+    });
+    expect(await treeOf(victim)).toEqual({ file: 'mine' });
+  });
+
+  test.each([
+    ['../victim/key'],
+    ['a/../../victim/key'],
+    ['/tmp/gpucloud-victim'],
+    ['..'],
+    ['./..//x'],
+  ])('may not send the path %s', async (name) => {
+    const fault = await faultOf(fetchEntries({ name: 'a', content: 'x' }, { name, content: 'x' }));
+    expect(fault.message).toContain(`the instance sent "${name}"`);
+    expect(fault.retryable).toBe(false);
+    expect({ ...(await treeOf(local)), ...(await treeOf(victim)) }).toEqual({});
+  });
+
+  test('may not send a long name that leaves the folder', async () => {
+    const path = 'path=../victim/key\n';
+    const pax: RawEntry = { name: 'pax', type: 'x', content: `${path.length + 3} ${path}` };
+    const fault = await faultOf(fetchEntries(pax, { name: 'plain', content: 'x' }));
+    expect(fault.message).toContain('the instance sent "../victim/key"');
+    expect(await readdir(victim)).toEqual([]);
+  });
+
+  test('makes only links that stay in the folder', async () => {
+    await symlink(victim, join(local, 'mine'));
+    const bad = [
+      link('absolute', victim),
+      link('up', '..'),
+      link('sub/up', '../..'),
+      link('sub/deep', '../../out/a'),
+      link('late', 'sub/../../victim'),
+      link('chained', 'sub/top/../../victim'),
+      link('through', 'mine/key'),
+      link('onto', './mine'),
+      link('empty', ''),
+    ];
+    const good = [
+      link('sub/top', '..'),
+      link('same', 'a'),
+      link('sub/b', '../a'),
+      link('new', 'n'),
+    ];
+    const { skipped } = await fetchEntries({ name: 'a', content: 'x' }, ...good, ...bad);
+    expect(skipped).toEqual(bad.slice(0, 5).map(({ name }) => name));
+    expect(await treeOf(local)).toEqual({
+      a: 'x',
+      mine: `-> ${victim}`,
+      new: '-> n',
+      same: '-> a',
+      'sub/': '',
+      'sub/b': '-> ../a',
+      'sub/top': '-> ..',
+    });
+  });
+
+  test('makes no link in place of a folder, and none below another link', async () => {
+    await mkdir(join(local, 'kept'));
+    const { skipped } = await fetchEntries(
+      link('d', '.'),
+      link('d/d/l', '../..'),
+      link('kept', 'a'),
+    );
+    expect(skipped).toEqual(['d', 'kept']);
+    expect(await treeOf(local)).toEqual({ 'd/': '', 'd/d/': '', 'd/d/l': '-> ../..', 'kept/': '' });
+  });
+
+  test('gives files no owner and no special rights, and makes no devices or pipes', async () => {
+    const types = ['3', '4', '6', 'S', 'V'];
+    const specials = types.map((type) => ({ name: `type-${type}`, type, size: 0 }));
+    const { skipped } = await fetchEntries(
+      { name: 'suid', mode: 0o6755, uid: 4711, content: 'x' },
+      { name: 'sub', type: '5', mode: 0o7700, uid: 4711 },
+      { name: 'closed', type: '5', mode: 0 },
+      { name: 'closed/file', mode: 0o400, content: 'y' },
+      ...specials,
+    );
+    expect(skipped).toEqual(specials.map(({ name }) => name));
+    const modes = ['suid', 'sub', 'closed', 'closed/file'].map(async (name) => {
+      const { mode, uid } = await stat(join(local, name));
+      return { mode: mode & 0o7777, isMine: uid === process.geteuid?.() };
+    });
+    expect(await Promise.all(modes)).toEqual([
+      { mode: 0o755 & ~process.umask(), isMine: true },
+      { mode: 0o700, isMine: true },
+      { mode: 0o700, isMine: true },
+      { mode: 0o400, isMine: true },
+    ]);
+  });
+
+  test('links only to a file that it sent', async () => {
+    await writeFile(join(victim, 'secret'), 'x');
+    await symlink(victim, join(local, 'x'));
+    const hard = (name: string, linkname: string): RawEntry => ({ name, type: '1', linkname });
+    const { skipped } = await fetchEntries(
+      { name: 'a', content: 'one' },
+      hard('b', './a'),
+      hard('c', 'x/secret'),
+      hard('d', 'later'),
+    );
+    expect(skipped).toEqual(['c', 'd']);
+    expect(await treeOf(local)).toEqual({ a: 'one', b: 'one', x: `-> ${victim}` });
+    const fault = await faultOf(fetchEntries(hard('e', join('..', '..', 'victim', 'secret'))));
+    expect(fault.message).toContain('the instance sent "../../victim/secret"');
+  });
+
+  test('ends at once at a file that is larger than the disk', async () => {
+    const big: RawEntry = { name: 'big', size: 10 ** 16 };
+    const fault = await faultOf(fetchFrom(rawEntry(big), 'sleep 60'));
+    expect(fault.message).toMatch(/big has 10000 TB, and the disk of .* has [\d.]+ \wB free$/);
+    expect(await treeOf(local)).toEqual({});
+  });
+
+  test.each([
+    ['a negative size', rawEntry({ name: 'a', size: -512 })],
+    ['a negative size of a header', rawEntry({ name: 'a', type: 'L', size: -512 })],
+    ['a header without end', rawEntry({ name: 'a', type: 'x', size: 10 ** 12 })],
+    ['no header', Buffer.alloc(2048, 'x')],
+    ['nothing but zeros', Buffer.alloc(512)],
+  ])('ends an archive with %s', async (_what, start) => {
+    const rest = start.some((byte) => byte !== 0) ? 'x' : '\0';
+    const archive = Buffer.concat([start, Buffer.alloc(3_000_000, rest)]);
+    const fault = await faultOf(fetchFrom(archive, 'sleep 60'));
+    expect(fault.message).toMatch(/the archive (has too long|from the instance)|without a size/);
+    expect(fault.retryable).toBe(false);
+    expect(await treeOf(local)).toEqual({});
+  });
+
+  test('ends an archive that ends too early', async () => {
+    const whole = rawTar([{ name: 'a', content: 'x'.repeat(5_000) }]);
+    const fault = await faultOf(fetchFrom(whole.subarray(0, 2_000)));
+    expect(fault.message).toContain("the archive from the instance can't be read");
+    expect(await treeOf(local)).toEqual({});
+  });
+
+  test('keeps what was fetched if a folder is in the way', async () => {
+    await mkdir(join(local, 'b', 'mine'), { recursive: true });
+    const fault = await faultOf(fetchEntries({ name: 'b', content: 'new' }));
+    const [, staging = ''] = /; the fetched files are in (.*)$/.exec(fault.message) ?? [];
+    expect(fault.message).toContain(`${join(local, 'b')} is a folder here, and a file`);
+    expect(await treeOf(staging)).toEqual({ b: 'new' });
+    expect((await stat(staging)).mode & 0o777).toBe(0o700);
+    expect(await readdir(join(local, 'b'))).toEqual(['mine']);
+  });
+
+  test('merges with the results of an earlier job', async () => {
+    await fetchEntries({ name: 'a/old', content: '1' }, { name: 'a/both', content: '1' });
+    await fetchEntries({ name: 'a/new', content: '2' }, { name: 'a/both', content: '2' });
+    expect(await treeOf(local)).toEqual({ 'a/': '', 'a/both': '2', 'a/new': '2', 'a/old': '1' });
+  });
+
+  test('skips the second entry of a name', async () => {
+    const twice = await fetchEntries({ name: 'a', content: '1' }, { name: './a', content: '2' });
+    expect(twice.skipped).toEqual(['a']);
+    expect(await treeOf(local)).toEqual({ a: '1' });
+  });
+});
+
+describe('a file of a hostile instance', needs('POSIX'), () => {
+  beforeEach(() => writeFile(join(base, WORK, 'results', 'log'), 'content'));
+
+  test('is not written through links that are beside its place', async () => {
+    await writeFile(join(victim, 'bashrc'), 'mine');
+    await symlink(join(victim, 'bashrc'), join(local, 'log.gpucloud-part'));
+    await fetchFile('results/log', `${local}/`);
+    expect(await treeOf(local)).toEqual({
+      log: 'content',
+      'log.gpucloud-part': `-> ${join(victim, 'bashrc')}`,
+    });
+    expect(await readFile(join(victim, 'bashrc'), 'utf8')).toBe('mine');
+  });
+
+  test('replaces the file to which a link of the user leads, and keeps the link', async () => {
+    const [file, path] = [join(victim, 'file'), join(local, 'log')];
+    await writeFile(file, 'old');
+    await symlink(file, path);
+    await fetchFile('results/log', path);
+    expect(await readlink(path)).toBe(file);
+    expect(await treeOf(victim)).toEqual({ file: 'content' });
+  });
+
+  test('is not written in place of a link to a missing file', async () => {
+    await symlink(join(victim, 'file'), join(local, 'log'));
+    const fault = await faultOf(fetchFile('results/log', join(local, 'log')));
+    expect(fault.message).toContain(`${join(local, 'log')} is a dangling link`);
+    expect(await readdir(victim)).toEqual([]);
+  });
+
+  test('is written to a pipe, which stays', async () => {
+    const [pipe, read] = [join(local, 'pipe'), join(local, 'read')];
+    execFileSync('mkfifo', [pipe]);
+    const unread = await faultOf(fetchFile('results/log', pipe));
+    expect(unread).toMatchObject({ retryable: true });
+    expect(unread.message).toContain(`nothing reads ${pipe}`);
+    const size = 1_000_000;
+    await writeFile(join(base, WORK, 'results', 'log'), Buffer.alloc(size, 'x'));
+    // Opened for both directions, a pipe has a reader at once.
+    const reader = spawn('sh', [
+      '-c',
+      'exec 3<>"$1"; echo; head -c "$2" <&3 >"$3"',
+      'sh',
+      pipe,
+      String(size),
+      read,
+    ]);
+    const ended = once(reader, 'close');
+    await once(reader.stdout, 'data');
+    await fetchFile('results/log', pipe);
+    await ended;
+    expect((await stat(read)).size).toBe(size);
+    expect((await lstat(pipe)).isFIFO()).toBe(true);
+  });
+
+  test('is written to a device, which stays', needs('the right to make devices'), async () => {
+    const device = join(local, 'null');
+    execFileSync('mknod', [device, 'c', '1', '3']);
+    await fetchFile('results/log', device);
+    expect((await lstat(device)).isCharacterDevice()).toBe(true);
+  });
+
+  test.each([
+    ['/dev/stdout', 'out: content'],
+    ['/dev/fd/2', 'err: content'],
+  ])('is printed to %s', async (path, printed) => {
+    expect(await fetchFile('results/log', path)).toMatchObject({ printed: [printed] });
+  });
+
+  test.each(['pipe', 'device'])('is refused if it is a %s', async (kind) => {
+    if (kind === 'pipe') execFileSync('mkfifo', [join(base, WORK, 'results', 'odd')]);
+    const remote = kind === 'pipe' ? 'results/odd' : '/dev/zero';
+    const fault = await faultOf(fetchFile(remote, join(local, 'odd')));
+    expect(fault.message).toContain(`${remote} is neither a file nor a folder on the instance`);
+    expect(await treeOf(local)).toEqual({});
+  });
+});
