@@ -1,3 +1,6 @@
+/** Concurrent requests that change something; low, since no rate limits are documented. */
+export const AT_ONCE = 4;
+
 /** Maps each item, at most `limit` at a time; returns results in the items' order. */
 export async function eachBounded<T, R>(
   items: readonly T[],

@@ -10,9 +10,10 @@ import {
   usageError,
 } from './errors.ts';
 import { escapeUnseen, RED_ERROR, wrapped } from './output/index.ts';
-import { debugLine, forProfile, withoutKeys } from './output/messages.ts';
+import { debugLine, forProfile } from './output/messages.ts';
 import { withoutRoubleSign } from './output/table/rouble.ts';
 import { clean } from './rules/clean.ts';
+import { withoutKeys } from './rules/secrets.ts';
 
 interface Reporting {
   readonly json: boolean;

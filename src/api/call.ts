@@ -1,4 +1,5 @@
 import { LONGEST_TIMER } from '../clock.ts';
+import { hider, withoutKeys } from '../rules/secrets.ts';
 import { withoutEndSlash } from '../rules/service.ts';
 import type { ApiSettings, CallOptions } from './contract.ts';
 import type { HttpResponse } from './http/body.ts';
@@ -7,7 +8,7 @@ import { Fault } from './http/fault.ts';
 import type { Tracer } from './http/trace.ts';
 import type { Transport } from './http/transport.ts';
 import type { Request } from './request.ts';
-import { hidden, secretsIn } from './response/secrets.ts';
+import { secretsIn } from './response/secrets.ts';
 
 /** The way to one service. */
 export interface Line {
@@ -63,7 +64,7 @@ export class Call {
   }
 
   /** Removes the call's key and its requests' secrets from a text. */
-  readonly hide = (text: string) => hidden(text, this.#secrets);
+  readonly hide = (text: string) => withoutKeys(hider(this.#secrets)(text));
 
   /** @throws Fault, stopped and not sent, if the call ends during the pause. */
   async pause(milliseconds: number): Promise<void> {

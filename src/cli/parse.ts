@@ -1,6 +1,6 @@
 import { type CliError, usageError } from '../errors.ts';
-import { holdsPrivateKey } from '../rules/private-key.ts';
 import type { Rule, Verdict } from '../rules/rule.ts';
+import { holdsPrivateKey } from '../rules/secrets.ts';
 
 /** Characters of a value in an error: enough to recognize it, on one line. */
 const SHOWN = 80;

@@ -1,11 +1,8 @@
-import { eachBounded } from '../bounded.ts';
+import { AT_ONCE, eachBounded } from '../bounded.ts';
 import type { Context } from '../context.ts';
 import { CliError, failuresOf, isOfOneReading, throwAll } from '../errors.ts';
 import type { View } from '../output/output.ts';
 import { STDIN, severalGiven } from './input.ts';
-
-/** Concurrent requests; low, since the service's rate limits are not documented. */
-const AT_ONCE = 4;
 
 /** A single typed name is printed as an object, everything else as a list. */
 export function onlyTyped(typed: readonly string[]): string | undefined {

@@ -1,6 +1,6 @@
 import { sentence } from '../api/errors.ts';
 import type { Api } from '../api/index.ts';
-import { eachBounded } from '../bounded.ts';
+import { AT_ONCE, eachBounded } from '../bounded.ts';
 import type { Context } from '../context.ts';
 import { CliError, isInterrupt, SeveralErrors, throwAll } from '../errors.ts';
 import { typedName } from '../rules/names.ts';
@@ -12,9 +12,6 @@ import { BRIEFLY, explainStart } from './refusal.ts';
 import { findEach, type Target } from './resolve.ts';
 import { nextStep } from './status.ts';
 import { waitForEach } from './waiting.ts';
-
-/** Concurrent requests; low, since the service's rate limits are not documented. */
-const AT_ONCE = 4;
 
 /** A status change on request (API document: start, stop, terminate). */
 export interface Change {

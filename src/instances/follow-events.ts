@@ -1,5 +1,5 @@
 import type { Api, Instance, InstanceEvent } from '../api/index.ts';
-import { eachBounded } from '../bounded.ts';
+import { AT_ONCE, eachBounded } from '../bounded.ts';
 import type { Context } from '../context.ts';
 import { CliError, throwAll, usageError } from '../errors.ts';
 import type { View } from '../output/output.ts';
@@ -13,9 +13,6 @@ import type { ResumeFile } from '../watch/resume.ts';
 import { LONGEST_WITHIN_MS } from '../watch/transient.ts';
 import type { Beginning } from './event-log.ts';
 import type { Target } from './resolve.ts';
-
-/** Concurrent requests; low, since the service's rate limits are not documented. */
-const AT_ONCE = 4;
 
 interface FollowInput {
   readonly targets: readonly Target[];

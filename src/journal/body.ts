@@ -1,4 +1,4 @@
-const MASK = '********';
+import { MASK } from '../rules/secrets.ts';
 
 /** In characters; a larger body is not stored. */
 const LARGEST = 64 * 1024;

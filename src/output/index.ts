@@ -14,7 +14,7 @@ import { lacksRoubleSign, withoutRoubleSign } from './table/rouble.ts';
 import { terminalColumns } from './width.ts';
 
 export { RED_ERROR, wantsColour } from './colour.ts';
-export { mask, PLACEHOLDER } from './mask.ts';
+export { mask } from './mask.ts';
 export { createMessages, type MessagesOptions } from './messages.ts';
 export { cleanLines, escapeUnseen, hasUnseen } from './sanitise.ts';
 export { checkColumns, parseFormat } from './settings.ts';

@@ -1,7 +1,4 @@
-export const PLACEHOLDER = '********';
-
-/** Shorter secrets are not replaced in other fields, since they occur in ordinary words. */
-const SHORTEST_SOUGHT = 6;
+import { hider, MASK, SHORTEST_SECRET } from '../rules/secrets.ts';
 
 /**
  * `metadata` holds "tokens, environment name, etc." (API document: Instance). Its plain words are
@@ -51,19 +48,14 @@ export function mask<T>(value: T, paths: readonly string[], shown: boolean): T {
     }
   }
   // A password is not a name or date, so it is replaced in every text of the row.
-  masked = passwords.size === 0 ? masked : withoutSecrets(masked, soughtOf(passwords), '', true);
-  return (secrets.size === 0 ? masked : withoutSecrets(masked, soughtOf(secrets), '', false)) as T;
+  masked = passwords.size === 0 ? masked : withoutSecrets(masked, hiderOf(passwords), '', true);
+  return (secrets.size === 0 ? masked : withoutSecrets(masked, hiderOf(secrets), '', false)) as T;
 }
 
-/** The secrets in both spellings, the longest first: a secret may contain another. */
-function soughtOf(secrets: ReadonlySet<string>): string[] {
-  return [...secrets]
-    .filter((secret) => secret.length >= SHORTEST_SOUGHT && secret !== PLACEHOLDER)
-    .flatMap((secret) => {
-      const inLink = encodedForLink(secret);
-      return inLink === secret ? [secret] : [secret, inLink];
-    })
-    .sort((a, b) => b.length - a.length);
+type Hide = ReturnType<typeof hider>;
+
+function hiderOf(secrets: ReadonlySet<string>): Hide {
+  return hider([...secrets].filter((secret) => secret.length >= SHORTEST_SECRET));
 }
 
 function maskAt(value: unknown, path: readonly string[], secrets: Set<string>): unknown {
@@ -89,51 +81,33 @@ function maskLeaves(value: unknown, secrets: Set<string>): unknown {
   if (Array.isArray(value)) return value.map((item: unknown) => maskLeaves(item, secrets));
   if (typeof value === 'object') return mapValues(value, (field) => maskLeaves(field, secrets));
   secrets.add(String(value));
-  return PLACEHOLDER;
+  return MASK;
 }
 
-function withoutSecrets(
-  value: unknown,
-  sought: readonly string[],
-  key: string,
-  inWayIn: boolean,
-): unknown {
+function withoutSecrets(value: unknown, hide: Hide, key: string, inWayIn: boolean): unknown {
   const searched = inWayIn || key === WAY_IN;
   if (typeof value === 'string') {
-    return withoutSecretsIn(value, sought, searched || FREE_TEXTS.has(key));
+    return withoutSecretsIn(value, hide, searched || FREE_TEXTS.has(key));
   }
   if (Array.isArray(value)) {
-    return value.map((item: unknown) => withoutSecrets(item, sought, key, searched));
+    return value.map((item: unknown) => withoutSecrets(item, hide, key, searched));
   }
   if (typeof value === 'object' && value !== null) {
-    return mapValues(value, (field, name) => withoutSecrets(field, sought, name, searched));
+    return mapValues(value, (field, name) => withoutSecrets(field, hide, name, searched));
   }
   return value;
 }
 
 /** A link keeps its scheme and host: only the rest can be a token. */
-function withoutSecretsIn(text: string, sought: readonly string[], searched: boolean): string {
+function withoutSecretsIn(text: string, hide: Hide, searched: boolean): string {
   const host = /^[a-z][a-z0-9+.-]*:\/\/(?:[^/?#@]*@)?[^/?#]*/i.exec(text)?.[0];
   if (host !== undefined && !host.includes('@')) {
-    return host + replaced(text.slice(host.length), sought);
+    return host + hide(text.slice(host.length));
   }
-  return searched || host !== undefined ? replaced(text, sought) : text;
-}
-
-function replaced(text: string, sought: readonly string[]): string {
-  return sought.reduce((left, secret) => left.replaceAll(secret, PLACEHOLDER), text);
+  return searched || host !== undefined ? hide(text) : text;
 }
 
 /** fromEntries defines each key as data, so a key `__proto__` of a response stays a key. */
 function mapValues(value: object, change: (field: unknown, key: string) => unknown): object {
   return Object.fromEntries(Object.entries(value).map(([key, field]) => [key, change(field, key)]));
-}
-
-function encodedForLink(secret: string): string {
-  try {
-    return encodeURIComponent(secret);
-  } catch {
-    // A lone surrogate can't be encoded, so no link contains it.
-    return secret;
-  }
 }

@@ -1,5 +1,6 @@
 import type { Clock } from '../clock.ts';
 import { clean } from '../rules/clean.ts';
+import { withoutKeys } from '../rules/secrets.ts';
 import { YELLOW_WARNING } from './colour.ts';
 import { createProgress } from './live/progress.ts';
 import { canSpin, type Terminal } from './live/spinner.ts';
@@ -132,13 +133,6 @@ export function createMessages(options: MessagesOptions): Messages {
 /** A line of `--debug` in JSON modes. */
 export function debugLine(text: string): string {
   return JSON.stringify({ debug: clean(text) });
-}
-
-/** Masks a key that someone typed, or that a key command prints to stderr. */
-export function withoutKeys(text: string): string {
-  return text
-    .replace(/svc_sk_[A-Za-z0-9_-]+/g, 'svc_sk_…')
-    .replace(/-----BEGIN[\s\S]*/, '-----BEGIN …');
 }
 
 /** The groups whose commands use a profile's service. */

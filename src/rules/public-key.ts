@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { holdsPrivateKey } from './private-key.ts';
 import { broken, kept, type Verdict } from './rule.ts';
+import { holdsPrivateKey } from './secrets.ts';
 
 /** An OpenSSH public key: RSA, Ed25519 or ECDSA (spec: POST /ssh-keys). */
 export interface PublicKey {

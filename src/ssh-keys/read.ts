@@ -5,8 +5,8 @@ import { checked, refuseSecret } from '../cli/parse.ts';
 import type { Context } from '../context.ts';
 import { usageError } from '../errors.ts';
 import { anyName } from '../rules/names.ts';
-import { holdsPrivateKey } from '../rules/private-key.ts';
 import type { PublicKey } from '../rules/public-key.ts';
+import { holdsPrivateKey } from '../rules/secrets.ts';
 
 /** A name of one line. The document has no further rule (spec: POST /ssh-keys). */
 export function checkedName(text: string): string {

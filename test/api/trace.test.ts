@@ -23,7 +23,7 @@ test('traces requests and responses', async () => {
   const { api, lines, server } = await traced(data(instance('ACTIVE')));
   await api.instances.get(ID);
   expect(lines).toContain(`> GET ${server.url}/instances/${ID}`);
-  expect(lines).toContain('> x-api-key: ***');
+  expect(lines).toContain('> x-api-key: ********');
   expect(lines).toContain('< 200');
   expect(lines.at(-1)).toContain('"status":"ACTIVE"');
 });
@@ -58,7 +58,7 @@ test('replaces every secret, wherever it is repeated', async () => {
     expect(all).not.toContain(secret);
   }
   expect(all).toContain('"key":"PASS"');
-  expect(all).toContain('"TOKEN":"***"');
+  expect(all).toContain('"TOKEN":"********"');
 });
 
 test('replaces a new key and passwords', async () => {
@@ -71,7 +71,7 @@ test('replaces a new key and passwords', async () => {
   await second.api.users.setPassword({ current_password: 'old-pass', new_password: 'new-pass' });
   const all = [...lines, ...second.lines].join('\n');
   expect(all).not.toMatch(/other_form_of_key|old-pass|new-pass/);
-  expect(all).toContain('"current_password":"***"');
+  expect(all).toContain('"current_password":"********"');
 });
 
 test("shows only the size of a body that isn't JSON, and no controls", async () => {

@@ -1,5 +1,5 @@
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { PLACEHOLDER } from '../../src/output/index.ts';
+import { MASK } from '../../src/rules/secrets.ts';
 import { createWorld, type World } from '../support/run-cli.ts';
 import { sshPublicKey } from '../support/ssh-key.ts';
 import { describedService, REORDERED_ID } from './described-service.ts';
@@ -71,19 +71,19 @@ const RESOURCES: readonly Resource[] = [
     },
     masked: {
       // "tokens, environment name, etc."
-      metadata: { token: PLACEHOLDER },
+      metadata: { token: MASK },
       // "generated passwords and tokens"
-      'connection_info.secrets': { NOTEBOOK_TOKEN: PLACEHOLDER },
+      'connection_info.secrets': { NOTEBOOK_TOKEN: MASK },
       // The links of endpoints contain such a token.
       'connection_info.endpoints': [
         {
           name: 'notebook-endpoint',
           port: 2205,
-          url: `https://notebook.example.com/?token=${PLACEHOLDER}`,
+          url: `https://notebook.example.com/?token=${MASK}`,
         },
       ],
       // Values of environment variables are often passwords.
-      docker_config: expect.objectContaining({ env: [{ key: 'INSIDE_KEY', value: PLACEHOLDER }] }),
+      docker_config: expect.objectContaining({ env: [{ key: 'INSIDE_KEY', value: MASK }] }),
     },
     // The details show these by name; the rest is for programs.
     onlyInJson: [

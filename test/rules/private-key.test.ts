@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { holdsPrivateKey } from '../../src/rules/private-key.ts';
+import { holdsPrivateKey } from '../../src/rules/secrets.ts';
 import { fc, runs } from '../support/random.ts';
 
 /** The rule without its quick searches. */

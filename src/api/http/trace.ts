@@ -1,5 +1,6 @@
+import { hider, MASK, withoutKeys } from '../../rules/secrets.ts';
 import { oneLine, shortened } from '../response/one-line.ts';
-import { hidden, masked } from '../response/secrets.ts';
+import { masked } from '../response/secrets.ts';
 import type { HttpResponse } from './body.ts';
 import type { WireRequest } from './exchange.ts';
 
@@ -21,7 +22,9 @@ export function createTracer(
   if (trace === undefined) return undefined;
   const secrets = new Set([apiKey]);
   const print = (mark: string, text: string) => {
-    trace(shortened(`${mark} ${hidden(oneLine(hidden(text, secrets)), secrets)}`, MOST_CHARACTERS));
+    const hide = hider(secrets);
+    const line = withoutKeys(hide(oneLine(hide(text))));
+    trace(shortened(`${mark} ${line}`, MOST_CHARACTERS));
   };
   const body = (mark: string, text: string | undefined) => {
     if (text === undefined || text === '') return;
@@ -37,7 +40,7 @@ export function createTracer(
     request(request) {
       print('>', `${request.method} ${origin}${request.path}`);
       for (const [name, value] of Object.entries(request.headers)) {
-        print('>', `${name}: ${name.toLowerCase() === 'x-api-key' ? '***' : value}`);
+        print('>', `${name}: ${name.toLowerCase() === 'x-api-key' ? MASK : value}`);
       }
       body('>', request.body);
     },

@@ -1,4 +1,4 @@
-const MASK = '***';
+import { MASK, SHORTEST_SECRET } from '../../rules/secrets.ts';
 
 /** Fields whose whole value is a secret. */
 const SECRET = new Set([
@@ -13,8 +13,6 @@ const SECRET = new Set([
 const ENVIRONMENT = new Set(['env', 'env_vars']);
 /** Deepest nesting to search: useful values are not deeper, and the stack is limited. */
 const DEEPEST = 60;
-/** Shorter texts are too common to mask: `true`, `root`, `en`. */
-const SHORTEST = 6;
 
 /**
  * Returns a copy of a JSON value with secrets masked, for the trace. Adds the masked texts to `found`,
@@ -35,23 +33,6 @@ export function secretsIn(json: string | undefined): Set<string> {
     }
   }
   return found;
-}
-
-/** Removes the given secrets, and anything that looks like an API key, from a text. */
-export function hidden(text: string, secrets: Iterable<string>): string {
-  let clean = text;
-  const spellings = new Set([...secrets].flatMap(spellingsOf));
-  for (const secret of [...spellings].sort((a, b) => b.length - a.length)) {
-    clean = clean.replaceAll(secret, MASK);
-  }
-  return clean.replace(/svc_sk_[A-Za-z0-9_-]+/g, `svc_sk_${MASK}`);
-}
-
-/** Plain, inside JSON text, inside JSON text within another, and inside a link. */
-function spellingsOf(secret: string): string[] {
-  const inJson = JSON.stringify(secret).slice(1, -1);
-  const twice = JSON.stringify(inJson).slice(1, -1);
-  return [secret, inJson, twice, encodeURIComponent(secret.toWellFormed())];
 }
 
 function walk(value: unknown, depth: number, found: Set<string>): unknown {
@@ -80,7 +61,7 @@ function leaves(
 ): unknown {
   if (value === null) return null;
   if (typeof value !== 'object' || depth > DEEPEST) {
-    if (typeof value === 'string' && value.length >= SHORTEST) found.add(value);
+    if (typeof value === 'string' && value.length >= SHORTEST_SECRET) found.add(value);
     return MASK;
   }
   if (Array.isArray(value)) return value.map((item) => leaves(item, depth + 1, found, isOpen));

@@ -4,8 +4,9 @@ import { parseExactly } from '../../api/response/exact.ts';
 import { secretsIn } from '../../api/response/secrets.ts';
 import type { Context } from '../../context.ts';
 import { CliError } from '../../errors.ts';
-import { cleanLines, escapeUnseen, mask, PLACEHOLDER } from '../../output/index.ts';
+import { cleanLines, escapeUnseen, mask } from '../../output/index.ts';
 import { clean } from '../../rules/clean.ts';
+import { hider, MASK } from '../../rules/secrets.ts';
 
 /** Paths in `data` that contain secrets (API document: Resources). */
 const SECRETS = [
@@ -30,14 +31,12 @@ export async function styleFor(request: RawRequest, context: Context): Promise<B
   const { out, flags } = context;
   const { apiKey } = await context.settings();
   const secrets = [...secretsIn(request.body), ...(apiKey === undefined ? [] : [apiKey.value])];
-  // JSON escapes a quotation mark in a password.
-  const forms = secrets.flatMap((secret) => [secret, JSON.stringify(secret).slice(1, -1)]);
   const isJson = out.format === 'json' || out.format === 'jsonl';
   return {
     showSecrets: flags.showSecrets === true,
     indent: out.format === 'jsonl' ? 0 : 2,
     asItCame: !out.terminal && !isJson,
-    hide: (text) => forms.reduce((left, secret) => left.replaceAll(secret, PLACEHOLDER), text),
+    hide: hider(secrets),
   };
 }
 
@@ -128,7 +127,7 @@ const SECRET_HEADERS = new Set(['set-cookie', 'authorization', 'x-api-key']);
 export function headText({ status, headers }: RawResponse, style: BodyStyle): string {
   const lines = Object.entries(headers).map(([name, value]) => {
     const isSecret = SECRET_HEADERS.has(name) && !style.showSecrets;
-    return `${clean(name)}: ${isSecret ? PLACEHOLDER : style.hide(clean(value))}\n`;
+    return `${clean(name)}: ${isSecret ? MASK : style.hide(clean(value))}\n`;
   });
   return `HTTP/1.1 ${status}\n${lines.join('')}\n`;
 }

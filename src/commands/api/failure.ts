@@ -8,10 +8,11 @@ import {
 } from '../../api/errors.ts';
 import type { RawRequest, RawResponse } from '../../api/index.ts';
 import { messageOf } from '../../api/response/message.ts';
-import { hidden, secretsIn } from '../../api/response/secrets.ts';
+import { secretsIn } from '../../api/response/secrets.ts';
 import { refusedKeyRemedy } from '../../config/remedies.ts';
 import type { Context } from '../../context.ts';
 import { CliError, type Failure } from '../../errors.ts';
+import { hider, withoutKeys } from '../../rules/secrets.ts';
 import { segmentsOf } from './path.ts';
 
 /**
@@ -31,7 +32,8 @@ export async function failureOf(
   const { method, path } = request;
   const isUnknown = isFailed(status) && method !== 'GET' && method !== 'HEAD';
   const failure = isUnknown ? 'outcomeUnknown' : failureFor(status, isStateChange(request));
-  const words = messageOf(answer, (text) => hidden(text, secretsIn(request.body)));
+  const hide = hider(secretsIn(request.body));
+  const words = messageOf(answer, (text) => withoutKeys(hide(text)));
   return new CliError(
     failure,
     `${method} ${path.split('?', 1)} returned ${status}: ${words}.${isUnknown ? ' It may have taken effect.' : ''}`,

@@ -1,4 +1,4 @@
-import { eachBounded } from '../../bounded.ts';
+import { AT_ONCE, eachBounded } from '../../bounded.ts';
 import { recoverLine } from '../../cli/hints.ts';
 import { OR_STDIN, severalGiven } from '../../cli/input.ts';
 import { checked } from '../../cli/parse.ts';
@@ -15,8 +15,6 @@ import type { Journal } from '../../journal/index.ts';
 import { instanceId } from '../../rules/names.ts';
 import { mayBill } from '../../rules/statuses.ts';
 import { changedView } from './view.ts';
-
-const AT_ONCE = 4;
 
 export const track = action({
   view: changedView,

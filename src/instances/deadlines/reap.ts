@@ -1,4 +1,4 @@
-import { eachBounded } from '../../bounded.ts';
+import { AT_ONCE, eachBounded } from '../../bounded.ts';
 import { recoverLine } from '../../cli/hints.ts';
 import type { Context } from '../../context.ts';
 import { CliError, failuresOf } from '../../errors.ts';
@@ -10,8 +10,6 @@ import { type Change, changeOne } from '../change.ts';
 import { ownJournal } from '../pending.ts';
 import { settleShown } from '../reconcile.ts';
 import { serviceNow } from './service-now.ts';
-
-const AT_ONCE = 4;
 
 /** The outcome for an instance past its deadline. */
 export interface Reaped {

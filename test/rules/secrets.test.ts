@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { hidden } from '../../src/api/response/secrets.ts';
+import { hider, MASK, withoutKeys } from '../../src/rules/secrets.ts';
 
 test.each(['plain-secret', 'pa"ss', 'back\\slash', 'line\nbreak', 'üñí & more', 'lone\ud800'])(
   'hides the secret %j in each of its spellings',
@@ -8,8 +8,8 @@ test.each(['plain-secret', 'pa"ss', 'back\\slash', 'line\nbreak', 'üñí & more
     const twice = JSON.stringify({ echo: json });
     const link = `?p=${encodeURIComponent(secret.toWellFormed())}`;
     for (const text of [secret, json, twice, link]) {
-      const left = hidden(text, [secret]);
-      expect(left).toContain('***');
+      const left = hider([secret])(text);
+      expect(left).toContain(MASK);
       expect(left).not.toContain(secret);
       expect(left).not.toContain(JSON.stringify(secret).slice(1, -1));
     }
@@ -17,9 +17,14 @@ test.each(['plain-secret', 'pa"ss', 'back\\slash', 'line\nbreak', 'üñí & more
 );
 
 test('hides the longer of two secrets first', () => {
-  expect(hidden('x secret1-more secret1 y', ['secret1', 'secret1-more'])).toBe('x *** *** y');
+  const hide = hider(['secret1', 'secret1-more']);
+  expect(hide('x secret1-more secret1 y')).toBe(`x ${MASK} ${MASK} y`);
 });
 
 test('hides what looks like an API key, even if it was not registered', () => {
-  expect(hidden('no svc_sk_live_abc-DEF here', [])).toBe('no svc_sk_*** here');
+  expect(withoutKeys('no svc_sk_live_abc-DEF here')).toBe('no svc_sk_… here');
+});
+
+test('ignores an empty secret', () => {
+  expect(hider([''])('text')).toBe('text');
 });

@@ -1,0 +1,48 @@
+/** Stands for a secret wherever one would be printed or stored. */
+export const MASK = '********';
+
+/** In characters; shorter texts are too common to be replaced elsewhere: `true`, `root`, `en`. */
+export const SHORTEST_SECRET = 6;
+
+/** Returns a function that masks these secrets in a text, however they are spelled. */
+export function hider(secrets: Iterable<string>): (text: string) => string {
+  const spellings = [...new Set([...secrets].flatMap(spellingsOf))]
+    .filter((spelling) => spelling !== '' && spelling !== MASK)
+    // A secret may contain another.
+    .sort((a, b) => b.length - a.length);
+  return (text) => spellings.reduce((left, secret) => left.replaceAll(secret, MASK), text);
+}
+
+/** Plain, inside JSON text, inside JSON text within another, and inside a link. */
+function spellingsOf(secret: string): string[] {
+  const inJson = JSON.stringify(secret).slice(1, -1);
+  const twice = JSON.stringify(inJson).slice(1, -1);
+  return [secret, inJson, twice, encodeURIComponent(secret.toWellFormed())];
+}
+
+/** Masks what looks like an API key or a private key, though nobody registered it as a secret. */
+export function withoutKeys(text: string): string {
+  return text
+    .replace(/svc_sk_[A-Za-z0-9_-]+/g, 'svc_sk_…')
+    .replace(/-----BEGIN[\s\S]*/, '-----BEGIN …');
+}
+
+/**
+ * Whether a text contains a private key in a form that SSH programs write: PEM (OPENSSH, RSA, EC,
+ * DSA, PKCS #8), PuTTY, the old SSH 1 and SSH.com files, or the bare base64 of an OpenSSH one.
+ *
+ * It prefers false positives: a match is never sent and never printed.
+ */
+export function holdsPrivateKey(text: string): boolean {
+  // Windows writes UTF-16, whose zero bytes would hide the words.
+  const plain = text.replaceAll('\0', '');
+  // Every word of every command line is checked, so the fast search comes first.
+  return (
+    (plain.includes('PRIVATE KEY') && /-{4,5} ?BEGIN [A-Z0-9 ]*PRIVATE KEY/.test(plain)) ||
+    plain.includes('PuTTY-User-Key-File-') ||
+    (plain.includes('Private-Lines:') && /^Private-Lines:/m.test(plain)) ||
+    plain.includes('SSH PRIVATE KEY FILE FORMAT') ||
+    // "openssh-key-v1", the start of every OpenSSH private key in base64.
+    plain.includes('b3BlbnNzaC1rZXktdj')
+  );
+}
