@@ -2,18 +2,27 @@ import { confirm } from '../../cli/confirm.ts';
 import type { Group } from '../../cli/group.ts';
 import { checked, oneOf, ruled } from '../../cli/parse.ts';
 import { verb } from '../../cli/verb.ts';
-import { profileNames, profileOf, withoutProfile, withProfile } from '../../config/file.ts';
+import {
+  type Profile,
+  profileNames,
+  profileOf,
+  withoutProfile,
+  withProfile,
+} from '../../config/file.ts';
 import { dropKey, keepKey } from '../../config/keep-key.ts';
 import { keyFields, keyPlace } from '../../config/key.ts';
 import { profileName, SANDBOX } from '../../config/names.ts';
 import { refuseExposedConfig } from '../../context/settings.ts';
 import type { Context } from '../../context.ts';
 import { CliError, usageError } from '../../errors.ts';
+import { shellLine } from '../../output/shell-line.ts';
 import { baseUrl } from '../../rules/service.ts';
+import { maybeRunning } from './logout.ts';
 import {
   activeProfile,
   addressOf,
   brokenBaseUrl,
+  existingProfile,
   givenBaseUrl,
   keptText,
   namedProfile,
@@ -230,19 +239,35 @@ async function removeProfile(name: string, context: Context): Promise<void> {
       'empty it: gpucloud sandbox reset',
     );
   }
-  const profile = shownProfile(await (await context.config()).read(), name, context);
+  const file = await (await context.config()).read();
+  const profile = shownProfile(file, name, context);
+  if (profile.has_key) await warnOfRunning(existingProfile(file, name), name, context);
   await confirm(context, questionOf(profile));
   await dropKey(name, (file) => withoutProfile(file, name), context);
   err.note(`Removed the profile "${name}".`);
   if (profile.has_key) {
-    err.note(
-      'Its instances keep running and billing, and its key still works: the API has no way to revoke one.',
-    );
+    err.note('Its key still works: the API has no way to revoke one.');
   }
   if (profile.active) {
     err.note('No profile is active now. Choose one: gpucloud profiles use NAME');
   }
   await out.item({ ...profile, has_key: false, key_in: null, active: false }, profileView);
+}
+
+/** Without the key, this computer can't terminate them. */
+async function warnOfRunning(
+  { base_url, account }: Profile,
+  name: string,
+  context: Context,
+): Promise<void> {
+  const scope = { service: base_url, account: account?.id };
+  const running = await maybeRunning(() => context.journalOf(scope));
+  if (running.length === 0) return;
+  const command = shellLine(['gpucloud', 'instances', 'terminate', ...running, '--profile', name]);
+  context.err.warn(
+    'may_be_billing',
+    `Removing a profile terminates nothing. May still be billing: ${running.join(', ')}. To terminate: ${command}`,
+  );
 }
 
 function questionOf({ name, has_key, base_url }: ShownProfile): string {

@@ -4,6 +4,7 @@ import { dropKey } from '../../config/keep-key.ts';
 import { SANDBOX } from '../../config/names.ts';
 import type { Context } from '../../context.ts';
 import { CliError, usageError } from '../../errors.ts';
+import type { Journal } from '../../journal/index.ts';
 import { isTerminated } from '../../rules/statuses.ts';
 import { namedProfile, profileView, shownProfile } from './profile.ts';
 
@@ -38,7 +39,7 @@ async function signOut(context: Context): Promise<void> {
     await out.item(profile, profileView);
     return;
   }
-  const running = await maybeRunning(context);
+  const running = await maybeRunning(() => context.journal());
   const withoutKey = (file: ConfigFile) => {
     const stored = profileOf(file, name);
     return stored === undefined ? file : withProfile(file, name, { base_url: stored.base_url });
@@ -61,12 +62,12 @@ async function signOut(context: Context): Promise<void> {
 }
 
 /**
- * The account's instances that may bill: without the key they can't be terminated here. An unreadable
- * journal doesn't prevent a logout.
+ * Names of an account's instances that may bill: without the key they can't be terminated here. An
+ * unreadable journal doesn't prevent a logout.
  */
-async function maybeRunning(context: Context): Promise<string[]> {
+export async function maybeRunning(open: () => Promise<Journal>): Promise<string[]> {
   try {
-    const { instances, unknown } = await (await context.journal()).read();
+    const { instances, unknown } = await (await open()).read();
     const alive = instances.filter(({ last }) => !isTerminated(last?.status));
     return [...unknown, ...alive].map(({ name }) => name);
   } catch (error) {

@@ -1,7 +1,7 @@
 import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
-import { type CliOptions, createWorld, type World } from '../../support/run-cli.ts';
+import { type CliOptions, createWorld, journalOf, type World } from '../../support/run-cli.ts';
 import { ANNA_KEY, accounts, NO_GUARDS } from '../login/accounts.ts';
 
 const worlds: World[] = [];
@@ -308,11 +308,31 @@ describe('profiles remove', () => {
       code: 0,
       stderr:
         'Removed the profile "home".\n' +
-        'Its instances keep running and billing, and its key still works: the API has no way to revoke one.\n' +
+        'Its key still works: the API has no way to revoke one.\n' +
         'No profile is active now. Choose one: gpucloud profiles use NAME\n',
     });
     expect(stdout).toContain('Name:      home\n');
     expect(await stored(world)).toEqual({ profiles: { work: { base_url: WORK_URL } } });
+  });
+
+  test('names the living instances of the account, and the command that terminates them', async () => {
+    const world = await twoProfiles();
+    const journal = journalOf(world, { service: world.service.url, account: 'user-anna' });
+    for (const [at, name, status] of [
+      [1, 'trainer', 'ACTIVE'],
+      [2, 'lab', 'STOPPED'],
+      [3, 'old', 'TERMINATED'],
+    ] as const) {
+      const id = `b0000000-0000-4000-8000-00000000000${at}`;
+      await journal.observe({ id, name, status }, 'track');
+    }
+    await world.cli(['profiles', 'use', 'sandbox']);
+    const { code, stderr } = await world.cli(['profiles', 'remove', 'home']);
+    expect(code).toBe(2);
+    expect(stderr).toContain(
+      'warning: Removing a profile terminates nothing. May still be billing: trainer, lab. To terminate: gpucloud instances terminate trainer lab --profile home\n',
+    );
+    expect((await world.cli(['profiles', 'remove', 'home', '--yes'])).code).toBe(0);
   });
 
   test('keeps the current profile if it is another', async () => {
