@@ -40,6 +40,8 @@ export interface Operation {
   readonly body?: Schema<unknown>;
   /** The `data` of a success; without a schema, any success will do. */
   readonly data?: Schema<unknown>;
+  /** The field of the data, or of its rows, that is the ID of an instance. */
+  readonly instance?: 'id' | 'current_instance_id' | 'instance_id';
   /** The response is about this instance, and is not believed if it names another. */
   readonly isItself?: true;
   /** The response is a page: the page size if none is requested. */
@@ -79,8 +81,13 @@ export interface Input {
   readonly body?: object;
 }
 
-const INSTANCE = { of: 'an instance', missing: 'Instance {id} not found' } as const;
-const DRIVE = { of: 'a drive', missing: 'Drive {id} not found' } as const;
+const INSTANCE = {
+  of: 'an instance',
+  instance: 'id',
+  missing: 'Instance {id} not found',
+} as const;
+const DRIVES = { instance: 'current_instance_id' } as const;
+const DRIVE = { ...DRIVES, of: 'a drive', missing: 'Drive {id} not found' } as const;
 const RENTS = {
   retry: 'once',
   bills: true,
@@ -120,6 +127,7 @@ export const OPERATIONS = {
   'POST /instances': {
     doing: 'to create the instance {instance_name}',
     about: 'instance_name',
+    instance: 'id',
     body: createInstanceBody,
     data: instance,
     ...RENTS,
@@ -170,6 +178,7 @@ export const OPERATIONS = {
   'GET /instances/{id}/events': {
     doing: 'to list the events of the instance {id}',
     ...INSTANCE,
+    instance: 'instance_id',
     query: eventsQuery,
     data: instanceEvents,
     pageSize: 10,
@@ -180,6 +189,7 @@ export const OPERATIONS = {
 
   'POST /storage/drives': {
     doing: 'to create the drive',
+    ...DRIVES,
     about: 'name',
     body: driveBody,
     data: drive,
@@ -187,7 +197,12 @@ export const OPERATIONS = {
     bills: true,
     doubt: 'A drive may exist and be billing.',
   },
-  'GET /storage/drives': { doing: 'to list the drives', data: drives, retry: 'repeat' },
+  'GET /storage/drives': {
+    doing: 'to list the drives',
+    ...DRIVES,
+    data: drives,
+    retry: 'repeat',
+  },
   'GET /storage/drives/{id}': {
     doing: 'to show the drive {id}',
     ...DRIVE,

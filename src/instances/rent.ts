@@ -96,7 +96,7 @@ async function keepCandidate(
   opened: OpenedRequest,
   { body, source_id }: RentalRequest,
 ): Promise<void> {
-  if (id === undefined || JSON.stringify([body, source_id]).includes(id)) return;
+  if (id === undefined || JSON.stringify([body, source_id]).toLowerCase().includes(id)) return;
   if ((await opened.doubt(id, undefined)) !== undefined) return;
   seen.candidate = id;
   seen.shown = id;

@@ -8,7 +8,7 @@ import type { Known, KnownInstance } from '../journal/index.ts';
 import { lazy } from '../lazy.ts';
 import { instant, relative } from '../output/time.ts';
 import { inRoubles, priceIn } from '../rules/money.ts';
-import { isUuid, resourceId } from '../rules/names.ts';
+import { idKey, isUuid, resourceId } from '../rules/names.ts';
 import { nearest } from '../rules/nearest.ts';
 import { isTerminated, mayBill } from '../rules/statuses.ts';
 
@@ -107,8 +107,9 @@ async function find(
 ): Promise<Target> {
   checked('INSTANCE', typed, resourceId);
   if (isUuid(typed)) {
-    const kept = (await withId(typed, known)) ?? (await withId(typed.toLowerCase(), known));
-    return kept === undefined ? { id: typed, name: typed } : targetOf(kept);
+    const id = idKey(typed);
+    const kept = await withId(id, known);
+    return kept === undefined ? { id, name: id } : targetOf(kept);
   }
   const named = await called(typed, purpose, known);
   if (named.length > 0) return onlyOne(typed, named);

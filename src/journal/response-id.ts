@@ -1,4 +1,4 @@
-import { isUuid, resourceId } from '../rules/names.ts';
+import { idKey, isUuid, resourceId } from '../rules/names.ts';
 
 interface ResponseId {
   readonly id: string;
@@ -22,12 +22,12 @@ export function responseId(text: string): ResponseId | undefined {
     value = JSON.parse(text);
   } catch {
     const id = AT_THE_FRONT.exec(text)?.[1];
-    return id === undefined ? undefined : { id, name: undefined };
+    return id === undefined ? undefined : { id: idKey(id), name: undefined };
   }
   const data = fieldOf(value, 'data') ?? value;
   const [id, name] = [fieldOf(data, 'id'), fieldOf(data, 'name')];
   if (typeof id !== 'string' || !resourceId(id).ok) return undefined;
-  return { id, name: typeof name === 'string' ? name : undefined };
+  return { id: idKey(id), name: typeof name === 'string' ? name : undefined };
 }
 
 /** Returns `data.id` of an unsuccessful response; instance IDs are UUIDs (API document: Instance). */
@@ -39,7 +39,7 @@ export function refusedId(text: string): string | undefined {
     return undefined;
   }
   const id = fieldOf(fieldOf(value, 'data'), 'id');
-  return typeof id === 'string' && isUuid(id) ? id : undefined;
+  return typeof id === 'string' && isUuid(id) ? idKey(id) : undefined;
 }
 
 function fieldOf(value: unknown, field: string): unknown {

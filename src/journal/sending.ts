@@ -41,7 +41,7 @@ export function sending(store: Store) {
       uid: record.uid,
       doubt: async (id, name) => doubtOf(record, id, name),
       async keepDoubted(id) {
-        if ((find(id) ?? find(id.toLowerCase())) !== undefined) return;
+        if (find(id) !== undefined) return;
         await writing(() => writeInstance(folder, newInstance(id, 'read', store.now()), undefined));
       },
       async made(id) {
@@ -58,10 +58,8 @@ export function sending(store: Store) {
     if (name !== undefined && !isSameName(name, record.name)) {
       return `belongs to an instance with another name, ${name.slice(0, SHOWN)}`;
     }
-    if (record.source_id?.toLowerCase() === id.toLowerCase()) {
-      return 'is the ID of the terminated instance';
-    }
-    const kept = find(id) ?? find(id.toLowerCase());
+    if (record.source_id === id) return 'is the ID of the terminated instance';
+    const kept = find(id);
     if (kept === undefined) return undefined;
     const { request, known_at } = kept.record;
     const isOfAnother = request !== null && request !== record.uid;

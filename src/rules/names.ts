@@ -75,5 +75,5 @@ export function isSameId(one: string, other: string): boolean {
 
 /** An instance id, as typed. */
 export function instanceId(text: string): Verdict<string> {
-  return isUuid(text) ? kept(text) : broken('an instance ID is a UUID');
+  return isUuid(text) ? kept(idKey(text)) : broken('an instance ID is a UUID');
 }

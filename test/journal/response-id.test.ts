@@ -17,6 +17,12 @@ const body = JSON.stringify(envelope(instance, 201));
 const whole = body.indexOf(ID) + ID.length + 1;
 
 describe('the ID of a new instance', () => {
+  test('has one spelling, whatever the case in the response', () => {
+    const loud = body.replaceAll(ID, ID.toUpperCase());
+    expect(responseId(loud)?.id).toBe(ID);
+    expect(responseId(loud.slice(0, whole))?.id).toBe(ID);
+  });
+
   test('is found in a response that was cut anywhere after it, and never a wrong one', () => {
     for (let length = 0; length <= body.length; length += 1) {
       const found = responseId(body.slice(0, length))?.id;

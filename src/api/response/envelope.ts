@@ -1,5 +1,6 @@
+import { idKey } from '../../rules/names.ts';
 import type { HttpResponse } from '../http/body.ts';
-import { numberField } from '../open-fields.ts';
+import { numberField, textField } from '../open-fields.ts';
 import type { Prepared } from '../request.ts';
 import { check, mend, type Odd } from '../schemas/check.ts';
 import { type Meta, meta } from '../schemas/page.ts';
@@ -20,8 +21,9 @@ const NOTHING: Understood<unknown> = { ok: true, value: undefined, odd: [] };
  */
 export function readResponse(
   response: HttpResponse,
-  { operation: { data: schema, pageSize }, input }: Pick<Prepared, 'operation' | 'input'>,
+  { operation, input }: Pick<Prepared, 'operation' | 'input'>,
 ): Understood<unknown> {
+  const { data: schema, pageSize, instance } = operation;
   if (schema === undefined && response.status === 204 && response.text === '') return NOTHING;
   const body = bodyOf(response);
   if (!body.ok) return body;
@@ -30,6 +32,7 @@ export function readResponse(
   const data = mend(schema, body.value.data);
   if (!data.ok) return { ok: false, what: placed('data', data) };
   const odd = data.odd.map((one) => placed('data', one));
+  if (instance !== undefined) spellIds(data.value, instance);
   if (pageSize === undefined) return { ok: true, value: data.value, odd };
   const pagination = check(meta, body.value.meta);
   if (!pagination.ok) return { ok: false, what: placed('meta', pagination) };
@@ -38,6 +41,14 @@ export function readResponse(
   const limit = numberField(input.query, 'limit') ?? pageSize;
   const whole = completed(pagination.value ?? {}, { page, limit }, length);
   return { ok: true, value: { data: data.value, meta: whole }, odd };
+}
+
+/** Gives an instance's ID its one spelling, whatever the service's. Changes the data itself. */
+function spellIds(data: unknown, field: string): void {
+  for (const row of Array.isArray(data) ? data : [data]) {
+    const id = textField(row, field);
+    if (id !== undefined) Reflect.set(row, field, idKey(id));
+  }
 }
 
 /** `data.3.id is missing`. */

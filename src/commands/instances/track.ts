@@ -31,8 +31,8 @@ export const track = action({
       .argument('<id...>', `instance IDs${OR_STDIN}`)
       .option('--force', "add an ID that can't be read"),
   async run(context, given, { force }) {
-    const ids = await severalGiven('ID', given, context);
-    for (const id of ids) checked('ID', id, instanceId);
+    const typed = await severalGiven('ID', given, context);
+    const ids = typed.map((id) => checked('ID', id, instanceId));
     const { done, failed } = await trackAll([...new Set(ids)], force === true, context);
     await showDone({ typed: given, done, failed }, changedView, context);
   },

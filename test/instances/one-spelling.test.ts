@@ -1,0 +1,121 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import {
+  CREATE,
+  type DeadlineWorld,
+  deadlineWorld,
+  HOUR,
+  ID,
+  IN_FOUR_HOURS,
+  listed,
+  recordsIn,
+} from '../commands/instances/deadlines/world.ts';
+import { envelope, ok } from '../support/service.ts';
+
+const CAPITALS = ID.toUpperCase();
+
+let world: DeadlineWorld;
+beforeEach(async () => {
+  world = await deadlineWorld();
+});
+afterEach(() => world.close());
+
+const ids = async () => (await listed(world)).map(({ id }: { id: string }) => id);
+
+describe('an ID that is typed in capital letters', () => {
+  beforeEach(() => {
+    world.rented.rent(ID, 'trainer', { status: 'ACTIVE' });
+    world.rented.drives = [{ id: 'drive-1', current_instance_id: ID }];
+  });
+
+  test.each([
+    [CAPITALS, ID],
+    [ID, CAPITALS],
+  ])('has one deadline: set for %s, removed for %s', async (set, removed) => {
+    for (const argv of [
+      [set, '--after', '4h'],
+      [removed, '--never'],
+    ]) {
+      expect((await world.cli(['instances', 'expire', ...argv])).code).toBe(0);
+    }
+    expect(recordsIn(world, 'deadlines')).toMatchObject([{ id: ID, deadline: null }]);
+    world.clock.advance(5 * HOUR);
+    const { code, stdout } = await world.cli(['instances', 'reap', '--json']);
+    expect({ code, stdout }).toEqual({ code: 0, stdout: '[]\n' });
+    expect(world.rented.instances.get(ID)?.status).toBe('ACTIVE');
+  });
+
+  test('is one row, and known as before', async () => {
+    for (const id of [CAPITALS, ID]) {
+      const { code, stdout } = await world.cli(['instances', 'track', id, '-q']);
+      expect({ code, stdout }).toEqual({ code: 0, stdout: `${ID}\n` });
+    }
+    expect(await ids()).toEqual([ID]);
+    const both = await world.cli(['instances', 'track', '-', '-q'], {
+      stdin: `${CAPITALS}\n${ID}\n`,
+    });
+    expect(both.stdout).toBe(`${ID}\n`);
+    expect((await world.cli(['instances', 'untrack', CAPITALS, '--yes'])).code).toBe(0);
+    expect(await world.cli(['instances', 'list', '-q'])).toMatchObject({ code: 0, stdout: '' });
+  });
+
+  test('is sent and printed in small letters if nothing is known of it', async () => {
+    const got = await world.cli(['instances', 'get', CAPITALS, '-q']);
+    expect(got.stdout).toBe(`${ID}\n`);
+    expect(got.requests.map(({ path }) => path)).toContain(`/instances/${ID}`);
+    expect(recordsIn(world, 'instances')).toMatchObject([{ id: ID }]);
+  });
+});
+
+describe('a service that writes IDs in capital letters', () => {
+  /** Finds an instance by its ID in any case, and shows all IDs in capital letters. */
+  const loud = (body: unknown) =>
+    JSON.parse(JSON.stringify(body).replaceAll(ID, CAPITALS)) as Record<string, unknown>;
+
+  beforeEach(async () => {
+    await world.close();
+    world = await deadlineWorld();
+    const { handler } = world.rented;
+    Object.assign(world.rented, {
+      handler: async (request: Parameters<typeof handler>[0]) => {
+        const answer = await handler(request);
+        return answer === 'hangUp' ? answer : { ...answer, body: loud(answer.body) };
+      },
+    });
+  });
+
+  test('rents one instance, which drives name too', async () => {
+    const { code, stdout } = await world.cli([...CREATE, ...IN_FOUR_HOURS, '--json']);
+    expect({ code, id: JSON.parse(stdout).id }).toEqual({ code: 0, id: ID });
+    world.rented.drives = [{ id: 'drive-1', current_instance_id: ID }];
+    expect(await ids()).toEqual([ID]);
+    const drives = await world.cli(['drives', 'list', '--json']);
+    expect(JSON.parse(drives.stdout)).toMatchObject([{ current_instance_id: ID }]);
+    expect(recordsIn(world, 'instances')).toMatchObject([{ id: ID, origin: 'create' }]);
+    expect(recordsIn(world, 'deadlines')).toMatchObject([{ id: ID }]);
+    world.clock.advance(5 * HOUR);
+    expect((await world.cli(['instances', 'reap'])).code).toBe(0);
+    expect(world.rented.instances.get(ID)?.status).toBe('TERMINATING');
+  });
+
+  test('shows the ID of a lost request, which settles it', async () => {
+    world.rented.posts.push(() => {
+      world.rented.rent(ID, 'trainer');
+      return { status: 504, body: envelope({ id: ID }, 504) };
+    });
+    expect((await world.cli(CREATE)).code).toBe(7);
+    const { code, stdout } = await world.cli(['instances', 'recover', '-q']);
+    expect({ code, stdout }).toEqual({ code: 0, stdout: `${ID}\n` });
+  });
+
+  test('has events of that instance', async () => {
+    await world.cli(CREATE);
+    const { handler } = world.rented;
+    const event = { id: 'e1', instance_id: CAPITALS, type: 'created' };
+    Object.assign(world.rented, {
+      handler: (request: Parameters<typeof handler>[0]) =>
+        request.path.includes('/events') ? ok([event]) : handler(request),
+    });
+    const { stdout } = await world.cli(['instances', 'events', 'trainer', '--json']);
+    expect(JSON.parse(stdout)).toMatchObject([{ instance_id: ID }]);
+  });
+});
