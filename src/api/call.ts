@@ -103,7 +103,6 @@ export class Call {
       throw error;
     }
     tracer?.response(response);
-    this.settings.onDate?.(response.headers.date);
     await onResponse?.(response);
     return response;
   }

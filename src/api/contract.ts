@@ -21,7 +21,7 @@ export interface ApiSettings {
   keyRemedy?: () => string;
   /** Receives each request and response, line by line, with secrets masked. */
   trace?: (line: string) => void;
-  /** Receives the Date header of each response. */
+  /** Receives the Date header of each understood response. */
   onDate?: (date: string | undefined) => void;
   /** Receives each operation that succeeded, and is awaited. */
   observe?: (seen: Observed) => Promise<void>;

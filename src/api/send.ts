@@ -81,7 +81,10 @@ async function attempt(call: Call, request: Prepared): Promise<Outcome> {
   const read = readResponse(response, request);
   if (read.ok) {
     warnOfOdd(call, request, read.odd);
-    return aboutOther(read.value, request) ?? done(read.value);
+    const other = aboutOther(read.value, request);
+    // An error or a page may be a proxy's, with the time of another clock.
+    if (other === undefined) call.settings.onDate?.(response.headers.date);
+    return other ?? done(read.value);
   }
   return isRepeatable
     ? { kind: 'refused', error: notUnderstood(request, read.what, response) }

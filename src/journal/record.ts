@@ -89,6 +89,10 @@ const schemas = lazy(() => {
       every: z.number(),
       /** By this computer's clock: the last run that reached the service with its key. */
       at: z.nullable(time),
+      /** Milliseconds by which the service's clock was ahead of this computer's then. */
+      ahead: z.optional(z.number()),
+      /** The entry of `--install` that started it; missing for another scheduler's run. */
+      entry: z.optional(text),
       /** Set if a later run did not reach it. */
       failure: z.optional(z.looseObject({ at: time, message: text })),
     }),

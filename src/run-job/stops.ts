@@ -1,5 +1,6 @@
 import type { Context } from '../context.ts';
 import { CliError } from '../errors.ts';
+import { type ServiceTime, serviceTime } from '../instances/deadlines/service-time.ts';
 import { ownJournal } from '../instances/pending.ts';
 import type { Target } from '../instances/resolve.ts';
 
@@ -24,15 +25,21 @@ export function createStops(
   rentedWith: string | undefined,
   context: Context,
 ): Stops {
-  const { interrupts, clock, serviceClock } = context;
+  const { interrupts, clock } = context;
   const deadline = deadlineOf(target, rentedWith, context);
+  let time: ServiceTime | undefined;
   /** In short steps: a timer does not count the time for which a laptop sleeps. */
   async function passDeadline(closed: AbortSignal): Promise<void> {
     for (;;) {
-      const time = Date.parse((await deadline()) ?? '');
-      const left = serviceClock.isKnown() ? time - serviceClock.now() : Number.NaN;
+      const at = Date.parse((await deadline()) ?? '');
+      if (Number.isNaN(at)) {
+        await clock.sleep(UNKNOWN, closed);
+        continue;
+      }
+      if (time?.isFresh() !== true) time = await timeNow(context);
+      const left = time === undefined ? STEP : at - time.now();
       if (left <= 0) return;
-      await clock.sleep(Number.isNaN(left) ? UNKNOWN : Math.min(left, STEP), closed);
+      await clock.sleep(Math.min(left, STEP), closed);
     }
   }
   const { first, second } = interrupts;
@@ -59,6 +66,16 @@ export function createStops(
     last: last.signal,
     close: () => closed.abort(),
   };
+}
+
+/** undefined while the service's time can't be read: `reap` may still enforce the deadline. */
+async function timeNow(context: Context): Promise<ServiceTime | undefined> {
+  try {
+    return await serviceTime(context);
+  } catch (error) {
+    if (!(error instanceof CliError)) throw error;
+    return undefined;
+  }
 }
 
 /** Reads the deadline of an instance again and again, since `expire` moves it. */

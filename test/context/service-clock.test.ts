@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { createServiceClock } from '../../src/context/service-clock.ts';
 import { manualClock } from '../support/clock.ts';
 
+const HOUR = 3_600_000;
 const NOON = Date.parse('2026-01-15T12:00:00.000Z');
 
 test("uses the computer's clock until a response shows another time", () => {
@@ -32,3 +33,47 @@ test('prefers a time that was set exactly over any header', () => {
   service.learn('Thu, 15 Jan 2026 12:00:00 GMT');
   expect(service.now()).toBe(NOON + 86_400_000);
 });
+
+test.each([26, -26])('ignores one response that is %i hours off, and follows two', (hours) => {
+  const at = (hoursLater: number) => new Date(NOON + hoursLater * HOUR).toUTCString();
+  const service = createServiceClock(manualClock());
+  service.learn(at(0));
+  service.learn(at(hours));
+  expect(service.now()).toBe(NOON);
+  service.learn(at(0));
+  expect(service.now()).toBe(NOON);
+  service.learn(at(hours));
+  service.learn(at(hours));
+  expect(service.now()).toBe(NOON + hours * HOUR);
+  expect(service.last()?.service).toBe(NOON + hours * HOUR);
+});
+
+test('goes on while the computer sleeps or its clock is set, but counts as unknown', () => {
+  const clock = manualClock();
+  const service = createServiceClock(clock);
+  service.learn('Thu, 15 Jan 2026 12:00:00 GMT');
+  clock.advance(HOUR);
+  expect({ now: service.now(), isKnown: service.isKnown() }).toEqual({
+    now: NOON + HOUR,
+    isKnown: true,
+  });
+  clock.step(26 * HOUR);
+  expect({ now: service.now(), isKnown: service.isKnown() }).toEqual({
+    now: NOON + HOUR,
+    isKnown: false,
+  });
+  service.learn('Fri, 16 Jan 2026 15:00:00 GMT');
+  expect({ now: service.now(), isKnown: service.isKnown() }).toEqual({
+    now: NOON + 27 * HOUR,
+    isKnown: true,
+  });
+});
+
+test.each(['1', '2026-01-15', '15 Jan 2026 14:00:00 +0300', 'Thu, 15 Jan 2026 14:00:00'])(
+  'reads no time from %j, which is not an HTTP date',
+  (text) => {
+    const service = createServiceClock(manualClock());
+    service.learn(text);
+    expect(service.isKnown()).toBe(false);
+  },
+);

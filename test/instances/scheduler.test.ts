@@ -72,9 +72,10 @@ describe('the line of a crontab', () => {
     const line = cronLine(JOB);
     expect(line).toMatch(/^\*\/5 \* \* \* \* \/usr\/bin\/env /);
     expect(line).toMatch(/ # gpucloud-reap-work$/);
-    // Cron removes the backslash before a percent sign.
+    // Cron ends the command at a bare percent sign, and removes the backslash before others.
     const command = line
       .replace(/^(\S+ ){5}/, '')
+      .replace(/(?<!\\)%.*$/, '')
       .replaceAll('\\%', '%')
       .replace('>/dev/null 2>&1', '');
     const { stdout } = spawnSync('/bin/sh', ['-c', command], { encoding: 'utf8', env: {} });

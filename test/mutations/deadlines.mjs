@@ -1,5 +1,6 @@
 const CREATE = 'commands/instances/deadlines/create';
 const REAP = 'commands/instances/deadlines/reap';
+const CLOCKS = 'commands/instances/deadlines/clocks';
 const INSTALL = 'commands/instances/deadlines/install';
 
 export const deadlines = [
@@ -42,24 +43,43 @@ export const deadlines = [
     ],
   },
   {
-    file: 'instances/deadlines/service-now.ts',
-    tests: `${CREATE} ${REAP}`,
+    file: 'instances/deadlines/service-time.ts',
+    tests: `${CREATE} ${REAP} ${CLOCKS}`,
     changes: [
       [
         "a deadline follows this computer's clock",
-        'return serviceClock.now();',
-        'return clock.now();',
+        'now: () => first.service + clock.monotonic() - first.monotonic,',
+        'now: () => clock.now(),',
       ],
       [
         'the time is not read before the first request',
-        'if (!serviceClock.isKnown()) await (await context.api()).users.me();',
+        'if (!serviceClock.isKnown()) await ask();',
         '',
+      ],
+      ['one response is believed, however wrong', '|| Math.abs(drift) > AGREES', ''],
+      ['a clock that stands still agrees with itself', 'PAUSE = 3_000', 'PAUSE = 0'],
+      [
+        'a difference that has changed counts at once',
+        'before === undefined || Math.abs(ahead - before) <= MOVED',
+        'true',
+      ],
+      ['9 minutes between the clocks go without a warning', 'SAME = 60_000', 'SAME = 600_000'],
+    ],
+  },
+  {
+    file: 'api/send.ts',
+    tests: CLOCKS,
+    changes: [
+      [
+        'the time is read from an error or a page',
+        'if (!isSuccess(status)) {',
+        'call.settings.onDate?.(response.headers.date);\n  if (!isSuccess(status)) {',
       ],
     ],
   },
   {
     file: 'instances/deadlines/armed.ts',
-    tests: `${CREATE} ${REAP}`,
+    tests: `${CREATE} ${REAP} ${CLOCKS}`,
     changes: [
       ['an old heartbeat arms', '< 2 * every', '< 3 * every'],
       [
@@ -67,6 +87,7 @@ export const deadlines = [
         'Math.abs(now - Date.parse(at))',
         'now - Date.parse(at)',
       ],
+      ['the heartbeat of another service arms', 'one.service === service', 'true'],
       ['the heartbeat of another account arms', '|| one.account === account', '|| true'],
       ['a deadline needs no schedule', 'if (found.isArmed) return;', 'return;'],
     ],
@@ -77,7 +98,7 @@ export const deadlines = [
     changes: [
       [
         'a deadline that was moved meanwhile does not hold',
-        'held.deadline === undefined || !isPast(held.deadline, serviceClock.now())',
+        'held.deadline === undefined || !isPast(held.deadline, now())',
         'false',
       ],
       ['a deadline is due before its time', 'Date.parse(deadline) <= now', 'true'],

@@ -27,6 +27,7 @@ export interface Attention {
     | 'price_not_told'
     | 'deadline_passed'
     | 'deadline_unenforced'
+    | 'deadline_doubtful'
     | 'running_long'
     | 'drive_suspended'
     | 'drive_error';
@@ -42,8 +43,6 @@ interface Look {
   readonly instances: readonly InstanceRow[];
   readonly drives: readonly DriveRow[];
   readonly enforcement: Enforcement;
-  /** By this computer's clock. */
-  readonly here: number;
 }
 
 /** In seconds; a balance that lasts less is low. */
@@ -53,11 +52,11 @@ const LATE = 10 * 60_000;
 
 /** The most serious first. */
 export function attentionOf(look: Look): Attention[] {
-  const { reading, facts, instances, drives, enforcement, here } = look;
+  const { reading, facts, instances, drives, enforcement } = look;
   return [
     ...unreadParts(reading),
     ...instances.flatMap((row) => unknownRequest(row, reading.now) ?? []),
-    ...ofDeadlines(instances, enforcement, { service: reading.now, computer: here }),
+    ...ofDeadlines(instances, enforcement, reading.now),
     ...(ofCharges(reading, facts) ?? []),
     ...ofAccount(reading),
     ...(ofBalance(reading, facts) ?? []),

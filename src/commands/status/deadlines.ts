@@ -1,4 +1,4 @@
-import { type Enforcement, whyNot } from '../../instances/deadlines/armed.ts';
+import type { Enforcement } from '../../instances/deadlines/armed.ts';
 import { spanText } from '../../output/time.ts';
 import { clamp } from '../../output/width.ts';
 import { typedName } from '../../rules/names.ts';
@@ -11,12 +11,12 @@ const LONG = 24 * 3600;
 export function ofDeadlines(
   instances: readonly InstanceRow[],
   enforcement: Enforcement,
-  clocks: { readonly service: number; readonly computer: number },
+  now: number,
 ) {
   const billing = instances.filter(({ id, bills }) => id !== null && bills !== false);
   return [
-    ...billing.flatMap((row) => passed(row, clocks.service)),
-    ...unenforced(billing, enforcement, clocks.computer),
+    ...billing.flatMap((row) => passed(row, now)),
+    ...unenforced(billing, enforcement),
     ...billing.flatMap(runningLong),
   ];
 }
@@ -29,12 +29,17 @@ function passed({ id, name, ends_at }: InstanceRow, now: number) {
   return [{ code: 'deadline_passed', resource: id, message, command } as const];
 }
 
-function unenforced(rows: readonly InstanceRow[], enforcement: Enforcement, now: number) {
+function unenforced(rows: readonly InstanceRow[], { isArmed, reason }: Enforcement) {
   const [first, ...others] = rows.filter(({ ends_at }) => ends_at !== null);
-  if (first === undefined || enforcement.isArmed) return [];
+  if (first === undefined || reason === undefined) return [];
   const whose =
     others.length === 0 ? short(first.name) : `${short(first.name)} and ${others.length} more`;
-  const message = `Nothing on this computer enforces the deadline of ${whose}: ${whyNot(enforcement, now)}`;
+  if (isArmed) {
+    const message = `The deadline of ${whose} may not be enforced in time: ${reason}`;
+    const command = 'gpucloud instances reap --status';
+    return [{ code: 'deadline_doubtful', resource: first.id, message, command } as const];
+  }
+  const message = `Nothing on this computer enforces the deadline of ${whose}: ${reason}`;
   const command = 'gpucloud instances reap --install';
   return [{ code: 'deadline_unenforced', resource: first.id, message, command } as const];
 }

@@ -46,7 +46,7 @@ function read(options: CallOptions, context: Context): Promise<AccountReading> {
 async function overview(reading: AccountReading, context: Context): Promise<Overview> {
   const enforcement = await readEnforcement(context, reading.user?.id);
   const { sandbox } = await context.settings({ key: false });
-  return overviewOf(reading, enforcement, { here: context.clock.now(), sandbox });
+  return overviewOf(reading, enforcement, { sandbox });
 }
 
 /** The screen names parts that could not be read, and reads them again with the rest. */

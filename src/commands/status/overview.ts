@@ -19,7 +19,7 @@ interface NextStep {
 export function overviewOf(
   reading: AccountReading,
   enforcement: Enforcement,
-  { here, sandbox }: { readonly here: number; readonly sandbox: boolean },
+  { sandbox }: { readonly sandbox: boolean },
 ) {
   const { now, user, faults } = reading;
   const facts = moneyFacts(reading);
@@ -43,7 +43,7 @@ export function overviewOf(
     /** Instances known to this computer: the API has no list of instances. */
     instances,
     drives,
-    attention: attentionOf({ reading, facts, instances, drives, enforcement, here }),
+    attention: attentionOf({ reading, facts, instances, drives, enforcement }),
     next: nextSteps(mayBillIn(instances), drives, { canRent, canConnect: !sandbox }),
     /** Parts that could not be read; the worst decides the exit code. */
     unread: faults.map(({ part, error }) => ({ part, code: error.code, message: error.message })),

@@ -5,15 +5,9 @@ import { shellLine } from '../../output/shell-line.ts';
 import { spanText } from '../../output/time.ts';
 import { durationWord } from '../../rules/times.ts';
 import { commandLine } from '../scheduler/crontab.ts';
-import {
-  type Job,
-  type Scheduler,
-  schedulerHere,
-  schedulersOf,
-  schedulersWith,
-} from '../scheduler/index.ts';
-import { isAlive } from './armed.ts';
-import { profileOf } from './heartbeat.ts';
+import { type Job, type Scheduler, schedulerHere, schedulersWith } from '../scheduler/index.ts';
+import { judge, profileOf, serviceName } from './armed.ts';
+import { ENTRY, entryName, schedulersIn } from './entry.ts';
 
 export const DEFAULT_EVERY = 5 * 60_000;
 
@@ -43,21 +37,30 @@ export interface ArmedStatus {
   readonly age_seconds: number | null;
   /** Why a later run did not reach it. */
   readonly failure: string | null;
+  /** Why deadlines are not enforced, or may not be; null if nothing is known. */
+  readonly reason: string | null;
 }
 
 export async function armedStatus(context: Context): Promise<ArmedStatus> {
   const profile = await profileOf(context);
-  const [scheduler] = await schedulersWith(entryName(profile), schedulersIn(context));
-  const heartbeat = heartbeatOf((await context.folders()).state, profile);
-  const now = context.clock.now();
+  const [scheduler] = await schedulersWith(
+    await entryName(profile, context),
+    schedulersIn(context),
+  );
+  const service = await serviceName(context);
+  const stored = heartbeatOf((await context.folders()).state, profile);
+  // A login may have moved the profile to another service since.
+  const heartbeat = stored?.service === service ? stored : undefined;
+  const { isArmed, reason } = await judge(heartbeat, profile, context);
   return {
     profile,
-    armed: heartbeat !== undefined && isAlive(heartbeat, now),
+    armed: isArmed,
     scheduler: scheduler?.name ?? null,
     every_seconds: heartbeat === undefined ? null : heartbeat.every / 1000,
     last_run_at: heartbeat?.at ?? null,
-    age_seconds: ageOf(heartbeat?.at, now),
+    age_seconds: ageOf(heartbeat?.at, context.clock.now()),
     failure: heartbeat?.failure?.message ?? null,
+    reason: reason ?? null,
   };
 }
 
@@ -75,7 +78,8 @@ export async function arm(every: number, context: Context): Promise<void> {
   const scheduler = await schedulerHere(schedulersIn(context));
   if (scheduler === undefined) {
     const isWindows = context.host.platform === 'win32';
-    const line = isWindows ? shellLine(job.command, 'win32') : commandLine(job);
+    const { [ENTRY]: _own, ...env } = job.env;
+    const line = isWindows ? shellLine(job.command, 'win32') : commandLine({ ...job, env });
     throw usageError(
       'Found no scheduler that you may use (systemd, launchd, crontab).',
       `let another one run this every ${spanText(every / 1000)}: ${line}`,
@@ -115,9 +119,10 @@ async function jobOf(profile: string, every: number, context: Context): Promise<
     // An address with a user name may hold a password, and others may read the entry.
     return value === undefined || value === '' || value.includes('@') ? [] : [[name, value]];
   });
+  const name = await entryName(profile, context);
   return {
-    name: entryName(profile),
-    about: `Terminate instances past their deadline (gpucloud profile ${profile})`,
+    name,
+    about: `Terminate instances past their deadline (gpucloud profile ${profile}, state in ${state})`,
     command: [
       file,
       ...args,
@@ -131,6 +136,7 @@ async function jobOf(profile: string, every: number, context: Context): Promise<
     env: {
       GPUCLOUD_CONFIG_DIR: config,
       GPUCLOUD_STATE_DIR: state,
+      [ENTRY]: name,
       ...Object.fromEntries(passed),
     },
     every,
@@ -173,7 +179,7 @@ function notArmed(why: string): CliError {
 /** Removes the entry of the active profile from every scheduler that has one. */
 export async function disarm(context: Context): Promise<void> {
   const profile = await profileOf(context);
-  const name = entryName(profile);
+  const name = await entryName(profile, context);
   const having = await schedulersWith(name, schedulersIn(context));
   for (const scheduler of having) {
     await scheduler.uninstall(name);
@@ -181,18 +187,4 @@ export async function disarm(context: Context): Promise<void> {
   }
   // Without a schedule, deadlines must not count as enforced until the last heartbeat is old.
   removeHeartbeat((await context.folders()).state, profile);
-}
-
-function entryName(profile: string): string {
-  return `gpucloud-reap-${profile}`;
-}
-
-function schedulersIn({ start, host, env }: Context): readonly Scheduler[] {
-  if (host.home === undefined) throw usageError('there is no home folder, so nothing is scheduled');
-  return schedulersOf(host.platform, {
-    start,
-    home: host.home,
-    uid: host.uid ?? 0,
-    configHome: env.XDG_CONFIG_HOME || undefined,
-  });
 }

@@ -1,20 +1,26 @@
 import type { Context } from '../../context.ts';
-import { usageError } from '../../errors.ts';
-import { type Heartbeat, heartbeatsIn } from '../../journal/index.ts';
-import { relative } from '../../output/time.ts';
+import { CliError, usageError } from '../../errors.ts';
+import { faultOf } from '../../files/error-code.ts';
+import { type Heartbeat, heartbeatOf, heartbeatsIn, writeHeartbeat } from '../../journal/index.ts';
+import { relative, spanText } from '../../output/time.ts';
 import { ownJournal } from '../pending.ts';
+import { schedulersWith } from '../scheduler/index.ts';
+import { ENTRY, entryName, schedulersIn } from './entry.ts';
+
+/** Milliseconds between the service's clock and this computer's from which one of them is wrong. */
+export const FAR = 5 * 60_000;
+
+/** The name for a run with a key from the environment. */
+const NO_PROFILE = '@environment';
 
 /** Whether `instances reap` runs here repeatedly for one service and account. */
 export interface Enforcement {
   readonly isArmed: boolean;
-  /** Time of the last scheduled run. */
-  readonly heartbeat: Heartbeat | undefined;
-}
-
-/** The schedule is alive if its last run is younger than two intervals. */
-export function isAlive({ at, every }: Heartbeat, now: number): boolean {
-  // After this computer's clock was set back, a heartbeat from the future proves nothing.
-  return at !== null && Math.abs(now - Date.parse(at)) < 2 * every;
+  /**
+   * Completes "nothing enforces deadlines: …". If armed, why a deadline may still not be enforced in
+   * time; undefined if nothing is known.
+   */
+  readonly reason: string | undefined;
 }
 
 /** For the active profile's service, and its account if known. */
@@ -22,20 +28,94 @@ export async function readEnforcement(
   context: Context,
   account: string | undefined,
 ): Promise<Enforcement> {
-  const service = await serviceName(context);
-  const { state } = await context.folders();
-  const own = (await heartbeatsIn(state)).filter(
-    (one) => one.service === service && (account === undefined || one.account === account),
+  const own = (await heartbeatsHere(context)).filter(
+    (one) => account === undefined || one.account === account,
   );
-  const [heartbeat] = own.sort((a, b) => timeOf(b) - timeOf(a));
-  const isArmed = own.some((one) => isAlive(one, context.clock.now()));
-  return { isArmed, heartbeat };
+  const judged: Enforcement[] = [];
+  for (const one of own) judged.push(await judge(one, one.profile, context));
+  return (
+    judged.find(({ isArmed, reason }) => isArmed && reason === undefined) ??
+    judged.find(({ isArmed }) => isArmed) ??
+    judged[0] ??
+    NOT_SCHEDULED
+  );
 }
 
-/** The account, as named in the journal. */
+/** Milliseconds by which the service's clock was ahead of this computer's at the last pass. */
+export async function lastAhead(context: Context): Promise<number | undefined> {
+  return (await heartbeatsHere(context)).find(({ ahead }) => ahead !== undefined)?.ahead;
+}
+
+/** The heartbeats of every profile for the active profile's service, newest first. */
+async function heartbeatsHere(context: Context) {
+  const service = await serviceName(context);
+  const all = await heartbeatsIn((await context.folders()).state);
+  return all.filter((one) => one.service === service).sort((a, b) => timeOf(b) - timeOf(a));
+}
+
+function timeOf({ at, failure }: Heartbeat): number {
+  return Math.max(Date.parse(at ?? '') || 0, Date.parse(failure?.at ?? '') || 0);
+}
+
+const NOT_SCHEDULED: Enforcement = {
+  isArmed: false,
+  reason: '"instances reap" is not scheduled',
+};
+
+/** Whether this heartbeat shows that the schedule of its profile is alive. */
+export async function judge(
+  heartbeat: Heartbeat | undefined,
+  profile: string,
+  context: Context,
+): Promise<Enforcement> {
+  if (heartbeat === undefined) return NOT_SCHEDULED;
+  const { at, every, failure, entry, ahead } = heartbeat;
+  if (entry !== undefined && !(await isThere(entry, profile, context))) {
+    return { isArmed: false, reason: `the schedule ${entry} is gone` };
+  }
+  const now = context.clock.now();
+  // After this computer's clock was set back, a heartbeat from the future proves nothing.
+  const isArmed = at !== null && Math.abs(now - Date.parse(at)) < 2 * every;
+  if (failure !== undefined) {
+    const when = relative(Date.parse(failure.at), now);
+    const why = failure.message.replace(/\.$/, '');
+    return { isArmed, reason: `the scheduled "instances reap" failed ${when}: ${why}` };
+  }
+  if (!isArmed) {
+    const last = at === null ? 'has not run yet' : `last ran ${relative(Date.parse(at), now)}`;
+    return { isArmed, reason: `the scheduled "instances reap" ${last}` };
+  }
+  const far = [ahead, aheadNow(context)].find((one) => Math.abs(one ?? 0) > FAR);
+  return { isArmed, reason: far === undefined ? undefined : differenceText(far) };
+}
+
+/** An entry of other folders, which a copied state folder brings along, runs `reap` there only. */
+async function isThere(entry: string, profile: string, context: Context): Promise<boolean> {
+  if (entry !== (await entryName(profile, context))) return false;
+  return (await schedulersWith(entry, schedulersIn(context))).length > 0;
+}
+
+function aheadNow({ serviceClock }: Context): number | undefined {
+  const last = serviceClock.isExact() ? undefined : serviceClock.last();
+  return last && last.service - last.now;
+}
+
+/** `the service's clock is 3 h ahead of this computer's` */
+export function differenceText(ahead: number): string {
+  const difference = spanText(Math.abs(ahead) / 1000);
+  return `the service's clock is ${difference} ${ahead > 0 ? 'ahead of' : 'behind'} this computer's`;
+}
+
+/** The service, as named in the journal. */
 export async function serviceName(context: Context): Promise<string> {
   const { sandbox, baseUrl } = await context.settings({ key: false });
   return sandbox ? 'sandbox' : (baseUrl?.value ?? '');
+}
+
+export async function profileOf(context: Context): Promise<string> {
+  const { profile } = context.flags;
+  if (profile !== undefined) return profile;
+  return (await context.settings({ key: false })).profile?.value ?? NO_PROFILE;
 }
 
 /** Throws a usage error, before any request that rents, if nothing enforces deadlines here. */
@@ -48,22 +128,74 @@ export async function ensureArmed(context: Context): Promise<void> {
   }
   if (found.isArmed) return;
   throw usageError(
-    `Nothing on this computer enforces deadlines: ${whyNot(found, context.clock.now())}. Nothing was sent.`,
+    `Nothing on this computer enforces deadlines: ${found.reason}. Nothing was sent.`,
     'arm it: gpucloud instances reap --install; to go without: --unenforced',
   );
 }
 
-/** Completes "nothing enforces deadlines: …". */
-export function whyNot({ heartbeat }: Enforcement, now: number): string {
-  if (heartbeat === undefined) return '"instances reap" is not scheduled';
-  const { at, failure } = heartbeat;
-  if (failure !== undefined) {
-    return `the scheduled "instances reap" failed ${relative(Date.parse(failure.at), now)}: ${failure.message.replace(/\.$/, '')}`;
+/**
+ * Runs `work`, which repeats after `every` milliseconds. If it can't reach the service with its
+ * key, saves the reason for `--status`, and the last heartbeat grows old.
+ */
+export async function noteFailure<T>(
+  every: number | undefined,
+  context: Context,
+  work: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (every !== undefined && error instanceof CliError) await noteFault(every, error, context);
+    throw error;
   }
-  const last = at === null ? 'has not run yet' : `last ran ${relative(Date.parse(at), now)}`;
-  return `the scheduled "instances reap" ${last}`;
 }
 
-function timeOf({ at, failure }: Heartbeat): number {
-  return Math.max(Date.parse(at ?? '') || 0, Date.parse(failure?.at ?? '') || 0);
+/** Saves the reason why a run did not reach the service. */
+export async function noteFault(every: number, error: CliError, context: Context): Promise<void> {
+  try {
+    const { state } = await context.folders();
+    const profile = await profileOf(context);
+    const before = heartbeatOf(state, profile) ?? {
+      service: await serviceName(context),
+      account: null,
+      at: null,
+    };
+    await writeHeartbeat(state, profile, {
+      ...before,
+      ...entryOf(context),
+      every,
+      failure: { at: nowText(context), message: error.message },
+    });
+  } catch {
+    // The error itself is printed; without a heartbeat, the schedule counts as dead anyway.
+  }
+}
+
+/** Saves that a run reached the service: both the schedule and the key work. */
+export async function beat(every: number, ahead: number, context: Context): Promise<void> {
+  const heartbeat: Omit<Heartbeat, 'version'> = {
+    service: await serviceName(context),
+    account: (await (await context.journal()).account()) ?? null,
+    ...entryOf(context),
+    every,
+    at: nowText(context),
+    ahead,
+  };
+  try {
+    await writeHeartbeat((await context.folders()).state, await profileOf(context), heartbeat);
+  } catch (error) {
+    throw new CliError('storage', `The heartbeat could not be saved (${faultOf(error)}).`, {
+      hint: 'check the free space, or select another folder with GPUCLOUD_STATE_DIR; without a heartbeat no deadline can be set',
+      cause: error,
+    });
+  }
+}
+
+function entryOf({ env }: Context): Pick<Heartbeat, 'entry'> {
+  const entry = env[ENTRY];
+  return entry === undefined ? {} : { entry };
+}
+
+function nowText({ clock }: Context): string {
+  return new Date(clock.now()).toISOString();
 }

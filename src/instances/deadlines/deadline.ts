@@ -6,7 +6,7 @@ import { minuteText, relative, spanText } from '../../output/time.ts';
 import { typedName } from '../../rules/names.ts';
 import { durationWord, moment, positiveDuration } from '../../rules/times.ts';
 import { ensureArmed } from './armed.ts';
-import { serviceNow } from './service-now.ts';
+import { serviceTime, warnOfDifference } from './service-time.ts';
 
 /** A year: a deadline beyond it is probably a typing error. */
 const LONGEST = 366 * 86_400_000;
@@ -64,7 +64,9 @@ export async function checkDeadline(flags: DeadlineFlags, context: Context): Pro
  * Throws a usage error if it has passed.
  */
 export async function deadlineFrom(wanted: WantedDeadline, context: Context): Promise<string> {
-  return deadlineAt(wanted, await serviceNow(context));
+  const time = await serviceTime(context);
+  warnOfDifference(time, context);
+  return deadlineAt(wanted, time.now());
 }
 
 /** The same for `--dry-run`, which asks no service: without a response, by this computer's clock. */
@@ -77,14 +79,14 @@ export function plannedDeadline(
 }
 
 function deadlineAt(wanted: WantedDeadline, now: number): string {
-  const time = 'at' in wanted ? wanted.at : now + wanted.after;
-  if (time <= now) {
+  const end = 'at' in wanted ? wanted.at : now + wanted.after;
+  if (end <= now) {
     throw usageError(
-      `the deadline ${minuteText(time)} has passed: the service's time is ${minuteText(now)}`,
+      `the deadline ${minuteText(end)} has passed: the service's time is ${minuteText(now)}`,
     );
   }
-  if (time > now + LONGEST) throw usageError('a deadline is at most 366 days from now');
-  return new Date(time).toISOString();
+  if (end > now + LONGEST) throw usageError('a deadline is at most 366 days from now');
+  return new Date(end).toISOString();
 }
 
 /** The deadline as part of a request that rents. */

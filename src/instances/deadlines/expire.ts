@@ -5,7 +5,7 @@ import { typedName } from '../../rules/names.ts';
 import { mayBill } from '../../rules/statuses.ts';
 import type { Changed } from '../outcome.ts';
 import type { Target } from '../resolve.ts';
-import { readEnforcement, whyNot } from './armed.ts';
+import { readEnforcement } from './armed.ts';
 
 /**
  * Sets or removes an instance's deadline. Holds the lock that `reap` needs while it reads the
@@ -37,6 +37,6 @@ export async function warnUnenforced(journal: Journal, context: Context): Promis
   if (enforcement.isArmed) return;
   context.err.warn(
     'deadline_unenforced',
-    `Nothing on this computer enforces deadlines: ${whyNot(enforcement, context.clock.now())}. Arm it: gpucloud instances reap --install`,
+    `Nothing on this computer enforces deadlines: ${enforcement.reason}. Arm it: gpucloud instances reap --install`,
   );
 }

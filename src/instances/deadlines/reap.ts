@@ -9,7 +9,7 @@ import { typedName } from '../../rules/names.ts';
 import { type Change, changeOne } from '../change.ts';
 import { ownJournal } from '../pending.ts';
 import { settleShown } from '../reconcile.ts';
-import { serviceNow } from './service-now.ts';
+import { type ServiceTime, serviceTime, warnOfDifference } from './service-time.ts';
 
 /** The outcome for an instance past its deadline. */
 export interface Reaped {
@@ -24,6 +24,8 @@ export interface Reaped {
 }
 
 export interface Reaping {
+  /** Milliseconds by which the service's clock is ahead of this computer's. */
+  readonly ahead: number;
   readonly rows: readonly Reaped[];
   readonly errors: readonly CliError[];
   /** Why the service did not confirm the key; one of the errors. */
@@ -43,18 +45,21 @@ export async function reapOverdue(context: Context): Promise<Reaping> {
   // A service that can't show the profile may still terminate.
   if (unproven !== undefined && (unproven.httpStatus ?? 0) < 500) throw unproven;
   const journal = await ownJournal(context, me);
-  const now = await serviceNow(context);
+  const time = await timeOfPass(unproven, journal, context);
   const unknown: Ended[] = [];
   const unsettled = await failuresOf(
-    settleOverdue(now, journal, context).then((found) => unknown.push(...found)),
+    settleOverdue(time.now(), journal, context).then((found) => unknown.push(...found)),
   );
   const all = await journal.deadlines();
   const overdue = all.flatMap(({ deadline, ...one }) =>
-    deadline !== undefined && isPast(deadline, now) ? [{ ...one, deadline }] : [],
+    deadline !== undefined && isPast(deadline, time.now()) ? [{ ...one, deadline }] : [],
   );
-  const ended = await eachBounded(overdue, AT_ONCE, (one) => terminate(one, journal, context));
+  const ended = await eachBounded(overdue, AT_ONCE, (one) =>
+    terminate(one, time, journal, context),
+  );
   const done = [...unknown, ...ended.filter((one) => one !== undefined)];
   return {
+    ahead: time.ahead,
     rows: done.map(({ row }) => row),
     unproven,
     errors: [
@@ -64,6 +69,32 @@ export async function reapOverdue(context: Context): Promise<Reaping> {
       ...all.flatMap((one) => (one.deadline === undefined ? unreadable(one) : [])),
     ],
   };
+}
+
+/** `unproven`: why the service did not show the profile; an instance shows the time then. */
+async function timeOfPass(
+  unproven: CliError | undefined,
+  journal: Journal,
+  context: Context,
+): Promise<ServiceTime> {
+  const { instances } = await context.api();
+  const known = unproven === undefined ? [] : await journal.deadlines();
+  async function readAny(): Promise<void> {
+    for (const { id } of known) {
+      if ((await failuresOf(instances.get(id))).length === 0) return;
+    }
+    throw unproven;
+  }
+  try {
+    const time = await serviceTime(context, unproven && readAny);
+    warnOfDifference(time, context);
+    return time;
+  } catch (error) {
+    if (!(error instanceof CliError) || error.failure !== 'notUnderstood') throw error;
+    const [some] = await journal.deadlines();
+    const message = `${error.message} No deadline is enforced before the next run.`;
+    throw some === undefined ? error : error.with(message, { mayBeBilling: true });
+  }
 }
 
 type Overdue = Pick<Deadline, 'id' | 'name'> & { readonly deadline: string };
@@ -93,11 +124,11 @@ async function settleOverdue(now: number, journal: Journal, context: Context): P
 /** Returns undefined if the deadline has changed since: the new one applies. */
 async function terminate(
   { id, name, deadline }: Overdue,
+  { now }: ServiceTime,
   journal: Journal,
   context: Context,
 ): Promise<Ended | undefined> {
-  const { serviceClock } = context;
-  const row = { id, name, ...lateness(deadline, serviceClock.now()) };
+  const row = { id, name, ...lateness(deadline, now()) };
   let outcome: Reaped['outcome'] = 'already_ended';
   const change: Change = {
     verb: 'terminate',
@@ -110,8 +141,7 @@ async function terminate(
   try {
     const api = await context.api();
     return await journal.withDeadline(id, async (held) => {
-      if (held.deadline === undefined || !isPast(held.deadline, serviceClock.now()))
-        return undefined;
+      if (held.deadline === undefined || !isPast(held.deadline, now())) return undefined;
       await changeOne(change, { id, name }, { api, waits: false }, context);
       return { row: { ...row, outcome } };
     });

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { exists, filesIn, readText, removeFile, writeRecord } from '../files.ts';
-import { fileName } from '../names.ts';
+import { fileName, textOf } from '../names.ts';
 import { type Heartbeat, parseRecord } from '../record.ts';
 
 /** One per profile, since a profile may fail before its account is known. */
@@ -13,9 +13,14 @@ export function heartbeatOf(state: string, profile: string): Heartbeat | undefin
 }
 
 /** An unreadable file or folder proves nothing, so it counts as missing. */
-export async function heartbeatsIn(state: string): Promise<Heartbeat[]> {
+export async function heartbeatsIn(
+  state: string,
+): Promise<(Heartbeat & { readonly profile: string })[]> {
   const files = await filesIn(join(state, 'reap')).catch(() => []);
-  return files.flatMap(({ text }) => parseRecord('heartbeat', text) ?? []);
+  return files.flatMap(({ name, text }) => {
+    const record = parseRecord('heartbeat', text);
+    return record === undefined ? [] : { ...record, profile: textOf(name) };
+  });
 }
 
 export async function writeHeartbeat(

@@ -1,10 +1,9 @@
 import { Option } from '../../../cli/command.ts';
 import { ruled } from '../../../cli/parse.ts';
 import { action } from '../../../cli/verb.ts';
-import type { Context } from '../../../context.ts';
-import { type CliError, failuresOf, throwAll } from '../../../errors.ts';
+import { failuresOf, throwAll } from '../../../errors.ts';
 import type { ArmedStatus } from '../../../instances/deadlines/arm.ts';
-import { beat, noteFailure, noteFault } from '../../../instances/deadlines/heartbeat.ts';
+import { beat, noteFailure, noteFault } from '../../../instances/deadlines/armed.ts';
 import { type Reaped, reapOverdue } from '../../../instances/deadlines/reap.ts';
 import { field, type View } from '../../../output/output.ts';
 import { schedule } from '../../../rules/times.ts';
@@ -28,7 +27,8 @@ const armedView: View<ArmedStatus> = {
     field('scheduler', 'SCHEDULER'),
     field('every_seconds', 'EVERY SECONDS'),
     field('last_run_at', 'LAST RUN', { kind: 'time' }),
-    field('failure', 'FAILURE'),
+    field('reason', 'REASON'),
+    field('failure', 'FAILURE', { hidden: true }),
   ],
   id: ({ profile }) => profile,
   empty: 'Nothing is scheduled.',
@@ -74,16 +74,16 @@ export const reap = action({
       if (uninstall === true) await disarm(context);
       return context.out.item(await armedStatus(context), armedView);
     }
-    const { rows, errors, unproven } = await noteFailure(every, context, () =>
+    const { rows, errors, unproven, ahead } = await noteFailure(every, context, () =>
       reapOverdue(context),
     );
     // Instances have been terminated by now: a later fault must not hide them or the failures.
-    const unsaved = every === undefined ? [] : await failuresOf(note(every, unproven, context));
+    const note = (interval: number) =>
+      unproven === undefined
+        ? beat(interval, ahead, context)
+        : noteFault(interval, unproven, context);
+    const unsaved = every === undefined ? [] : await failuresOf(note(every));
     const unwritten = await failuresOf(context.out.list(rows, reapedView));
     throwAll([...errors, ...unsaved, ...unwritten]);
   },
 });
-
-function note(every: number, unproven: CliError | undefined, context: Context): Promise<void> {
-  return unproven === undefined ? beat(every, context) : noteFault(every, unproven, context);
-}

@@ -56,6 +56,13 @@ describe('a deadline that nothing enforces', () => {
     expect({ code, posts: requests.filter(posts) }).toEqual({ code: 2, posts: [] });
   });
 
+  test('is not armed by a heartbeat of another service', async () => {
+    await world.arm('work', 'user-1', 'https://other.example.com');
+    const { code, stderr, requests } = await world.cli([...CREATE, '--terminate-after', '4h']);
+    expect({ code, requests }).toEqual({ code: 2, requests: [] });
+    expect(stderr).toContain('"instances reap" is not scheduled');
+  });
+
   test('is armed by a young heartbeat', async () => {
     await world.arm();
     world.clock.advance(9 * 60_000);

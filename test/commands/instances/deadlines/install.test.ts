@@ -1,4 +1,5 @@
-import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { chmodSync, cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { TEST_KEY } from '../../../support/run-cli.ts';
@@ -6,8 +7,10 @@ import { errorOf } from '../../../support/stderr-lines.ts';
 import { CREATE, type DeadlineWorld, deadlineWorld } from './world.ts';
 
 let world: DeadlineWorld;
+let NAME: string;
 beforeEach(async () => {
   world = await deadlineWorld({ signedIn: false });
+  NAME = nameFor(world.home);
   mkdirSync(join(world.home, 'bin'));
   // The real ones belong to the person who runs the tests.
   for (const name of ['crontab', 'systemctl', 'launchctl']) program(name, 'exit 1');
@@ -19,8 +22,13 @@ beforeEach(async () => {
 });
 afterEach(() => world.close());
 
-const NAME = 'gpucloud-reap-work';
 const REAP = ['instances', 'reap'];
+/** The entry's name contains a hash of both folders. */
+function nameFor(home: string): string {
+  const folders = `${join(home, 'config')}\0${join(home, 'state')}`;
+  return `gpucloud-reap-work-${createHash('sha256').update(folders).digest('hex').slice(0, 8)}`;
+}
+
 const at = (...names: string[]) => join(world.home, ...names);
 const read = (...names: string[]) => readFileSync(at(...names), 'utf8');
 
@@ -64,8 +72,10 @@ function systemctlLeaving(heartbeat: object): void {
   );
 }
 
+type Env = Readonly<Record<string, string>>;
+const onPath = () => ({ PATH: `${at('bin')}:/usr/bin:/bin` });
 const cli = (argv: readonly string[], options = {}) =>
-  world.cli(argv, { env: { PATH: `${at('bin')}:/usr/bin:/bin` }, ...options });
+  world.cli(argv, { env: onPath(), ...options });
 const now = () => new Date(world.clock.now()).toISOString();
 
 describe('reap --install', () => {
@@ -81,6 +91,7 @@ describe('reap --install', () => {
       last_run_at: now(),
       age_seconds: 0,
       failure: null,
+      reason: null,
     });
     const unit = read('.config', 'systemd', 'user', `${NAME}.service`);
     expect(unit).toContain(
@@ -193,17 +204,28 @@ describe('reap --install', () => {
 
   test('refuses a key that only this shell has', async () => {
     crontabWith();
-    const env = { GPUCLOUD_API_KEY: TEST_KEY, PATH: `${at('bin')}:/usr/bin:/bin` };
+    const env = { GPUCLOUD_API_KEY: TEST_KEY, ...onPath() };
     const { code, stderr } = await world.cli([...REAP, '--install'], { env });
     expect(code).toBe(2);
     expect(stderr).toContain('A scheduled run sees only what a profile stores');
     expect(existsSync(at('crontab'))).toBe(false);
   });
 
+  test('refuses an address that only this shell has, whatever it is', async () => {
+    crontabWith();
+    const env = { GPUCLOUD_BASE_URL: world.service.url };
+    const { code, stderr } = await world.cli([...REAP, '--install'], {
+      env: { ...env, ...onPath() },
+    });
+    expect(code).toBe(2);
+    expect(stderr).toContain('the key or the base URL comes from elsewhere');
+    expect(existsSync(at('crontab'))).toBe(false);
+  });
+
   test('passes a proxy on, but not its password', async () => {
     systemctlLeaving({ account: 'user-1', at: now() });
     const env = {
-      PATH: `${at('bin')}:/usr/bin:/bin`,
+      ...onPath(),
       HTTPS_PROXY: 'http://proxy.example:3128',
       https_proxy: 'http://me:secret@proxy.example:3128',
     };
@@ -255,6 +277,60 @@ describe('reap --uninstall', () => {
 
   test('succeeds if nothing is scheduled', async () => {
     expect((await cli([...REAP, '--uninstall'])).code).toBe(0);
+  });
+});
+
+describe('entries of several folders', () => {
+  const STATUS = [...REAP, '--status', '--json'];
+  const status = async (env: Env = {}) => {
+    const { stdout } = await cli(STATUS, { env: { ...onPath(), ...env } });
+    return JSON.parse(stdout);
+  };
+  const runByCron = async (entry: string, env: Env = {}) => {
+    const own = { ...onPath(), ...env, GPUCLOUD_REAP_ENTRY: entry };
+    return cli(['--profile', 'work', ...REAP, '--every', '5m'], { env: own });
+  };
+
+  test('stand side by side, and each schedule counts for its own folders', async () => {
+    crontabWith();
+    await cli([...REAP, '--install']);
+    const second = { GPUCLOUD_STATE_DIR: at('second') };
+    expect((await runByCron(NAME)).code).toBe(0);
+    expect(await status()).toMatchObject({ armed: true, scheduler: 'crontab' });
+    // A second state folder, with the heartbeat of the first.
+    cpSync(at('state'), at('second'), { recursive: true });
+    expect(await status(second)).toMatchObject({
+      armed: false,
+      scheduler: null,
+      reason: `the schedule ${NAME} is gone`,
+    });
+    const { code, stderr } = await cli([...CREATE, '--terminate-after', '4h'], {
+      env: { ...onPath(), ...second },
+    });
+    expect({ code, stderr }).toMatchObject({ code: 2 });
+    await cli([...REAP, '--install'], { env: { ...onPath(), ...second } });
+    const lines = read('crontab').trim().split('\n');
+    expect(lines).toHaveLength(2);
+    expect(lines[0]).toMatch(new RegExp(` GPUCLOUD_STATE_DIR=${at('state')} .* # ${NAME}$`));
+    expect(lines[0]).toContain(` GPUCLOUD_REAP_ENTRY=${NAME} `);
+    expect(lines[1]).toContain(` GPUCLOUD_STATE_DIR=${at('second')} `);
+    await cli([...REAP, '--uninstall'], { env: { ...onPath(), ...second } });
+    expect(read('crontab')).toBe(`${lines[0]}\n`);
+    expect(await status()).toMatchObject({ armed: true });
+  });
+
+  test('are not armed once the entry is removed by hand, however young the heartbeat', async () => {
+    crontabWith();
+    await cli([...REAP, '--install']);
+    await runByCron(NAME);
+    crontabWith('0 4 * * * backup\n');
+    expect(await status()).toMatchObject({ armed: false, reason: `the schedule ${NAME} is gone` });
+    const { code, stderr } = await cli([...CREATE, '--terminate-after', '4h']);
+    expect(code).toBe(2);
+    expect(stderr).toContain(`the schedule ${NAME} is gone`);
+    // A run that another scheduler starts has no entry.
+    await cli([...REAP, '--every', '5m']);
+    expect(await status()).toMatchObject({ armed: true, scheduler: null });
   });
 });
 

@@ -15,10 +15,12 @@ export interface DeadlineWorld extends World {
   readonly rented: RentingService;
   /** How far the service's clock is ahead of this computer's, in milliseconds. */
   ahead: number;
+  /** The Date headers of the next responses, by the service's time; later ones are right. */
+  readonly dates: ((now: number) => number)[];
   /** The service's time in ISO 8601. */
   at(hours: number): string;
   /** Writes the heartbeat of a scheduled reap. */
-  arm(profile?: string, account?: string): Promise<void>;
+  arm(profile?: string, account?: string, service?: string): Promise<void>;
 }
 
 /** A computer and a renting service with its own clock. */
@@ -29,7 +31,8 @@ export async function deadlineWorld(options: Partial<WorldOptions> = {}): Promis
     handler: async (request) => {
       const answer = await rented.handler(request);
       if (answer === 'hangUp') return answer;
-      const date = new Date(world.clock.now() + own.ahead).toUTCString();
+      const now = world.clock.now() + own.ahead;
+      const date = new Date(own.dates.shift()?.(now) ?? now).toUTCString();
       return { ...answer, headers: { date, ...answer.headers } };
     },
     ...options,
@@ -38,10 +41,11 @@ export async function deadlineWorld(options: Partial<WorldOptions> = {}): Promis
     ...world,
     rented,
     ahead: 0,
+    dates: [],
     at: (hours) => new Date(world.clock.now() + own.ahead + hours * HOUR).toISOString(),
-    arm: (profile = 'work', account = 'user-1') =>
+    arm: (profile = 'work', account = 'user-1', service = world.service.url) =>
       writeHeartbeat(join(world.home, 'state'), profile, {
-        service: world.service.url,
+        service,
         account,
         every: 5 * 60_000,
         at: new Date(world.clock.now()).toISOString(),

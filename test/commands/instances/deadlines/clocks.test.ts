@@ -1,0 +1,311 @@
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { heartbeatOf } from '../../../../src/journal/index.ts';
+import { lazy as once } from '../../../../src/lazy.ts';
+import type { Answer } from '../../../support/service.ts';
+import { errorOf, warningsOf } from '../../../support/stderr-lines.ts';
+import {
+  CREATE,
+  type DeadlineWorld,
+  deadlineWorld,
+  HOUR,
+  ID,
+  IN_FOUR_HOURS,
+  listed,
+  recordsIn,
+  rentForFourHours,
+} from './world.ts';
+
+let world: DeadlineWorld;
+beforeEach(async () => {
+  world = await deadlineWorld();
+  world.rented.shows = () => ({ price_per_hour_snapshot: '89.90' });
+});
+afterEach(() => world.close());
+
+const MINUTE = 60_000;
+const YEAR_9999 = Date.parse('9999-12-31T23:59:59Z');
+const REAP = ['instances', 'reap', '--json', '--every', '5m'];
+const STATUS = ['instances', 'reap', '--status', '--json'];
+const statusOf = (id: string) => world.rented.instances.get(id)?.status;
+const heartbeat = () => heartbeatOf(join(world.home, 'state'), '@environment');
+const posts = ({ method }: { method: string }) => method === 'POST';
+
+const ahead = (hours: number) => (now: number) => now + hours * HOUR;
+const WRONG = [
+  ['26 h ahead', ahead(26)],
+  ['3 h ahead, as local time called GMT', ahead(3)],
+  ['in the year 9999', () => YEAR_9999],
+  ['26 h behind', ahead(-26)],
+  ['3 h behind', ahead(-3)],
+] as const;
+
+async function attention(): Promise<{ code: string; message: string }[]> {
+  const { stdout } = await world.cli(['status', '--json']);
+  return JSON.parse(stdout).attention.filter(({ code }: { code: string }) =>
+    code.startsWith('deadline_'),
+  );
+}
+
+describe('one response that shows a time', () => {
+  beforeEach(() => rentForFourHours(world));
+
+  test.each(WRONG)(
+    '%s terminates nothing and hides nothing, and the next run does',
+    async (_how, date) => {
+      await world.cli(REAP);
+      const before = heartbeat();
+      for (const hours of [1, 4]) {
+        world.clock.advance(hours * HOUR);
+        world.dates.push(date);
+        const wrong = await world.cli(REAP);
+        expect({ code: wrong.code, stdout: wrong.stdout }).toEqual({ code: 10, stdout: '' });
+        expect(errorOf(wrong.stderr)).toMatchObject({
+          code: 'not_understood',
+          message: expect.stringMatching(
+            /^The service's clock is unclear: a response shows .*, and one 3 s later shows 2026-01-15 .*\. Nothing was changed\. No deadline is enforced before the next run\.$/,
+          ),
+          retryable: true,
+          may_be_billing: true,
+        });
+        expect(statusOf(ID)).toBe('PROVISIONING');
+        expect(heartbeat()).toMatchObject({ at: before?.at, failure: { at: expect.any(String) } });
+        expect(JSON.parse((await world.cli(STATUS)).stdout)).toMatchObject({
+          armed: false,
+          reason: expect.stringContaining("failed now: The service's clock is unclear"),
+        });
+      }
+      expect((await world.cli(REAP)).code).toBe(0);
+      expect(statusOf(ID)).toBe('TERMINATING');
+      expect(heartbeat()).not.toHaveProperty('failure');
+    },
+  );
+
+  test.each(WRONG)('%s sets no deadline', async (_how, date) => {
+    world.dates.push(date);
+    const moved = await world.cli(['instances', 'expire', 'trainer', '--after', '8h']);
+    expect(moved.code).toBe(10);
+    expect(recordsIn(world, 'deadlines')).toMatchObject([{ deadline: world.at(4 - 3 / 3600) }]);
+    world.dates.push(date);
+    const argv = ['instances', 'create', 'lab', ...CREATE.slice(3), ...IN_FOUR_HOURS];
+    const { code, requests } = await world.cli(argv);
+    expect({ code, posts: requests.filter(posts) }).toEqual({ code: 10, posts: [] });
+  });
+
+  test('wrongly in the middle of a run ends no instance whose deadline was moved', async () => {
+    const ids = ['7', '8', '9', 'a'].map((digit) => `${ID.slice(0, -1)}${digit}`);
+    for (const [at, id] of ids.entries()) {
+      world.rented.newId = () => id;
+      const argv = ['instances', 'create', `lab-${at}`, ...CREATE.slice(3), ...IN_FOUR_HOURS];
+      expect((await world.cli(argv)).code).toBe(0);
+    }
+    world.clock.advance(5 * HOUR);
+    const moving = once(() => world.cli(['instances', 'expire', 'lab-3', '--after', '8h']));
+    // Four are terminated at once, in ID order, so the last one waits.
+    const slowly = async (id: string) => {
+      expect((await moving()).code).toBe(0);
+      world.dates.push(ahead(26), ahead(26), ahead(26));
+      return world.rented.terminate(id);
+    };
+    world.rented.terminations.push(slowly, slowly, slowly, slowly);
+    const { stdout } = await world.cli(REAP);
+    expect(JSON.parse(stdout)).toHaveLength(4);
+    expect(statusOf(ids.at(-1) ?? '')).toBe('PROVISIONING');
+  });
+});
+
+describe("a proxy's time", () => {
+  const page = { status: 503, headers: { 'content-type': 'text/html' }, body: '<html>Wait</html>' };
+  const json = { status: 502, body: { error: 'upstream' } };
+
+  beforeEach(() => rentForFourHours(world));
+
+  /** Puts responses of a proxy, 26 hours ahead, before those of the service. */
+  function throughProxy(...answers: Answer[]): void {
+    const { handler } = world.rented;
+    Object.assign(world.rented, {
+      handler: (request: Parameters<typeof handler>[0]) => {
+        const answer = answers.shift();
+        if (answer === undefined) return handler(request);
+        world.dates.push(ahead(26));
+        return answer;
+      },
+    });
+  }
+
+  test.each([
+    ['an HTML 503', [page]],
+    ['two of them', [page, page]],
+    ['a JSON 502', [json]],
+  ])('does not count on %s', async (_what, answers) => {
+    throughProxy(...answers);
+    const { code, stdout, stderr } = await world.cli(REAP);
+    expect({ code, stdout, stderr }).toEqual({ code: 0, stdout: '[]\n', stderr: '' });
+    expect(statusOf(ID)).toBe('PROVISIONING');
+  });
+
+  test.each([
+    ['an HTML page', '<html>Sign in</html>'],
+    ['JSON of another program', '{"ok":true}'],
+  ])('does not count on a 200 with %s', async (_what, body) => {
+    throughProxy({ status: 200, body });
+    const { code } = await world.cli(REAP);
+    expect(code).toBe(10);
+    expect(statusOf(ID)).toBe('PROVISIONING');
+    // A command that no proxy disturbs shows the same deadline as before.
+    expect((await world.cli(REAP)).code).toBe(0);
+    expect(await listed(world)).toMatchObject([{ ends_at: world.at(4) }]);
+  });
+
+  test('sets no deadline', async () => {
+    throughProxy(page);
+    const argv = ['instances', 'expire', 'trainer', '--after', '8h'];
+    expect((await world.cli(argv)).stderr).not.toContain('clock');
+    const [{ deadline } = {}] = recordsIn(world, 'deadlines');
+    expect(Date.parse(String(deadline)) - Date.parse(world.at(8))).toBeLessThanOrEqual(0);
+  });
+});
+
+describe("a service's clock that stands still", () => {
+  const frozen = Date.parse('2026-01-15T12:00:00Z');
+  const freeze = () => world.dates.push(...Array.from({ length: 9 }, () => () => frozen));
+
+  beforeEach(() => rentForFourHours(world));
+
+  test('is noticed at the next run, which leaves no heartbeat', async () => {
+    expect((await world.cli(REAP)).code).toBe(0);
+    const before = heartbeat();
+    freeze();
+    world.clock.advance(MINUTE);
+    const { code, stderr } = await world.cli(REAP);
+    expect(code).toBe(10);
+    expect(errorOf(stderr).message).toMatch(
+      /shows 2026-01-15 (\S+ \S+), and one 3 s later shows 2026-01-15 \1\./,
+    );
+    expect(heartbeat()?.at).toBe(before?.at);
+  });
+
+  test('does not hide a passed deadline from the first run', async () => {
+    freeze();
+    world.clock.advance(5 * HOUR);
+    expect((await world.cli(['instances', 'reap'])).code).toBe(10);
+  });
+});
+
+describe('a difference of the clocks that two responses confirm', () => {
+  beforeEach(() => rentForFourHours(world));
+
+  test.each([
+    [26, 'ahead of'],
+    [-26, 'behind'],
+  ])(
+    'of %i hours stands in status, reap --status and the heartbeat until it is over',
+    async (hours, how) => {
+      await world.arm('@environment');
+      expect(await attention()).toEqual([]);
+      world.ahead = hours * HOUR;
+      expect(await attention()).toContainEqual(
+        expect.objectContaining({ code: 'deadline_doubtful' }),
+      );
+      expect((await world.cli(REAP)).code).toBe(0);
+      expect(statusOf(ID)).toBe(hours > 0 ? 'TERMINATING' : 'PROVISIONING');
+      expect(heartbeat()).toMatchObject({ ahead: hours * HOUR });
+      world.rented.rent(ID, 'trainer', { status: 'ACTIVE' });
+      const reason = `the service's clock is 1 day 2 h ${how} this computer's`;
+      const shown = async () => JSON.parse((await world.cli(STATUS)).stdout);
+      expect(await shown()).toMatchObject({ armed: true, reason });
+      const doubtful = {
+        code: 'deadline_doubtful',
+        resource: ID,
+        message: `The deadline of trainer may not be enforced in time: ${reason}`,
+        command: 'gpucloud instances reap --status',
+      };
+      expect(await attention()).toContainEqual(doubtful);
+      // Over, but no run has confirmed that yet.
+      world.ahead = 0;
+      expect(await attention()).toContainEqual(doubtful);
+      expect((await world.cli(REAP)).code).toBe(0);
+      expect(await shown()).toMatchObject({ armed: true, reason: null });
+      expect(await attention()).toEqual([]);
+    },
+  );
+
+  test.each([26, -26])('is followed after this computer is set by %i hours', async (hours) => {
+    expect((await world.cli(REAP)).code).toBe(0);
+    world.clock.step(hours * HOUR);
+    world.ahead = -hours * HOUR;
+    world.clock.advance(3 * HOUR);
+    expect(await world.cli(REAP)).toMatchObject({ code: 0, stdout: '[]\n' });
+    world.clock.advance(2 * HOUR);
+    expect((await world.cli(REAP)).code).toBe(0);
+    expect(statusOf(ID)).toBe('TERMINATING');
+  });
+
+  test.each([26, -26])(
+    'counts although this computer is set by %i hours during the run',
+    async (hours) => {
+      const { sleep } = world.clock;
+      let isSet = false;
+      world.clock.sleep = async (...given) => {
+        await sleep(...given);
+        if (isSet) return;
+        isSet = true;
+        world.clock.step(hours * HOUR);
+        world.ahead -= hours * HOUR;
+      };
+      world.ahead = 10 * MINUTE;
+      expect(await world.cli(REAP)).toMatchObject({ code: 0, stdout: '[]\n' });
+      expect(statusOf(ID)).toBe('PROVISIONING');
+      isSet = false;
+      world.clock.advance(3 * HOUR);
+      expect((await world.cli(REAP)).stdout).toBe('[]\n');
+      isSet = false;
+      world.clock.advance(HOUR);
+      expect((await world.cli(REAP)).code).toBe(0);
+      expect(statusOf(ID)).toBe('TERMINATING');
+    },
+  );
+
+  test.each([
+    [9, 'is 9 min ahead of'],
+    [-9, 'is 9 min behind'],
+    [4, 'is 4 min ahead of'],
+    [0.9, undefined],
+  ])('of %s minutes is reported', async (minutes, words) => {
+    world.ahead = minutes * MINUTE;
+    const { code, stderr } = await world.cli(REAP);
+    expect(code).toBe(0);
+    expect(warningsOf(stderr)).toEqual(
+      words === undefined
+        ? []
+        : [expect.stringContaining(`The service's clock ${words} this computer's`)],
+    );
+  });
+
+  test('costs a pause only from five minutes on, or if it has changed', async () => {
+    const pauses = async (minutes: number) => {
+      world.ahead = minutes * MINUTE;
+      const before = world.clock.slept.length;
+      expect((await world.cli(REAP)).code).toBe(0);
+      return world.clock.slept.slice(before);
+    };
+    expect(await pauses(4)).toEqual([]);
+    expect(await pauses(4)).toEqual([]);
+    expect(await pauses(3.8)).toEqual([3_000]);
+    expect(await pauses(3.8)).toEqual([]);
+    expect(await pauses(6)).toEqual([3_000]);
+    expect(await pauses(6)).toEqual([3_000]);
+  });
+});
+
+test('reads the time from an instance while the service does not show the profile', async () => {
+  await rentForFourHours(world);
+  world.rented.failing.add('/users/me');
+  world.ahead = 26 * HOUR;
+  // The failures of /users/me, then an instance, wrong once.
+  world.dates.push(...[0, 0, 0].map(ahead), ahead(5));
+  const wrong = await world.cli(REAP);
+  expect({ code: wrong.code, status: statusOf(ID) }).toEqual({ code: 10, status: 'PROVISIONING' });
+  expect((await world.cli(REAP)).code).toBe(1);
+  expect(statusOf(ID)).toBe('TERMINATING');
+});
