@@ -2,8 +2,7 @@ import { LONGEST_TIMER } from '../clock.ts';
 import { hider, withoutKeys } from '../rules/secrets.ts';
 import { withoutEndSlash } from '../rules/service.ts';
 import type { ApiSettings, CallOptions } from './contract.ts';
-import type { HttpResponse } from './http/body.ts';
-import type { WireRequest } from './http/exchange.ts';
+import type { HttpResponse, WireRequest } from './http/exchange.ts';
 import { Fault } from './http/fault.ts';
 import type { Tracer } from './http/trace.ts';
 import type { Transport } from './http/transport.ts';
@@ -15,10 +14,14 @@ export interface Line {
   readonly settings: ApiSettings;
   readonly base: URL;
   readonly tracer: Tracer | undefined;
-  readonly transport: Transport;
+  /** Opened by the first request. */
+  transport(): Promise<Transport>;
 }
 
-/** One logical call: all its requests, pauses and bodies under one deadline and signal. */
+/**
+ * One logical call: all its requests, pauses and bodies under one deadline and signal. `end` it in
+ * any case.
+ */
 export class Call {
   readonly settings: ApiSettings;
   readonly timeoutMs: number;
@@ -82,7 +85,7 @@ export class Call {
    */
   async exchange(request: Request): Promise<HttpResponse> {
     this.#goOn();
-    const { tracer, transport } = this.#line;
+    const { tracer } = this.#line;
     const { onSending, onResponse } = this.#options;
     if (request.body !== undefined) {
       for (const secret of secretsIn(request.body)) this.#secrets.add(secret);
@@ -91,6 +94,7 @@ export class Call {
     tracer?.request(wire);
     let response: HttpResponse;
     try {
+      const transport = await this.#line.transport();
       response = await transport.exchange(wire, this.#stop.signal, onSending);
     } catch (error) {
       if (error instanceof Fault) {
@@ -133,19 +137,5 @@ export class Call {
       },
       ...(body === undefined ? {} : { body }),
     };
-  }
-}
-
-/** Runs work under the deadline and signal of one call. */
-export async function withCall<T>(
-  line: Line,
-  options: CallOptions,
-  work: (call: Call) => Promise<T>,
-): Promise<T> {
-  const call = new Call(line, options);
-  try {
-    return await work(call);
-  } finally {
-    call.end();
   }
 }

@@ -1,10 +1,9 @@
 import { CliError, type ErrorDetails, type FailedRequest, type Failure } from '../errors.ts';
 import type { Call } from './call.ts';
-import type { HttpResponse } from './http/body.ts';
+import type { HttpResponse } from './http/exchange.ts';
 import type { Fault } from './http/fault.ts';
 import type { Request } from './request.ts';
-import { isWebPage, messageOf } from './response/message.ts';
-import { oneLine, shortened } from './response/one-line.ts';
+import { isWebPage, messageOf, oneLine, shortened } from './response/message.ts';
 
 // Errors of operations: what failed, whether it was sent, what the service said. Upper layers choose
 // the next step from `CliError.request`.

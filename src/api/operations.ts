@@ -1,13 +1,23 @@
 import { leadsTo } from '../rules/statuses.ts';
-import { apiKey, apiKeys, createApiKeyBody } from './schemas/api-key.ts';
 import {
+  type AddSshKeyBody,
   activatePromoBody,
+  addSshKeyBody,
+  apiKey,
+  apiKeys,
+  createApiKeyBody,
   promoBonus,
+  type SshKey,
+  setPasswordBody,
+  sshKey,
+  sshKeys,
   transactions,
   transactionsQuery,
-} from './schemas/billing.ts';
+  updateUserBody,
+  user,
+} from './schemas/account.ts';
 import { type Drive, drive, driveBody, drives, noBody } from './schemas/drive.ts';
-import type { Infer, Schema } from './schemas/fields.ts';
+import type { Infer, Page, Schema } from './schemas/fields.ts';
 import {
   eventsQuery,
   type Instance,
@@ -17,16 +27,7 @@ import {
   statusChange,
 } from './schemas/instance.ts';
 import { createInstanceBody, reorderInstanceBody } from './schemas/instance-body.ts';
-import type { Page } from './schemas/page.ts';
-import {
-  type AddSshKeyBody,
-  addSshKeyBody,
-  type SshKey,
-  sshKey,
-  sshKeys,
-} from './schemas/ssh-key.ts';
 import { templates } from './schemas/template.ts';
-import { setPasswordBody, updateUserBody, user } from './schemas/user.ts';
 
 /** One documented operation, as data. `{field}` in a text is a field of its input. */
 export interface Operation {
@@ -297,11 +298,17 @@ function keyIn(publicKey: string | null | undefined): string {
 export type Title = keyof typeof OPERATIONS;
 type Row<T extends Title> = (typeof OPERATIONS)[T];
 
+export type BodyOf<T extends Title> =
+  Row<T> extends { body: infer B extends Schema<object> } ? Infer<B> : never;
+
+export type QueryOf<T extends Title> =
+  Row<T> extends { query: infer Q extends Schema<object> } ? Infer<Q> : never;
+
 export type InputOf<T extends Title> = (T extends `${string}{id}${string}`
   ? { id: string }
   : object) &
-  (Row<T> extends { body: infer B extends Schema<unknown> } ? { body: Infer<B> } : object) &
-  (Row<T> extends { query: infer Q extends Schema<unknown> } ? { query: Infer<Q> } : object);
+  (Row<T> extends { body: Schema<object> } ? { body: BodyOf<T> } : object) &
+  (Row<T> extends { query: Schema<object> } ? { query: QueryOf<T> } : object);
 
 export type ResultOf<T extends Title> =
   Row<T> extends { pageSize: number; data: infer D extends Schema<unknown[]> }

@@ -50,10 +50,8 @@ export function requestOf(title: Title, input: Input): Prepared {
   const { id = '', query, body } = input;
   const { of, about = 'id', missing, doubt, bills, needsState } = operation;
   const [method = '', path = ''] = title.split(' ');
-  const verdict = resourceId(id);
-  if (of !== undefined && !verdict.ok) {
-    throw usageError(`This is not the ID of ${of}: ${verdict.rule}.`);
-  }
+  const verdict = of === undefined ? undefined : resourceId(id);
+  if (verdict?.ok === false) throw usageError(`This is not the ID of ${of}: ${verdict.rule}.`);
   const json =
     operation.body === undefined ? undefined : JSON.stringify(checked(operation.body, body));
   const search =

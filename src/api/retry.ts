@@ -1,6 +1,6 @@
 import type { Call } from './call.ts';
 import { rateLimited, retryAfterMs } from './errors.ts';
-import type { HttpResponse } from './http/body.ts';
+import type { HttpResponse } from './http/exchange.ts';
 import { Fault } from './http/fault.ts';
 import type { Request } from './request.ts';
 

@@ -15,13 +15,13 @@ import {
   sentence,
   unavailableIf,
 } from './errors.ts';
-import type { HttpResponse } from './http/body.ts';
+import type { HttpResponse } from './http/exchange.ts';
 import { Fault } from './http/fault.ts';
 import { fieldOf } from './open-fields.ts';
 import type { Input, Settling, Title } from './operations.ts';
 import { changes, type Prepared, requestOf } from './request.ts';
 import { readResponse } from './response/envelope.ts';
-import { oneLine, shortened } from './response/one-line.ts';
+import { oneLine, shortened } from './response/message.ts';
 import { backoffMs, transmit, waitMs } from './retry.ts';
 
 /** What became of a request: done, or one of three ways to fail. */
@@ -72,7 +72,8 @@ async function attempt(call: Call, request: Prepared): Promise<Outcome> {
   const { status } = response;
   if (!isSuccess(status)) {
     // An earlier try has deleted it.
-    if (request.method === 'DELETE' && status === 404 && doubted) return done(undefined);
+    if (request.method === 'DELETE' && status === 404 && doubted)
+      return { kind: 'done', value: undefined };
     const isSure = isRepeatable ? !isFailed(status) || !changes(request) : isSureRefusal(status);
     return isSure
       ? { kind: 'refused', error: refusal(request, call, response) }
@@ -80,29 +81,22 @@ async function attempt(call: Call, request: Prepared): Promise<Outcome> {
   }
   const read = readResponse(response, request);
   if (read.ok) {
-    warnOfOdd(call, request, read.odd);
-    const other = aboutOther(read.value, request);
+    if (read.odd.length > 0) warnOfOdd(call, request, read.odd);
+    const other = request.operation.isItself ? aboutOther(read.value, request) : undefined;
     // An error or a page may be a proxy's, with the time of another clock.
     if (other === undefined) call.settings.onDate?.(response.headers.date);
-    return other ?? done(read.value);
+    return other ?? { kind: 'done', value: read.value };
   }
   return isRepeatable
     ? { kind: 'refused', error: notUnderstood(request, read.what, response) }
     : { kind: 'inDoubt', why: `could not read the response: ${read.what}`, response };
 }
 
-function done(value: unknown): Outcome {
-  return { kind: 'done', value };
-}
-
 /** A response about another instance would hide this one's state. */
-function aboutOther(
-  data: unknown,
-  { operation, input, isRepeatable }: Prepared,
-): Outcome | undefined {
+function aboutOther(data: unknown, { input, isRepeatable }: Prepared): Outcome | undefined {
   const { id = '' } = input;
   const found = fieldOf(data, 'id');
-  if (!operation.isItself || typeof found !== 'string' || isSameId(found, id)) return undefined;
+  if (typeof found !== 'string' || isSameId(found, id)) return undefined;
   if (!isRepeatable) {
     return { kind: 'inDoubt', why: `the response is about instance ${statusText(found)}` };
   }
@@ -113,7 +107,6 @@ function aboutOther(
 /** Returns what is readable instead of failing, with a warning about the missing rest. */
 function warnOfOdd({ settings }: Call, { title }: Prepared, odd: readonly string[]): void {
   const [first, ...more] = odd;
-  if (first === undefined) return;
   const others = more.length === 0 ? '' : ` (and ${more.length} more like it)`;
   settings.warn?.(
     `The response to ${title} does not match the API document: ${first}${others}. Unreadable fields are left out.`,
@@ -133,14 +126,14 @@ async function settled(call: Call, request: Prepared, how: Settling): Promise<Ou
   const tooLong = await waited(call, first.response);
   const before = await stateOf(call, request, how);
   if (before === undefined) return first;
-  if (before.shown !== undefined) return done(before.shown);
+  if (before.shown !== undefined) return { kind: 'done', value: before.shown };
   if (tooLong !== undefined) return { kind: 'refused', error: tooLong };
 
   const second = await attempt(call, request);
   if (second.kind === 'done') return second;
   // A refusal may be the effect of the first request, which has completed in between.
   const after = await stateOf(call, request, how);
-  if (after?.shown !== undefined) return done(after.shown);
+  if (after?.shown !== undefined) return { kind: 'done', value: after.shown };
   if (second.kind !== 'inDoubt' || after === undefined) return second;
   const why = `${second.why}${after.text}`;
   const status = second.response?.status ?? 0;
@@ -183,7 +176,9 @@ async function looked(
   if (state === undefined) return first;
   const { response, why } = first;
   if (response?.status !== 500) {
-    return state.shown === undefined ? { ...first, why: `${why}${state.text}` } : done(state.shown);
+    return state.shown === undefined
+      ? { ...first, why: `${why}${state.text}` }
+      : { kind: 'done', value: state.shown };
   }
   const { status, doing } = { status: state.status, doing: request.doing.replace(/^to /, '') };
   return {

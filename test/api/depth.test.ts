@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { DEEPEST, isTooDeep } from '../../src/api/response/depth.ts';
+import { DEEPEST, isTooDeep } from '../../src/api/response/envelope.ts';
 import { fc, runs } from '../support/random.ts';
 
 const nested = (levels: number, open = '[', close = ']') =>

@@ -120,7 +120,7 @@ export const api = [
   {
     file: 'api/request.ts',
     tests: 'api/requests api/operations',
-    changes: [['an id may alter the path', '!verdict.ok', 'false']],
+    changes: [['an id may alter the path', 'verdict?.ok === false', 'false']],
   },
   {
     file: 'api/operations.ts',

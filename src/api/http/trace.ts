@@ -1,8 +1,7 @@
 import { hider, MASK, withoutKeys } from '../../rules/secrets.ts';
-import { oneLine, shortened } from '../response/one-line.ts';
+import { oneLine, shortened } from '../response/message.ts';
 import { masked } from '../response/secrets.ts';
-import type { HttpResponse } from './body.ts';
-import type { WireRequest } from './exchange.ts';
+import type { HttpResponse, WireRequest } from './exchange.ts';
 
 const SHOWN_HEADERS = ['content-type', 'content-encoding', 'content-length', 'retry-after', 'date'];
 const MOST_CHARACTERS = 20_000;
@@ -15,11 +14,10 @@ export interface Tracer {
 
 /** Traces each request and response with secrets masked; shows only the size of a non-JSON body. */
 export function createTracer(
-  trace: ((line: string) => void) | undefined,
+  trace: (line: string) => void,
   origin: string,
   apiKey: string,
-): Tracer | undefined {
-  if (trace === undefined) return undefined;
+): Tracer {
   const secrets = new Set([apiKey]);
   const print = (mark: string, text: string) => {
     const hide = hider(secrets);

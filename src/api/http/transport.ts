@@ -1,7 +1,7 @@
 import { Client, Pool } from 'undici';
 import { usageError } from '../../errors.ts';
-import type { HttpResponse } from './body.ts';
 import { ConnectError, type ConnectParts, createConnector } from './connect.ts';
+import type { HttpResponse } from './exchange.ts';
 import { exchange, type WireRequest } from './exchange.ts';
 import { parserCompiler } from './parser.ts';
 import { type ProxyServer, proxyFor } from './proxy.ts';
@@ -27,6 +27,9 @@ export interface Transport {
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
+ * Opens the way to a service. Load this module at the first request: undici costs more than the rest
+ * of a command.
+ *
  * @param nodeVersion as `v20.20.2`.
  * @throws CliError `usage` if the environment names an unusable proxy or turns certificate checks off.
  */
@@ -35,9 +38,16 @@ export async function createTransport(
   env: Environment,
   nodeVersion?: string,
 ): Promise<Transport> {
-  if (target.protocol === 'https:') ensureCertificatesChecked(env);
-  const proxy = proxyFor(target, env);
-  const parts = await connectParts(target, proxy);
+  const parts: ConnectParts = {};
+  let proxy: ProxyServer | undefined;
+  if (target.protocol === 'https:') {
+    ensureCertificatesChecked(env);
+    proxy = proxyFor(target, env);
+    // TLS and http load only if needed: each costs start-up time.
+    const { connect, createSecureContext } = await import('node:tls');
+    parts.tls = { connect, createSecureContext };
+    if (proxy !== undefined) parts.http = (await import('node:http')).request;
+  }
   const connector = createConnector(parts, proxy, parserCompiler(nodeVersion));
   // undici's own timeouts are off: they are idle timers, and the call's deadline covers them.
   const options = {
@@ -92,15 +102,4 @@ function ending(): Error {
   // Node reads the stack of this error, for which V8 would count all lines of the bundle.
   error.stack = error.message;
   return error;
-}
-
-/** TLS and http load only if needed: each costs start-up time. */
-async function connectParts(target: URL, proxy: ProxyServer | undefined): Promise<ConnectParts> {
-  const parts: ConnectParts = {};
-  if (target.protocol === 'https:') {
-    const { connect, createSecureContext } = await import('node:tls');
-    parts.tls = { connect, createSecureContext };
-  }
-  if (proxy !== undefined) parts.http = (await import('node:http')).request;
-  return parts;
 }

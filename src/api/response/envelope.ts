@@ -1,10 +1,9 @@
 import { idKey } from '../../rules/names.ts';
-import type { HttpResponse } from '../http/body.ts';
+import type { HttpResponse } from '../http/exchange.ts';
 import { numberField, textField } from '../open-fields.ts';
 import type { Prepared } from '../request.ts';
 import { check, mend, type Odd } from '../schemas/check.ts';
-import { type Meta, meta } from '../schemas/page.ts';
-import { isTooDeep, TOO_DEEP } from './depth.ts';
+import { type Meta, meta } from '../schemas/fields.ts';
 import { parseExactly } from './exact.ts';
 
 type Understood<T> =
@@ -68,14 +67,10 @@ function bodyOf(response: HttpResponse): Understood<Record<string, unknown>> {
       : { ok: false, what: 'it is not complete JSON' };
   }
   if (isTooDeep(json)) return { ok: false, what: `it ${TOO_DEEP}` };
-  return isObject(json)
-    ? { ok: true, value: json, odd: [] }
-    : { ok: false, what: 'it is not a JSON object' };
-}
-
-/** API document: Conventions, success envelope. Callers check its contents. */
-function isObject(json: unknown): json is Record<string, unknown> {
-  return typeof json === 'object' && json !== null && !Array.isArray(json);
+  if (typeof json !== 'object' || json === null || Array.isArray(json)) {
+    return { ok: false, what: 'it is not a JSON object' };
+  }
+  return { ok: true, value: { ...json }, odd: [] };
 }
 
 /**
@@ -96,4 +91,21 @@ function completed(
       ? page + (length === limit ? 1 : length === 0 ? -1 : 0)
       : Math.ceil(total / Math.max(1, limit));
   return { total, page, limit, total_pages: totals.total_pages ?? Math.max(0, pages) };
+}
+
+/**
+ * Maximum nesting of lists and objects in a response. Documented ones have about six levels. Masking
+ * secrets and writing JSON and YAML recurse, and Node's stack overflows at about 1,500.
+ */
+export const DEEPEST = 500;
+
+/** Completes "could not be read: the response …". */
+export const TOO_DEEP = `is nested more than ${DEEPEST} levels deep`;
+
+/** Whether a JSON value is nested more than {@link DEEPEST} levels deep. */
+export function isTooDeep(value: unknown, levels = DEEPEST): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  if (levels === 0) return true;
+  for (const inner of Object.values(value)) if (isTooDeep(inner, levels - 1)) return true;
+  return false;
 }

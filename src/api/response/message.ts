@@ -1,5 +1,5 @@
-import type { HttpResponse } from '../http/body.ts';
-import { oneLine, shortened } from './one-line.ts';
+import { clean } from '../../rules/clean.ts';
+import type { HttpResponse } from '../http/exchange.ts';
 
 const MOST_CHARACTERS = 200;
 const LONGEST_TITLE = 80;
@@ -50,4 +50,15 @@ function jsonMessage(text: string): string {
     }
   }
   return text;
+}
+
+/** Returns outside text as one line that can't control a terminal. */
+export function oneLine(text: string): string {
+  return clean(text).replace(/\s+/g, ' ').trim();
+}
+
+/** Cuts to at most this many characters, never inside one. */
+export function shortened(text: string, most: number): string {
+  const characters = [...text.slice(0, most * 2 + 2)];
+  return characters.length > most ? `${characters.slice(0, most - 1).join('')}…` : text;
 }

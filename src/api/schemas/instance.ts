@@ -1,9 +1,71 @@
 import * as z from 'zod/mini';
 import { lazy } from '../../lazy.ts';
-import { fields, type Infer } from './fields.ts';
-import { baseImage, offer, provider } from './offer.ts';
-import { count } from './page.ts';
-import { instanceSshKey } from './ssh-key.ts';
+import { instanceSshKey } from './account.ts';
+import { count, fields, type Infer } from './fields.ts';
+
+/** API document: Resources, GPU model. */
+const gpuModel = lazy(() => {
+  const { text, number } = fields();
+  return z.looseObject({
+    id: text,
+    name: text,
+    slug: text,
+    description: text,
+    vram_gb: number,
+    created_at: text,
+    updated_at: text,
+  });
+});
+
+/** API document: Resources, Offer. */
+const offer = lazy(() => {
+  const { text, number, flag, open } = fields();
+  return z.looseObject({
+    id: text,
+    name: text,
+    interconnect: text,
+    provider_id: text,
+    gpu_model_id: text,
+    external_offer_id: text,
+    in_stock: flag,
+    region: text,
+    gpu_count: number,
+    cpu_cores: number,
+    vram_gb: number,
+    ram_gb: number,
+    root_disk_gb: number,
+    ephemeral_disk_gb: number,
+    metadata: open,
+    gpu_model: z.nullish(gpuModel()),
+    created_at: text,
+    updated_at: text,
+  });
+});
+
+/** API document: Resources, Provider. */
+const provider = lazy(() => {
+  const { text } = fields();
+  return z.looseObject({ id: text, slug: text, name: text, created_at: text, updated_at: text });
+});
+
+/** API document: Resources, Base image. */
+const baseImage = lazy(() => {
+  const { text, number, flag, open } = fields();
+  return z.looseObject({
+    id: text,
+    name: text,
+    description: text,
+    logo_url: text,
+    os_type: text,
+    distro_version: text,
+    driver_version: text,
+    cuda_version: text,
+    supports_docker: flag,
+    supports_rdp: flag,
+    specs: open,
+    sort_order: number,
+  });
+});
 
 /**
  * API document: Resources, Instance, `connection_info`. `endpoints` is documented as an array and
@@ -67,6 +129,9 @@ export const instanceEvents = lazy(() => z.array(instanceEvent()));
 /** API document: Endpoints, GET /instances/{id}/events. */
 export const eventsQuery = lazy(() => z.strictObject({ page: count(), limit: count() }));
 
+export type Offer = Infer<typeof offer>;
+export type Provider = Infer<typeof provider>;
+export type BaseImage = Infer<typeof baseImage>;
 export type Instance = Infer<typeof instance>;
 export type StatusChange = Infer<typeof statusChange>;
 export type InstanceEvent = Infer<typeof instanceEvent>;

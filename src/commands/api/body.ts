@@ -1,5 +1,5 @@
 import type { RawRequest, RawResponse } from '../../api/index.ts';
-import { isTooDeep, TOO_DEEP } from '../../api/response/depth.ts';
+import { isTooDeep, TOO_DEEP } from '../../api/response/envelope.ts';
 import { parseExactly } from '../../api/response/exact.ts';
 import { secretsIn } from '../../api/response/secrets.ts';
 import type { Context } from '../../context.ts';

@@ -2,7 +2,7 @@ import { isSuccess } from '../../api/errors.ts';
 import type { Api, RawRequest, RawResponse } from '../../api/index.ts';
 import { fieldOf, numberField } from '../../api/open-fields.ts';
 import { pagesOf as numbered } from '../../api/pages.ts';
-import { isTooDeep } from '../../api/response/depth.ts';
+import { isTooDeep } from '../../api/response/envelope.ts';
 import { CliError } from '../../errors.ts';
 import { jsonIn, tooDeep } from './body.ts';
 

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { DEEPEST } from '../../../src/api/response/depth.ts';
+import { DEEPEST } from '../../../src/api/response/envelope.ts';
 import { NEW, RentingService } from '../../support/renting-service.ts';
 import { createWorld, type World } from '../../support/run-cli.ts';
 import { HARDWARE } from '../../support/sandbox-ids.ts';
