@@ -3,9 +3,9 @@ import type { Observed } from './operations.ts';
 
 /** Settings of the HTTP layer for all its calls. */
 export interface ApiSettings {
-  /** Checked by `rules/base-url.ts`: no trailing slash, no query. */
+  /** Checked by `baseUrl` in `rules/service.ts`: no trailing slash, no query. */
   baseUrl: string;
-  /** Checked by `rules/api-key.ts`. */
+  /** Checked by `apiKey` in `rules/service.ts`. */
   apiKey: string;
   /** Deadline of one call in milliseconds, with its retries, pauses and body. */
   timeoutMs: number;

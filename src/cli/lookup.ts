@@ -30,20 +30,26 @@ export function beginningSo<T extends Named>(typed: string, items: readonly T[])
   return items.filter(({ id }) => id.toLowerCase().startsWith(beginning));
 }
 
+/** Matches an ID, or else a name. `also` has other names of an item. */
+export function calledSo<T extends Named>(
+  typed: string,
+  items: readonly T[],
+  also?: Lookup<T>['also'],
+): readonly T[] {
+  const exact = items.filter(({ id }) => id === typed);
+  if (exact.length > 0) return exact;
+  return items.filter((item) => item.name === typed || also?.(item).includes(typed));
+}
+
 /**
  * Finds a resource by its ID, then by its name, then by an ID prefix. Throws if nothing matches (not
  * found) or several do (usage).
  */
 export async function findOne<T extends Named>(typed: string, lookup: Lookup<T>): Promise<T> {
   const items = await lookup.list();
-  const fitting = items.filter((item) => item.id === typed);
-  if (fitting.length === 0) {
-    fitting.push(...items.filter((item) => isCalled(item, typed, lookup)));
-  }
-  const isBeginning = fitting.length === 0;
-  if (isBeginning) {
-    fitting.push(...beginningSo(typed, items));
-  }
+  const called = calledSo(typed, items, lookup.also);
+  const isBeginning = called.length === 0;
+  const fitting = isBeginning ? beginningSo(typed, items) : called;
   const [first, second] = fitting;
   if (first === undefined) {
     throw new CliError(
@@ -70,10 +76,6 @@ function meant<T extends Named>(typed: string, items: readonly T[], lookup: Look
     names.filter((name) => typeof name === 'string'),
   );
   return near === undefined ? lookup.hint : `did you mean "${near}"? List all: ${lookup.hint}`;
-}
-
-function isCalled<T extends Named>(item: T, typed: string, lookup: Lookup<T>): boolean {
-  return item.name === typed || lookup.also?.(item).includes(typed) === true;
 }
 
 /** The same, if only the ID is needed: a UUID is used without a request. */

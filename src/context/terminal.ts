@@ -126,7 +126,7 @@ export function formatOf(flags: GlobalFlags, env: Host['env']): Format {
   return WITH_QUERY.includes(fromEnv) ? fromEnv : 'json';
 }
 
-/** Formats that can hold any query result; see output/query.ts. */
+/** Formats that can hold any query result; see output/formats/query.ts. */
 const WITH_QUERY: readonly Format[] = ['json', 'jsonl', 'yaml', 'csv', 'tsv'];
 
 function checkedFor(query: string | undefined, format: Format): Format {

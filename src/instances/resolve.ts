@@ -1,6 +1,6 @@
 import { onCancel } from '../cli/confirm.ts';
 import { recoverLine } from '../cli/hints.ts';
-import { beginningSo } from '../cli/lookup.ts';
+import { beginningSo, calledSo } from '../cli/lookup.ts';
 import { checked } from '../cli/parse.ts';
 import type { Context } from '../context.ts';
 import { CliError, throwAll, usageError } from '../errors.ts';
@@ -161,16 +161,12 @@ async function called(
   known: KnownHere,
 ): Promise<readonly KnownInstance[]> {
   const living = await known.living();
-  const named = namedSo(typed, living.instances);
+  const named = preferLiving(calledSo(typed, living.instances));
   if (named.length > 0 && changes === undefined) return named;
-  const fitting = named.length > 0 ? named : namedSo(typed, (await known.all()).instances);
+  const fitting =
+    named.length > 0 ? named : preferLiving(calledSo(typed, (await known.all()).instances));
   if (!fitting.some(({ id }) => id === typed)) refusePending(typed, living, fitting, changes);
   return fitting;
-}
-
-function namedSo(typed: string, all: readonly KnownInstance[]): readonly KnownInstance[] {
-  const exact = all.filter(({ id }) => id === typed);
-  return exact.length > 0 ? exact : preferLiving(all.filter(({ name }) => name === typed));
 }
 
 /** A name can be reused after a termination; the living instance is meant. */

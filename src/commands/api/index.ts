@@ -17,7 +17,7 @@ import {
   tooDeep,
 } from './body.ts';
 import { failureOf } from './failure.ts';
-import { pagesOf } from './pages.ts';
+import { rawPages } from './pages.ts';
 import { createsKey, METHODS, requestOf } from './request.ts';
 
 /** Stores the file under another name: `input` belongs to the global `--no-input`. */
@@ -159,7 +159,7 @@ async function printPages(request: RawRequest, style: BodyStyle, context: Contex
   const all: unknown[] = [];
   const isQueried = context.flags.query !== undefined;
   let count = 0;
-  for await (const { data, refused } of pagesOf(request, await context.api())) {
+  for await (const { data, refused } of rawPages(request, await context.api())) {
     if (refused !== undefined) {
       // After the list has started, only its elements go to stdout.
       if (count === 0) await out.exact(bodyOf(refused, style).text);

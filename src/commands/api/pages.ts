@@ -1,7 +1,7 @@
 import { isSuccess } from '../../api/errors.ts';
 import type { Api, RawRequest, RawResponse } from '../../api/index.ts';
 import { fieldOf, numberField } from '../../api/open-fields.ts';
-import { pagesOf as numbered } from '../../api/pages.ts';
+import { pagesOf } from '../../api/pages.ts';
 import { isTooDeep } from '../../api/response/envelope.ts';
 import { CliError } from '../../errors.ts';
 import { jsonIn, tooDeep } from './body.ts';
@@ -17,8 +17,8 @@ interface Page {
  * Yields every page of a list, by the responses' pagination object (API document: Conventions). A
  * response without one is the last. An unsuccessful response ends the list.
  */
-export async function* pagesOf(request: RawRequest, api: Api): AsyncGenerator<Page> {
-  for await (const { page } of numbered((number) => read(request, number, api))) yield page;
+export async function* rawPages(request: RawRequest, api: Api): AsyncGenerator<Page> {
+  for await (const { page } of pagesOf((number) => read(request, number, api))) yield page;
 }
 
 async function read(request: RawRequest, number: number, api: Api): Promise<Page> {
