@@ -1,8 +1,8 @@
-// Builds dist/, the program's bundle, and bin/gpucloud.js, which starts it.
+// Builds dist/: the program, its start, which bin/gpucloud.js loads, and the reader of the keyring.
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { build } from 'esbuild';
 import { BUNDLE, ROOT } from './bundle.mjs';
-import { buildParts } from './parts.mjs';
+import { buildModules, bundleOf } from './modules.mjs';
 
 /** Writes the licences of everything in the bundle, which must ship with it. */
 function licencesOf(inputs) {
@@ -23,9 +23,9 @@ function licencesOf(inputs) {
 }
 
 /** Renames a finished file, so that a process that starts now finds the old or the new one, never half. */
-function put(path, content, mode = 0o644) {
+function put(path, content) {
   const temporary = new URL(`${path}.${process.pid}.tmp`, ROOT);
-  writeFileSync(temporary, content, { mode });
+  writeFileSync(temporary, content);
   renameSync(temporary, new URL(path, ROOT));
   written.add(path);
 }
@@ -40,24 +40,23 @@ function tidy(folder) {
 }
 
 const written = new Set();
-for (const folder of ['bin/', 'dist/']) mkdirSync(new URL(folder, ROOT), { recursive: true });
+mkdirSync(new URL('dist/', ROOT), { recursive: true });
 
-const bundle = await buildParts();
-put('dist/gpucloud.cjs', bundle.text);
+const { modules, metafile } = await buildModules();
+put('dist/gpucloud.cjs', bundleOf(modules));
 
 const start = await build({
   ...BUNDLE,
   entryPoints: ['src/start/index.ts'],
-  outfile: 'gpucloud.js',
-  banner: { js: '#!/usr/bin/env node' },
+  outfile: 'start.cjs',
   minify: true,
   write: false,
 });
-put('bin/gpucloud.js', start.outputFiles[0].text, 0o755);
+put('dist/start.cjs', start.outputFiles[0].text);
 
 put(
   'dist/THIRD-PARTY-LICENSES.txt',
-  `gpucloud contains these parts.\n\n${licencesOf(bundle.metafile.inputs).join(`\n${'-'.repeat(72)}\n\n`)}`,
+  `gpucloud contains these parts.\n\n${licencesOf(metafile.inputs).join(`\n${'-'.repeat(72)}\n\n`)}`,
 );
 
 // The process that reads the system keyring, whose native library is an optional peer.
@@ -71,5 +70,4 @@ const keyring = await build({
 });
 put('dist/keyring.cjs', keyring.outputFiles[0].text);
 
-tidy('bin/');
 tidy('dist/');

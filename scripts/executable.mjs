@@ -16,27 +16,27 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { build } from 'esbuild';
 import { BUNDLE, ROOT } from './bundle.mjs';
-import { buildParts } from './parts.mjs';
+import { buildModules } from './modules.mjs';
 import { HERE, keyringFor, runtimeFor } from './runtimes.mjs';
 
 const ENTRY = `
   import { start } from './src/start/executable.ts';
-  import chunks from 'inside:chunks';
-  const inside = { chunks, node: (id) => require(id), keyring: () => require('./src/keyring.ts') };
+  import modules from 'inside:modules';
+  const inside = { modules, node: (id) => require(id), keyring: () => require('./src/keyring.ts') };
   start(inside, process.argv.slice(2));`;
 
 /**
- * Bundles the program as one CommonJS file, in the same chunks as the bundle for Node. esbuild bundles
+ * Bundles the program as one CommonJS file, in the same modules as the bundle for Node. esbuild bundles
  * everything before Bun reads it, since Bun would replace undici by its own.
  */
 async function bundle() {
-  const { functions } = await buildParts();
+  const { modules } = await buildModules();
   const inside = {
     name: 'inside',
     setup({ onResolve, onLoad }) {
       onResolve({ filter: /^inside:/ }, ({ path }) => ({ path, namespace: 'inside' }));
       onLoad({ filter: /.*/, namespace: 'inside' }, () => ({
-        contents: `export default [${functions.join(',\n')}]`,
+        contents: `export default [${modules.join(',\n')}]`,
       }));
       onResolve({ filter: /^@napi-rs\/keyring$/ }, () => ({
         path: './keyring.node',

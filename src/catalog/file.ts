@@ -1,9 +1,9 @@
 import { dirname } from 'node:path';
-import * as z from 'zod/mini';
 import { CliError } from '../errors.ts';
 import { errorCode, faultOf } from '../files/error-code.ts';
 import { readPlain } from '../files/plain.ts';
 import { lazy } from '../lazy.ts';
+import * as z from '../zod.ts';
 
 const fileSchema = lazy(() => {
   const text = z.optional(z.string());

@@ -1,6 +1,6 @@
-import * as z from 'zod/mini';
 import { lazy } from '../lazy.ts';
 import { money } from '../rules/money.ts';
+import * as z from '../zod.ts';
 import type { ConfigFile } from './file.ts';
 
 const profileSchema = lazy(() =>

@@ -1,6 +1,6 @@
-import * as z from 'zod/mini';
 import { lazy } from '../lazy.ts';
 import { resourceId } from '../rules/names.ts';
+import * as z from '../zod.ts';
 
 /** Schemas keep fields of newer versions. They are built when the first file is read. */
 const schemas = lazy(() => {

@@ -1,4 +1,4 @@
-import stringWidth from 'string-width';
+import { stringWidth } from './table/string-width.ts';
 
 /**
  * Matches characters that may not take exactly one cell; nearly all text has none, and needs no

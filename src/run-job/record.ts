@@ -1,6 +1,5 @@
 import { readFileSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import * as z from 'zod/mini';
 import type { Context } from '../context.ts';
 import { CliError } from '../errors.ts';
 import { errorCode, faultOf } from '../files/error-code.ts';
@@ -9,6 +8,7 @@ import { privateFolder } from '../files/private-folder.ts';
 import { replaceFile } from '../files/replace.ts';
 import type { Target } from '../instances/resolve.ts';
 import { lazy } from '../lazy.ts';
+import * as z from '../zod.ts';
 
 /** The data with which `run --attach` resumes a job. */
 export interface JobRecord {

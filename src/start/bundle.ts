@@ -1,52 +1,46 @@
 import { fstatSync, openSync, readSync } from 'node:fs';
 
-/** The program, as scripts/parts.mjs writes it. */
+/** The program, as scripts/modules.mjs writes it. */
 export interface Bundle {
   readonly file: string;
   /** Hash of its content. */
   readonly hash: string;
-  /** The part that contains a chunk, and the chunk's index there. */
-  placeOf(chunk: number): readonly [part: number, index: number];
-  /** Source of an array of functions, one per chunk of the part. */
-  textOf(part: number): string;
+  /** Source of a module's function. */
+  textOf(number: number): string;
 }
 
-/** Start and length of each part, and the number of its first chunk. */
-type Table = readonly (readonly [at: number, length: number, first: number])[];
-
-/** Limit for the first two lines: the hash in a comment, and the table. */
-const HEAD_BYTES = 4 * 1024;
+/** Limit for the first two lines: the hash in a comment, and the modules' lengths. */
+const HEAD_BYTES = 8 * 1024;
 
 /**
- * Opens the file for the process's lifetime and reads the parts that the run needs. An upgrade during
+ * Opens the file for the process's lifetime and reads the modules that the run needs. An upgrade during
  * the run replaces the file, and the run continues with the old one.
  *
  * File system errors pass through; throws SyntaxError for a file that is not a bundle.
  */
 export function openBundle(file: string): Bundle {
   const fd = openSync(file, 'r');
-  const head = read(fd, 0, Math.min(HEAD_BYTES, fstatSync(fd).size));
+  let bytes = Buffer.allocUnsafeSlow(HEAD_BYTES);
+  const head = bytes.toString('latin1', 0, readSync(fd, bytes, 0, HEAD_BYTES, 0));
   const [comment = '', json = ''] = head.split('\n', 2);
-  const table: Table = JSON.parse(json);
-  const start = comment.length + json.length + 2;
+  const lengths: readonly number[] = JSON.parse(json);
+  const places: number[] = [];
+  let end = comment.length + json.length + 2;
+  for (const length of lengths) {
+    places.push(end);
+    end += length;
+  }
+  // Known before anything is done.
+  if (fstatSync(fd).size !== end) throw new Error('the bundle is cut short');
+  bytes = Buffer.allocUnsafeSlow(Math.max(...lengths));
   return {
     file,
     hash: comment.slice(2),
-    placeOf(chunk) {
-      const part = table.findLastIndex(([, , first]) => first <= chunk);
-      const [, , first] = table[part] ?? [0, 0, 0];
-      return [part, chunk - first];
-    },
-    textOf(part) {
-      const [at, length] = table[part] ?? [0, 0];
-      return read(fd, start + at, length);
+    textOf(number) {
+      const length = lengths[number] ?? 0;
+      readSync(fd, bytes, 0, length, places[number] ?? 0);
+      // The file is ASCII, which Node reads several times faster than UTF-8.
+      return bytes.toString('latin1', 0, length);
     },
   };
-}
-
-/** The file is ASCII, which Node reads several times faster than UTF-8. */
-function read(fd: number, from: number, length: number): string {
-  const bytes = Buffer.allocUnsafeSlow(length);
-  if (readSync(fd, bytes, 0, length, from) < length) throw new Error('the bundle is cut short');
-  return bytes.toString('latin1');
 }

@@ -7,65 +7,90 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { dirname } from 'node:path';
 import { Script } from 'node:vm';
 import { makeFolders } from '../files/make-folders.ts';
 
-// V8's compiled code, kept between runs: one file per part of the bundle and per command. The folder
-// is named after the bundle's hash, Node's version and the processor, because V8 recognizes the
-// source of cached code only by its length.
+// V8's compiled code, kept between runs: one file per command, since each stores the functions that it
+// runs. A line of JSON has the number and the length of each module's code, which follows.
+//
+// The file's folder is named after the bundle's hash, Node's version and the processor, because V8
+// recognizes the source of cached code only by its length.
 //
 // An unreadable or unwritable cache affects only the speed.
 
 export interface CodeCache {
-  /** Compiles a part, using what an earlier run stored. */
-  compile(part: number, text: string): Script;
-  /** Stores what this run compiled, except parts whose cached code was good. */
+  /** Compiles a module's function, using what an earlier run stored. */
+  compile(number: number, text: string): Script;
+  /** Stores the code of all modules of this run, unless all of it was stored. */
   save(): void;
 }
 
-interface CodeCacheSettings {
-  /** Folder for this bundle, Node version and processor; undefined stores nothing. */
-  readonly folder: string | undefined;
-  /** Each command stores the functions that it runs. */
-  readonly command: string;
-  /** For stack traces. */
-  readonly filename: string;
-  /** The user of this process, on systems with numeric users. */
-  readonly owner: number | undefined;
-}
-
-export function openCodeCache({ folder, command, filename, owner }: CodeCacheSettings): CodeCache {
-  const compiled = new Map<string, Script>();
+/**
+ * @param file undefined stores nothing.
+ * @param filename for stack traces.
+ * @param owner the user of this process, on systems with numeric users.
+ */
+export function openCodeCache(
+  file: string | undefined,
+  filename: string,
+  owner: number | undefined,
+): CodeCache {
+  const stored = file === undefined ? new Map<number, Buffer>() : readCodes(file, owner);
+  const scripts = new Map<number, Script>();
+  let isComplete = true;
   return {
-    compile(part, text) {
-      if (folder === undefined) return new Script(text, { filename });
-      const file = join(folder, `${command}.${part}`);
-      const cachedData = readCode(file, owner);
+    compile(number, text) {
+      const cachedData = stored.get(number);
       const script = new Script(text, { filename, ...(cachedData && { cachedData }) });
       // V8 rejects truncated code and code compiled with other flags.
-      if (cachedData === undefined || script.cachedDataRejected) compiled.set(file, script);
+      if (cachedData === undefined || script.cachedDataRejected) isComplete = false;
+      scripts.set(number, script);
       return script;
     },
     save() {
-      for (const [file, script] of compiled) writeCode(file, script.createCachedData());
+      if (file === undefined || isComplete) return;
+      const codes = new Map(stored);
+      for (const [number, script] of scripts) codes.set(number, script.createCachedData());
+      writeCode(file, joined(codes));
     },
   };
 }
 
+/** V8 copies code that is not aligned; the lengths of code are. */
+const ALIGNMENT = 8;
+
+function joined(codes: ReadonlyMap<number, Buffer>): Buffer {
+  const table = JSON.stringify([...codes].map(([number, code]) => [number, code.length]));
+  const room = Math.ceil((table.length + 1) / ALIGNMENT) * ALIGNMENT;
+  return Buffer.concat([Buffer.from(`${table.padEnd(room - 1)}\n`), ...codes.values()]);
+}
+
+/** The reverse of {@link joined}. A code that was cut off is left to V8. */
+function separated(bytes: Buffer): Map<number, Buffer> {
+  let at = bytes.indexOf('\n') + 1;
+  const table: readonly (readonly [number, number])[] = JSON.parse(bytes.toString('latin1', 0, at));
+  return new Map(
+    table.map(([number, length]) => {
+      at += length;
+      return [number, bytes.subarray(at - length, at)];
+    }),
+  );
+}
+
 /** V8 runs cached code unchecked, so a file counts only if no other user could write it. */
-function readCode(file: string, owner: number | undefined): Buffer | undefined {
+function readCodes(file: string, owner: number | undefined): Map<number, Buffer> {
   try {
     const fd = openSync(file, 'r');
     try {
       const { uid, mode } = fstatSync(fd);
       const isOwn = owner === undefined || (uid === owner && (mode & 0o022) === 0);
-      return isOwn ? readFileSync(fd) : undefined;
+      return isOwn ? separated(readFileSync(fd)) : new Map();
     } finally {
       closeSync(fd);
     }
   } catch {
-    return undefined;
+    return new Map();
   }
 }
 

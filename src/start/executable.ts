@@ -1,26 +1,32 @@
+import { fstatSync, writeSync } from 'node:fs';
 import { ASK_KEYRING } from '../platform/self.ts';
-import { type Chunk, runChunks } from './loader.ts';
-import { printedVersion } from './version.ts';
+import { type Body, runModules } from './modules.ts';
 
-// The start of the executable; scripts/executable.mjs puts it before the program's chunks.
+// The start of the executable; scripts/executable.mjs puts it before the program's modules.
+
+declare const GPUCLOUD_VERSION: string;
 
 interface Inside {
-  readonly chunks: readonly Chunk[];
+  readonly modules: readonly Body[];
   readonly node: (id: string) => unknown;
   /** Runs src/keyring.ts. */
   readonly keyring: () => void;
 }
 
-export function start({ chunks, node, keyring }: Inside, argv: readonly string[]): void {
+export function start({ modules, node, keyring }: Inside, argv: readonly string[]): void {
   if (printedVersion(argv)) return;
   const [only, ...more] = argv;
-  if (only === ASK_KEYRING && more.length === 0) {
-    keyring();
-    return;
+  if (only === ASK_KEYRING && more.length === 0) keyring();
+  else runModules((number) => modules[number] as Body, node);
+}
+
+/** As in bin/gpucloud.js, which reads the version from a file instead. */
+function printedVersion([only, ...more]: readonly string[]): boolean {
+  if (more.length > 0 || (only !== '--version' && only !== '-V')) return false;
+  const version = `gpucloud ${GPUCLOUD_VERSION}\n`;
+  try {
+    return !fstatSync(1).isFile() && writeSync(1, version) === version.length;
+  } catch {
+    return false;
   }
-  runChunks((id) => {
-    const chunk = chunks[id];
-    if (chunk === undefined) throw new Error('a part is missing');
-    return chunk;
-  }, node);
 }

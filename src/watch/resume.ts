@@ -1,9 +1,9 @@
 import { readFile, realpath, stat } from 'node:fs/promises';
-import * as z from 'zod/mini';
 import { CliError } from '../errors.ts';
 import { errorCode, faultOf } from '../files/error-code.ts';
 import { replaceFile } from '../files/replace.ts';
 import { lazy } from '../lazy.ts';
+import * as z from '../zod.ts';
 import type { SavedCursor } from './cursor.ts';
 
 /** A file with the position of each log, from which a follow resumes. */

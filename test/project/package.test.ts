@@ -1,5 +1,5 @@
 import { execFile, spawn } from 'node:child_process';
-import { cp, mkdir, mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -44,7 +44,7 @@ test('keeps the package and the bundle within their budgets', async () => {
   expect(pack.size).toBeLessThan(PACKED);
   expect(pack.unpackedSize).toBeLessThan(UNPACKED);
   expect((await stat(join(ROOT, 'dist/gpucloud.cjs'))).size).toBeLessThan(BUNDLE);
-  expect((await stat(join(ROOT, 'bin/gpucloud.js'))).size).toBeLessThan(START);
+  expect((await stat(join(ROOT, 'dist/start.cjs'))).size).toBeLessThan(START);
 });
 
 test('packs only what is run and read', () => {
@@ -67,7 +67,29 @@ test('packs only what is run and read', () => {
     'dist/THIRD-PARTY-LICENSES.txt',
     'dist/gpucloud.cjs',
     'dist/keyring.cjs',
+    'dist/start.cjs',
   ]);
+});
+
+test('has the launcher in the repository, which no build writes', async () => {
+  expect(await readdir(join(ROOT, 'bin'))).toEqual(['gpucloud.js']);
+  expect((await stat(join(ROOT, 'bin/gpucloud.js'))).mode & 0o111).toBe(0o111);
+  expect((await readFile(join(ROOT, '.gitignore'), 'utf8')).split('\n')).not.toContain('bin/');
+  expect(await readFile(join(ROOT, 'scripts/build.mjs'), 'utf8')).not.toMatch(/['"]bin\//);
+});
+
+test('takes the version from package.json, without a build', async () => {
+  const clone = join(folder, 'clone');
+  await cp(join(ROOT, 'bin'), join(clone, 'bin'), { recursive: true });
+  await writeFile(join(clone, 'package.json'), '{"version":"8.7.6"}');
+  const program = join(clone, 'bin', 'gpucloud.js');
+  for (const flag of ['--version', '-V']) {
+    expect((await run(process.execPath, [program, flag])).stdout).toBe('gpucloud 8.7.6\n');
+  }
+  await expect(run(process.execPath, [program, '--help'])).rejects.toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining("gpucloud can't start because its files are incomplete"),
+  });
 });
 
 describe('gpucloud installed globally into an empty prefix', { timeout: 120_000 }, () => {

@@ -44,7 +44,7 @@ export async function install(): Promise<Installation> {
   const root = await mkdtemp(join(tmpdir(), 'gpucloud-start-'));
   await mkdir(join(root, 'bin'));
   await mkdir(join(root, 'dist'));
-  for (const file of ['bin/gpucloud.js', 'dist/gpucloud.cjs']) {
+  for (const file of ['package.json', 'bin/gpucloud.js', 'dist/start.cjs', 'dist/gpucloud.cjs']) {
     await copyFile(join(ROOT, file), join(root, file));
     await utimes(join(root, file), PACKED, PACKED);
   }

@@ -1,5 +1,4 @@
 import { setFlagsFromString } from 'node:v8';
-import { parserCode } from './parser-code.ts';
 
 declare const WebAssembly: { readonly Module: new (code: Uint8Array<ArrayBuffer>) => object };
 
@@ -20,8 +19,12 @@ type CompileParser = () => void;
 /**
  * @param nodeVersion as `v20.20.2`; undefined in the executable, whose runtime compiles the same
  * code again.
+ * @param parserCode see parser-code.ts.
  */
-export function parserCompiler(nodeVersion: string | undefined): CompileParser {
+export function parserCompiler(
+  nodeVersion: string | undefined,
+  parserCode: () => Uint8Array<ArrayBuffer> | undefined,
+): CompileParser {
   if (nodeVersion === undefined) return () => undefined;
   const flags = nodeVersion.startsWith('v20.') ? FLAGS : [];
   /** Keeps the module, since V8 drops unreferenced code. */

@@ -4,6 +4,7 @@ import { ConnectError, type ConnectParts, createConnector } from './connect.ts';
 import type { HttpResponse } from './exchange.ts';
 import { exchange, type WireRequest } from './exchange.ts';
 import { parserCompiler } from './parser.ts';
+import { parserCode } from './parser-code.ts';
 import { type ProxyServer, proxyFor } from './proxy.ts';
 
 // Only this folder imports undici.
@@ -48,7 +49,7 @@ export async function createTransport(
     parts.tls = { connect, createSecureContext };
     if (proxy !== undefined) parts.http = (await import('node:http')).request;
   }
-  const connector = createConnector(parts, proxy, parserCompiler(nodeVersion));
+  const connector = createConnector(parts, proxy, parserCompiler(nodeVersion, parserCode));
   // undici's own timeouts are off: they are idle timers, and the call's deadline covers them.
   const options = {
     connect: connector.connect,

@@ -1,6 +1,6 @@
-import * as z from 'zod/mini';
 import { lazy } from '../../lazy.ts';
 import { anyName, apiKeyName } from '../../rules/names.ts';
+import * as z from '../../zod.ts';
 import { count, fields, filled, type Infer, ruled } from './fields.ts';
 
 /** API document: Resources, User. */

@@ -1,6 +1,6 @@
-import * as z from 'zod/mini';
 import { lazy } from '../../lazy.ts';
 import { anyName } from '../../rules/names.ts';
+import * as z from '../../zod.ts';
 import { fields, type Infer, ruled } from './fields.ts';
 
 /** API document: Resources, Cloud drive. */

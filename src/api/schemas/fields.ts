@@ -1,7 +1,7 @@
-import * as z from 'zod/mini';
 import { lazy } from '../../lazy.ts';
 import { resourceId } from '../../rules/names.ts';
 import type { Rule } from '../../rules/rule.ts';
+import * as z from '../../zod.ts';
 
 /** Builds a schema at its first use: a run uses few of them, or none. */
 export type Schema<T> = () => z.ZodMiniType<T>;

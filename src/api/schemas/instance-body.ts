@@ -1,7 +1,7 @@
-import * as z from 'zod/mini';
 import { lazy } from '../../lazy.ts';
 import { instanceName } from '../../rules/names.ts';
 import { SHARED_MEMORY_GB } from '../../rules/numbers.ts';
+import * as z from '../../zod.ts';
 import { filled, type Infer, ruled } from './fields.ts';
 
 /**

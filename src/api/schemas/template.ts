@@ -1,5 +1,5 @@
-import * as z from 'zod/mini';
 import { lazy } from '../../lazy.ts';
+import * as z from '../../zod.ts';
 import { fields, type Infer } from './fields.ts';
 
 const templateEndpoint = lazy(() => {

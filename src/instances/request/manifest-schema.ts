@@ -1,10 +1,10 @@
-import * as z from 'zod/mini';
 import { faultsIn, NOT_DOCUMENTED, type Odd } from '../../api/schemas/check.ts';
 import { type Infer, ruled } from '../../api/schemas/fields.ts';
 import { createInstanceFields } from '../../api/schemas/instance-body.ts';
 import { lazy } from '../../lazy.ts';
 import { positiveMoney } from '../../rules/money.ts';
 import { moment, positiveDuration } from '../../rules/times.ts';
+import * as z from '../../zod.ts';
 
 /** A file for `--file`: the fields of POST /instances, and flags of ours that limit the instance. */
 export const manifestSchema = lazy(() =>

@@ -1,6 +1,7 @@
 import { readInput } from '../../cli/input.ts';
 import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
+import { loadYamlLibrary } from '../../output/formats/yaml.ts';
 import { faultsInManifest, type ManifestFields } from './manifest-schema.ts';
 
 /** The contents of `--file`. */
@@ -16,8 +17,7 @@ export interface Manifest {
  */
 export async function readManifest(path: string, context: Context): Promise<Manifest> {
   const text = await readInput('--file', path, context);
-  const { isMap, isNode, isScalar, LineCounter, parseDocument, visit } = (await import('yaml'))
-    .default;
+  const { isMap, isNode, isScalar, LineCounter, parseDocument, visit } = await loadYamlLibrary();
   const file = path === '-' ? 'stdin' : path;
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });

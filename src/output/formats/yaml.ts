@@ -4,9 +4,14 @@ import { hasUnseen, wholeCharacters } from '../sanitise.ts';
 import type { Writer } from './batch.ts';
 import { writeDocument } from './lines.ts';
 
+/** Loads the package. */
+export async function loadYamlLibrary() {
+  return (await import('yaml')).default;
+}
+
 /** Loads the writer of a value as YAML that readers of YAML 1.1 and 1.2 parse alike. */
 export async function loadYaml(): Promise<(value: unknown) => string> {
-  const { Document, visit } = (await import('yaml')).default;
+  const { Document, visit } = await loadYamlLibrary();
   return (value) => {
     // The service repeats no value on purpose, so an alias would only puzzle its reader.
     const document = new Document(value, { aliasDuplicateObjects: false, compat: 'yaml-1.1' });

@@ -1,4 +1,4 @@
-import type { ZodMiniType } from 'zod/mini';
+import type { ZodMiniType } from '../../zod.ts';
 import { badRequest } from '../refusal.ts';
 
 /** The body of a request as it came. */

@@ -1,6 +1,14 @@
-import { array, boolean, number, optional, strictObject, string, type ZodMiniType } from 'zod/mini';
 import { anyName, apiKeyName, instanceName } from '../../rules/names.ts';
 import { broken, kept, type Verdict } from '../../rules/rule.ts';
+import {
+  array,
+  boolean,
+  number,
+  optional,
+  strictObject,
+  string,
+  type ZodMiniType,
+} from '../../zod.ts';
 import { listTemplates } from '../catalog/templates.ts';
 import { follows, followsAsText } from '../field.ts';
 import {

@@ -1,3 +1,6 @@
+import { environmentKey, portNumber } from '../../rules/container.ts';
+import { anyName } from '../../rules/names.ts';
+import { sharedMemoryGb } from '../../rules/numbers.ts';
 import {
   array,
   boolean,
@@ -7,10 +10,7 @@ import {
   strictObject,
   string,
   enum as within,
-} from 'zod/mini';
-import { environmentKey, portNumber } from '../../rules/container.ts';
-import { anyName } from '../../rules/names.ts';
-import { sharedMemoryGb } from '../../rules/numbers.ts';
+} from '../../zod.ts';
 import { follows, followsAsText } from '../field.ts';
 
 const port = strictObject({

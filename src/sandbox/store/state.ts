@@ -1,3 +1,4 @@
+import { money } from '../../rules/money.ts';
 import {
   array,
   boolean,
@@ -11,8 +12,7 @@ import {
   string,
   unknown,
   enum as within,
-} from 'zod/mini';
-import { money } from '../../rules/money.ts';
+} from '../../zod.ts';
 import { follows } from '../field.ts';
 import { dockerConfig } from './docker-config.ts';
 
