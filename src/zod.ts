@@ -13,6 +13,7 @@ export {
   minimum,
   minLength,
   nonnegative,
+  null,
   nullable,
   nullish,
   number,
