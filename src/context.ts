@@ -67,6 +67,9 @@ export function createContext(
       return api;
     },
     apiFor: service.apiFor,
+    get isKeyRefused() {
+      return service.isKeyRefused();
+    },
     journal,
     journalOf,
     catalog,

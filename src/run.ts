@@ -54,8 +54,14 @@ export async function run(argv: readonly string[], host: Host): Promise<number> 
   const thrown =
     (await thrownBy(() => parse(build(argv), argv, runtime))) ??
     (await thrownBy(() => print(help, host)));
+  const refused = await thrownBy(async () => {
+    if (context?.isKeyRefused !== true || thrown === undefined) return;
+    const { warnOfRefusedKey } = await import('./instances/deadlines/unenforced.ts');
+    await warnOfRefusedKey(asCliError(thrown.error), context);
+  });
   const closing = await thrownBy(async () => context?.close());
-  const failure = (thrown ?? closing) && asCliError((thrown ?? closing)?.error);
+  const ending = thrown ?? refused ?? closing;
+  const failure = ending && asCliError(ending.error);
   if (failure === undefined) return context?.exitCode ?? 0;
   const ctrlC = failure.failure === 'interrupted' ? overCtrlC(host) : '';
   // An unparseable command line has no flags.

@@ -18,7 +18,7 @@ export interface ApiSettings {
   /** Node's version, as `v20.20.2`. */
   nodeVersion?: string;
   /** The hint if the service refuses the key; it depends on where the key came from. */
-  keyRemedy?: () => string;
+  keyRemedy?: (status: number) => string;
   /** Receives each request and response, line by line, with secrets masked. */
   trace?: (line: string) => void;
   /** Receives the Date header of each understood response. */

@@ -69,7 +69,7 @@ export function refusal(request: Request, call: Call, response: HttpResponse): C
     return new CliError(failure, sentence(`The service ${what} (${status}): ${words}`), {
       httpStatus: status,
       request: { operation: request.title },
-      hint: call.settings.keyRemedy?.(),
+      hint: call.settings.keyRemedy?.(status),
     });
   }
   if (failure === 'notFound') return fail(`${request.missing ?? 'Not found'} (404): ${words}`);

@@ -148,6 +148,8 @@ export interface Context {
    * is for the command that recovers them. Throws CliError('authentication') without a key.
    */
   api(how?: { quiet?: boolean }): Promise<Api>;
+  /** Whether the service refused the active key (401). */
+  readonly isKeyRefused: boolean;
   /** The service at another address or with another key, for `login`. */
   apiFor(target: ServiceAddress): Promise<Api>;
   /** The journal of the active account. */

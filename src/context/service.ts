@@ -70,6 +70,7 @@ export function createService(parts: ServiceParts) {
     return { baseUrl: server.url, apiKey: server.apiKey };
   });
 
+  let isKeyRefused = false;
   const connected = lazy(async () => {
     const found = await settings.settings();
     if (found.sandbox) {
@@ -86,12 +87,17 @@ export function createService(parts: ServiceParts) {
       );
     }
     const address = { baseUrl: baseUrl.value, apiKey: apiKey.value };
-    return connect(address, env, { observe, keyRemedy: () => refusedKeyRemedy(found) });
+    const keyRemedy = (status: number) => {
+      isKeyRefused ||= status === 401;
+      return refusedKeyRemedy(found);
+    };
+    return connect(address, env, { observe, keyRemedy });
   });
 
   return {
     /** The settings' service. */
     connected,
+    isKeyRefused: () => isKeyRefused,
     apiFor: (target: ServiceAddress) => connect(target, env),
     /** Closes connections, and the sandbox server of this process. */
     async close() {

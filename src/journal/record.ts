@@ -93,6 +93,8 @@ const schemas = lazy(() => {
       ahead: z.optional(z.number()),
       /** The entry of `--install` that started it; missing for another scheduler's run. */
       entry: z.optional(text),
+      /** Whether the run used the key that is stored in its profile. */
+      stored: z.optional(z.boolean()),
       /** Set if a later run did not reach it. */
       failure: z.optional(z.looseObject({ at: time, message: text })),
     }),

@@ -15,6 +15,8 @@ import { profileName, SANDBOX } from '../../config/names.ts';
 import { refuseExposedConfig } from '../../context/settings.ts';
 import type { Context } from '../../context.ts';
 import { CliError, usageError } from '../../errors.ts';
+import { disarm } from '../../instances/deadlines/arm.ts';
+import { warnOfUnenforcedDeadlines } from '../../instances/deadlines/unenforced.ts';
 import { shellLine } from '../../output/shell-line.ts';
 import { baseUrl } from '../../rules/service.ts';
 import { maybeRunning } from './logout.ts';
@@ -148,7 +150,7 @@ export const profiles: Group = {
       view: profileView,
       notes:
         'Instances keep running and billing. The key still works: the API has no way to revoke ' +
-        'one.',
+        'one. Removes the schedule of "instances reap" too.',
       completes: COMPLETES,
       examples: ['gpucloud profiles remove work', 'gpucloud profiles rm work --yes'],
       takes: (command) => command.argument(...NAME),
@@ -243,8 +245,13 @@ async function removeProfile(name: string, context: Context): Promise<void> {
   const profile = shownProfile(file, name, context);
   if (profile.has_key) await warnOfRunning(existingProfile(file, name), name, context);
   await confirm(context, questionOf(profile));
+  // First: without the profile, no command could remove its schedule.
+  await disarm(name, context);
   await dropKey(name, (file) => withoutProfile(file, name), context);
   err.note(`Removed the profile "${name}".`);
+  const { base_url: service, account } = existingProfile(file, name);
+  const scope = { service, account: account?.id };
+  await warnOfUnenforcedDeadlines(scope, () => context.journalOf(scope), context);
   if (profile.has_key) {
     err.note('Its key still works: the API has no way to revoke one.');
   }

@@ -4,6 +4,7 @@ import { dropKey } from '../../config/keep-key.ts';
 import { SANDBOX } from '../../config/names.ts';
 import type { Context } from '../../context.ts';
 import { CliError, usageError } from '../../errors.ts';
+import { warnOfUnenforcedDeadlines } from '../../instances/deadlines/unenforced.ts';
 import type { Journal } from '../../journal/index.ts';
 import { isTerminated } from '../../rules/statuses.ts';
 import { namedProfile, profileView, shownProfile } from './profile.ts';
@@ -11,7 +12,9 @@ import { namedProfile, profileView, shownProfile } from './profile.ts';
 /** `gpucloud logout`: a verb of the root. */
 export const logout = action({
   view: profileView,
-  notes: 'The profile keeps its base URL. The key still works: the API has no way to revoke one.',
+  notes:
+    'The profile keeps its base URL. The key still works: the API has no way to revoke one. ' +
+    'Deadlines are not enforced without it, until the next login.',
   examples: ['gpucloud logout', 'gpucloud logout --profile work'],
   takes: (command) => command,
   run: (context) => signOut(context),
@@ -46,6 +49,9 @@ async function signOut(context: Context): Promise<void> {
   };
   const after = await dropKey(name, withoutKey, context);
   err.note(`Removed the key of profile "${name}".`);
+  const { base_url: service = '', account } = profileOf(before, name) ?? {};
+  const scope = { service, account: account?.id };
+  await warnOfUnenforcedDeadlines(scope, () => context.journalOf(scope), context);
   err.note(
     'The key still works: the API has no way to revoke one. If others may have it, revoke it in the web console.',
   );

@@ -176,11 +176,12 @@ function notArmed(why: string): CliError {
   });
 }
 
-/** Removes the entry of the active profile from every scheduler that has one. */
-export async function disarm(context: Context): Promise<void> {
-  const profile = await profileOf(context);
+/** Removes the entry of a profile from every scheduler that has one. */
+export async function disarm(profile: string, context: Context): Promise<void> {
   const name = await entryName(profile, context);
-  const having = await schedulersWith(name, schedulersIn(context));
+  // Without a home folder, nothing was ever scheduled.
+  const all = context.host.home === undefined ? [] : schedulersIn(context);
+  const having = await schedulersWith(name, all);
   for (const scheduler of having) {
     await scheduler.uninstall(name);
     context.err.note(`Removed ${name} (${scheduler.name}).`);

@@ -1,7 +1,15 @@
+import { profileOf as storedProfile } from '../../config/file.ts';
+import { keyPlace } from '../../config/key.ts';
 import type { Context } from '../../context.ts';
 import { CliError, usageError } from '../../errors.ts';
 import { faultOf } from '../../files/error-code.ts';
-import { type Heartbeat, heartbeatOf, heartbeatsIn, writeHeartbeat } from '../../journal/index.ts';
+import {
+  type Heartbeat,
+  heartbeatOf,
+  heartbeatsIn,
+  type Scope,
+  writeHeartbeat,
+} from '../../journal/index.ts';
 import { relative, spanText } from '../../output/time.ts';
 import { ownJournal } from '../pending.ts';
 import { schedulersWith } from '../scheduler/index.ts';
@@ -28,7 +36,14 @@ export async function readEnforcement(
   context: Context,
   account: string | undefined,
 ): Promise<Enforcement> {
-  const own = (await heartbeatsHere(context)).filter(
+  return enforcementOf({ service: await serviceName(context), account }, context);
+}
+
+export async function enforcementOf(
+  { service, account }: Scope,
+  context: Context,
+): Promise<Enforcement> {
+  const own = (await heartbeatsOf(service, context)).filter(
     (one) => account === undefined || one.account === account,
   );
   const judged: Enforcement[] = [];
@@ -43,12 +58,12 @@ export async function readEnforcement(
 
 /** Milliseconds by which the service's clock was ahead of this computer's at the last pass. */
 export async function lastAhead(context: Context): Promise<number | undefined> {
-  return (await heartbeatsHere(context)).find(({ ahead }) => ahead !== undefined)?.ahead;
+  const service = await serviceName(context);
+  return (await heartbeatsOf(service, context)).find(({ ahead }) => ahead !== undefined)?.ahead;
 }
 
-/** The heartbeats of every profile for the active profile's service, newest first. */
-async function heartbeatsHere(context: Context) {
-  const service = await serviceName(context);
+/** The heartbeats of every profile for a service, newest first. */
+async function heartbeatsOf(service: string, context: Context) {
   const all = await heartbeatsIn((await context.folders()).state);
   return all.filter((one) => one.service === service).sort((a, b) => timeOf(b) - timeOf(a));
 }
@@ -69,7 +84,10 @@ export async function judge(
   context: Context,
 ): Promise<Enforcement> {
   if (heartbeat === undefined) return NOT_SCHEDULED;
-  const { at, every, failure, entry, ahead } = heartbeat;
+  const { at, every, failure, entry, stored, ahead } = heartbeat;
+  if (stored === true && !(await hasKey(profile, context))) {
+    return { isArmed: false, reason: `the profile "${profile}" has no key` };
+  }
   if (entry !== undefined && !(await isThere(entry, profile, context))) {
     return { isArmed: false, reason: `the schedule ${entry} is gone` };
   }
@@ -87,6 +105,12 @@ export async function judge(
   }
   const far = [ahead, aheadNow(context)].find((one) => Math.abs(one ?? 0) > FAR);
   return { isArmed, reason: far === undefined ? undefined : differenceText(far) };
+}
+
+/** A logout takes the key from the schedule, and a removed profile has none. */
+async function hasKey(profile: string, context: Context): Promise<boolean> {
+  const file = await (await context.config()).read();
+  return keyPlace(storedProfile(file, profile)) !== undefined;
 }
 
 /** An entry of other folders, which a copied state folder brings along, runs `reap` there only. */
@@ -150,7 +174,7 @@ export async function noteFailure<T>(
   }
 }
 
-/** Saves the reason why a run did not reach the service. */
+/** Saves the reason why a run did not reach the service. Without a working key, none will. */
 export async function noteFault(every: number, error: CliError, context: Context): Promise<void> {
   try {
     const { state } = await context.folders();
@@ -162,6 +186,9 @@ export async function noteFault(every: number, error: CliError, context: Context
     };
     await writeHeartbeat(state, profile, {
       ...before,
+      ...(error.failure === 'authentication' && error.request?.obstacle === undefined
+        ? { at: null }
+        : {}),
       ...entryOf(context),
       every,
       failure: { at: nowText(context), message: error.message },
@@ -177,6 +204,7 @@ export async function beat(every: number, ahead: number, context: Context): Prom
     service: await serviceName(context),
     account: (await (await context.journal()).account()) ?? null,
     ...entryOf(context),
+    stored: (await context.settings()).apiKey?.source === 'profile',
     every,
     at: nowText(context),
     ahead,

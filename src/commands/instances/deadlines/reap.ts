@@ -3,7 +3,7 @@ import { ruled } from '../../../cli/parse.ts';
 import { action } from '../../../cli/verb.ts';
 import { failuresOf, throwAll } from '../../../errors.ts';
 import type { ArmedStatus } from '../../../instances/deadlines/arm.ts';
-import { beat, noteFailure, noteFault } from '../../../instances/deadlines/armed.ts';
+import { beat, noteFailure, noteFault, profileOf } from '../../../instances/deadlines/armed.ts';
 import { type Reaped, reapOverdue } from '../../../instances/deadlines/reap.ts';
 import { field, type View } from '../../../output/output.ts';
 import { schedule } from '../../../rules/times.ts';
@@ -71,7 +71,7 @@ export const reap = action({
         '../../../instances/deadlines/arm.ts'
       );
       if (install === true) await arm(every ?? DEFAULT_EVERY, context);
-      if (uninstall === true) await disarm(context);
+      if (uninstall === true) await disarm(await profileOf(context), context);
       return context.out.item(await armedStatus(context), armedView);
     }
     const { rows, errors, unproven, ahead } = await noteFailure(every, context, () =>

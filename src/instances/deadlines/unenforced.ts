@@ -1,0 +1,53 @@
+import type { Context } from '../../context.ts';
+import { CliError } from '../../errors.ts';
+import { heartbeatOf, type Journal, type Scope } from '../../journal/index.ts';
+import { minuteText } from '../../output/time.ts';
+import { mayBill } from '../../rules/statuses.ts';
+import { enforcementOf, noteFault, profileOf, serviceName } from './armed.ts';
+
+/**
+ * Names the deadlines of an account that nothing enforces, after its key is gone. An unreadable journal
+ * prevents nothing: other commands report it.
+ */
+export async function warnOfUnenforcedDeadlines(
+  scope: Scope,
+  open: () => Promise<Journal>,
+  context: Context,
+): Promise<void> {
+  const { isArmed, reason } = await enforcementOf(scope, context);
+  if (isArmed) return;
+  const found = await deadlinesIn(open);
+  if (found.length === 0) return;
+  const whose = found.map(({ name, time }) => `${name} (${minuteText(time)})`).join(', ');
+  const what = found.length === 1 ? 'the deadline' : 'the deadlines';
+  context.err.warn(
+    'deadline_unenforced',
+    `Nothing on this computer enforces ${what} of ${whose}: ${reason}.`,
+  );
+}
+
+/** The deadlines of instances that may bill, the earliest first. */
+async function deadlinesIn(open: () => Promise<Journal>) {
+  try {
+    const all = await (await open()).deadlines();
+    return all
+      .filter(({ status }) => mayBill(status))
+      .map(({ name, deadline = '' }) => ({ name, time: Date.parse(deadline) }))
+      .filter(({ time }) => !Number.isNaN(time))
+      .sort((a, b) => a.time - b.time);
+  } catch (error) {
+    if (error instanceof CliError) return [];
+    throw error;
+  }
+}
+
+/** The scheduled runs use the key of the profile, which the service has refused. */
+export async function warnOfRefusedKey(error: CliError, context: Context): Promise<void> {
+  const { apiKey, account } = await context.settings();
+  if (apiKey?.source !== 'profile') return;
+  const { state } = await context.folders();
+  const heartbeat = heartbeatOf(state, await profileOf(context));
+  if (heartbeat !== undefined) await noteFault(heartbeat.every, error, context);
+  const scope = { service: await serviceName(context), account };
+  await warnOfUnenforcedDeadlines(scope, () => context.journal(), context);
+}
