@@ -69,7 +69,7 @@ export async function openAlone(request: RentalRequest, context: Context): Promi
   const journal = await ownJournal(context);
   const ignoresNames = context.flags.yes === true;
   const before = new Set((await journal.read()).instances.map(({ id }) => id));
-  if (!ignoresNames) await ensureNotTaken(request, context);
+  if (!ignoresNames) await ensureNotTaken(request, context, { asks: true });
   const guard = await guardOf(request, async () => journal, context);
   let agreed: ReadonlySet<string> = new Set();
   for (let round = 0; round < ROUNDS; round += 1) {
@@ -83,7 +83,7 @@ export async function openAlone(request: RentalRequest, context: Context): Promi
     );
     if (made === undefined || ignoresNames) return opened;
     await opened.notMade();
-    throw nameTaken(request, { id: made.id, status: made.last?.status ?? 'not read yet' });
+    throw nameTaken(request, { id: made.id, status: made.last?.status });
   }
   throw inFlight(name);
 }
@@ -121,15 +121,32 @@ async function agreedUids(
 }
 
 async function agreeToAnother(request: OpenRequest, context: Context): Promise<void> {
-  if (context.flags.yes === true) return;
   const { name, asked_at } = request;
   const then = instant(asked_at);
   const when = then === undefined ? '' : ` (${relative(then, context.clock.now())})`;
-  const message = `An earlier request for ${name}${when} has an unknown outcome: the instance may exist and be billing.`;
+  await agreeToSecond(
+    {
+      name,
+      message: `An earlier request for ${name}${when} has an unknown outcome: the instance may exist and be billing.`,
+      remedy: `recover it: ${recoverLine(name)}`,
+    },
+    context,
+  );
+}
+
+interface Doubt {
+  readonly name: string;
+  readonly message: string;
+  readonly remedy: string;
+}
+
+/** Asks whether to create another instance although one with its name may exist. */
+async function agreeToSecond({ name, message, remedy }: Doubt, context: Context): Promise<void> {
+  if (context.flags.yes === true) return;
   const prompts = await context.prompts();
   if (prompts === undefined) {
     throw new CliError('outcomeUnknown', `${message} Nothing was sent.`, {
-      hint: `recover it: ${recoverLine(name)}; to create another one anyway: --yes`,
+      hint: `${remedy}; to create another one anyway: --yes`,
       resource: name,
       mayBeBilling: true,
     });
@@ -137,9 +154,7 @@ async function agreeToAnother(request: OpenRequest, context: Context): Promise<v
   context.err.warn('outcome_unknown', `${message} A second one would bill too.`);
   const question = `Create another ${name}?`;
   if (await onCancel('Nothing was sent.', () => prompts.confirm(question, false))) return;
-  throw new CliError('interrupted', 'Cancelled. Nothing was sent.', {
-    hint: `recover it: ${recoverLine(name)}`,
-  });
+  throw new CliError('interrupted', 'Cancelled. Nothing was sent.', { hint: remedy });
 }
 
 function inFlight(name: string): CliError {
@@ -155,12 +170,28 @@ function inFlight(name: string): CliError {
   );
 }
 
-/** Reads the namesake first, since it may have ended elsewhere. */
+/**
+ * Reads the namesake first, since it may have ended elsewhere. If the service does not find it,
+ * refuses the name if not interactive; with `asks`, asks.
+ */
 export async function ensureNotTaken(
   request: Pick<RentalRequest, 'operation' | 'name'>,
   context: Context,
+  { asks = false } = {},
 ): Promise<void> {
   const journal = await ownJournal(context);
   const namesake = await livingNamesake(request.name, journal, await context.api());
-  if (namesake !== undefined) throw nameTaken(request, namesake);
+  if (namesake === undefined) return;
+  if (namesake.status !== undefined) throw nameTaken(request, namesake);
+  if (!asks && (await context.prompts()) !== undefined) return;
+  const { name } = request;
+  const { id } = namesake;
+  await agreeToSecond(
+    {
+      name,
+      message: `${name} (${id}) is known here, but the service does not find it (404): it may exist and be billing.`,
+      remedy: `look in the web console; if it is not there: gpucloud instances untrack ${id}`,
+    },
+    context,
+  );
 }

@@ -38,7 +38,7 @@ export async function explainRental(
     source_id === undefined ? undefined : await known(api.instances.get(source_id, BRIEFLY));
   if (source !== undefined && !isTerminated(source.status)) return refusal;
   const namesake = await known(livingNamesake(name, await context.journal(), api, BRIEFLY));
-  if (namesake !== undefined) return nameTaken(request, namesake, refusal);
+  if (namesake?.status !== undefined) return nameTaken(request, namesake, refusal);
   const price = source?.price_per_hour_snapshot ?? (await offerPrice(request, context));
   const shortfall = await shortfallOf(price, api);
   if (shortfall !== undefined || httpStatus === 402) {
@@ -57,20 +57,32 @@ export async function explainRental(
   );
 }
 
-/** Returns a known instance with that name that may be billing now. */
+/** A known instance with a name. */
+interface Namesake {
+  readonly id: string;
+  /** undefined if the service does not find it, although nobody saw it end. */
+  readonly status: string | undefined;
+}
+
+/**
+ * Returns a known instance with that name that may be billing now. Reads one that was TERMINATING
+ * too: the service rolls back a termination that fails.
+ */
 export async function livingNamesake(
   name: string,
   journal: Journal,
   api: Api,
   options?: CallOptions,
-): Promise<{ id: string; status: string } | undefined> {
+): Promise<Namesake | undefined> {
   const { instances } = await journal.read();
+  let lost: Namesake | undefined;
   for (const { id, name: known, last } of instances) {
-    if (known !== name || !mayBill(last?.status)) continue;
+    if (known !== name || isTerminated(last?.status)) continue;
     const status = await statusNow(id, api, options);
     if (status !== undefined && mayBill(status)) return { id, status };
+    if (status === undefined && mayBill(last?.status)) lost = { id, status };
   }
-  return undefined;
+  return lost;
 }
 
 /** Returns undefined if the service does not find the instance. */
@@ -90,7 +102,7 @@ async function statusNow(
 /** Without a refusal, nothing was sent. */
 export function nameTaken(
   { name }: Pick<RentalRequest, 'name'>,
-  { id, status }: { readonly id: string; readonly status: string },
+  { id, status = 'not read yet' }: Namesake,
   refusal?: CliError,
 ): CliError {
   const found = `${name} already exists (${id}, ${status}).`;

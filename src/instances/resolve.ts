@@ -111,7 +111,7 @@ async function find(
     const kept = await withId(id, known);
     return kept === undefined ? { id, name: id } : targetOf(kept);
   }
-  const named = await called(typed, purpose, known);
+  const named = await called(typed, purpose, known, context);
   if (named.length > 0) return onlyOne(typed, named);
   const { instances } = await known.all();
   const beginning = preferLiving(beginningSo(typed, instances));
@@ -159,14 +159,44 @@ async function called(
   typed: string,
   { changes }: Purpose,
   known: KnownHere,
+  context: Context,
 ): Promise<readonly KnownInstance[]> {
   const living = await known.living();
   const named = preferLiving(calledSo(typed, living.instances));
   if (named.length > 0 && changes === undefined) return named;
-  const fitting =
-    named.length > 0 ? named : preferLiving(calledSo(typed, (await known.all()).instances));
+  const isSure = named.length > 0 && named.every(isOwn);
+  const fitting = isSure ? named : meantBy(typed, (await known.all()).instances, changes, context);
   if (!fitting.some(({ id }) => id === typed)) refusePending(typed, living, fitting, changes);
   return fitting;
+}
+
+/**
+ * Once an instance that was rented or tracked here has ended, its name still means that one for a
+ * change. So terminating it twice does not end another one with its name, which needs its ID.
+ */
+function meantBy(
+  typed: string,
+  all: readonly KnownInstance[],
+  changes: Purpose['changes'],
+  { err }: Context,
+): readonly KnownInstance[] {
+  const own = all.filter((one) => one.name === typed && isOwn(one));
+  const isOver = own.length > 0 && own.every(({ last }) => isTerminated(last?.status));
+  if (changes === undefined || !isOver) return preferLiving(calledSo(typed, all));
+  for (const { id, name, last, untracked } of all) {
+    if (name !== typed || isTerminated(last?.status)) continue;
+    const what = untracked ? 'an untracked instance' : 'an instance that is not tracked here';
+    err.warn(
+      'may_be_billing',
+      `${typed} is also the name of ${what}: ${id}. Give its ID to change it.`,
+    );
+  }
+  return own;
+}
+
+/** Rented or tracked here, and not untracked since. */
+function isOwn({ origin, untracked }: KnownInstance): boolean {
+  return !untracked && origin !== 'read' && origin !== 'drive';
 }
 
 /** A name can be reused after a termination; the living instance is meant. */

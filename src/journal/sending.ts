@@ -79,17 +79,29 @@ export function sending(store: Store) {
     /**
      * Writes a request to disk before it is sent: exclusive under its name, and fsynced. Returns
      * undefined if another request holds the name. A holder among the `agreed` UIDs is moved aside
-     * first unless it is in flight; it stays UNKNOWN. `check` runs first, under a lock of the
-     * account. If it throws, nothing is written.
+     * first unless it is in flight; it stays UNKNOWN. `check` gets the UID, under a lock of the
+     * account. If it throws, the request is removed.
      */
-    open: (request: RentalRequest, agreed: ReadonlySet<string>, check?: () => Promise<void>) =>
+    open: (
+      request: RentalRequest,
+      agreed: ReadonlySet<string>,
+      check?: (uid: string) => Promise<void>,
+    ) =>
       writing(async () => {
         const folder = store.main();
         if (check === undefined) return open(request, agreed, folder);
         await privateFolder(folder);
         return withLock(join(folder, 'requests'), async () => {
-          await check();
-          return open(request, agreed, folder);
+          // On disk before the check: a process that is suspended for long loses the lock, and of two
+          // checks at once, the later one counts both requests.
+          const made = await open(request, agreed, folder);
+          try {
+            if (made !== undefined) await check(made.uid);
+          } catch (error) {
+            await made?.notMade();
+            throw error;
+          }
+          return made;
         });
       }),
 

@@ -1,5 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import fs from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
+import { dirname, join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { needs } from '../support/needs.ts';
 import { type Instance, RentingService } from '../support/renting-service.ts';
 import { createWorld, type World } from '../support/run-cli.ts';
@@ -27,6 +30,8 @@ const create = (name: string, ...flags: string[]) =>
   cli('instances', 'create', name, ...HARDWARE, '--json', ...flags);
 const posts = (requests: readonly RecordedRequest[]) =>
   requests.filter(({ method }) => method === 'POST').length;
+
+const listed = async () => JSON.parse((await cli('instances', 'list', '--json')).stdout);
 
 async function guard(...flags: string[]): Promise<void> {
   const { code, stderr } = await cli('profiles', 'set', 'work', ...flags);
@@ -97,6 +102,52 @@ describe('--max-instances', () => {
     await refusal(create('box-2'));
     service.rent(first?.id ?? '', 'box-1', { status: 'TERMINATING' });
     expect((await create('box-2')).code).toBe(0);
+  });
+
+  test('reads an instance again that was TERMINATING, and may be rolled back', async () => {
+    const [first] = await rented('box-1');
+    await guard('--max-instances', '1');
+    await cli('instances', 'terminate', 'box-1', '--yes');
+    service.rent(first?.id ?? '', 'box-1', PRICED);
+    expect((await refusal(create('box-2'))).message).toContain('1 may be running: box-1.');
+  });
+
+  test('counts an instance that the service does not find', async () => {
+    const [first] = await rented('box-1');
+    await guard('--max-instances', '1');
+    service.instances.delete(first?.id ?? '');
+    await refusal(create('box-2'));
+  });
+
+  test('holds if another process took the lock, since this one was suspended', async () => {
+    await rented('box-1');
+    await guard('--max-instances', '2');
+    const { openSync } = fs;
+    onTestFinished(() => {
+      vi.restoreAllMocks();
+      syncBuiltinESMExports();
+    });
+    // Just before this process writes its request, another one has counted and written its own.
+    vi.spyOn(fs, 'openSync').mockImplementation((path, flags, mode) => {
+      if (String(path).endsWith('/requests/box-2.json') && flags === 'wx') {
+        const theirs = {
+          version: 1,
+          uid: randomUUID(),
+          operation: 'create',
+          name: 'box-3',
+          asked_at: new Date(world.clock.now()).toISOString(),
+          pid: null,
+          timeout_ms: 60_000,
+          offer_id: null,
+        };
+        fs.writeFileSync(join(dirname(String(path)), 'box-3.json'), JSON.stringify(theirs));
+      }
+      return openSync(path, flags, mode);
+    });
+    syncBuiltinESMExports();
+    expect((await refusal(create('box-2'))).message).toContain('2 may be running: box-1, box-3.');
+    // Its own request is gone.
+    expect(await listed()).toMatchObject([{ name: 'box-3' }, { name: 'box-1' }]);
   });
 
   test("counts an instance that can't be read", async () => {

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { createWorld, type World } from '../support/run-cli.ts';
 import { ok } from '../support/service.ts';
 
@@ -57,6 +57,49 @@ describe('a name and the beginning of an ID', () => {
     expect(second).toMatchObject({ code: 0, posts: [`/instances/${FACE}/terminate`] });
     expect(second.stderr).toContain('face is already TERMINATED.');
     expect(statuses.get(PROD)).toBe('ACTIVE');
+  });
+
+  test('terminate `face` again, and never an untracked instance of that name', async () => {
+    NAMES.set(STRANGER, 'face');
+    onTestFinished(() => void NAMES.delete(STRANGER));
+    statuses.set(STRANGER, 'ACTIVE');
+    await world.cli(['instances', 'track', STRANGER]);
+    await world.cli(['instances', 'untrack', STRANGER, '--yes']);
+    await changes('terminate', 'face', '--yes');
+    const second = await changes('terminate', 'face', '--yes');
+    expect(second).toMatchObject({ code: 0, posts: [`/instances/${FACE}/terminate`] });
+    expect(second.stderr).toContain(
+      `warning: face is also the name of an untracked instance: ${STRANGER}. Give its ID to change it.\n`,
+    );
+    expect(statuses.get(STRANGER)).toBe('ACTIVE');
+    await changes('terminate', STRANGER, '--yes');
+    expect(statuses.get(STRANGER)).toBe('TERMINATED');
+  });
+
+  test.each(['start', 'stop', 'terminate', 'expire'])(
+    "%s an instance that ended, and not somebody else's of that name that was read here",
+    async (verb) => {
+      await changes('terminate', 'face', '--yes');
+      NAMES.set(STRANGER, 'face');
+      onTestFinished(() => void NAMES.delete(STRANGER));
+      statuses.set(STRANGER, 'ACTIVE');
+      await world.cli(['instances', 'get', STRANGER]);
+      const more = verb === 'expire' ? ['--never'] : ['--yes'];
+      const { posts, stderr } = await changes(verb, 'face', ...more);
+      expect(posts.filter((path) => path.includes(STRANGER))).toEqual([]);
+      expect(stderr).toContain(`an instance that is not tracked here: ${STRANGER}.`);
+      expect(statuses.get(STRANGER)).toBe('ACTIVE');
+      // A verb that only reads shows the living one.
+      const got = await world.cli(['instances', 'get', 'face', '-q']);
+      expect(got.stdout).toBe(`${STRANGER}\n`);
+    },
+  );
+
+  test('terminate an untracked instance by its name if no other has it', async () => {
+    await changes('untrack', 'face', '--yes');
+    expect((await changes('terminate', 'face', '--yes')).posts).toEqual([
+      `/instances/${FACE}/terminate`,
+    ]);
   });
 
   test.each([

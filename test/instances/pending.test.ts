@@ -65,12 +65,53 @@ describe.each([
     },
   );
 
-  test('sends it if the service does not find the instance', async () => {
+  test('sends nothing if the service does not find an instance that nobody saw end: exit 7', async () => {
+    await world.cli(CREATE);
+    service.instances.delete(NEW);
+    for (const more of [[], ['--json']]) {
+      const { code, stdout, requests } = await world.cli([...argv, ...more]);
+      expect({ code, stdout, posts: posts(requests) }).toEqual({ code: 7, stdout: '', posts: 0 });
+    }
+    expect(errorOf((await world.cli([...argv, '--json'])).stderr)).toMatchObject({
+      code: 'outcome_unknown',
+      message: `trainer (${NEW}) is known here, but the service does not find it (404): it may exist and be billing. Nothing was sent.`,
+      hint: `look in the web console; if it is not there: gpucloud instances untrack ${NEW}; to create another one anyway: --yes`,
+      resource: 'trainer',
+      may_be_billing: true,
+    });
+    const no = await world.cli(argv, { terminal: true, stdin: '\r' });
+    expect({ code: no.code, posts: posts(no.requests) }).toEqual({ code: 130, posts: 0 });
+    service.posts.push(() => ok(service.rent(ID, 'trainer'), 201));
+    const yes = await world.cli(argv, { terminal: true, stdin: 'y\r' });
+    expect(posts(yes.requests)).toBe(1);
+    expect(await listed()).toMatchObject([{ id: ID }, { id: NEW, status: 'GONE' }]);
+  });
+
+  test('sends it with --yes, or after untrack, if the service does not find the instance', async () => {
     await world.cli(CREATE);
     service.instances.delete(NEW);
     service.posts.push(() => ok(service.rent(ID, 'trainer'), 201));
+    expect(posts((await world.cli([...argv, '--yes'])).requests)).toBe(1);
+    service.instances.delete(ID);
+    for (const id of [ID, NEW]) await world.cli(['instances', 'untrack', id, '--yes']);
     expect(posts((await world.cli(argv)).requests)).toBe(1);
-    expect(await listed()).toMatchObject([{ id: ID }, { id: NEW, status: 'GONE' }]);
+  });
+
+  test('reads an instance again that was TERMINATING, and may be rolled back', async () => {
+    await world.cli(CREATE);
+    await world.cli(['instances', 'terminate', 'trainer', '--yes']);
+    service.rent(NEW, 'trainer', { status: 'ACTIVE' });
+    const { code, stderr, requests } = await world.cli([...argv, '--json']);
+    expect({ code, posts: posts(requests) }).toEqual({ code: 5, posts: 0 });
+    expect(errorOf(stderr)).toMatchObject({ code: 'name_taken', resource: NEW });
+  });
+
+  test('sends it if the service no longer finds an instance that was TERMINATING', async () => {
+    await world.cli(CREATE);
+    await world.cli(['instances', 'terminate', 'trainer', '--yes']);
+    service.instances.delete(NEW);
+    service.posts.push(() => ok(service.rent(ID, 'trainer'), 201));
+    expect(posts((await world.cli(argv)).requests)).toBe(1);
   });
 
   test("sends nothing if the instance can't be read", async () => {
@@ -80,6 +121,20 @@ describe.each([
     expect({ code, posts: posts(requests) }).toEqual({ code: 1, posts: 0 });
     expect(await listed()).toHaveLength(1);
   });
+});
+
+test('rents once if the service finds a new instance only later', async () => {
+  const codes: number[] = [];
+  let sent = 0;
+  for (const id of [NEW, ID, SOURCE.replace('8888', '9999')]) {
+    service.newId = () => id;
+    const { code, requests } = await world.cli(CREATE);
+    // The service lags: it does not find the instance that it has just created.
+    service.instances.delete(id);
+    codes.push(code);
+    sent += posts(requests);
+  }
+  expect({ codes, sent }).toEqual({ codes: [0, 7, 7], sent: 1 });
 });
 
 describe.each([

@@ -8,13 +8,13 @@ import { readAll } from '../preflight.ts';
 
 /**
  * The check of the profile's guards, for the journal to run under its lock; undefined if there are
- * none. Throws CliError('usage', code `guard`).
+ * none. It does not count the request with the given UID. Throws CliError('usage', code `guard`).
  */
 export async function guardOf(
   request: Omit<RentalRequest, 'timeout_ms'>,
   openJournal: () => Promise<Journal>,
   context: Context,
-): Promise<(() => Promise<void>) | undefined> {
+): Promise<((own?: string) => Promise<void>) | undefined> {
   const { profile } = await context.settings({ key: false });
   if (profile === undefined) return undefined;
   const { guards } = profileOf(await (await context.config()).read(), profile.value) ?? {};
@@ -27,11 +27,12 @@ export async function guardOf(
   }
   const guarded = { profile: profile.value, guards, request };
   const journal = await openJournal();
-  // One may have ended elsewhere. The lock is not held for requests to the service.
-  await readAll((await livingIn(journal)).instances, context);
+  // One may have ended elsewhere, or a failed termination may be rolled back. The lock is not held for
+  // requests to the service.
+  await readAll((await journal.read()).instances, context);
   const prices = await openPrices(journal, context);
-  return async () => {
-    const { instances, open } = await livingIn(journal);
+  return async (own) => {
+    const { instances, open } = await livingIn(journal, own);
     checkCount([...instances, ...open], guarded);
     if (guards.max_burn === undefined) return;
     const costs = instances.map(({ name, last }) => ({ name, price: last?.price_per_hour }));
@@ -48,15 +49,16 @@ interface Guarded {
   readonly request: Omit<RentalRequest, 'timeout_ms'>;
 }
 
-/** The instances that may bill, and the requests that may have rented another one. */
+/** The instances that may bill, and the other requests that may have rented one. */
 async function livingIn(
   journal: Journal,
+  own: string | undefined,
 ): Promise<{ instances: KnownInstance[]; open: OpenRequest[] }> {
   const { instances, unknown, inFlight } = await journal.read();
   const made = new Set(instances.map(({ request }) => request));
   return {
     instances: instances.filter(({ last }) => mayBill(last?.status)),
-    open: [...unknown, ...inFlight].filter(({ uid }) => !made.has(uid)),
+    open: [...unknown, ...inFlight].filter(({ uid }) => uid !== own && !made.has(uid)),
   };
 }
 
