@@ -8,9 +8,22 @@ import { journal } from './journal.mjs';
 import { money } from './money.mjs';
 import { output } from './output.mjs';
 import { reach } from './reach.mjs';
+import { runJob } from './run-job.mjs';
 import { watch } from './watch.mjs';
 
-const ROOMS = { api, journal, instances, watch, money, output, config, commands, reach, deadlines };
+const ROOMS = {
+  api,
+  journal,
+  instances,
+  watch,
+  money,
+  output,
+  config,
+  commands,
+  reach,
+  deadlines,
+  'run-job': runJob,
+};
 
 /** Every mutation of every room, numbered from 1. */
 export const MUTATIONS = Object.entries(ROOMS)

@@ -25,6 +25,7 @@ async function fetchFile(remote: string, local: string, shell = localShell(home,
     {
       shell,
       signal: new AbortController().signal,
+      home: undefined,
       clock: { now: () => 0, monotonic: () => 0, random: () => 0, sleep: async () => undefined },
       print: async () => undefined,
       onChanged: () => undefined,

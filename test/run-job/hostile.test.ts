@@ -44,14 +44,15 @@ async function fetchFrom(archive: Buffer, ending = '') {
   return fetchFile('results', local);
 }
 
-async function fetchFile(remote: string, to: string, signal = new AbortController().signal) {
+async function fetchFile(remote: string, to: string, home = base) {
   const skipped: string[] = [];
   const printed: string[] = [];
   await copyOut(
     { remote, local: to },
     {
       shell: localShell(base, ['sh'], join(base, 'bin')),
-      signal,
+      signal: new AbortController().signal,
+      home,
       clock: {
         now: () => 0,
         monotonic: () => 0,
@@ -198,7 +199,7 @@ describe('a hostile archive', needs('POSIX'), () => {
     const types = ['3', '4', '6', 'S', 'V'];
     const specials = types.map((type) => ({ name: `type-${type}`, type, size: 0 }));
     const { skipped } = await fetchEntries(
-      { name: 'suid', mode: 0o6755, uid: 4711, content: 'x' },
+      { name: 'suid', mode: 0o6755, uid: 4711, mtime: 2 ** 60, content: 'x' },
       { name: 'sub', type: '5', mode: 0o7700, uid: 4711 },
       { name: 'closed', type: '5', mode: 0 },
       { name: 'closed/file', mode: 0o400, content: 'y' },
@@ -236,7 +237,7 @@ describe('a hostile archive', needs('POSIX'), () => {
   test('ends at once at a file that is larger than the disk', async () => {
     const big: RawEntry = { name: 'big', size: 10 ** 16 };
     const fault = await faultOf(fetchFrom(rawEntry(big), 'sleep 60'));
-    expect(fault.message).toMatch(/big has 10000 TB, and the disk of .* has [\d.]+ \wB free$/);
+    expect(fault.message).toMatch(/no space for big: it has 10000 TB, and the disk has .* left$/);
     expect(await treeOf(local)).toEqual({});
   });
 
@@ -266,10 +267,40 @@ describe('a hostile archive', needs('POSIX'), () => {
     await mkdir(join(local, 'b', 'mine'), { recursive: true });
     const fault = await faultOf(fetchEntries({ name: 'b', content: 'new' }));
     const [, staging = ''] = /; the fetched files are in (.*)$/.exec(fault.message) ?? [];
-    expect(fault.message).toContain(`${join(local, 'b')} is a folder here, and a file`);
+    expect(fault.message).toContain(`${join(local, 'b')} is a folder here, and a file there`);
     expect(await treeOf(staging)).toEqual({ b: 'new' });
     expect((await stat(staging)).mode & 0o777).toBe(0o700);
     expect(await readdir(join(local, 'b'))).toEqual(['mine']);
+  });
+
+  test('replaces no pipe', async () => {
+    execFileSync('mkfifo', [join(local, 'a')]);
+    const fault = await faultOf(fetchEntries({ name: 'a', content: 'x' }));
+    expect(fault.message).toContain(
+      `${join(local, 'a')} is not a regular file; the fetched files are in`,
+    );
+    expect((await lstat(join(local, 'a'))).isFIFO()).toBe(true);
+  });
+
+  test('is not merged with the home folder, nor with one that holds it', async () => {
+    await fetchEntries({ name: '.bashrc', content: 'foreign' });
+    const files = join(local, '.bashrc');
+    for (const home of [local, join(local, 'ann')]) {
+      await rm(files, { force: true });
+      await mkdir(home, { recursive: true });
+      const fault = await faultOf(fetchFile('results', local, home));
+      expect(fault.message).toContain(`is not merged with ${local}, which has your home folder`);
+      const [, staging = ''] = /; the fetched files are in (.*)$/.exec(fault.message) ?? [];
+      expect(await treeOf(staging)).toEqual({ '.bashrc': 'foreign' });
+      expect(await readdir(local)).not.toContain('.bashrc');
+    }
+  });
+
+  test('is placed although tar could not read everything, with an error', async () => {
+    const archive = rawTar([{ name: 'a', content: '1' }]);
+    const fault = await faultOf(fetchFrom(archive, 'echo "tar: ./b: Cannot open" >&2; exit 2'));
+    expect(fault.message).toContain(`tar: ./b: Cannot open; the other files are in ${local}`);
+    expect(await treeOf(local)).toEqual({ a: '1' });
   });
 
   test('merges with the results of an earlier job', async () => {
@@ -326,7 +357,7 @@ describe('a file of a hostile instance', needs('POSIX'), () => {
     // Opened for both directions, a pipe has a reader at once.
     const reader = spawn('sh', [
       '-c',
-      'exec 3<>"$1"; echo; head -c "$2" <&3 >"$3"',
+      'exec 3<>"$1"; echo; sleep 0.5; head -c "$2" <&3 >"$3"',
       'sh',
       pipe,
       String(size),

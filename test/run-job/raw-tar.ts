@@ -9,6 +9,8 @@ export interface RawEntry {
   readonly content?: string;
   /** Bytes, if not those of the content. */
   readonly size?: number;
+  /** Seconds since 1970. */
+  readonly mtime?: number;
 }
 
 /** A tar archive with its end. */
@@ -23,8 +25,8 @@ export function rawEntry(entry: RawEntry): Buffer {
   header.write(octal(mode, 7), 100);
   header.write(octal(uid, 7), 108);
   header.write(octal(uid, 7), 116);
-  writeSize(header, entry.size ?? content.length);
-  header.write(octal(1_700_000_000, 11), 136);
+  writeNumber(header, 124, entry.size ?? content.length);
+  writeNumber(header, 136, entry.mtime ?? 1_700_000_000);
   header.write(' '.repeat(8), 148);
   header.write(type, 156);
   header.write(linkname, 157, 100);
@@ -42,13 +44,13 @@ function octal(value: number, digits: number): string {
   return value.toString(8).padStart(digits, '0');
 }
 
-/** Sizes beyond eleven digits are binary, and may be negative. */
-function writeSize(header: Buffer, size: number): void {
-  if (size >= 0 && size < 8 ** 11) {
-    header.write(octal(size, 11), 124);
+/** Numbers beyond eleven digits are binary, and may be negative. */
+function writeNumber(header: Buffer, at: number, value: number): void {
+  if (value >= 0 && value < 8 ** 11) {
+    header.write(octal(value, 11), at);
     return;
   }
-  header.fill(size < 0 ? 0xff : 0, 124, 136);
-  header.writeBigInt64BE(BigInt(size), 128);
-  if (size >= 0) header[124] = 0x80;
+  header.fill(value < 0 ? 0xff : 0, at, at + 12);
+  header.writeBigInt64BE(BigInt(value), at + 4);
+  if (value >= 0) header[at] = 0x80;
 }

@@ -1,4 +1,4 @@
-import { mkdir } from 'node:fs/promises';
+import { mkdir, realpath } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import type { Clock } from '../../clock.ts';
@@ -8,9 +8,9 @@ import { lastOf } from '../remote/remote-shell.ts';
 import { WORK } from '../remote/supervisor.ts';
 import { copyFailed, programFailed, unwritable } from './copy-failed.ts';
 import type { Copying } from './copy-in.ts';
-import { type Place, placeOf, writeInto, writeNew } from './local-file.ts';
-import { inStaging, makeLinks, moveInto } from './merge.ts';
-import { unpack } from './unpack.ts';
+import { ensureRoom, type Place, placeOf, writeInto, writeNew } from './local-file.ts';
+import { contains, inStaging, makeLinks, moveInto } from './merge.ts';
+import { type Link, unpack } from './unpack.ts';
 
 /** One `--fetch`. */
 export interface Fetch {
@@ -35,6 +35,8 @@ export function parseFetch(text: string): Fetch {
 /** Needs no foreground run. */
 export interface CopyingOut extends Copying {
   readonly clock: Clock;
+  /** The user's home folder, with which no folder is merged. */
+  readonly home: string | undefined;
   /** Reports entries that are left out, as devices and links out of the folder; names the first few. */
   onSkipped(named: readonly string[], count: number): void;
   /** Writes to our own stdout or stderr. */
@@ -69,7 +71,7 @@ export async function copyOut({ remote, local }: Fetch, copying: CopyingOut): Pr
   if (kind === 'folder') return receiveFolder(path, local, { ...copying, onProgress });
   if (kind === 'file') {
     const place = await placeOf(local, basename(remote));
-    return receiveFile(path, place, { ...copying, onProgress });
+    return receiveFile(path, size, place, { ...copying, onProgress });
   }
   throw copyFailed(
     'out',
@@ -110,21 +112,43 @@ async function receiveFolder(path: string, local: string, copying: CopyingOut): 
     count += 1;
     if (count <= NAMED) named.push(name);
   };
+  let fault: CliError | undefined;
   await makeFolder(local);
   await inStaging(
     local,
-    (staging) => receive(SEND_FOLDER, path, (bytes) => unpack(bytes, staging, onSkipped), copying),
+    async (staging) => {
+      const take: Take<Link[]> = (bytes) => unpack(bytes, staging, onSkipped);
+      const received = await receive(SEND_FOLDER, path, take, copying);
+      ({ fault } = received);
+      return received.value;
+    },
     async (staging, links) => {
+      await ensureApart(local, copying.home);
       await moveInto(local, staging);
       await makeLinks(local, staging, links, onSkipped);
     },
   );
   if (count > 0) copying.onSkipped(named, count);
+  if (fault !== undefined) throw fault.with(`${fault.message}; the other files are in ${local}`);
 }
 
-async function receiveFile(path: string, { path: to, kind }: Place, copying: CopyingOut) {
+/**
+ * The instance decides whether it sends a file or a folder. Merged with the home folder, a folder
+ * could replace files that a shell or ssh reads.
+ */
+async function ensureApart(local: string, home: string | undefined): Promise<void> {
+  if (home === undefined || !contains(await realpath(local), await realpath(home))) return;
+  throw copyFailed('out', `a folder is not merged with ${local}, which has your home folder in it`);
+}
+
+async function receiveFile(
+  path: string,
+  size: number,
+  { path: to, kind }: Place,
+  copying: CopyingOut,
+): Promise<void> {
   if (kind === 'folder' || kind === 'dangling link') {
-    throw copyFailed('out', `${to} is a ${kind} here, and a file on the instance`);
+    throw copyFailed('out', `${to} is a ${kind} here, and a file there`);
   }
   if (kind !== 'file') {
     const from = kind === 'stdout' ? 'out' : 'err';
@@ -137,9 +161,10 @@ async function receiveFile(path: string, { path: to, kind }: Place, copying: Cop
   await makeFolder(folder);
   await inStaging(
     folder,
-    (staging) => {
+    async (staging) => {
       const file = join(staging, basename(to));
-      return receive(SEND_FILE, path, (bytes) => writeNew(file, bytes, { mode: 0o666 }), copying);
+      await ensureRoom(folder, path, size);
+      await receiveWhole(path, (bytes) => writeNew(file, bytes, { mode: 0o666 }), copying);
     },
     (staging) => moveInto(folder, staging),
   );
@@ -153,7 +178,7 @@ async function receiveOnce(path: string, copying: CopyingOut, take: Take<void>):
     copying.onProgress(bytes);
   };
   try {
-    await receive(SEND_FILE, path, take, { ...copying, onProgress });
+    await receiveWhole(path, take, { ...copying, onProgress });
   } catch (error) {
     if (!isBegun || !(error instanceof CliError)) throw error;
     throw error.with(error.message, { retryable: false });
@@ -162,13 +187,24 @@ async function receiveOnce(path: string, copying: CopyingOut, take: Take<void>):
 
 type Take<T> = (bytes: AsyncIterable<Uint8Array>) => Promise<T>;
 
-/** Throws the fault of `take` if it is a CliError. */
+/** Receives a file. */
+async function receiveWhole(path: string, take: Take<void>, copying: Copying): Promise<void> {
+  const { fault } = await receive(SEND_FILE, path, take, copying);
+  if (fault !== undefined) throw fault;
+}
+
+interface Received<T> {
+  readonly value: T;
+  /** Set if the instance could not read everything. */
+  readonly fault?: CliError;
+}
+
 async function receive<T>(
   script: string,
   path: string,
   take: Take<T>,
   { shell, signal, onProgress, onChanged }: Copying,
-): Promise<T> {
+): Promise<Received<T>> {
   const running = await shell.start(script, [path], signal);
   running.stdin.end();
   const printed = lastOf(running.stderr);
@@ -201,12 +237,14 @@ async function receive<T>(
   if (code !== 0) {
     const lines = said.trim().split('\n');
     if (code !== 1 || !lines.every((line) => CHANGED.test(line))) {
-      throw programFailed('out', code, said);
+      const fault = programFailed('out', code, said);
+      if ('fault' in taken || fault.retryable) throw fault;
+      return { ...taken, fault };
     }
     for (const line of lines) onChanged(line);
   }
   if ('fault' in taken) throw broken(taken.fault);
-  return taken.value;
+  return taken;
 }
 
 function broken(cause: unknown): CliError {

@@ -1,8 +1,9 @@
 import { constants } from 'node:fs';
-import { type FileHandle, lstat, open, realpath, stat } from 'node:fs/promises';
+import { type FileHandle, lstat, open, realpath, stat, statfs } from 'node:fs/promises';
 import { join, sep } from 'node:path';
 import type { Clock } from '../../clock.ts';
 import { errorCode } from '../../files/error-code.ts';
+import { sizeText } from '../phases.ts';
 import { copyFailed, unwritable } from './copy-failed.ts';
 
 /** Where the bytes of a fetched file go on this computer. */
@@ -45,6 +46,23 @@ export async function isFolder(path: string): Promise<boolean> {
   );
 }
 
+/** Bytes: smaller files are written without a look at the free space. */
+const LARGE = 1_000_000;
+
+/** Refuses a file that does not fit on the disk of a folder, before it is sent. */
+export async function ensureRoom(folder: string, path: string, size: number): Promise<void> {
+  if (size < LARGE) return;
+  const disk = await statfs(folder).catch(() => undefined);
+  // Some file systems don't report their size.
+  if (disk === undefined || disk.blocks === 0) return;
+  const free = disk.bfree * disk.bsize;
+  if (size <= free) return;
+  throw copyFailed(
+    'out',
+    `no space for ${path}: it has ${sizeText(size)}, and the disk has ${sizeText(free)} left`,
+  );
+}
+
 interface NewFile {
   /** The umask still applies. */
   readonly mode: number;
@@ -62,7 +80,11 @@ export async function writeNew(
   });
   try {
     for await (const chunk of chunks) await writeWhole(file, chunk, path);
-    if (mtime !== undefined) await file.utimes(mtime, mtime);
+    if (mtime !== undefined) {
+      await file.utimes(mtime, mtime).catch((error: unknown) => {
+        throw unwritable(path, error);
+      });
+    }
   } finally {
     // Some file systems report a full disk only now.
     await file.close().catch((error: unknown) => {

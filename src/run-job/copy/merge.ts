@@ -41,7 +41,7 @@ export async function inStaging<T>(
     // The instance, and the results on it, may be gone soon.
     throw fault.with(`${fault.message}; the fetched files are in ${staging}`);
   }
-  await rm(staging, { recursive: true });
+  await rmdir(staging);
 }
 
 /**
@@ -59,9 +59,10 @@ export async function moveInto(folder: string, staging: string): Promise<void> {
       await moveInto(to, from);
       await rmdir(from);
     } else {
-      if (there === 'folder')
-        throw copyFailed('out', `${to} is a folder here, and a file on the instance`);
-      if (there === 'other') throw copyFailed('out', `${to} is not a regular file`);
+      if (there === 'folder' || there === 'other') {
+        const what = there === 'folder' ? 'a folder here, and a file there' : 'not a regular file';
+        throw copyFailed('out', `${to} is ${what}`);
+      }
       // rename would not put a folder in place of a file.
       if (there === 'replaceable' && one.isDirectory()) await unlink(to);
       await rename(from, to).catch((error: unknown) => {
@@ -121,11 +122,13 @@ async function staysInside(root: string, path: string, target: string): Promise<
   const [first = parts.length] = parts.flatMap((part, at) => (part === '..' ? [] : at));
   if (target === '' || isAbsolute(target) || parts.lastIndexOf('..') > first) return false;
   const place = join(dirname(path), ...parts);
-  return !leaves(place) && !leaves(relative(root, await endOf(join(root, place))));
+  return place.split('/')[0] !== '..' && contains(root, await endOf(join(root, place)));
 }
 
-function leaves(path: string): boolean {
-  return path === '..' || path.startsWith('../') || isAbsolute(path);
+/** Whether a path is that of a folder, or below it. Follows no links. */
+export function contains(folder: string, path: string): boolean {
+  const way = relative(folder, path);
+  return way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way);
 }
 
 /** The path without links; of a missing one, that of the nearest folder. */

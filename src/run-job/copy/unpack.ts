@@ -1,11 +1,10 @@
-import { constants, copyFile, link, lstat, mkdir, statfs } from 'node:fs/promises';
+import { constants, copyFile, link, lstat, mkdir } from 'node:fs/promises';
 import { dirname, join, sep } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { type Entry, extract, type Headers } from 'tar-stream';
 import { errorCode } from '../../files/error-code.ts';
-import { sizeText } from '../phases.ts';
 import { copyFailed, unwritable } from './copy-failed.ts';
-import { writeNew } from './local-file.ts';
+import { ensureRoom, writeNew } from './local-file.ts';
 
 /** A symlink of an archive. */
 export interface Link {
@@ -19,8 +18,6 @@ export interface Link {
 const LONGEST_HEADER = 2 ** 20;
 /** Characters of all links, which are kept in memory, and what one costs beside its text. */
 const [MOST_LINK_TEXT, PER_LINK] = [100_000_000, 200];
-/** Bytes: smaller files are written without a look at the free space. */
-const LARGE = 1_000_000;
 
 /**
  * Writes the folders and files of a tar archive into an empty folder. The archive comes from an
@@ -105,8 +102,10 @@ async function isMade(
         return true;
       case 'file':
       case 'contiguous-file':
+        // The reader takes a negative number, or none, for an endless file.
+        if (!(size >= 0)) throw copyFailed('out', `the instance sent "${path}" without a size`);
         await ensureRoom(folder, path, size);
-        await writeNew(made, content, { mode: mode & 0o777, mtime });
+        await writeNew(made, content, { mode: mode & 0o777, mtime: validTime(mtime) });
         return true;
       case 'link':
         return await isLinked(join(folder, inside(linkname ?? '')), made);
@@ -119,33 +118,27 @@ async function isMade(
   }
 }
 
+function validTime(time: Date | undefined): Date | undefined {
+  return Number.isNaN(time?.getTime()) ? undefined : time;
+}
+
 async function makeFolder(path: string, mode = 0o777): Promise<void> {
   await mkdir(path, { recursive: true, mode }).catch((error: unknown) => {
     throw unwritable(path, error);
   });
 }
 
-async function ensureRoom(folder: string, path: string, size: number): Promise<void> {
-  // The reader takes a negative number, or none, for an endless file.
-  if (!(size >= 0)) throw copyFailed('out', `the instance sent "${path}" without a size`);
-  if (size < LARGE) return;
-  const { blocks, bfree, bsize } = await statfs(folder);
-  // Some file systems don't report their size.
-  if (blocks === 0 || size <= bfree * bsize) return;
-  const free = sizeText(bfree * bsize);
-  throw copyFailed(
-    'out',
-    `${path} has ${sizeText(size)}, and the disk of ${folder} has ${free} free`,
-  );
-}
-
 /** Makes a hard link to an earlier entry. Not every file system has them. */
 async function isLinked(from: string, to: string): Promise<boolean> {
   const there = await lstat(from).catch(() => undefined);
   if (there?.isFile() !== true) return false;
-  await link(from, to).catch((error: unknown) => {
+  try {
+    await link(from, to);
+  } catch (error) {
     if (errorCode(error) === 'EEXIST') throw error;
-    return copyFile(from, to, constants.COPYFILE_EXCL);
-  });
+    await copyFile(from, to, constants.COPYFILE_EXCL).catch((cause: unknown) => {
+      throw unwritable(to, cause);
+    });
+  }
   return true;
 }

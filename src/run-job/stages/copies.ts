@@ -34,7 +34,7 @@ export async function fetchAll(
   context: Context,
 ): Promise<void> {
   const { record, stops, phases } = job;
-  const { interrupts, clock, err } = context;
+  const { interrupts, clock, err, host } = context;
   const explain = () => {
     if (stops.last.aborted) return;
     err.note(`Still fetching. Ctrl-C again terminates ${record.name} without the rest.`);
@@ -42,6 +42,7 @@ export async function fetchAll(
   const copying: CopyingOut = {
     ...copyingOf(job, shell, stops.last, context),
     clock,
+    home: host.home,
     onSkipped(named, count) {
       const more = count > named.length ? ` and ${count - named.length} more` : '';
       err.warn(

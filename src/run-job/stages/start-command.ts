@@ -1,4 +1,5 @@
 import { CliError } from '../../errors.ts';
+import { afterLine } from '../remote/after-line.ts';
 import { lastOf, type RemoteShell, SSH_FAILED } from '../remote/remote-shell.ts';
 import { START, STARTED, supervisorOf } from '../remote/supervisor.ts';
 
@@ -11,14 +12,10 @@ export async function startCommand(
   const running = await shell.start(START, [], signal);
   running.stdin.end(supervisorOf(command));
   const words = lastOf(running.stderr);
-  let printed = '';
-  for await (const chunk of running.stdout) {
-    printed += String(chunk);
+  for await (const _rest of afterLine(running.stdout, STARTED)) {
     // The supervisor keeps this connection open, but does not need it.
-    if (printed.split('\n').includes(STARTED)) {
-      running.kill();
-      return;
-    }
+    running.kill();
+    return;
   }
   signal.throwIfAborted();
   const code = await running.ended;

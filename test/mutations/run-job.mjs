@@ -1,0 +1,53 @@
+const tests = 'run-job/hostile run-job/copy-out';
+
+export const runJob = [
+  {
+    file: 'run-job/copy/unpack.ts',
+    tests,
+    changes: [
+      ['a path may leave the folder', "part === '..' || UNSAFE", 'UNSAFE'],
+      ['a path may be absolute', "name.startsWith('/') || parts", 'parts'],
+      ['a hard link may leave the folder', "inside(linkname ?? '')", "linkname ?? ''"],
+      ['set-uid is kept', 'mode: mode & 0o777', 'mode'],
+      ['a folder may be closed to its owner', '(mode & 0o777) | 0o700', 'mode & 0o777'],
+      ['a header may be endless', 'sinceEntry > LONGEST_HEADER', 'sinceEntry < 0'],
+      ['a file may have no size', '!(size >= 0)', 'size === Number.MAX_VALUE'],
+    ],
+  },
+  {
+    file: 'run-job/copy/merge.ts',
+    tests,
+    changes: [
+      ['a link in a place is followed', 'await lstat(path)', 'await stat(path)'],
+      ['a file is put in place of more than a file', "|| there === 'other'", ''],
+      ['a link may be absolute', 'isAbsolute(target) || ', ''],
+      ['.. may follow a name', "|| parts.lastIndexOf('..') > first", ''],
+      ['a link may leave the folder', "place.split('/')[0] !== '..' && ", ''],
+      ['a link may lead through a link of the user', '&& contains(root, await endOf(', '|| ((0, '],
+      ['a cut copy leaves its files', 'await rm(staging, { recursive: true, force: true });', ''],
+    ],
+  },
+  {
+    file: 'run-job/copy/local-file.ts',
+    tests,
+    changes: [
+      ['a file is followed if it is a link', "'wx'", "'w'"],
+      ['a full pipe is a fault', "=== 'EAGAIN'", "=== ''"],
+      ['a file may be larger than the disk', 'if (size <= free) return;', 'return;'],
+      ['a device is replaced', "'folder' : 'stream'", "'folder' : 'file'"],
+    ],
+  },
+  {
+    file: 'run-job/copy/copy-out.ts',
+    tests,
+    changes: [
+      ['a pipe of the instance is read', '[ -f "$1" ]', '[ -e "$1" ]'],
+      [
+        'bytes get lost before the local file is open',
+        'afterLine(received',
+        'afterLine(running.stdout',
+      ],
+      ['a folder is merged with the home folder', 'home === undefined || ', 'home !== "" || '],
+    ],
+  },
+];
