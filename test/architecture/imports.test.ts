@@ -23,6 +23,7 @@ const FLOORS: readonly (readonly string[])[] = [
   ['context'],
   ['completion', 'prompts'],
   ['journal'],
+  ['results'],
   ['api', 'config', 'catalog', 'output', 'sandbox'],
   ['rules', 'files', 'platform', 'programs'],
   ['errors', 'warnings', 'clock', 'bounded', 'lazy', 'zod'],

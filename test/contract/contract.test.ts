@@ -1,7 +1,12 @@
+import { readFileSync } from 'node:fs';
 import { afterEach, describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import { resultSchemaOf } from '../../src/results/index.ts';
+import { strict } from '../golden/schemas.ts';
 import { createWorld, type World } from '../support/run-cli.ts';
+import { HARDWARE } from '../support/sandbox-ids.ts';
 import { ok } from '../support/service.ts';
-import { errorOf } from '../support/stderr-lines.ts';
+import { errorOf, stderrLines } from '../support/stderr-lines.ts';
 import { RECIPES } from './recipes.ts';
 import { COMMANDS, columnsOf, commandsWhose, GROUPS, prepare, recipe } from './tree.ts';
 
@@ -15,7 +20,14 @@ afterEach(async () => {
 async function cook(command: string, ...flags: string[]) {
   const { kitchen, argv, stdin, env } = await prepare(command);
   world = kitchen;
-  return kitchen.cli([...argv, ...flags], { stdin, env });
+  return kitchen.cli([...flags, ...argv], { stdin, env });
+}
+
+/** What the shipped schema of a command does not allow, or does not describe. */
+function faultsOf(document: unknown, command: string) {
+  const path = new URL(`../../${resultSchemaOf(command.split(' '))}`, import.meta.url);
+  const schema = strict(JSON.parse(readFileSync(path, 'utf8')));
+  return z.fromJSONSchema(schema).safeParse(document).error?.issues;
 }
 
 const ANSWERING = commandsWhose(({ notJson }) => notJson === undefined);
@@ -71,6 +83,32 @@ describe('every command', () => {
       expect(stdout).not.toContain('\u001b');
     },
   );
+
+  test.each(ANSWERING)('prints one document of its schema with --json: %s', async (command) => {
+    const { code, stdout, stderr } = await cook(command, '--json');
+    const { ends = [0], list = false } = recipe(command);
+    expect(ends).toContain(code);
+    for (const line of stderrLines(stderr)) expect(line).toEqual({ warning: expect.any(Object) });
+    expect(stdout.endsWith('\n')).toBe(true);
+    const document: unknown = JSON.parse(stdout);
+    expect(Array.isArray(document)).toBe(list);
+    if (command === 'api') expect(resultSchemaOf(['api'])).toBeNull();
+    else expect(faultsOf(document, command)).toBeUndefined();
+  });
+
+  test.each([
+    ['instances create', ['lab', ...HARDWARE, '--dry-run']],
+    ['instances get', ['trainer', 'trainer']],
+    ['instances terminate', ['trainer', 'trainer', '-y']],
+    ['instances reap', ['--status']],
+    ['commands', ['instances']],
+    ['commands', ['instances', 'get']],
+  ])('prints another form of its result by the same schema: %s %j', async (command, words) => {
+    const { kitchen } = await prepare('instances get');
+    world = kitchen;
+    const { stdout } = await kitchen.cli(['--json', ...command.split(' '), ...words]);
+    expect(faultsOf(JSON.parse(stdout), command)).toBeUndefined();
+  });
 
   test.each(commandsWhose(({ local, notJson }) => local !== true && notJson === undefined))(
     'exits with 4 and JSON lines on stderr for %s without a working key',

@@ -1,15 +1,14 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { afterAll, afterEach, describe, expect, test } from 'vitest';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { afterEach, describe, expect, test } from 'vitest';
 import type { Reference } from '../../src/cli/reference/index.ts';
-import { commandsWhose, prepare, recipe } from '../contract/tree.ts';
-import { createSandboxWorld, createWorld, type World } from '../support/run-cli.ts';
-import { stderrLines } from '../support/stderr-lines.ts';
+import { RESULTS, resultSchemaOf } from '../../src/results/index.ts';
+import { createWorld, type World } from '../support/run-cli.ts';
 import { broken, type Promises, promisesOf } from './promises.ts';
-import { joined, lost, type Shape, shapeOf } from './shapes.ts';
+import { type JsonSchema, lost, pretty, resultJsonSchema } from './schemas.ts';
 
 /**
  * Checks that scripts for an older version keep working: this version has everything in the golden
- * files. Additions pass, and `npm run golden` adds them. A removal fails; in a new major version,
+ * files and schemas. Additions pass, and `npm run golden` adds them. A removal fails; in a new major version,
  * `npm run golden -- --replace` accepts it.
  */
 const MODE = process.env.GPUCLOUD_GOLDEN;
@@ -17,7 +16,7 @@ const HINT =
   'scripts rely on this. Additions need nothing; to take something away on purpose: npm run golden -- --replace';
 
 const COMMANDS_FILE = new URL('commands.json', import.meta.url);
-const SHAPES_FILE = new URL('shapes.json', import.meta.url);
+const RESULTS_FOLDER = new URL('../../schemas/results/', import.meta.url);
 
 function golden<T>(file: URL, empty: T): T {
   return existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : empty;
@@ -87,91 +86,61 @@ function withCommand(
   return { ...commands, [name]: { ...command, ...change(command) } };
 }
 
-describe('the JSON of every command', () => {
-  const before = golden<Record<string, Shape>>(SHAPES_FILE, {});
-  const now: Record<string, Shape> = {};
-  const answering = commandsWhose(({ notJson }) => notJson === undefined);
-
-  test.each(answering)(
-    'prints one document with the fields that it had for %s',
-    async (command) => {
-      const { kitchen, argv, stdin, env } = await prepare(command);
-      world = kitchen;
-      const { code, stdout, stderr } = await kitchen.cli(['--json', ...argv], { stdin, env });
-      const { ends = [0], list = false } = recipe(command);
-      expect(ends).toContain(code);
-      for (const line of stderrLines(stderr)) expect(line).toEqual({ warning: expect.any(Object) });
-      const document: unknown = JSON.parse(stdout);
-      expect(Array.isArray(document)).toBe(list);
-      expect(stdout.endsWith('\n')).toBe(true);
-      const shape = shapeOf(document);
-      now[command] = shape;
-      if (MODE !== 'replace') expect(lost(before[command] ?? {}, shape), HINT).toEqual([]);
-    },
-  );
-
-  test('has the error fields that it had', async () => {
-    world = await createSandboxWorld();
-    const { stderr } = await world.cli([
-      'instances',
-      'get',
-      '11111111-1111-4111-8111-111111111111',
-      '--json',
-    ]);
-    const shape = shapeOf(JSON.parse(stderr));
-    now['(error)'] = shape;
-    if (MODE !== 'replace') expect(lost(before['(error)'] ?? {}, shape), HINT).toEqual([]);
+describe('the schema of each result', () => {
+  test.each(Object.keys(RESULTS))('is as shipped, and has all that it had: %s', (command) => {
+    const file = new URL(`../../${resultSchemaOf(command.split(' '))}`, import.meta.url);
+    const now = resultJsonSchema(command);
+    if (MODE === undefined) {
+      expect(readFileSync(file, 'utf8'), 'renew it with: npm run generate').toBe(
+        `${pretty(now)}\n`,
+      );
+      return;
+    }
+    if (MODE !== 'replace') expect(lost(golden<JsonSchema>(file, {}), now), HINT).toEqual([]);
+    mkdirSync(RESULTS_FOLDER, { recursive: true });
+    writeFileSync(file, `${pretty(now)}\n`);
   });
 
-  test('has a recipe for every command with a golden shape', () => {
-    const known = [...answering, '(error)'];
-    const missing = Object.keys(before).filter((command) => !known.includes(command));
-    if (MODE !== 'replace') expect(missing, HINT).toEqual([]);
-  });
-
-  afterAll(() => {
-    if (MODE === undefined) return;
-    const commands = Object.keys(now).sort();
-    write(
-      SHAPES_FILE,
-      Object.fromEntries(
-        commands.map((command) => [
-          command,
-          MODE === 'replace' ? now[command] : joined(before[command] ?? {}, now[command] ?? {}),
-        ]),
-      ),
-    );
+  test('belongs to a command', () => {
+    const files = Object.keys(RESULTS).map((command) => `${command.replace(' ', '-')}.schema.json`);
+    const others = readdirSync(RESULTS_FOLDER).filter((name) => !files.includes(name));
+    if (MODE === 'replace') for (const name of others) rmSync(new URL(name, RESULTS_FOLDER));
+    else expect(others, HINT).toEqual([]);
   });
 });
 
-describe('a shape of JSON', () => {
-  const before = shapeOf([{ id: 'a', at: null, size: 1, tags: ['x'], deep: { it: true } }]);
-
-  test('lists paths and types', () => {
-    expect(before).toEqual({
-      '.': ['array'],
-      '[]': ['object'],
-      '[].at': ['null'],
-      '[].deep': ['object'],
-      '[].deep.it': ['boolean'],
-      '[].id': ['string'],
-      '[].size': ['number'],
-      '[].tags': ['array'],
-      '[].tags[]': ['string'],
-    });
-  });
+describe('a schema', () => {
+  const before = {
+    type: 'array',
+    items: {
+      type: 'object',
+      properties: {
+        id: { type: 'string' },
+        at: { type: ['string', 'null'] },
+        deep: { anyOf: [{ type: 'object', properties: { it: {} } }, { type: 'null' }] },
+      },
+      required: ['id', 'at'],
+    },
+  };
+  const { items } = before;
 
   test('may have more than before', () => {
-    const now = [{ id: 'a', at: '2026', size: 2, tags: ['x', 'y'], deep: { it: false }, new: 1 }];
-    expect(lost(before, shapeOf(now))).toEqual([]);
+    const properties = { ...items.properties, new: { type: 'string' } };
+    expect(lost(before, { ...before, items: { ...items, properties } })).toEqual([]);
   });
 
-  test('may not lose fields, change a type or allow null', () => {
-    const now = [{ id: null, at: null, size: '1', tags: ['x'], deep: {} }];
-    expect(lost(before, shapeOf(now))).toEqual([
-      '[].deep.it is gone',
-      '[].id was string and is null',
-      '[].size was number and is string',
+  test('may not lose fields, change a type, or allow null or a missing field', () => {
+    const properties = {
+      id: { type: ['string', 'null'] },
+      deep: { anyOf: [{ type: 'object', properties: {} }, { type: 'string' }] },
+    };
+    expect(lost(before, { ...before, items: { ...items, properties, required: [] } })).toEqual([
+      'result[].id may be missing',
+      'result[].id may be null',
+      'result[].at is gone',
+      'result[].deep may be string',
+      'result[].deep.it is gone',
+      'result[].deep may be string',
     ]);
   });
 });

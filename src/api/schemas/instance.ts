@@ -113,7 +113,7 @@ export const statusChange = lazy(() =>
 );
 
 /** API document: Resources, Instance event. */
-const instanceEvent = lazy(() => {
+export const instanceEvent = lazy(() => {
   const { id, text, open } = fields();
   return z.looseObject({
     id,

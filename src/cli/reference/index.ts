@@ -1,6 +1,7 @@
 import type { Offer } from '../../completion/tree.ts';
 import { codeOf, FAILURES, type Failure, FINER_CODES } from '../../errors.ts';
 import { FORMATS, type View } from '../../output/output.ts';
+import { resultSchemaOf } from '../../results/index.ts';
 import { WARNINGS } from '../../warnings.ts';
 import { type AnyCommand, about, argumentTerm, isLocal, type Option } from '../command.ts';
 import { GLOBAL_HEADING, TOPICS } from '../help.ts';
@@ -94,6 +95,8 @@ function commandOf(command: AnyCommand, root: AnyCommand) {
     examples,
     exit_codes: exitCodesOf(command),
     passes_on_exit_code_of: passesOn,
+    /** In the npm package; null for a command that prints text, or any JSON of the service. */
+    result_schema: resultSchemaOf(words),
   };
 }
 

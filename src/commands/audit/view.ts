@@ -1,5 +1,6 @@
 import type { Check } from '../../money/audit/index.ts';
 import { type Block, field, type View } from '../../output/output.ts';
+import type { AuditCheck } from '../../results/money.ts';
 import { kopecksText } from '../../rules/money.ts';
 
 export const auditView: View<Check> = {
@@ -12,11 +13,11 @@ export const auditView: View<Check> = {
   ],
   id: ({ check, result }) => (result === 'finding' ? check : null),
   empty: 'Nothing was checked.',
-  json: (one) => ({
+  json: (one): AuditCheck => ({
     check: one.check,
     result: one.result,
     message: one.message,
-    evidence: one.evidence,
+    evidence: [...one.evidence],
     per_hour: perHourText(one) ?? null,
     command: one.command ?? null,
   }),

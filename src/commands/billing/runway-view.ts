@@ -2,6 +2,7 @@ import type { AccountReading } from '../../money/account.ts';
 import { burnJson, chargesJson, type MoneyFacts, runwayJson } from '../../money/facts.ts';
 import { type Block, field, type View } from '../../output/output.ts';
 import { minuteText, spanText } from '../../output/time.ts';
+import type { Runway } from '../../results/money.ts';
 import { isAboveZero, kopecksText, roublesText } from '../../rules/money.ts';
 import type { Limit } from './fail-below.ts';
 
@@ -31,7 +32,7 @@ export function reportOf(
     below,
     /** The parts that could not be read. */
     unread: reading.faults.map(({ part }) => part),
-  };
+  } satisfies Runway;
 }
 
 export const runwayView: View<RunwayReport> = {

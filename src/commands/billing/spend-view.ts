@@ -1,6 +1,7 @@
 import { labelOf, type Step, startOf } from '../../money/calendar.ts';
 import { netOf, type Spent } from '../../money/spend.ts';
 import { type Block, type Column, field, type View } from '../../output/output.ts';
+import type { Spending } from '../../results/money.ts';
 import { kopecksText, roublesText } from '../../rules/money.ts';
 
 type SpendRow = ReturnType<typeof rowOf>;
@@ -28,7 +29,7 @@ export function rowOf(spent: Spent, by: Step) {
       count: times,
     })),
     transactions: count,
-  };
+  } satisfies Spending;
 }
 
 const columns: readonly Column<SpendRow>[] = [

@@ -7,6 +7,7 @@ import { type Resolution, reconcile } from '../../instances/reconcile.ts';
 import type { OpenRequest } from '../../journal/index.ts';
 import { field, type View } from '../../output/output.ts';
 import { shellLine } from '../../output/shell-line.ts';
+import type { Recovered as RecoveredResult } from '../../results/instances.ts';
 import { mayBill } from '../../rules/statuses.ts';
 
 const recoveredView: View<Recovered> = {
@@ -98,7 +99,7 @@ function rowOf({ request, instance, candidates }: Resolution) {
     /** Instances with its name and time. */
     candidates: candidates.map(({ id, status, created_at }) => ({ id, status, created_at })),
     note: instance === undefined ? unknown : `it is ${instance.id}, ${instance.status}`,
-  };
+  } satisfies RecoveredResult;
 }
 
 function stillUnknown(open: readonly Resolution[]): CliError {

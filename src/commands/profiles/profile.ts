@@ -8,6 +8,7 @@ import type { Context } from '../../context.ts';
 import { CliError } from '../../errors.ts';
 import { field, type View } from '../../output/output.ts';
 import { shellLine } from '../../output/shell-line.ts';
+import type { ProfileResult } from '../../results/local.ts';
 import { nearest, nearestFirst } from '../../rules/nearest.ts';
 import { baseUrl } from '../../rules/service.ts';
 
@@ -89,7 +90,7 @@ export function shownProfile(file: ConfigFile, name: string, context: Context) {
     active: activeProfile(context, file) === name,
     /** `max_burn` is roubles per hour. */
     guards: { max_instances, max_burn, require_deadline },
-  };
+  } satisfies ProfileResult;
 }
 
 /**

@@ -1,6 +1,7 @@
 import type { Enforcement } from '../../instances/deadlines/armed.ts';
 import type { AccountReading } from '../../money/account.ts';
 import { burnJson, chargesJson, moneyFacts, runwayJson } from '../../money/facts.ts';
+import type { Overview as StatusResult } from '../../results/money.ts';
 import { typedName } from '../../rules/names.ts';
 import { isTerminated } from '../../rules/statuses.ts';
 import { attentionOf } from './attention.ts';
@@ -47,7 +48,7 @@ export function overviewOf(
     next: nextSteps(mayBillIn(instances), drives, { canRent, canConnect: !sandbox }),
     /** Parts that could not be read; the worst decides the exit code. */
     unread: faults.map(({ part, error }) => ({ part, code: error.code, message: error.message })),
-  };
+  } satisfies StatusResult;
 }
 
 /** Returns instances that bill or may bill. */

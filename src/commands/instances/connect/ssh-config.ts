@@ -14,6 +14,7 @@ import {
   hostsFile,
   writeHosts,
 } from '../../../reach/ssh-config.ts';
+import type { SshHost } from '../../../results/instances.ts';
 
 const hostView: View<HostEntry> = {
   columns: [
@@ -25,9 +26,9 @@ const hostView: View<HostEntry> = {
   ],
   id: ({ hosts }) => hosts[0] ?? null,
   empty: 'No instance has an address.',
-  json: ({ hosts, endpoint }) => ({
-    host: hosts[0],
-    hosts,
+  json: ({ hosts, endpoint }): SshHost => ({
+    host: hosts[0] ?? '',
+    hosts: [...hosts],
     id: endpoint.id,
     hostname: endpoint.host,
     port: endpoint.port,

@@ -1,0 +1,151 @@
+import type { Infer } from '../api/schemas/fields.ts';
+import { instance } from '../api/schemas/instance.ts';
+import { createInstanceBody } from '../api/schemas/instance-body.ts';
+import { lazy } from '../lazy.ts';
+import * as z from '../zod.ts';
+import { fields } from './fields.ts';
+
+/** `get`, `create` and `reorder`: the service's instance, with its deadline here. */
+export const shownInstance = lazy(() => z.extend(instance(), { ends_at: fields().maybeTime }));
+
+/**
+ * A row of `list`: the service's instance, or what is known of one that was not read. Only a request
+ * whose outcome is unknown has no ID.
+ */
+export const listedInstance = lazy(() => {
+  const { text, maybeText, flag, maybeTime } = fields();
+  return z.extend(instance(), {
+    id: maybeText,
+    name: text,
+    ends_at: maybeTime,
+    unread: flag,
+    last_seen_at: z.optional(maybeTime),
+    uid: z.optional(maybeText),
+    asked_at: z.optional(text),
+    offer_id: z.optional(maybeText),
+    may_be_billing: z.optional(flag),
+  });
+});
+
+/** A row of the verbs that change instances, `wait` and `untrack`. */
+export const changedInstance = lazy(() => {
+  const { text, maybeText, maybeTime } = fields();
+  return z.looseObject({
+    id: text,
+    name: text,
+    status: text,
+    paid_until: maybeText,
+    ends_at: maybeTime,
+  });
+});
+
+/** `create --dry-run`. The request is null if nothing would be sent. */
+export const plan = lazy(() => {
+  const { flag, maybeTime, maybeRoubles } = fields();
+  return z.object({
+    request: z.nullable(createInstanceBody()),
+    deadline: maybeTime,
+    max_price: maybeRoubles,
+    would_send: flag,
+  });
+});
+
+/** `run --dry-run`. */
+export const jobPlan = lazy(() => {
+  const { text, texts, number, maybeText } = fields();
+  return z.extend(plan(), {
+    command: texts,
+    sync: z.nullable(z.object({ folder: text, files: number, bytes: number })),
+    fetch: z.array(z.object({ remote: text, local: text })),
+    terminate: maybeText,
+  });
+});
+
+/** `run --detach`. */
+export const startedJob = lazy(() => {
+  const { text } = fields();
+  return z.object({ id: text, name: text });
+});
+
+export const recovered = lazy(() => {
+  const { text, maybeText, flag } = fields();
+  return z.object({
+    uid: text,
+    name: text,
+    operation: z.enum(['create', 'reorder']),
+    asked_at: text,
+    offer_id: maybeText,
+    outcome: z.enum(['rented', 'unknown']),
+    id: maybeText,
+    may_be_billing: flag,
+    note: text,
+  });
+});
+
+export const reaped = lazy(() => {
+  const { text, maybeText, number } = fields();
+  return z.object({
+    id: maybeText,
+    name: text,
+    deadline: text,
+    overdue_seconds: number,
+    outcome: z.enum(['terminated', 'already_ended', 'refused', 'unknown']),
+  });
+});
+
+/** `reap --status`, `--install` and `--uninstall`. */
+export const enforcement = lazy(() => {
+  const { text, maybeText, maybeNumber, flag, maybeTime } = fields();
+  return z.object({
+    profile: text,
+    armed: flag,
+    scheduler: maybeText,
+    every_seconds: maybeNumber,
+    last_run_at: maybeTime,
+    age_seconds: maybeNumber,
+    failure: maybeText,
+  });
+});
+
+export const endpoint = lazy(() => {
+  const { text, maybeText, maybeNumber, flag } = fields();
+  return z.object({
+    name: text,
+    url: maybeText,
+    address: maybeText,
+    port: maybeNumber,
+    protocol: maybeText,
+    is_main: flag,
+    source: z.enum(['service', 'template', 'container']),
+    instance_id: text,
+  });
+});
+
+/** An open `tunnel`. */
+export const openTunnel = lazy(() => {
+  const { text, maybeText, number } = fields();
+  return z.object({
+    instance_id: text,
+    name: text,
+    endpoint: maybeText,
+    url: maybeText,
+    address: text,
+    local_port: number,
+    remote_port: number,
+  });
+});
+
+export const link = lazy(() => z.object({ name: fields().text, url: fields().text }));
+
+export const secret = lazy(() => z.object({ key: fields().text, value: fields().open }));
+
+export const sshHost = lazy(() => {
+  const { text, texts, number } = fields();
+  return z.object({ host: text, hosts: texts, id: text, hostname: text, port: number, user: text });
+});
+
+/** An SSH command that was not run. */
+export const commandWords = lazy(() => fields().texts);
+
+export type Recovered = Infer<typeof recovered>;
+export type SshHost = Infer<typeof sshHost>;

@@ -1,0 +1,185 @@
+import type { Infer } from '../api/schemas/fields.ts';
+import { baseImage, offer } from '../api/schemas/offer.ts';
+import { lazy } from '../lazy.ts';
+import * as z from '../zod.ts';
+import { fields } from './fields.ts';
+
+export const catalogEntry = lazy(() => {
+  const { text, texts, maybeText, maybeFlag } = fields();
+  return z.object({
+    kind: z.enum(['offer', 'image']),
+    id: text,
+    name: maybeText,
+    given_name: maybeText,
+    service_name: maybeText,
+    region: maybeText,
+    in_stock: maybeFlag,
+    gpu: maybeText,
+    cuda_version: maybeText,
+    price_per_hour: maybeText,
+    price_at: maybeText,
+    seen_at: maybeText,
+    sources: texts,
+  });
+});
+
+export const profile = lazy(() => {
+  const { text, maybeText, maybeNumber, flag } = fields();
+  return z.object({
+    name: text,
+    base_url: maybeText,
+    account: z.nullable(z.object({ id: text, email: maybeText, name: maybeText })),
+    has_key: flag,
+    key_in: maybeText,
+    active: flag,
+    guards: z.object({ max_instances: maybeNumber, max_burn: maybeText, require_deadline: flag }),
+  });
+});
+
+export const sandboxStatus = lazy(() => {
+  const { text, texts, maybeText, time, maybeTime, number, count, roubles } = fields();
+  const counts = z.record(text, count);
+  return z.object({
+    account: text,
+    now: time,
+    speed: number,
+    charged: z.optional(roubles),
+    balance: roubles,
+    available: roubles,
+    reserved: roubles,
+    debt: roubles,
+    counts: z.object({
+      instances: counts,
+      drives: counts,
+      ssh_keys: count,
+      api_keys: count,
+      transactions: count,
+    }),
+    instances: z.array(
+      z.object({
+        id: text,
+        name: text,
+        status: text,
+        price_per_hour: roubles,
+        reserved: roubles,
+        paid_until: maybeTime,
+      }),
+    ),
+    drives: z.array(
+      z.object({
+        id: text,
+        name: text,
+        status: text,
+        size_gb: number,
+        price_per_hour: roubles,
+        debt: roubles,
+        current_instance_id: maybeText,
+      }),
+    ),
+    faults: texts,
+  });
+});
+
+export const sandboxCatalog = lazy(() =>
+  z.object({
+    offers: z.array(z.extend(offer(), { price_per_hour: fields().roubles })),
+    images: z.array(baseImage()),
+  }),
+);
+
+export const servedSandbox = lazy(() => z.object({ url: fields().text, api_key: fields().text }));
+
+export const tourStep = lazy(() => {
+  const { text, open } = fields();
+  return z.object({ title: text, command: text, result: open });
+});
+
+export const doctorReport = lazy(() => {
+  const { text, maybeText, flag } = fields();
+  const check = z.object({
+    id: text,
+    status: z.enum(['pass', 'warn', 'fail']),
+    message: text,
+    hint: maybeText,
+  });
+  return z.object({ checks: z.array(check), ok: flag });
+});
+
+export const completionScript = lazy(() => {
+  const { text, maybeText, maybeFlag } = fields();
+  return z.object({
+    shell: text,
+    file: maybeText,
+    changed: maybeFlag,
+    script: z.optional(text),
+  });
+});
+
+const commandReference = lazy(() => {
+  const { text, texts, maybeText, flag, count } = fields();
+  const choices = z.nullable(texts);
+  return z.object({
+    command: text,
+    words: texts,
+    aliases: texts,
+    summary: text,
+    notes: maybeText,
+    usage: text,
+    arguments: z.array(
+      z.object({
+        name: text,
+        required: flag,
+        variadic: flag,
+        type: text,
+        choices,
+        default: maybeText,
+        description: text,
+      }),
+    ),
+    flags: z.array(flagReference()),
+    without_global_flags: texts,
+    columns: z.array(z.object({ name: text, kind: text, shown: flag })),
+    examples: texts,
+    exit_codes: z.array(count),
+    passes_on_exit_code_of: maybeText,
+    result_schema: maybeText,
+  });
+});
+
+const flagReference = lazy(() => {
+  const { text, maybeText, flag } = fields();
+  return z.object({
+    long: text,
+    short: maybeText,
+    type: text,
+    value: maybeText,
+    value_optional: flag,
+    repeatable: flag,
+    choices: z.nullable(fields().texts),
+    default: maybeText,
+    description: text,
+  });
+});
+
+/** The whole program, a group or a command. */
+export const commandTree = lazy(() => {
+  const { text, texts, maybeText, count } = fields();
+  const group = z.object({ name: text, aliases: texts, summary: text, heading: text });
+  const commands = z.array(commandReference());
+  const program = z.object({
+    name: text,
+    version: text,
+    summary: text,
+    groups: z.array(group),
+    commands,
+    global_flags: z.array(flagReference()),
+    exit_codes: z.array(z.object({ exit_code: count, code: maybeText, meaning: text })),
+    warnings: z.array(z.object({ code: text, meaning: text })),
+    environment: z.array(z.object({ variables: texts, flag: maybeText, meaning: text })),
+    formats: texts,
+    topics: z.array(z.object({ name: text, summary: text })),
+  });
+  return z.union([program, z.extend(group, { commands }), commandReference()]);
+});
+
+export type ProfileResult = Infer<typeof profile>;
