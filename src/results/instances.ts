@@ -78,6 +78,7 @@ export const recovered = lazy(() => {
     outcome: z.enum(['rented', 'unknown']),
     id: maybeText,
     may_be_billing: flag,
+    candidates: z.array(z.object({ id: text, status: text, created_at: z.optional(maybeText) })),
     note: text,
   });
 });
