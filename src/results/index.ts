@@ -1,11 +1,8 @@
-import { apiKey } from '../api/schemas/api-key.ts';
-import { promoBonus, transaction } from '../api/schemas/billing.ts';
+import { apiKey, promoBonus, sshKey, transaction, user } from '../api/schemas/account.ts';
 import { drive } from '../api/schemas/drive.ts';
 import type { Schema } from '../api/schemas/fields.ts';
 import { instanceEvent } from '../api/schemas/instance.ts';
-import { sshKey } from '../api/schemas/ssh-key.ts';
 import { template } from '../api/schemas/template.ts';
-import { user } from '../api/schemas/user.ts';
 import * as z from '../zod.ts';
 import * as instances from './instances.ts';
 import * as local from './local.ts';

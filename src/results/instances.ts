@@ -105,6 +105,7 @@ export const enforcement = lazy(() => {
     last_run_at: maybeTime,
     age_seconds: maybeNumber,
     failure: maybeText,
+    reason: maybeText,
   });
 });
 

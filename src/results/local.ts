@@ -1,5 +1,5 @@
 import type { Infer } from '../api/schemas/fields.ts';
-import { baseImage, offer } from '../api/schemas/offer.ts';
+import { baseImage, offer } from '../api/schemas/instance.ts';
 import { lazy } from '../lazy.ts';
 import * as z from '../zod.ts';
 import { fields } from './fields.ts';

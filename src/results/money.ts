@@ -32,6 +32,7 @@ const charges = lazy(() => {
       from: time,
       to: time,
       charged: roubles,
+      refunded: roubles,
       explained_at_most: roubles,
       unexplained: roubles,
     }),

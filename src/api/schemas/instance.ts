@@ -18,7 +18,7 @@ const gpuModel = lazy(() => {
 });
 
 /** API document: Resources, Offer. */
-const offer = lazy(() => {
+export const offer = lazy(() => {
   const { text, number, flag, open } = fields();
   return z.looseObject({
     id: text,
@@ -49,7 +49,7 @@ const provider = lazy(() => {
 });
 
 /** API document: Resources, Base image. */
-const baseImage = lazy(() => {
+export const baseImage = lazy(() => {
   const { text, number, flag, open } = fields();
   return z.looseObject({
     id: text,
