@@ -7,12 +7,6 @@ import { parseRecord } from './record.ts';
 /** Folder that maps key fingerprints to accounts. */
 const KEYS = '@keys';
 
-/**
- * Records that version 0.1.0 stored without an account. They may belong to any account of the
- * service, so every account reads them.
- */
-export const UNCLAIMED = '@unclaimed';
-
 /** One service's folders, one per account. */
 export function accountsOf(root: string, { service, apiKey, account: given }: Scope) {
   const own = join(root, serviceFolder(service));
@@ -46,7 +40,7 @@ export function accountsOf(root: string, { service, apiKey, account: given }: Sc
     /** Folders to read: the account's own, or every account's if the account is unknown. */
     folders(): string[] {
       const id = account();
-      const names = id === undefined ? foldersIn(own) : [fileName(id), UNCLAIMED];
+      const names = id === undefined ? foldersIn(own) : [fileName(id)];
       return names
         .filter((name) => name !== KEYS)
         .map((name) => join(own, name))

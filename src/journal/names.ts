@@ -44,6 +44,3 @@ export function fingerprint(apiKey: string): string {
 export function hashOf(text: string): string {
   return createHash('sha256').update(text).digest('hex').slice(0, 32);
 }
-
-/** The journal folder of version 0.1.0, inside the state folder. */
-export const OLD_FOLDER = 'rentals';

@@ -140,7 +140,7 @@ function mainPath(folder: string, name: string): string {
 }
 
 /** Path of an unsettled request that gave up its name. */
-export function asidePath(folder: string, { name, uid }: Named): string {
+function asidePath(folder: string, { name, uid }: Named): string {
   return join(folder, 'requests', `${fileName(name)}~${uid}.json`);
 }
 

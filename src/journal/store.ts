@@ -3,7 +3,6 @@ import { CliError } from '../errors.ts';
 import { accountsOf } from './accounts.ts';
 import type { JournalSettings } from './contract.ts';
 import { deadlinesIn, inheritDeadline } from './deadlines/files.ts';
-import { exists } from './files.ts';
 import {
   findInstance,
   instancesIn,
@@ -11,7 +10,6 @@ import {
   type Place,
   unfinishedIn,
 } from './instances.ts';
-import { OLD_FOLDER } from './names.ts';
 import { type KeptRequest, removeRequest, requestsIn } from './requests.ts';
 
 export type Store = ReturnType<typeof openStore>;
@@ -22,20 +20,10 @@ export function openStore(settings: JournalSettings) {
   const root = join(state, 'journal');
   const accounts = accountsOf(root, scope);
   const warned = new Set<string>();
-  let carried: Promise<void> | undefined;
-
-  /** Migrates the journal of version 0.1.0 before anything else. */
-  async function carryOver(): Promise<void> {
-    if (!exists(join(state, OLD_FOLDER))) return;
-    const old = await import('./carry-over.ts');
-    for (const warning of await old.carryOver(state)) settings.warn(warning);
-  }
 
   /** Turns file system errors into CliError('storage'). */
   async function storing<T>(what: 'read' | 'write', work: () => T | Promise<T>): Promise<T> {
     try {
-      carried ??= carryOver();
-      await carried;
       return await work();
     } catch (error) {
       if (error instanceof CliError) throw error;

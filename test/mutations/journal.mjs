@@ -92,7 +92,7 @@ export const journal = [
     changes: [
       [
         'an account sees the instances of others',
-        'id === undefined ? foldersIn(own) : [fileName(id), UNCLAIMED]',
+        'id === undefined ? foldersIn(own) : [fileName(id)]',
         'foldersIn(own)',
       ],
     ],
