@@ -141,7 +141,10 @@ async function terminate(
   try {
     const api = await context.api();
     return await journal.withDeadline(id, async (held) => {
-      if (held.deadline === undefined || !isPast(held.deadline, now())) return undefined;
+      if (held.deadline === undefined) {
+        return { row: { ...row, outcome: 'refused' }, error: unreadable(row) };
+      }
+      if (held.deadline === null || !isPast(held.deadline, now())) return undefined;
       await changeOne(change, { id, name }, { api, waits: false }, context);
       return { row: { ...row, outcome } };
     });

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { filesIn, readText, writeRecord } from '../files.ts';
+import { exists, filesIn, readText, writeRecord } from '../files.ts';
 import { fileName, textOf } from '../names.ts';
 import { type DeadlineRecord, parseRecord, type RequestRecord } from '../record.ts';
 
@@ -14,6 +14,13 @@ export function deadlinePath(folder: string, id: string): string {
 /** undefined if it was never set. */
 export function deadlineOf(folder: string, id: string): DeadlineRecord | undefined {
   return parseRecord('deadline', readText(deadlinePath(folder, id)));
+}
+
+/** null if none is set, undefined if it can't be read. */
+export function heldDeadline(folder: string, id: string): string | null | undefined {
+  const record = deadlineOf(folder, id);
+  if (record !== undefined) return record.deadline;
+  return exists(deadlinePath(folder, id)) ? undefined : null;
 }
 
 /** null for an instance without a deadline, undefined for a deadline that can't be read. */

@@ -5,11 +5,11 @@ import { withLock } from '../../files/lock.ts';
 import { privateFolder } from '../../files/private-folder.ts';
 import type { Deadline } from '../contract.ts';
 import type { Store } from '../store.ts';
-import { deadlineOf, deadlinePath, writeDeadline } from './files.ts';
+import { deadlinePath, heldDeadline, writeDeadline } from './files.ts';
 
 interface HeldDeadline {
-  /** undefined for none. */
-  readonly deadline: string | undefined;
+  /** null for none, undefined if it can't be read. */
+  readonly deadline: string | null | undefined;
   /** `undefined` removes it. */
   set(name: string, deadline: string | undefined): Promise<void>;
 }
@@ -34,7 +34,7 @@ export function deadlines(store: Store) {
       const folder = store.main();
       const held = () =>
         work({
-          deadline: deadlineOf(folder, id)?.deadline ?? undefined,
+          deadline: heldDeadline(folder, id),
           set: (name, deadline) => writing(() => writeDeadline(folder, id, name, deadline)),
         });
       return locked(deadlinePath(folder, id), held);

@@ -1,3 +1,4 @@
+import { readdirSync, writeFileSync } from 'node:fs';
 import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -208,6 +209,37 @@ describe('reap', () => {
     expect(code).toBe(0);
     expect(JSON.parse(stdout)).toHaveLength(4);
     expect(statusOf(ids.at(-1) ?? '')).toBe('PROVISIONING');
+  });
+
+  test('exits with 9 for a deadline that is unreadable when its turn comes, and names it', async () => {
+    const ids = ['7', '8', '9', 'a'].map((digit) => `${ID.slice(0, -1)}${digit}`);
+    for (const [at, id] of ids.entries()) {
+      world.rented.newId = () => id;
+      const argv = ['instances', 'create', `lab-${at}`, ...CREATE.slice(3), ...IN_FOUR_HOURS];
+      expect((await world.cli(argv)).code).toBe(0);
+    }
+    world.clock.advance(5 * HOUR);
+    // Four are terminated at once, in ID order, so the last one waits.
+    const last = ids.at(-1) ?? '';
+    const slowly = (id: string) => {
+      for (const path of readdirSync(world.home, { recursive: true, encoding: 'utf8' })) {
+        if (path.endsWith(`deadlines/${last}.json`)) writeFileSync(join(world.home, path), '{"ver');
+      }
+      return world.rented.terminate(id);
+    };
+    world.rented.terminations.push(slowly, slowly, slowly, slowly);
+    const { code, stdout, stderr } = await world.cli(REAP);
+    expect(code).toBe(9);
+    expect(JSON.parse(stdout)).toContainEqual(
+      expect.objectContaining({ id: last, outcome: 'refused' }),
+    );
+    expect(errorOf(stderr)).toMatchObject({
+      code: 'storage',
+      resource: last,
+      message: `The deadline of lab-3 (${last}) can't be read.`,
+      may_be_billing: true,
+    });
+    expect(statusOf(last)).toBe('PROVISIONING');
   });
 
   test('lets nobody move a deadline while it terminates the instance', async () => {
