@@ -1,12 +1,12 @@
-import type { Api, CallOptions, Drive, User } from '../api/index.ts';
+import type { Api, CallOptions, Drive, Instance, User } from '../api/index.ts';
+import { eachBounded } from '../bounded.ts';
 import type { Context } from '../context.ts';
-import { CliError, isOfOneReading } from '../errors.ts';
+import { CliError, isOfOneReading, throwAll } from '../errors.ts';
 import { type KnownInstances, readKnownInstances } from '../instances/known-instances.ts';
 import { readableJournal } from '../instances/pending.ts';
 import type { KnownInstance } from '../journal/index.ts';
 import { instant } from '../output/time.ts';
 import { isTerminated } from '../rules/statuses.ts';
-import { readArchived } from './archived.ts';
 import {
   archivedCharge,
   type Chargeable,
@@ -19,7 +19,6 @@ import {
   LONGEST_WINDOW,
   windowsOf,
 } from './charges.ts';
-import type { PartFault } from './faults.ts';
 import { type RecentHistory, readRecentHistory } from './history.ts';
 
 /** An account's balance and costs; a part that could not be read is undefined. */
@@ -148,4 +147,76 @@ async function chargesOf(
   const fault = read.find(({ known, fault }) => fault && !isTerminated(known.last?.status))?.fault;
   const isFound = compared.charges?.unexplained.gt(0) === true;
   return fault === undefined || isFound ? compared : { charges: undefined, fault };
+}
+
+/** A terminated or untracked instance, read again: all three undefined if it was not found. */
+interface Archived {
+  readonly known: KnownInstance;
+  readonly instance?: Instance;
+  readonly fault?: CliError;
+}
+
+const MOST = 100;
+const AT_ONCE = 20;
+
+/** Reads the newest of them. `left` is how many older ones it did not read. */
+export async function readArchived(
+  instances: readonly KnownInstance[],
+  api: Api,
+  options: CallOptions,
+): Promise<{ read: readonly Archived[]; left: number }> {
+  const seenAt = ({ last }: KnownInstance) => last?.seen_at ?? '';
+  const newest = [...instances].sort((a, b) => seenAt(b).localeCompare(seenAt(a)));
+  const read = await eachBounded(
+    newest.slice(0, MOST),
+    AT_ONCE,
+    async (known): Promise<Archived> => {
+      try {
+        return { known, instance: await api.instances.get(known.id, options) };
+      } catch (error) {
+        if (!isOfOneReading(error)) throw error;
+        return error.failure === 'notFound' ? { known } : { known, fault: error };
+      }
+    },
+  );
+  return { read, left: newest.length - read.length };
+}
+
+export type Part = 'profile' | 'instances' | 'drives' | 'transactions';
+
+/** Why a part of an account could not be read. */
+export interface PartFault {
+  readonly part: Part;
+  readonly error: CliError;
+}
+
+const NAMES: Readonly<Record<Part, string>> = {
+  profile: 'the balance',
+  instances: 'instances',
+  drives: 'the drives',
+  transactions: 'the transactions',
+};
+
+/** Groups parts that failed in the same way, with their names: `The drives, the transactions`. */
+export function alikeFaults(faults: readonly PartFault[]) {
+  const alike = new Map<string, { error: CliError; parts: Part[] }>();
+  for (const { part, error } of faults) {
+    const key = `${error.failure} ${error.message}`;
+    const group = alike.get(key) ?? { error, parts: [] };
+    group.parts.push(part);
+    alike.set(key, group);
+  }
+  return [...alike.values()].map(({ error, parts }) => {
+    const names = parts.map((part) => NAMES[part]).join(', ');
+    return { names: `${names.slice(0, 1).toUpperCase()}${names.slice(1)}`, parts, error };
+  });
+}
+
+/** Throws after a command has shown what it could read. The worst fault decides the exit code. */
+export function assertWhole(faults: readonly PartFault[]): void {
+  throwAll(
+    alikeFaults(faults).map(({ names, error }) =>
+      error.with(`${names} could not be read (the rest is shown): ${error.message}`),
+    ),
+  );
 }

@@ -2,7 +2,7 @@ import { instant } from '../output/time.ts';
 import { type Money, zero } from '../rules/money.ts';
 import { type Step, startOf } from './calendar.ts';
 import { type Direction, type Entry, type Heading, type Posted, postingOf } from './ledger.ts';
-import { createLeftOut } from './left-out.ts';
+import { createLeftOut } from './totals.ts';
 
 /** Exact sums of one period. */
 export interface Spent {

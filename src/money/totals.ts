@@ -1,6 +1,5 @@
 import { amountOf, createSum, inRoubles, isNegative, type Sum } from '../rules/money.ts';
 import { type Direction, directionOf, type Entry } from './ledger.ts';
-import { createLeftOut } from './left-out.ts';
 
 /** Exact sums of incoming and outgoing amounts, and what could not be counted. */
 export function createTotals() {
@@ -33,6 +32,51 @@ export function createTotals() {
         ...left.notes(),
         ...left.warnings(),
       ];
+    },
+  };
+}
+
+/** Why a transaction is not counted, or counted with a doubt. */
+const REASONS = {
+  amount: 'Not counted: unreadable amount',
+  time: 'Not counted: unreadable time',
+  direction: 'Not counted: unknown direction',
+  sign: 'Counted with a minus sign: negative amount',
+} as const;
+
+const NAMED = 3;
+
+export type LeftOut = ReturnType<typeof createLeftOut>;
+
+/** Transactions missing in a sum: all are counted, a few are named. */
+export function createLeftOut() {
+  const statuses = new Map<string, number>();
+  const doubts = new Map<keyof typeof REASONS, { names: string[]; count: number }>();
+  return {
+    /** Adds a transaction whose status moves no money. */
+    status(status: string | null | undefined) {
+      const word = status ?? 'no status';
+      statuses.set(word, (statuses.get(word) ?? 0) + 1);
+    },
+    add(reason: keyof typeof REASONS, name: string) {
+      const doubt = doubts.get(reason) ?? { names: [], count: 0 };
+      doubts.set(reason, doubt);
+      doubt.count += 1;
+      if (doubt.names.length < NAMED) doubt.names.push(name);
+    },
+    /** Lines about statuses; these are normal. */
+    notes() {
+      const counts = [...statuses].map(([word, count]) => `${count} ${word}`).join(', ');
+      return counts === '' ? [] : [`Not counted (only COMPLETED counts): ${counts}.`];
+    },
+    /** Lines about invalid transactions. */
+    warnings() {
+      return Object.entries(REASONS).flatMap(([reason, text]) => {
+        const doubt = doubts.get(reason as keyof typeof REASONS);
+        if (doubt === undefined) return [];
+        const more = doubt.count > NAMED ? `, and ${doubt.count - NAMED} more` : '';
+        return [`${text}: ${doubt.count}: ${doubt.names.join(', ')}${more}.`];
+      });
     },
   };
 }

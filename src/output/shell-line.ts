@@ -6,6 +6,12 @@ export function shellLine(words: readonly string[], platform = 'linux'): string 
   return words.map((word) => shellWord(word, platform)).join(' ');
 }
 
+/** A command of gpucloud to paste. It names a profile that a flag chose: another has another account. */
+export function gpucloudLine(words: readonly string[], profile: string | undefined): string {
+  const chosen = profile === undefined ? [] : ['--profile', profile];
+  return shellLine(['gpucloud', ...chosen, ...words]);
+}
+
 const INDENT = '  ';
 
 /**

@@ -32,6 +32,14 @@ export function zero(): Money {
   return new Big(0);
 }
 
+/** undefined if one of them is not known. */
+export function sumOf(prices: readonly (Money | undefined)[]): Money | undefined {
+  return prices.reduce<Money | undefined>(
+    (sum, price) => (price === undefined ? undefined : sum?.plus(price)),
+    zero(),
+  );
+}
+
 /** At least two decimals, as prices are written; more if the amount has more. */
 export function kopecksText(amount: Money): string {
   const exact = amount.toFixed();

@@ -29,3 +29,24 @@ test('adds a profile named by a flag to suggested commands, and no other', async
   const audited = await world.cli([...flags, 'audit']);
   expect(audited.stderr).toMatch(/: gpucloud --profile sandbox audit --exact$/m);
 });
+
+test('adds the profile to the commands in the JSON of status and audit', async () => {
+  const json = async (...argv: string[]) =>
+    JSON.parse((await world.cli(['--profile', 'sandbox', ...argv, '--json'])).stdout);
+  expect((await json('status')).next).toEqual([
+    { command: 'gpucloud --profile sandbox instances create', purpose: 'rent' },
+    { command: 'gpucloud --profile sandbox catalog list', purpose: 'catalog' },
+  ]);
+  await world.cli(['--profile', 'sandbox', 'sandbox', 'advance', '1h']);
+  await world.cli(['--profile', 'sandbox', 'drives', 'create', 'data', '--size', '10']);
+  await world.cli(['--profile', 'sandbox', 'sandbox', 'rogue']);
+  await world.cli(['--profile', 'sandbox', 'sandbox', 'advance', '20h']);
+  const { attention } = await json('status');
+  expect(attention).toMatchObject([
+    { code: 'unexplained_charges', command: 'gpucloud --profile sandbox audit' },
+  ]);
+  const row = (await json('audit')).find(({ result }: { result: string }) => result === 'finding');
+  expect(row.command).toBe(
+    'gpucloud --profile sandbox billing transactions --type usage-charge --since 24h',
+  );
+});

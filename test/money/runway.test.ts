@@ -1,6 +1,6 @@
 import Big from 'big.js';
 import { describe, expect, test } from 'vitest';
-import { hoursText, runwayOf } from '../../src/money/runway.ts';
+import { hoursText, runwayOf } from '../../src/money/facts.ts';
 import { fc } from '../support/random.ts';
 import { amount, units } from './amounts.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { deletionOf } from '../../src/money/suspension.ts';
+import { deletionOf } from '../../src/money/rows.ts';
 
 describe('when a suspended drive is deleted', () => {
   const at = (time: number | undefined) =>

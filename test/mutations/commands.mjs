@@ -79,7 +79,7 @@ export const commands = [
     ],
   },
   {
-    file: 'commands/status/attention.ts',
+    file: 'money/findings.ts',
     tests: 'commands/status',
     changes: [
       [
@@ -94,13 +94,13 @@ export const commands = [
       ],
       [
         'an unresolved request needs no attention',
-        "if (status !== 'UNKNOWN') return undefined;",
-        'return undefined;',
+        "test: ({ status }) => status === 'UNKNOWN'",
+        'test: () => false',
       ],
       [
         'an instance in ERROR needs no attention',
-        "if (status === 'ERROR') {\n    const why",
-        'if (false) {\n    const why',
+        "code: 'instance_error',\n    test: ({ status }) => status === 'ERROR'",
+        "code: 'instance_error',\n    test: () => false",
       ],
     ],
   },

@@ -7,7 +7,7 @@ export const money = [
     changes: [['more comes back than was reserved', 'left > HOUR', 'left > 2 * HOUR']],
   },
   {
-    file: 'money/audit/exact.ts',
+    file: 'money/exact.ts',
     tests: 'commands/audit',
     changes: [
       ['the update is sent again', 'sent = true;', ''],
@@ -24,7 +24,7 @@ export const money = [
     ],
   },
   {
-    file: 'money/audit/ended.ts',
+    file: 'money/audit.ts',
     tests: 'commands/audit',
     changes: [
       ['a charge a day after the end is found', 'endedAt + LATE', 'endedAt'],
@@ -88,7 +88,7 @@ export const money = [
     ],
   },
   {
-    file: 'money/runway.ts',
+    file: 'money/facts.ts',
     tests: BOOKS,
     changes: [
       ['a debt lasts', 'balance.lte(0) ? zero() : ', ''],
@@ -145,12 +145,12 @@ export const money = [
     ],
   },
   {
-    file: 'money/suspension.ts',
+    file: 'money/rows.ts',
     tests: 'money/suspension',
     changes: [['a drive is deleted after eight days', '7 * 24 * 3_600_000', '8 * 24 * 3_600_000']],
   },
   {
-    file: 'money/faults.ts',
+    file: 'money/account.ts',
     tests: `${BOOKS} commands/status`,
     changes: [
       [

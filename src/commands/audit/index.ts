@@ -1,8 +1,8 @@
 import { action } from '../../cli/verb.ts';
 import { CliError } from '../../errors.ts';
-import { type Check, checksOf, readAudit } from '../../money/audit/index.ts';
-import { assertWhole } from '../../money/faults.ts';
-import { forProfile } from '../../output/messages.ts';
+import { assertWhole } from '../../money/account.ts';
+import { type Check, checksOf, readAudit } from '../../money/audit.ts';
+import { gpucloudLine } from '../../output/shell-line.ts';
 import { auditBlocks, auditView } from './view.ts';
 
 /** `gpucloud audit`, a verb of the root. */
@@ -29,15 +29,16 @@ export const audit = action({
     const { out, flags } = context;
     const progress = context.err.progress('Looking for unknown costs');
     const reading = await readAudit({ exact }, context).finally(() => progress.done());
-    const { user, drives, charges, faults } = reading.account;
+    const { user, drives, charges, faults, now } = reading.look.reading;
     // A service that does not respond is not a finding.
     if (user === undefined && drives === undefined && charges === undefined) assertWhole(faults);
+    const typed = (words: readonly string[]) => gpucloudLine(words, flags.profile);
     const checks = checksOf(reading);
-    const typed = (command: string) => forProfile(command, flags.profile);
-    if (out.people) await out.screen(auditBlocks(checks, typed), reading.account.now);
-    else await out.list(checks, auditView);
+    const rows = checks.map(({ next, ...check }) => ({ ...check, command: next && typed(next) }));
+    if (out.people) await out.screen(auditBlocks(rows), now);
+    else await out.list(rows, auditView);
     if (!exact && out.format === 'table') {
-      context.err.note(`To compare the held funds too: ${typed('gpucloud audit --exact')}`);
+      context.err.note(`To compare the held funds too: ${typed(['audit', '--exact'])}`);
     }
     assertOk(checks);
   },

@@ -1,9 +1,12 @@
-import type { Check } from '../../money/audit/index.ts';
+import type { Check } from '../../money/audit.ts';
 import { type Block, field, type View } from '../../output/output.ts';
 import type { AuditCheck } from '../../results/money.ts';
 import { kopecksText } from '../../rules/money.ts';
 
-export const auditView: View<Check> = {
+/** A check with its next command, ready to paste. */
+type Row = Omit<Check, 'next'> & { readonly command: string | undefined };
+
+export const auditView: View<Row> = {
   columns: [
     field('check', 'CHECK'),
     field('result', 'RESULT'),
@@ -17,23 +20,23 @@ export const auditView: View<Check> = {
     check: one.check,
     result: one.result,
     message: one.message,
-    evidence: [...one.evidence],
+    evidence: [...(one.evidence ?? [])],
     per_hour: perHourText(one) ?? null,
     command: one.command ?? null,
   }),
 };
 
-function perHourText({ perHour }: Check): string | undefined {
+function perHourText({ perHour }: Row): string | undefined {
   return perHour && kopecksText(perHour);
 }
 
 /** Findings first, each with its evidence and the next command. */
-export function auditBlocks(checks: readonly Check[], typed: (command: string) => string): Block[] {
-  const isOk = ({ result }: Check) => result === 'ok';
+export function auditBlocks(checks: readonly Row[]): Block[] {
+  const isOk = ({ result }: Row) => result === 'ok';
   const doubts = checks.filter((check) => !isOk(check));
-  const order = (check: Check) => Number(check.result !== 'finding');
+  const order = (check: Row) => Number(check.result !== 'finding');
   return [
-    ...doubts.sort((a, b) => order(a) - order(b)).map((check) => blockOf(check, typed)),
+    ...doubts.sort((a, b) => order(a) - order(b)).map(blockOf),
     {
       kind: 'items',
       heading: 'OK',
@@ -42,8 +45,8 @@ export function auditBlocks(checks: readonly Check[], typed: (command: string) =
   ];
 }
 
-function blockOf(check: Check, typed: (command: string) => string): Block {
-  const { result, message, evidence, command } = check;
+function blockOf(check: Row): Block {
+  const { result, message, evidence = [], command } = check;
   const isFinding = result === 'finding';
   const rate = perHourText(check);
   const cost = rate === undefined ? '' : `, ${rate} ₽ per hour`;
@@ -54,7 +57,7 @@ function blockOf(check: Check, typed: (command: string) => string): Block {
     items: texts.map((text, at) => ({
       text,
       ...(at === 0 ? { colour: isFinding ? 'red' : 'yellow' } : {}),
-      ...(at === texts.length - 1 && command !== undefined ? { command: typed(command) } : {}),
+      ...(at === texts.length - 1 && command !== undefined ? { command } : {}),
     })),
   };
 }

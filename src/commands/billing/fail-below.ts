@@ -1,7 +1,6 @@
 import { CliError } from '../../errors.ts';
 import type { BillingItem } from '../../money/burn.ts';
-import { type MoneyFacts, whyUnchecked } from '../../money/facts.ts';
-import { runwayOf } from '../../money/runway.ts';
+import { type MoneyFacts, runwayOf, whyUnchecked } from '../../money/facts.ts';
 import { spanText } from '../../output/time.ts';
 import { inRoubles, type Money, positiveMoney, priceIn } from '../../rules/money.ts';
 import { broken, kept, type Rule } from '../../rules/rule.ts';

@@ -1,9 +1,9 @@
 import { ruled } from '../../cli/parse.ts';
 import { action } from '../../cli/verb.ts';
 import type { Context } from '../../context.ts';
-import { type AccountReading, readAccount } from '../../money/account.ts';
-import { type MoneyFacts, moneyFacts, unexplainedText, whyUnchecked } from '../../money/facts.ts';
-import { assertWhole } from '../../money/faults.ts';
+import { assertWhole, readAccount } from '../../money/account.ts';
+import { findingsOf, type Look, lookAt } from '../../money/findings.ts';
+import { gpucloudLine } from '../../output/shell-line.ts';
 import { doubtOf, limit, shortage } from './fail-below.ts';
 import { reportOf, runwayBlocks, runwayView } from './runway-view.ts';
 
@@ -30,7 +30,8 @@ export const runway = action({
   run: async (context, { failBelow }) => {
     const { out } = context;
     const reading = await readAccount(context);
-    const facts = moneyFacts(reading);
+    const look = lookAt(reading);
+    const { facts } = look;
     const short = failBelow && shortage(facts, failBelow);
     const doubt = failBelow && doubtOf(facts, failBelow);
     const isJudged = short !== undefined || (doubt === undefined && reading.faults.length === 0);
@@ -38,37 +39,25 @@ export const runway = action({
     const report = reportOf(reading, facts, failBelow, below);
     if (out.people) await out.screen(runwayBlocks(report), reading.now);
     else await out.item(report, runwayView);
-    warn(facts, reading, context);
+    warn(look, context);
     if (short !== undefined) throw short;
     assertWhole(reading.faults);
     if (doubt !== undefined) throw doubt;
   },
 });
 
-function warn(
-  { burn, charges, unexplainedPerHour }: MoneyFacts,
-  { faults }: AccountReading,
-  { err }: Context,
-): void {
-  const why = whyUnchecked(charges);
-  if (why !== undefined && (charges !== undefined || faults.length === 0)) {
-    err.warn(
-      'unexplained_charges',
-      `${why}, so something unknown may be billing: gpucloud billing spend`,
-    );
+function warn(look: Look, { err, flags }: Context): void {
+  const typed = (...words: string[]) => gpucloudLine(words, flags.profile);
+  for (const { message, next } of findingsOf(look, 'unexplained_charges', 'charges_unchecked')) {
+    err.warn('unexplained_charges', `${message}: ${typed(...(next ?? []))}`);
   }
-  if (charges !== undefined && unexplainedPerHour.gt(0)) {
-    err.warn(
-      'unexplained_charges',
-      `${unexplainedText(charges)}. The rate includes the difference: gpucloud status`,
-    );
-  }
-  if (burn.uncounted.length > 0) {
-    const names = burn.uncounted.slice(0, 3).map(({ item }) => `${item.name} (${item.status})`);
-    const more = burn.uncounted.length > 3 ? ` and ${burn.uncounted.length - 3} more` : '';
+  const { uncounted } = look.facts.burn;
+  if (uncounted.length > 0) {
+    const names = uncounted.slice(0, 3).map(({ item }) => `${item.name} (${item.status})`);
+    const more = uncounted.length > 3 ? ` and ${uncounted.length - 3} more` : '';
     err.warn(
       'incomplete',
-      `Not in the rate because the cost is unknown: ${names.join(', ')}${more}. See: gpucloud status`,
+      `Not in the rate because the cost is unknown: ${names.join(', ')}${more}. See: ${typed('status')}`,
     );
   }
 }

@@ -2,13 +2,13 @@ import type { CallOptions } from '../../api/index.ts';
 import { action } from '../../cli/verb.ts';
 import type { Context } from '../../context.ts';
 import { readEnforcement } from '../../instances/deadlines/armed.ts';
-import { type AccountReading, readAccount } from '../../money/account.ts';
-import { assertWhole } from '../../money/faults.ts';
-import { forProfile } from '../../output/messages.ts';
+import { type AccountReading, assertWhole, readAccount } from '../../money/account.ts';
+import { lookAt } from '../../money/findings.ts';
 import type { Output } from '../../output/output.ts';
+import { gpucloudLine } from '../../output/shell-line.ts';
 import { intervalOption, watchOption } from '../../watch/flags.ts';
 import { watch } from '../../watch/watch.ts';
-import { mayBillIn, type Overview, overviewOf } from './overview.ts';
+import { mayBillIn, type Overview, overviewOf, type Typed } from './overview.ts';
 import { idView, statusBlocks, statusView } from './view.ts';
 
 export const status = action({
@@ -46,7 +46,8 @@ function read(options: CallOptions, context: Context): Promise<AccountReading> {
 async function overview(reading: AccountReading, context: Context): Promise<Overview> {
   const enforcement = await readEnforcement(context, reading.user?.id);
   const { sandbox } = await context.settings({ key: false });
-  return overviewOf(reading, enforcement, { sandbox });
+  const look = lookAt(reading, enforcement);
+  return overviewOf(look, { sandbox, typed: typedIn(context) });
 }
 
 /** The screen names parts that could not be read, and reads them again with the rest. */
@@ -83,15 +84,18 @@ function isNothingRead({ user, drives, instances, faults }: AccountReading): boo
   return user === undefined && drives === undefined && read === 0 && !isHistory;
 }
 
+function typedIn({ flags }: Context): Typed {
+  return (words) => gpucloudLine(words, flags.profile);
+}
+
 async function show(
   overview: Overview,
   all: boolean,
   out: Output,
-  { flags }: Context,
+  context: Context,
 ): Promise<void> {
   if (out.format === 'id') return out.list(mayBillIn(overview.instances), idView);
   if (!out.people) return out.item(overview, statusView);
-  const typed = (command: string) => forProfile(command, flags.profile);
-  const blocks = statusBlocks(overview, { all: all || !out.terminal, typed });
+  const blocks = statusBlocks(overview, { all: all || !out.terminal, typed: typedIn(context) });
   return out.screen(blocks, Date.parse(overview.as_of));
 }

@@ -1,33 +1,28 @@
-import type { Enforcement } from '../../instances/deadlines/armed.ts';
-import type { AccountReading } from '../../money/account.ts';
-import { burnJson, chargesJson, moneyFacts, runwayJson } from '../../money/facts.ts';
+import { burnJson, chargesJson, runwayJson } from '../../money/facts.ts';
+import { findingsOf, type Look } from '../../money/findings.ts';
+import { byPrice, type DriveRow, type InstanceRow } from '../../money/rows.ts';
 import type { Overview as StatusResult } from '../../results/money.ts';
 import { typedName } from '../../rules/names.ts';
-import { isTerminated } from '../../rules/statuses.ts';
-import { attentionOf } from './attention.ts';
-import { byPrice, type DriveRow, driveRow, type InstanceRow, instanceRow } from './rows.ts';
 
 export type Overview = ReturnType<typeof overviewOf>;
 
+/** Turns the words of a command into a line to paste. */
+export type Typed = (words: readonly string[]) => string;
+
 /** A next step that fits the account. */
 interface NextStep {
-  readonly command: string;
+  readonly words: readonly string[];
   /** A word or two. */
   readonly purpose: string;
 }
 
 /** The JSON of `status`: the service's names and amounts, plus a few fields of ours. */
 export function overviewOf(
-  reading: AccountReading,
-  enforcement: Enforcement,
-  { sandbox }: { readonly sandbox: boolean },
+  look: Look,
+  { sandbox, typed }: { readonly sandbox: boolean; readonly typed: Typed },
 ) {
+  const { reading, facts, instances, drives } = look;
   const { now, user, faults } = reading;
-  const facts = moneyFacts(reading);
-  const instances = (reading.instances?.rows ?? [])
-    .filter(({ status }) => !isTerminated(status))
-    .map((row) => instanceRow(row, now));
-  const drives = (reading.drives ?? []).filter(({ status }) => status !== 'DELETED').map(driveRow);
   const isFunded = facts.balance?.gt(0) !== false;
   const canRent = isFunded && !faults.some(({ part }) => part === 'instances');
   return {
@@ -44,8 +39,15 @@ export function overviewOf(
     /** Instances known to this computer: the API has no list of instances. */
     instances,
     drives,
-    attention: attentionOf({ reading, facts, instances, drives, enforcement }),
-    next: nextSteps(mayBillIn(instances), drives, { canRent, canConnect: !sandbox }),
+    attention: findingsOf(look).map(({ code, resource, message, next }) => ({
+      code,
+      resource,
+      message,
+      command: next && typed(next),
+    })),
+    next: nextSteps(mayBillIn(instances), drives, { canRent, canConnect: !sandbox }).map(
+      ({ words, purpose }) => ({ command: typed(words), purpose }),
+    ),
     /** Parts that could not be read; the worst decides the exit code. */
     unread: faults.map(({ part, error }) => ({ part, code: error.code, message: error.message })),
   } satisfies StatusResult;
@@ -62,7 +64,7 @@ function nextSteps(
   drives: readonly DriveRow[],
   { canRent, canConnect }: { readonly canRent: boolean; readonly canConnect: boolean },
 ): NextStep[] {
-  const typed = ({ name, id }: InstanceRow) => typedName(name, id ?? '');
+  const nameOf = ({ name, id }: InstanceRow) => typedName(name, id ?? '');
   const running = living.find(({ status }) => status === 'ACTIVE');
   // Certainly billing before possibly billing.
   const [dearest] = [...living].sort(
@@ -71,18 +73,17 @@ function nextSteps(
   const steps: NextStep[] = [];
   // Sandbox instances have no SSH.
   if (running !== undefined && canConnect) {
-    steps.push({ command: `gpucloud instances ssh ${typed(running)}`, purpose: 'connect' });
+    steps.push({ words: ['instances', 'ssh', nameOf(running)], purpose: 'connect' });
   }
   if (dearest !== undefined) {
-    const command = `gpucloud instances terminate ${typed(dearest)}`;
-    steps.push({ command, purpose: 'stop paying' });
+    steps.push({ words: ['instances', 'terminate', nameOf(dearest)], purpose: 'stop paying' });
   } else if (canRent) {
-    steps.push({ command: 'gpucloud instances create', purpose: 'rent' });
+    steps.push({ words: ['instances', 'create'], purpose: 'rent' });
   }
   steps.push(
     living.length > 0 || drives.length > 0
-      ? { command: 'gpucloud billing spend', purpose: 'costs' }
-      : { command: 'gpucloud catalog list', purpose: 'catalog' },
+      ? { words: ['billing', 'spend'], purpose: 'costs' }
+      : { words: ['catalog', 'list'], purpose: 'catalog' },
   );
   return steps;
 }

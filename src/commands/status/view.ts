@@ -1,10 +1,10 @@
+import { byPrice, type DriveRow, type InstanceRow } from '../../money/rows.ts';
 import { type Block, type Cell, type Fact, field, type View } from '../../output/output.ts';
 import { relative, spanText } from '../../output/time.ts';
 import { inRoubles, priceIn, zero } from '../../rules/money.ts';
 import { mayBill } from '../../rules/statuses.ts';
 import { moneyLines } from './money-lines.ts';
-import type { Overview } from './overview.ts';
-import { byPrice, type DriveRow, type InstanceRow } from './rows.ts';
+import type { Overview, Typed } from './overview.ts';
 
 /** The whole status in one row, for row formats; JSON and the screen have more. */
 export const statusView: View<Overview> = {
@@ -49,8 +49,7 @@ export const idView: View<InstanceRow> = {
 interface ScreenOf {
   /** A terminal shows the first of many rows; a pipe shows all. */
   readonly all: boolean;
-  /** Adds a profile that was chosen by a flag to commands. */
-  readonly typed: (command: string) => string;
+  readonly typed: Typed;
 }
 
 /** Rows per table, so that the rest of the screen stays visible. */
@@ -64,19 +63,19 @@ export function statusBlocks(status: Overview, { all, typed }: ScreenOf): Block[
       kind: 'items',
       heading: 'Needs attention',
       items: status.attention.map(({ message, command }) => ({
-        text: command === null ? typed(message) : `${typed(message)}:`,
+        text: command === null ? message : `${message}:`,
         colour: 'yellow',
-        command: command === null ? undefined : typed(command),
+        command: command ?? undefined,
       })),
     },
     instanceTable(status.instances, { all, typed }, now),
-    driveTable(status, all, now),
+    driveTable(status, { all, typed }, now),
     {
       kind: 'facts',
       heading: 'Next',
       facts: status.next.map(({ command, purpose }) => ({
         label: `  ${purpose}`,
-        text: typed(command),
+        text: command,
         command: true,
       })),
     },
@@ -122,7 +121,7 @@ function instanceTable(
       isAny ? row.ends_at : mayBill(row.status) ? row.paid_until : null,
       row.offer,
     ]),
-    more: moreText(sorted.slice(shown.length), typed('gpucloud instances list')),
+    more: moreText(sorted.slice(shown.length), typed(['instances', 'list'])),
   };
 }
 
@@ -152,7 +151,7 @@ function moreText(rows: readonly InstanceRow[], command: string): string | undef
   return `and ${rows.length} more, ${inRoubles(sum)} per hour: ${command}, or status --all`;
 }
 
-function driveTable({ drives, instances }: Overview, all: boolean, now: number): Block {
+function driveTable({ drives, instances }: Overview, { all, typed }: ScreenOf, now: number): Block {
   const sorted = [...drives].sort((a, b) => driveRank(a) - driveRank(b));
   const shown = firstRows(sorted, all);
   const names = new Map(instances.map(({ id, name }) => [id, name]));
@@ -183,7 +182,7 @@ function driveTable({ drives, instances }: Overview, all: boolean, now: number):
     more:
       shown.length === sorted.length
         ? undefined
-        : `and ${sorted.length - shown.length} more: gpucloud drives list, or status --all`,
+        : `and ${sorted.length - shown.length} more: ${typed(['drives', 'list'])}, or status --all`,
   };
 }
 

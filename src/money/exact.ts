@@ -1,21 +1,20 @@
-import type { Api, CallOptions, User } from '../../api/index.ts';
-import type { Context } from '../../context.ts';
-import { CliError, isOfOneReading } from '../../errors.ts';
-import { type Listed, readKnownInstances } from '../../instances/known-instances.ts';
-import type { Known } from '../../journal/index.ts';
-import { inRoubles, type Money, money, priceIn, zero } from '../../rules/money.ts';
-import { instanceStatus } from '../../rules/statuses.ts';
-import type { AccountReading } from '../account.ts';
-import { instanceItem } from '../burn.ts';
-import { type Check, resultsOf } from './check.ts';
-import { lineOf, sumOf } from './instances.ts';
+import type { Api, CallOptions, User } from '../api/index.ts';
+import type { Context } from '../context.ts';
+import { CliError, isOfOneReading } from '../errors.ts';
+import { readKnownInstances } from '../instances/known-instances.ts';
+import type { Known } from '../journal/index.ts';
+import { inRoubles, type Money, money, priceIn, sumOf, zero } from '../rules/money.ts';
+import { instanceStatus } from '../rules/statuses.ts';
+import type { AccountReading } from './account.ts';
+import { type CheckResult, type Look, unknown } from './findings.ts';
+import { type InstanceRow, instanceRows, lineOf } from './rows.ts';
 
 /** The profile before and after an update that changes nothing, then the instances. */
 interface ExactReading {
   readonly before: User;
   readonly updated: User;
   readonly after: User;
-  readonly rows: readonly Listed[];
+  readonly rows: readonly InstanceRow[];
 }
 
 /** The result; `nameless` if the account has no name to send again. */
@@ -37,17 +36,10 @@ export async function readExact(
     if (name == null || name.trim() === '') return 'nameless';
     const updated = await updateOnce(name, api, options);
     const after = await api.users.me(options);
-    const { rows } = await readKnownInstances(
-      {
-        all: false,
-        drives: Promise.resolve(drives ?? []),
-        now: context.serviceClock.now(),
-        options,
-      },
-      api,
-      context,
-    );
-    return { before, updated, after, rows };
+    const now = context.serviceClock.now();
+    const how = { all: false, drives: Promise.resolve(drives ?? []), now, options };
+    const { rows } = await readKnownInstances(how, api, context);
+    return { before, updated, after, rows: instanceRows(rows, now) };
   } catch (error) {
     if (!isOfOneReading(error)) throw error;
     return error;
@@ -70,25 +62,25 @@ function updateOnce(name: string, api: Api, options: CallOptions): Promise<User>
 }
 
 /** The funds that the service holds for instances, minus the prices of the known ones. */
-export function reservedBalance(exact: Exact, account: AccountReading, known: Known): Check {
-  const { ok, finding, unknown } = resultsOf('reserved_balance');
+export function reservedBalance(exact: Exact, look: Look, known: Known): CheckResult {
   if (exact === 'nameless') {
-    const command = 'gpucloud me update --name NAME';
-    const message = "The account has no name, so its profile can't be updated with the same name.";
-    return unknown(message, { command });
+    return unknown("The account has no name, so its profile can't be updated with the same name.", {
+      next: ['me', 'update', '--name', 'NAME'],
+    });
   }
   if (exact instanceof CliError) {
     return unknown(`The reserved funds could not be read: ${exact.message}`);
   }
-  const command = 'gpucloud audit --exact';
-  const why = changedWhileReading(exact, account);
-  if (why !== undefined) return unknown(`${why} while it was read. Audit again.`, { command });
+  const why = changedWhileReading(exact, look);
+  if (why !== undefined) {
+    return unknown(`${why} while it was read. Audit again.`, { next: ['audit', '--exact'] });
+  }
   const reserved = money(exact.updated.reserved_balance ?? '');
   if (!reserved.ok) return unknown('The service did not show the reserved funds.');
 
   const holding = exact.rows.filter((row) => holds(row) === 'yes');
   const maybe = exact.rows.filter((row) => holds(row) === 'maybe');
-  const cost = sumOf(holding.map((row) => priceIn(instanceItem(row).price)));
+  const cost = sumOf(holding.map(priceOf));
   if (cost === undefined) {
     return unknown('The price of a running instance is unknown.', {
       evidence: holding.map(lineOf),
@@ -97,9 +89,10 @@ export function reservedBalance(exact: Exact, account: AccountReading, known: Kn
   const holdsText = `The service holds ${inRoubles(reserved.value)} for instances`;
   const costText = `${inRoubles(cost)} per hour`;
   const more = reserved.value.minus(cost);
-  if (more.eq(0)) return ok(`${holdsText}, exactly the hourly cost of the instances known to run.`);
-  if (more.abs().lt(rounding(holding))) {
-    return ok(`${holdsText}, the hourly cost of the instances known to run up to rounding.`);
+  if (more.eq(0) || more.abs().lt(rounding(holding))) {
+    const [exactly, rounded] = more.eq(0) ? ['exactly ', ''] : ['', ' up to rounding'];
+    const message = `${holdsText}, ${exactly}the hourly cost of the instances known to run${rounded}.`;
+    return { result: 'ok', message };
   }
   if (more.lt(0)) {
     return unknown(
@@ -116,41 +109,43 @@ export function reservedBalance(exact: Exact, account: AccountReading, known: Kn
     ...known.inFlight.map(({ name }) => `${name} is being created`),
     ...known.unknown.map(({ name }) => `the request for ${name} has an unknown outcome`),
   ];
-  const most = sumOf(maybe.map((row) => priceIn(instanceItem(row).price)));
+  const most = sumOf(maybe.map(priceOf));
   const isClear = most !== undefined && hidden.length === 0 && known.inFlight.length === 0;
   if (!isClear || more.lt(most.plus(rounding(exact.rows)))) {
     const message = `${facts} The purpose of the other ${inRoubles(more)} is unclear.`;
-    return unknown(message, { evidence, command: 'gpucloud instances list' });
+    return unknown(message, { evidence, next: ['instances', 'list'] });
   }
   const rate = more.minus(most);
   const least = maybe.length === 0 ? '' : 'at least ';
-  return finding(
-    `${facts} Unknown instances cost ${least}${inRoubles(rate)} per hour. Look for them in the web console.`,
-    { evidence, perHour: rate },
-  );
+  const message = `${facts} Unknown instances cost ${least}${inRoubles(rate)} per hour. Look for them in the web console.`;
+  return { result: 'finding', message, evidence, perHour: rate };
+}
+
+function priceOf({ price_per_hour_snapshot: price }: InstanceRow): Money | undefined {
+  return priceIn(price);
 }
 
 /** Less than this is no difference: the service may hold whole kopecks for a price of more decimals. */
-function rounding(rows: readonly Listed[]): Money {
+function rounding(rows: readonly InstanceRow[]): Money {
   return zero().plus(rows.length).div(100);
 }
 
 /** The change; undefined if everything stayed the same. */
 function changedWhileReading(
   { before, updated, after, rows }: ExactReading,
-  { instances }: AccountReading,
+  { reading, instances }: Look,
 ): string | undefined {
-  if (instances === undefined) return 'The instances could not be read';
+  if (reading.instances === undefined) return 'The instances could not be read';
   if (before.name !== updated.name || before.name !== after.name) return 'The account name changed';
   if (before.balance !== after.balance) return 'The balance changed';
-  return seen(instances.rows) === seen(rows) ? undefined : 'An instance changed';
+  return seen(instances) === seen(rows) ? undefined : 'An instance changed';
 }
 
 /** The instances that hold funds, or may. An ended one leaves the list at its first read. */
-function seen(rows: readonly Listed[]): string {
+function seen(rows: readonly InstanceRow[]): string {
   const texts = rows
     .filter((row) => holds(row) !== 'no')
-    .map((row) => `${row.id} ${row.status} ${row.unread} ${instanceItem(row).price}`);
+    .map((row) => `${row.id} ${row.status} ${row.unread} ${row.price_per_hour_snapshot}`);
   return texts.sort().join();
 }
 
@@ -159,11 +154,11 @@ function seen(rows: readonly Listed[]): string {
  * instances" (API document: User). For a stopping, stopped or failed instance this is not
  * documented.
  */
-function holds({ id, status, unread }: Listed): 'yes' | 'no' | 'maybe' {
+function holds({ id, status, unread }: InstanceRow): 'yes' | 'no' | 'maybe' {
   if (id === null) return 'no';
   const { bills } = instanceStatus(status);
-  if (bills === 'no') return unread === true ? 'maybe' : 'no';
-  return bills === 'yes' && status !== 'STOPPING' && unread !== true ? 'yes' : 'maybe';
+  if (bills === 'no') return unread ? 'maybe' : 'no';
+  return bills === 'yes' && status !== 'STOPPING' && !unread ? 'yes' : 'maybe';
 }
 
 /** Running instances that the user has untracked. */

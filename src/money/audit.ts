@@ -1,0 +1,311 @@
+import type { CallOptions, Instance } from '../api/index.ts';
+import { type MarkedKey, marked } from '../context/key-in-use.ts';
+import type { Context } from '../context.ts';
+import { CliError, isOfOneReading } from '../errors.ts';
+import { readableJournal } from '../instances/pending.ts';
+import { openPrices } from '../instances/request/guards.ts';
+import type { Known, KnownInstance } from '../journal/index.ts';
+import { instant, relative } from '../output/time.ts';
+import { inRoubles, type Money, priceIn, sumOf } from '../rules/money.ts';
+import { isTerminated, mayBill } from '../rules/statuses.ts';
+import { readAccount, readArchived } from './account.ts';
+import { LATE } from './charges.ts';
+import { type Exact, readExact, reservedBalance } from './exact.ts';
+import { chargedText, groupText, unexplainedText, whyUnchecked } from './facts.ts';
+import { type CheckResult, findingsOf, type Look, lookAt, unknown } from './findings.ts';
+import { lineOf } from './rows.ts';
+
+/** One check of an audit. Scripts rely on the names. */
+export interface Check extends CheckResult {
+  readonly check:
+    | 'open_requests'
+    | 'rented_elsewhere'
+    | 'running_long'
+    | 'ended_but_charged'
+    | 'other_api_keys'
+    | 'unexplained_charges'
+    | 'reserved_balance';
+}
+
+/** The data that the checks examine. */
+export interface AuditReading {
+  readonly look: Look;
+  /** The whole journal. The read has added instances that drives name, as `read`. */
+  readonly known: Known;
+  /** Possible costs per hour of requests with an unknown outcome. */
+  readonly openPrices: readonly (Money | undefined)[];
+  /** The newest instances that were seen TERMINATED here, read again. */
+  readonly ended: Awaited<ReturnType<typeof readArchived>>;
+  /** Or the reason why they could not be read. */
+  readonly keys: readonly MarkedKey[] | CliError;
+  /** undefined unless requested. */
+  readonly exact: Exact | undefined;
+}
+
+export async function readAudit(
+  { exact }: { exact: boolean },
+  context: Context,
+  options: CallOptions = {},
+): Promise<AuditReading> {
+  const api = await context.api({ quiet: true });
+  const [account, keys] = await Promise.all([
+    readAccount(context, { quiet: true, options }),
+    readKeys(context, options),
+  ]);
+  // After the drives: another process may have rented the instances that they name.
+  const journal = await readableJournal(context);
+  const known = await journal.read({ archived: true });
+  const priceOf = known.unknown.length === 0 ? undefined : await openPrices(journal, context);
+  return {
+    look: lookAt(account),
+    known,
+    openPrices: await Promise.all(known.unknown.map(async (one) => priceIn(await priceOf?.(one)))),
+    ended: await readArchived(known.instances.filter(endedHere), api, options),
+    keys,
+    exact: exact ? await readExact(account, api, context, options) : undefined,
+  };
+}
+
+function endedHere({ archived, untracked, last }: KnownInstance): boolean {
+  return archived && !untracked && isTerminated(last?.status);
+}
+
+async function readKeys(
+  context: Context,
+  options: CallOptions,
+): Promise<readonly MarkedKey[] | CliError> {
+  try {
+    return await marked(await (await context.api()).apiKeys.list(options), context);
+  } catch (error) {
+    if (!isOfOneReading(error)) throw error;
+    return error;
+  }
+}
+
+const CHECKS: readonly (readonly [Check['check'], (reading: AuditReading) => CheckResult])[] = [
+  ['open_requests', openRequests],
+  ['rented_elsewhere', rentedElsewhere],
+  ['running_long', runningLong],
+  ['ended_but_charged', endedButCharged],
+  ['other_api_keys', otherKeys],
+  ['unexplained_charges', unexplainedCharges],
+];
+
+/** Costs that this computer does not know. Includes `reserved_balance` if it was read. */
+export function checksOf(reading: AuditReading): Check[] {
+  const { look, known, exact } = reading;
+  const checks: Check[] = CHECKS.map(([check, made]) => ({ check, ...made(reading) }));
+  if (exact === undefined) return checks;
+  return [...checks, { check: 'reserved_balance', ...reservedBalance(exact, look, known) }];
+}
+
+function ok(message: string, evidence: readonly string[] = []): CheckResult {
+  return { result: 'ok', message, evidence };
+}
+
+/** Requests that may or may not have rented. */
+function openRequests({ known, openPrices }: AuditReading): CheckResult {
+  const { length } = known.unknown;
+  if (length > 0) {
+    return {
+      result: 'finding',
+      message: `${length === 1 ? '1 request has' : `${length} requests have`} an unknown outcome, and may be billing.`,
+      evidence: known.unknown.map(({ name, asked_at }) => `${name}, requested at ${asked_at}`),
+      perHour: sumOf(openPrices),
+      next: ['instances', 'recover'],
+    };
+  }
+  if (known.inFlight.length > 0) {
+    return unknown(
+      'Another gpucloud process is waiting for a response. Audit again when it has ended.',
+      {
+        evidence: known.inFlight.map(({ name }) => `${name} is being created`),
+        next: ['audit'],
+      },
+    );
+  }
+  return ok('No request has an unknown outcome.');
+}
+
+/**
+ * Running instances that a drive names and that this computer neither rented nor tracks. Another
+ * command may have added them to the list before.
+ */
+function rentedElsewhere({ look, known }: AuditReading): CheckResult {
+  const { drives, instances } = look.reading;
+  if (drives === undefined || instances === undefined) {
+    return unknown('The drives, which name instances, could not be read.');
+  }
+  const ours = new Set(known.instances.filter(isOurs).map(({ id }) => id));
+  const read = new Set(instances.rows.filter((row) => row.instance).map(({ id }) => id));
+  const foreign = drives.flatMap(({ id: driveId, name, current_instance_id: id }) =>
+    !id || ours.has(id) ? [] : [{ id, drive: `attached to the drive ${name ?? driveId}` }],
+  );
+  const living = foreign.flatMap(({ id, drive }) => {
+    const row = look.instances.find((one) => one.id === id);
+    return row !== undefined && read.has(id) && mayBill(row.status) ? [{ id, row, drive }] : [];
+  });
+  const [first] = living;
+  if (first !== undefined) {
+    return {
+      result: 'finding',
+      message:
+        'A drive names an instance that this computer neither rented nor tracks. Track it, or terminate it.',
+      evidence: living.map(({ row, drive }) => `${lineOf(row)}, ${drive}`),
+      perHour: sumOf(living.map(({ row }) => priceIn(row.price_per_hour_snapshot))),
+      next: ['instances', 'get', first.id],
+    };
+  }
+  // An ended instance has no row.
+  const over = new Set(known.instances.filter(({ archived }) => archived).map(({ id }) => id));
+  const unread = foreign.filter(({ id }) => !read.has(id) && !over.has(id));
+  if (unread.length > 0) {
+    return unknown('A drive names an instance that could not be read.', {
+      evidence: unread.map(({ id, drive }) => `${id}, ${drive}`),
+      next: ['drives', 'list'],
+    });
+  }
+  return ok('Every instance that a drive names was rented or is tracked here.');
+}
+
+/**
+ * Whether the instance was rented, tracked or untracked here. If its file is torn, it may have been
+ * rented here.
+ */
+function isOurs({ origin, untracked, asked_at }: KnownInstance): boolean {
+  return untracked || !['read', 'drive'].includes(origin) || Date.parse(asked_at) === 0;
+}
+
+/** Instances past their deadline, and those without one that have run for a day. */
+function runningLong({ look }: AuditReading): CheckResult {
+  const { instances } = look.reading;
+  if (instances === undefined) return unknown('The instances could not be read.');
+  const [first, ...others] = findingsOf(look, 'deadline_passed', 'running_long');
+  if (first !== undefined) {
+    const all = [first, ...others];
+    return {
+      result: 'finding',
+      message: 'An instance is past its deadline, or was rented over 24 h ago and has none.',
+      evidence: all.flatMap(({ evidence }) => evidence ?? []),
+      perHour: sumOf(all.map(({ row }) => priceIn(row?.price_per_hour_snapshot))),
+      ...(first.next === null ? {} : { next: first.next }),
+    };
+  }
+  const [fault] = instances.faults;
+  if (fault !== undefined) {
+    return unknown(
+      `${instances.faults.length} of ${instances.requested} instances could not be read: ${fault.message}`,
+    );
+  }
+  return ok('No instance is past its deadline or has run for over 24 h without one.');
+}
+
+/** Instances that ended here, then ran again or were charged later. */
+function endedButCharged({ ended }: AuditReading): CheckResult {
+  const read = ended.read.flatMap(({ known, instance }) =>
+    instance === undefined ? [] : [{ known, instance, ...chargeAfterEnd(known, instance) }],
+  );
+  const lines = (rows: typeof read) =>
+    rows.map(({ known, text }) => `${known.name} (${known.id}) ${text}`);
+  const charged = read.filter(({ is }) => is === 'wrong');
+  const [first] = charged;
+  if (first !== undefined) {
+    return {
+      result: 'finding',
+      message: 'An instance that was TERMINATED runs again, or was charged later.',
+      evidence: lines(charged),
+      perHour: sumOf(charged.map(({ instance }) => priceIn(instance.price_per_hour_snapshot))),
+      next: ['instances', 'get', first.known.id],
+    };
+  }
+  const faults = ended.read.flatMap(({ fault }) => fault ?? []);
+  if (faults[0] !== undefined) {
+    return unknown(`${faults.length} terminated instances could not be read: ${faults[0].message}`);
+  }
+  const count = `${ended.left === 0 ? '' : 'the newest '}${read.length} ${read.length === 1 ? 'was' : 'were'} read`;
+  const late = read.filter(({ is }) => is === 'late');
+  const names = late.map(({ known }) => known.name).join(', ');
+  const lateText = late.length === 0 ? '' : ` Billed late, within a day of the end: ${names}.`;
+  return ok(`No terminated instance is charged (${count}).${lateText}`, lines(late));
+}
+
+const HOUR = 3_600_000;
+
+/** Whether the service charged it after its end, and how. The last hour may be charged at its end. */
+function chargeAfterEnd(
+  { last }: KnownInstance,
+  { status, last_billed_at: billed, terminated_at }: Instance,
+): { is?: 'wrong' | 'late'; text?: string } {
+  if (mayBill(status)) {
+    return { is: 'wrong', text: `was TERMINATED when last seen, and is ${status} now` };
+  }
+  const ended = terminated_at ?? last?.seen_at;
+  const [billedAt, endedAt] = [instant(billed), instant(ended)];
+  if (billedAt === undefined || endedAt === undefined || billedAt <= endedAt + HOUR) return {};
+  const text = `ended at ${ended}, and was charged at ${billed}`;
+  return { is: billedAt <= endedAt + LATE ? 'late' : 'wrong', text };
+}
+
+/** A key used within these milliseconds counts as in use. */
+const RECENT = 24 * HOUR;
+
+/** Checks whether other keys are in use: whoever has one can rent. */
+function otherKeys({ keys, look }: AuditReading): CheckResult {
+  const next = ['api-keys', 'list'];
+  if (keys instanceof CliError) {
+    return unknown(`The API keys could not be read: ${keys.message}`, { next });
+  }
+  if (!keys.some(({ in_use }) => in_use === true)) {
+    return unknown('Could not determine which of the API keys this command uses.', { next });
+  }
+  const { now } = look.reading;
+  const others = keys.filter(({ in_use }) => in_use !== true);
+  const used = others.flatMap(({ name, id, key_prefix, last_used_at }) => {
+    const at = instant(last_used_at);
+    return at === undefined || now - at >= RECENT
+      ? []
+      : [`${name ?? id} (${key_prefix ?? 'no prefix'}), last used ${relative(at, now)}`];
+  });
+  if (used.length > 0) {
+    const message = 'Another API key of the account was used in the last 24 h.';
+    return { result: 'finding', message, evidence: used, next };
+  }
+  // null means never used.
+  const isTold = others.every(({ last_used_at: at }) => at === null || instant(at) !== undefined);
+  return isTold
+    ? ok('No other API key was used in the last 24 h.')
+    : unknown('The service did not show when an API key was last used.', { next });
+}
+
+/** Groups of charges in the evidence. */
+const SHOWN = 10;
+
+/** Charges beyond the highest cost of known instances and drives. */
+function unexplainedCharges({ look }: AuditReading): CheckResult {
+  const { charges, unexplainedPerHour } = look.facts;
+  const next = ['billing', 'transactions', '--type', 'usage-charge', '--since', '24h'];
+  const why = whyUnchecked(charges);
+  if (charges === undefined || why !== undefined) {
+    const fault = look.reading.faults.find(({ part }) => part !== 'profile');
+    const evidence = charges?.unclear.map(groupText) ?? [];
+    const isRead = fault === undefined || charges !== undefined;
+    return unknown(isRead ? `${why}.` : fault.error.message, { evidence, next });
+  }
+  const { atMost, late, unexplained, groups } = charges;
+  if (unexplained.gt(0)) {
+    const more = groups.length > SHOWN ? [`and ${groups.length - SHOWN} more groups`] : [];
+    return {
+      result: 'finding',
+      message: `${unexplainedText(charges)}.`,
+      evidence: [...groups.slice(0, SHOWN).map(groupText), ...more],
+      perHour: unexplainedPerHour,
+      next,
+    };
+  }
+  const lateText = late.gt(0)
+    ? ` ${inRoubles(late)} of it is late billing, within a day of the end of an instance.`
+    : '';
+  return ok(
+    `${chargedText(charges)}. Known instances and drives explain up to ${inRoubles(atMost)}.${lateText}`,
+  );
+}

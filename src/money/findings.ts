@@ -1,0 +1,318 @@
+import { FAILURES } from '../errors.ts';
+import type { Enforcement } from '../instances/deadlines/armed.ts';
+import { relative, spanText } from '../output/time.ts';
+import { clamp } from '../output/width.ts';
+import { inRoubles, type Money, zero } from '../rules/money.ts';
+import { typedName } from '../rules/names.ts';
+import { type AccountReading, alikeFaults } from './account.ts';
+import { groupText, type MoneyFacts, moneyFacts, unexplainedText, whyUnchecked } from './facts.ts';
+import { type DriveRow, driveRow, type InstanceRow, instanceRows, lineOf } from './rows.ts';
+
+/** A condition of an account that needs a person's attention. */
+export interface Finding {
+  readonly code: string;
+  /** ID or name of the affected resource. */
+  readonly resource: string | null;
+  /** Without a full stop. */
+  readonly message: string;
+  /** The words of the next command, after "gpucloud". */
+  readonly next: readonly string[] | null;
+  /** For an instance: its row with the reason, as evidence of an audit. */
+  readonly evidence?: string;
+  readonly row?: InstanceRow;
+}
+
+/** The result of one check of an audit. */
+export interface CheckResult {
+  /** `unknown`: the check could not be made. */
+  readonly result: 'ok' | 'finding' | 'unknown';
+  /** One or two sentences. */
+  readonly message: string;
+  /** One per line. Texts of the service are quoted. */
+  readonly evidence?: readonly string[];
+  /** The finding's cost in roubles per hour; undefined if unknown. */
+  readonly perHour?: Money | undefined;
+  /** The words of the next command, after "gpucloud". */
+  readonly next?: readonly string[];
+}
+
+/** For a check that could not be made. */
+export function unknown(message: string, more: Partial<CheckResult> = {}): CheckResult {
+  return { result: 'unknown', message, ...more };
+}
+
+/** What findings are about. */
+export interface Look {
+  readonly reading: AccountReading;
+  readonly facts: MoneyFacts;
+  readonly instances: InstanceRow[];
+  readonly drives: DriveRow[];
+  /** Undefined for a caller that doesn't judge the schedule of deadlines. */
+  readonly enforcement: Enforcement | undefined;
+}
+
+export function lookAt(reading: AccountReading, enforcement?: Enforcement): Look {
+  const { instances, drives, now } = reading;
+  return {
+    reading,
+    facts: moneyFacts(reading),
+    instances: instanceRows(instances?.rows ?? [], now),
+    drives: (drives ?? []).filter(({ status }) => status !== 'DELETED').map(driveRow),
+    enforcement,
+  };
+}
+
+/** One kind of finding about a thing of type T. */
+interface Kind<T> {
+  readonly code: string;
+  /** Whether it applies to this one. */
+  test(one: T, look: Look): boolean;
+  message(one: T, look: Look): string;
+  next?(one: T): readonly string[];
+  /** Only for an instance. */
+  evidence?(one: T, look: Look): string;
+  /** Only for the account; null by default. */
+  resource?(one: T): string | null;
+}
+
+/** In seconds; a balance that lasts less is low. */
+const LOW = 24 * 3600;
+/** In milliseconds: an hourly charge may be minutes late. */
+const LATE = 10 * 60_000;
+/** Seconds after which an instance without a deadline may have been forgotten. */
+const LONG = 24 * 3600;
+
+/** All kinds, the most serious first. */
+const KINDS: readonly ((look: Look) => Finding[])[] = [
+  unreadParts,
+  ofInstances({
+    code: 'unknown_request',
+    test: ({ status }) => status === 'UNKNOWN',
+    message: ({ name, created_at }, { reading }) =>
+      `The outcome of ${short(name)}${created_at === null ? '' : `, requested ${relative(Date.parse(created_at), reading.now)},`} is unknown: it may be billing`,
+    next: () => ['instances', 'recover'],
+  }),
+  ofInstances({
+    code: 'deadline_passed',
+    test: (row, look) => mayRun(row) && secondsLate(row, look) >= 0,
+    message: (row, look) => `${short(row.name)} is ${lateText(row, look)}`,
+    evidence: (row, look) => `${lineOf(row)}, ${lateText(row, look)}`,
+    next: () => ['instances', 'reap'],
+  }),
+  unenforced,
+  ofInstances({
+    code: 'running_long',
+    test: ({ id, bills, ends_at, age_seconds: age }) =>
+      id !== null && bills === true && ends_at === null && age !== null && age >= LONG,
+    message: (row) => `${short(row.name)} was ${ageText(row)} and has no deadline`,
+    evidence: (row) => `${lineOf(row)}, ${ageText(row)}`,
+    next: (row) => ['instances', 'expire', typedRow(row), '--after', '4h'],
+  }),
+  ofAccount({
+    code: 'unexplained_charges',
+    test: ({ facts }) => facts.charges?.unexplained.gt(0) === true,
+    message: ({ facts: { charges } }) =>
+      charges === undefined
+        ? ''
+        : `${unexplainedText(charges)}. The largest group: ${charges.groups.slice(0, 1).map(groupText)}. To look for it`,
+    next: () => ['audit'],
+  }),
+  ofAccount({
+    code: 'charges_unchecked',
+    // Unread parts have their own entry.
+    test: ({ facts: { charges }, reading }) =>
+      whyUnchecked(charges) !== undefined && (charges !== undefined || reading.faults.length === 0),
+    message: ({ facts }) => `${whyUnchecked(facts.charges)}, so something unknown may be billing`,
+    next: () => ['billing', 'spend'],
+  }),
+  ofAccount({
+    code: 'account_inactive',
+    test: ({ reading }) => reading.user?.is_active === false,
+    resource: ({ reading }) => reading.user?.id ?? null,
+    message: () => 'The account is not active (blocked)',
+  }),
+  ofAccount({
+    code: 'balance_unknown',
+    test: ({ reading, facts }) => reading.user !== undefined && facts.balance === undefined,
+    message: () => 'The service returned no readable balance',
+  }),
+  ofAccount({
+    code: 'balance_negative',
+    test: ({ facts }) => facts.balance?.lt(0) === true,
+    message: ({ facts }) => `The balance is negative: ${inRoubles(facts.balance ?? zero())}`,
+  }),
+  ofAccount({
+    code: 'balance_low',
+    test: ({ facts: { balance, runway } }) =>
+      balance?.gte(0) === true && runway?.seconds.lt(LOW) === true,
+    message: ({ facts }) => {
+      const left = Number(facts.runway?.seconds.toFixed());
+      return left === 0
+        ? 'The balance is used up: top up'
+        : `The balance lasts ${spanText(left)} at this rate: top up, or terminate what you don't need`;
+    },
+  }),
+  ofDrives({
+    code: 'drive_suspended',
+    test: ({ status }) => status === 'SUSPENDED',
+    message: (row, { reading }) =>
+      `Drive ${title(row)} is SUSPENDED because the balance ran out. Its debt grows, and ${deletionText(row, reading.now)}. Top up the balance, then`,
+    next: ({ name, id }) => ['drives', 'resume', typedName(name, id)],
+  }),
+  ofDrives({
+    code: 'drive_error',
+    test: ({ status }) => status === 'ERROR',
+    message: (row) => `Drive ${title(row)} is in ERROR and still billing`,
+    next: ({ id }) => ['drives', 'get', id],
+  }),
+  ofInstances({
+    code: 'instance_gone',
+    test: ({ status }) => status === 'GONE',
+    message: ({ name }) =>
+      `The service does not find ${short(name)}: check in the web console whether it is billing`,
+    next: ({ id }) => ['instances', 'untrack', id ?? ''],
+  }),
+  ofInstances({
+    code: 'instance_error',
+    test: ({ status }) => status === 'ERROR',
+    message: ({ name, failure_reason: why }) =>
+      `${short(name)} is in ERROR${why === null ? '' : ` (${clamp(why, 80)})`} and may be billing`,
+    next: (row) => ['instances', 'terminate', typedRow(row)],
+  }),
+  ofInstances({
+    code: 'price_not_told',
+    test: ({ id, bills, price_per_hour_snapshot: price }) =>
+      id !== null && bills === true && price === null,
+    message: ({ name }) => `The price of ${short(name)} is unknown and not part of the burn rate`,
+  }),
+  ofInstances({
+    code: 'instance_overdue',
+    test: ({ bills, price_per_hour_snapshot: price, paid_until: paid }, { reading }) =>
+      bills === true && price !== null && paid !== null && reading.now - Date.parse(paid) > LATE,
+    message: ({ name, status, paid_until: paid }, { reading }) =>
+      `${short(name)} is ${status} and was paid until ${relative(Date.parse(paid ?? ''), reading.now)}`,
+    next: (row) => ['instances', 'events', typedRow(row)],
+  }),
+];
+
+/** The findings about an account: all, or those with these codes. */
+export function findingsOf(look: Look, ...codes: readonly string[]): Finding[] {
+  const all = KINDS.flatMap((kind) => kind(look));
+  return codes.length === 0 ? all : all.filter(({ code }) => codes.includes(code));
+}
+
+function ofAccount({ code, test, message, next, resource }: Kind<Look>) {
+  return (look: Look): Finding[] =>
+    test(look, look)
+      ? [finding(code, resource?.(look) ?? null, message(look, look), next?.(look))]
+      : [];
+}
+
+function ofDrives({ code, test, message, next }: Kind<DriveRow>) {
+  return (look: Look): Finding[] =>
+    look.drives
+      .filter((row) => test(row, look))
+      .map((row) => finding(code, row.id, message(row, look), next?.(row)));
+}
+
+function ofInstances({ code, test, message, next, evidence }: Kind<InstanceRow>) {
+  return (look: Look): Finding[] =>
+    look.instances
+      .filter((row) => test(row, look))
+      .map((row) => ({
+        ...finding(code, row.id ?? row.name, message(row, look), next?.(row)),
+        ...(evidence === undefined ? {} : { evidence: evidence(row, look) }),
+        row,
+      }));
+}
+
+function finding(
+  code: string,
+  resource: string | null,
+  message: string,
+  next: readonly string[] | null = null,
+): Finding {
+  return { code, resource, message, next };
+}
+
+function unreadParts({ reading }: Look): Finding[] {
+  const { instances } = reading;
+  return alikeFaults(reading.faults).map(({ names, parts, error }) => {
+    const some =
+      instances !== undefined && parts.includes('instances')
+        ? ` (${instances.faults.length} of ${instances.requested} instances, shown with their last known state)`
+        : '';
+    const code = FAILURES[error.failure].exit;
+    const message = `${names} could not be read${some}, exit code ${code}: ${error.message}`;
+    return finding('part_unread', parts.join(' '), message);
+  });
+}
+
+/** One finding for all deadlines that nothing enforces, or perhaps not in time. */
+function unenforced({ instances, enforcement }: Look): Finding[] {
+  const [first, ...others] = instances.filter((row) => mayRun(row) && row.ends_at !== null);
+  const reason = enforcement?.reason;
+  if (first === undefined || reason === undefined) return [];
+  const whose = `${short(first.name)}${others.length === 0 ? '' : ` and ${others.length} more`}`;
+  return enforcement?.isArmed === true
+    ? [
+        finding(
+          'deadline_doubtful',
+          first.id,
+          `The deadline of ${whose} may not be enforced in time: ${reason}`,
+          ['instances', 'reap', '--status'],
+        ),
+      ]
+    : [
+        finding(
+          'deadline_unenforced',
+          first.id,
+          `Nothing on this computer enforces the deadline of ${whose}: ${reason}`,
+          ['instances', 'reap', '--install'],
+        ),
+      ];
+}
+
+function mayRun({ id, bills }: InstanceRow): boolean {
+  return id !== null && bills !== false;
+}
+
+/** Below zero before the deadline, or without one. */
+function secondsLate({ ends_at }: InstanceRow, { reading }: Look): number {
+  return ends_at === null ? -1 : (reading.now - Date.parse(ends_at)) / 1000;
+}
+
+function lateText(row: InstanceRow, look: Look): string {
+  return `${spanText(secondsLate(row, look))} past its deadline`;
+}
+
+function ageText({ age_seconds: age }: InstanceRow): string {
+  return `rented ${spanText(age ?? 0)} ago`;
+}
+
+/** A range: no field shows when the drive was suspended. */
+function deletionText(
+  { deleted_at_earliest: earliest, deleted_at_latest: latest }: DriveRow,
+  now: number,
+): string {
+  const [after, before] = [earliest, latest].map((text) =>
+    text === null ? undefined : spanText(Math.max(0, (Date.parse(text) - now) / 1000)),
+  );
+  if (after === undefined) return 'it is deleted for good 7 days after the suspension';
+  return before === undefined || before === after
+    ? `it is deleted for good in about ${after}`
+    : `it is deleted for good in ${after} to ${before}`;
+}
+
+function typedRow({ name, id }: InstanceRow): string {
+  return typedName(name, id ?? '');
+}
+
+function title({ name, id }: DriveRow): string {
+  return short(name ?? id);
+}
+
+/** Names of drives and requests can have any length. */
+function short(name: string): string {
+  return clamp(name, 40);
+}

@@ -1,0 +1,109 @@
+import type { Drive } from '../api/index.ts';
+import type { Listed } from '../instances/known-instances.ts';
+import { instant } from '../output/time.ts';
+import { inRoubles, priceIn } from '../rules/money.ts';
+import { isTerminated, mayBill } from '../rules/statuses.ts';
+import { billsFlag, driveItem, instanceItem } from './burn.ts';
+
+export type InstanceRow = ReturnType<typeof instanceRow>;
+
+/** An instance in the JSON of `status`. */
+function instanceRow(row: Listed, now: number) {
+  const { id, name, status, instance, last } = row;
+  const created = instance?.created_at ?? last?.created_at ?? row.asked_at ?? null;
+  const since = instant(created);
+  const item = instanceItem(row);
+  return {
+    /** null for a request whose response was lost. */
+    id,
+    name,
+    status,
+    bills: billsFlag(item),
+    price_per_hour_snapshot: item.price,
+    offer: instance?.offer?.name ?? last?.offer_name ?? null,
+    created_at: created,
+    age_seconds: since === undefined ? null : Math.max(0, Math.floor((now - since) / 1000)),
+    paid_until: instance?.paid_until ?? null,
+    /** The deadline, by the service's clock. */
+    ends_at: mayBill(status) ? (row.ends_at ?? null) : null,
+    failure_reason: instance?.failure_reason ?? null,
+    /** The status is the last one seen, at `last_seen_at`. */
+    unread: row.unread === true,
+    last_seen_at: last?.seen_at ?? null,
+  };
+}
+
+/** Instances that have not ended. */
+export function instanceRows(rows: readonly Listed[], now: number): InstanceRow[] {
+  return rows.filter(({ status }) => !isTerminated(status)).map((row) => instanceRow(row, now));
+}
+
+export type DriveRow = ReturnType<typeof driveRow>;
+
+/** A drive in the JSON of `status`. */
+export function driveRow(drive: Drive) {
+  const deletion = drive.status === 'SUSPENDED' ? deletionOf(drive) : undefined;
+  return {
+    id: drive.id,
+    name: drive.name ?? null,
+    status: drive.status ?? null,
+    bills: billsFlag(driveItem(drive)),
+    price_per_hour: drive.price_per_hour ?? null,
+    size_gb: drive.size_gb ?? null,
+    current_instance_id: drive.current_instance_id ?? null,
+    paid_until: drive.paid_until ?? null,
+    /** When a suspended drive is deleted for good: earliest and latest. */
+    deleted_at_earliest: isoOrNull(deletion?.earliest),
+    deleted_at_latest: isoOrNull(deletion?.latest),
+  };
+}
+
+function isoOrNull(at: number | undefined): string | null {
+  return at === undefined ? null : new Date(at).toISOString();
+}
+
+/** The most expensive first, unknown prices last. */
+export function byPrice(a: InstanceRow, b: InstanceRow): number {
+  const [one, other] = [a, b].map((row) => priceIn(row.price_per_hour_snapshot));
+  if (one === undefined || other === undefined)
+    return one === other ? 0 : one === undefined ? 1 : -1;
+  return other.cmp(one);
+}
+
+/** `trainer (ID), ACTIVE, 89.90 RUB per hour` */
+export function lineOf(row: InstanceRow): string {
+  const price = priceIn(row.price_per_hour_snapshot);
+  const cost = price === undefined ? 'price unknown' : `${inRoubles(price)} per hour`;
+  const title = row.id === null || row.name === row.id ? row.name : `${row.name} (${row.id})`;
+  return `${title}, ${row.status}${row.unread ? ' when last seen' : ''}, ${cost}`;
+}
+
+/** When a suspended drive is deleted, in milliseconds since 1970. */
+export interface Deletion {
+  /** 7 days after the last hour that was certainly paid. */
+  readonly earliest: number | undefined;
+  /** 7 days after the drive's last change; being suspended is a change. */
+  readonly latest: number | undefined;
+}
+
+/** "After 7 days the drive is deleted permanently" (API document: Drive status, SUSPENDED). */
+const SEVEN_DAYS = 7 * 24 * 3_600_000;
+
+/**
+ * Returns the range of the deletion time. No documented field holds the suspension time. It falls
+ * between the end of the paid time and the drive's last change.
+ */
+export function deletionOf(drive: {
+  readonly paid_until?: string | null | undefined;
+  readonly last_billed_at?: string | null | undefined;
+  readonly updated_at?: string | null | undefined;
+}): Deletion {
+  const [paid, billed, changed] = [drive.paid_until, drive.last_billed_at, drive.updated_at].map(
+    instant,
+  );
+  const since = [paid, billed, changed].filter((at) => at !== undefined);
+  return {
+    earliest: since.length === 0 ? undefined : Math.min(...since) + SEVEN_DAYS,
+    latest: changed === undefined ? undefined : changed + SEVEN_DAYS,
+  };
+}
