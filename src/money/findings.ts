@@ -254,23 +254,15 @@ function unenforced({ instances, enforcement }: Look): Finding[] {
   const reason = enforcement?.reason;
   if (first === undefined || reason === undefined) return [];
   const whose = `${short(first.name)}${others.length === 0 ? '' : ` and ${others.length} more`}`;
-  return enforcement?.isArmed === true
-    ? [
-        finding(
-          'deadline_doubtful',
-          first.id,
-          `The deadline of ${whose} may not be enforced in time: ${reason}`,
-          ['instances', 'reap', '--status'],
-        ),
-      ]
-    : [
-        finding(
+  const [code, message, flag] =
+    enforcement?.isArmed === true
+      ? ['deadline_doubtful', `The deadline of ${whose} may not be enforced in time`, '--status']
+      : [
           'deadline_unenforced',
-          first.id,
-          `Nothing on this computer enforces the deadline of ${whose}: ${reason}`,
-          ['instances', 'reap', '--install'],
-        ),
-      ];
+          `Nothing on this computer enforces the deadline of ${whose}`,
+          '--install',
+        ];
+  return [finding(code, first.id, `${message}: ${reason}`, ['instances', 'reap', flag])];
 }
 
 function mayRun({ id, bills }: InstanceRow): boolean {
