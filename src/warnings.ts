@@ -22,7 +22,6 @@ export const WARNINGS = {
   retrying: 'a read failed; trying again',
   settings: 'a variable or flag overrides or ignores a setting',
   unexplained_charges: "charges that known instances and drives don't explain",
-  unknown_id: 'an ID that is not known here',
 } as const;
 
 export type WarningCode = keyof typeof WARNINGS;

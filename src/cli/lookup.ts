@@ -1,6 +1,6 @@
 import type { Drive, SshKey, Template } from '../api/index.ts';
 import { CliError, usageError } from '../errors.ts';
-import { isUuid } from '../rules/names.ts';
+import { isSameName, isUuid } from '../rules/names.ts';
 import { nearest } from '../rules/nearest.ts';
 
 /** A resource of the account that has a name. */
@@ -42,12 +42,15 @@ export function calledSo<T extends Named>(
 }
 
 /**
- * Finds a resource by its ID, then by its name, then by an ID prefix. Throws if nothing matches (not
- * found) or several do (usage).
+ * Finds a resource by its ID, then by its name, in any case if none is exact, then by an ID prefix.
+ * Throws if nothing matches (not found) or several do (usage).
  */
 export async function findOne<T extends Named>(typed: string, lookup: Lookup<T>): Promise<T> {
   const items = await lookup.list();
-  const called = calledSo(typed, items, lookup.also);
+  const exact = calledSo(typed, items, lookup.also);
+  const isSame = (name: string) => isSameName(name, typed);
+  const called =
+    exact.length > 0 ? exact : items.filter((item) => namesOf(item, lookup).some(isSame));
   const isBeginning = called.length === 0;
   const fitting = isBeginning ? beginningSo(typed, items) : called;
   const [first, second] = fitting;
@@ -70,12 +73,15 @@ export async function findOne<T extends Named>(typed: string, lookup: Lookup<T>)
 
 /** The command to look it up, after the closest name. */
 function meant<T extends Named>(typed: string, items: readonly T[], lookup: Lookup<T>): string {
-  const names = items.flatMap((item) => [...(lookup.also?.(item) ?? []), item.name]);
   const near = nearest(
     typed,
-    names.filter((name) => typeof name === 'string'),
+    items.flatMap((item) => namesOf(item, lookup)),
   );
   return near === undefined ? lookup.hint : `did you mean "${near}"? List all: ${lookup.hint}`;
+}
+
+function namesOf<T extends Named>(item: T, { also }: Lookup<T>): string[] {
+  return [...(also?.(item) ?? []), item.name].filter((name) => typeof name === 'string');
 }
 
 /** The same, if only the ID is needed: a UUID is used without a request. */

@@ -8,7 +8,7 @@ import type { Known, KnownInstance } from '../journal/index.ts';
 import { lazy } from '../lazy.ts';
 import { instant, relative } from '../output/time.ts';
 import { inRoubles, priceIn } from '../rules/money.ts';
-import { idKey, isUuid, resourceId } from '../rules/names.ts';
+import { idKey, isSameName, isUuid, resourceId } from '../rules/names.ts';
 import { nearest } from '../rules/nearest.ts';
 import { isTerminated, mayBill } from '../rules/statuses.ts';
 
@@ -33,8 +33,9 @@ interface Purpose {
 }
 
 /**
- * Finds the instance for INSTANCE: a UUID, a known name, or a unique ID prefix. Only a UUID may be
- * unknown here. Throws CliError('notFound') without a match, and a usage error for several matches.
+ * Finds the instance for INSTANCE: a UUID, a known name, in any case if none is exact, or a unique ID
+ * prefix. Only a UUID may be unknown here. Throws CliError('notFound') without a match, and a usage
+ * error for several matches.
  */
 export async function findInstance(
   typed: string,
@@ -115,9 +116,14 @@ async function find(
   if (named.length > 0) return onlyOne(typed, named);
   const { instances } = await known.all();
   const beginning = preferLiving(beginningSo(typed, instances));
-  if (beginning.length === 0 || (purpose.changes && mayBeName(typed, instances))) {
-    throw notKnown(typed, instances);
+  const inAnyCase = instances.filter(isCalled(typed));
+  if (inAnyCase.length > 0) {
+    // A change must not take one for another, nor the living one for its terminated namesake.
+    const isChange = purpose.changes !== undefined;
+    const meant = isChange ? new Set([...inAnyCase, ...beginning]) : preferLiving(inAnyCase);
+    return onlyOne(typed, [...meant]);
   }
+  if (beginning.length === 0) throw notKnown(typed, instances);
   const found = onlyOne(typed, beginning);
   if (purpose.changes && context.flags.yes) {
     throw usageError(
@@ -205,8 +211,9 @@ function preferLiving(all: readonly KnownInstance[]): readonly KnownInstance[] {
   return living.length > 0 ? living : all;
 }
 
-function mayBeName(typed: string, instances: readonly KnownInstance[]): boolean {
-  return instances.some(({ name }) => name.toLowerCase() === typed.toLowerCase());
+/** Whether something has the name, in any case. */
+function isCalled(typed: string): (one: { readonly name: string }) => boolean {
+  return ({ name }) => isSameName(name, typed);
 }
 
 function notKnown(typed: string, instances: readonly KnownInstance[]): CliError {
@@ -233,8 +240,8 @@ function refusePending(
   namesakes: readonly KnownInstance[],
   changes: Purpose['changes'],
 ): void {
-  const lost = unknown.find((request) => request.name === name);
-  const open = lost ?? inFlight.find((request) => request.name === name);
+  const lost = unknown.find(isCalled(name));
+  const open = lost ?? inFlight.find(isCalled(name));
   if (open === undefined) return;
   const others = namesakes.map(({ id, last }) => `${id} (${last?.status ?? 'not read'})`);
   const namesake = others.length === 0 ? '' : ` Known with that name: ${others.join(', ')}.`;

@@ -1,14 +1,12 @@
-import type { SshKey } from '../api/index.ts';
 import { onCancel } from '../cli/confirm.ts';
 import type { Context } from '../context.ts';
-import { CliError } from '../errors.ts';
 import { type DeadlineFlags, wantedDeadline } from '../instances/deadlines/deadline.ts';
+import type { MadeRequest } from '../instances/request/body.ts';
 import type { Given } from '../instances/request/given.ts';
-import { flag } from '../instances/wizard/command-line.ts';
+import { flag } from '../instances/wizard/summary.ts';
 import type { Prompts } from '../prompts/prompts.ts';
 import { durationWord, positiveDuration } from '../rules/times.ts';
 import type { JobInput, JobPlan } from './job.ts';
-import { findPrivateKey } from './sign-in.ts';
 
 /** Every job has a deadline. */
 export async function askDeadline(ends: DeadlineFlags, prompts: Prompts): Promise<DeadlineFlags> {
@@ -25,14 +23,14 @@ export async function askDeadline(ends: DeadlineFlags, prompts: Prompts): Promis
 }
 
 /** The questions of `instances create`, without a template and a drive, and with a key that signs in. */
-export async function openJobWizard(
+export async function askJob(
   input: JobInput & Pick<JobPlan, 'ends' | 'maxPrice'>,
   given: Given,
   dryRun: boolean,
   prompts: Prompts,
   context: Context,
-) {
-  const { openWizard } = await import('../instances/wizard/index.ts');
+): Promise<MadeRequest> {
+  const { askRequest } = await import('../instances/wizard/index.ts');
   const { how, ends, maxPrice } = input;
   // A suggested name serves once.
   const suggested = input.flags.name === undefined ? given.flags.name : undefined;
@@ -40,23 +38,8 @@ export async function openJobWizard(
     start: (name?: string) => ['run', ...(name === suggested ? [] : flag('--name', name).flat())],
     end: wordsAfter(input),
   };
-  const usableKeys = async (keys: readonly SshKey[]) => {
-    if (how.identity !== undefined) return keys;
-    const usable: SshKey[] = [];
-    for (const key of keys) if (await canSignIn(key, context)) usable.push(key);
-    return usable;
-  };
-  return openWizard({ given, ends, maxPrice, dryRun, command, usableKeys }, prompts, context);
-}
-
-async function canSignIn(key: SshKey, context: Context): Promise<boolean> {
-  try {
-    await findPrivateKey([key], context);
-    return true;
-  } catch (error) {
-    if (error instanceof CliError && error.failure === 'usage') return false;
-    throw error;
-  }
+  const job = { isJob: true, hasIdentity: how.identity !== undefined };
+  return askRequest({ given, ends, maxPrice, dryRun, command, ...job }, prompts, context);
 }
 
 /** The flags of `run` alone, and the command. */

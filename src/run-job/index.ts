@@ -1,6 +1,5 @@
 import type { Context } from '../context.ts';
 import { CliError, failuresOf, throwAll, unforeseen } from '../errors.ts';
-import type { MadeRequest } from '../instances/request/body.ts';
 import { findInstance } from '../instances/resolve.ts';
 import type { HowToReach } from '../reach/reach.ts';
 import { endJob, leaveJob } from './end-job.ts';
@@ -23,25 +22,10 @@ export async function runJob(plan: JobPlan, context: Context): Promise<void> {
   try {
     rented = await rentFor(plan, context).finally(phases.clear);
   } catch (error) {
-    const end = await endUnusable(error, plan, context);
-    const changed = await otherAnswers(plan, end);
-    if ('body' in changed) {
-      return runJob({ ...plan, request: changed.body, offer: changed.offer }, context);
-    }
-    return finish(changed, { command, started, report }, context);
+    return finish(await endUnusable(error, plan, context), { command, started, report }, context);
   }
   const job = { ...rented, how, detach, isAttached: false };
   await withJob(rented.record, context, () => supervise(job, report, context));
-}
-
-/** Asks for other values if the service refused those from a person. Returns the end otherwise. */
-async function otherAnswers({ again }: JobPlan, end: JobEnd): Promise<MadeRequest | JobEnd> {
-  if (again === undefined || end.instance !== null || end.error === undefined) return end;
-  try {
-    return await again(end.error);
-  } catch (error) {
-    return { ...end, error: error instanceof CliError ? error : unforeseen(error) };
-  }
 }
 
 /** Resumes a job whose gpucloud ended first. */

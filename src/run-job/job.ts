@@ -1,7 +1,5 @@
 import type { CreateInstanceBody, Instance } from '../api/index.ts';
-import type { CliError } from '../errors.ts';
 import type { DeadlineFlags } from '../instances/deadlines/deadline.ts';
-import type { MadeRequest } from '../instances/request/body.ts';
 import type { CreateFlags } from '../instances/request/given.ts';
 import type { Chosen } from '../instances/request/hardware.ts';
 import type { HowToReach } from '../reach/reach.ts';
@@ -34,8 +32,6 @@ export interface JobPlan extends JobInput {
   readonly request: CreateInstanceBody;
   readonly offer: Chosen;
   readonly files: FileList | undefined;
-  /** Asks again for values that the service refused; see Wizard. */
-  again?(refusal: CliError): Promise<MadeRequest>;
 }
 
 /** A job on its instance, with its progress. */

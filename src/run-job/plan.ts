@@ -11,7 +11,7 @@ import { makeRequest, missingError, missingFlags } from '../instances/request/bo
 import { withFile } from '../instances/request/given.ts';
 import { notePrice } from '../instances/request/hardware.ts';
 import { isSandbox } from '../watch/ssh-endpoint.ts';
-import { askDeadline, openJobWizard } from './ask.ts';
+import { askDeadline, askJob } from './ask.ts';
 import { type FileList, listFiles } from './copy/files.ts';
 import type { JobInput, JobPlan } from './job.ts';
 import { filesText, sizeText } from './phases.ts';
@@ -43,7 +43,7 @@ export async function planJob(
   return { ...input, ...requested, how, files };
 }
 
-type Requested = Pick<JobPlan, 'ends' | 'maxPrice' | 'request' | 'offer' | 'again'>;
+type Requested = Pick<JobPlan, 'ends' | 'maxPrice' | 'request' | 'offer'>;
 
 /** The request for the instance and its deadline. Asks for what is missing in a terminal. */
 async function requestOf(
@@ -69,9 +69,14 @@ async function requestOf(
     notePrice(offer, context);
     return { ends, maxPrice, request, offer };
   }
-  const wizard = await openJobWizard({ ...input, ends, maxPrice }, given, dryRun, prompts, context);
-  const { body: request, offer } = await wizard.ask();
-  return { ends, maxPrice, request, offer, again: wizard.again };
+  const { body: request, offer } = await askJob(
+    { ...input, ends, maxPrice },
+    given,
+    dryRun,
+    prompts,
+    context,
+  );
+  return { ends, maxPrice, request, offer };
 }
 
 /** Throws a usage error that names everything missing. */

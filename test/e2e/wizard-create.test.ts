@@ -118,7 +118,9 @@ describe('instances create without arguments', () => {
       ].join('\n'),
     );
     expect(JSON.parse(screen.slice(screen.indexOf('\n{')))).toMatchObject({
-      docker_config: { image: 'nginx', ports: [{ external_port: 8080 }, { protocol: 'UDP' }] },
+      request: {
+        docker_config: { image: 'nginx', ports: [{ external_port: 8080 }, { protocol: 'UDP' }] },
+      },
     });
   });
 
@@ -165,34 +167,21 @@ describe('instances create without arguments', () => {
     const one = person(['instances', 'create']);
     for (const [question, answer] of QUESTIONS.slice(0, -1)) await one.answers(question, answer);
     await one.answers(/\? Rent it\?[\s\S]*select/, `${down}${enter}`);
-    await one.answers(/\? Change what\?[\s\S]*select/, `${down.repeat(4)}${enter}`);
-    // The choice starts at the template that was chosen before.
-    await one.reads(/❯ JupyterLab/);
-    await one.type(`${up}${enter}`);
+    // Each question starts at the answer before.
+    await one.answers(/\? Instance name \(box-one\) *$/m, enter);
+    for (const question of [
+      /\? Offer[\s\S]*❯ RTX 4090[\s\S]*select/,
+      /\? Base image[\s\S]*select/,
+    ]) {
+      await one.answers(question, enter);
+    }
+    await one.answers(/\? SSH keys[\s\S]*submit/, enter);
+    await one.answers(/❯ JupyterLab[\s\S]*select/, `${up}${enter}`);
+    await one.answers(/\? Cloud drive[\s\S]*❯ data[\s\S]*select/, enter);
     await one.reads(/Runs {6}only the base image[\s\S]*--ssh-key laptop --drive data --wait\n/);
     await one.reads(/Runs {6}only the base image[\s\S]*\? Rent it\?[\s\S]*select/);
     await one.type(`${down}${down}${enter}`);
     await expectNothingSent(one);
-  });
-
-  test('asks what to change after a refusal, and shows the command that continues', async () => {
-    await prepared();
-    const one = person(['instances', 'create', 'box-one', '--image', 'ubuntu-22-04']);
-    await one.answers(/ {2}RTX 3090 .*out of stock[\s\S]*select/, `${up}${down.repeat(4)}${enter}`);
-    await one.answers(/\? SSH keys[\s\S]*submit/, enter);
-    await one.answers(/\? What runs on it[\s\S]*select/, enter);
-    await one.answers(/\? Cloud drive[\s\S]*select/, enter);
-    await one.answers(/\? Rent it\?[\s\S]*select/, enter);
-    await one.answers(
-      /of stock\.[\s\S]*Nothing was rented\.\n[\s\S]*\? Change what\?\n❯ Offer {5}RTX 3090, ru-1/,
-      enter,
-    );
-    await one.answers(/\? Offer[\s\S]*select/, ctrlC);
-    expect(await one.ended()).toBe(130);
-    expect(one.screen()).toMatch(
-      /\nCancelled\. Nothing was rented\.\nTo continue with your answers:\n {2}gpucloud instances create box-one --offer rtx-3090 --image ubuntu-22-04 \\\n {4}--ssh-key laptop --wait$/,
-    );
-    expect(await instances()).toEqual([]);
   });
 
   test.each(QUESTIONS.map(([question], at) => [String(question), at] as const))(

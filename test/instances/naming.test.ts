@@ -107,15 +107,15 @@ describe('a name and the beginning of an ID', () => {
     ['start', 'cafe'],
     ['reorder', 'cafe', 'bar'],
     ['untrack', 'cafe'],
-  ])('exit with 3 if the beginning is a name in another case: %s %s', async (...argv) => {
+  ])('exit with 2 if the beginning is a name in another case: %s %s', async (...argv) => {
     const { code, stderr, sent } = await changes(...argv);
-    expect({ code, sent }).toEqual({ code: 3, sent: 0 });
-    expect(stderr).toContain('did you mean CAFE?');
+    expect({ code, sent }).toEqual({ code: 2, sent: 0 });
+    expect(stderr).toContain(`"cafe" matches several instances: CAFE ${LAB}, cafeteria ${CAFE}`);
   });
 
-  test('find the instance by that beginning in verbs that only read', async () => {
+  test('find the instance by its name in another case in verbs that only read', async () => {
     const { code, stdout } = await world.cli(['instances', 'get', 'cafe', '-q']);
-    expect({ code, stdout }).toEqual({ code: 0, stdout: `${CAFE}\n` });
+    expect({ code, stdout }).toEqual({ code: 0, stdout: `${LAB}\n` });
   });
 });
 

@@ -1,4 +1,4 @@
-import type { CreateInstanceBody, Instance } from '../../api/index.ts';
+import type { CreateInstanceBody } from '../../api/index.ts';
 import { oneName, ruled } from '../../cli/parse.ts';
 import { action } from '../../cli/verb.ts';
 import type { Context } from '../../context.ts';
@@ -14,6 +14,7 @@ import { ensureNoPending, ensureNotTaken } from '../../instances/pending.ts';
 import { NOTHING_PLANNED, planRental } from '../../instances/planned.ts';
 import { nothingCreated, runPreflight } from '../../instances/preflight.ts';
 import {
+  keylessWarning,
   type MadeRequest,
   makeRequest,
   missingError,
@@ -30,7 +31,7 @@ import {
   waitStartedOption,
   waitTimeoutOption,
 } from '../../watch/flags.ts';
-import { showExisting, showRented, type Wait, warnIfKeyless } from './rented.ts';
+import { showExisting, showRented, type Wait } from './rented.ts';
 import { instanceView, plannedView } from './view.ts';
 
 export const create = action({
@@ -122,17 +123,15 @@ interface CreateInput extends Wait {
 }
 
 async function createInstance(input: CreateInput, context: Context): Promise<void> {
-  const { until, ...prepared } = await runPreflight(context, nothingCreated, () =>
+  const { until, made } = await runPreflight(context, nothingCreated, () =>
     prepare(input, context),
   );
-  await createNow(prepared, { ...input, until }, context);
+  await createNow(made, { ...input, until }, context);
 }
 
 /** Prepares a request; sends nothing that could rent. */
 interface Prepared extends Pick<CreateInput, 'until'> {
   readonly made: MadeRequest;
-  /** Asks again for values that the service refused; throws any other error. */
-  again?(refusal: CliError): Promise<MadeRequest>;
 }
 
 async function prepare(input: CreateInput, context: Context): Promise<Prepared> {
@@ -143,7 +142,8 @@ async function prepare(input: CreateInput, context: Context): Promise<Prepared> 
   await checkPending(input, context);
   const made = await makeRequest(given, context);
   notePrice(made.offer, context);
-  warnIfKeyless(made.body, context);
+  const keyless = keylessWarning(made.body);
+  if (keyless !== undefined) context.err.warn('no_ssh_key', keyless);
   return { made, until };
 }
 
@@ -169,22 +169,21 @@ async function prepareAsked(
     throw missingError(missing);
   }
   await checkPending(input, context);
-  const { openWizard } = await import('../../instances/wizard/index.ts');
+  const { askRequest } = await import('../../instances/wizard/index.ts');
   const until = input.until ?? 'ACTIVE';
   const command = {
     start: (name?: string) => ['instances', 'create', ...(name === undefined ? [] : [name])],
     end: [[until === 'ssh' ? '--wait=ssh' : '--wait']],
   };
-  const wizard = await openWizard({ ...input, command }, prompts, context);
-  return { made: await wizard.ask(), until, again: wizard.again };
+  const wish = { ...input, isJob: false, hasIdentity: false, command };
+  return { made: await askRequest(wish, prompts, context), until };
 }
 
 async function createNow(
-  { made, again }: Omit<Prepared, 'until'>,
+  { body, offer }: MadeRequest,
   input: CreateInput,
   context: Context,
 ): Promise<void> {
-  const { body, offer } = made;
   if (input.dryRun) {
     const planned = await planRental(body, input, context);
     const ends = wantedText(input.ends);
@@ -195,15 +194,9 @@ async function createNow(
     deadlineField(input.ends, context),
   );
   const request = { ...requestOf(body), ...deadline };
-  let created: Instance;
-  try {
-    created = await rentWithin(input.maxPrice, request, context, (api, options) =>
-      api.instances.create(body, options),
-    );
-  } catch (error) {
-    if (again === undefined || !(error instanceof CliError)) throw error;
-    return createNow({ made: await again(error), again }, input, context);
-  }
+  const created = await rentWithin(input.maxPrice, request, context, (api, options) =>
+    api.instances.create(body, options),
+  );
   warnIfDearer(created, offer, context);
   await showRented(created, { ...input, ...deadline }, context);
 }

@@ -1,5 +1,5 @@
 import { sentence } from '../../api/errors.ts';
-import type { CreateInstanceBody, Instance } from '../../api/index.ts';
+import type { Instance } from '../../api/index.ts';
 import { writeCreated } from '../../cli/creation.ts';
 import type { Context } from '../../context.ts';
 import { CliError, unforeseen } from '../../errors.ts';
@@ -141,14 +141,4 @@ async function useOf(instance: Instance, name: string, context: Context): Promis
     if (isOpen) return `Connect:     gpucloud instances ssh ${name}`;
   }
   return `See it:      gpucloud instances get ${name}`;
-}
-
-/** A template or a container may be used through its endpoints alone. */
-export function warnIfKeyless(body: CreateInstanceBody, { err }: Context): void {
-  const { ssh_keys = [], template_id, docker_config } = body;
-  if (ssh_keys.length > 0 || template_id !== undefined || docker_config !== undefined) return;
-  err.warn(
-    'no_ssh_key',
-    "No SSH key: you may not be able to log in, and a key can't be added later. Add one with --ssh-key.",
-  );
 }

@@ -56,6 +56,15 @@ export async function makeRequest(given: Given, context: Context): Promise<MadeR
   return { body, offer };
 }
 
+/** A key can't be added later. A template and a container may need none. */
+export function keylessWarning(body: CreateInstanceBody): string | undefined {
+  const { ssh_keys = [], template_id, docker_config } = body;
+  if (ssh_keys.length > 0 || template_id !== undefined || docker_config !== undefined) {
+    return undefined;
+  }
+  return "No SSH key: you may not be able to log in, and a key can't be added later. Add one with --ssh-key.";
+}
+
 /** Finds every local fault before the prompts start, so nobody fills in a form for nothing. */
 export async function checkGiven(given: Given, context: Context): Promise<void> {
   const { flags } = given;

@@ -1,6 +1,6 @@
 import type { Instance } from '../../api/index.ts';
-import { type CatalogEntry, describeEntry, fitting, type Kind, slug } from '../../catalog/index.ts';
-import { brokenRule } from '../../cli/parse.ts';
+import { type CatalogEntry, describeEntry, fitting, type Kind } from '../../catalog/index.ts';
+import { brokenBy, brokenRule } from '../../cli/parse.ts';
 import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
 import { local, relative } from '../../output/time.ts';
@@ -15,9 +15,9 @@ export interface Chosen {
 }
 
 /**
- * Finds the offer or image by its ID or its catalog name. An unknown text counts as an ID, and the
- * service decides: the catalog here may be outdated, and the document shows no format for these IDs.
- * Throws a usage error for an ambiguous name, and for a text that can't be an ID.
+ * Finds the offer or image by its ID or its catalog name. If none is known, any text counts as an ID:
+ * the document shows no format for these IDs. Throws a usage error for an ambiguous name, and for a
+ * text that can't be an ID.
  */
 export async function findHardware(
   kind: Kind,
@@ -27,32 +27,48 @@ export async function findHardware(
 ): Promise<Chosen> {
   const entries = (await (await context.catalog()).known()).filter((one) => one.kind === kind);
   const found = fitting(typed, entries);
-  const [first, second] = found;
+  const [known, second] = found;
   if (second !== undefined) {
     throw usageError(
       `${flag} "${typed}" matches several ${kind}s: ${found.map(describeEntry).join(', ')}`,
       `use an ID, or name one: gpucloud catalog add ${kind} ID --name NAME`,
     );
   }
-  if (first !== undefined) {
-    return { id: first.id, known: first };
+  const rule = brokenHardware(kind, typed, entries);
+  if (rule !== undefined) {
+    const near = nearest(
+      typed,
+      entries.flatMap(({ name }) => name ?? []),
+    );
+    const list = 'see the known ones: gpucloud catalog list';
+    throw brokenRule(
+      flag,
+      typed,
+      rule,
+      near === undefined ? list : `did you mean ${near}? ${list}`,
+    );
   }
-  const near = nearest(
-    typed,
-    entries.flatMap(({ name }) => (name === null ? [] : [slug(name), name])),
-  );
-  const verdict = resourceId(typed);
-  if (!verdict.ok) {
-    const rule = `no known ${kind} has that name (see gpucloud catalog list), and ${verdict.rule}`;
-    throw brokenRule(flag, typed, rule, near === undefined ? undefined : `did you mean ${near}?`);
+  if (known === undefined && !isUuid(typed)) {
+    context.err.note(`No ${kind} named "${typed}" is known here; sending it as an ID.`);
   }
-  if (!isUuid(typed)) {
-    const text = `No ${kind} named "${typed}" is known here; sending it as an ID.`;
-    // An ID that is nearly a known name is probably a typo, so programs get the warning too.
-    if (near === undefined) context.err.note(text);
-    else context.err.warn('unknown_id', `${text} Did you mean ${near}?`);
+  return { id: known?.id ?? typed, known };
+}
+
+/** Returns the rule that a name or ID of an offer or image breaks. */
+export function brokenHardware(
+  kind: Kind,
+  typed: string,
+  entries: readonly CatalogEntry[],
+): string | undefined {
+  const { length } = fitting(typed, entries);
+  if (length > 1) return `several ${kind}s have that name: use an ID`;
+  if (length === 1 || isUuid(typed)) return undefined;
+  // IDs of a service look alike.
+  if (entries.length > 0 && entries.every(({ id }) => isUuid(id))) {
+    return `no known ${kind} has that name, and it is no ID`;
   }
-  return { id: typed, known: undefined };
+  const rule = brokenBy(resourceId)(typed);
+  return rule && `no known ${kind} has that name, and ${rule}`;
 }
 
 /** Describes the price known before the order; the service shows the price only afterwards. */

@@ -4,14 +4,24 @@ import type { Context } from '../../context.ts';
 import { CliError, isOfOneReading } from '../../errors.ts';
 import type { KnownInstance } from '../../journal/index.ts';
 import { isTerminated } from '../../rules/statuses.ts';
+import { usableKeys } from '../../ssh-keys/private-half.ts';
 
-/** The choices. A list that could not be read is undefined. */
+export const FIRST_WORDS =
+  'amber brisk calm clear coral deep fair fleet grand keen light lunar noble polar quick quiet rapid sharp solid steady swift tall warm wide';
+export const SECOND_WORDS =
+  'alder bay birch brook cedar cliff crane delta dune falcon fern field heron ivy lake lark maple otter pine reef ridge river spruce wren';
+
+/** The choices. */
 export interface Lists {
   /** Names that are not suggested, each with the rule that forbids it, if any. */
   readonly names: ReadonlyMap<string, string | undefined>;
+  /** undefined if they could not be read. */
   readonly sshKeys: readonly SshKey[] | undefined;
-  readonly templates: readonly Template[] | undefined;
-  readonly drives: readonly Drive[] | undefined;
+  /** IDs of the keys that sign in from here. */
+  readonly usable: ReadonlySet<string>;
+  readonly templates: readonly Template[];
+  /** Those that can be mounted. */
+  readonly drives: readonly Drive[];
   readonly catalog: Readonly<Record<Kind, readonly CatalogEntry[]>>;
   /** As the service writes it; undefined if it could not be read. */
   readonly balance: string | undefined;
@@ -40,7 +50,7 @@ export async function readLists(context: Context): Promise<Lists> {
     }
   };
   try {
-    const [names, sshKeys, templates, drives, me, entries] = await Promise.all([
+    const [names, sshKeys, templates = [], drives = [], me, entries] = await Promise.all([
       takenNames(context),
       orNot('SSH keys', '--ssh-key', api.sshKeys.list()),
       orNot('templates', '--template', api.templates.list()),
@@ -56,8 +66,20 @@ export async function readLists(context: Context): Promise<Lists> {
     // If every request fails, nothing can be rented either.
     if (first !== undefined && faults.length === 3) throw first;
     const ofKind = (kind: Kind) => entries.filter((one) => one.kind === kind);
-    const catalog = { offer: ofKind('offer'), image: ofKind('image') };
-    return { names, sshKeys, templates, drives, catalog, balance: me?.balance ?? undefined };
+    return {
+      names,
+      sshKeys,
+      usable: new Set((await usableKeys(sshKeys ?? [], context)).map(({ id }) => id)),
+      templates: templates
+        .filter(({ is_active }) => is_active !== false)
+        .sort((a, b) => (a.sort_order ?? 0) - (b.sort_order ?? 0)),
+      // API document: DriveStatus.
+      drives: drives.filter(
+        ({ status, current_instance_id }) => status === 'AVAILABLE' && current_instance_id == null,
+      ),
+      catalog: { offer: ofKind('offer'), image: ofKind('image') },
+      balance: me?.balance ?? undefined,
+    };
   } finally {
     progress.done();
   }

@@ -1,84 +1,241 @@
-import type { Drive, Template } from '../../api/index.ts';
+import type { SshKey } from '../../api/index.ts';
+import { type CatalogEntry, fitting, type Kind, slug } from '../../catalog/index.ts';
+import type { Context } from '../../context.ts';
 import type { Choice, Prompts } from '../../prompts/prompts.ts';
 import { titleOf } from '../../prompts/words.ts';
+import { portClash, publishedPort } from '../../rules/container.ts';
 import { roublesText } from '../../rules/money.ts';
 import { instanceName } from '../../rules/names.ts';
+import { addKey } from '../../ssh-keys/add.ts';
+import { chooseKeyFile } from '../../ssh-keys/choose.ts';
+import { keyIn, nameFor } from '../../ssh-keys/read.ts';
 import type { CreateFlags } from '../request/given.ts';
-import { type Answer, placeOf, typedBy } from './answer.ts';
-import { askContainer } from './container.ts';
-import type { Lists } from './lists.ts';
+import { brokenHardware, dayOf } from '../request/hardware.ts';
+import { FIRST_WORDS, type Lists, SECOND_WORDS } from './lists.ts';
 
-const FIRST =
-  'amber brisk calm clear coral deep fair fleet grand keen light lunar noble polar quick quiet rapid sharp solid steady swift tall warm wide'.split(
-    ' ',
-  );
-const SECOND =
-  'alder bay birch brook cedar cliff crane delta dune falcon fern field heron ivy lake lark maple otter pine reef ridge river spruce wren'.split(
-    ' ',
-  );
+/** A person's choice at one question. */
+export interface Answer {
+  /** As a person would type them, with names. */
+  readonly flags: CreateFlags;
+  /** For the summary. */
+  readonly text: string;
+}
 
-export async function askName(
-  taken: Lists['names'],
-  before: CreateFlags,
+export interface Question {
+  /** The label in the summary. */
+  readonly label: string;
+  /** The value that a flag or the file gives: then nothing is asked. */
+  readonly given: string | undefined;
+  /** `before`: the answer of an earlier round. */
+  ask(before: Answer | undefined): Promise<Answer>;
+}
+
+/** Who asks, and for what. */
+export interface Asking {
+  readonly flags: CreateFlags;
+  readonly lists: Lists;
+  /** For a job, which needs a key that signs in from here, and neither a template nor a drive. */
+  readonly isJob: boolean;
+  readonly dryRun: boolean;
+  readonly prompts: Prompts;
+  readonly context: Context;
+}
+
+/** The questions in order. */
+export function questionsFor(asking: Asking): Question[] {
+  const { flags, lists, isJob, prompts } = asking;
+  const { sshKey: keys, template, dockerImage: container, drive } = flags;
+  const { dockerCommand, shmSize, port, env, envFile, volume } = flags;
+  const parts = [dockerCommand, shmSize, port, env, envFile, volume];
+  const isDescribed = parts.some((part) => part !== undefined);
+  const runs = [template, container].filter(Boolean).join(' and ') || undefined;
+  const all: (Question & { readonly isLeftOut?: boolean })[] = [
+    { label: 'Name', given: flags.name, ask: (before) => askName(asking, before) },
+    ...(['offer', 'image'] as const).map((kind) => ({
+      label: kind === 'offer' ? 'Offer' : 'Image',
+      given: flags[kind],
+      ask: (before: Answer | undefined) => askHardware(kind, lists.catalog[kind], prompts, before),
+    })),
+    {
+      label: 'SSH keys',
+      given: keys && (keys.join(', ') || 'none'),
+      // An unreadable list has no choices.
+      isLeftOut: keys === undefined && lists.sshKeys === undefined,
+      ask: (before) => askKeys(asking, before),
+    },
+    {
+      label: 'Runs',
+      given: runs,
+      isLeftOut: runs === undefined && isJob && !isDescribed,
+      ask: (before) => (isDescribed ? askImage(prompts, before) : askRuns(asking, before)),
+    },
+    {
+      label: 'Drive',
+      given: drive,
+      isLeftOut: drive === undefined && (isJob || lists.drives.length === 0),
+      ask: (before) => askDrive(asking, before),
+    },
+  ];
+  return all.filter(({ isLeftOut }) => isLeftOut !== true);
+}
+
+/** Longer names are tedious to type. */
+const LONGEST = 64;
+
+interface Named {
+  readonly id: string;
+  readonly name?: string | null | undefined;
+}
+
+/** The name of a thing if it is unique, else its ID. */
+function typedBy({ id, name }: Named, all: readonly Named[]): string {
+  const same = all.filter((other) => other.name === name || other.id === name);
+  return name && name.length <= LONGEST && same.length <= 1 ? name : id;
+}
+
+/** Asks for one of a list; the earlier answer is the default. */
+function choose<T extends Answer | 'other'>(
+  question: string,
+  choices: readonly Choice<T>[],
   prompts: Prompts,
-  random: () => number,
+  before: Answer | undefined,
+): Promise<T> {
+  const at = choices.findIndex(({ value }) => value !== 'other' && value.text === before?.text);
+  return prompts.choose(question, choices, { initial: Math.max(0, at) });
+}
+
+async function askName(
+  { lists: { names }, prompts, context }: Asking,
+  before: Answer | undefined,
 ): Promise<Answer> {
   const name = await prompts.text('Instance name', {
-    initial: before.name ?? suggestedName(taken, random),
-    check: (text) => brokenName(text, taken),
+    initial: before?.text ?? suggestedName(names, () => context.clock.random()),
+    // Unique in the account (API document: Limits).
+    check(text) {
+      const verdict = instanceName(text);
+      return verdict.ok ? names.get(text) : verdict.rule;
+    },
   });
-  return { flags: { name }, typed: { name }, text: name };
+  return { flags: { name }, text: name };
 }
 
 /** Two words that are easy to type, not the name of a known instance. */
 function suggestedName(taken: Lists['names'], random: () => number): string {
-  const one = (words: readonly string[]) => words[Math.floor(random() * words.length)] ?? '';
-  const base = `${one(FIRST)}-${one(SECOND)}`;
+  const one = (words: string) => {
+    const all = words.split(' ');
+    return all[Math.floor(random() * all.length)] ?? '';
+  };
+  const base = `${one(FIRST_WORDS)}-${one(SECOND_WORDS)}`;
   let name = base;
   for (let number = 2; taken.has(name); number += 1) name = `${base}-${number}`;
   return name;
 }
 
-/** Returns the rule that a name breaks, uniqueness included (API document: Limits). */
-function brokenName(text: string, taken: Lists['names']): string | undefined {
-  const verdict = instanceName(text);
-  return verdict.ok ? taken.get(text) : verdict.rule;
-}
-
-/** A drive can be mounted if it is AVAILABLE and no instance has it (API document: DriveStatus). */
-export function freeDrives(drives: readonly Drive[]): readonly Drive[] {
-  return drives.filter(
-    ({ status, current_instance_id }) => status === 'AVAILABLE' && current_instance_id == null,
-  );
-}
-
-export async function askDrive(
-  free: readonly Drive[],
-  before: CreateFlags,
+/** Asks for a known offer or image, or for its ID. */
+async function askHardware(
+  kind: Kind,
+  entries: readonly CatalogEntry[],
   prompts: Prompts,
+  before: Answer | undefined,
 ): Promise<Answer> {
-  const none: Choice<Drive | undefined> = { name: 'None', value: undefined };
-  const choices = [
-    none,
-    ...free.map((drive) => ({
-      name: titleOf(drive.name, drive.id),
-      about: [
-        drive.size_gb == null ? '' : `${drive.size_gb} GB`,
-        drive.price_per_hour == null ? '' : `${roublesText(drive.price_per_hour)}/h`,
-      ],
-      value: drive,
-    })),
+  const question = kind === 'offer' ? 'Offer (the hardware)' : 'Base image (the system)';
+  const choices: Choice<Answer | 'other'>[] = sorted(entries).map((entry) => {
+    const { id, name, region } = entry;
+    const names = [slug(name), name ?? ''].filter((one) => one !== '');
+    const isUnique = (one: string) => fitting(one, entries).every((other) => other.id === id);
+    return {
+      name: titleOf(name, id),
+      about: kind === 'offer' ? aboutOffer(entry) : [cudaOf(entry)],
+      value: {
+        flags: { [kind]: names.find(isUnique) ?? id },
+        text: [titleOf(name, id), region, cudaOf(entry)].filter(Boolean).join(', '),
+      },
+    };
+  });
+  if (choices.length === 0) {
+    prompts.print(`No ${kind} is known here yet. The web console shows the IDs of ${kind}s.`);
+  }
+  choices.push({ name: 'Another, by its ID', value: 'other' });
+  const chosen = choices.length > 1 ? await choose(question, choices, prompts, before) : 'other';
+  if (chosen !== 'other') return chosen;
+  const typed = await prompts.text(`ID of the ${kind}`, {
+    check: (text) => brokenHardware(kind, text.trim(), entries),
+  });
+  return { flags: { [kind]: typed.trim() }, text: typed.trim() };
+}
+
+function cudaOf({ cuda_version: cuda }: CatalogEntry): string {
+  return cuda === null ? '' : `CUDA ${cuda}`;
+}
+
+function aboutOffer(offer: CatalogEntry): string[] {
+  const { price_per_hour: price, price_at, region, gpu, name, in_stock } = offer;
+  const at = Date.parse(price_at ?? '');
+  const day = Number.isNaN(at) ? '' : ` on ${dayOf(at)}`;
+  return [
+    price === null ? 'price unknown' : `${roublesText(price)}/h${day}`,
+    in_stock === false ? 'out of stock' : (region ?? ''),
+    gpu === name ? '' : (gpu ?? ''),
   ];
-  const initial = placeOf(
-    free.find(({ id }) => id === before.drive),
-    choices,
+}
+
+/** In stock first, then the cheapest, then by name. */
+function sorted(entries: readonly CatalogEntry[]): CatalogEntry[] {
+  // Floating point is exact enough for sorting.
+  const price = ({ price_per_hour }: CatalogEntry) => Number(price_per_hour ?? Number.MAX_VALUE);
+  const title = ({ name, id }: CatalogEntry) => name ?? id;
+  return [...entries].sort(
+    (a, b) =>
+      Number(a.in_stock === false) - Number(b.in_stock === false) ||
+      price(a) - price(b) ||
+      (title(a) < title(b) ? -1 : 1),
   );
-  const drive = await prompts.choose('Cloud drive', choices, { initial });
-  if (drive === undefined) return { flags: {}, typed: {}, text: 'none' };
+}
+
+/** Asks for keys of the account. If it has none, offers to add one, unless it is a dry run. */
+async function askKeys(
+  { lists, isJob, dryRun, prompts, context }: Asking,
+  before: Answer | undefined,
+): Promise<Answer> {
+  const { sshKeys: keys = [], usable } = lists;
+  if (keys.length === 0) {
+    prompts.print(
+      isJob
+        ? 'The account has no SSH key with its private half on this computer.'
+        : "The account has no SSH key. A key can't be added to an instance later.",
+    );
+    const added = dryRun ? undefined : await addOne(prompts, context);
+    return answerOf(added === undefined ? [] : [added], keys);
+  }
+  const choices = keys.map((key) => ({
+    name: titleOf(key.name, key.id),
+    about: [
+      key.is_default === true ? 'default' : '',
+      usable.has(key.id) ? 'on this computer' : '',
+      key.fingerprint ?? '',
+    ],
+    value: key,
+    checked:
+      before?.flags.sshKey?.includes(typedBy(key, keys)) ??
+      (key.is_default === true || usable.has(key.id) || keys.length === 1),
+  }));
+  const least = isJob ? 1 : 0;
+  return answerOf(await prompts.chooseSeveral('SSH keys', choices, { least }), keys);
+}
+
+async function addOne(prompts: Prompts, context: Context): Promise<SshKey | undefined> {
+  const file = await chooseKeyFile('Add one to the account?', 'No key', prompts, context);
+  if (file === undefined) return undefined;
+  const key = await keyIn(file, context);
+  const added = { key, name: nameFor(key, file), isDefault: false };
+  return (await addKey(added, context, await context.api())).stored;
+}
+
+function answerOf(chosen: readonly SshKey[], all: readonly SshKey[]): Answer {
+  const titles = chosen.map(({ name, id }) => titleOf(name, id));
   return {
-    flags: { drive: drive.id },
-    typed: { drive: typedBy(drive, free) },
-    text: titleOf(drive.name, drive.id),
+    flags: { sshKey: chosen.map((key) => typedBy(key, all)) },
+    text: titles.join(', ') || 'none',
   };
 }
 
@@ -86,37 +243,76 @@ export async function askDrive(
  * Asks whether the base image alone, a template or a container runs on the instance. It is one
  * question, since an instance is one of the three (API document: connection_info).
  */
-export async function askRuns(
-  templates: readonly Template[],
-  before: CreateFlags,
-  prompts: Prompts,
+async function askRuns(
+  { lists: { templates }, prompts }: Asking,
+  before: Answer | undefined,
 ): Promise<Answer> {
-  const offered = templates
-    .filter(({ is_active }) => is_active !== false)
-    .sort((a, b) => (a.sort_order ?? 0) - (b.sort_order ?? 0));
-  const choices: Choice<Template | 'image' | 'container'>[] = [
-    { name: 'Only the base image', value: 'image' },
-    ...offered.map((template) => ({
-      name: titleOf(template.name ?? template.slug, template.id),
-      about: [needs(template), template.description ?? ''],
-      value: template,
-    })),
-    { name: 'A container of your own', value: 'container' },
-  ];
-  const chosen = offered.find(({ id }) => id === before.template);
-  const initial = placeOf(chosen ?? (before.dockerImage && 'container'), choices);
-  const runs = await prompts.choose('What runs on it', choices, { initial });
-  if (runs === 'container') return await askContainer(prompts);
-  if (runs === 'image') return { flags: {}, typed: {}, text: 'only the base image' };
-  const { id, name, slug } = runs;
-  const slugs = templates.map((one) => ({ id: one.id, name: one.slug }));
-  return {
-    flags: { template: id },
-    typed: { template: typedBy({ id, name: slug }, slugs) },
-    text: `the template ${titleOf(name ?? slug, id)}`,
-  };
+  const slugs = templates.map(({ id, slug: name }) => ({ id, name }));
+  const runs = await choose<Answer | 'other'>(
+    'What runs on it',
+    [
+      { name: 'Only the base image', value: { flags: {}, text: 'only the base image' } },
+      ...templates.map(({ id, name, slug: word, description, min_disk_gb, min_cuda_version }) => ({
+        name: titleOf(name ?? word, id),
+        about: [
+          [
+            min_disk_gb != null && `${min_disk_gb} GB disk`,
+            min_cuda_version && `CUDA ${min_cuda_version}`,
+          ]
+            .filter(Boolean)
+            .join(', '),
+          description ?? '',
+        ],
+        value: {
+          flags: { template: typedBy({ id, name: word }, slugs) },
+          text: `the template ${titleOf(name ?? word, id)}`,
+        },
+      })),
+      { name: 'A container of your own', value: 'other' },
+    ],
+    prompts,
+    before,
+  );
+  if (runs !== 'other') return runs;
+  const { flags, text } = await askImage(prompts, before);
+  const port = portsIn(
+    await prompts.text('Ports, such as 8080:80 (Enter: none)', { check: brokenPorts }),
+  );
+  if (port.length === 0) return { flags, text };
+  const ports = port.map((one) => `port ${one.external_port} to ${one.internal_port}`);
+  return { flags: { ...flags, port }, text: [text, ...ports].join('; ') };
 }
 
-function needs({ min_disk_gb: disk, min_cuda_version: cuda }: Template): string {
-  return [disk != null && `${disk} GB disk`, cuda && `CUDA ${cuda}`].filter(Boolean).join(', ');
+/** Asks for a container image; flags describe its other settings. */
+async function askImage(prompts: Prompts, before: Answer | undefined): Promise<Answer> {
+  const typed = await prompts.text('Container image', {
+    initial: before?.flags.dockerImage ?? '',
+    check: (text) => (/^\S+$/.test(text.trim()) ? undefined : 'an image name has no spaces'),
+  });
+  return { flags: { dockerImage: typed.trim() }, text: `the container ${typed.trim()}` };
+}
+
+/** Several values on one line, separated by spaces. */
+const verdictsOf = (text: string) => (text.match(/\S+/g) ?? []).map((word) => publishedPort(word));
+const portsIn = (text: string) => verdictsOf(text).flatMap((one) => (one.ok ? [one.value] : []));
+
+function brokenPorts(text: string): string | undefined {
+  const [broken] = verdictsOf(text).flatMap((one) => (one.ok ? [] : [one.rule]));
+  return broken ?? portClash(portsIn(text))?.rule;
+}
+
+function askDrive(
+  { lists: { drives }, prompts }: Asking,
+  before: Answer | undefined,
+): Promise<Answer> {
+  const choices: Choice<Answer>[] = drives.map((drive) => ({
+    name: titleOf(drive.name, drive.id),
+    about: [
+      drive.size_gb == null ? '' : `${drive.size_gb} GB`,
+      drive.price_per_hour == null ? '' : `${roublesText(drive.price_per_hour)}/h`,
+    ],
+    value: { flags: { drive: typedBy(drive, drives) }, text: titleOf(drive.name, drive.id) },
+  }));
+  const none = { name: 'None', value: { flags: {}, text: 'none' } };
+  return choose('Cloud drive', [none, ...choices], prompts, before);
 }

@@ -1,12 +1,13 @@
-import type { SshKey } from '../../api/index.ts';
 import type { Context } from '../../context.ts';
+import { commandLines } from '../../output/shell-line.ts';
 import { paragraph } from '../../output/width.ts';
 import type { Prompts } from '../../prompts/prompts.ts';
 import { shown } from '../../prompts/words.ts';
-import { inRoubles, type Money, money, roublesText } from '../../rules/money.ts';
-import { type DeadlineFlags, wantedText } from '../deadlines/deadline.ts';
+import type { Port } from '../../rules/container.ts';
+import { inRoubles, kopecksText, type Money, money, roublesText } from '../../rules/money.ts';
+import { type DeadlineFlags, deadlineWords, wantedText } from '../deadlines/deadline.ts';
 import type { MadeRequest } from '../request/body.ts';
-import type { Given } from '../request/given.ts';
+import type { CreateFlags, Given } from '../request/given.ts';
 import { knownPrice } from '../request/hardware.ts';
 
 /** The values given before the questions. */
@@ -15,19 +16,18 @@ export interface Wish {
   readonly maxPrice: Money | undefined;
   readonly ends: DeadlineFlags;
   readonly dryRun: boolean;
+  /** For `run`, which needs a key that signs in from here, and asks for no template and no drive. */
+  readonly isJob: boolean;
+  /** `--identity` names the private key: then any key of the account may fit. */
+  readonly hasIdentity: boolean;
   /** The command line around the flags of the request. */
   readonly command: {
     start(name: string | undefined): readonly string[];
     readonly end: readonly (readonly string[])[];
   };
-  /**
-   * For `run`, which needs a key: picks those that can sign in from here. `run` asks for neither a
-   * template nor a drive.
-   */
-  readonly usableKeys?: (keys: readonly SshKey[]) => Promise<readonly SshKey[]>;
 }
 
-export interface Row {
+interface Row {
   readonly label: string;
   readonly text: string;
 }
@@ -60,16 +60,66 @@ const USUAL = 80;
 const NARROWEST = 20;
 
 /** Labels and texts in two columns, each text wrapped within its own. */
-export function printRows(
-  rows: readonly Row[],
-  prompts: Prompts,
-  columns: number | undefined,
-): void {
+export function printRows(rows: readonly Row[], prompts: Prompts, { host }: Context): void {
   const edge = Math.max(...rows.map(({ label }) => label.length)) + 4;
-  const room = Math.max(Math.min(columns || USUAL, WIDEST) - edge - 1, NARROWEST);
+  const room = Math.max(Math.min(host.stderr.columns || USUAL, WIDEST) - edge - 1, NARROWEST);
   for (const { label, text } of rows) {
     for (const [at, line] of paragraph(shown(text), room).entries()) {
       prompts.print(`  ${(at === 0 ? label : '').padEnd(edge - 2)}${line}`);
     }
   }
+}
+
+/** Prints the command with these flags, but without values of variables. */
+export function printCommand(
+  flags: CreateFlags,
+  { maxPrice, ends, command }: Wish,
+  prompts: Prompts,
+  context: Context,
+): void {
+  const variables = [...new Set((flags.env ?? []).map((one) => one.split('=')[0] ?? ''))];
+  const { offer, image, template, drive, volume = [] } = flags;
+  const words = [
+    ['gpucloud', ...flag('--profile', context.flags.profile).flat()],
+    ...flag('--base-url', context.flags.baseUrl),
+    command.start(flags.name),
+    ...flag('--file', flags.file),
+    ...flag('--offer', offer),
+    ...flag('--image', image),
+    ...flag('--ssh-key', ...(flags.sshKey ?? [])),
+    ...flag('--template', template),
+    ...flag('--drive', drive),
+    ...flag('--docker-image', flags.dockerImage),
+    ...flag('--docker-command', flags.dockerCommand),
+    ...flag('--shm-size', flags.shmSize?.toString()),
+    ...flag('--port', ...(flags.port ?? []).map(portText)),
+    ...flag('--env-file', ...(flags.envFile ?? [])),
+    ...flag('--env', ...variables),
+    ...(flags.anyEnvKey === true ? [['--any-env-key']] : []),
+    ...flag('--volume', ...volume.map((one) => `${one.host_path}:${one.container_path}`)),
+    ...flag('--max-price', maxPrice && kopecksText(maxPrice)),
+    deadlineWords(ends),
+    ...command.end,
+  ];
+  const pieces = words.filter(({ length }) => length > 0);
+  for (const line of commandLines(pieces, context.host.stderr.columns)) prompts.print(`  ${line}`);
+  if (variables.length > 0) {
+    prompts.print(`Set ${variables.join(', ')} in the environment first.`);
+  }
+}
+
+/** Each value with its flag. A value that starts with a hyphen would be read as another flag. */
+export function flag(name: string, ...values: readonly (string | undefined)[]): string[][] {
+  return values.flatMap((value) => {
+    if (value === undefined) return [];
+    return value.startsWith('-') ? [[`${name}=${value}`]] : [[name, value]];
+  });
+}
+
+function portText({ external_port, internal_port, protocol, name, is_main }: Port): string {
+  return [
+    `${external_port}:${internal_port}${protocol === 'UDP' ? '/udp' : ''}`,
+    ...(name === undefined ? [] : [`name=${name}`]),
+    ...(is_main === true ? ['main'] : []),
+  ].join(',');
 }

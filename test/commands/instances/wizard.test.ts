@@ -1,6 +1,8 @@
-import { writeFile } from 'node:fs/promises';
+import { spawnSync } from 'node:child_process';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { needs } from '../../support/needs.ts';
 import { createWorld, type World } from '../../support/run-cli.ts';
 import type { Answer } from '../../support/service.ts';
 import { no, ok } from '../../support/service.ts';
@@ -34,7 +36,7 @@ function answered(argv: readonly string[], ...lines: readonly string[]) {
     terminal: true,
     columns: 300,
     typedAhead: true,
-    env: { ...env, TERM: 'dumb' },
+    env: { ...env, TERM: 'dumb', PATH: process.env.PATH },
     stdin: lines.map((line) => `${line}\n`).join(''),
   });
 }
@@ -93,6 +95,55 @@ describe('instances create asks for what is missing', () => {
     expect(stderr).not.toContain('n'.repeat(81));
   });
 
+  test(
+    'ticks the key whose private half is here, and warns before renting with none',
+    needs('ssh-keygen'),
+    async () => {
+      await done('ssh-keys', 'delete', 'laptop', '--yes');
+      const file = join(world.home, '.ssh', 'id_ed25519');
+      await mkdir(join(world.home, '.ssh'));
+      spawnSync('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-f', file]);
+      const other = join(world.home, 'other.pub');
+      await writeFile(other, sshPublicKey('ecdsa-sha2-nistp256'));
+      await done('ssh-keys', 'add', `${file}.pub`, '--name', 'here');
+      await done('ssh-keys', 'add', other, '--name', 'elsewhere');
+      const create = ['instances', 'create', 'box', '--dry-run', '--image', 'ubuntu-22-04'];
+      const enter = await answered(create, 'rtx 4090', '', '1', 'none');
+      expect(enter.stderr).toMatch(/\d\. here, on this computer, SHA256/);
+      expect(enter.stderr).toMatch(/\d\. elsewhere, SHA256/);
+      expect(enter.stderr).toContain('--ssh-key here --wait');
+      expect(enter.stderr).not.toContain('No SSH key');
+
+      const none = await answered(create, 'rtx 4090', 'none', '1', 'none');
+      expect(none.stderr).toMatch(/SSH keys +none\n/);
+      expect(none.stderr).toContain('Warning: No SSH key: you may not be able to log in');
+    },
+  );
+
+  test('refuses the name of a known instance at its question', async () => {
+    await done('instances', 'create', 'box', '--offer', 'rtx-4090', '--image', 'ubuntu-22-04');
+    const { code, stderr } = await answered(
+      ['instances', 'create', '--dry-run', '--image', 'ubuntu-22-04'],
+      ...['box', 'box-2', 'rtx 4090', 'none', '1', 'none'],
+    );
+    expect(code, stderr).toBe(0);
+    expect(stderr).toContain('an instance known here has that name');
+    expect(stderr).toContain('gpucloud instances create box-2 --offer');
+  });
+
+  test('offers no drive that another instance has', async () => {
+    const named = ['--offer', 'rtx-4090', '--image', 'ubuntu-22-04'];
+    await done('instances', 'create', 'box', ...named, '--drive', 'datasets');
+    await done('drives', 'create', 'free', '--size', '10');
+    const { code, stderr } = await answered(
+      ['instances', 'create', 'box-2', '--dry-run', ...named.slice(2)],
+      ...['rtx 4090', 'none', '1', 'none'],
+    );
+    expect(code, stderr).toBe(0);
+    expect(stderr).toContain('Cloud drive\n  1. None\n  2. free,');
+    expect(stderr).not.toContain('datasets');
+  });
+
   test("suggests the only key, even if it isn't the default, and none of several", async () => {
     await done('ssh-keys', 'delete', 'laptop', '--yes');
     const keys = ['ssh-ed25519', 'ecdsa-sha2-nistp256'] as const;
@@ -115,9 +166,13 @@ describe('instances create asks for what is missing', () => {
   test('changes an answer before anything is rented', async () => {
     const { code, stderr } = await answered(
       ['instances', 'create', 'box', '--image', 'ubuntu-22-04'],
-      ...['rtx 4090', 'none', '1', 'none', 'change', 'offer', 'a100', RENT_IT],
+      ...['rtx 4090', 'none', 'jupyter', 'datasets', 'change', 'a100', '', '', '', RENT_IT],
     );
     expect(code, stderr).toBe(0);
+    // Enter keeps the other answers.
+    expect(stderr).toContain(
+      '--offer a100-80gb --image ubuntu-22-04 --template jupyterlab --drive datasets --wait',
+    );
     expect(await instances()).toMatchObject([{ name: 'box', offer: { name: 'A100 80GB' } }]);
   });
 
@@ -125,9 +180,10 @@ describe('instances create asks for what is missing', () => {
     const id = 'aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaaa';
     const { code, stdout, stderr } = await answered(
       ['instances', 'create', 'box', '--dry-run', '--json', '--image', 'ubuntu-22-04'],
-      ...['another', id, '1', '1', 'none'],
+      ...['another', 'not-an-id', id, '1', '1', 'none'],
     );
     expect(code, stderr).toBe(0);
+    expect(stderr).toContain('no known offer has that name, and it is no ID');
     expect(JSON.parse(stdout)).toMatchObject({ request: { offer_id: id, instance_name: 'box' } });
   });
 
@@ -158,7 +214,7 @@ describe('instances create asks for what is missing', () => {
     );
     expect(code, stderr).toBe(0);
     expect(stderr).toContain('several offers have that name: use an ID');
-    expect(stderr).toContain('an ID has at most');
+    expect(stderr).toContain('no known offer has that name, and an ID has at most');
     expect(await instances()).toMatchObject([{ name: 'box', offer: { name: 'RTX 4090' } }]);
   });
 
@@ -214,8 +270,8 @@ describe('after the last answer', () => {
     });
     expect(stderr.replace(/\s+/g, ' ')).toContain(
       isShort
-        ? 'Balance 10.00 ₽, less than the last known price of an hour The same'
-        : 'Balance 10.00 ₽ The same',
+        ? 'Balance 10.00 ₽, less than the last known price of an hour Warning:'
+        : 'Balance 10.00 ₽ Warning:',
     );
   });
 

@@ -1,0 +1,79 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { SshKey } from '../api/index.ts';
+import type { Context } from '../context.ts';
+
+/** Milliseconds for a program that prints a few lines. */
+const QUICK = 10_000;
+
+/** Where this computer has the private half of a key. */
+export interface PrivateHalf {
+  readonly key: SshKey;
+  /** undefined in the SSH agent, or if the service hides the public key, so nothing can be compared. */
+  readonly file?: string;
+  /** It has a passphrase. */
+  readonly isLocked?: true;
+}
+
+/** The private halves that are here, those in the agent first. */
+export async function privateHalves(
+  keys: readonly SshKey[],
+  context: Context,
+): Promise<PrivateHalf[]> {
+  const shown = keys.flatMap((key) => {
+    const blob = blobOf(key.public_key ?? '');
+    return blob === undefined ? [] : [{ key, blob }];
+  });
+  const hidden = keys.filter((key) => !shown.some((one) => one.key === key));
+  const halves: PrivateHalf[] = hidden.map((key) => ({ key }));
+  if (shown.length === 0) return halves;
+  const agent = await printedBy('ssh-add', ['-L'], context);
+  const held = new Set(agent.text.split('\n').map(blobOf));
+  for (const { key, blob } of shown) if (held.has(blob)) halves.push({ key });
+  for (const file of await keyFiles(context)) {
+    const blob = blobOf(await readFile(`${file}.pub`, 'utf8').catch(() => ''));
+    const key = shown.find((one) => one.blob === blob)?.key;
+    if (key === undefined) continue;
+    const { code } = await printedBy('ssh-keygen', ['-y', '-P', '', '-f', file], context);
+    halves.push({ key, file, ...(code === 0 ? {} : { isLocked: true }) });
+  }
+  return halves;
+}
+
+/** The keys with which ssh can sign in from here without a question. */
+export async function usableKeys(
+  keys: readonly SshKey[],
+  context: Context,
+): Promise<readonly SshKey[]> {
+  const usable = (await privateHalves(keys, context)).filter(({ isLocked }) => !isLocked);
+  return keys.filter((key) => usable.some((half) => half.key === key));
+}
+
+/** The middle of `ssh-ed25519 AAAA… comment`. */
+function blobOf(line: string): string | undefined {
+  return /^(?:ssh|ecdsa|sk)-\S+ +(\S+)/.exec(line.trim())?.[1];
+}
+
+/** Private key files with their public half beside them. */
+async function keyFiles({ host }: Context): Promise<string[]> {
+  if (host.home === undefined) return [];
+  const folder = join(host.home, '.ssh');
+  const names = await readdir(folder).catch((): string[] => []);
+  return names
+    .filter((name) => name.endsWith('.pub') && names.includes(name.slice(0, -4)))
+    .sort()
+    .map((name) => join(folder, name.slice(0, -4)));
+}
+
+/** Runs a program and returns what it printed. A missing program prints nothing. */
+export async function printedBy(file: string, args: readonly string[], { start }: Context) {
+  let text = '';
+  const hear = (part: string, from: 'stdout' | 'stderr') => {
+    if (from === 'stdout') text += part;
+  };
+  const code = await start({ file, args, hear, timeout: QUICK }).then(
+    ({ ended }) => ended.catch(() => 127),
+    () => 127,
+  );
+  return { code, text };
+}
