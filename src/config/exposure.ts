@@ -38,7 +38,9 @@ export function exposureOf(path: string, uid: number | undefined): Exposure | un
  */
 export function exposureOfConfig(config: string, uid: number | undefined): Exposure | undefined {
   const file = existsSync(config) ? realpathSync(config) : config;
-  return [dirname(config), dirname(file), file]
-    .map((path) => exposureOf(path, uid))
-    .find((exposure) => exposure !== undefined);
+  for (const path of [dirname(config), dirname(file), file]) {
+    const exposure = exposureOf(path, uid);
+    if (exposure !== undefined) return exposure;
+  }
+  return undefined;
 }

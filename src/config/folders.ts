@@ -22,57 +22,38 @@ type Environment = Readonly<Record<string, string | undefined>>;
  * in XDG_* or AppData is ignored, as the XDG specification requires.
  */
 export function folders(env: Environment, home: string | undefined, platform: string): Folders {
-  const { join, isAbsolute } = platform === 'win32' ? win32 : posix;
-  const absolute = (path: string | undefined) =>
-    path !== undefined && isAbsolute(path) ? path : undefined;
-
-  const named = (variable: string): string | undefined => {
-    const path = env[variable];
-    if (path === undefined || path === '') return undefined;
-    if (!isAbsolute(path)) {
-      throw usageError(`${variable}: must be an absolute path, not "${path}"`);
-    }
-    return path;
-  };
-  const under = (base: string | undefined, ...parts: string[]) =>
-    base === undefined ? undefined : join(base, ...parts);
-  const atHome = (...parts: string[]) => under(absolute(home), ...parts);
-  const place = (kind: string, path: string | undefined, remedy: string): string => {
-    if (path !== undefined) return path;
-    const missing = platform === 'win32' ? 'user profile folder' : 'home folder';
-    throw new CliError('storage', `no ${missing} for ${kind}`, {
-      hint: `set ${remedy} to an absolute path`,
-    });
-  };
-
-  const own = PLACES[platform] ?? XDG;
-  const find = (which: keyof Places): string | undefined => {
-    const { variable, base, parts } = own[which];
-    return under(absolute(env[variable]), ...parts) ?? atHome(...base, ...parts);
-  };
   return {
     get config() {
-      return place(
-        'the settings',
-        named('GPUCLOUD_CONFIG_DIR') ?? find('config'),
-        'GPUCLOUD_CONFIG_DIR',
-      );
+      return folderOf('config', env, home, platform);
     },
     get state() {
-      return place(
-        'the journal of instances',
-        named('GPUCLOUD_STATE_DIR') ?? find('state'),
-        'GPUCLOUD_STATE_DIR',
-      );
+      return folderOf('state', env, home, platform);
     },
     get cache() {
-      return place(
-        'known names',
-        under(named('GPUCLOUD_STATE_DIR'), 'cache') ?? find('cache'),
-        'GPUCLOUD_STATE_DIR',
-      );
+      return folderOf('cache', env, home, platform);
     },
   };
+}
+
+function folderOf(
+  kind: keyof Folders,
+  env: Environment,
+  home: string | undefined,
+  platform: string,
+): string {
+  const { join, isAbsolute } = platform === 'win32' ? win32 : posix;
+  const { set, below, what } = OWN[kind];
+  const whole = env[set] ?? '';
+  if (isAbsolute(whole)) return below === undefined ? whole : join(whole, below);
+  if (whole !== '') throw usageError(`${set}: must be an absolute path, not "${whole}"`);
+  const { variable, base, parts } = (PLACES[platform] ?? XDG)[kind];
+  const named = env[variable] ?? '';
+  if (isAbsolute(named)) return join(named, ...parts);
+  if (home !== undefined && isAbsolute(home)) return join(home, ...base, ...parts);
+  const missing = platform === 'win32' ? 'user profile folder' : 'home folder';
+  throw new CliError('storage', `no ${missing} for ${what}`, {
+    hint: `set ${set} to an absolute path`,
+  });
 }
 
 /** The home folder from the environment, which takes precedence. Asking the system is slow. */
@@ -88,11 +69,14 @@ interface Place {
   readonly parts: readonly string[];
 }
 
-interface Places {
-  readonly config: Place;
-  readonly state: Place;
-  readonly cache: Place;
-}
+type Places = Readonly<Record<keyof Folders, Place>>;
+
+/** The variable that names the whole folder, or the one above it. */
+const OWN: Readonly<Record<keyof Folders, { set: string; below?: string; what: string }>> = {
+  config: { set: 'GPUCLOUD_CONFIG_DIR', what: 'the settings' },
+  state: { set: 'GPUCLOUD_STATE_DIR', what: 'the journal of instances' },
+  cache: { set: 'GPUCLOUD_STATE_DIR', below: 'cache', what: 'known names' },
+};
 
 const XDG: Places = {
   config: { variable: 'XDG_CONFIG_HOME', base: ['.config'], parts: ['gpucloud'] },

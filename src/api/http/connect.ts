@@ -81,15 +81,18 @@ export function createConnector(
   }
 
   async function encrypt(host: string, under: Socket): Promise<Socket> {
-    const secured = attempt(() =>
-      tls?.connect({
+    let secured: Tls.TLSSocket | undefined;
+    try {
+      secured = tls?.connect({
         host,
         socket: under,
         secureContext: secureContext(),
         ALPNProtocols: ['http/1.1'],
         ...(isIP(host) === 0 ? { servername: host } : {}),
-      }),
-    );
+      });
+    } catch {
+      // Node's settings (NODE_OPTIONS, OPENSSL_CONF) may disable TLS.
+    }
     if (secured === undefined) {
       under.destroy();
       throw new ConnectError('ERR_TLS_NOT_READY');
@@ -128,16 +131,18 @@ export function createConnector(
     return ready(socket, 'tunnel');
   }
 
-  async function open(hostname: string, port: number, isSecure: boolean): Promise<Socket> {
-    if (tunnel === undefined) return dial(hostname, port, isSecure);
+  async function openThrough(proxy: ProxyServer, hostname: string, port: number): Promise<Socket> {
     const host = hostname.includes(':') ? `[${hostname}]` : hostname;
-    return encrypt(hostname, await dig(tunnel, `${host}:${port}`));
+    return encrypt(hostname, await dig(proxy, `${host}:${port}`));
   }
 
   return {
     connect({ hostname, protocol, port }, callback) {
       const isSecure = protocol === 'https:';
-      open(hostname, Number(port || (isSecure ? 443 : 80)), isSecure).then(
+      const at = Number(port || (isSecure ? 443 : 80));
+      const opened =
+        tunnel === undefined ? dial(hostname, at, isSecure) : openThrough(tunnel, hostname, at);
+      opened.then(
         (socket) => {
           meanwhile();
           callback(null, skipContinue(socket));
@@ -154,7 +159,13 @@ export function createConnector(
 /** A failure here reappears when the result is needed. */
 function whileConnecting(socket: Socket, work: () => unknown): void {
   socket.once('connectionAttempt', () => {
-    setImmediate(() => attempt(() => (socket.destroyed ? undefined : work())));
+    setImmediate(() => {
+      try {
+        if (!socket.destroyed) work();
+      } catch {
+        // Node's settings may disable TLS, which `encrypt` reports.
+      }
+    });
   });
 }
 
@@ -173,13 +184,4 @@ export function codeOf(error: unknown): string {
     }
   }
   return 'UNKNOWN';
-}
-
-/** Node's settings (NODE_OPTIONS, OPENSSL_CONF) may disable TLS. */
-function attempt<T>(work: () => T): T | undefined {
-  try {
-    return work();
-  } catch {
-    return undefined;
-  }
 }

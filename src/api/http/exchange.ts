@@ -111,7 +111,12 @@ class Exchange implements Dispatcher.DispatchHandler {
     status: number,
     headers: Record<string, string | string[] | undefined>,
   ): void {
-    if (status >= 200) this.#head = { status, headers: flatHeaders(headers) };
+    if (status < 200) return;
+    const flat: Record<string, string> = {};
+    for (const [name, value] of Object.entries(headers)) {
+      flat[name] = Array.isArray(value) ? value.join(', ') : (value ?? '');
+    }
+    this.#head = { status, headers: flat };
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
@@ -151,16 +156,6 @@ class Exchange implements Dispatcher.DispatchHandler {
     const [only, ...more] = this.#chunks;
     return only !== undefined && more.length === 0 ? only : Buffer.concat(this.#chunks);
   }
-}
-
-function flatHeaders(
-  headers: Readonly<Record<string, string | string[] | undefined>>,
-): Record<string, string> {
-  const flat: Record<string, string> = {};
-  for (const [name, value] of Object.entries(headers)) {
-    flat[name] = Array.isArray(value) ? value.join(', ') : (value ?? '');
-  }
-  return flat;
 }
 
 /** Decodes a body. A proxy may compress it although that was not requested. */
