@@ -85,7 +85,7 @@ export async function openAlone(request: RentalRequest, context: Context): Promi
     await opened.notMade();
     throw nameTaken(request, { id: made.id, status: made.last?.status });
   }
-  throw inFlight(name);
+  throw new InFlight(name);
 }
 
 /**
@@ -114,7 +114,7 @@ async function agreedUids(
 ): Promise<ReadonlySet<string>> {
   const open = (await journal.requests()).filter((request) => request.name === name);
   for (const request of open) {
-    if (request.isInFlight) throw inFlight(name);
+    if (request.isInFlight) throw new InFlight(name);
     if (!agreed.has(request.uid)) await agreeToAnother(request, context);
   }
   return new Set(open.map(({ uid }) => uid));
@@ -157,17 +157,40 @@ async function agreeToSecond({ name, message, remedy }: Doubt, context: Context)
   throw new CliError('interrupted', 'Cancelled. Nothing was sent.', { hint: remedy });
 }
 
-function inFlight(name: string): CliError {
-  return new CliError(
-    'outcomeUnknown',
-    `Another gpucloud process is creating ${name}. Nothing was sent.`,
-    {
+/** Another process is waiting for the response to a request with this name. */
+export class InFlight extends CliError {
+  readonly requested: string;
+
+  constructor(name: string) {
+    super('outcomeUnknown', `Another gpucloud process is creating ${name}. Nothing was sent.`, {
       hint: 'wait for it, then list your instances: gpucloud instances list',
       resource: name,
       retryable: true,
       mayBeBilling: true,
-    },
-  );
+    });
+    this.requested = name;
+  }
+}
+
+/** Milliseconds between two looks at another process's request. */
+const LOOK = 500;
+
+/**
+ * Waits until no other process is creating an instance with this name. A request counts as in flight
+ * until its own timeout at most.
+ */
+export async function otherSettled(name: string, context: Context): Promise<void> {
+  const { clock, err, signal } = context;
+  const journal = await context.journal();
+  const isOpen = async () =>
+    (await journal.requests()).some((one) => one.name === name && one.isInFlight);
+  if (!(await isOpen())) return;
+  const progress = err.progress(`Another gpucloud process is creating ${name}: waiting for it`);
+  try {
+    while (await isOpen()) await clock.sleep(LOOK, signal);
+  } finally {
+    progress.done();
+  }
 }
 
 /**

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type Computer, createComputer } from '../support/program.ts';
 import { HARDWARE } from '../support/sandbox-ids.ts';
@@ -70,6 +71,36 @@ test('sends one request when several processes create one instance', async () =>
   expect(posts()).toBe(1);
   expect(ended.map(({ code }) => code)).toEqual(Array(RACERS).fill(7));
 });
+
+test('prints one instance in twelve processes with --if-not-exists, which wait for the first', async () => {
+  const made: Record<string, unknown>[] = [];
+  const waiting: (() => void)[] = [];
+  const all = 12;
+  handler = async ({ method, path, body }) => {
+    if (path === '/users/me') return ok({ id: 'user-1' });
+    if (path === '/ssh-keys') {
+      await new Promise<void>((resolve) => {
+        waiting.push(resolve);
+        if (waiting.length >= all) for (const go of waiting) go();
+      });
+      return ok([KEY]);
+    }
+    if (method === 'GET') return ok(made[0]);
+    const { instance_name } = body as { instance_name: string };
+    made.push({ id: randomUUID(), name: instance_name, status: 'PROVISIONING' });
+    await new Promise((resolve) => setTimeout(resolve, 3000));
+    return ok(made.at(-1), 201);
+  };
+  const argv = ['instances', 'create', 'race', ...HARDWARE, '--ssh-key', 'laptop'];
+  const ended = await Promise.all(
+    Array.from({ length: all }, () =>
+      computer.gpucloud([...argv, '--if-not-exists', '-q'], { env: env() }),
+    ),
+  );
+  expect(ended.map(({ code }) => code)).toEqual(Array(all).fill(0));
+  expect(new Set(ended.map(({ stdout }) => stdout))).toEqual(new Set([`${made[0]?.id}\n`]));
+  expect(posts()).toBe(1);
+}, 120_000);
 
 test('creates a drive for each process with --yes', async () => {
   handler = together('/storage/drives', 2);

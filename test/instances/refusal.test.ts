@@ -190,7 +190,7 @@ describe('create --if-not-exists', () => {
       expect(requests.filter(({ method }) => method === 'POST')).toEqual([]);
     }
     expect((await world.cli(ENSURE)).stderr).toContain(
-      `trainer already exists (${NEW}). Nothing was created.`,
+      `trainer already exists (${NEW}). Nothing was sent.`,
     );
     expect((await world.cli([...ENSURE, '-q'])).stdout).toBe(`${NEW}\n`);
   });
@@ -223,14 +223,64 @@ describe('create --if-not-exists', () => {
     expect({ code, status: JSON.parse(stdout).status }).toEqual({ code: 0, status: 'ACTIVE' });
   });
 
-  test('warns of an instance above --max-price and does not terminate it', async () => {
-    await world.cli(CREATE);
-    service.rent(NEW, 'trainer', { status: 'ACTIVE', price_per_hour_snapshot: '99.00' });
-    const { code, stderr, requests } = await world.cli([...ENSURE, '--max-price', '20']);
-    expect(code).toBe(0);
-    expect(stderr).toContain('warning: trainer');
-    expect(stderr).toContain('To terminate it: gpucloud instances terminate trainer');
-    expect(requests.map(({ method }) => method)).not.toContain('POST');
+  describe('of an instance that is not the requested one', () => {
+    const OTHERS = { id: '0b000000-0000-4000-8000-00000000000f', name: 'H100' };
+    const refused = async (...more: string[]) => {
+      const error = await failure([...ENSURE, ...more]);
+      expect(await failure([...ENSURE, ...more, '--dry-run'])).toEqual(error);
+      expect(service.instances.get(NEW)?.status).not.toBe('TERMINATING');
+      return error;
+    };
+    beforeEach(() => world.cli(CREATE));
+
+    test('exits with 5 and names another offer and image', async () => {
+      const other = { status: 'ACTIVE', offer: OTHERS, base_image: { id: 'img-1' } };
+      service.rent(NEW, 'trainer', other);
+      expect(await refused()).toMatchObject({
+        exit: 5,
+        code: 'name_taken',
+        resource: NEW,
+        may_be_billing: true,
+        message: `trainer already exists (${NEW}), but its offer is H100 (${OTHERS.id}), not ${HARDWARE[1]}, and its image is img-1, not ${HARDWARE[3]}. Nothing was sent.`,
+        hint: 'see it: gpucloud instances get trainer; to create it again: gpucloud instances terminate trainer; or choose another name',
+      });
+    });
+
+    test.each([
+      ['costs 20.01 ₽ per hour, over --max-price 20.00', '20.01'],
+      ['price is unreadable, which counts as over --max-price 20.00', 'much'],
+    ])('exits with 5 if it %s', async (words, price_per_hour_snapshot) => {
+      service.rent(NEW, 'trainer', { status: 'ACTIVE', price_per_hour_snapshot });
+      expect(await refused('--max-price', '20')).toMatchObject({
+        exit: 5,
+        code: 'name_taken',
+        message: expect.stringContaining(words),
+      });
+    });
+
+    test('exits with 12 for the status ERROR', async () => {
+      service.rent(NEW, 'trainer', { status: 'ERROR', offer: OTHERS });
+      expect(await refused()).toMatchObject({
+        exit: 12,
+        code: 'other_end',
+        resource: NEW,
+        may_be_billing: true,
+        message: `trainer already exists (${NEW}), but its status is ERROR. Nothing was sent.`,
+        hint: 'see what happened: gpucloud instances events trainer; to create it again: gpucloud instances terminate trainer',
+      });
+    });
+
+    test('prints it if the offer and image are the same in other letters, and the price fits', async () => {
+      const [, offer = '', , image = ''] = HARDWARE;
+      service.rent(NEW, 'trainer', {
+        status: 'ACTIVE',
+        offer: { id: offer.toUpperCase(), name: 'RTX 4090' },
+        base_image: { id: image },
+        price_per_hour_snapshot: '20.00',
+      });
+      const { code, stdout } = await world.cli([...ENSURE, '-q', '--max-price', '20']);
+      expect({ code, stdout }).toEqual({ code: 0, stdout: `${NEW}\n` });
+    });
   });
 
   test('ends with 7 while an earlier request is unresolved', async () => {

@@ -10,6 +10,7 @@ export interface Instance {
   readonly created_at?: string;
   readonly price_per_hour_snapshot?: string;
   readonly offer?: { readonly id: string; readonly name: string };
+  readonly base_image?: { readonly id: string };
 }
 
 /** Returns the name that a create or a reorder asks for. */

@@ -10,8 +10,13 @@ import {
   wantedText,
 } from '../../instances/deadlines/deadline.ts';
 import { rentWithin } from '../../instances/max-price.ts';
-import { ensureNoPending, ensureNotTaken } from '../../instances/pending.ts';
-import { NOTHING_PLANNED, planRental } from '../../instances/planned.ts';
+import {
+  ensureNoPending,
+  ensureNotTaken,
+  InFlight,
+  otherSettled,
+} from '../../instances/pending.ts';
+import { planRental } from '../../instances/planned.ts';
 import { nothingCreated, runPreflight } from '../../instances/preflight.ts';
 import {
   keylessWarning,
@@ -47,7 +52,9 @@ export const create = action({
     'In a terminal, asks for missing values. Flags override --file.\n\n' +
     'The API shows no price before an instance exists. --max-price terminates one that ' +
     'costs more per hour.\n\n' +
-    'If an instance has the name, create exits with 5, or prints it with --if-not-exists. ' +
+    'If an instance has the name, create exits with 5. With --if-not-exists it prints that ' +
+    'instance if it has the same offer and image and costs at most --max-price, and exits ' +
+    'with 12 if its status is ERROR. It waits for a process that is creating it. ' +
     'If an earlier request with the name is unresolved, create asks, or exits with 7; ' +
     '"instances recover NAME" settles it. --yes creates another in both cases.',
   examples: [
@@ -85,16 +92,12 @@ export const create = action({
       times: { timeout: waitTimeout, interval: pollInterval },
     };
     try {
-      await createInstance(input, context);
+      await createPatiently(input, context);
     } catch (error) {
       const taken = nameTakenIn(error);
       if (taken?.resource === undefined) throw error;
       if (!input.ifNotExists) {
         throw taken.with(taken.message, { hint: `return it: --if-not-exists; ${taken.hint}` });
-      }
-      if (input.dryRun) {
-        context.err.note(taken.message);
-        return context.out.item(NOTHING_PLANNED, plannedView);
       }
       await showExisting(taken.resource, input, context);
     }
@@ -120,6 +123,18 @@ interface CreateInput extends Wait {
   readonly dryRun: boolean;
   /** Prints an existing instance with that name. */
   readonly ifNotExists: boolean;
+}
+
+/** With `--if-not-exists`, waits for another process that is creating the instance. */
+async function createPatiently(input: CreateInput, context: Context): Promise<void> {
+  for (;;) {
+    try {
+      return await createInstance(input, context);
+    } catch (error) {
+      if (!input.ifNotExists || input.dryRun || !(error instanceof InFlight)) throw error;
+      await runPreflight(context, nothingCreated, () => otherSettled(error.requested, context));
+    }
+  }
 }
 
 async function createInstance(input: CreateInput, context: Context): Promise<void> {
@@ -148,9 +163,13 @@ async function prepare(input: CreateInput, context: Context): Promise<Prepared> 
 }
 
 /** Runs before any lookup. */
-async function checkPending({ given, ifNotExists }: CreateInput, context: Context): Promise<void> {
+async function checkPending(
+  { given, ifNotExists, dryRun }: CreateInput,
+  context: Context,
+): Promise<void> {
   const { name } = given.flags;
   if (name === undefined) return;
+  if (ifNotExists && !dryRun) await otherSettled(name, context);
   if (ifNotExists) await ensureNotTaken({ operation: 'create', name }, context);
   await ensureNoPending(name, context);
 }

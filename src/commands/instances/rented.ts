@@ -3,19 +3,16 @@ import type { Instance } from '../../api/index.ts';
 import { writeCreated } from '../../cli/creation.ts';
 import type { Context } from '../../context.ts';
 import { CliError, unforeseen } from '../../errors.ts';
-import {
-  type DeadlineFlags,
-  noteDeadline,
-  wantedDeadline,
-} from '../../instances/deadlines/deadline.ts';
-import { overLimit } from '../../instances/max-price.ts';
+import { noteDeadline, wantedDeadline } from '../../instances/deadlines/deadline.ts';
+import { NOTHING_PLANNED } from '../../instances/planned.ts';
+import { ensureUsable } from '../../instances/request/existing.ts';
+import type { Given } from '../../instances/request/given.ts';
 import { waitFor } from '../../instances/waiting.ts';
-import type { Money } from '../../rules/money.ts';
 import { typedName } from '../../rules/names.ts';
 import { hasSsh } from '../../rules/statuses.ts';
 import type { WaitTimes } from '../../watch/flags.ts';
 import { knownSshEndpoint } from '../../watch/ssh-endpoint.ts';
-import { instanceView } from './view.ts';
+import { instanceView, plannedView } from './view.ts';
 
 /** The status or `ssh` to wait for before printing the instance. */
 export interface Wait {
@@ -50,23 +47,22 @@ export async function showRented(
 }
 
 interface Existing extends Wait {
-  readonly maxPrice: Money | undefined;
-  readonly ends: DeadlineFlags;
+  readonly given: Given;
+  readonly dryRun: boolean;
 }
 
 /** `create --if-not-exists` with the name of a known instance. */
 export async function showExisting(
   id: string,
-  { maxPrice, ends, ...wait }: Existing,
+  { given, dryRun, ...wait }: Existing,
   context: Context,
 ): Promise<void> {
   const found = await (await context.api()).instances.get(id);
-  context.err.note(`${found.name ?? id} already exists (${id}). Nothing was created.`);
-  const dear = overLimit(found, maxPrice?.toFixed());
-  if (dear !== undefined)
-    context.err.warn('price', `${dear.message} To terminate it: ${dear.hint}`);
+  await ensureUsable(found, given, context);
+  context.err.note(`${found.name ?? id} already exists (${id}). Nothing was sent.`);
+  if (dryRun) return context.out.item(NOTHING_PLANNED, plannedView);
   const ends_at = (await (await context.journal()).instance(id))?.deadline;
-  if (wantedDeadline(ends) !== undefined) {
+  if (wantedDeadline(given.flags) !== undefined) {
     if (ends_at === undefined) warnEndless(found, context);
     else noteDeadline(found, ends_at, context);
   }

@@ -1,0 +1,67 @@
+import type { Instance } from '../../api/index.ts';
+import type { Kind } from '../../catalog/index.ts';
+import type { Context } from '../../context.ts';
+import { CliError } from '../../errors.ts';
+import { inRoubles, kopecksText, priceIn } from '../../rules/money.ts';
+import { isSameId, typedName } from '../../rules/names.ts';
+import { mayBill } from '../../rules/statuses.ts';
+import type { Given } from './given.ts';
+import { findHardware } from './hardware.ts';
+
+/**
+ * Checks that an instance can stand for a requested one of its name. Throws CliError('otherEnd') for
+ * the status ERROR, and CliError('wrongState', code `name_taken`) that names what differs.
+ */
+export async function ensureUsable(found: Instance, given: Given, context: Context): Promise<void> {
+  const { id, name, status } = found;
+  const typed = typedName(name, id);
+  const is = `${name ?? id} already exists (${id})`;
+  const details = { resource: id, mayBeBilling: mayBill(status) };
+  const again = `to create it again: gpucloud instances terminate ${typed}`;
+  if (status === 'ERROR') {
+    throw new CliError('otherEnd', `${is}, but its status is ERROR. Nothing was sent.`, {
+      ...details,
+      hint: `see what happened: gpucloud instances events ${typed}; ${again}`,
+    });
+  }
+  const different = [
+    ...(await otherHardware('offer', found.offer, given, context)),
+    ...(await otherHardware('image', found.base_image, given, context)),
+    ...overPrice(found, given),
+  ];
+  if (different.length === 0) return;
+  throw new CliError('wrongState', `${is}, but ${different.join(', and ')}. Nothing was sent.`, {
+    ...details,
+    code: 'name_taken',
+    hint: `see it: gpucloud instances get ${typed}; ${again}; or choose another name`,
+  });
+}
+
+/** Nothing if the response does not show it. */
+async function otherHardware(
+  kind: Kind,
+  has: { readonly [field in 'id' | 'name']?: string | null | undefined } | null | undefined,
+  { flags, from }: Given,
+  context: Context,
+): Promise<string[]> {
+  const wanted = flags[kind];
+  if (wanted === undefined || has?.id == null) return [];
+  const { id } = await findHardware(kind, wanted, from(kind), context);
+  const shown = has.name == null ? has.id : `${has.name} (${has.id})`;
+  return isSameId(has.id, id) ? [] : [`its ${kind} is ${shown}, not ${wanted}`];
+}
+
+/** An unreadable price counts as too high, as for a new instance. */
+function overPrice(
+  { price_per_hour_snapshot }: Instance,
+  { flags: { maxPrice } }: Given,
+): string[] {
+  const price = priceIn(price_per_hour_snapshot);
+  if (maxPrice === undefined || price?.lte(maxPrice)) return [];
+  const over = `over --max-price ${kopecksText(maxPrice)}`;
+  return [
+    price === undefined
+      ? `its price is unreadable, which counts as ${over}`
+      : `it costs ${inRoubles(price)} per hour, ${over}`,
+  ];
+}
