@@ -1,3 +1,4 @@
+import { statSync, utimesSync } from 'node:fs';
 import lockfile from 'proper-lockfile';
 import { errorCode } from './error-code.ts';
 
@@ -26,7 +27,7 @@ export async function withLock<T>(
   patience = PATIENCE,
 ): Promise<T> {
   let lost: Error | undefined;
-  const release = await patiently(patience, () =>
+  const release = await patiently(`${path}.lock`, patience, () =>
     lockfile.lock(path, {
       realpath: false,
       stale: ABANDONED,
@@ -47,16 +48,43 @@ export async function withLock<T>(
 }
 
 /** The library's own retries would also repeat hopeless attempts, such as in a read-only folder. */
-async function patiently<T>(patience: number, acquire: () => Promise<T>): Promise<T> {
+async function patiently<T>(lock: string, patience: number, acquire: () => Promise<T>): Promise<T> {
   const started = performance.now();
+  const isRefreshed = refreshesOf(lock);
   for (let pause = 2; ; pause = Math.min(pause * 1.5, 50)) {
     try {
       return await acquire();
     } catch (error) {
       const held = errorCode(error) === 'ELOCKED';
       if (!held || performance.now() - started > patience) throw error;
+      if (!isRefreshed()) expire(lock);
     }
     // Uneven pauses, so that no process of many is always late.
     await new Promise((resolve) => setTimeout(resolve, pause * (0.5 + Math.random())));
+  }
+}
+
+/**
+ * Watches whether the holder refreshes its lock. The library compares the lock's time with the clock,
+ * so it would respect an abandoned lock for a day after the clock was set back by a day.
+ */
+function refreshesOf(lock: string): () => boolean {
+  let time: number | undefined;
+  let since = 0;
+  return () => {
+    const now = statSync(lock, { throwIfNoEntry: false })?.mtimeMs;
+    if (now !== time) since = performance.now();
+    time = now;
+    return performance.now() - since < ABANDONED;
+  };
+}
+
+/** Lets the library take over an abandoned lock. */
+function expire(lock: string): void {
+  try {
+    utimesSync(lock, 0, 0);
+  } catch (error) {
+    // Another process has taken it over.
+    if (errorCode(error) !== 'ENOENT') throw error;
   }
 }

@@ -184,7 +184,8 @@ describe('--follow in the built program', () => {
 
 test('does not keep the process alive when the reader has gone', async () => {
   log = (at) => logOf(at);
-  const child = start('-q', '--poll-interval', '1h');
+  const words = FOLLOW.map((word) => (word === '500ms' ? '1h' : word));
+  const child = computer.start([...words, '-q'], { env: env() });
   await heard(child, 'stdout', /e1/);
   child.kill('SIGINT');
   // A pause that is waited for would take an hour.

@@ -35,6 +35,35 @@ test('takes over the lock of a dead process', async () => {
   expect(await withLock(file, async () => 'done')).toBe('done');
 });
 
+test.each([3, 26])(
+  'takes over the lock of a dead process after ten seconds if the clock was set back by %i hours',
+  async (hours) => {
+    const file = join(folder, 'state.json');
+    await mkdir(`${file}.lock`);
+    const later = new Date(Date.now() + hours * 3_600_000);
+    await utimes(`${file}.lock`, later, later);
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+    try {
+      let isOver = false;
+      const taken = withLock(file, async () => undefined).finally(() => {
+        isOver = true;
+      });
+      const began = performance.now();
+      while (!isOver) {
+        // Lets the disk finish, however slow: no time passes.
+        while (!isOver && vi.getTimerCount() === 0) {
+          await new Promise((resolve) => setImmediate(resolve));
+        }
+        await vi.advanceTimersToNextTimerAsync();
+      }
+      await taken;
+      expect(performance.now() - began).toBeGreaterThan(10_000);
+    } finally {
+      vi.useRealTimers();
+    }
+  },
+);
+
 test('waits for a lock that is refreshed, past the age of an abandoned one', async () => {
   const file = join(folder, 'state.json');
   const refreshed = async () => (await stat(`${file}.lock`)).mtimeMs;
