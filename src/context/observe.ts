@@ -18,7 +18,7 @@ export function createObserver(
     switch (seen.title) {
       case 'GET /instances/{id}':
         names.instance(seen.result);
-        await (await journal()).observe(observationOf(seen.result), 'read');
+        await (await journal()).observe(observationOf(seen.result));
         return (await catalog()).learn(seen.result);
       case 'POST /instances':
       case 'POST /instances/{id}/reorder':
@@ -30,7 +30,7 @@ export function createObserver(
         const { id } = seen.input;
         const { status } = seen.result;
         names.status(id, status);
-        await (await journal()).observe({ id, status }, 'read');
+        await (await journal()).observe({ id, status });
         return;
       }
       case 'GET /storage/drives':

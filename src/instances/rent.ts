@@ -50,7 +50,7 @@ export async function rent(
       await take(made.id, made.name ?? undefined, seen, opened, request);
     }
     if (seen.doubt !== undefined) throw seen.doubt;
-    await keepObserved(made, request, context);
+    await keepObserved(made, context);
     return made;
   } catch (error) {
     throw seen.id === undefined
@@ -136,13 +136,9 @@ async function take(
 }
 
 /** The ID is already in the journal; this adds the rest of the response. */
-async function keepObserved(
-  made: Instance,
-  { operation }: RentalRequest,
-  context: Context,
-): Promise<void> {
+async function keepObserved(made: Instance, context: Context): Promise<void> {
   try {
-    await (await context.journal()).observe(observationOf(made), operation);
+    await (await context.journal()).observe(observationOf(made));
   } catch (error) {
     if (!(error instanceof CliError)) throw error;
     context.err.warn('local_storage', error.message);

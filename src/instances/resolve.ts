@@ -202,7 +202,7 @@ function meantBy(
 
 /** Rented or tracked here, and not untracked since. */
 function isOwn({ origin, untracked }: KnownInstance): boolean {
-  return !untracked && origin !== 'read' && origin !== 'drive';
+  return !untracked && origin !== 'read';
 }
 
 /** A name can be reused after a termination; the living instance is meant. */

@@ -17,6 +17,15 @@ export function known(store: Store) {
   const seen = new Map<string, KeptInstance>();
   let isUnwritable = false;
 
+  function withNews(record: InstanceRecord, observation: Observation): InstanceRecord {
+    const last = snapshotOf(observation, record, now());
+    return { ...record, name: last.name, last };
+  }
+
+  function hasNoNews(observation: Observation, { record, isTorn }: KeptInstance): boolean {
+    return !isTorn && isOldNews(record.last, snapshotOf(observation, record, now()));
+  }
+
   return {
     /** `archived` includes terminated and untracked instances. */
     async read({ archived = false } = {}): Promise<Known> {
@@ -46,54 +55,39 @@ export function known(store: Store) {
         return knownInstance(kept, (await store.deadlines()).get(id)?.deadline);
       }),
 
-    /** Stores an observation of an instance. Returns true if the instance is new here. */
-    async observe(observation: Observation, origin: Origin): Promise<boolean> {
+    /** Stores what a response shows of an instance. A new one was not rented here. */
+    async observe(observation: Observation): Promise<void> {
       const { id } = observation;
       const just = seen.get(id);
       seen.delete(id);
-      const seen_at = now();
-      if (just !== undefined && origin === 'read') {
-        if (isOldNews(just.record.last, snapshotOf(observation, just.record, seen_at)))
-          return false;
-      }
+      if (isUnwritable || (just !== undefined && hasNoNews(observation, just))) return;
       const kept = await reading(() => find(id));
-      const last = snapshotOf(observation, kept?.record, seen_at);
-      const record = kept?.record ?? newInstance(id, origin, seen_at);
-      const isWanted = origin === 'track' && record.untracked_at !== undefined;
-      const isAccepted = origin === 'track' && isForeign(record);
-      const isAdded = kept === undefined || isWanted;
-      const isPassing = origin === 'read' || origin === 'drive';
-      if (isPassing && (isUnwritable || accounts.account() === undefined)) {
-        // Without an account there is no folder for a new instance. A known one keeps its folder.
-        if (kept === undefined || isUnwritable) return false;
+      // Without an account there is no folder for a new instance. A known one keeps its folder.
+      const folder = accounts.main() ?? kept?.folder;
+      if (folder === undefined || (kept !== undefined && hasNoNews(observation, kept))) return;
+      const record = kept?.record ?? newInstance(id, 'read', now());
+      try {
+        await writing(() => writeInstance(folder, withNews(record, observation), kept));
+      } catch (error) {
+        isUnwritable = true;
+        throw error;
       }
-      if (isAdded || isAccepted || kept.isTorn || !isOldNews(record.last, last)) {
-        const next = { ...record, name: last.name, last, ...(isAccepted ? { origin } : {}) };
-        try {
-          await writing(() =>
-            writeInstance(
-              accounts.main() ?? kept?.folder ?? store.main(),
-              wanted(next, isWanted),
-              kept,
-            ),
-          );
-        } catch (error) {
-          isUnwritable = true;
-          throw error;
-        }
-      }
-      return isAdded;
     },
 
-    /** Adds an ID that was never observed. Returns true if it is new here. */
-    track: (id: string) =>
+    /**
+     * Adds an instance that was rented or tracked here, as a response showed it, or its ID alone.
+     * Returns true if it is new here.
+     */
+    add: (observation: Observation | Pick<Observation, 'id'>, origin: Exclude<Origin, 'read'>) =>
       writing(async () => {
+        const { id } = observation;
+        seen.delete(id);
         const kept = find(id);
-        const isKnown = kept !== undefined && kept.record.untracked_at === undefined;
-        if (isKnown && !isForeign(kept.record)) return false;
-        const record = kept?.record ?? newInstance(id, 'track', now());
-        await writeInstance(store.main(), wanted({ ...record, origin: 'track' }, true), kept);
-        return !isKnown;
+        const { untracked_at, ...before } = kept?.record ?? newInstance(id, origin, now());
+        const record = isForeign(before) ? { ...before, origin } : before;
+        const next = 'status' in observation ? withNews(record, observation) : record;
+        await writeInstance(store.main(), next, kept);
+        return kept === undefined || untracked_at !== undefined;
       }),
 
     /** Archives an instance with everything known about it. */
@@ -106,11 +100,7 @@ export function known(store: Store) {
   };
 }
 
-function wanted({ untracked_at, ...record }: InstanceRecord, isWanted: boolean): InstanceRecord {
-  return untracked_at === undefined || isWanted ? record : { ...record, untracked_at };
-}
-
-/** Neither rented nor tracked here: a command read it, or a drive named it. */
+/** Neither rented nor tracked here: a command read it. */
 function isForeign({ origin }: InstanceRecord): boolean {
-  return origin === 'read' || origin === 'drive';
+  return origin === 'read';
 }

@@ -38,7 +38,7 @@ const schemas = lazy(() => {
       id: resource,
       name: text,
       /** How the instance became known. */
-      origin: z.enum(['create', 'reorder', 'read', 'track', 'drive', 'import']),
+      origin: z.enum(['create', 'reorder', 'read', 'track']),
       /** When it was requested or first seen. */
       known_at: text,
       /** UID of the request that created it. */

@@ -173,7 +173,7 @@ function rentedElsewhere({ look, known }: AuditReading): CheckResult {
  * rented here.
  */
 function isOurs({ origin, untracked, asked_at }: KnownInstance): boolean {
-  return untracked || !['read', 'drive'].includes(origin) || Date.parse(asked_at) === 0;
+  return untracked || origin !== 'read' || Date.parse(asked_at) === 0;
 }
 
 /** Instances past their deadline, and those without one that have run for a day. */

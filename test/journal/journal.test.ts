@@ -186,7 +186,7 @@ describe('a request', () => {
 
   test('names its instance if settled later', async () => {
     const { uid } = await opened();
-    await journal().observe({ id: ID, status: 'ACTIVE', name: 'trainer' }, 'track');
+    await journal().add({ id: ID, status: 'ACTIVE', name: 'trainer' }, 'track');
     await journal().settle(uid, ID);
     expect(await journal().read()).toMatchObject({
       instances: [{ id: ID, request: uid, origin: 'create', last: { status: 'ACTIVE' } }],
@@ -197,7 +197,7 @@ describe('a request', () => {
 
 describe('an ID in a response', () => {
   test("is doubted if it was known before, is the source's, or has another name", async () => {
-    await journal().observe({ id: OTHER, status: 'ACTIVE' }, 'track');
+    await journal().add({ id: OTHER, status: 'ACTIVE' }, 'track');
     clock.advance(1000);
     const reordered = await journal().open(
       { ...request, operation: 'reorder', source_id: ID },
@@ -214,7 +214,7 @@ describe('an ID in a response', () => {
   test('is not doubted if a list found the new instance just now', async () => {
     const own = await opened();
     clock.advance(1);
-    await journal().observe({ id: ID, status: 'CREATING' }, 'drive');
+    await journal().observe({ id: ID, status: 'CREATING' });
     expect(await own.doubt(ID, 'trainer')).toBeUndefined();
   });
 });
@@ -222,10 +222,8 @@ describe('an ID in a response', () => {
 describe('known instances', () => {
   test('are stored as last seen, and archived once terminated', async () => {
     const own = journal();
-    expect(await own.observe({ id: ID, status: 'ACTIVE', price_per_hour: '9' }, 'track')).toBe(
-      true,
-    );
-    expect(await own.observe({ id: ID, status: 'TERMINATED' }, 'read')).toBe(false);
+    expect(await own.add({ id: ID, status: 'ACTIVE', price_per_hour: '9' }, 'track')).toBe(true);
+    await own.observe({ id: ID, status: 'TERMINATED' });
     expect((await own.read()).instances).toEqual([]);
     expect((await own.read({ archived: true })).instances).toMatchObject([
       { id: ID, archived: true, last: { status: 'TERMINATED', price_per_hour: '9' } },
@@ -235,33 +233,33 @@ describe('known instances', () => {
 
   test('are kept when untracked, and come back', async () => {
     const own = journal();
-    expect(await own.track(ID)).toBe(true);
-    expect(await own.track(ID)).toBe(false);
+    expect(await own.add({ id: ID }, 'track')).toBe(true);
+    expect(await own.add({ id: ID }, 'track')).toBe(false);
     await own.untrack(ID);
     expect((await own.read()).instances).toEqual([]);
-    expect(await own.observe({ id: ID, status: 'ACTIVE' }, 'read')).toBe(false);
+    await own.observe({ id: ID, status: 'ACTIVE' });
     expect((await own.read()).instances).toEqual([]);
-    expect(await own.track(ID)).toBe(true);
+    expect(await own.add({ id: ID }, 'track')).toBe(true);
     expect((await own.read()).instances).toMatchObject([{ id: ID, untracked: false }]);
   });
 
   test('are not written again without news', async () => {
     const own = journal();
-    await own.observe({ id: ID, status: 'ACTIVE' }, 'track');
+    await own.add({ id: ID, status: 'ACTIVE' }, 'track');
     const path = folder('instances', `${ID}.json`);
     const before = await stat(path);
     await own.read();
-    await own.observe({ id: ID, status: 'ACTIVE' }, 'read');
+    await own.observe({ id: ID, status: 'ACTIVE' });
     expect((await stat(path)).ino).toBe(before.ino);
     clock.advance(11 * 60_000);
-    await own.observe({ id: ID, status: 'ACTIVE' }, 'read');
+    await own.observe({ id: ID, status: 'ACTIVE' });
     expect((await stat(path)).ino).not.toBe(before.ino);
   });
 });
 
 describe('the account of a request', () => {
   test('separates accounts and services', async () => {
-    await journal().track(ID);
+    await journal().add({ id: ID }, 'track');
     await opened();
     for (const scope of [
       { service: SERVICE, account: 'user-2' },
@@ -282,27 +280,27 @@ describe('the account of a request', () => {
   });
 
   test('does not limit reading: without an account, every instance of the service is shown', async () => {
-    await journal().track(ID);
+    await journal().add({ id: ID }, 'track');
     await opened();
     const own = journal({ scope: { service: SERVICE, apiKey: KEY } });
     expect(await own.read()).toMatchObject({ instances: [{ id: ID }], unknown: [{}] });
     // A new instance has no folder yet; a known one keeps its folder.
-    expect(await own.observe({ id: OTHER, status: 'ACTIVE' }, 'read')).toBe(false);
-    await own.observe({ id: ID, status: 'STOPPED' }, 'read');
+    await own.observe({ id: OTHER, status: 'ACTIVE' });
+    await own.observe({ id: ID, status: 'STOPPED' });
     expect(await journal().read()).toMatchObject({ instances: [{ last: { status: 'STOPPED' } }] });
   });
 });
 
 describe('an unreadable file', () => {
   test('keeps the ID of an instance, is reported once, and is written again by a reading', async () => {
-    await journal().track(OTHER);
+    await journal().add({ id: OTHER }, 'track');
     await writeFile(folder('instances', `${ID}.json`), '{"version":1,"id":"torn');
     const own = journal();
     expect((await own.read()).instances.map(({ id }) => id).sort()).toEqual([ID, OTHER].sort());
     await own.read();
     expect(warnings).toHaveLength(1);
     expect(warnings[0]).toContain(`${ID}.json`);
-    await own.observe({ id: ID, status: 'ACTIVE' }, 'read');
+    await own.observe({ id: ID, status: 'ACTIVE' });
     expect(await journal().instance(ID)).toMatchObject({ id: ID, last: { status: 'ACTIVE' } });
     expect(await readFile(folder('instances', `${ID}.json.unreadable`), 'utf8')).toContain('torn');
   });
@@ -373,7 +371,7 @@ test('is a storage error if it is a folder', async () => {
   await mkdir(folder(), { recursive: true });
   await writeFile(folder('instances'), 'no folder');
   await expect(journal().read()).rejects.toMatchObject({ failure: 'storage', exitCode: 9 });
-  await expect(journal().track(ID)).rejects.toMatchObject({ failure: 'storage' });
+  await expect(journal().add({ id: ID }, 'track')).rejects.toMatchObject({ failure: 'storage' });
 });
 
 test('counts as an open request without being read', async () => {
@@ -436,25 +434,25 @@ describe('an instance', () => {
 
   test('is not written again for an observation without news', async () => {
     const seen = { id: ID, name: 'trainer', status: 'ACTIVE' };
-    await journal().observe(seen, 'track');
+    await journal().add(seen, 'track');
     const path = folder('instances', `${ID}.json`);
     const { ino } = await stat(path);
     clock.advance(1000);
-    await journal().observe(seen, 'read');
+    await journal().observe(seen);
     expect((await stat(path)).ino).toBe(ino);
-    await journal().observe({ ...seen, status: 'STOPPED' }, 'read');
+    await journal().observe({ ...seen, status: 'STOPPED' });
     expect((await stat(path)).ino).not.toBe(ino);
   });
 
   test('is not believed from a file with the name of another', async () => {
-    await journal().track(ID);
+    await journal().add({ id: ID }, 'track');
     await rename(folder('instances', `${ID}.json`), folder('instances', `${OTHER}.json`));
     expect((await journal().read()).instances).toMatchObject([{ id: OTHER }]);
     expect(warnings).toEqual([expect.stringContaining(OTHER)]);
   });
 
   test('is found in another folder if its file in the first one is torn', async () => {
-    await journal().track(ID);
+    await journal().add({ id: ID }, 'track');
     const later = join(state, 'journal', 'api.example.com', 'user-2', 'instances');
     await mkdir(later, { recursive: true });
     await rename(folder('instances', `${ID}.json`), join(later, `${ID}.json`));

@@ -79,14 +79,14 @@ async function live({ life: { opening, steps }, rest, seen }: History): Promise<
     passTo(take(state, now, number, step));
     if (isOfDrives) await look();
     for (const instance of state.instances.slice(before)) {
-      await journal.observe(observed(instance.id), 'create');
+      await journal.add(observed(instance.id), 'create');
     }
   }
   passTo(now + rest * 1000);
   settle(state, now);
   const picks = seen[Symbol.iterator]();
   for (const { id } of state.instances) {
-    if (picks.next().value === true) await journal.observe(observed(id), 'read');
+    if (picks.next().value === true) await journal.observe(observed(id));
   }
 }
 

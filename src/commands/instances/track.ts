@@ -46,7 +46,7 @@ async function trackAll(ids: readonly string[], force: boolean, context: Context
   const tracked = await eachBounded(ids, AT_ONCE, async (id): Promise<Changed | undefined> => {
     try {
       const instance = await api.instances.get(id);
-      await journal.observe(observationOf(instance), 'track');
+      await journal.add(observationOf(instance), 'track');
       if (known.has(id)) context.err.note(`Already known: ${instance.name ?? id} (${id}).`);
       const { name, status, paid_until } = instance;
       return { id, name: name ?? id, status, paid_until };
@@ -56,7 +56,7 @@ async function trackAll(ids: readonly string[], force: boolean, context: Context
         failed.push(error);
         return undefined;
       }
-      await journal.track(id);
+      await journal.add({ id }, 'track');
       context.err.warn('incomplete', `Tracked without reading it: ${id}. ${error.message}`);
       return { id, name: id, status: error.failure === 'notFound' ? 'GONE' : 'UNREAD' };
     }

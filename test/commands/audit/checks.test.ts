@@ -252,7 +252,7 @@ test('is ok with an instance that another process rents while the audit reads', 
   const scope = { service: world.service.url, apiKey: TEST_KEY };
   at.handler = async (request) => {
     if (request.path === '/storage/drives') {
-      await journalOf(world, scope).observe({ id, status: 'ACTIVE', name: 'box-1' }, 'create');
+      await journalOf(world, scope).add({ id, status: 'ACTIVE', name: 'box-1' }, 'create');
     }
     return service.handler(request);
   };

@@ -87,8 +87,8 @@ describe('logout', () => {
   test("names instances that may be billing, since they can't be terminated without the key", async () => {
     const world = await signedIn();
     const journal = journalOf(world, { service: world.service.url, account: 'user-anna' });
-    await journal.observe({ id: 'a', name: 'trainer', status: 'ACTIVE' }, 'track');
-    await journal.observe({ id: 'b', name: 'old', status: 'TERMINATED' }, 'track');
+    await journal.add({ id: 'a', name: 'trainer', status: 'ACTIVE' }, 'track');
+    await journal.add({ id: 'b', name: 'old', status: 'TERMINATED' }, 'track');
     const lost = { operation: 'create', name: 'lost', offer_id: null, timeout_ms: 1000 } as const;
     await journal.open(lost, new Set());
 
@@ -103,7 +103,7 @@ describe('logout', () => {
     async (status) => {
       const world = await signedIn();
       const journal = journalOf(world, { service: world.service.url, account: 'user-anna' });
-      await journal.observe({ id: 'a', name: 'trainer', status }, 'track');
+      await journal.add({ id: 'a', name: 'trainer', status }, 'track');
       expect((await world.cli(['logout'])).stderr).toContain('May still be billing: trainer.');
     },
   );
