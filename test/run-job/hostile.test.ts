@@ -18,7 +18,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { CliError } from '../../src/errors.ts';
 import { copyOut } from '../../src/run-job/copy/copy-out.ts';
 import { WORK } from '../../src/run-job/remote/supervisor.ts';
-import { needs } from '../support/needs.ts';
+import { needs, programAt } from '../support/needs.ts';
 import { localShell } from './local-shell.ts';
 import { type RawEntry, rawEntry, rawTar } from './raw-tar.ts';
 
@@ -307,6 +307,19 @@ describe('a hostile archive', needs('POSIX'), () => {
     await fetchEntries({ name: 'a/old', content: '1' }, { name: 'a/both', content: '1' });
     await fetchEntries({ name: 'a/new', content: '2' }, { name: 'a/both', content: '2' });
     expect(await treeOf(local)).toEqual({ 'a/': '', 'a/both': '2', 'a/new': '2', 'a/old': '1' });
+  });
+
+  test('merges with the results of jobs that end at the same time', async () => {
+    const script = `#!/bin/sh
+own=$(mktemp -d "$HOME/own-XXXXXX")
+mkdir -p "$own/a/b/c" && touch "$own/a/b/c/$(basename "$own")"
+exec ${programAt('tar')} -cf - -C "$own" .
+`;
+    await writeFile(join(base, 'bin', 'tar'), script, { mode: 0o755 });
+    const jobs = Array.from({ length: 12 }, () => fetchFile('results', local));
+    await Promise.all(jobs);
+    expect(await readdir(join(local, 'a', 'b', 'c'))).toHaveLength(jobs.length);
+    expect(await readdir(local)).toEqual(['a']);
   });
 
   test('skips the second entry of a name', async () => {

@@ -53,22 +53,29 @@ export async function inStaging<T>(
  */
 export async function moveInto(folder: string, staging: string): Promise<void> {
   for (const one of await readdir(staging, { withFileTypes: true })) {
-    const [from, to] = [join(staging, one.name), join(folder, one.name)];
-    const there = await kindAt(to);
-    if (there === 'folder' && one.isDirectory()) {
-      await moveInto(to, from);
-      await rmdir(from);
-    } else {
-      if (there === 'folder' || there === 'other') {
-        const what = there === 'folder' ? 'a folder here, and a file there' : 'not a regular file';
-        throw copyFailed('out', `${to} is ${what}`);
-      }
-      // rename would not put a folder in place of a file.
-      if (there === 'replaceable' && one.isDirectory()) await unlink(to);
-      await rename(from, to).catch((error: unknown) => {
-        throw unwritable(to, error);
-      });
-    }
+    await moveOne(join(staging, one.name), join(folder, one.name), one.isDirectory());
+  }
+}
+
+async function moveOne(from: string, to: string, isFolder: boolean): Promise<void> {
+  const there = await kindAt(to);
+  if (there === 'folder' && isFolder) {
+    await moveInto(to, from);
+    return rmdir(from);
+  }
+  if (there === 'folder' || there === 'other') {
+    const what = there === 'folder' ? 'a folder here, and a file there' : 'not a regular file';
+    throw copyFailed('out', `${to} is ${what}`);
+  }
+  // rename would not put a folder in place of a file.
+  if (there === 'replaceable' && isFolder) await unlink(to);
+  try {
+    await rename(from, to);
+  } catch (error) {
+    // Another job has moved a folder there meanwhile.
+    const isMade = isFolder && ['ENOTEMPTY', 'EEXIST'].includes(errorCode(error) ?? '');
+    if (!isMade) throw unwritable(to, error);
+    await moveOne(from, to, isFolder);
   }
 }
 

@@ -54,15 +54,19 @@ export async function unpack(
   fed.catch(() => undefined);
   const links: Link[] = [];
   let linkText = 0;
+  let made = folder;
   for await (const entry of archive) {
     sinceEntry = 0;
     const { type, name, linkname } = entry.header;
     const path = inside(name);
+    const parent = join(folder, dirname(path));
+    // Entries of one folder follow each other.
+    if (parent !== made) await makeFolder(parent);
+    made = parent;
     if (type === 'symlink') {
       const target = linkname ?? '';
       linkText += path.length + target.length + PER_LINK;
       if (linkText > MOST_LINK_TEXT) throw copyFailed('out', 'the archive has too many symlinks');
-      await makeFolder(join(folder, dirname(path)));
       links.push({ path, target });
     } else if (path !== '' && !(await isMade(folder, path, entry.header, contentOf(entry)))) {
       onSkipped(path);
@@ -85,7 +89,7 @@ function inside(name: string): string {
   return parts.join('/');
 }
 
-/** Makes an entry; false if it is skipped. */
+/** Makes an entry, whose folder exists; false if it is skipped. */
 async function isMade(
   folder: string,
   path: string,
@@ -94,7 +98,6 @@ async function isMade(
 ): Promise<boolean> {
   const made = join(folder, path);
   try {
-    await makeFolder(dirname(made));
     switch (type) {
       case 'directory':
         // Must stay writable for its content.
