@@ -2,6 +2,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
+import { CHAPTERS } from '../../src/chapters.ts';
+import { forProfile } from '../../src/output/messages.ts';
 import { tree } from './tree.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
@@ -55,4 +57,24 @@ test('notices a command that does not exist', () => {
   ).toEqual(['instances nonsense', 'drives list']);
   expect(KNOWN.has('instances nonsense')).toBe(false);
   expect(KNOWN.has('instances recover')).toBe(true);
+});
+
+/** They use no profile, or name it as their argument. */
+const WITHOUT_PROFILE = [
+  'commands',
+  'completion',
+  'help',
+  'login',
+  'logout',
+  'profiles',
+  'sandbox',
+];
+
+test('adds a profile to every suggested command that uses one', () => {
+  const names = CHAPTERS.flatMap(({ entries }) => entries.map(({ name }) => name));
+  const without = names.filter((name) => {
+    const text = `see: gpucloud ${name}`;
+    return forProfile(text, 'work') === text;
+  });
+  expect(without.filter((name) => !WITHOUT_PROFILE.includes(name))).toEqual([]);
 });
