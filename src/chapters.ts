@@ -193,6 +193,9 @@ export const REFUSED: Refused = {
     balance: 'billing balance',
     whoami: 'me get',
     config: 'profiles list',
+    auth: 'login',
+    keys: 'ssh-keys list" or "gpucloud api-keys list',
+    version: '--version',
   },
 };
 

@@ -28,6 +28,11 @@ const FORM = 'a port is written EXTERNAL:INTERNAL[/tcp|udp][,name=NAME][,main], 
  */
 export function publishedPort(text: string): Verdict<Port> {
   const [mapping = '', ...extras] = text.split(',');
+  // docker would choose the external port.
+  const [, alone, kind = ''] = /^(\d+)(\/\w+)?$/.exec(mapping) ?? [];
+  if (alone !== undefined) {
+    return broken(`to publish ${alone} under its own number, write ${alone}:${alone}${kind}`);
+  }
   const match = /^([^:/]*):([^:/]*)(?:\/([^:/]*))?$/.exec(mapping);
   if (match === null) return broken(FORM);
   const external = portNumber(match[1] ?? '');

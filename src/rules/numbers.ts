@@ -27,14 +27,14 @@ export function sharedMemoryGb(typed: string): Verdict<number> {
     : broken(`shared memory is from ${least} to ${most} GB`);
 }
 
-const GB_IN: Readonly<Record<string, number>> = { '': 1, gb: 1, tb: 1000 };
+const GB_IN: Readonly<Record<string, number>> = { '': 1, g: 1, gb: 1, t: 1000, tb: 1000 };
 
 /**
- * Parses `size_gb` of a drive (spec: POST /storage/drives): `500`, `500GB`, `2TB`. The value is in GB;
+ * Parses `size_gb` of a drive (spec: POST /storage/drives): `500`, `500G`, `500GB`, `2TB`. The value is in GB;
  * 1 TB is 1000 GB. The document has no limits, so the service decides about large sizes.
  */
 export function sizeGb(text: string): Verdict<number> {
-  const match = /^([0-9]{1,9})(gb|tb)?$/i.exec(text);
+  const match = /^([0-9]{1,9})(gb?|tb?)?$/i.exec(text);
   const unit = GB_IN[(match?.[2] ?? '').toLowerCase()];
   if (match === null || unit === undefined) {
     return broken(

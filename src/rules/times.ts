@@ -72,14 +72,41 @@ export const since: Rule<Moment> = (text) => momentOf(text, 0);
 export const until: Rule<Moment> = (text) => momentOf(text, 1);
 
 const MOMENT =
-  'must be a date with a time of day, such as 2026-01-31T18:00, with Z or +03:00 for a zone';
+  'must be a time of day, such as 18:00, or a date with a time of day, such as 2026-01-31T18:00, with Z or +03:00 for a zone';
 
-/** Milliseconds since 1970. A date alone is refused, since its hour is ambiguous. */
-export const moment: Rule<number> = (text) => {
+/** Milliseconds since 1970, or a time of day in this computer's time zone: the next one. */
+export type ComingTime = number | { readonly hour: number; readonly minute: number };
+
+/** A date alone is refused, since its hour is ambiguous. */
+export const moment: Rule<ComingTime> = (text) => {
+  const [, hour, minute] = /^([01]?\d|2[0-3]):([0-5]\d)$/.exec(text) ?? [];
+  if (hour !== undefined) return kept({ hour: Number(hour), minute: Number(minute) });
   const verdict = momentOf(text, 0);
   const isExact = verdict.ok && 'at' in verdict.value && text.includes(':');
   return isExact ? kept(verdict.value.at) : broken(MOMENT);
 };
+
+/** Milliseconds since 1970. */
+export function comingAt(time: ComingTime, now: number): number {
+  if (typeof time === 'number') return time;
+  const day = new Date(now);
+  const at = (daysOn: number) =>
+    new Date(
+      day.getFullYear(),
+      day.getMonth(),
+      day.getDate() + daysOn,
+      time.hour,
+      time.minute,
+    ).getTime();
+  return at(0) > now ? at(0) : at(1);
+}
+
+/** `18:00`, or ISO 8601. */
+export function comingWord(time: ComingTime): string {
+  if (typeof time === 'number') return new Date(time).toISOString();
+  const two = (number: number) => String(number).padStart(2, '0');
+  return `${two(time.hour)}:${two(time.minute)}`;
+}
 
 /** Milliseconds since 1970. */
 export function timeOf(moment: Moment, now: number): number {

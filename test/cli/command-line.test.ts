@@ -47,6 +47,25 @@ describe('a command line', () => {
   });
 });
 
+test.each([
+  [['version'], 'unknown command \'version\' (use "gpucloud --version")'],
+  [['auth', 'login'], 'unknown command \'auth\' (use "gpucloud login")'],
+  [['keys'], 'unknown command \'keys\' (use "gpucloud ssh-keys list" or "gpucloud api-keys list")'],
+  [['ssh', 'trainer'], 'unknown command \'ssh\' (use "gpucloud instances ssh NAME")'],
+  [['list'], 'unknown command \'list\' (use "gpucloud instances list")'],
+  [
+    [...CREATE, '--docker-image', 'nginx', '-p', '8080'],
+    '--port "8080": to publish 8080 under its own number, write 8080:8080',
+  ],
+])('a habit from other tools gets the words to type: %j', async (argv, message) => {
+  const { code, stderr, requests } = await world.cli(argv);
+  expect({ code, stderr, requests }).toEqual({
+    code: 2,
+    stderr: `error: ${message}\n`,
+    requests: [],
+  });
+});
+
 test('an error of the disk names the variable that selects another folder', async () => {
   const file = join(world.home, 'file');
   await writeFile(file, '');

@@ -202,8 +202,8 @@ describe('ports', () => {
   ])('refuse %j', (text) => expect(publishedPort(text).ok).toBe(false));
 
   test.each([
-    ['80', 'such as 8080:80'],
-    ['80/tcp', 'such as 8080:80'],
+    ['80', 'to publish 80 under its own number, write 80:80'],
+    ['80/tcp', 'to publish 80 under its own number, write 80:80/tcp'],
     ['127.0.0.1:80:80', 'a port is written EXTERNAL:INTERNAL'],
     ['[::1]:80:80', 'a port is written EXTERNAL:INTERNAL'],
     ['8000-8010:8000-8010', 'a port is a whole number'],

@@ -4,7 +4,14 @@ import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
 import { minuteText, relative, spanText } from '../../output/time.ts';
 import { typedName } from '../../rules/names.ts';
-import { durationWord, moment, positiveDuration } from '../../rules/times.ts';
+import {
+  type ComingTime,
+  comingAt,
+  comingWord,
+  durationWord,
+  moment,
+  positiveDuration,
+} from '../../rules/times.ts';
 import { ensureArmed } from './armed.ts';
 import { serviceTime, warnOfDifference } from './service-time.ts';
 
@@ -21,7 +28,7 @@ export function terminateAfterOption() {
 export function terminateAtOption() {
   return new Option(
     '--terminate-at <time>',
-    'terminate it at this time, such as 2026-01-31T18:00',
+    'terminate it at this time, such as 18:00 or 2026-01-31T18:00',
   ).argParser(ruled('--terminate-at', moment));
 }
 
@@ -31,12 +38,12 @@ export function unenforcedOption() {
 
 export interface DeadlineFlags {
   readonly terminateAfter?: number | undefined;
-  readonly terminateAt?: number | undefined;
+  readonly terminateAt?: ComingTime | undefined;
   readonly unenforced?: true | undefined;
 }
 
-/** When to terminate an instance: milliseconds from now, or since 1970. */
-export type WantedDeadline = { readonly after: number } | { readonly at: number };
+/** When to terminate an instance: milliseconds from now, or a time. */
+export type WantedDeadline = { readonly after: number } | { readonly at: ComingTime };
 
 /** Reads the deadline flags. Throws a usage error for two of them. */
 export function wantedDeadline({
@@ -79,7 +86,7 @@ export function plannedDeadline(
 }
 
 function deadlineAt(wanted: WantedDeadline, now: number): string {
-  const end = 'at' in wanted ? wanted.at : now + wanted.after;
+  const end = 'at' in wanted ? comingAt(wanted.at, now) : now + wanted.after;
   if (end <= now) {
     throw usageError(
       `the deadline ${minuteText(end)} has passed: the service's time is ${minuteText(now)}`,
@@ -98,18 +105,20 @@ export async function deadlineField(
   return wanted === undefined ? {} : { deadline: await deadlineFrom(wanted, context) };
 }
 
-/** The deadline as it was given: `after 4 h`, `at 2026-03-01 14:05 +03:00`. */
+/** The deadline as it was given: `after 4 h`, `at 2026-03-01 14:05 +03:00`, `at the next 18:00`. */
 export function wantedText(flags: DeadlineFlags): string | undefined {
   const wanted = wantedDeadline(flags);
   if (wanted === undefined) return undefined;
-  return 'at' in wanted ? `at ${minuteText(wanted.at)}` : `after ${spanText(wanted.after / 1000)}`;
+  if ('after' in wanted) return `after ${spanText(wanted.after / 1000)}`;
+  const { at } = wanted;
+  return typeof at === 'number' ? `at ${minuteText(at)}` : `at the next ${comingWord(at)}`;
 }
 
 /** The flags in a form that can be typed again. */
 export function deadlineWords({ terminateAfter, terminateAt, unenforced }: DeadlineFlags) {
   return [
     ...(terminateAfter === undefined ? [] : ['--terminate-after', durationWord(terminateAfter)]),
-    ...(terminateAt === undefined ? [] : ['--terminate-at', new Date(terminateAt).toISOString()]),
+    ...(terminateAt === undefined ? [] : ['--terminate-at', comingWord(terminateAt)]),
     ...(unenforced === true ? ['--unenforced'] : []),
   ];
 }

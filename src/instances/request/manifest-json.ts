@@ -26,7 +26,7 @@ const ADDED: Readonly<Record<string, { description: string; pattern?: string }>>
     description: 'Terminate the instance after this time, such as 4h.',
     pattern: '^[0-9]{1,9}(ms|s|m|h|d)$',
   },
-  terminate_at: { description: 'Terminate it at this time, such as 2026-01-31T18:00.' },
+  terminate_at: { description: 'Terminate it at this time, such as 18:00 or 2026-01-31T18:00.' },
   max_price: { description: 'Terminate it at once if an hour costs more roubles.' },
 };
 

@@ -89,7 +89,7 @@ describe('instances create from a file', () => {
     ['terminate_after: soon', 'line 1: terminate_after breaks the rule: a duration is'],
     [
       'terminate_at: 2026-01-31',
-      'line 1: terminate_at breaks the rule: must be a date with a time',
+      'line 1: terminate_at breaks the rule: must be a time of day, such as 18:00',
     ],
     [
       'terminate_after: 4h\nterminate_at: 2026-01-31T18:00',

@@ -9,7 +9,7 @@ import type { Changed } from '../../../instances/outcome.ts';
 import { ownJournal } from '../../../instances/pending.ts';
 import { instanceFinder } from '../../../instances/resolve.ts';
 import { field, type View } from '../../../output/output.ts';
-import { moment, positiveDuration } from '../../../rules/times.ts';
+import { type ComingTime, moment, positiveDuration } from '../../../rules/times.ts';
 import { changedView, paidUntil } from '../view.ts';
 
 const expiringView: View<Changed> = {
@@ -44,7 +44,7 @@ export const expire = action({
       )
       .option(
         '--at <time>',
-        'terminate at this time, such as 2026-01-31T18:00',
+        'terminate at this time, such as 18:00 or 2026-01-31T18:00',
         ruled('--at', moment),
       )
       .option('--never', 'remove the deadline'),
@@ -64,7 +64,7 @@ export const expire = action({
 /** undefined for `--never`. */
 function wantedOf(flags: {
   after?: number | undefined;
-  at?: number | undefined;
+  at?: ComingTime | undefined;
   never?: true | undefined;
 }): WantedDeadline | undefined {
   const { after, at, never } = flags;

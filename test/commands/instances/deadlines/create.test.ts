@@ -109,6 +109,27 @@ describe('create with a deadline', () => {
     );
   });
 
+  test.each([
+    [2, 2],
+    [-1, 23],
+    [0, 24],
+  ])(
+    'takes a time of day as the next one by the service: %i h from now is in %i h',
+    async (from, hours) => {
+      world.ahead = 26 * HOUR;
+      const now = new Date(world.clock.now() + world.ahead);
+      const [hour, minute] = [(now.getHours() + from + 24) % 24, now.getMinutes()];
+      const time = [hour, minute].map((one) => String(one).padStart(2, '0')).join(':');
+      const { code, stderr } = await world.cli([...CREATE, '--terminate-at', time, '--unenforced']);
+      expect(code, stderr).toBe(0);
+      const end = new Date(world.clock.now() + world.ahead + hours * HOUR).setSeconds(0, 0);
+      expect(await listed(world)).toMatchObject([{ ends_at: new Date(end).toISOString() }]);
+      const expire = await world.cli(['instances', 'expire', 'trainer', '--at', time]);
+      expect(expire.code).toBe(0);
+      expect(await listed(world)).toMatchObject([{ ends_at: new Date(end).toISOString() }]);
+    },
+  );
+
   test('refuses one that has passed, two of them, and a date alone, and rents nothing', async () => {
     const wrong: [string[], RegExp][] = [
       [['--terminate-at', '2026-01-15T11:59Z'], /has passed: the service's time is 2026-01-15/],
