@@ -36,6 +36,10 @@ export const ENVIRONMENT: readonly Setting[] = [
     variables: ['APPDATA', 'LOCALAPPDATA'],
     meaning: 'on Windows, the folders above these by default',
   },
+  {
+    variables: ['GPUCLOUD_REAP_ENTRY'],
+    meaning: 'set by `instances reap --install` for the runs that it schedules',
+  },
   { variables: ['SHELL'], meaning: 'the shell of `completion --install`, unless named' },
   {
     variables: ['XDG_DATA_HOME', 'BASH_COMPLETION_USER_DIR', 'ZDOTDIR'],
