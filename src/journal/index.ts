@@ -11,7 +11,7 @@ export {
   heartbeatsIn,
   removeHeartbeat,
   writeHeartbeat,
-} from './deadlines/heartbeats.ts';
+} from './deadlines/index.ts';
 export type { DriveRecord, Heartbeat, Operation, Origin, Snapshot } from './record.ts';
 export { refusedId, responseId } from './response-id.ts';
 

@@ -1,7 +1,7 @@
 import type { Context } from '../context.ts';
 import { CliError, isInterrupt, unforeseen } from '../errors.ts';
-import { deadlineFrom } from '../instances/deadlines/deadline.ts';
-import { setDeadline, warnUnenforced } from '../instances/deadlines/expire.ts';
+import { deadlineFrom, setDeadline } from '../instances/deadlines/deadline.ts';
+import { warnUnenforced } from '../instances/deadlines/unenforced.ts';
 import { ownJournal } from '../instances/pending.ts';
 import { minuteText } from '../output/time.ts';
 import { typedName } from '../rules/names.ts';

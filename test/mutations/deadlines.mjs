@@ -1,6 +1,7 @@
 const CREATE = 'commands/instances/deadlines/create';
 const REAP = 'commands/instances/deadlines/reap';
 const CLOCKS = 'commands/instances/deadlines/clocks';
+const SIGNED_OUT = 'commands/instances/deadlines/signed-out';
 const INSTALL = 'commands/instances/deadlines/install';
 
 export const deadlines = [
@@ -79,8 +80,24 @@ export const deadlines = [
   },
   {
     file: 'instances/deadlines/armed.ts',
-    tests: `${CREATE} ${REAP} ${CLOCKS}`,
+    tests: `${CREATE} ${REAP} ${CLOCKS} ${INSTALL} ${SIGNED_OUT}`,
     changes: [
+      [
+        'a schedule that was removed arms',
+        'entry !== undefined && !(await isThere(entry, profile, context))',
+        'false',
+      ],
+      [
+        'the schedule of other folders arms',
+        'if (entry !== (await entryName(profile, context))) return false;',
+        '',
+      ],
+      [
+        'a schedule without a key arms',
+        'stored === true && !(await hasKey(profile, context))',
+        'false',
+      ],
+      ['a refused key arms', '? { at: null }', '? {}'],
       ['an old heartbeat arms', '< 2 * every', '< 3 * every'],
       [
         'a heartbeat from the future arms',
@@ -98,11 +115,15 @@ export const deadlines = [
     changes: [
       [
         'a deadline that was moved meanwhile does not hold',
-        'held.deadline === undefined || !isPast(held.deadline, now())',
+        'held.deadline === null || !isPast(held.deadline, now())',
         'false',
       ],
       ['a deadline is due before its time', 'Date.parse(deadline) <= now', 'true'],
-      ['overdue requests are not settled', 'if (!open.some(isOverdue)) return [];', 'return [];'],
+      [
+        'overdue requests are not settled',
+        'await settleShown(overdue, journal, context)',
+        'new Map()',
+      ],
       [
         'a doubtful outcome counts as refused',
         "? 'unknown' : 'refused'",
@@ -111,14 +132,47 @@ export const deadlines = [
     ],
   },
   {
-    file: 'instances/deadlines/expire.ts',
+    file: 'instances/deadlines/deadline.ts',
     tests: CREATE,
     changes: [['an instance that has ended gets a deadline', '!mayBill(status)', 'false']],
+  },
+  {
+    file: 'instances/scheduler/index.ts',
+    tests: INSTALL,
+    changes: [
+      [
+        'a second state folder replaces the schedule of the first',
+        'update(`${config}\\0${state}`)',
+        'update(config)',
+      ],
+    ],
+  },
+  {
+    file: 'commands/profiles/index.ts',
+    tests: SIGNED_OUT,
+    changes: [['the schedule of a removed profile stays', 'await disarm(name, context);', '']],
+  },
+  {
+    file: 'context/service.ts',
+    tests: SIGNED_OUT,
+    changes: [['a refused key still enforces deadlines', 'isKeyRefused ||= status === 401;', '']],
+  },
+  {
+    file: 'journal/deadlines/index.ts',
+    tests: 'commands/instances/deadlines/full-disk',
+    changes: [
+      [
+        'a full disk keeps an overdue instance',
+        "if (errorCode(error) !== 'ELOCKED') return work();",
+        "if (errorCode(error) !== 'ELOCKED') throw error;",
+      ],
+    ],
   },
   {
     file: 'instances/deadlines/arm.ts',
     tests: INSTALL,
     changes: [
+      ['an address of this shell is scheduled', " && baseUrl?.source === 'profile'", ''],
       [
         'a failed first run counts as armed',
         'if (failure !== undefined && failure.at !== before?.failure?.at)',

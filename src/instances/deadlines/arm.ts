@@ -5,9 +5,16 @@ import { shellLine } from '../../output/shell-line.ts';
 import { spanText } from '../../output/time.ts';
 import { durationWord } from '../../rules/times.ts';
 import { commandLine } from '../scheduler/crontab.ts';
-import { type Job, type Scheduler, schedulerHere, schedulersWith } from '../scheduler/index.ts';
+import {
+  ENTRY,
+  entryName,
+  type Job,
+  type Scheduler,
+  schedulerHere,
+  schedulersIn,
+  schedulersWith,
+} from '../scheduler/index.ts';
 import { judge, profileOf, serviceName } from './armed.ts';
-import { ENTRY, entryName, schedulersIn } from './entry.ts';
 
 export const DEFAULT_EVERY = 5 * 60_000;
 

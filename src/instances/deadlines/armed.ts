@@ -12,8 +12,7 @@ import {
 } from '../../journal/index.ts';
 import { relative, spanText } from '../../output/time.ts';
 import { ownJournal } from '../pending.ts';
-import { schedulersWith } from '../scheduler/index.ts';
-import { ENTRY, entryName, schedulersIn } from './entry.ts';
+import { ENTRY, entryName, schedulersIn, schedulersWith } from '../scheduler/index.ts';
 
 /** Milliseconds between the service's clock and this computer's from which one of them is wrong. */
 export const FAR = 5 * 60_000;

@@ -1,9 +1,11 @@
 import { Option } from '../../cli/command.ts';
 import { ruled } from '../../cli/parse.ts';
 import type { Context } from '../../context.ts';
-import { usageError } from '../../errors.ts';
+import { CliError, usageError } from '../../errors.ts';
+import type { Journal } from '../../journal/index.ts';
 import { minuteText, relative, spanText } from '../../output/time.ts';
 import { typedName } from '../../rules/names.ts';
+import { mayBill } from '../../rules/statuses.ts';
 import {
   type ComingTime,
   comingAt,
@@ -12,6 +14,8 @@ import {
   moment,
   positiveDuration,
 } from '../../rules/times.ts';
+import type { Changed } from '../outcome.ts';
+import type { Target } from '../resolve.ts';
 import { ensureArmed } from './armed.ts';
 import { serviceTime, warnOfDifference } from './service-time.ts';
 
@@ -103,6 +107,30 @@ export async function deadlineField(
 ): Promise<{ deadline?: string }> {
   const wanted = wantedDeadline(flags);
   return wanted === undefined ? {} : { deadline: await deadlineFrom(wanted, context) };
+}
+
+/**
+ * Sets or removes an instance's deadline. Holds the lock that `reap` needs while it reads the
+ * instance, so the printed status stays true. Throws CliError('wrongState') for an ended instance.
+ */
+export function setDeadline(
+  { id, name }: Target,
+  deadline: string | undefined,
+  journal: Journal,
+  context: Context,
+): Promise<Changed> {
+  return journal.withDeadline(id, async (held) => {
+    const instance = await (await context.api()).instances.get(id);
+    const { status, paid_until } = instance;
+    if (!mayBill(status)) {
+      throw new CliError('wrongState', `${name} has ended: its status is ${status}.`, {
+        resource: id,
+        hint: `rent one like it: gpucloud instances reorder ${typedName(name, id)} NEW-NAME`,
+      });
+    }
+    await held.set(instance.name ?? name, deadline);
+    return { id, name: instance.name ?? name, status, paid_until, ends_at: deadline };
+  });
 }
 
 /** The deadline as it was given: `after 4 h`, `at 2026-03-01 14:05 +03:00`, `at the next 18:00`. */

@@ -3,7 +3,17 @@ import { CliError } from '../../errors.ts';
 import { heartbeatOf, type Journal, type Scope } from '../../journal/index.ts';
 import { minuteText } from '../../output/time.ts';
 import { mayBill } from '../../rules/statuses.ts';
-import { enforcementOf, noteFault, profileOf, serviceName } from './armed.ts';
+import { enforcementOf, noteFault, profileOf, readEnforcement, serviceName } from './armed.ts';
+
+/** Warns if nothing enforces the deadlines. */
+export async function warnUnenforced(journal: Journal, context: Context): Promise<void> {
+  const enforcement = await readEnforcement(context, await journal.account());
+  if (enforcement.isArmed) return;
+  context.err.warn(
+    'deadline_unenforced',
+    `Nothing on this computer enforces deadlines: ${enforcement.reason}. Arm it: gpucloud instances reap --install`,
+  );
+}
 
 /**
  * Names the deadlines of an account that nothing enforces, after its key is gone. An unreadable journal

@@ -1,10 +1,36 @@
+import { createHash } from 'node:crypto';
+import type { Context } from '../../context.ts';
+import { usageError } from '../../errors.ts';
 import type { Computer, Scheduler } from './contract.ts';
 import { crontab } from './crontab.ts';
 import { launchd } from './launchd.ts';
 import { systemd } from './systemd.ts';
 
-/** The schedulers of this platform, the best first. */
-export function schedulersOf(platform: string, computer: Computer): readonly Scheduler[] {
+/** The variable in which an entry passes its own name to the runs that it starts. */
+export const ENTRY = 'GPUCLOUD_REAP_ENTRY';
+
+/**
+ * The name of a profile's entry. The hash stands for the config and the state folder, so that entries
+ * of several folders don't replace each other.
+ */
+export async function entryName(profile: string, context: Context): Promise<string> {
+  const { config, state } = await context.folders();
+  const folders = createHash('sha256').update(`${config}\0${state}`).digest('hex').slice(0, 8);
+  return `gpucloud-reap-${profile}-${folders}`;
+}
+
+/** The schedulers that this user may use, the best first. */
+export function schedulersIn({ start, host, env }: Context): readonly Scheduler[] {
+  if (host.home === undefined) throw usageError('there is no home folder, so nothing is scheduled');
+  return schedulersOf(host.platform, {
+    start,
+    home: host.home,
+    uid: host.uid ?? 0,
+    configHome: env.XDG_CONFIG_HOME || undefined,
+  });
+}
+
+function schedulersOf(platform: string, computer: Computer): readonly Scheduler[] {
   switch (platform) {
     case 'darwin':
       return [launchd(computer)];
@@ -37,4 +63,4 @@ export async function schedulersWith(
   return found;
 }
 
-export type { Computer, Job, Scheduler } from './contract.ts';
+export type { Job, Scheduler } from './contract.ts';

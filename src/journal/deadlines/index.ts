@@ -1,9 +1,12 @@
-import { dirname } from 'node:path';
+import { dirname, join } from 'node:path';
 import { CliError } from '../../errors.ts';
 import { errorCode } from '../../files/error-code.ts';
 import { withLock } from '../../files/lock.ts';
 import { privateFolder } from '../../files/private-folder.ts';
 import type { Deadline } from '../contract.ts';
+import { exists, filesIn, readText, removeFile, writeRecord } from '../files.ts';
+import { fileName, textOf } from '../names.ts';
+import { type Heartbeat, parseRecord } from '../record.ts';
 import type { Store } from '../store.ts';
 import { deadlinePath, heldDeadline, writeDeadline } from './files.ts';
 
@@ -63,4 +66,37 @@ async function locked<T>(path: string, work: () => Promise<T>): Promise<T> {
       cause: error,
     });
   }
+}
+
+/** One per profile, since a profile may fail before its account is known. */
+function heartbeatPath(state: string, profile: string): string {
+  return join(state, 'reap', `${fileName(profile)}.json`);
+}
+
+export function heartbeatOf(state: string, profile: string): Heartbeat | undefined {
+  return parseRecord('heartbeat', readText(heartbeatPath(state, profile)));
+}
+
+/** An unreadable file or folder proves nothing, so it counts as missing. */
+export async function heartbeatsIn(
+  state: string,
+): Promise<(Heartbeat & { readonly profile: string })[]> {
+  const files = await filesIn(join(state, 'reap')).catch(() => []);
+  return files.flatMap(({ name, text }) => {
+    const record = parseRecord('heartbeat', text);
+    return record === undefined ? [] : { ...record, profile: textOf(name) };
+  });
+}
+
+export async function writeHeartbeat(
+  state: string,
+  profile: string,
+  heartbeat: Omit<Heartbeat, 'version'>,
+): Promise<void> {
+  await writeRecord(heartbeatPath(state, profile), { version: 1, ...heartbeat });
+}
+
+export function removeHeartbeat(state: string, profile: string): void {
+  const path = heartbeatPath(state, profile);
+  if (exists(path)) removeFile(path);
 }

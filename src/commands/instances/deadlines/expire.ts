@@ -3,8 +3,12 @@ import { ruled } from '../../../cli/parse.ts';
 import { forEach, showDone } from '../../../cli/several.ts';
 import { action } from '../../../cli/verb.ts';
 import { usageError } from '../../../errors.ts';
-import { deadlineFrom, type WantedDeadline } from '../../../instances/deadlines/deadline.ts';
-import { setDeadline, warnUnenforced } from '../../../instances/deadlines/expire.ts';
+import {
+  deadlineFrom,
+  setDeadline,
+  type WantedDeadline,
+} from '../../../instances/deadlines/deadline.ts';
+import { warnUnenforced } from '../../../instances/deadlines/unenforced.ts';
 import type { Changed } from '../../../instances/outcome.ts';
 import { ownJournal } from '../../../instances/pending.ts';
 import { instanceFinder } from '../../../instances/resolve.ts';
