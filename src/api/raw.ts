@@ -75,13 +75,15 @@ function checked(request: RawRequest, base: URL): Request {
     }
   }
   const title = `${method} ${request.path}`;
+  const isRepeatable = REPEATABLE.includes(method);
   return {
     method,
     path,
     body,
     title,
     doing: `to handle ${title}`,
-    isRepeatable: REPEATABLE.includes(method),
+    isRepeated: isRepeatable,
+    isRepeatable,
     bills: method === 'POST',
     doubt: 'It may have taken effect.',
     headers: Object.fromEntries(headers.map(([name, value]) => [name.toLowerCase(), value])),

@@ -20,7 +20,9 @@ export interface Request {
   readonly resource?: string | undefined;
   /** The meaning of a 404. */
   readonly missing?: string | undefined;
-  /** Whether it may be sent again although it may have taken effect. */
+  /** Whether it is sent again at once although it may have taken effect. */
+  readonly isRepeated: boolean;
+  /** Whether doing it twice does no more than once. */
   readonly isRepeatable: boolean;
   /** See {@link Operation}. */
   readonly doubt?: string | undefined;
@@ -48,7 +50,7 @@ export function changes({ method }: Request): boolean {
 export function requestOf(title: Title, input: Input): Prepared {
   const operation: Operation = OPERATIONS[title];
   const { id = '', query, body } = input;
-  const { of, about = 'id', missing, doubt, bills, needsState } = operation;
+  const { of, about = 'id', missing, retry, doubt, bills, needsState } = operation;
   const [method = '', path = ''] = title.split(' ');
   const verdict = of === undefined ? undefined : resourceId(id);
   if (verdict?.ok === false) throw usageError(`This is not the ID of ${of}: ${verdict.rule}.`);
@@ -71,7 +73,8 @@ export function requestOf(title: Title, input: Input): Prepared {
     doing: filled(operation.doing),
     resource: about in fields ? String(fields[about]) : undefined,
     missing: missing === undefined ? undefined : filled(missing),
-    isRepeatable: operation.retry === 'repeat',
+    isRepeated: retry === 'repeat',
+    isRepeatable: retry === 'repeat' || (retry !== 'once' && retry.again),
     doubt,
     bills,
     needsState,

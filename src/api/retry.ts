@@ -21,13 +21,13 @@ export async function transmit(
   call: Call,
   request: Request,
 ): Promise<{ response: HttpResponse; doubted: boolean }> {
-  const { isRepeatable } = request;
+  const { isRepeated } = request;
   let doubted = false;
   for (let tried = 1; ; tried += 1) {
     let wait: number;
     try {
       const response = await call.exchange(request);
-      const isLast = !isRepeatable || !RETRIED.has(response.status) || tried === TRIES;
+      const isLast = !isRepeated || !RETRIED.has(response.status) || tried === TRIES;
       if (isLast) return { response, doubted };
       // A 429 means that the service did nothing.
       doubted ||= response.status !== 429;
@@ -36,9 +36,9 @@ export async function transmit(
       if (!(error instanceof Fault)) throw error;
       const { sent, stopped, partial } = error;
       doubted ||= sent;
-      if (stopped || tried === TRIES || (sent && !isRepeatable)) {
+      if (stopped || tried === TRIES || (sent && !isRepeated)) {
         // A status that is known counts, unless a read was stopped in the middle.
-        if (partial === undefined || (stopped && isRepeatable)) throw error.asSent(doubted);
+        if (partial === undefined || (stopped && isRepeated)) throw error.asSent(doubted);
         return { response: { ...partial, problem: 'was cut off' }, doubted };
       }
       wait = backoffMs(call, tried);

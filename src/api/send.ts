@@ -58,7 +58,7 @@ export async function send(call: Call, title: Title, input: Input): Promise<unkn
 
 /** Sends a request, with the retries that are safe for it, and reads its response. */
 async function attempt(call: Call, request: Prepared): Promise<Outcome> {
-  const { isRepeatable } = request;
+  const { isRepeated } = request;
   let sent: Awaited<ReturnType<typeof transmit>>;
   try {
     sent = await transmit(call, request);
@@ -74,7 +74,7 @@ async function attempt(call: Call, request: Prepared): Promise<Outcome> {
     // An earlier try has deleted it.
     if (request.method === 'DELETE' && status === 404 && doubted)
       return { kind: 'done', value: undefined };
-    const isSure = isRepeatable ? !isFailed(status) || !changes(request) : isSureRefusal(status);
+    const isSure = isRepeated ? !isFailed(status) || !changes(request) : isSureRefusal(status);
     return isSure
       ? { kind: 'refused', error: refusal(request, call, response) }
       : { kind: 'inDoubt', why: responseText(call, response), response };
@@ -87,17 +87,17 @@ async function attempt(call: Call, request: Prepared): Promise<Outcome> {
     if (other === undefined) call.settings.onDate?.(response.headers.date);
     return other ?? { kind: 'done', value: read.value };
   }
-  return isRepeatable
+  return isRepeated
     ? { kind: 'refused', error: notUnderstood(request, read.what, response) }
     : { kind: 'inDoubt', why: `could not read the response: ${read.what}`, response };
 }
 
 /** A response about another instance would hide this one's state. */
-function aboutOther(data: unknown, { input, isRepeatable }: Prepared): Outcome | undefined {
+function aboutOther(data: unknown, { input, isRepeated }: Prepared): Outcome | undefined {
   const { id = '' } = input;
   const found = fieldOf(data, 'id');
   if (typeof found !== 'string' || isSameId(found, id)) return undefined;
-  if (!isRepeatable) {
+  if (!isRepeated) {
     return { kind: 'inDoubt', why: `the response is about instance ${statusText(found)}` };
   }
   const text = `The service returned instance ${found} instead of ${id}.`;

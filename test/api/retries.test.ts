@@ -165,7 +165,12 @@ describe.each(NEVER)('%s', (_name, bills, send, answer) => {
   ])('is never sent again after %s, and its outcome is unknown', async (_what, step) => {
     const { api, server } = await run([step, data(answer, 201)]);
     const error = await failureOf(send(api));
-    expect(error).toMatchObject({ failure: 'outcomeUnknown', mayBeBilling: bills, exitCode: 7 });
+    expect(error).toMatchObject({
+      failure: 'outcomeUnknown',
+      retryable: false,
+      mayBeBilling: bills,
+      exitCode: 7,
+    });
     expect(hintOf(error)).toMatch(/gpucloud/);
     expect(server.seen).toHaveLength(1);
   });
@@ -300,7 +305,11 @@ describe.each(CHECKED)('%s', (_name, unwanted, wanted, path, send, verb) => {
     test("is unknown if the state can't be read", async () => {
       const { api, server } = await run([doubt, cut, cut, cut]);
       const error = await failureOf(send(api));
-      expect(error).toMatchObject({ failure: 'outcomeUnknown', mayBeBilling: true });
+      expect(error).toMatchObject({
+        failure: 'outcomeUnknown',
+        retryable: true,
+        mayBeBilling: true,
+      });
       expect(server.calls()).toEqual([POST, GET, GET, GET]);
     });
   });
@@ -321,7 +330,7 @@ describe.each(CHECKED)('%s', (_name, unwanted, wanted, path, send, verb) => {
   test('stays unknown after two lost responses, with the last read status', async () => {
     const { api } = await run([cut, data(instance(unwanted)), cut, data(instance(unwanted))]);
     const error = await failureOf(send(api));
-    expect(error.failure).toBe('outcomeUnknown');
+    expect(error).toMatchObject({ failure: 'outcomeUnknown', retryable: true });
     expect(error.message).toContain(`its status is ${unwanted}`);
   });
 
@@ -418,7 +427,11 @@ describe('start', () => {
       data({ status: 'STARTING' }),
     ]);
     const error = await failureOf(api.instances.start(ID));
-    expect(error).toMatchObject({ failure: 'outcomeUnknown', mayBeBilling: true });
+    expect(error).toMatchObject({
+      failure: 'outcomeUnknown',
+      retryable: false,
+      mayBeBilling: true,
+    });
     expect(error.message).toContain('its status is STOPPED');
     expect(server.calls()).toEqual([POST, GET]);
   });

@@ -12,7 +12,7 @@ export const api = [
         'doubted = true',
       ],
       ['a try that failed halfway is forgotten', 'doubted ||= sent;', ''],
-      ['a POST that may have left is sent again', ' || (sent && !isRepeatable)', ''],
+      ['a POST that may have left is sent again', ' || (sent && !isRepeated)', ''],
       [
         'a Retry-After past the deadline is kept',
         'Math.min(call.remainingMs(), call.longestPauseMs)',
@@ -120,7 +120,15 @@ export const api = [
   {
     file: 'api/request.ts',
     tests: 'api/requests api/operations',
-    changes: [['an id may alter the path', 'verdict?.ok === false', 'false']],
+    changes: [
+      ['an id may alter the path', 'verdict?.ok === false', 'false'],
+      [
+        'a stop in doubt is not safe to repeat',
+        " || (retry !== 'once' && retry.again)",
+        '',
+        { tests: 'api/retries' },
+      ],
+    ],
   },
   {
     file: 'api/operations.ts',
