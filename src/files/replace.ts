@@ -18,6 +18,8 @@ interface HowToReplace {
   readonly mode?: number;
   /** Owner for the new file, if it would have another. */
   readonly owner?: { readonly uid: number; readonly gid: number };
+  /** Begins the ending of the temporary file, which a killed process leaves behind. Has no dot. */
+  readonly mark?: string | undefined;
 }
 
 /**
@@ -31,9 +33,9 @@ interface HowToReplace {
 export async function replaceFile(
   path: string,
   content: string | Uint8Array,
-  { mode = 0o600, owner }: HowToReplace = {},
+  { mode = 0o600, owner, mark }: HowToReplace = {},
 ): Promise<void> {
-  const temporary = temporaryName(path);
+  const temporary = temporaryName(path, mark);
   try {
     const file = openSync(temporary, 'wx', 0o600);
     try {
@@ -55,8 +57,8 @@ export async function replaceFile(
 }
 
 /** A temporary name beside a file, for content that will replace it. */
-export function temporaryName(path: string): string {
-  return `${path}.${Math.random().toString(36).slice(2)}.tmp`;
+export function temporaryName(path: string, mark = ''): string {
+  return `${path}.${mark}${Math.random().toString(36).slice(2)}.tmp`;
 }
 
 /** Reads a new file back. Throws if it does not hold all of its content. */

@@ -60,15 +60,20 @@ export async function reconcile(
   }));
 }
 
-/** Settles the requests whose response showed an ID, with their deadlines. */
+/**
+ * Settles the requests whose response showed an ID, with their deadlines: an ID that is stored with
+ * the request, or that its process was saving when it was killed.
+ */
 export async function settleShown(
   open: readonly OpenRequest[],
   journal: Journal,
   context: Context,
 ): Promise<Map<OpenRequest, Instance>> {
-  const shown = open.flatMap((request) =>
-    request.shown_id === undefined ? [] : { request, id: request.shown_id },
-  );
+  const unfinished = open.length === 0 ? [] : await journal.unfinished();
+  const shown = open.flatMap((request) => {
+    const id = request.shown_id ?? unfinished.find((one) => one.request === request.uid)?.id;
+    return id === undefined ? [] : { request, id };
+  });
   const settled = new Map<OpenRequest, Instance>();
   if (shown.length === 0) return settled;
   const api = await context.api();
@@ -108,7 +113,7 @@ async function readCandidates(
   const attached = await attachedIds(api, context);
   const unfinished = await journal.unfinished();
   const ids = new Set(instances.filter((one) => mayFit(one, names)).map(({ id }) => id));
-  for (const id of [...attached, ...unfinished]) {
+  for (const id of [...attached, ...unfinished.map(({ id }) => id)]) {
     if (known.get(id)?.request == null) ids.add(id);
   }
   const read = await eachBounded([...ids], AT_ONCE, async (id) => {

@@ -70,10 +70,10 @@ export function readText(path: string): string | undefined {
   }
 }
 
-/** Writes a record atomically: a crash leaves the old or the new one. */
-export async function writeRecord(path: string, record: object): Promise<void> {
+/** Writes a record atomically: a crash leaves the old or the new one, and maybe a file with `mark`. */
+export async function writeRecord(path: string, record: object, mark?: string): Promise<void> {
   await privateFolder(dirname(path));
-  await replaceFile(path, textOfRecord(record));
+  await replaceFile(path, textOfRecord(record), { mark });
 }
 
 export function textOfRecord(record: object): string {

@@ -56,11 +56,16 @@ export function findInstance(folders: readonly string[], id: string): KeptInstan
   return torn;
 }
 
-/** The IDs of instances that a process was saving when it was killed. */
-export function unfinishedIn(folder: string): string[] {
+/** An instance that a process was saving when it was killed, and the UID of the request it names. */
+export interface Unfinished {
+  readonly id: string;
+  readonly request: string | undefined;
+}
+
+export function unfinishedIn(folder: string): Unfinished[] {
   return namesIn(join(folder, 'instances')).flatMap((name) => {
-    const [, of] = /^(.+)\.json\.[^.]+\.tmp$/.exec(name) ?? [];
-    return of === undefined ? [] : textOf(of);
+    const [, of, request] = /^(.+)\.json\.(?:([0-9A-Za-z-]+)~)?[^.]+\.tmp$/.exec(name) ?? [];
+    return of === undefined ? [] : { id: textOf(of), request };
   });
 }
 
@@ -97,7 +102,8 @@ export async function writeInstance(
     await privateFolder(dirname(path));
     moved(before.path, path);
   }
-  await writeRecord(path, record);
+  // In the name, since the content may not have been written yet.
+  await writeRecord(path, record, record.request === null ? undefined : `${record.request}~`);
   if (isOver) moved(deadlinePath(folder, record.id), path.replace(/json$/, 'deadline'));
 }
 

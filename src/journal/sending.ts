@@ -105,7 +105,7 @@ export function sending(store: Store) {
         });
       }),
 
-    /** IDs of instances whose process ended while it saved them. */
+    /** Instances whose process ended while it saved them. */
     unfinished: () => reading(() => store.unfinished()),
 
     /** Returns the open requests, oldest first. */

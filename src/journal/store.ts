@@ -93,12 +93,12 @@ export function openStore(settings: JournalSettings) {
     writing: <T>(work: () => T | Promise<T>) => storing('write', work),
     instances,
     find: (id: string) => findInstance(accounts.folders(), id),
-    /** IDs in the names of temporary files that were left behind, and nowhere else. */
+    /** Instances in the names of temporary files that were left behind, and nowhere else. */
     unfinished: () =>
       accounts
         .folders()
         .flatMap((folder) => unfinishedIn(folder))
-        .filter((id) => findInstance(accounts.folders(), id) === undefined),
+        .filter(({ id }) => findInstance(accounts.folders(), id) === undefined),
     /** The deadlines of living instances, by id; undefined for one that can't be read. */
     async deadlines() {
       const records = await inFolders((folder) => deadlinesIn(folder, spoil));

@@ -1,3 +1,5 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { reconcile } from '../../src/instances/reconcile.ts';
 import {
@@ -7,6 +9,7 @@ import {
   HOUR,
   ID,
   IN_FOUR_HOURS,
+  journalFolders,
   listed,
   recordsIn,
 } from '../commands/instances/deadlines/world.ts';
@@ -84,5 +87,34 @@ describe('a person who is asked about an instance with the name of a request', (
     const { said } = await recover(['yes']);
     expect(said).toHaveLength(1);
     expect(await listed(world)).toMatchObject([{ id: ID, ends_at }]);
+  });
+});
+
+describe('a request whose process was killed while it saved the instance', () => {
+  /** Leaves what a kill leaves between the creation of the temporary file and its content. */
+  async function killedWhileSaving(uid: string): Promise<void> {
+    const [folder = ''] = journalFolders(world, 'requests');
+    const instances = join(folder, '..', 'instances');
+    await mkdir(instances, { recursive: true, mode: 0o700 });
+    await writeFile(join(instances, `${ID}.json.${uid}~a1b2c3.tmp`), '', { mode: 0o600 });
+  }
+
+  test('keeps its deadline: reap terminates the instance without a question', async () => {
+    await lose(IN_FOUR_HOURS, ID);
+    const [request] = recordsIn(world, 'requests');
+    await killedWhileSaving(String(request?.uid));
+    world.clock.advance(5 * HOUR);
+    const { code, stdout } = await world.cli(['instances', 'reap', '--json']);
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject([{ id: ID, outcome: 'terminated' }]);
+  });
+
+  test('gets no instance that another request saved', async () => {
+    await lose(IN_FOUR_HOURS, ID);
+    await killedWhileSaving('11111111-2222-4333-8444-555555555555');
+    world.clock.advance(5 * HOUR);
+    const { code, stdout } = await world.cli(['instances', 'reap', '--json']);
+    expect(code).toBe(7);
+    expect(JSON.parse(stdout)).toMatchObject([{ id: null, name: 'trainer' }]);
   });
 });

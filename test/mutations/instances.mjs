@@ -14,11 +14,11 @@ export const instances = [
       ],
       ['a doubted id is not kept', 'await opened.keepDoubted(id);', ''],
       ['an id is noted, but not on disk', 'await opened.made(id);', ''],
-      ['an unknown outcome is removed from disk', 'isUnknown ? opened.unknown() : ', ''],
+      ['an unknown outcome is removed from disk', 'isUnknown ? opened.unknown(seen.shown) : ', ''],
       [
         'a refused request stays on disk',
-        'isUnknown ? opened.unknown() : opened.notMade()',
-        'opened.unknown()',
+        'isUnknown ? opened.unknown(seen.shown) : opened.notMade()',
+        'opened.unknown(seen.shown)',
       ],
       [
         'a rental answered 408 counts as refused',
@@ -43,7 +43,7 @@ export const instances = [
       ],
       [
         'the id of the refused offer is taken for an instance',
-        ' || JSON.stringify([body, source_id]).includes(id)',
+        ' || JSON.stringify([body, source_id]).toLowerCase().includes(id)',
         '',
       ],
     ],
@@ -69,7 +69,7 @@ export const instances = [
         'if ((await context.prompts()) !== undefined) ',
         '',
       ],
-      ['a request in flight is agreed to', 'if (request.isInFlight) throw inFlight(name);', ''],
+      ['a request in flight is agreed to', 'if (request.isInFlight) throw new InFlight(name);', ''],
       [
         'an unresolved request is sent again without a question',
         'if (context.flags.yes === true) ',
@@ -160,7 +160,7 @@ export const instances = [
       ['a name of several takes the first', ' || second !== undefined', ''],
       [
         'a namesake of an unresolved request is terminated',
-        'if (!archived.some(({ id }) => id === typed)) refusePending(typed, living, archived);',
+        'if (!fitting.some(({ id }) => id === typed)) refusePending(typed, living, fitting, changes);',
         '',
       ],
     ],
@@ -173,7 +173,7 @@ export const instances = [
       ['an open request costs nothing', 'of [...open, request]) {', 'of [request]) {'],
       [
         'instances are not read again',
-        'await readAll((await livingIn(journal)).instances, context);',
+        'await readAll((await journal.read()).instances, context);',
         '',
       ],
       ['a request of unknown outcome is not counted', '[...unknown, ...inFlight]', '[...inFlight]'],
@@ -186,7 +186,11 @@ export const instances = [
     tests: 'commands/instances/recover',
     changes: [
       ['an instance of another name settles a request', 'name !== wanted || created', 'created'],
-      ['two instances settle one request', 'open.filter((one) => !found.has(one))', 'open'],
+      [
+        'two instances settle one request',
+        'taken.has(instance.id) || found.has(request)',
+        'taken.has(instance.id)',
+      ],
     ],
   },
   {

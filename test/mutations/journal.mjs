@@ -47,11 +47,7 @@ export const journal = [
       ],
       ['a request stays after its instance was made', 'removeSettled({ ...record, folder });', ''],
       ['the id of another request is believed', 'isOfAnother || isOlder', 'isOlder'],
-      [
-        'the id of the terminated instance is believed',
-        'record.source_id?.toLowerCase() === id.toLowerCase()',
-        'false',
-      ],
+      ['the id of the terminated instance is believed', 'record.source_id === id', 'false'],
       [
         'an instance of another name is believed',
         'name !== undefined && !isSameName(name, record.name)',

@@ -17,8 +17,8 @@ export const money = [
         'name == null',
       ],
       ['a change of the balance is not seen', 'before.balance !== after.balance', 'false'],
-      ['a change of an instance is not seen', 'seen(instances.rows) === seen(rows)', 'true'],
-      ['less than the known prices is ok', 'if (more.eq(0))', 'if (more.lte(0))'],
+      ['a change of an instance is not seen', 'seen(instances) === seen(rows)', 'true'],
+      ['less than the known prices is ok', 'if (more.eq(0) ||', 'if (more.lte(0) ||'],
       ['a stopped instance holds nothing', 'more.lt(most.plus(rounding(exact.rows)))', 'false'],
       ['an untracked instance holds nothing', ' && hidden.length === 0', ''],
     ],
@@ -122,8 +122,8 @@ export const money = [
     changes: [
       [
         'one part that fails hides the others',
-        'if (!isOfOneReading(error)) throw error;',
-        'throw error;',
+        '\n    if (!isOfOneReading(error)) throw error;',
+        '\n    throw error;',
       ],
     ],
   },

@@ -354,7 +354,7 @@ describe('instances create by name', () => {
     const { code, stderr, requests } = await create('--offer', 'RTX 4090', '--image', UBUNTU);
     expect({ code, requests }).toEqual({ code: 2, requests: [] });
     expect(stderr).toBe(
-      'error: --offer "RTX 4090": no known offer has that name (see gpucloud catalog list), and an ID has at most 200 letters, digits, ".", "_", "~" and "-", and starts with none of ".~-"\n',
+      'error: --offer "RTX 4090": no known offer has that name, and an ID has at most 200 letters, digits, ".", "_", "~" and "-", and starts with none of ".~-" (see the known ones: gpucloud catalog list)\n',
     );
   });
 

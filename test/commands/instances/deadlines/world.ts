@@ -72,5 +72,12 @@ export function recordsIn(
     .map((path) => JSON.parse(readFileSync(join(journal, path), 'utf8')));
 }
 
+/** The folders of that name, one per account. */
+export function journalFolders({ home }: Pick<World, 'home'>, folder: string): string[] {
+  const journal = join(home, 'state', 'journal');
+  const paths = readdirSync(journal, { recursive: true, encoding: 'utf8' });
+  return paths.filter((path) => path.endsWith(`/${folder}`)).map((path) => join(journal, path));
+}
+
 export const listed = async ({ cli }: World) =>
   JSON.parse((await cli(['instances', 'list', '--all', '--json'])).stdout);
