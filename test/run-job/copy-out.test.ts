@@ -1,9 +1,10 @@
 import { execFileSync } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
+import { closeSync, constants, openSync } from 'node:fs';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { errorCode } from '../../src/files/error-code.ts';
 import { copyOut } from '../../src/run-job/copy/copy-out.ts';
 import { WORK } from '../../src/run-job/remote/supervisor.ts';
 import { needs } from '../support/needs.ts';
@@ -47,6 +48,20 @@ test('reports the size of a fetched file with its progress', async () => {
 /** Threads in which Node opens files. */
 const THREADS = Number(process.env.UV_THREADPOOL_SIZE ?? 4);
 
+/** Gives the pipe a writer until all have read it: a thread may begin to wait only after the first. */
+async function releaseReaders(pipe: string, readers: readonly Promise<unknown>[]): Promise<void> {
+  const timer = setInterval(() => {
+    try {
+      closeSync(openSync(pipe, constants.O_WRONLY | constants.O_NONBLOCK));
+    } catch (error) {
+      // Nobody waits at the moment.
+      if (errorCode(error) !== 'ENXIO') throw error;
+    }
+  }, 2);
+  await Promise.all(readers);
+  clearInterval(timer);
+}
+
 test(
   'loses no byte if the program ends before the local file is open',
   needs('POSIX'),
@@ -61,7 +76,7 @@ test(
       if (!script.includes('exec cat')) return running;
       // Each waits in a thread until the pipe has a writer.
       busy.push(...Array.from({ length: THREADS }, () => readFile(pipe)));
-      void running.ended.then(() => writeFileSync(pipe, ''));
+      void running.ended.then(() => releaseReaders(pipe, busy));
       return running;
     };
     const local = join(home, 'here');
