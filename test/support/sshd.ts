@@ -57,8 +57,9 @@ export async function startSshd(options: SshdOptions): Promise<Sshd> {
       'PasswordAuthentication no',
       'KbdInteractiveAuthentication no',
       'PermitRootLogin yes',
-      // Keeps the developer's .bashrc out: bash reads it over SSH, unless another shell started it.
-      'SetEnv SHLVL=1',
+      // Keeps the developer's .bashrc and .profile out, which may wait for a lock for a minute. bash
+      // reads .bashrc over SSH, unless another shell started it.
+      `SetEnv SHLVL=1 HOME=${own}`,
       'Subsystem sftp internal-sftp',
       ...(options.home === undefined ? [] : [`ForceCommand ${inHome(options.home)}`]),
       '',
