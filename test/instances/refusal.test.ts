@@ -247,9 +247,9 @@ describe('create --if-not-exists', () => {
     });
 
     test.each([
-      ['costs 20.01 ₽ per hour, over --max-price 20.00', '20.01'],
-      ['price is unreadable, which counts as over --max-price 20.00', 'much'],
-    ])('exits with 5 if it %s', async (words, price_per_hour_snapshot) => {
+      ['it costs 20.01 ₽ per hour, over --max-price 20.00', '20.01'],
+      ['its price is unreadable, which counts as over --max-price 20.00', 'much'],
+    ])('exits with 5 and says that %s', async (words, price_per_hour_snapshot) => {
       service.rent(NEW, 'trainer', { status: 'ACTIVE', price_per_hour_snapshot });
       expect(await refused('--max-price', '20')).toMatchObject({
         exit: 5,

@@ -125,6 +125,11 @@ export const deadlines = [
         'new Map()',
       ],
       [
+        'a deadline that becomes unreadable counts as moved',
+        "return { row: { ...row, outcome: 'refused' }, error: unreadable(row) };",
+        'return undefined;',
+      ],
+      [
         'a doubtful outcome counts as refused',
         "? 'unknown' : 'refused'",
         "? 'refused' : 'refused'",

@@ -46,6 +46,12 @@ export const instances = [
         ' || JSON.stringify([body, source_id]).toLowerCase().includes(id)',
         '',
       ],
+      [
+        'an id that a response showed is not kept with its request',
+        'seen.shown = id;',
+        '',
+        { tests: 'commands/instances/recover' },
+      ],
     ],
   },
   {
@@ -57,6 +63,18 @@ export const instances = [
         'a balance that just covers the hour is too low',
         'balance.value.gte(needed.value)',
         'balance.value.gt(needed.value)',
+      ],
+      [
+        'a namesake that was TERMINATING is not read again',
+        'known !== name || isTerminated(last?.status)',
+        'known !== name || !mayBill(last?.status)',
+        { tests: 'instances/pending' },
+      ],
+      [
+        'a namesake that is not found counts as ended',
+        'if (status === undefined && mayBill(last?.status)) lost',
+        'if (false) lost',
+        { tests: 'instances/pending' },
       ],
     ],
   },
@@ -163,6 +181,16 @@ export const instances = [
         'if (!fitting.some(({ id }) => id === typed)) refusePending(typed, living, fitting, changes);',
         '',
       ],
+      [
+        'a name whose instance ended terminates a namesake',
+        'if (changes === undefined || !isOver)',
+        'if (true)',
+      ],
+      [
+        'an id in capital letters is another instance',
+        'const id = idKey(typed);',
+        'const id = typed;',
+      ],
     ],
   },
   {
@@ -183,7 +211,7 @@ export const instances = [
   },
   {
     file: 'instances/reconcile.ts',
-    tests: 'commands/instances/recover',
+    tests: 'commands/instances/recover instances/reconcile',
     changes: [
       ['an instance of another name settles a request', 'name !== wanted || created', 'created'],
       [
@@ -191,6 +219,45 @@ export const instances = [
         'taken.has(instance.id) || found.has(request)',
         'taken.has(instance.id)',
       ],
+      [
+        'a name settles a request without a person',
+        'if (prompts === undefined) return false;',
+        'if (prompts === undefined) return true;',
+      ],
+      [
+        '--yes settles a request by one of two instances',
+        'others.length === 1 && fitting.get(request)?.length === 1',
+        'fitting.get(request) !== undefined',
+      ],
+      [
+        'a shown id settles a request by an instance of another name',
+        'if (instance === undefined || !isOf(instance, request, context)) continue;',
+        'if (instance === undefined) continue;',
+      ],
+      [
+        'a candidate gets the deadline without a question',
+        'deadline === undefined || own !== undefined || context.flags.yes === true) return undefined;',
+        'true) return undefined;',
+      ],
+    ],
+  },
+  {
+    file: 'instances/request/existing.ts',
+    tests: 'instances/refusal',
+    changes: [
+      ['an instance in ERROR is returned', "if (status === 'ERROR') {", 'if (false) {'],
+      [
+        'an instance with another offer is returned',
+        "...(await otherHardware('offer', found.offer, given, context)),",
+        '',
+      ],
+      [
+        'an instance with another image is returned',
+        "...(await otherHardware('image', found.base_image, given, context)),",
+        '',
+      ],
+      ['a price that is just allowed is too high', 'price?.lte(maxPrice)', 'price?.lt(maxPrice)'],
+      ['an unreadable price is allowed', 'price?.lte(maxPrice)', 'price?.gt(maxPrice) !== true'],
     ],
   },
   {

@@ -60,6 +60,24 @@ export const journal = [
         { tests: `${JOURNAL} commands/instances/recover` },
       ],
       [
+        'a guard counts before the request is on disk',
+        'const made = await open(request, agreed, folder);\n          try {\n            if (made !== undefined) await check(made.uid);',
+        "await check('');\n          const made = await open(request, agreed, folder);\n          try {",
+        { tests: 'instances/guards' },
+      ],
+      [
+        'a request that a guard refuses stays',
+        'await made?.notMade();',
+        '',
+        { tests: 'instances/guards' },
+      ],
+      ['an instance settles a request of another', 'if (owner !== uid) {', 'if (false) {'],
+      [
+        'a refused deadline is handed on after a kill',
+        'if (ends !== undefined) await decideDeadline(request.folder, id, request, ends);',
+        '',
+      ],
+      [
         'a forgotten request is deleted, not archived',
         'await archiveRequest(request);',
         'removeRequest(request.folder, request);',
