@@ -103,7 +103,7 @@ describe('instances create without arguments', () => {
     await one.answers(/\? Container image *$/m, `nginx${enter}`);
     await one.answers(/\? Ports, .* *$/m, `80${enter}`);
     await one.answers(
-      'EXTERNAL:INTERNAL[/tcp|udp][,name=NAME][,main]',
+      'to publish 80 under its own number, write 80:80',
       `${clearLine}8080:80 53:53/udp${enter}`,
     );
     expect(await one.ended()).toBe(0);
