@@ -65,7 +65,7 @@ export function brokenHardware(
   if (length === 1 || isUuid(typed)) return undefined;
   // IDs of a service look alike.
   if (entries.length > 0 && entries.every(({ id }) => isUuid(id))) {
-    return `no known ${kind} has that name, and it is no ID`;
+    return `no known ${kind} has that name, and it is not an ID`;
   }
   const rule = brokenBy(resourceId)(typed);
   return rule && `no known ${kind} has that name, and ${rule}`;

@@ -183,7 +183,7 @@ describe('instances create asks for what is missing', () => {
       ...['another', 'not-an-id', id, '1', '1', 'none'],
     );
     expect(code, stderr).toBe(0);
-    expect(stderr).toContain('no known offer has that name, and it is no ID');
+    expect(stderr).toContain('no known offer has that name, and it is not an ID');
     expect(JSON.parse(stdout)).toMatchObject({ request: { offer_id: id, instance_name: 'box' } });
   });
 

@@ -199,7 +199,7 @@ describe('a difference of the clocks that two responses confirm', () => {
     [26, 'ahead of'],
     [-26, 'behind'],
   ])(
-    'of %i hours stands in status, reap --status and the heartbeat until it is over',
+    'of %i hours shows in status, reap --status and the heartbeat until it is over',
     async (hours, how) => {
       await world.arm('@environment');
       expect(await attention()).toEqual([]);
