@@ -48,7 +48,7 @@ const PARTS: Readonly<Record<string, RegExp>> = {
   '@hono/node-server': /^sandbox\/http\/server\.ts$/,
   open: /^programs\.ts$/,
   ignore: /^run-job\/copy\/files\.ts$/,
-  'tar-stream': /^run-job\/copy\/(un)?pack\.ts$/,
+  'tar-stream': /^run-job\/copy\/tar\.ts$/,
   'big.js': /^rules\/money\.ts$/,
   'proper-lockfile': /^files\/lock\.ts$/,
   // Only in the executable.

@@ -14,7 +14,7 @@ afterEach(async () => {
 
 /** Runs the built program with its stdout redirected by a shell. */
 async function led(command: string, where: string, ...flags: string[]) {
-  const { kitchen, argv, stdin, env } = await prepare(command);
+  const { kitchen, argv, stdin, env } = await prepare(command, { isBuilt: true });
   world = kitchen;
   const child = spawn('bash', ['-c', `"$0" "$@" ${where}`, RUNNER, PROGRAM, ...flags, ...argv], {
     env: { PATH: process.env.PATH, HOME: kitchen.home, ...kitchen.env, ...env },

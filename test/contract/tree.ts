@@ -1,6 +1,7 @@
 import { expect } from 'vitest';
 import { type AnyCommand, about } from '../../src/cli/command.ts';
 import { addAllVerbs, buildProgram } from '../../src/program.ts';
+import { manualClock } from '../support/clock.ts';
 import { createSandboxWorld, type SandboxWorld } from '../support/run-cli.ts';
 import type { Handler } from '../support/service.ts';
 import { RECIPES, type Recipe } from './recipes.ts';
@@ -71,12 +72,16 @@ export interface Prepared {
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
-/** Makes a fresh sandbox and runs the command's preparation; see {@link createSandboxWorld}. */
+/**
+ * Makes a fresh sandbox and runs the command's preparation; see {@link createSandboxWorld}.
+ * For the built program the service's clock starts now: `reap` believes no clock far from its own.
+ */
 export async function prepare(
   command: string,
-  change?: (handler: Handler) => Handler,
+  { change, isBuilt = false }: { change?: (handler: Handler) => Handler; isBuilt?: boolean } = {},
 ): Promise<Prepared> {
-  const kitchen = await createSandboxWorld(change);
+  const start = isBuilt ? new Date().toISOString() : undefined;
+  const kitchen = await createSandboxWorld(change, manualClock(start));
   const { before = [], argv = [], stdin = '' } = recipe(command);
   let filling: Readonly<Record<string, string>> = {
     $BASE_URL: kitchen.env.GPUCLOUD_BASE_URL ?? '',

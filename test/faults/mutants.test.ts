@@ -88,9 +88,9 @@ const MUTANTS: readonly Case[] = [
   },
   {
     name: 'a POST is sent again',
-    file: 'api/calls/retry.ts',
-    from: 'if (error.sent || error.stopped || tried === TRIES) throw error;',
-    to: 'if (error.stopped || tried === TRIES) throw error;',
+    file: 'api/retry.ts',
+    from: 'tried === TRIES || (sent && !isRepeated)',
+    to: 'tried === TRIES',
     check: through('cut: acted'),
   },
   {
@@ -102,7 +102,7 @@ const MUTANTS: readonly Case[] = [
   },
   {
     name: 'any response with an error counts as a refusal',
-    file: 'api/calls/errors.ts',
+    file: 'api/errors.ts',
     from: 'status >= 400 && status < 500 && status !== 408',
     to: 'status >= 400',
     check: through('502 and done'),

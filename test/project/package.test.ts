@@ -143,7 +143,7 @@ describe('gpucloud installed globally into an empty prefix', { timeout: 120_000 
   test.each(ANSWERING)('runs %s twice', async (command) => {
     const kept = join(folder, 'code', command);
     for (const time of ['first', 'second']) {
-      const { kitchen, argv, stdin, env: more } = await prepare(command);
+      const { kitchen, argv, stdin, env: more } = await prepare(command, { isBuilt: true });
       try {
         const code = join(kitchen.env.GPUCLOUD_STATE_DIR ?? '', 'cache', 'code');
         if (time === 'second') await cp(kept, code, { recursive: true });

@@ -148,8 +148,8 @@ export interface SandboxWorld extends World {
  */
 export async function createSandboxWorld(
   change = (handler: Handler) => handler,
+  clock = manualClock(),
 ): Promise<SandboxWorld> {
-  const clock = manualClock();
   const folder = await mkdtemp(join(tmpdir(), 'gpucloud-sandbox-'));
   const sandboxFile = join(folder, 'sandbox.json');
   const sandbox = openSandbox({ file: sandboxFile, clock });

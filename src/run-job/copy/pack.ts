@@ -2,9 +2,9 @@ import { once } from 'node:events';
 import type { Stats } from 'node:fs';
 import { lstat, open, readlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Headers, type Pack, pack } from 'tar-stream';
 import { errorCode } from '../../files/error-code.ts';
 import type { FileList } from './files.ts';
+import { type Headers, type Pack, pack } from './tar.ts';
 
 /** Callbacks while an archive is made. */
 export interface PackListener {

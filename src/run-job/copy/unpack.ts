@@ -1,10 +1,10 @@
 import { constants, copyFile, link, lstat, mkdir } from 'node:fs/promises';
 import { dirname, join, sep } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { type Entry, extract, type Headers } from 'tar-stream';
 import { errorCode } from '../../files/error-code.ts';
 import { copyFailed, unwritable } from './copy-failed.ts';
 import { ensureRoom, writeNew } from './local-file.ts';
+import { type Entry, extract, type Headers } from './tar.ts';
 
 /** A symlink of an archive. */
 export interface Link {
