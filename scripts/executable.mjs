@@ -2,9 +2,11 @@
 //   --target linux-arm64    builds for another computer: dist/exe/gpucloud-linux-arm64
 import { execFileSync } from 'node:child_process';
 import {
+  chmodSync,
   copyFileSync,
   mkdirSync,
   mkdtempSync,
+  readFileSync,
   renameSync,
   rmSync,
   statSync,
@@ -16,8 +18,9 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { build } from 'esbuild';
 import { BUNDLE, ROOT } from './bundle.mjs';
+import { signatureOf, withoutSignature } from './mach-o.mjs';
 import { buildModules } from './modules.mjs';
-import { HERE, keyringFor, runtimeFor } from './runtimes.mjs';
+import { HERE, isWindows, keyringFor, runtimeFor } from './runtimes.mjs';
 
 const ENTRY = `
   import { start } from './src/start/executable.ts';
@@ -70,33 +73,63 @@ const FLAGS = [
   ...READ_NOTHING.map((what) => `--no-compile-autoload-${what}`),
 ];
 
-const { values } = parseArgs({ options: { target: { type: 'string', default: HERE } } });
-const { target } = values;
-const outfile = fileURLToPath(
-  new URL(`dist/exe/gpucloud${target === HERE ? '' : `-${target}`}`, ROOT),
-);
-mkdirSync(join(outfile, '..'), { recursive: true });
-const folder = mkdtempSync(join(tmpdir(), 'gpucloud-build-'));
-try {
-  const runtime = runtimeFor(target);
-  writeFileSync(join(folder, 'gpucloud.cjs'), await bundle());
-  copyFileSync(keyringFor(target), join(folder, 'keyring.node'));
-  const compile = (...flags) =>
-    execFileSync(runtimeFor(HERE), [...FLAGS, ...flags, '--outfile=gpucloud', 'gpucloud.cjs'], {
+/** Returns the path of a target's executable. */
+export function executableOf(target) {
+  const name = target === HERE ? 'gpucloud' : `gpucloud-${target}`;
+  return fileURLToPath(new URL(`dist/exe/${name}${isWindows(target) ? '.exe' : ''}`, ROOT));
+}
+
+/** See mach-o.mjs. Macs with other processors than Intel's run nothing without a signature. */
+function dropStaleSignature(path) {
+  const file = readFileSync(path);
+  if (signatureOf(file).stale > 0) writeFileSync(path, withoutSignature(file));
+}
+
+/**
+ * Builds the executable of each target from one bundle.
+ *
+ * @param report called with the path of each executable once it is there.
+ */
+export async function buildExecutables(targets, report) {
+  // Downloads what is missing, or names a wrong target, before anything is built.
+  for (const target of targets) runtimeFor(target);
+  const folder = mkdtempSync(join(tmpdir(), 'gpucloud-build-'));
+  function compile(target, ...flags) {
+    copyFileSync(keyringFor(target), join(folder, 'keyring.node'));
+    const runtime = `--compile-executable-path=${runtimeFor(target)}`;
+    const how = [...FLAGS, `--target=bun-${target}`, runtime, ...flags];
+    execFileSync(runtimeFor(HERE), [...how, '--outfile=built', 'gpucloud.cjs'], {
       cwd: folder,
       stdio: ['ignore', 'ignore', 'inherit'],
     });
-  compile();
-  // What a run needs first lies together in the file, so that it reads fewer pages of it.
-  execFileSync(join(folder, 'gpucloud'), ['--help'], {
-    cwd: folder,
-    env: { HOME: folder, BUN_BYTECODE_ORDER_OUT: join(folder, 'order') },
-  });
-  compile(`--compile-executable-path=${runtime}`, '--bytecode-order=order');
-  // A run at the same time finds the old file or the new one.
-  copyFileSync(join(folder, 'gpucloud'), `${outfile}.new`);
-  renameSync(`${outfile}.new`, outfile);
-} finally {
-  rmSync(folder, { recursive: true, force: true });
+    return join(folder, isWindows(target) ? 'built.exe' : 'built');
+  }
+  try {
+    writeFileSync(join(folder, 'gpucloud.cjs'), await bundle());
+    // What a run needs first lies together in the file, so that it reads fewer pages of it.
+    execFileSync(compile(HERE), ['--help'], {
+      cwd: folder,
+      env: { HOME: folder, BUN_BYTECODE_ORDER_OUT: join(folder, 'order') },
+    });
+    for (const target of targets) {
+      const built = compile(target, '--bytecode-order=order');
+      if (target.startsWith('darwin-')) dropStaleSignature(built);
+      const outfile = executableOf(target);
+      mkdirSync(join(outfile, '..'), { recursive: true });
+      // A run at the same time finds the old file or the new one.
+      copyFileSync(built, `${outfile}.new`);
+      chmodSync(`${outfile}.new`, 0o755);
+      renameSync(`${outfile}.new`, outfile);
+      report(outfile);
+    }
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
 }
-console.log(`${outfile}: ${(statSync(outfile).size / 1e6).toFixed(1)} MB`);
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const { values } = parseArgs({ options: { target: { type: 'string', default: HERE } } });
+  await buildExecutables([values.target], (file) => {
+    console.log(`${file}: ${(statSync(file).size / 1e6).toFixed(1)} MB`);
+  });
+}

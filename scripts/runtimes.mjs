@@ -47,18 +47,27 @@ const TARGETS = {
       'sha512-4MIFXHmctH2EhAxLXm2/qxNtv17dFtLJylvaOCsrgq6KSqHTs6eW5YSrJjRbJxYUJaR901fsN8JfZOa+CsWpWQ==',
     keyring: 'darwin-arm64',
   },
+  'windows-x64': {
+    bun: 'windows-x64',
+    integrity:
+      'sha512-FNvply651vcE/GHgNWz6mZvhmkwBuu8Hw54oNzA+CQog+HW+542rXQmZqNHRkFxazD9L3xi+iTtvO3engAgJfw==',
+    keyring: 'win32-x64-msvc',
+  },
 };
 
 const LIBC = process.platform === 'linux' && !process.report.getReport().header.glibcVersionRuntime;
 /** The target of this computer. */
-export const HERE = `${process.platform}-${process.arch}${LIBC ? '-musl' : ''}`;
+export const HERE = `${process.platform.replace('win32', 'windows')}-${process.arch}${LIBC ? '-musl' : ''}`;
+export const TARGET_NAMES = Object.keys(TARGETS);
+
+export function isWindows(target) {
+  return target.startsWith('windows-');
+}
 
 function entryOf(target) {
   const entry = TARGETS[target];
   if (entry === undefined) {
-    throw new Error(
-      `npm has no runtime for ${target}. Targets: ${Object.keys(TARGETS).join(', ')}`,
-    );
+    throw new Error(`npm has no runtime for ${target}. Targets: ${TARGET_NAMES.join(', ')}`);
   }
   return entry;
 }
@@ -94,7 +103,8 @@ function fetched(name, version, integrity) {
 /** Returns the path of Bun for a target. */
 export function runtimeFor(target) {
   const { bun, integrity } = entryOf(target);
-  return join(fetched(`@oven/bun-${bun}`, BUN, integrity), 'bin', 'bun');
+  const folder = fetched(`@oven/bun-${bun}`, BUN, integrity);
+  return join(folder, 'bin', isWindows(target) ? 'bun.exe' : 'bun');
 }
 
 /** Returns the path of the keyring library for a target. npm installs this computer's. */

@@ -1,0 +1,1 @@
+export function executableOf(target: string): string;

@@ -1,0 +1,1 @@
+export function published(sums: ReadonlyMap<string, string>): Map<string, string>;

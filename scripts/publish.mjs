@@ -1,0 +1,62 @@
+// What tells others where the archives are and which bytes they have: the install scripts, a Homebrew
+// formula, a Scoop manifest and those of winget. Their templates are in packaging/, and the address of a
+// release is in packaging/release.json.
+import { readFileSync } from 'node:fs';
+import { ROOT, version } from './bundle.mjs';
+import { BUN } from './runtimes.mjs';
+
+const { address, homepage } = JSON.parse(read('release.json'));
+
+/** Whether nobody has set the address: `.invalid` names never resolve. */
+export const isPlaceholder = new URL(address).hostname.endsWith('.invalid');
+
+/** The templates of the files that may be published beside the archives. */
+const TEMPLATES = [
+  'install.sh',
+  'install.ps1',
+  'homebrew/gpucloud.rb',
+  'scoop/gpucloud.json',
+  'winget/Gpucloud.Gpucloud.yaml',
+  'winget/Gpucloud.Gpucloud.installer.yaml',
+  'winget/Gpucloud.Gpucloud.locale.en-US.yaml',
+];
+
+/**
+ * Returns a template with its marks replaced, or undefined if it needs the sum of an archive that is
+ * not there.
+ *
+ * @param sums of the archives, by their names.
+ */
+export function filled(template, sums = new Map()) {
+  const lines = [...sums].map(([name, sum]) => `${sum}  ${name}`);
+  const known = {
+    VERSION: version,
+    BUN,
+    HOMEPAGE: homepage,
+    ADDRESS: address.replaceAll('@VERSION@', version),
+    SUMS: lines.join('\n'),
+  };
+  let isComplete = true;
+  const text = read(template).replace(/@([A-Z]+)(?: ([a-z0-9-]+))?@/g, (_mark, name, target) => {
+    if (name !== 'SUM') return known[name];
+    const archive = target.startsWith('windows-') ? `${target}.zip` : `${target}.tar.xz`;
+    const sum = sums.get(`gpucloud-${version}-${archive}`);
+    isComplete &&= sum !== undefined;
+    return sum;
+  });
+  return isComplete ? text : undefined;
+}
+
+/** Returns the files to publish beside the archives, by their names. */
+export function published(sums) {
+  const hasWindows = [...sums.keys()].some((name) => name.endsWith('.zip'));
+  const wanted = TEMPLATES.filter(
+    (name) => hasWindows || !/^(?:winget\/|install\.ps1$)/.test(name),
+  );
+  const texts = wanted.map((name) => [name.replace(/^.*\//, ''), filled(name, sums)]);
+  return new Map(texts.filter(([, text]) => text !== undefined));
+}
+
+function read(name) {
+  return readFileSync(new URL(`packaging/${name}`, ROOT), 'utf8');
+}

@@ -1,0 +1,2 @@
+export const HERE: string;
+export const TARGET_NAMES: readonly string[];

@@ -1,0 +1,5 @@
+export function zipOf(
+  entries: Readonly<Record<string, Buffer>>,
+  seconds: number,
+  level: number,
+): Buffer;
