@@ -56,6 +56,8 @@ case $(uname -s)-$(uname -m) in
   Darwin-arm64) target=darwin-arm64 ;;
   *) fail "there is no executable for $(uname -s) $(uname -m): use the npm package" ;;
 esac
+# Alpine and others have musl in place of glibc.
+case $target in linux-*) if ldd --version 2>&1 | grep -q musl; then target=$target-musl; fi ;; esac
 name=gpucloud-$version-$target
 archive=$name.tar.xz
 

@@ -165,6 +165,37 @@ describe('install.sh', { timeout: 60_000 }, () => {
     }
   });
 
+  test.each([
+    ['Linux', 'x86_64', 'glibc', 'linux-x64'],
+    ['Linux', 'aarch64', 'glibc', 'linux-arm64'],
+    ['Linux', 'x86_64', 'musl', 'linux-x64-musl'],
+    ['Linux', 'aarch64', 'musl', 'linux-arm64-musl'],
+    ['Darwin', 'x86_64', 'no', 'darwin-x64'],
+    ['Darwin', 'arm64', 'no', 'darwin-arm64'],
+    ['FreeBSD', 'amd64', 'no', undefined],
+  ])('on %s %s with %s libc takes %s', async (system, machine, libc, target) => {
+    const path = await mkdtemp(join(folder, 'programs-'));
+    const script = (text: string) => ({ mode: 0o755, text: `#!/bin/sh\n${text}\n` });
+    for (const [name, { mode, text }] of Object.entries({
+      uname: script(`[ "$1" = -s ] && echo ${system} || echo ${machine}`),
+      // As in Alpine, where it fails.
+      ldd: script(`echo '${libc} libc' >&2; exit 1`),
+    })) {
+      await writeFile(join(path, name), text, { mode });
+    }
+    const from = await mkdtemp(join(folder, 'empty-'));
+    const install = await readFile(join(PACKAGES, 'install.sh'), 'utf8');
+    await writeFile(join(from, 'install.sh'), install.replace(/^sums='[^']*'$/m, "sums=''"));
+    const env = { PATH: `${path}:/usr/bin:/bin`, HOME: from };
+    const { code, stderr } = await outcomeOf(spawn('sh', [join(from, 'install.sh')], { env }));
+    expect(code).toBe(1);
+    expect(stderr).toBe(
+      target === undefined
+        ? `error: there is no executable for ${system} ${machine}: use the npm package\n`
+        : `error: this install.sh has no sum for gpucloud-${version}-${target}.tar.xz\n`,
+    );
+  });
+
   test('says which folder it may not write to', async () => {
     expect(await install('--prefix', '/proc/here')).toMatchObject({
       code: 1,

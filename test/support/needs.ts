@@ -86,10 +86,12 @@ type Program =
   | 'prlimit'
   | 'pwsh'
   | 'python3'
+  | 'qemu-aarch64'
   | 'rsync'
   | 'ssh-keygen'
   | 'systemd-analyze'
   | 'wget'
+  | 'wine'
   | 'zsh';
 type Need = 'ssh' | Check | Program | `/${string}`;
 

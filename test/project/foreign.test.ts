@@ -1,0 +1,114 @@
+import { type ChildProcessWithoutNullStreams, execFile, spawn } from 'node:child_process';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { executableOf } from '../../scripts/executable.mjs';
+import { HERE } from '../../scripts/runtimes.mjs';
+import { needs } from '../support/needs.ts';
+import { type Outcome, outcomeOf } from '../support/program.ts';
+import { HARDWARE } from '../support/sandbox-ids.ts';
+import { ok, startService } from '../support/service.ts';
+import { addRandomNumbers, wineDrive, wineEnv } from '../support/wine.ts';
+
+// Executables for other computers, which qemu-user and Wine stand for.
+
+const run = promisify(execFile);
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+const ARM_LIBRARIES = '/usr/aarch64-linux-gnu';
+/** An emulated command takes seconds. */
+const TIMEOUT = 180_000;
+
+const CASES = [
+  {
+    target: 'linux-arm64',
+    runner: ['qemu-aarch64', '-L', ARM_LIBRARIES],
+    lacks: needs('qemu-aarch64', `${ARM_LIBRARIES}/lib/libc.so.6`),
+  },
+  { target: 'windows-x64', runner: ['wine'], lacks: needs('wine') },
+] as const;
+
+for (const { target, runner, lacks } of CASES.filter((one) => one.target !== HERE)) {
+  describe(`the executable for ${target}`, { timeout: TIMEOUT, ...lacks }, () => {
+    let folder: string;
+    let env: Record<string, string>;
+    beforeAll(async () => {
+      await run('npm', ['run', '--silent', 'build:exe', '--', '--target', target], { cwd: ROOT });
+      folder = await mkdtemp(join(tmpdir(), 'gpucloud-foreign-'));
+      const place = (name: string) =>
+        target === 'windows-x64' ? wineDrive(join(folder, name)) : join(folder, name);
+      env = {
+        PATH: process.env.PATH ?? '',
+        HOME: folder,
+        GPUCLOUD_CONFIG_DIR: place('config'),
+        GPUCLOUD_STATE_DIR: place('state'),
+      };
+      if (target === 'windows-x64') {
+        Object.assign(env, wineEnv(folder));
+        await run('wine', ['wineboot', '--init'], { env });
+        await addRandomNumbers(folder);
+      }
+    }, TIMEOUT);
+    // Wine's server writes its settings a few seconds after the last program has ended.
+    afterAll(() => rm(folder, { recursive: true, maxRetries: 20, retryDelay: 500 }), TIMEOUT);
+
+    function start(
+      argv: readonly string[],
+      more: Record<string, string>,
+    ): ChildProcessWithoutNullStreams {
+      const [program, ...args] = runner;
+      return spawn(program, [...args, executableOf(target), ...argv], {
+        env: { ...env, ...more },
+        cwd: folder,
+      });
+    }
+    function sandbox(...argv: string[]): Promise<Outcome> {
+      return outcomeOf(start(argv, { GPUCLOUD_PROFILE: 'sandbox' }));
+    }
+
+    test('prints its version', async () => {
+      const { version } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8'));
+      expect(await sandbox('--version')).toMatchObject({
+        code: 0,
+        stdout: `gpucloud ${version}\n`,
+      });
+    });
+
+    test('rents and terminates in the sandbox', async () => {
+      const made = await sandbox('instances', 'create', 'trainer', ...HARDWARE, '--json');
+      expect(made).toMatchObject({ code: 0 });
+      const { id } = JSON.parse(made.stdout);
+      expect((await sandbox('instances', 'list', '-q')).stdout).toBe(`${id}\n`);
+      expect((await sandbox('instances', 'terminate', 'trainer', '--yes')).code).toBe(0);
+      const { stdout } = await sandbox('instances', 'get', id, '--json');
+      expect(JSON.parse(stdout).status).toMatch(/^TERMINAT(?:ING|ED)$/);
+    });
+
+    test('knows after kill -9 what it asked for', async () => {
+      let child: ChildProcessWithoutNullStreams | undefined;
+      const service = await startService(({ method, path }) => {
+        if (method === 'POST') {
+          child?.kill('SIGKILL');
+          return new Promise(() => undefined);
+        }
+        return ok(path === '/users/me' ? { id: 'account-1' } : []);
+      });
+      try {
+        const profile = {
+          GPUCLOUD_API_KEY: 'svc_sk_test_0123456789abcdef',
+          GPUCLOUD_BASE_URL: service.url,
+        };
+        child = start(['instances', 'create', 'box', ...HARDWARE], profile);
+        expect(await outcomeOf(child)).toMatchObject({ code: null, stdout: '' });
+        const { stdout } = await outcomeOf(start(['instances', 'list', '--json'], profile));
+        // Wine may give the next process the ID of the one that was killed.
+        const status = expect.stringMatching(/^(?:UNKNOWN|IN_FLIGHT)$/);
+        expect(JSON.parse(stdout)).toMatchObject([{ id: null, name: 'box', status }]);
+      } finally {
+        await service.close();
+      }
+    });
+  });
+}
