@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { executableOf } from '../../scripts/executable.mjs';
 import { signatureOf, withoutSignature } from '../../scripts/mach-o.mjs';
+import { needs } from '../support/needs.ts';
 
 const PAGE = 4096;
 const SEGMENT_BYTES = 72;
@@ -80,8 +81,8 @@ test('drops no signature that something follows, and reads no other file', () =>
 
 for (const target of ['darwin-arm64', 'darwin-x64']) {
   const path = executableOf(target);
-  // `npm run package -- --all` and foreign.test.ts build it.
-  test.runIf(existsSync(path))(`macOS accepts the pages of ${target}`, () => {
+  // `npm run package -- --all` builds it.
+  test(`macOS accepts the pages of ${target}`, needs(path as `/${string}`), () => {
     const signature = signatureOf(readFileSync(path));
     if (target === 'darwin-arm64') expect(signature).toMatchObject({ stale: 0 });
     else expect(signature?.stale ?? 0).toBe(0);
