@@ -13,8 +13,8 @@ export function wineDrive(path: string): string {
 }
 
 /**
- * Adds the library with Windows' random numbers, which Bun needs and Wine has had since version 9. It
- * forwards its one function to the older one that does the same.
+ * Adds the library with Windows' random numbers, which Bun loads at start and Wine 8 lacks. It forwards
+ * its one function to the older one that does the same.
  */
 export async function addRandomNumbers(folder: string): Promise<void> {
   const path = join(folder, 'wine/drive_c/windows/system32/bcryptprimitives.dll');
