@@ -3,7 +3,7 @@ import type { Clock } from '../clock.ts';
 import { usageError } from '../errors.ts';
 import { clean } from '../rules/clean.ts';
 import { paintFor } from './colour.ts';
-import type { Coming } from './formats/batch.ts';
+import type { Writer } from './formats/batch.ts';
 import type { Query } from './formats/query.ts';
 import { type Forms, formsOf } from './forms.ts';
 import type { Block, ListOptions, Live, Output, OutputSettings, View } from './output.ts';
@@ -60,6 +60,11 @@ export function createOutput(options: OutputOptions): Output {
     return sink.write(await findingText(find(value), format, settings));
   }
 
+  async function writerOf<T>(forms: Forms<T>): Promise<Writer<T>> {
+    const { loadWriter } = await import('./formats/writers.ts');
+    return (await loadWriter(format))(forms);
+  }
+
   async function style(live = false) {
     const terminal = isTerminal();
     return {
@@ -79,63 +84,34 @@ export function createOutput(options: OutputOptions): Output {
     return taken;
   }
 
-  async function writeList<T>(
-    given: Rows<T>,
-    view: View<T>,
-    { live = false, onFlush }: ListOptions,
-  ): Promise<void> {
-    const coming: Coming = {
-      live,
-      onFlush(flush) {
-        onFlush?.(async () => {
-          await flush();
-          return !sink.ended;
-        });
-      },
-    };
+  async function list<T>(given: Rows<T>, view: View<T>, how: ListOptions = {}): Promise<void> {
+    const [only] = how.one === true && isArray(given) && given.length === 1 ? given : [];
+    if (only !== undefined && (format !== 'table' || settings.query !== undefined)) {
+      return item(only, view);
+    }
     const forms = formsOf(view, settings);
     const find = await query();
-    const rows = await sorted(given, forms);
-    if (find !== undefined) return writeFinding(find, await all(rows, forms.data));
-    if (format !== 'table') {
-      const { loadWriter } = await import('./formats/writers.ts');
-      return (await loadWriter(format))(forms).list(rows, sink, coming);
+    let rows = given;
+    if (forms.order !== undefined) {
+      const { sortRows } = await import('./sort.ts');
+      rows = sortRows(isArray(rows) ? rows : await all(rows, (row) => row), forms.order);
     }
-    const { writeTable } = await import('./table/table.ts');
-    const count = await writeTable(
-      rows,
-      forms.columns,
-      sink,
-      await style(live),
-      coming,
-      forms.safe,
-    );
-    // A person who watched has seen that no row came.
-    if (count === 0 && !live && !sink.ended) options.note(view.empty);
-  }
-
-  async function sorted<T>(rows: Rows<T>, { order }: Forms<T>): Promise<Rows<T>> {
-    if (order === undefined) return rows;
-    const { sortRows } = await import('./sort.ts');
-    return sortRows(isArray(rows) ? rows : await all(rows, (row) => row), order);
-  }
-
-  function list<T>(rows: Rows<T>, view: View<T>, how: ListOptions = {}): Promise<void> {
-    const [only] = how.one === true && isArray(rows) && rows.length === 1 ? rows : [];
-    const isData = format !== 'table' || settings.query !== undefined;
-    if (only !== undefined && isData) return item(only, view);
-    const write = () => writeList(rows, view, how);
-    return how.live === true ? sink.whileWatched(write) : write();
+    if (find !== undefined) return writeFinding(find, await all(rows, forms.data));
+    const work = async () => {
+      if (format !== 'table') return (await writerOf(forms)).list(rows, sink, how);
+      const { writeTable } = await import('./table/table.ts');
+      const count = await writeTable(rows, forms, sink, await style(how.live), how);
+      // A person who watched has seen that no row came.
+      if (count === 0 && how.live !== true && !sink.ended) options.note(view.empty);
+    };
+    return how.live === true ? sink.whileWatched(work) : work();
   }
 
   async function item<T>(value: T, view: View<T>): Promise<void> {
     const forms = formsOf(view, settings);
     const find = await query();
     if (find !== undefined) return writeFinding(find, forms.data(value));
-    if (format !== 'table') {
-      const { loadWriter } = await import('./formats/writers.ts');
-      return sink.write((await loadWriter(format))(forms).item(value));
-    }
+    if (format !== 'table') return sink.write((await writerOf(forms)).item(value));
     const { columnsText, detailsText, sectionOf } = await import('./table/details.ts');
     const safe = forms.safe(value);
     const { sections = [sectionOf(view.columns)] } = view;
@@ -186,7 +162,7 @@ export function createOutput(options: OutputOptions): Output {
     const texts: readonly Block[] = shown.ascii
       ? JSON.parse(withoutRoubleSign(JSON.stringify(blocks)))
       : blocks;
-    return sink.write(screenText(texts, { ...shown, now: () => now ?? shown.now(), bars }));
+    return sink.write(await screenText(texts, { ...shown, now: () => now ?? shown.now(), bars }));
   }
 
   return {
@@ -202,9 +178,7 @@ export function createOutput(options: OutputOptions): Output {
     async prepare() {
       await query();
       // Load the writer before anything is rented.
-      if (format === 'table') return;
-      const { loadWriter } = await import('./formats/writers.ts');
-      await loadWriter(format);
+      if (format !== 'table') await (await import('./formats/writers.ts')).loadWriter(format);
     },
     list,
     changes,

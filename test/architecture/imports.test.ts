@@ -38,6 +38,7 @@ const PARTS: Readonly<Record<string, RegExp>> = {
   'cli-table3': /^output\/table\/draw\.ts$/,
   chalk: /^output\/colour\.ts$/,
   ora: /^output\/live\/spinner\.ts$/,
+  'fast-wrap-ansi': /^output\/live\/live\.ts$/,
   'string-width': /^output\/table\/string-width\.ts$/,
   '@jmespath-community/jmespath': /^output\/formats\/query\.ts$/,
   yaml: /^output\/formats\/yaml\.ts$/,

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { fold } from '../../src/output/live/fold.ts';
+import { fold } from '../../src/output/live/live.ts';
 import { width } from '../../src/output/width.ts';
 import { fc } from '../support/random.ts';
 
@@ -12,17 +12,17 @@ test('keeps a line that fits', () => {
 
 test('continues a colour in the next line', () => {
   expect(fold('ab\u001b[32mcdef\u001b[39mg', 4)).toEqual([
-    'ab\u001b[32mcd\u001b[0m',
-    '\u001b[32mef\u001b[39mg\u001b[0m',
+    'ab\u001b[32mcd\u001b[39m',
+    '\u001b[32mef\u001b[39mg',
   ]);
 });
 
 test('keeps words whole if there is room', () => {
   expect(fold('Nothing was changed.', 12)).toEqual(['Nothing was ', 'changed.']);
-  expect(fold('a machine-with-a-long-name', 8)).toEqual(['a machin', 'e-with-a', '-long-na', 'me']);
+  expect(fold('a machine-with-a-long-name', 8)).toEqual(['a ', 'machine-', 'with-a-l', 'ong-name']);
   expect(fold('\u001b[31mout of reach\u001b[39m', 8)).toEqual([
-    '\u001b[31mout of \u001b[0m',
-    '\u001b[31mreach\u001b[39m\u001b[0m',
+    '\u001b[31mout of \u001b[39m',
+    '\u001b[31mreach\u001b[39m',
   ]);
 });
 

@@ -46,12 +46,12 @@ const reportView: View<Report> = {
       lines: ({ checks }) =>
         checks
           .filter(({ id }) => ids.includes(id))
-          .map((check) => ({ label: check.id, value: textOf(check), kind: 'check' })),
+          .map((check) => ({ label: check.id, value: checkText(check), kind: 'check' })),
     }),
   ),
 };
 
-function textOf({ status, message, hint }: Check): string {
+function checkText({ status, message, hint }: Check): string {
   const mark = status === 'pass' ? status : status.toUpperCase();
   return `${mark}  ${message}${hint === null ? '' : `\n      ${hint}`}`;
 }

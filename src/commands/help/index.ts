@@ -1,7 +1,7 @@
 import { TOPICS } from '../../cli/help.ts';
 import { findCommand } from '../../cli/reference/find-command.ts';
 import { action } from '../../cli/verb.ts';
-import { textOf } from './topics.ts';
+import { topicText } from './topics.ts';
 
 /** `gpucloud help instances create`: the same as `gpucloud instances create --help`; and topics. */
 export const help = action({
@@ -16,7 +16,7 @@ export const help = action({
       const hint = `"gpucloud --help" lists the commands; the topics are ${names}`;
       findCommand(await runtime.wholeTree(), words, hint).outputHelp();
     } else {
-      await context.out.text(textOf(topic.name));
+      await context.out.text(topicText(topic.name));
     }
   },
 });

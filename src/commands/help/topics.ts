@@ -1,13 +1,14 @@
-import { Help } from '../../cli/command.ts';
 import { globals } from '../../cli/globals.ts';
 import type { Topic } from '../../cli/help.ts';
 import { ENVIRONMENT } from '../../cli/reference/environment.ts';
 import { EXIT_CODES } from '../../cli/reference/index.ts';
 import type { Format } from '../../output/output.ts';
 import { FORMATS } from '../../output/output.ts';
+import { labelledText } from '../../output/table/labelled.ts';
+import { paragraph } from '../../output/width.ts';
 
 /** The text of a topic, in lines that fit a terminal of 80 columns. */
-export function textOf(topic: Topic): string {
+export function topicText(topic: Topic): string {
   return TEXTS[topic]();
 }
 
@@ -62,7 +63,7 @@ const FORMAT_WORDS: Readonly<Record<Format, string>> = {
   table: 'for people; in a pipe, whole values without colours',
   json: 'one document; a list is always an array, [] if empty',
   jsonl: 'one JSON value per line, as it comes',
-  csv: 'RFC 4180, with a header',
+  csv: 'RFC 4180 with a header and LF line ends',
   tsv: 'tabs, with a header; tabs, line ends and backslashes are escaped',
   yaml: 'the same data as json',
   id: 'only IDs, one per line',
@@ -117,18 +118,12 @@ and a budget check.
 
 /** Columns with two spaces between, the last one wrapped under itself. */
 function table(rows: readonly (readonly string[])[]): string {
-  const columns = Math.max(...rows.map(({ length }) => length));
-  const widths = Array.from({ length: columns - 1 }, (_, at) =>
-    Math.max(...rows.map((row) => (row[at] ?? '').length)),
-  );
-  const indent = widths.reduce((sum, width) => sum + width + 2, 2);
-  return rows
-    .map((row) => {
-      const before = widths.map((width, at) => `${(row[at] ?? '').padEnd(width)}  `).join('');
-      const wrapped = new Help().boxWrap(row[columns - 1] ?? '', 80 - indent);
-      const [first = '', ...others] = wrapped.split('\n');
-      const lines = [`  ${before}${first}`, ...others.map((line) => ' '.repeat(indent) + line)];
-      return lines.map((line) => `${line.trimEnd()}\n`).join('');
-    })
-    .join('');
+  const [first = []] = rows;
+  const widths = first.map((_, at) => Math.max(...rows.map((row) => (row[at] ?? '').length)));
+  const labelled = rows.map((row) => {
+    const before = row.slice(0, -1).map((text, at) => text.padEnd(widths[at] ?? 0));
+    const lines = (room: number) => paragraph(row.at(-1) ?? '', room);
+    return { label: `  ${before.join('  ')}`, lines };
+  });
+  return labelledText(labelled, 80);
 }

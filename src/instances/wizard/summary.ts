@@ -1,5 +1,6 @@
 import type { Context } from '../../context.ts';
 import { commandLines } from '../../output/shell-line.ts';
+import { labelledText } from '../../output/table/labelled.ts';
 import { paragraph } from '../../output/width.ts';
 import type { Prompts } from '../../prompts/prompts.ts';
 import { shown } from '../../prompts/words.ts';
@@ -61,13 +62,12 @@ const NARROWEST = 20;
 
 /** Labels and texts in two columns, each text wrapped within its own. */
 export function printRows(rows: readonly Row[], prompts: Prompts, { host }: Context): void {
-  const edge = Math.max(...rows.map(({ label }) => label.length)) + 4;
-  const room = Math.max(Math.min(host.stderr.columns || USUAL, WIDEST) - edge - 1, NARROWEST);
-  for (const { label, text } of rows) {
-    for (const [at, line] of paragraph(shown(text), room).entries()) {
-      prompts.print(`  ${(at === 0 ? label : '').padEnd(edge - 2)}${line}`);
-    }
-  }
+  const cells = Math.min(host.stderr.columns || USUAL, WIDEST) - 1;
+  const indented = rows.map(({ label, text }) => ({
+    label: `  ${label}`,
+    lines: (room: number) => paragraph(shown(text), Math.max(room, NARROWEST)),
+  }));
+  for (const line of labelledText(indented, cells).trimEnd().split('\n')) prompts.print(line);
 }
 
 /** Prints the command with these flags, but without values of variables. */

@@ -1,3 +1,4 @@
+import type { ListOptions } from '../output.ts';
 import type { Rows } from '../rows.ts';
 import type { Sink } from '../sink.ts';
 
@@ -8,11 +9,7 @@ import type { Sink } from '../sink.ts';
 const FULL = 60 * 1024;
 
 /** How to write rows that may still be coming. */
-export interface Coming {
-  readonly live: boolean;
-  /** Gets a function that writes everything gathered so far. */
-  onFlush?(flush: () => Promise<void>): void;
-}
+export type Coming = Pick<ListOptions, 'live' | 'onFlush'>;
 
 /** Writes the rows of one view in a format other than the table. */
 export interface Writer<T> {
@@ -22,9 +19,14 @@ export interface Writer<T> {
 
 /**
  * Gathers small texts into few writes: a write per row costs several times as much. With `prompt`,
- * also writes a batch as soon as its source pauses.
+ * also writes a batch as soon as its source pauses. A flush first calls `beforeFlush`.
  */
-export function createBatch(sink: Sink, prompt: boolean) {
+export function createBatch(
+  sink: Sink,
+  prompt: boolean,
+  { onFlush }: Coming = {},
+  beforeFlush?: () => Promise<void> | undefined,
+) {
   // Joined at the end: a string that grows row by row is a deep tree, slow to write.
   let parts: string[] = [];
   let length = 0;
@@ -36,6 +38,12 @@ export function createBatch(sink: Sink, prompt: boolean) {
     length = 0;
     return sink.write(full);
   }
+
+  onFlush?.(async () => {
+    await beforeFlush?.();
+    await flush();
+    return !sink.ended;
+  });
 
   return {
     /** Returns undefined while there is room, otherwise a promise of the written batch. */

@@ -17,8 +17,7 @@ export async function writeLines<T>(
   sink: Sink,
   { head = '', coming }: LinesOptions = {},
 ): Promise<void> {
-  const batch = createBatch(sink, true);
-  coming?.onFlush?.(() => batch.finish());
+  const batch = createBatch(sink, true, coming);
   if (head !== '') await batch.add(head);
   try {
     await eachRow(rows, sink, (row) => batch.add(text(row)));
@@ -33,10 +32,9 @@ export async function writeDocument<T>(
   text: (row: T, isFirst: boolean) => string,
   end: (isEmpty: boolean) => string,
   sink: Sink,
-  { live, onFlush }: Coming,
+  coming: Coming,
 ): Promise<void> {
-  const batch = createBatch(sink, live);
-  onFlush?.(() => batch.finish());
+  const batch = createBatch(sink, coming.live === true, coming);
   let isEmpty = true;
   await eachRow(rows, sink, (row) => {
     const isFirst = isEmpty;

@@ -4,10 +4,9 @@ import type { Format } from '../output.ts';
 import type { Writer } from './batch.ts';
 import { writeLines } from './lines.ts';
 
-export async function loadWriter(
-  format: Exclude<Format, 'table'>,
-): Promise<<T>(forms: Forms<T>) => Writer<T>> {
+export async function loadWriter(format: Format): Promise<<T>(forms: Forms<T>) => Writer<T>> {
   switch (format) {
+    case 'table':
     case 'json':
       return (await import('./json.ts')).jsonWriter;
     case 'jsonl':

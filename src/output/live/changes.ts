@@ -30,7 +30,7 @@ export async function writeChanges<T>(
     });
     return sink.whileWatched(() => writeLines(found, (text) => text, sink));
   }
-  const keyOf = (row: T, name: string | null) => (one ? 'one' : (name ?? textOf(steady(row))));
+  const keyOf = (row: T, name: string | null) => (one ? 'one' : (name ?? fingerprint(steady(row))));
   const changesBy = (printed: (row: T) => unknown) =>
     changesOf(readings, { id, keyOf, steady, printed });
   if (format === 'json' || format === 'jsonl') {
@@ -67,9 +67,9 @@ async function* changesOf<T>(
       const name = id(row);
       const key = keyOf(row, name);
       const known = before.get(key);
-      const lasting = textOf(steady(row));
+      const lasting = fingerprint(steady(row));
       // Only a clock moved: keep the printed row for the next comparison.
-      const text = known?.lasting === lasting ? known.text : textOf(printed(row));
+      const text = known?.lasting === lasting ? known.text : fingerprint(printed(row));
       now.set(key, { name, lasting, text });
       if (known?.text !== text) yield { row };
     }
@@ -80,7 +80,7 @@ async function* changesOf<T>(
   }
 }
 
-function textOf(value: unknown): string {
+function fingerprint(value: unknown): string {
   return JSON.stringify(value) ?? '';
 }
 
@@ -97,7 +97,7 @@ async function* changedTexts<T>(
 ): AsyncGenerator<string> {
   let before = { lasting: '', text: '' };
   for await (const reading of readings) {
-    const lasting = textOf(reading.map(steady));
+    const lasting = fingerprint(reading.map(steady));
     if (lasting === before.lasting) continue;
     const text = await find(reading);
     if (text !== before.text) yield text;

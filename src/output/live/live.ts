@@ -1,10 +1,10 @@
 import type { Writable } from 'node:stream';
+import { wrapAnsi } from 'fast-wrap-ansi';
 import { clean } from '../../rules/clean.ts';
 import { type Paint, paintFor } from '../colour.ts';
 import type { Foot, Live, Output } from '../output.ts';
 import type { Sink } from '../sink.ts';
 import { clamp } from '../width.ts';
-import { fold } from './fold.ts';
 
 type LiveTerminal = Writable & { isTTY?: boolean; columns?: number; rows?: number };
 
@@ -149,6 +149,11 @@ function frame(body: string, foot: readonly Foot[], { columns, rows, paint }: Ro
   const room = Math.max(1, most - below.length - gap.length);
   const kept = lines.length <= room ? lines : shortened(lines, room, columns);
   return [...kept, ...gap, ...below].slice(0, most);
+}
+
+/** A redraw needs the row of each line, so the terminal must not wrap one itself. */
+export function fold(line: string, columns: number): string[] {
+  return wrapAnsi(line, columns, { hard: true, trim: false }).split('\n');
 }
 
 function shortened(lines: readonly string[], room: number, columns: number): string[] {

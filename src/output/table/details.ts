@@ -1,20 +1,14 @@
 import { clean } from '../../rules/clean.ts';
 import type { Cell, Column, Kind, Section } from '../output.ts';
 import { cleanLines } from '../sanitise.ts';
-import { padding, width, wrapped } from '../width.ts';
+import { wrapped } from '../width.ts';
 import { checkColour, detailText, kindColour, tableText } from './kinds.ts';
-import { trimLines } from './layout.ts';
+import { type Labelled, labelledText, labelWidth } from './labelled.ts';
 import type { TableStyle } from './row-writers.ts';
 
-interface Line {
-  readonly label: string;
-  readonly text: string;
-  readonly kind: Kind | undefined;
-}
-
 interface Block {
-  heading: string | undefined;
-  lines: Line[];
+  readonly heading: string | undefined;
+  readonly rows: Labelled[];
 }
 
 /** All columns as lines, the hidden ones too: `PER HOUR` is labelled `Per hour`. */
@@ -43,29 +37,22 @@ export function detailsText<T>(
   style: TableStyle,
 ): string {
   const blocks: Block[] = [];
-  for (const section of sections) {
-    const lines = section.lines(value).flatMap((line) => {
-      const text = cleanLines(
-        detailText(line.value, line.kind === 'mark' ? 'yes' : line.kind, style),
-      ).trimEnd();
-      return text === '' ? [] : [{ label: clean(line.label), text, kind: line.kind }];
-    });
-    if (lines.length === 0) continue;
-    const last = blocks.at(-1);
-    if (section.heading === undefined && last !== undefined) last.lines.push(...lines);
-    else blocks.push({ heading: section.heading, lines });
+  for (const { heading, lines } of sections) {
+    const last = heading === undefined ? blocks.at(-1) : undefined;
+    const block = last ?? { heading, rows: [] };
+    const indent = block.heading === undefined ? '' : '  ';
+    for (const { label, value: cell, kind: given } of lines(value)) {
+      const kind = given === 'mark' ? 'yes' : given;
+      const text = cleanLines(detailText(cell, kind, style)).trimEnd();
+      if (text !== '') block.rows.push(rowOf(`${indent}${clean(label)}`, text, kind, style));
+    }
+    if (last === undefined && block.rows.length > 0) blocks.push(block);
   }
-  const indent = (block: Block) => (block.heading === undefined ? '' : '  ');
-  const edge = Math.max(
-    0,
-    ...blocks.flatMap((block) => block.lines.map(({ label }) => width(`${indent(block)}${label}`))),
-  );
+  const edge = labelWidth(blocks.flatMap(({ rows }) => rows));
   return blocks
-    .map((block) => {
-      const heading =
-        block.heading === undefined ? '' : `${style.paint('bold', clean(block.heading))}\n`;
-      const lines = block.lines.map((line) => lineText(line, indent(block), edge, style));
-      return heading + lines.join('');
+    .map(({ heading, rows }) => {
+      const head = heading === undefined ? '' : `${style.paint('bold', clean(heading))}\n`;
+      return head + labelledText(rows, style.cells, edge);
     })
     .join('\n');
 }
@@ -75,14 +62,12 @@ export function detailsText<T>(
  * --no-header` prints one word.
  */
 export function columnsText<T>(value: T, columns: readonly Column<T>[], style: TableStyle): string {
-  const lines = columns.map((column) => ({
-    label: style.header ? clean(column.header) : '',
-    text: textOrDash(column.value(value), column.kind, style),
-    kind: column.kind,
-  }));
-  if (!style.header) return lines.map((line) => `${painted(line, style)}\n`).join('');
-  const edge = Math.max(0, ...lines.map(({ label }) => width(label)));
-  return lines.map((line) => lineText(line, '', edge, style)).join('');
+  const rows = columns.map((column) => {
+    const text = textOrDash(column.value(value), column.kind, style);
+    return rowOf(clean(column.header), text, column.kind, style);
+  });
+  if (style.header) return labelledText(rows, style.cells);
+  return rows.map(({ lines }) => `${lines(Number.POSITIVE_INFINITY).join('\n')}\n`).join('');
 }
 
 function textOrDash(value: Cell, kind: Kind | undefined, style: TableStyle): string {
@@ -90,23 +75,23 @@ function textOrDash(value: Cell, kind: Kind | undefined, style: TableStyle): str
   return text === '' ? '-' : text;
 }
 
-function lineText(line: Line, indent: string, edge: number, style: TableStyle): string {
-  const label = `${indent}${line.label}`;
-  const margin = ' '.repeat(edge + 3);
-  const text = line.text.replace(/^.+$/gm, (part) =>
-    wrapped(
-      part,
-      style.cells - margin.length,
-      line.kind === 'check' && !part.startsWith(' ') ? 6 : 0,
-    ),
-  );
-  const value = painted({ ...line, text }, style).replaceAll('\n', `\n${margin}`);
-  // An empty line of a readme gets no trailing spaces.
-  return `${trimLines(`${label}:${padding(label, edge)}  ${value}`)}\n`;
-}
-
-function painted(line: Line, style: TableStyle): string {
-  const { text, kind } = line;
-  if (kind !== 'check') return style.paint(kindColour(text, kind), text);
-  return text.replace(/^\S+/, (mark) => style.paint(checkColour(mark), mark));
+function rowOf(
+  label: string,
+  text: string,
+  kind: Kind | undefined,
+  { paint }: TableStyle,
+): Labelled {
+  const colour = kindColour(text, kind);
+  return {
+    label: `${label}:`,
+    lines(room) {
+      const hang = (line: string) => (kind === 'check' && !line.startsWith(' ') ? 6 : 0);
+      const lines = text.split('\n').flatMap((line) => wrapped(line, room, hang(line)).split('\n'));
+      if (kind !== 'check') return lines.map((line) => paint(colour, line));
+      const mark = /^\S+/;
+      return lines.map((line, at) =>
+        at > 0 ? line : line.replace(mark, (word) => paint(checkColour(word), word)),
+      );
+    },
+  };
 }

@@ -1,18 +1,33 @@
+import type { Paint } from '../colour.ts';
 import { widthIsUndisputed } from '../width.ts';
-import { fitted, GAP, headerCells, type Layout, NO_CELL, type Shown, trimLines } from './layout.ts';
-import type { TableStyle } from './row-writers.ts';
+import {
+  fitted,
+  GAP,
+  headerCells,
+  type Layout,
+  lineOf,
+  NO_CELL,
+  type Shown,
+  trimLines,
+} from './layout.ts';
+
+/** cli-table3 takes quadratic time, which is not noticeable up to this many rows. */
+export const SMALL = 200;
 
 /**
- * A short table, drawn by cli-table3. Undefined if a text has characters that cli-table3 measures
- * with an outdated table of widths: its columns would not line up.
+ * A table whose rows are all here. cli-table3 draws it for a person. Plain lines with the same look
+ * take over in a pipe, beyond {@link SMALL} rows, and for characters that cli-table3 measures with an
+ * outdated table of widths: its columns would not line up.
  */
-export async function drawTable(
+export async function tableText(
   rows: readonly (readonly Shown[])[],
   layout: Layout,
-  style: TableStyle,
-): Promise<string | undefined> {
-  const lines = style.header ? [headerCells(layout), ...rows] : rows;
-  if (!lines.flat().every(({ text }) => widthIsUndisputed(text))) return undefined;
+  { terminal, header = true, paint }: DrawStyle,
+): Promise<string> {
+  const lines = header ? [headerCells(layout), ...rows] : rows;
+  const isPlain =
+    !terminal || rows.length > SMALL || !lines.flat().every(({ text }) => widthIsUndisputed(text));
+  if (isPlain) return lines.map((cells) => lineOf(cells, layout, paint)).join('');
   const { default: CliTable } = await import('cli-table3');
   const table = new CliTable({
     chars: BORDERLESS,
@@ -23,11 +38,17 @@ export async function drawTable(
     table.push(
       layout.columns.map((column, at) => {
         const cell = cells[at] ?? NO_CELL;
-        return style.paint(cell.colour, fitted(cell, column, 0));
+        return paint(cell.colour, fitted(cell, column, 0));
       }),
     );
   }
   return `${trimLines(table.toString())}\n`;
+}
+
+interface DrawStyle {
+  readonly terminal: boolean;
+  readonly header?: boolean;
+  readonly paint: Paint;
 }
 
 const BORDERLESS = {

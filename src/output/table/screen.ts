@@ -2,8 +2,10 @@ import { clean } from '../../rules/clean.ts';
 import type { Paint } from '../colour.ts';
 import type { Block, Fact, Item, TableBlock } from '../output.ts';
 import { clamp, padding, paragraph, width } from '../width.ts';
+import { tableText } from './draw.ts';
 import { isNumeric, type Reader, shownCell } from './kinds.ts';
-import { GAP, headerCells, type Layout, layoutOf, lineOf, type Shown } from './layout.ts';
+import { labelledText } from './labelled.ts';
+import { GAP, type Layout, layoutOf, type Shown } from './layout.ts';
 
 interface ScreenStyle extends Reader {
   readonly paint: Paint;
@@ -14,19 +16,17 @@ interface ScreenStyle extends Reader {
 }
 
 /** Several blocks one below the other, an empty line between them; nothing is wider than the line. */
-export function screenText(blocks: readonly Block[], style: ScreenStyle): string {
-  return blocks
-    .map((block) => {
-      const body = bodyOf(block, style);
-      if (body === '') return '';
-      const heading = block.heading === undefined ? '' : headingOf(block.heading, style);
-      return heading + body;
-    })
-    .filter((text) => text !== '')
-    .join('\n');
+export async function screenText(blocks: readonly Block[], style: ScreenStyle): Promise<string> {
+  const texts: string[] = [];
+  for (const block of blocks) {
+    const body = await bodyOf(block, style);
+    if (body === '') continue;
+    texts.push((block.heading === undefined ? '' : headingOf(block.heading, style)) + body);
+  }
+  return texts.join('\n');
 }
 
-function bodyOf(block: Block, style: ScreenStyle): string {
+async function bodyOf(block: Block, style: ScreenStyle): Promise<string> {
   switch (block.kind) {
     case 'facts':
       return factsText(block.facts, style);
@@ -44,18 +44,15 @@ function headingOf(text: string, { paint, cells }: ScreenStyle): string {
 }
 
 /** Labels in a column, and beside them texts that wrap between words. */
-function factsText(facts: readonly Fact[], style: ScreenStyle): string {
-  const shown = facts.filter(({ text }) => text !== '');
-  const edge = Math.max(0, ...shown.map(({ label }) => width(clean(label)))) + GAP;
-  return shown
-    .map(({ label, text, colour, command }) => {
-      const lines = command ? [clean(text)] : wrap(clean(text), style.cells - edge);
-      const head = `${clean(label)}${padding(clean(label), edge)}`;
-      return lines
-        .map((line, at) => `${at === 0 ? head : ' '.repeat(edge)}${style.paint(colour, line)}\n`)
-        .join('');
-    })
-    .join('');
+function factsText(facts: readonly Fact[], { paint, cells }: ScreenStyle): string {
+  const rows = facts
+    .filter(({ text }) => text !== '')
+    .map(({ label, text, colour, command }) => ({
+      label: clean(label),
+      lines: (room: number) =>
+        (command ? [clean(text)] : wrap(clean(text), room)).map((line) => paint(colour, line)),
+    }));
+  return labelledText(rows, cells);
 }
 
 /** `- the problem`, and a command below it that is never broken, so that it pastes. */
@@ -66,13 +63,12 @@ function itemText({ text, colour, command }: Item, { paint, cells }: ScreenStyle
   return lines.join('') + (command === undefined ? '' : `    ${clean(command)}\n`);
 }
 
-function tableOf({ columns, rows, more }: TableBlock, style: ScreenStyle): string {
+async function tableOf({ columns, rows, more }: TableBlock, style: ScreenStyle): Promise<string> {
   const below = more === undefined ? '' : `${paintedLines(more, style)}`;
   if (rows.length === 0) return below;
   const shown = rows.map((row) => row.map((cell, at) => shownCell(cell, columns[at]?.kind, style)));
   const layout = fittingLayout(columns, shown, style.cells);
-  const lines = [headerCells(layout), ...shown].map((cells) => lineOf(cells, layout, style.paint));
-  return lines.join('') + below;
+  return (await tableText(shown, layout, style)) + below;
 }
 
 /** The columns that fit a narrow terminal: the first ones matter most. */

@@ -1,30 +1,28 @@
 import { type Coming, createBatch } from '../formats/batch.ts';
-import type { Column } from '../output.ts';
+import type { Forms } from '../forms.ts';
 import { eachRow, isArray, type Rows } from '../rows.ts';
 import type { Sink } from '../sink.ts';
-import { drawTable } from './draw.ts';
+import { SMALL, tableText } from './draw.ts';
 import { isNumeric, shownCell } from './kinds.ts';
 import { type Layout, layoutOf, type Shown } from './layout.ts';
 import { cardWriter, lineWriter, type RowWriter, type TableStyle } from './row-writers.ts';
 
-/** cli-table3 takes quadratic time, which is not noticeable up to this many rows. */
-const SMALL = 200;
-
 /**
  * Writes rows as a table, or as cards if the terminal is too narrow for one, and returns how many
- * there were. cli-table3 draws a short list in a terminal. Anything else is written row by row in
- * linear time with the same look; its columns take their widths from the first rows. `safe` masks
- * the secrets of a row.
+ * there were. Rows beyond the first ones are written as they come, in linear time, in columns that
+ * take their widths from the first rows.
  */
 export async function writeTable<T>(
   rows: Rows<T>,
-  columns: readonly Column<T>[],
+  { columns, safe }: Forms<T>,
   sink: Sink,
   style: TableStyle,
-  { live, onFlush }: Coming,
-  safe: (row: T) => T,
+  coming: Coming,
 ): Promise<number> {
-  const batch = createBatch(sink, true);
+  const live = coming.live === true;
+  const batch = createBatch(sink, true, coming, () =>
+    waiting.length > 0 ? begin(measure(waiting)) : undefined,
+  );
   const headers = columns.map((column) => (style.header ? column.header : ''));
   const right = columns.map((column) => isNumeric(column.kind));
   // The rows to come are unknown, and people read log lines to the end.
@@ -52,10 +50,6 @@ export async function writeTable<T>(
     return batch.add(text);
   }
 
-  onFlush?.(async () => {
-    if (waiting.length > 0) await begin(measure(waiting));
-    await batch.finish();
-  });
   if (isArray(rows) && rows.length > SMALL) await begin(measure(map(rows, cellsOf)));
 
   await eachRow(rows, sink, (row) => {
@@ -75,8 +69,7 @@ export async function writeTable<T>(
   over = true;
   if (waiting.length > 0) {
     const layout = measure(waiting);
-    const drawn = style.terminal && layout.fits && (await drawTable(waiting, layout, style));
-    await (drawn ? batch.add(drawn) : begin(layout));
+    await (layout.fits ? batch.add(await tableText(waiting, layout, style)) : begin(layout));
   }
   await batch.finish();
   return count;

@@ -10,7 +10,7 @@ interface Secret {
 }
 
 const secretView: View<Secret> = {
-  columns: [field('key', 'KEY'), { id: 'value', header: 'VALUE', value: (s) => textOf(s.value) }],
+  columns: [field('key', 'KEY'), { id: 'value', header: 'VALUE', value: (s) => secretText(s.value) }],
   id: (s) => s.key,
   empty: 'The service returned no secrets for this instance.',
 };
@@ -29,13 +29,13 @@ export const secrets = action({
     if (key === undefined) return context.out.list(rowsOf(all), secretView);
     const value = fieldOf(all, key);
     if (value === undefined) throw unknownKey(key, rowsOf(all));
-    if (context.out.format === 'table') return context.out.exact(`${textOf(value)}\n`);
+    if (context.out.format === 'table') return context.out.exact(`${secretText(value)}\n`);
     await context.out.item({ key, value }, secretView);
   },
 });
 
 /** One secret as plain text; the document does not define its type. */
-function textOf(value: unknown): string {
+function secretText(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
