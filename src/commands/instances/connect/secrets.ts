@@ -10,7 +10,10 @@ interface Secret {
 }
 
 const secretView: View<Secret> = {
-  columns: [field('key', 'KEY'), { id: 'value', header: 'VALUE', value: (s) => secretText(s.value) }],
+  columns: [
+    field('key', 'KEY'),
+    { id: 'value', header: 'VALUE', value: (s) => secretText(s.value) },
+  ],
   id: (s) => s.key,
   empty: 'The service returned no secrets for this instance.',
 };
