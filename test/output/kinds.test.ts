@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Cell, Kind } from '../../src/output/output.ts';
-import { detailText, rawText, statusColour, tableText } from '../../src/output/table/kinds.ts';
+import { detailText, rawText, statusColour, cellText } from '../../src/output/table/kinds.ts';
 import { instant, local, relative } from '../../src/output/time.ts';
 import { NOW } from './world.ts';
 
@@ -33,8 +33,8 @@ describe('values for people', () => {
     ['', 'text', '', ''],
     [undefined, undefined, '', ''],
   ])('formats %j as %s', (value, kind, forPerson, forPipe) => {
-    expect(tableText(value, kind, terminal)).toBe(forPerson);
-    expect(tableText(value, kind, pipe)).toBe(forPipe);
+    expect(cellText(value, kind, terminal)).toBe(forPerson);
+    expect(cellText(value, kind, pipe)).toBe(forPipe);
   });
 
   it('shows an undocumented object as JSON', () => {

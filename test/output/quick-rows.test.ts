@@ -1,7 +1,7 @@
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { Cell, Kind, View } from '../../src/output/output.ts';
 import { cleanData, escapeUnseen } from '../../src/output/sanitise.ts';
-import { kindColour, tableText } from '../../src/output/table/kinds.ts';
+import { kindColour, cellText } from '../../src/output/table/kinds.ts';
 import { layoutOf, lineOf, NO_CELL, type Shown } from '../../src/output/table/layout.ts';
 import { fc, runs } from '../support/random.ts';
 import { NOW, written } from './world.ts';
@@ -90,7 +90,7 @@ describe.each([
     const shown = (given: Row): Shown[] =>
       KINDS.map((kind, at) => {
         const value = given[at];
-        const told = tableText(value, kind, reader);
+        const told = cellText(value, kind, reader);
         if (told === '') return NO_CELL;
         return { text: told, colour: kindColour(told, kind), numeric: typeof value === 'number' };
       });

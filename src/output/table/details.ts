@@ -2,7 +2,7 @@ import { clean } from '../../rules/clean.ts';
 import type { Cell, Column, Kind, Section } from '../output.ts';
 import { cleanLines } from '../sanitise.ts';
 import { wrapped } from '../width.ts';
-import { checkColour, detailText, kindColour, tableText } from './kinds.ts';
+import { checkColour, detailText, kindColour, cellText } from './kinds.ts';
 import { type Labelled, labelledText, labelWidth } from './labelled.ts';
 import type { TableStyle } from './row-writers.ts';
 
@@ -71,7 +71,7 @@ export function columnsText<T>(value: T, columns: readonly Column<T>[], style: T
 }
 
 function textOrDash(value: Cell, kind: Kind | undefined, style: TableStyle): string {
-  const text = style.header ? clean(detailText(value, kind, style)) : tableText(value, kind, style);
+  const text = style.header ? clean(detailText(value, kind, style)) : cellText(value, kind, style);
   return text === '' ? '-' : text;
 }
 

@@ -24,7 +24,7 @@ export interface Reader {
 const GIB = 1024 ** 3;
 
 /** A cell for people; '' for no value. Always one clean line. */
-export function tableText(value: Cell, kind: Kind | undefined, reader: Reader): string {
+export function cellText(value: Cell, kind: Kind | undefined, reader: Reader): string {
   if (kind === 'time' && reader.terminal && typeof value === 'string') {
     const time = instant(value);
     if (time !== undefined) {
@@ -36,7 +36,7 @@ export function tableText(value: Cell, kind: Kind | undefined, reader: Reader): 
 
 /** A table cell. An empty one would shift the fields of awk, so it is a dash. */
 export function shownCell(value: Cell, kind: Kind | undefined, reader: Reader): Shown {
-  const text = tableText(value, kind, reader);
+  const text = cellText(value, kind, reader);
   if (text === '') return NO_CELL;
   return { text, colour: kindColour(text, kind), numeric: typeof value === 'number' };
 }
