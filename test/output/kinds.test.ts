@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Cell, Kind } from '../../src/output/output.ts';
-import { detailText, rawText, statusColour, cellText } from '../../src/output/table/kinds.ts';
+import { cellText, detailText, rawText, statusColour } from '../../src/output/table/kinds.ts';
 import { instant, local, relative } from '../../src/output/time.ts';
 import { NOW } from './world.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { Cell, Kind, View } from '../../src/output/output.ts';
 import { cleanData, escapeUnseen } from '../../src/output/sanitise.ts';
-import { kindColour, cellText } from '../../src/output/table/kinds.ts';
+import { cellText, kindColour } from '../../src/output/table/kinds.ts';
 import { layoutOf, lineOf, NO_CELL, type Shown } from '../../src/output/table/layout.ts';
 import { fc, runs } from '../support/random.ts';
 import { NOW, written } from './world.ts';

@@ -2,7 +2,7 @@ import { clean } from '../../rules/clean.ts';
 import type { Cell, Column, Kind, Section } from '../output.ts';
 import { cleanLines } from '../sanitise.ts';
 import { wrapped } from '../width.ts';
-import { checkColour, detailText, kindColour, cellText } from './kinds.ts';
+import { cellText, checkColour, detailText, kindColour } from './kinds.ts';
 import { type Labelled, labelledText, labelWidth } from './labelled.ts';
 import type { TableStyle } from './row-writers.ts';
 
