@@ -66,7 +66,7 @@ async function warnIfUnarmed(name: string, context: Context): Promise<void> {
 /** Ends a job without a usable instance. Terminates the instance if it was created. */
 export async function endUnusable(
   thrown: unknown,
-  { request: { instance_name: name }, maxPrice }: JobPlan,
+  { request: { instance_name: name }, maxPrice }: Pick<JobPlan, 'request' | 'maxPrice'>,
   context: Context,
 ): Promise<JobEnd> {
   const error = thrown instanceof CliError ? thrown : unforeseen(thrown);

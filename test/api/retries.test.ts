@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import type { Api } from '../../src/api/index.ts';
+import type { Api, CallOptions } from '../../src/api/index.ts';
 import { hintOf } from '../../src/cli/hints.ts';
 import { listenOn } from '../support/ports.ts';
 import {
@@ -248,13 +248,14 @@ test('sends a POST once when it can connect', async () => {
   expect([sending, bodies, clock.sleeps]).toEqual([1, [JSON.stringify(CREATE)], [250]]);
 });
 
-const CHECKED: [string, string, string[], string, (api: Api) => Promise<unknown>, string][] = [
+type Send = (api: Api, options?: CallOptions) => Promise<unknown>;
+const CHECKED: [string, string, string[], string, Send, string][] = [
   [
     'terminate',
     'ACTIVE',
     ['TERMINATING', 'TERMINATED'],
     `/instances/${ID}`,
-    (api) => api.instances.terminate(ID),
+    (api, options) => api.instances.terminate(ID, options),
     'terminate',
   ],
   [
@@ -262,7 +263,7 @@ const CHECKED: [string, string, string[], string, (api: Api) => Promise<unknown>
     'ACTIVE',
     ['STOPPING', 'STOPPED'],
     `/instances/${ID}`,
-    (api) => api.instances.stop(ID),
+    (api, options) => api.instances.stop(ID, options),
     'stop',
   ],
   [
@@ -270,7 +271,7 @@ const CHECKED: [string, string, string[], string, (api: Api) => Promise<unknown>
     'SUSPENDED',
     ['AVAILABLE', 'IN_USE'],
     `/storage/drives/${ID}`,
-    (api) => api.drives.resume(ID),
+    (api, options) => api.drives.resume(ID, options),
     'resume',
   ],
 ];
@@ -371,6 +372,13 @@ describe.each(CHECKED)('%s', (_name, unwanted, wanted, path, send, verb) => {
     const { api, server } = await run(pauses.map((s) => status(429, { 'retry-after': s })));
     expect(await failureOf(send(api))).toMatchObject({ failure: 'rateLimited', httpStatus: 429 });
     expect(server.calls()).toEqual(Array(posts).fill(POST));
+  });
+
+  test('leaves a pause that is too long for its caller to the caller', async () => {
+    const { api, server, clock } = await run([status(429, { 'retry-after': '7' })]);
+    const error = await failureOf(send(api, { longestPauseMs: 5000 }));
+    expect(error).toMatchObject({ failure: 'rateLimited', retryAfterMs: 7000 });
+    expect({ calls: server.calls(), sleeps: clock.sleeps }).toEqual({ calls: [POST], sleeps: [] });
   });
 
   test('does not overrun a Retry-After past the deadline', async () => {

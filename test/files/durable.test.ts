@@ -123,6 +123,17 @@ describe('a request that rents', () => {
     expect(await readdir(join(folder, requests))).toEqual(['other.json']);
   });
 
+  test('gives up its name for good before another one takes it', async () => {
+    const first = await journal().open(request, new Set());
+    const uid = first?.uid ?? '';
+    const calls = watched();
+    await journal().open(request, new Set([uid]));
+    const moved = calls.indexOf(`rename ${file} ${requests}/trainer~${uid}.json`);
+    expect(moved).toBeGreaterThan(-1);
+    expect(calls.slice(moved + 1, moved + 3)).toEqual([`fsync ${requests}`, expect.anything()]);
+    expect(calls.indexOf(`fsync ${file}`)).toBeGreaterThan(moved + 1);
+  });
+
   test('is removed for good once it was refused', async () => {
     const opened = await journal().open(request, new Set());
     const calls = watched();

@@ -54,6 +54,17 @@ describe('a person who is asked about an instance with the name of a request', (
     expect(recordsIn(world, 'requests')).toEqual([]);
   });
 
+  test.each([[[]], [[{ id: 'd1', current_instance_id: ID }]]])(
+    'is not asked about the instance of another request with that name, drives: %j',
+    async (drives) => {
+      await lose([]);
+      world.clock.advance(60_000);
+      expect((await world.cli([...CREATE, '--yes'])).code).toBe(0);
+      world.rented.drives = drives;
+      expect(await recover(['yes'])).toMatchObject({ said: [], ids: [undefined] });
+    },
+  );
+
   test('is asked about the deadline too, and agrees', async () => {
     await lose(IN_FOUR_HOURS, ID);
     world.rented.drives = [{ id: 'd1', current_instance_id: ID }];

@@ -411,6 +411,16 @@ describe('a request of another process', () => {
     expect(await journal().requests()).toMatchObject([{ uid: second.uid }]);
   });
 
+  test.each(['shown_id', 'source_id'])('is torn if its %s would change a path', async (field) => {
+    await opened();
+    const path = folder('requests', 'trainer.json');
+    const record = JSON.parse(await readFile(path, 'utf8'));
+    await writeFile(path, JSON.stringify({ ...record, [field]: '../users/me' }));
+    await utimes(path, 0, 0);
+    expect(await journal().requests()).toMatchObject([{ name: 'trainer', isTorn: true }]);
+    expect(warnings).toEqual([expect.stringContaining(path)]);
+  });
+
   test('is reported once if its file is torn, and counts as unknown', async () => {
     await opened();
     const path = folder('requests', 'trainer.json');
@@ -442,6 +452,15 @@ describe('an instance', () => {
     expect((await stat(path)).ino).toBe(ino);
     await journal().observe({ ...seen, status: 'STOPPED' });
     expect((await stat(path)).ino).not.toBe(ino);
+  });
+
+  test('is torn if its last reading has an ID that would change a path', async () => {
+    await journal().add({ id: ID, name: 'trainer', status: 'ACTIVE' }, 'track');
+    const path = folder('instances', `${ID}.json`);
+    const record = JSON.parse(await readFile(path, 'utf8'));
+    await writeFile(path, JSON.stringify({ ...record, last: { ...record.last, id: '../me' } }));
+    expect((await journal().read()).instances).toMatchObject([{ id: ID, last: undefined }]);
+    expect(warnings).toEqual([expect.stringContaining(path)]);
   });
 
   test('is not believed from a file with the name of another', async () => {

@@ -1,7 +1,9 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import fs from 'node:fs';
+import { mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { syncBuiltinESMExports } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { type Journal, type OpenedRequest, openJournal } from '../../src/journal/index.ts';
 import { manualClock } from '../support/clock.ts';
 
@@ -82,4 +84,33 @@ test('settles no request by the instance of another', async () => {
   await second?.made(ID);
   await expect(journal().settle(first.uid, ID)).rejects.toMatchObject({ failure: 'wrongState' });
   expect(await journal().requests()).toMatchObject([{ uid: first.uid }]);
+});
+
+test('shows an instance that another process settles while this one reads', async () => {
+  const folder = join(state, 'journal', '@sandbox', 'user-1');
+  const request = join(folder, 'requests', 'trainer.json');
+  const [instance, aside] = [join(folder, 'instances', `${ID}.json`), join(state, 'aside')];
+  const made = await opened();
+  const text = await readFile(request, 'utf8');
+  await made.made(ID);
+  await rename(instance, aside);
+  await writeFile(request, text);
+  const { readdirSync } = fs;
+  const settles = vi.spyOn(fs, 'readdirSync').mockImplementation(((
+    ...given: Parameters<typeof readdirSync>
+  ) => {
+    const found = readdirSync(...given);
+    if (/\/(requests|instances)$/.test(String(given[0])) && fs.existsSync(aside)) {
+      fs.renameSync(aside, instance);
+      fs.rmSync(request);
+    }
+    return found;
+  }) as typeof readdirSync);
+  syncBuiltinESMExports();
+  try {
+    expect((await journal().read()).instances).toMatchObject([{ id: ID }]);
+  } finally {
+    settles.mockRestore();
+    syncBuiltinESMExports();
+  }
 });
