@@ -23,7 +23,11 @@ async function led(command: string, where: string, ...flags: string[]) {
   return outcomeOf(child, stdin);
 }
 
-const WRITING = commandsWhose(({ notJson }) => notJson === undefined);
+// Versions of Node differ in their streams, not in our commands: one version runs every command.
+const isOldest = process.versions.node.startsWith('20.');
+const WRITING = commandsWhose(({ notJson }) => notJson === undefined).filter(
+  (_, place) => isOldest || place % 6 === 0,
+);
 
 describe('the built program', () => {
   test.each(WRITING)(
