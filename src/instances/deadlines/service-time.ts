@@ -32,8 +32,8 @@ export async function serviceTime(
   ask: () => Promise<unknown> = async () => (await context.api()).users.me(),
 ): Promise<ServiceTime> {
   const { serviceClock, clock, signal } = context;
-  if (serviceClock.isExact()) return { now: serviceClock.now, isFresh: () => true, ahead: 0 };
   if (!serviceClock.isKnown()) await ask();
+  if (serviceClock.isExact()) return { now: serviceClock.now, isFresh: () => true, ahead: 0 };
   const first = serviceClock.last();
   if (first === undefined || !serviceClock.isKnown()) {
     throw new CliError(

@@ -275,6 +275,18 @@ describe('sandbox reset', () => {
     expect(stopped).toMatchObject({ speed: 0, now: '2026-01-15T12:00:00.000Z' });
   });
 
+  test('lets a command set a deadline while its clock is hours from real time', async () => {
+    const world = await newWorld();
+    await world.cli(['sandbox', 'reset', '--speed', '600']);
+    world.clock.advance(60_000);
+    const { code } = await world.cli([
+      ...['instances', 'create', 'trainer', '--offer', OFFER, '--image', IMAGE],
+      ...['--terminate-after', '4h', '--unenforced', '--profile', 'sandbox'],
+    ]);
+    expect(code).toBe(0);
+    expect(world.clock.slept).not.toContain(3000);
+  });
+
   test('needs a confirmation if it has an instance', async () => {
     const world = await newWorld();
     await rent(world, 'trainer');
