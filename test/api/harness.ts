@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import {
   type AddressInfo,
@@ -11,6 +12,9 @@ import type { Clock } from '../../src/clock.ts';
 import { CliError } from '../../src/errors.ts';
 import { freePort } from '../support/ports.ts';
 import { envelope } from '../support/service.ts';
+
+// Matches main.ts: many requests listen to one signal. many.test.ts sees that none stays.
+setMaxListeners(0);
 
 export const KEY = 'svc_sk_test_canary0123456789';
 export const ID = '3f0c5c1e-8a51-4e0b-9c39-1f6f6a2b7d10';

@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events';
 import { expect, test } from 'vitest';
 import { eachBounded } from '../../src/bounded.ts';
 import { CliError } from '../../src/errors.ts';
@@ -19,11 +20,13 @@ test('opens no more connections than requests in flight', async () => {
   expect(server.connections()).toBeLessThanOrEqual(MOST);
 });
 
-test('sends waiting requests in turn', async () => {
+test('sends waiting requests in turn, and leaves no listener on their signal', async () => {
   const server = await rawServer((socket) => void socket.write(ANSWER));
-  const api = apiFor(server.url, { signal: new AbortController().signal });
+  const { signal } = new AbortController();
+  const api = apiFor(server.url, { signal });
   const read = await Promise.all(many(3 * MOST).map(() => api.instances.get(ID)));
   expect(read).toHaveLength(3 * MOST);
+  expect(getEventListeners(signal, 'abort')).toEqual([]);
   expect(server.connections()).toBeLessThanOrEqual(MOST);
 });
 

@@ -149,8 +149,9 @@ describe('the statement', () => {
   });
 
   test("begins with the account's first transaction if trimmed", () => {
-    const books = booked([{ ...charge, id: 'a', amount: '1', created_at: '2026-01-05T12:00:00Z' }]);
-    const until = Date.UTC(2026, 0, 8);
+    const created_at = new Date(2026, 0, 5, 12).toISOString();
+    const books = booked([{ ...charge, id: 'a', amount: '1', created_at }]);
+    const until = new Date(2026, 0, 8).getTime();
     expect(books.rows(until)).toHaveLength(7);
     expect(books.rows(until, { trimmed: true })).toHaveLength(3);
     expect(booked([]).rows(until, { trimmed: true })).toEqual([]);

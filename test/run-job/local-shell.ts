@@ -24,7 +24,9 @@ export function localShell(home: string, sh: readonly string[], bin?: string): R
       stdio: 'pipe',
     });
     const ended = once(child, 'close').then(([code]) => (typeof code === 'number' ? code : 255));
-    signal.addEventListener('abort', () => child.kill('SIGKILL'), { once: true });
+    const stop = () => child.kill('SIGKILL');
+    signal.addEventListener('abort', stop, { once: true });
+    void ended.then(() => signal.removeEventListener('abort', stop));
     child.stdin.on('error', () => undefined);
     await once(child, 'spawn');
     return {
