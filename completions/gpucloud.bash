@@ -12,6 +12,7 @@ __gpucloud_at_() {
     doctor) path=doctor ;;
     instances|instance) path=instances ;;
     run) path=run ;;
+    jobs|job) path=jobs ;;
     status) path=status ;;
     audit) path=audit ;;
     catalog) path=catalog ;;
@@ -27,7 +28,7 @@ __gpucloud_at_() {
     commands) path= helping=yes ;;
     completion) path=completion ;;
     help) path= helping='options exit-codes environment output scripting' ;;
-    ' ') verbs='login sandbox doctor instances run status audit catalog templates drives ssh-keys billing me api-keys profiles logout api commands completion help' flags='--version -V' ;;
+    ' ') verbs='login sandbox doctor instances run jobs status audit catalog templates drives ssh-keys billing me api-keys profiles logout api commands completion help' flags='--version -V' ;;
     *) return 1 ;;
   esac
 }
@@ -402,8 +403,65 @@ __gpucloud_at_run() {
     --columns) offer='list name command' ;;
     --sort) offer='words name command' ;;
     --sync|--report) offer=path ;;
-    --attach) offer='names instance' ;;
-    ' ') flags='--name --offer --image --ssh-key --template --drive --docker-image --docker-command --shm-size --port -p --env -e --env-file --any-env-key --volume -v --file -f --max-price --terminate-after --terminate-at --unenforced --identity -i --user --ssh-option --ssh-arg --sync --exclude --fetch --keep-on-failure --report --detach --attach --dry-run --wait-timeout --poll-interval' repeats=1 takes=(free) ;;
+    ' ') flags='--name --offer --image --ssh-key --template --drive --docker-image --docker-command --shm-size --port -p --env -e --env-file --any-env-key --volume -v --file -f --max-price --terminate-after --terminate-at --unenforced --identity -i --user --ssh-option --ssh-arg --sync --exclude --fetch --keep-on-failure --report --detach --dry-run --wait-timeout --poll-interval' repeats=1 takes=(free) ;;
+    *) return 1 ;;
+  esac
+}
+
+__gpucloud_at_jobs() {
+  case $1 in
+    list|ls) path=jobs_list ;;
+    get|show) path=jobs_get ;;
+    logs) path=jobs_logs ;;
+    attach) path=jobs_attach ;;
+    stop) path=jobs_stop ;;
+    ' ') verbs='list get logs attach stop' ;;
+    *) return 1 ;;
+  esac
+}
+
+__gpucloud_at_jobs_list() {
+  case $1 in
+    --columns) offer='list name status exit_code command started_at seconds cost_at_most ends_at ended_at id' ;;
+    --sort) offer='words name status exit_code command started_at seconds cost_at_most ends_at ended_at id' ;;
+    ' ') : ;;
+    *) return 1 ;;
+  esac
+}
+
+__gpucloud_at_jobs_get() {
+  case $1 in
+    --columns) offer='list name status exit_code command started_at seconds cost_at_most ends_at ended_at id' ;;
+    --sort) offer='words name status exit_code command started_at seconds cost_at_most ends_at ended_at id' ;;
+    ' ') takes=('names instance') ;;
+    *) return 1 ;;
+  esac
+}
+
+__gpucloud_at_jobs_logs() {
+  case $1 in
+    --identity|-i) offer=file ;;
+    --tail|--user|--ssh-option|--ssh-arg) offer=free ;;
+    ' ') flags='--follow -f --tail --identity -i --user --ssh-option --ssh-arg' takes=('names instance') ;;
+    *) return 1 ;;
+  esac
+}
+
+__gpucloud_at_jobs_attach() {
+  case $1 in
+    --identity|-i) offer=file ;;
+    --user|--ssh-option|--ssh-arg|--wait-timeout|--poll-interval) offer=free ;;
+    --report) offer=path ;;
+    ' ') flags='--identity -i --user --ssh-option --ssh-arg --report --wait-timeout --poll-interval' takes=('names instance') ;;
+    *) return 1 ;;
+  esac
+}
+
+__gpucloud_at_jobs_stop() {
+  case $1 in
+    --identity|-i) offer=file ;;
+    --user|--ssh-option|--ssh-arg) offer=free ;;
+    ' ') flags='--identity -i --user --ssh-option --ssh-arg --no-fetch' takes=('names instance') ;;
     *) return 1 ;;
   esac
 }

@@ -20,6 +20,8 @@ Register-ArgumentCompleter -Native -CommandName gpucloud -ScriptBlock {
     $steps[':instances'] = 'instances'
     $steps[':instance'] = 'instances'
     $steps[':run'] = 'run'
+    $steps[':jobs'] = 'jobs'
+    $steps[':job'] = 'jobs'
     $steps[':status'] = 'status'
     $steps[':audit'] = 'audit'
     $steps[':catalog'] = 'catalog'
@@ -73,6 +75,13 @@ Register-ArgumentCompleter -Native -CommandName gpucloud -ScriptBlock {
     $steps['instances:recover'] = 'instances recover'
     $steps['instances:track'] = 'instances track'
     $steps['instances:untrack'] = 'instances untrack'
+    $steps['jobs:list'] = 'jobs list'
+    $steps['jobs:ls'] = 'jobs list'
+    $steps['jobs:get'] = 'jobs get'
+    $steps['jobs:show'] = 'jobs get'
+    $steps['jobs:logs'] = 'jobs logs'
+    $steps['jobs:attach'] = 'jobs attach'
+    $steps['jobs:stop'] = 'jobs stop'
     $steps['catalog:list'] = 'catalog list'
     $steps['catalog:ls'] = 'catalog list'
     $steps['catalog:add'] = 'catalog add'
@@ -119,7 +128,7 @@ Register-ArgumentCompleter -Native -CommandName gpucloud -ScriptBlock {
     $steps['profiles:move'] = 'profiles move'
     $steps['profiles:remove'] = 'profiles remove'
     $steps['profiles:rm'] = 'profiles remove'
-    $verbs[''] = @('login', 'Sign in with an API key', 'sandbox', 'Try everything free and offline, on this computer', 'doctor', 'Check this computer, your settings and the connection', 'instances', 'Create, connect to, stop and terminate instances', 'run', 'Rent an instance, run a command there, fetch results, terminate', 'status', 'Show instances, drives, costs and what needs attention', 'audit', 'Find charges and instances unknown to this computer', 'catalog', 'Name offers and images; see the last known prices', 'templates', 'Browse application templates', 'drives', 'Create and manage cloud drives', 'ssh-keys', 'Manage the SSH keys that new instances get', 'billing', 'Show balance and spending; apply promo codes', 'me', 'Show the account; change its name or password', 'api-keys', 'List and create API keys', 'profiles', 'Manage profiles: a base URL and a key each', 'logout', 'Remove the API key from a profile', 'api', 'Send any request to the API', 'commands', 'List every command, flag and exit code as data', 'completion', 'Set up Tab completion for your shell', 'help', 'Show help for a command or topic')
+    $verbs[''] = @('login', 'Sign in with an API key', 'sandbox', 'Try everything free and offline, on this computer', 'doctor', 'Check this computer, your settings and the connection', 'instances', 'Create, connect to, stop and terminate instances', 'run', 'Rent an instance, run a command there, fetch results, terminate', 'jobs', 'Follow, stop and list what "run" started', 'status', 'Show instances, drives, costs and what needs attention', 'audit', 'Find charges and instances unknown to this computer', 'catalog', 'Name offers and images; see the last known prices', 'templates', 'Browse application templates', 'drives', 'Create and manage cloud drives', 'ssh-keys', 'Manage the SSH keys that new instances get', 'billing', 'Show balance and spending; apply promo codes', 'me', 'Show the account; change its name or password', 'api-keys', 'List and create API keys', 'profiles', 'Manage profiles: a base URL and a key each', 'logout', 'Remove the API key from a profile', 'api', 'Send any request to the API', 'commands', 'List every command, flag and exit code as data', 'completion', 'Set up Tab completion for your shell', 'help', 'Show help for a command or topic')
     $flags[''] = @('--version', 'show the version', '-V', 'show the version')
     $flags['login'] = @('--key-stdin', 'read the key from stdin', '--key-file', 'read the key from a file', '--key-command', 'run this command to get the key, each time, without a shell', '--store', 'where to save the key: keyring, file, command')
     $verbs['sandbox'] = @('tour', 'Take a two-minute tour of a whole rental', 'catalog', 'List offers and images, with IDs and prices', 'status', 'Show the time, balance and instances', 'advance', 'Move the clock forward', 'deposit', 'Add play money to the balance', 'fault', 'Cause a failure', 'rogue', 'Rent an instance that gpucloud does not know', 'reset', 'Delete everything and start again', 'serve', 'Serve the sandbox over HTTP on 127.0.0.1')
@@ -184,9 +193,17 @@ Register-ArgumentCompleter -Native -CommandName gpucloud -ScriptBlock {
     $takes['instances track'] = @('free')
     $repeats['instances untrack'] = $true
     $takes['instances untrack'] = @('names instance')
-    $flags['run'] = @('--name', 'instance name', '--offer', 'offer (the hardware), by name or ID; see "catalog list"', '--image', 'base image (the system), by name or ID', '--ssh-key', 'SSH key, by name, ID or fingerprint (again for more)', '--template', 'application template, by slug, name or ID', '--drive', 'cloud drive to attach, by name or ID', '--docker-image', 'run this container', '--docker-command', 'command to run in the container', '--shm-size', 'shared memory of the container, in GB', '--port', 'publish a port: EXTERNAL:INTERNAL[/tcp|udp][,name=web][,main] (again for more)', '-p', 'publish a port: EXTERNAL:INTERNAL[/tcp|udp][,name=web][,main] (again for more)', '--env', 'container variable: KEY=VALUE, or KEY to copy yours (again for more)', '-e', 'container variable: KEY=VALUE, or KEY to copy yours (again for more)', '--env-file', 'read variables from a file (again for more)', '--any-env-key', 'allow variable names that break the usual rule', '--volume', 'mount HOST_PATH:CONTAINER_PATH (again for more)', '-v', 'mount HOST_PATH:CONTAINER_PATH (again for more)', '--file', 'read the request from a YAML or JSON file; - for stdin', '-f', 'read the request from a YAML or JSON file; - for stdin', '--max-price', 'terminate at once if the price per hour is higher', '--terminate-after', 'terminate it after this time, such as 4h', '--terminate-at', 'terminate it at this time, such as 18:00 or 2026-01-31T18:00', '--unenforced', 'allow a deadline although nothing enforces it', '--identity', 'private key file', '-i', 'private key file', '--user', 'user name (default: from the service)', '--ssh-option', 'option as in ssh_config (again for more)', '--ssh-arg', 'extra argument for ssh, such as -A (again for more)', '--sync', 'folder to copy to the instance', '--exclude', 'do not copy, as in .gitignore (again for more)', '--fetch', 'copy REMOTE[:LOCAL] back afterwards (again for more)', '--keep-on-failure', 'if the job fails, keep the instance for this time', '--report', 'write the outcome to a JSON file', '--detach', 'return once the command has started', '--attach', 'resume a job: follow, copy back and terminate', '--dry-run', 'print the plan without renting', '--wait-timeout', 'time limit for the whole wait', '--poll-interval', 'time between requests')
+    $flags['run'] = @('--name', 'instance name', '--offer', 'offer (the hardware), by name or ID; see "catalog list"', '--image', 'base image (the system), by name or ID', '--ssh-key', 'SSH key, by name, ID or fingerprint (again for more)', '--template', 'application template, by slug, name or ID', '--drive', 'cloud drive to attach, by name or ID', '--docker-image', 'run this container', '--docker-command', 'command to run in the container', '--shm-size', 'shared memory of the container, in GB', '--port', 'publish a port: EXTERNAL:INTERNAL[/tcp|udp][,name=web][,main] (again for more)', '-p', 'publish a port: EXTERNAL:INTERNAL[/tcp|udp][,name=web][,main] (again for more)', '--env', 'container variable: KEY=VALUE, or KEY to copy yours (again for more)', '-e', 'container variable: KEY=VALUE, or KEY to copy yours (again for more)', '--env-file', 'read variables from a file (again for more)', '--any-env-key', 'allow variable names that break the usual rule', '--volume', 'mount HOST_PATH:CONTAINER_PATH (again for more)', '-v', 'mount HOST_PATH:CONTAINER_PATH (again for more)', '--file', 'read the request from a YAML or JSON file; - for stdin', '-f', 'read the request from a YAML or JSON file; - for stdin', '--max-price', 'terminate at once if the price per hour is higher', '--terminate-after', 'terminate it after this time, such as 4h', '--terminate-at', 'terminate it at this time, such as 18:00 or 2026-01-31T18:00', '--unenforced', 'allow a deadline although nothing enforces it', '--identity', 'private key file', '-i', 'private key file', '--user', 'user name (default: from the service)', '--ssh-option', 'option as in ssh_config (again for more)', '--ssh-arg', 'extra argument for ssh, such as -A (again for more)', '--sync', 'folder to copy to the instance', '--exclude', 'do not copy, as in .gitignore (again for more)', '--fetch', 'copy REMOTE[:LOCAL] back afterwards (again for more)', '--keep-on-failure', 'if the job fails, keep the instance for this time', '--report', 'write the outcome to a JSON file', '--detach', 'return once the command has started', '--dry-run', 'print the plan without renting', '--wait-timeout', 'time limit for the whole wait', '--poll-interval', 'time between requests')
     $repeats['run'] = $true
     $takes['run'] = @('free')
+    $verbs['jobs'] = @('list', 'List the jobs that "run" started on this computer', 'get', 'Show one job in detail, with its report', 'logs', 'Print the output of a job', 'attach', 'Take a job over: follow it, copy results, terminate', 'stop', 'Stop a job: copy results and terminate its instance')
+    $takes['jobs get'] = @('names instance')
+    $flags['jobs logs'] = @('--follow', 'print new output until the command ends', '-f', 'print new output until the command ends', '--tail', 'print the last lines of each output only', '--identity', 'private key file', '-i', 'private key file', '--user', 'user name (default: from the service)', '--ssh-option', 'option as in ssh_config (again for more)', '--ssh-arg', 'extra argument for ssh, such as -A (again for more)')
+    $takes['jobs logs'] = @('names instance')
+    $flags['jobs attach'] = @('--identity', 'private key file', '-i', 'private key file', '--user', 'user name (default: from the service)', '--ssh-option', 'option as in ssh_config (again for more)', '--ssh-arg', 'extra argument for ssh, such as -A (again for more)', '--report', 'write the outcome to a JSON file', '--wait-timeout', 'time limit for the whole wait', '--poll-interval', 'time between requests')
+    $takes['jobs attach'] = @('names instance')
+    $flags['jobs stop'] = @('--identity', 'private key file', '-i', 'private key file', '--user', 'user name (default: from the service)', '--ssh-option', 'option as in ssh_config (again for more)', '--ssh-arg', 'extra argument for ssh, such as -A (again for more)', '--no-fetch', 'copy no results')
+    $takes['jobs stop'] = @('names instance')
     $flags['status'] = @('--all', 'show all instances and drives', '-a', 'show all instances and drives', '--watch', 'refresh until Ctrl-C; off a terminal, print each change', '-w', 'refresh until Ctrl-C; off a terminal, print each change', '--interval', 'time between refreshes of --watch')
     $flags['audit'] = @('--exact', 'compare the funds that the service holds for instances')
     $verbs['catalog'] = @('list', 'List the offers and images that are known to this computer, with the last price seen', 'add', 'Name an offer or image', 'remove', 'Remove the name of an offer or image')
@@ -287,6 +304,12 @@ Register-ArgumentCompleter -Native -CommandName gpucloud -ScriptBlock {
     $values['run:-f'] = 'file'
     $values['run:--identity'] = 'file'
     $values['run:-i'] = 'file'
+    $values['jobs logs:--identity'] = 'file'
+    $values['jobs logs:-i'] = 'file'
+    $values['jobs attach:--identity'] = 'file'
+    $values['jobs attach:-i'] = 'file'
+    $values['jobs stop:--identity'] = 'file'
+    $values['jobs stop:-i'] = 'file'
     $values['api-keys create:--key-file'] = 'file'
     $values['api:--input'] = 'file'
     $values['login:--key-command'] = 'free'
@@ -371,6 +394,18 @@ Register-ArgumentCompleter -Native -CommandName gpucloud -ScriptBlock {
     $values['run:--keep-on-failure'] = 'free'
     $values['run:--wait-timeout'] = 'free'
     $values['run:--poll-interval'] = 'free'
+    $values['jobs logs:--tail'] = 'free'
+    $values['jobs logs:--user'] = 'free'
+    $values['jobs logs:--ssh-option'] = 'free'
+    $values['jobs logs:--ssh-arg'] = 'free'
+    $values['jobs attach:--user'] = 'free'
+    $values['jobs attach:--ssh-option'] = 'free'
+    $values['jobs attach:--ssh-arg'] = 'free'
+    $values['jobs attach:--wait-timeout'] = 'free'
+    $values['jobs attach:--poll-interval'] = 'free'
+    $values['jobs stop:--user'] = 'free'
+    $values['jobs stop:--ssh-option'] = 'free'
+    $values['jobs stop:--ssh-arg'] = 'free'
     $values['status:--interval'] = 'free'
     $values['catalog add:--name'] = 'free'
     $values['drives list:--interval'] = 'free'
@@ -459,7 +494,11 @@ Register-ArgumentCompleter -Native -CommandName gpucloud -ScriptBlock {
     $values['run:--sort'] = 'words name command'
     $values['run:--sync'] = 'path'
     $values['run:--report'] = 'path'
-    $values['run:--attach'] = 'names instance'
+    $values['jobs attach:--report'] = 'path'
+    $values['jobs list:--columns'] = 'list name status exit_code command started_at seconds cost_at_most ends_at ended_at id'
+    $values['jobs get:--columns'] = 'list name status exit_code command started_at seconds cost_at_most ends_at ended_at id'
+    $values['jobs list:--sort'] = 'words name status exit_code command started_at seconds cost_at_most ends_at ended_at id'
+    $values['jobs get:--sort'] = 'words name status exit_code command started_at seconds cost_at_most ends_at ended_at id'
     $values['status:--columns'] = 'list as_of balance per_hour per_day per_month hours_left runs_out_at unexplained instances drives attention unread'
     $values['status:--sort'] = 'words as_of balance per_hour per_day per_month hours_left runs_out_at unexplained instances drives attention unread'
     $values['audit:--columns'] = 'list check result per_hour message command'

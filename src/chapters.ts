@@ -51,6 +51,12 @@ export const CHAPTERS: readonly Chapter[] = [
         load: async () => (await import('./commands/run/index.ts')).run,
       },
       {
+        name: 'jobs',
+        aliases: ['job'],
+        summary: 'Follow, stop and list what "run" started',
+        load: async () => (await import('./commands/jobs/index.ts')).jobs,
+      },
+      {
         name: 'status',
         summary: 'Show instances, drives, costs and what needs attention',
         load: async () => (await import('./commands/status/index.ts')).status,

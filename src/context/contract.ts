@@ -106,6 +106,7 @@ export interface Context {
     | 'stdin'
     | 'stdout'
     | 'stderr'
+    | 'onReaderGone'
     | 'onThirdInterrupt'
     | 'isStdoutNull'
     | 'platform'

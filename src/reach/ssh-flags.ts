@@ -63,20 +63,20 @@ interface SshFlags {
   readonly sshOption?: readonly string[] | undefined;
   readonly sshArg?: readonly string[] | undefined;
   readonly wait?: true | undefined;
-  readonly waitTimeout: number;
-  readonly pollInterval: number;
+  readonly waitTimeout?: number;
+  readonly pollInterval?: number;
 }
 
 /** Throws a usage error for an identity file that can't be read. */
 export async function howToReach(flags: SshFlags, context: Context): Promise<HowToReach> {
-  const { wait, waitTimeout, pollInterval } = flags;
+  const { wait, waitTimeout: timeout = 0, pollInterval: interval = 0 } = flags;
   return {
     user: flags.user,
     port: flags.port,
     identity: await identityFile(flags.identity, context),
     options: flags.sshOption ?? [],
     words: flags.sshArg ?? [],
-    wait: wait === true ? { timeout: waitTimeout, interval: pollInterval } : undefined,
+    wait: wait === true ? { timeout, interval } : undefined,
   };
 }
 

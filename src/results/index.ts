@@ -5,6 +5,7 @@ import { instanceEvent } from '../api/schemas/instance.ts';
 import { template } from '../api/schemas/template.ts';
 import * as z from '../zod.ts';
 import * as instances from './instances.ts';
+import * as jobs from './jobs.ts';
 import * as local from './local.ts';
 import * as money from './money.ts';
 
@@ -24,6 +25,8 @@ const either =
  */
 export const RESULTS: Readonly<Record<string, Any>> = {
   run: either(instances.jobPlan, instances.startedJob),
+  'jobs list': list(jobs.jobRow),
+  'jobs get': jobs.jobDetails,
   'instances list': list(instances.listedInstance),
   'instances get': named(instances.shownInstance),
   'instances create': either(instances.shownInstance, instances.plan),

@@ -7,7 +7,7 @@ import type { Money } from '../rules/money.ts';
 import type { Fetch } from './copy/copy-out.ts';
 import type { FileList } from './copy/files.ts';
 import type { Phases } from './phases.ts';
-import type { JobRecord } from './record.ts';
+import type { JobRecord } from './record/record.ts';
 import type { Stops } from './stops.ts';
 
 /** A job as given on the command line. */
@@ -21,8 +21,8 @@ export interface JobInput {
   readonly keepOnFailure: number | undefined;
   readonly how: HowToReach;
   readonly detach: boolean;
-  /** The file of `--report`. */
-  readonly report: string | undefined;
+  /** The file of `--report`, as an absolute path. */
+  readonly report_file: string | null;
 }
 
 /** A job with everything that it needs, before any request that rents. */
@@ -34,20 +34,26 @@ export interface JobPlan extends JobInput {
   readonly files: FileList | undefined;
 }
 
+/**
+ * Who follows a job: the `run` that rented, which may only start it (`detach`), or a later process.
+ * `reap` prints nothing of its progress.
+ */
+type JobOwner = 'run' | 'detach' | 'attach' | 'stop' | 'reap';
+
 /** A job on its instance, with its progress. */
 export interface Job {
-  readonly record: JobRecord;
+  /** As stored. */
+  record: JobRecord;
   readonly how: HowToReach;
   readonly stops: Stops;
   readonly phases: Phases;
-  /** Returns once the command has started. */
-  readonly detach: boolean;
-  /** Resumes a job that an earlier process began. */
-  readonly isAttached: boolean;
+  readonly by: JobOwner;
   /** Of the command, once it ended. */
   exitCode: number | undefined;
   /** Local paths. */
-  readonly fetched: string[];
+  fetched: readonly string[];
+  /** Whether all results and the output are on this computer. */
+  isCollected: boolean;
   /** The last state read of the instance. */
   instance: Instance | undefined;
 }

@@ -10,6 +10,8 @@ export interface JobOutput {
    * otherwise follow it, or erase it. `isEchoed`: the terminal shows ^C at the cursor.
    */
   endLine(isEchoed?: boolean): void;
+  /** Does work that may print nothing for hours; the signal aborts once nobody reads stdout. */
+  whileRead(work: (unread: AbortSignal) => Promise<void>): Promise<void>;
   /** Why the rest could not be written. The command still runs. */
   readonly lost: CliError | undefined;
 }
@@ -19,7 +21,7 @@ const LINE_FEED = 10;
 /** `stop` ends the wait for a reader that takes nothing. */
 export function createJobOutput({ host }: Context, stop: AbortSignal): JobOutput {
   const sinks = {
-    out: createSink(() => host.stdout, { stop }),
+    out: createSink(() => host.stdout, { stop, onReaderGone: host.onReaderGone }),
     err: createSink(() => host.stderr, { stop }),
   };
   const terminals = { out: host.stdout.isTTY === true, err: host.stderr.isTTY === true };
@@ -39,6 +41,15 @@ export function createJobOutput({ host }: Context, stop: AbortSignal): JobOutput
       // The command may have been stopped within coloured text.
       if (terminals.err && (isOpen || isEchoed)) host.stderr.write('\u001b[0m\n');
       isOpen = false;
+    },
+    async whileRead(work) {
+      const unread = new AbortController();
+      const forget = sinks.out.onEnd(() => unread.abort());
+      try {
+        await sinks.out.whileWatched(() => work(unread.signal));
+      } finally {
+        forget();
+      }
     },
     get lost() {
       return lost;

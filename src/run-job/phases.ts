@@ -1,16 +1,9 @@
 import type { Context } from '../context.ts';
 import type { Progress } from '../output/output.ts';
+import type { PHASES } from '../results/jobs.ts';
 import type { FileList } from './copy/files.ts';
 
-/** The phases of a job, in order. */
-export type Phase =
-  | 'renting'
-  | 'starting'
-  | 'connecting'
-  | 'copying'
-  | 'running'
-  | 'fetching'
-  | 'terminating';
+export type Phase = (typeof PHASES)[number];
 
 /** Shows the progress of a job: one changing line in a terminal, otherwise a line per phase. */
 export interface Phases {
@@ -26,7 +19,8 @@ export interface Phases {
   clear(): void;
 }
 
-export function createPhases(name: string, { err, host }: Context): Phases {
+/** `isQuiet`: shows nothing, for a job that a scheduler ends. */
+export function createPhases(name: string, { err, host }: Context, isQuiet = false): Phases {
   let current: Phase = 'renting';
   let shown: Progress | undefined;
   let text = '';
@@ -45,6 +39,7 @@ export function createPhases(name: string, { err, host }: Context): Phases {
       clear();
       current = phase;
       text = `${phase.charAt(0).toUpperCase()}${phase.slice(1)} ${about}`;
+      if (isQuiet) return;
       if (host.stderr.isTTY === true) shown = err.progress(text);
       else err.note(text);
     },

@@ -6,12 +6,12 @@ import { rentWithin } from '../instances/max-price.ts';
 import { ownJournal } from '../instances/pending.ts';
 import { nothingCreated, runPreflight } from '../instances/preflight.ts';
 import { warnIfDearer } from '../instances/request/hardware.ts';
-import { runFailed } from './end-job.ts';
+import { runFailed } from './end/end-job.ts';
+import type { JobEnd } from './end/report.ts';
+import { costAtMost, readInstance, terminate } from './end/terminate.ts';
 import type { JobPlan } from './job.ts';
-import type { JobRecord } from './record.ts';
-import type { JobEnd } from './report.ts';
+import type { JobRecord } from './record/record.ts';
 import { absolute } from './targets.ts';
-import { costAtMost, readInstance, terminate } from './terminate.ts';
 
 export interface Rented {
   readonly record: JobRecord;
@@ -43,12 +43,19 @@ export async function rentFor(plan: JobPlan, context: Context): Promise<Rented> 
     exclude: plan.exclude,
     fetch: plan.fetch.map(({ remote, local }) => ({ remote, local: absolute(local) })),
     keep_on_failure: plan.keepOnFailure ?? null,
+    report_file: plan.report_file,
     identity: how.identity ?? null,
     user: how.user ?? null,
     ssh_options: how.options,
     ssh_words: how.words,
     started_at,
     printed: { out: 0, err: 0 },
+    cut: { out: 0, err: 0 },
+    exit_code: null,
+    kept: null,
+    lost_at: null,
+    ended_at: null,
+    report: null,
   };
   return { record, deadline };
 }

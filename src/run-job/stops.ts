@@ -19,14 +19,16 @@ export interface Stops {
   close(): void;
 }
 
-/** `rentedWith`: the deadline by the service's clock (ISO 8601), if it is known already. */
-export function createStops(
-  target: Pick<Target, 'id'>,
-  rentedWith: string | undefined,
-  context: Context,
-): Stops {
+interface StopsFor extends Pick<Target, 'id'> {
+  /** The deadline by the service's clock (ISO 8601), if it is known already. */
+  readonly deadline?: string | undefined;
+  /** The first Ctrl-C ends everything: the job goes on without this process. */
+  readonly leaves: boolean;
+}
+
+export function createStops({ id, deadline: known, leaves }: StopsFor, context: Context): Stops {
   const { interrupts, clock } = context;
-  const deadline = deadlineOf(target, rentedWith, context);
+  const deadline = deadlineOf(id, known, context);
   let time: ServiceTime | undefined;
   /** In short steps: a timer does not count the time for which a laptop sleeps. */
   async function passDeadline(closed: AbortSignal): Promise<void> {
@@ -47,7 +49,7 @@ export function createStops(
   const isCtrlC = ({ reason }: AbortSignal) =>
     reason instanceof CliError && reason.failure === 'interrupted';
   const onFirst = () => {
-    if (!isCtrlC(first)) last.abort(first.reason);
+    if (leaves || !isCtrlC(first)) last.abort(first.reason);
   };
   const onSecond = () => last.abort(second.reason);
   const { signal } = closed;
@@ -80,11 +82,11 @@ async function timeNow(context: Context): Promise<ServiceTime | undefined> {
 
 /** Reads the deadline of an instance again and again, since `expire` moves it. */
 function deadlineOf(
-  { id }: Pick<Target, 'id'>,
-  rentedWith: string | undefined,
+  id: string,
+  known: string | undefined,
   context: Context,
 ): () => Promise<string | undefined> {
-  let last = rentedWith;
+  let last = known;
   let isStored = false;
   return async () => {
     const journal = await ownJournal(context);

@@ -4,6 +4,8 @@ import { HARDWARE, OFFER } from '../support/sandbox-ids.ts';
 export interface Recipe {
   /** Command lines to run before it, in the same fresh sandbox. */
   readonly before?: readonly (readonly string[])[];
+  /** Puts the record of an ended job on the instance beside it. */
+  readonly job?: true;
   /** The words after the command itself. */
   readonly argv?: readonly string[];
   readonly stdin?: string;
@@ -51,6 +53,11 @@ export const RECIPES: Readonly<Record<string, Recipe>> = {
     ],
     local: true,
   },
+  'jobs list': { before: [INSTANCE], job: true, list: true, local: true },
+  'jobs get': { before: [INSTANCE], job: true, argv: ['trainer'], local: true },
+  'jobs logs': { argv: ['trainer'], notJson: 'the output of a command' },
+  'jobs attach': { argv: ['trainer'], notJson: 'it follows a command over SSH' },
+  'jobs stop': { argv: ['trainer'], notJson: 'it ends a command over SSH' },
   'instances list': { before: [INSTANCE], list: true },
   'instances get': { before: [INSTANCE], argv: ['trainer'] },
   'instances create': { argv: ['trainer', ...HARDWARE] },

@@ -1,3 +1,5 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { expect } from 'vitest';
 import { type AnyCommand, about } from '../../src/cli/command.ts';
 import { addAllVerbs, buildProgram } from '../../src/program.ts';
@@ -82,7 +84,7 @@ export async function prepare(
 ): Promise<Prepared> {
   const start = isBuilt ? new Date().toISOString() : undefined;
   const kitchen = await createSandboxWorld(change, manualClock(start));
-  const { before = [], argv = [], stdin = '' } = recipe(command);
+  const { before = [], job, argv = [], stdin = '' } = recipe(command);
   let filling: Readonly<Record<string, string>> = {
     $BASE_URL: kitchen.env.GPUCLOUD_BASE_URL ?? '',
     $API_KEY: kitchen.env.GPUCLOUD_API_KEY ?? '',
@@ -99,10 +101,55 @@ export async function prepare(
   }
   const [instance] = (await kitchen.sandbox.status()).instances;
   filling = { ...filling, $INSTANCE: instance?.id ?? '' };
+  if (job === true && instance !== undefined) await putJob(kitchen.env, instance);
   return {
     kitchen,
     argv: words([...command.split(' '), ...argv.map(fill)]),
     stdin: fill(stdin),
     env: command === 'login' ? { GPUCLOUD_API_KEY: undefined } : {},
   };
+}
+
+/** An ended job; its name and command are those of a person. */
+async function putJob(
+  { GPUCLOUD_STATE_DIR: state = '' }: SandboxWorld['env'],
+  { id, name }: { readonly id: string; readonly name: string },
+): Promise<void> {
+  const time = '2026-01-15T12:00:00.000Z';
+  const report = {
+    command_exit_code: 3,
+    stage: 'done',
+    instance: { id, name },
+    terminated: true,
+    fetched: ['/home/somebody/results'],
+    seconds: 60,
+    cost_at_most: '89.90',
+    exit_code: 3,
+    error: null,
+  };
+  const record = {
+    version: 1,
+    id,
+    name,
+    command: ['python', 'train.py'],
+    sync: null,
+    exclude: [],
+    fetch: [],
+    keep_on_failure: null,
+    report_file: null,
+    identity: null,
+    user: null,
+    ssh_options: [],
+    ssh_words: [],
+    started_at: time,
+    printed: { out: 0, err: 0 },
+    cut: { out: 0, err: 0 },
+    exit_code: 3,
+    kept: null,
+    lost_at: null,
+    ended_at: time,
+    report,
+  };
+  await mkdir(join(state, 'jobs'), { recursive: true });
+  await writeFile(join(state, 'jobs', `${id}.json`), JSON.stringify(record));
 }

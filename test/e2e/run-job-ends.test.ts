@@ -109,7 +109,7 @@ describe('the ends of gpucloud run', needs('ssh'), () => {
     expect(world.status()).toBe('TERMINATING');
   });
 
-  test('takes up a job with --attach after kill -9, and runs the command once', async () => {
+  test('takes a job over after kill -9, and runs the command once', async () => {
     const job = start([
       ...world.words('--fetch', 'ran'),
       '--',
@@ -122,7 +122,7 @@ describe('the ends of gpucloud run', needs('ssh'), () => {
     await job.ended;
     expect(world.status()).toBe('ACTIVE');
     // It signs in as the run did.
-    const attach = ['run', '--attach', 'job'];
+    const attach = ['jobs', 'attach', 'job'];
     const attached = await world.computer.gpucloud(attach, { env: world.env });
     expect(attached).toMatchObject({ code: 4, stdout: expect.stringMatching(/^(up\n)?more\n$/) });
     expect(await readFile(join(world.computer.home, 'ran'), 'utf8')).toBe('ran\n');
@@ -130,13 +130,13 @@ describe('the ends of gpucloud run', needs('ssh'), () => {
     expect(world.rentals()).toBe(1);
   });
 
-  test('returns with --detach once the command runs, and leaves the instance to --attach', async () => {
+  test('returns with --detach once the command runs, and leaves the instance to jobs attach', async () => {
     const { code } = await world.run(
       ['--detach', '--unenforced'],
       ['sh', '-c', 'sleep 1; echo done'],
     );
     expect({ code, status: world.status() }).toEqual({ code: 0, status: 'ACTIVE' });
-    const attached = await world.computer.gpucloud([...world.signIn, '--attach', 'job'], {
+    const attached = await world.computer.gpucloud(['jobs', 'attach', 'job', ...world.signIn], {
       env: world.env,
     });
     expect(attached).toMatchObject({ code: 0, stdout: 'done\n' });

@@ -146,7 +146,7 @@ describe('gpucloud run after a fault', needs('ssh'), () => {
     expect(await ended).toBe(143);
   }, 90_000);
 
-  test('leaves a job that --attach can not reach, and exits with 7', async () => {
+  test('leaves a job that jobs attach can not reach, and exits with 7', async () => {
     await world.run(['--detach', '--unenforced'], ['sh', '-c', 'sleep 1; echo done']);
     await world.sshd.stop();
     const away = await attached('--wait-timeout', '2s');
@@ -232,7 +232,7 @@ async function report(): Promise<unknown> {
 
 function attached(...more: string[]) {
   expect(existsSync(world.computer.home)).toBe(true);
-  return world.computer.gpucloud([...world.signIn, '--attach', 'job', ...more], {
+  return world.computer.gpucloud(['jobs', 'attach', 'job', ...world.signIn, ...more], {
     env: world.env,
   });
 }

@@ -114,11 +114,11 @@ describe('the termination after gpucloud run', needs('ssh'), () => {
     const second = await world.run([], ['true']);
     expect(second).toMatchObject({ code: 5 });
     expect(second.stderr).toContain('hint: see it: gpucloud instances get job; otherwise choose');
-    const attach = ['run', '--attach', 'job'];
+    const attach = ['jobs', 'attach', 'job'];
     expect(await computer.gpucloud(attach, { env })).toMatchObject({ code: 0 });
     expect(await computer.gpucloud(attach, { env })).toMatchObject({
-      code: 3,
-      stderr: 'error: This computer has no job on job: it has ended, or none was started here.\n',
+      code: 5,
+      stderr: expect.stringMatching(/^error: The job on job ended .*jobs logs job\n$/s),
     });
   });
 });

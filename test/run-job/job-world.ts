@@ -26,7 +26,7 @@ export interface JobWorld {
   readonly clientKey: string;
   /** The words of `gpucloud run` up to the command. A flag of `more` replaces ours. */
   words(...more: string[]): string[];
-  /** The words of `gpucloud run` without a request. */
+  /** The flags to sign in. */
   readonly signIn: readonly string[];
   /** Removes programs from the PATH of the instance. Returns its folder. */
   removeThere(...programs: string[]): Promise<string>;
@@ -76,7 +76,7 @@ export async function createJobWorld(): Promise<JobWorld> {
   const service = await startService(handler, renting.clock);
   const computer = await createComputer();
   const env = { GPUCLOUD_BASE_URL: service.url, GPUCLOUD_API_KEY: 'svc_sk_test_0123456789abcdef' };
-  const signIn = ['run', '--identity', clientKey, '--ssh-arg=-F/dev/null'];
+  const signIn = ['--identity', clientKey, '--ssh-arg=-F/dev/null'];
   const flags = {
     identity: clientKey,
     name: 'job',

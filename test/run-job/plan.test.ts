@@ -35,25 +35,6 @@ describe('gpucloud run before renting', () => {
     expect(await refused('--report', '-')).toContain('stdout is that of COMMAND');
   });
 
-  test('refuses a report with --detach', async () => {
-    const stderr = await refused('--detach', '--report', join(folder, 'report.json'));
-    expect(stderr).toContain('give --report to --attach');
-  });
-
-  test.each([
-    ['--dry-run'],
-    ['--detach'],
-    ['--terminate-after', '1h'],
-    ['--unenforced'],
-    ['--offer', 'a-1'],
-    ['--fetch', 'out'],
-    ['--', 'true'],
-  ])('refuses %s with --attach', async (...more) => {
-    const { code, stderr, requests } = await world.cli(['run', '--attach', 'job', ...more]);
-    expect({ code, requests: requests.length }, stderr).toEqual({ code: 2, requests: 0 });
-    expect(stderr).toContain('leave them out');
-  });
-
   test('empties the report of an earlier run, but not for a plan', async () => {
     const report = join(folder, 'file');
     const words = ['--report', report, '--sync', join(folder, 'none')];

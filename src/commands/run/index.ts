@@ -1,11 +1,10 @@
-import { resolve } from 'node:path';
 import { each, ruled } from '../../cli/parse.ts';
 import { action } from '../../cli/verb.ts';
-import { usageError } from '../../errors.ts';
 import { withRequestFlags } from '../../instances/request/flags.ts';
 import { howToReach, withSignInFlags } from '../../reach/ssh-flags.ts';
 import { instanceName } from '../../rules/names.ts';
 import { positiveDuration } from '../../rules/times.ts';
+import { reportOption } from '../../run-job/report-option.ts';
 import { pollIntervalOption, waitTimeoutOption } from '../../watch/flags.ts';
 import { planView } from './view.ts';
 
@@ -19,8 +18,9 @@ export const run = action({
     'COMMAND runs in the copied folder, with its words unchanged: no shell expands them. ' +
     '--sync skips .git and the patterns in .gpucloudignore. --fetch is relative to that ' +
     'folder.\n\n' +
-    '--detach leaves nobody to terminate the instance when COMMAND ends. So it needs an armed ' +
-    '"instances reap", or --unenforced.\n\n' +
+    '--detach returns once COMMAND has started: follow it with "jobs". Then only "instances reap" ' +
+    'fetches the results and terminates the instance. So it needs an armed one, or ' +
+    '--unenforced.\n\n' +
     "Exits with COMMAND's exit code, with 125 if gpucloud failed before COMMAND ended, and with 7 " +
     'if the instance may still be billing. The first Ctrl-C interrupts COMMAND; the second ' +
     'terminates without copying.',
@@ -30,7 +30,6 @@ export const run = action({
   ends: ['runFailed', 'outcomeUnknown'],
   completes: {
     command: 'nothing',
-    '--attach': 'instance',
     '--name': 'nothing',
     '--port': 'nothing',
     '--docker-image': 'nothing',
@@ -46,7 +45,6 @@ export const run = action({
     'gpucloud run -f box.yaml --terminate-after 2h --sync . -- python train.py',
     'gpucloud run -f box.yaml --terminate-after 8h --fetch results -- ./train.sh',
     'gpucloud run -f box.yaml --terminate-after 8h --detach -- ./train.sh',
-    'gpucloud run --attach run-0131-1805-x7k2',
   ],
   takes: (command) =>
     withSignInFlags(
@@ -64,33 +62,26 @@ export const run = action({
         'if the job fails, keep the instance for this time',
         ruled('--keep-on-failure', positiveDuration),
       )
-      .option('--report <file>', 'write the outcome to a JSON file', reportFile)
+      .addOption(reportOption())
       .option('--detach', 'return once the command has started')
-      .option('--attach <instance>', 'resume a job: follow, copy back and terminate')
       .option('--dry-run', 'print the plan without renting')
       .addOption(waitTimeoutOption())
       .addOption(pollIntervalOption()),
   async run(context, command, given) {
-    const { attach, detach = false, dryRun = false, waitTimeout, pollInterval } = given;
-    if (attach !== undefined) refuseJobFlags(command, given);
-    if (detach && given.report !== undefined) {
-      throw usageError('--detach ends before there is a report: give --report to --attach');
-    }
+    const { detach = false, dryRun = false, waitTimeout, pollInterval } = given;
     const { identity, user, sshOption, sshArg } = given;
     const signIn = { identity, user, sshOption, sshArg, waitTimeout, pollInterval };
     const how = await howToReach({ ...signIn, wait: true }, context);
-    const report = given.report && resolve(given.report);
-    if (report !== undefined) {
+    const report_file = given.report ?? null;
+    if (report_file !== null) {
       const { ensureReport } = await import('../../run-job/targets.ts');
-      await ensureReport(report, { dryRun });
+      await ensureReport(report_file, { dryRun });
     }
-    const { attachJob, runJob } = await import('../../run-job/index.ts');
-    if (attach !== undefined) return attachJob(attach, how, report, context);
     const { sync, exclude = [], fetch = [], keepOnFailure, ...flags } = given;
     const { planJob } = await import('../../run-job/plan.ts');
     const { parseFetch } = await import('../../run-job/copy/copy-out.ts');
     const fetched = fetch.map(parseFetch);
-    const named = { sync, exclude, fetch: fetched, keepOnFailure, how, detach, report };
+    const named = { sync, exclude, fetch: fetched, keepOnFailure, how, detach, report_file };
     const input = { flags, command, ...named };
     const plan = await planJob(input, { dryRun }, context);
     if (dryRun) {
@@ -98,26 +89,7 @@ export const run = action({
       const planned = await planRental(plan.request, plan, context);
       return context.out.item({ ...plan, ...planned }, planView);
     }
+    const { runJob } = await import('../../run-job/index.ts');
     await runJob(plan, context);
   },
 });
-
-function reportFile(given: string): string {
-  if (given !== '-') return given;
-  throw usageError('--report needs a file: stdout is that of COMMAND; --json reports to stderr');
-}
-
-/** `--attach` ends with a termination, so it ignores no flag that promises otherwise. */
-function refuseJobFlags(
-  command: readonly string[],
-  given: Readonly<Record<string, unknown>>,
-): void {
-  const ofJob = [
-    ...['name', 'offer', 'image', 'sshKey', 'file', 'maxPrice'],
-    ...['terminateAfter', 'terminateAt', 'unenforced'],
-    ...['sync', 'exclude', 'fetch', 'keepOnFailure', 'detach', 'dryRun'],
-  ];
-  if (command.length > 0 || ofJob.some((flag) => given[flag] !== undefined)) {
-    throw usageError('--attach resumes the job with its own COMMAND and flags: leave them out');
-  }
-}

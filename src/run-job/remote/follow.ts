@@ -2,8 +2,8 @@ import type { Clock } from '../../clock.ts';
 import { CliError } from '../../errors.ts';
 import { afterLine } from './after-line.ts';
 import { type CommandEnd, readFrames } from './frames.ts';
-import { lastOf, type RemoteShell } from './remote-shell.ts';
-import { FOLLOW, FOLLOWING } from './supervisor.ts';
+import { lastOf, type RemoteShell, SSH_FAILED } from './remote-shell.ts';
+import { FOLLOW, FOLLOWING, OFFSETS } from './supervisor.ts';
 
 /** Bytes of each output printed so far. */
 export interface Offsets {
@@ -16,6 +16,8 @@ export interface Following {
   /** Advances as bytes are printed. */
   readonly offsets: Offsets;
   readonly clock: Clock;
+  /** Stops at the end of what was printed so far. */
+  readonly isOnce?: boolean;
   /** Stops following; the command goes on. */
   readonly signal: AbortSignal;
   print(from: 'out' | 'err', bytes: Uint8Array): Promise<void>;
@@ -61,10 +63,10 @@ interface Attempt {
 }
 
 async function followOnce(
-  { shell, offsets, signal, print }: Following,
+  { shell, offsets, isOnce = false, signal, print }: Following,
   onBegin: () => void,
 ): Promise<Attempt> {
-  const at = [String(offsets.out), String(offsets.err)];
+  const at = [String(offsets.out), String(offsets.err), ...(isOnce ? ['once'] : [])];
   const running = await shell.start(FOLLOW, at, signal);
   let begun = false;
   try {
@@ -107,4 +109,28 @@ function garbled(cause: RangeError): CliError {
     `The output of the command could not be read: ${cause.message}.`,
     { cause },
   );
+}
+
+/** Where the last bytes (`-c`) or lines (`-n`) of each output begin. Throws CliError. */
+export async function offsetsOf(
+  shell: RemoteShell,
+  [unit, count]: readonly ['-c' | '-n', number],
+  signal: AbortSignal,
+): Promise<Offsets> {
+  const running = await shell.start(OFFSETS, [unit, String(count)], signal);
+  running.stdin.end();
+  const [printed, words, code] = await Promise.all([
+    lastOf(running.stdout),
+    lastOf(running.stderr),
+    running.ended,
+  ]);
+  signal.throwIfAborted();
+  const [out, err] = ['out', 'err'].map(
+    (from) => new RegExp(`^gpucloud-run ${from} (\\d+)$`, 'm').exec(printed)?.[1],
+  );
+  if (out !== undefined && err !== undefined) return { out: Number(out), err: Number(err) };
+  const reason = words.trim().split('\n').at(-1) || `exit code ${code}`;
+  throw new CliError('refused', `Could not read the output: ${reason}`, {
+    retryable: code === SSH_FAILED,
+  });
 }

@@ -4,9 +4,10 @@ export interface FrameListener {
   onBytes(from: 'out' | 'err', bytes: Uint8Array): Promise<void>;
 }
 
-/** How the command ended; `undefined` if its supervisor left no exit code. */
+/** How the command ended; `undefined` if its supervisor left no exit code, or if it still runs. */
 export interface CommandEnd {
   readonly exitCode: number | undefined;
+  readonly isRunning?: true;
 }
 
 /** A follower sends no longer lines. */
@@ -55,6 +56,7 @@ interface BytesFrame {
 function parseFrame(line: string): BytesFrame | CommandEnd {
   if (line === '.') return { from: 'out', left: 0 };
   if (line === 'x lost') return { exitCode: undefined };
+  if (line === 'x now') return { exitCode: undefined, isRunning: true };
   const [, letter, number] = /^([oex]) ([0-9]{1,12})$/.exec(line) ?? [];
   if (letter === undefined) throw new RangeError(`an unknown frame: ${line}`);
   if (letter === 'x') return { exitCode: Number(number) };

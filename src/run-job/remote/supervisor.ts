@@ -6,6 +6,7 @@ import { shQuoted } from './remote-shell.ts';
 //   work/     the files of --sync, and the command's working folder
 //   started/  made by the first request to start the command, so that it starts once
 //   pid       the supervisor, which leads the process group of the command
+//   since     its start time, which another process with that ID does not have (after a reboot)
 //   out, err  the command's output
 //   exit.new  takes the exit code in place, so that a full disk does not lose it
 //   exit      the same file, renamed last
@@ -35,7 +36,8 @@ tail -n 1 supervise.$$ | grep -q '^${WHOLE}$' && mv supervise.$$ supervise && ex
  */
 export function supervisorOf(command: readonly string[]): string {
   return `mkdir started 2>/dev/null || { sleep 1; echo '${STARTED}'; exit 0; }
-: >out; : >err; echo $$ >pid; echo 000 >exit.new
+: >out; : >err; echo 000 >exit.new
+cut -d ' ' -f 22 /proc/$$/stat >since 2>/dev/null; echo $$ >pid
 echo '${STARTED}'
 exec </dev/null >/dev/null 2>&1
 trap : HUP INT TERM
@@ -46,14 +48,27 @@ ${WHOLE}
 }
 
 /**
+ * A container may have nobody who reaps the dead: they stay, with the state Z. Without /proc, both times
+ * are empty.
+ */
+const ALIVE = `alive() {
+  p=$(cat pid) && kill -0 "$p" 2>/dev/null || return 1
+  s=$(cut -d ' ' -f 3,22 "/proc/$p/stat" 2>/dev/null)
+  case $s in 'Z '*) return 1 ;; esac
+  [ "\${s#* }" = "$(cat since 2>/dev/null)" ]
+}`;
+
+/**
  * Prints both outputs from two byte offsets on, in frames: \`o COUNT\` or \`e COUNT\` and a line end,
  * then so many bytes. \`x CODE\` is the last line, or \`x lost\` if the supervisor is gone and left no
- * exit code. A dot every few seconds shows that a quiet command's link is alive.
+ * exit code. With \`once\`, it does not wait for more: then \`x now\` ends it. A dot every few seconds shows that a quiet command's link is alive.
  *
  * dd skips whole blocks of a file without reading them, in busybox too.
  */
 export const FOLLOW = `cd ${FOLDER} 2>/dev/null || { echo '${FOLLOWING}'; echo 'x lost'; exit; }
-o=$1 e=$2 idle=0
+o=$1 e=$2 once=$3 idle=0 gone=''
+${ALIVE}
+alive || gone=1
 echo '${FOLLOWING}'
 send() {
   n=$(($(wc -c <"$2") - $3))
@@ -65,7 +80,7 @@ send() {
 }
 while :; do
   over='' sent=''
-  if [ -f exit ]; then over=exit; elif ! kill -0 "$(cat pid)" 2>/dev/null; then over=lost; fi
+  if [ -f exit ]; then over=exit; elif [ -n "$gone" ] || ! kill -0 "$(cat pid)" 2>/dev/null; then over=lost; fi
   [ "$over" != lost ] || [ ! -f exit ] || over=exit
   if send o out "$o"; then o=$((o + n)) sent=1; fi
   if send e err "$e"; then e=$((e + n)) sent=1; fi
@@ -74,8 +89,9 @@ while :; do
     exit) echo "x $(cat exit)"; exit 0 ;;
     lost) echo 'x lost'; exit 0 ;;
   esac
+  [ -z "$once" ] || { echo 'x now'; exit 0; }
   idle=$((idle + 1))
-  [ $((idle % 20)) != 0 ] || echo .
+  [ $((idle % 20)) != 0 ] || { echo .; alive || gone=1; }
   sleep 0.2 2>/dev/null || sleep 1
 done`;
 
@@ -84,7 +100,43 @@ done`;
  */
 export const INTERRUPT = `cd ${FOLDER} && p=$(cat pid) && { kill -s INT -- "-$p" 2>/dev/null || kill -s INT "$p"; }`;
 
-/** Prints whether the command was started, and which copy tools this instance has. */
-export const PROBE = `[ -d ${FOLDER}/started ] && echo gpucloud-run started
+/**
+ * Ends the command: SIGINT, SIGTERM after $1 seconds, SIGKILL after $1 more. SIGKILL ends its supervisor
+ * too, so this writes the exit code.
+ */
+export const STOP = `cd ${FOLDER} 2>/dev/null || exit 0
+${ALIVE}
+send() { kill -s "$1" -- "-$p" 2>/dev/null || kill -s "$1" "$p" 2>/dev/null; }
+ended() {
+  i=0
+  while alive; do
+    [ $i -lt $1 ] || return 1
+    i=$((i + 1))
+    sleep 1
+  done
+}
+alive || exit 0
+send INT; ended $1 && exit 0
+send TERM; ended $1 && exit 0
+send KILL; ended 5 || exit 1
+[ -f exit ] || { printf '137\\n' 1<>exit.new; mv exit.new exit; }`;
+
+/** Prints where the last $2 bytes (\`$1\` is -c) or lines (-n) of each output begin. */
+export const OFFSETS = `cd ${FOLDER} && for from in out err; do
+  echo "gpucloud-run $from $(($(wc -c <$from) - $(tail $1 "$2" $from | wc -c)))"
+done`;
+
+/**
+ * Prints the state of the command, unless it was never started, and which copy tools this instance
+ * has.
+ */
+export const PROBE = `[ ! -d ${FOLDER}/started ] || (
+  cd ${FOLDER} || exit
+  ${ALIVE}
+  state=running
+  [ ! -f pid ] || alive || state=lost
+  [ ! -f exit ] || state="exited $(cat exit)"
+  echo "gpucloud-run $state"
+)
 for tool in rsync tar; do command -v $tool >/dev/null 2>&1 && echo gpucloud-run $tool; done
 echo gpucloud-run ready`;

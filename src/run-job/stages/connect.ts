@@ -2,14 +2,12 @@ import type { Context } from '../../context.ts';
 import { CliError } from '../../errors.ts';
 import { reach } from '../../reach/reach.ts';
 import type { Job } from '../job.ts';
+import { type Probed, probe } from '../remote/probe.ts';
 import { createRemoteShell, type RemoteShell } from '../remote/remote-shell.ts';
-import { PROBE, STARTED } from '../remote/supervisor.ts';
 
 /** An instance that runs scripts. */
-export interface Connected {
+export interface Connected extends Pick<Probed, 'state'> {
   readonly shell: RemoteShell;
-  /** Whether the command was started earlier. */
-  readonly isStarted: boolean;
   /** Whether both sides have rsync. */
   readonly hasRsync: boolean;
 }
@@ -23,11 +21,11 @@ export async function connect(job: Job, context: Context): Promise<Connected> {
   job.instance = reached.instance;
   phases.begin('connecting', `to ${record.name}`);
   const shell = createRemoteShell(reached.endpoint, reached.ssh, context);
-  const { isStarted, hasTar, ...there } = await probed(shell, job, context);
+  const { state, hasTar, ...there } = await probed(shell, job, context);
   const hasRsync = there.hasRsync && (await isRsyncHere(context));
   const needsTar = record.fetch.length > 0 || (record.sync !== null && !hasRsync);
   if (needsTar && !hasTar) throw noCopies(record.name);
-  return { shell, isStarted, hasRsync };
+  return { shell, state, hasRsync };
 }
 
 function noCopies(name: string): CliError {
@@ -43,24 +41,17 @@ const PAUSE = 3_000;
 const ATTEMPTS = 40;
 
 /** Checks the tools of the instance. Tries again until the keys are in place there. */
-async function probed(shell: RemoteShell, { phases, stops }: Job, { clock }: Context) {
+async function probed(
+  shell: RemoteShell,
+  { phases, stops }: Job,
+  { clock }: Context,
+): Promise<Probed> {
   const signal = stops.any;
   for (let attempt = 1; ; attempt += 1) {
-    const { code, stdout, stderr } = await shell.run(PROBE, '', signal);
-    const lines = stdout.split('\n');
-    if (lines.includes('gpucloud-run ready')) {
-      // rsync can't work with a login shell that prints something first.
-      const greets = !stdout.startsWith('gpucloud-run ');
-      return {
-        isStarted: lines.includes(STARTED),
-        hasRsync: !greets && lines.includes('gpucloud-run rsync'),
-        hasTar: lines.includes('gpucloud-run tar'),
-      };
-    }
-    const reason = stderr.trim().split('\n').at(-1) || `ssh ended with ${code}`;
-    if (attempt === ATTEMPTS)
-      throw new CliError('refused', `Could not sign in with SSH: ${reason}`);
-    phases.update(reason);
+    const found = await probe(shell, signal);
+    if (typeof found !== 'string') return found;
+    if (attempt === ATTEMPTS) throw new CliError('refused', `Could not sign in with SSH: ${found}`);
+    phases.update(found);
     await clock.sleep(PAUSE, signal);
   }
 }

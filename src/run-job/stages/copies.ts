@@ -29,8 +29,8 @@ export async function copyFiles(
 /** Copies all results it can, then throws the first failure. */
 export async function fetchAll(
   job: Job,
-  { shell }: Connected,
-  output: JobOutput,
+  { shell }: Pick<Connected, 'shell'>,
+  output: JobOutput | undefined,
   context: Context,
 ): Promise<void> {
   const { record, stops, phases } = job;
@@ -52,10 +52,10 @@ export async function fetchAll(
     },
     async print(from, bytes) {
       phases.clear();
-      await output.print(from, bytes);
+      await output?.print(from, bytes);
     },
   };
-  interrupts.first.addEventListener('abort', explain);
+  if (job.by === 'run') interrupts.first.addEventListener('abort', explain);
   try {
     await fetchEach(job, copying);
   } finally {
@@ -63,13 +63,15 @@ export async function fetchAll(
   }
 }
 
-async function fetchEach({ record, phases, fetched }: Job, copying: CopyingOut): Promise<void> {
+async function fetchEach(job: Job, copying: CopyingOut): Promise<void> {
+  const { record, phases } = job;
+  job.fetched = [];
   let failure: CliError | undefined;
   for (const one of record.fetch) {
     phases.begin('fetching', one.remote);
     try {
       await repeated(() => copyOut(one, copying), copying.signal, copying.clock);
-      fetched.push(one.local);
+      job.fetched = [...job.fetched, one.local];
     } catch (error) {
       // An interrupted copy fails with a reason of its own.
       copying.signal.throwIfAborted();

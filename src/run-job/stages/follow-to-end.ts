@@ -4,7 +4,7 @@ import { BRIEFLY } from '../../instances/refusal.ts';
 import { INSTANCE_STATUSES, leadsTo } from '../../rules/statuses.ts';
 import type { Job } from '../job.ts';
 import type { JobOutput } from '../output.ts';
-import type { JobRecord } from '../record.ts';
+import type { JobRecord } from '../record/record.ts';
 import { follow } from '../remote/follow.ts';
 import { type RemoteShell, SSH_FAILED } from '../remote/remote-shell.ts';
 import { INTERRUPT } from '../remote/supervisor.ts';
@@ -13,15 +13,16 @@ import { repeated } from './repeated.ts';
 
 /** Prints the command's output until it ends. Returns its exit code; undefined if it has none. */
 export async function followToEnd(
-  { record, stops, phases }: Job,
+  job: Job,
   shell: RemoteShell,
   output: JobOutput,
   context: Context,
 ): Promise<number | undefined> {
+  const { record, stops, phases } = job;
   const { clock, err, interrupts } = context;
   const { name } = record;
   const offsets = { ...record.printed };
-  const position = createPosition(record, offsets, context);
+  const position = createPosition(job, offsets, context);
   /** Begins a line of our own. */
   const begin = (isEchoed = false) => {
     phases.clear();
@@ -37,8 +38,9 @@ export async function followToEnd(
       },
     );
   };
-  interrupts.first.addEventListener('abort', interrupt, { once: true });
-  if (interrupts.first.aborted) interrupt();
+  // Only a run stops its command.
+  if (job.by === 'run') interrupts.first.addEventListener('abort', interrupt, { once: true });
+  if (job.by === 'run' && interrupts.first.aborted) interrupt();
   try {
     const { exitCode } = await follow({
       shell,

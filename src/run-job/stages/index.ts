@@ -4,8 +4,9 @@ import { shellLine } from '../../output/shell-line.ts';
 import { clamp } from '../../output/width.ts';
 import type { Job } from '../job.ts';
 import { createJobOutput } from '../output.ts';
+import { collect } from './collect.ts';
 import { connect } from './connect.ts';
-import { copyFiles, fetchAll } from './copies.ts';
+import { copyFiles } from './copies.ts';
 import { followToEnd } from './follow-to-end.ts';
 import { repeated } from './repeated.ts';
 import { startCommand } from './start-command.ts';
@@ -17,17 +18,18 @@ import { startCommand } from './start-command.ts';
 export async function runOn(job: Job, context: Context): Promise<void> {
   const { record, stops, phases } = job;
   const there = await connect(job, context);
-  if (there.isStarted && !job.isAttached) throw otherJob(record.name);
-  if (!there.isStarted) await copyFiles(job, there, context);
+  const isNew = there.state === 'none';
+  if (!isNew && job.by !== 'attach') throw otherJob(record.name);
+  if (isNew) await copyFiles(job, there, context);
   phases.begin('running', clamp(shellLine(record.command, 'linux'), 50));
-  if (!there.isStarted) {
+  if (isNew) {
     const start = () => startCommand(there.shell, record.command, stops.any);
     await repeated(start, stops.any, context.clock);
   }
-  if (job.detach) return;
+  if (job.by === 'detach') return;
   const output = createJobOutput(context, stops.last);
   job.exitCode = await followToEnd(job, there.shell, output, context);
-  await fetchAll(job, there, output, context);
+  await collect(job, there, output, context);
   if (output.lost !== undefined) throw output.lost;
   if (job.exitCode === undefined) {
     throw new CliError('runFailed', 'The command was killed together with its supervisor.');

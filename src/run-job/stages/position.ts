@@ -1,17 +1,19 @@
 import type { Context } from '../../context.ts';
 import { failuresOf } from '../../errors.ts';
-import { type JobRecord, writeJob } from '../record.ts';
+import type { Job } from '../job.ts';
+import { type Bytes, writeJob } from '../record/record.ts';
 
 /** Milliseconds until a move is saved. */
 const SAVE_AFTER = 1_000;
 
 /** Saves how far the output was printed, a while after it moved. A full disk ends no job. */
-export function createPosition(record: JobRecord, offsets: JobRecord['printed'], context: Context) {
+export function createPosition(job: Job, offsets: Bytes, context: Context) {
   const closed = new AbortController();
   let saving: Promise<void> | undefined;
   let isLost = false;
   async function save(): Promise<void> {
-    const [fault] = await failuresOf(writeJob({ ...record, printed: { ...offsets } }, context));
+    job.record = { ...job.record, printed: { ...offsets } };
+    const [fault] = await failuresOf(writeJob(job.record, context));
     if (fault !== undefined && !isLost) context.err.warn('local_storage', fault.message);
     isLost ||= fault !== undefined;
   }

@@ -1,14 +1,14 @@
 import { relative } from 'node:path';
-import type { Context } from '../context.ts';
-import type { Target } from '../instances/resolve.ts';
-import type { View } from '../output/output.ts';
-import { shellLine } from '../output/shell-line.ts';
-import { minuteText, spanText } from '../output/time.ts';
-import { clamp } from '../output/width.ts';
-import { inRoubles, money } from '../rules/money.ts';
-import { typedName } from '../rules/names.ts';
-import { printJson } from './output.ts';
-import type { JobReport } from './report.ts';
+import type { Context } from '../../context.ts';
+import type { Target } from '../../instances/resolve.ts';
+import type { View } from '../../output/output.ts';
+import { shellLine } from '../../output/shell-line.ts';
+import { minuteText, spanText } from '../../output/time.ts';
+import { clamp } from '../../output/width.ts';
+import type { JobReport } from '../../results/jobs.ts';
+import { inRoubles, money } from '../../rules/money.ts';
+import { typedName } from '../../rules/names.ts';
+import { printJson } from '../output.ts';
 
 /** Prints the instance of a detached job, which bills on. */
 export async function noteStarted(
@@ -19,7 +19,7 @@ export async function noteStarted(
   const end = deadline === undefined ? 'its deadline' : minuteText(Date.parse(deadline));
   err.warn(
     'may_be_billing',
-    `${name} bills until ${end}, even after its command ended. Follow it to its end and terminate it: gpucloud run --attach ${typedName(name, id)}`,
+    `${name} bills until ${end}, even after its command ended. Follow it to its end and terminate it: gpucloud jobs attach ${typedName(name, id)}`,
   );
   await out.item({ id, name }, startedView);
 }

@@ -1,12 +1,12 @@
-import type { Instance } from '../api/index.ts';
-import type { Context } from '../context.ts';
-import { CliError, unforeseen } from '../errors.ts';
-import { changeOne } from '../instances/change.ts';
-import { BRIEFLY } from '../instances/refusal.ts';
-import type { Target } from '../instances/resolve.ts';
-import { instant } from '../output/time.ts';
-import { money } from '../rules/money.ts';
-import { typedName } from '../rules/names.ts';
+import type { Instance } from '../../api/index.ts';
+import type { Context } from '../../context.ts';
+import { CliError, unforeseen } from '../../errors.ts';
+import { changeOne } from '../../instances/change.ts';
+import { BRIEFLY } from '../../instances/refusal.ts';
+import type { Target } from '../../instances/resolve.ts';
+import { instant } from '../../output/time.ts';
+import { money } from '../../rules/money.ts';
+import { typedName } from '../../rules/names.ts';
 
 /** Milliseconds before another attempt. The call itself repeats safe requests. */
 const PAUSES = [2_000, 10_000, 30_000];

@@ -1,12 +1,11 @@
-import type { Context } from '../context.ts';
-import { CliError, isInterrupt, unforeseen } from '../errors.ts';
-import { deadlineFrom, setDeadline } from '../instances/deadlines/deadline.ts';
-import { warnUnenforced } from '../instances/deadlines/unenforced.ts';
-import { ownJournal } from '../instances/pending.ts';
-import { minuteText } from '../output/time.ts';
-import { typedName } from '../rules/names.ts';
-import type { Job } from './job.ts';
-import type { JobRecord } from './record.ts';
+import type { Context } from '../../context.ts';
+import { CliError, isInterrupt, unforeseen } from '../../errors.ts';
+import { deadlineFrom, setDeadline } from '../../instances/deadlines/deadline.ts';
+import { warnUnenforced } from '../../instances/deadlines/unenforced.ts';
+import { ownJournal } from '../../instances/pending.ts';
+import { minuteText } from '../../output/time.ts';
+import { typedName } from '../../rules/names.ts';
+import type { Job } from '../job.ts';
 import type { JobEnd } from './report.ts';
 import { costAtMost, terminate } from './terminate.ts';
 
@@ -19,8 +18,9 @@ export async function endJob(
   const { record, phases } = job;
   const end = { ...progressOf(job), error: failure && runFailed(failure) };
   const stage = failure === undefined ? 'done' : phases.current;
-  if (mayKeep(job, failure) && (await keep(record, context))) {
-    return { ...end, stage, terminated: false };
+  const kept = keptFor(job, failure);
+  if (kept !== null && (await keep(job, context))) {
+    return { ...end, stage, terminated: false, kept };
   }
   phases.begin('terminating');
   const termination = await terminate(record, context);
@@ -33,36 +33,59 @@ export async function endJob(
   return { ...end, stage, terminated: true, cost_at_most };
 }
 
-/** Leaves a job alone that this computer can't connect to, since its command may still run. */
+/** Leaves a job alone: its command may still run, or its results are still there. */
 export function leaveJob(job: Job, cause: CliError): JobEnd {
-  const { id, name } = job.record;
+  const { stage, error } = isInterrupt(cause)
+    ? { stage: job.phases.current, error: interrupted(job, cause) }
+    : { stage: job.phases.current, error: outOfReach(job, cause) };
+  return { ...progressOf(job), stage, terminated: 'unknown', error };
+}
+
+function outOfReach({ record: { id, name } }: Job, cause: CliError): CliError {
   const typed = typedName(name, id);
-  const error = new CliError(
+  return new CliError(
     'outcomeUnknown',
     `Could not connect to ${name}, and its command may still run: ${cause.message} It may still be billing.`,
     {
       resource: id,
       mayBeBilling: true,
-      hint: `try again: gpucloud run --attach ${typed}; or terminate it: gpucloud instances terminate ${typed}`,
+      hint: `try again: gpucloud jobs attach ${typed}; or terminate it: gpucloud instances terminate ${typed}`,
       cause,
     },
   );
-  return { ...progressOf(job), stage: job.phases.current, terminated: 'unknown', error };
+}
+
+function interrupted({ record: { id, name }, exitCode }: Job, cause: CliError): CliError {
+  const typed = typedName(name, id);
+  const what =
+    exitCode === undefined ? 'Its command still runs' : `Its command ended with ${exitCode}`;
+  return cause.with(`Stopped following ${name}. ${what}, and the instance bills.`, {
+    resource: id,
+    mayBeBilling: true,
+    hint: `go on: gpucloud jobs attach ${typed}; stop it, fetch and terminate: gpucloud jobs stop ${typed}`,
+  });
 }
 
 function progressOf({ record: { id, name }, exitCode, fetched }: Job) {
   const command_exit_code = exitCode ?? null;
-  return { command_exit_code, instance: { id, name }, fetched, cost_at_most: null };
+  return {
+    command_exit_code,
+    instance: { id, name },
+    fetched,
+    cost_at_most: null,
+    kept: null,
+  };
 }
 
-/** Interrupts and deadlines end the run. */
-function mayKeep({ record, exitCode, stops }: Job, failure: CliError | undefined): boolean {
-  if (record.keep_on_failure === null || stops.any.aborted) return false;
-  return failure !== undefined || exitCode !== 0;
+/** Why the instance is kept, or null. Interrupts and deadlines end the run. */
+function keptFor({ record, exitCode, stops, by }: Job, failure: CliError | undefined) {
+  if (record.keep_on_failure === null || stops.any.aborted || by === 'stop') return null;
+  return failure !== undefined || exitCode !== 0 ? 'command' : null;
 }
 
 /** Gives the instance its new deadline; false if that is not certain. */
-function keep({ id, name, keep_on_failure }: JobRecord, context: Context): Promise<boolean> {
+function keep({ record }: Job, context: Context): Promise<boolean> {
+  const { id, name, keep_on_failure } = record;
   return context.shielded(async (own) => {
     try {
       const journal = await ownJournal(own);

@@ -1,0 +1,118 @@
+import type { Group } from '../../cli/group.ts';
+import { ruled } from '../../cli/parse.ts';
+import { verb } from '../../cli/verb.ts';
+import { howToReach, withSignInFlags } from '../../reach/ssh-flags.ts';
+import { anyName } from '../../rules/names.ts';
+import { count } from '../../rules/numbers.ts';
+import { reportOption } from '../../run-job/report-option.ts';
+import { pollIntervalOption, waitTimeoutOption } from '../../watch/flags.ts';
+import { jobDetailsView, jobView } from './view.ts';
+
+const JOB = [
+  '<instance>',
+  'name or ID of the instance of the job',
+  ruled('INSTANCE', anyName),
+] as const;
+
+export const jobs: Group = {
+  verbs: [
+    verb('list', {
+      aliases: ['ls'],
+      summary: 'List the jobs that "run" started on this computer',
+      view: jobView,
+      notes:
+        'Asks the instances of unfinished jobs over SSH, for 5 s at most.\n\n' +
+        'STATUS is RUNNING, EXITED, LOST if the command is gone without an exit code, or ' +
+        'UNREACHABLE. Keeps the last 100 ended jobs.',
+      examples: ['gpucloud jobs list', 'gpucloud jobs list --json'],
+      takes: (command) => command,
+      async run(context) {
+        const { jobRows } = await import('../../run-job/jobs/rows.ts');
+        await context.out.list(await jobRows(context), jobView);
+      },
+    }),
+    verb('get', {
+      aliases: ['show'],
+      summary: 'Show one job in detail, with its report',
+      view: jobDetailsView,
+      examples: ['gpucloud jobs get train', 'gpucloud jobs get train --json | jq .report'],
+      takes: (command) => command.argument(...JOB),
+      async run(context, typed) {
+        const { jobDetails } = await import('../../run-job/jobs/rows.ts');
+        await context.out.item(await jobDetails(typed, context), jobDetailsView);
+      },
+    }),
+    verb('logs', {
+      summary: 'Print the output of a job',
+      notes:
+        'Prints stdout and stderr of the command, byte for byte, also after the job has ended: then ' +
+        'the last 64 MB of each.\n\n' +
+        'Only reads: Ctrl-C ends the view, not the job.',
+      passesOn: 'the output',
+      completes: { '--tail': 'nothing', '--user': 'nothing' },
+      examples: ['gpucloud jobs logs train -f', 'gpucloud jobs logs train --tail 20'],
+      takes: (command) =>
+        withSignInFlags(
+          command
+            .argument(...JOB)
+            .option('-f, --follow', 'print new output until the command ends')
+            .option(
+              '--tail <lines>',
+              'print the last lines of each output only',
+              ruled('--tail', count),
+            ),
+        ),
+      async run(context, typed, { follow: follows = false, tail: lines, ...signIn }) {
+        const how = await howToReach(signIn, context);
+        const { printLogs } = await import('../../run-job/jobs/logs.ts');
+        await printLogs(typed, { follows, lines }, how, context);
+      },
+    }),
+    verb('attach', {
+      summary: 'Take a job over: follow it, copy results, terminate',
+      notes:
+        'Goes on with a job that was detached, or whose "run" was killed. Exits as "run" does.\n\n' +
+        'The first Ctrl-C leaves the job running. To end it: gpucloud jobs stop.',
+      passesOn: 'COMMAND',
+      ends: ['runFailed', 'outcomeUnknown'],
+      completes: { '--report': 'path', '--user': 'nothing' },
+      examples: ['gpucloud jobs attach train', 'gpucloud jobs attach train --report report.json'],
+      takes: (command) =>
+        withSignInFlags(command.argument(...JOB))
+          .addOption(reportOption())
+          .addOption(waitTimeoutOption())
+          .addOption(pollIntervalOption()),
+      async run(context, typed, { report, ...signIn }) {
+        const how = await howToReach({ ...signIn, wait: true }, context);
+        if (report !== undefined) {
+          const { ensureReport } = await import('../../run-job/targets.ts');
+          await ensureReport(report, { dryRun: false });
+        }
+        const { attachJob } = await import('../../run-job/jobs/attach.ts');
+        await attachJob(typed, how, report, context);
+      },
+    }),
+    verb('stop', {
+      summary: 'Stop a job: copy results and terminate its instance',
+      notes:
+        'Sends SIGINT to the command, SIGTERM after 10 s, and SIGKILL after 20 s. Then copies the ' +
+        'results and terminates the instance.',
+      ends: ['runFailed', 'outcomeUnknown'],
+      completes: { '--user': 'nothing' },
+      examples: ['gpucloud jobs stop train', 'gpucloud jobs stop train --no-fetch'],
+      takes: (command) =>
+        withSignInFlags(command.argument(...JOB)).option('--no-fetch', 'copy no results'),
+      async run(context, typed, { fetch, ...signIn }) {
+        const how = await howToReach(signIn, context);
+        const { stopJob } = await import('../../run-job/jobs/stop.ts');
+        await stopJob(typed, { fetches: fetch }, how, context);
+      },
+    }),
+  ],
+  examples: [
+    'gpucloud jobs list',
+    'gpucloud jobs logs train -f',
+    'gpucloud jobs attach train',
+    'gpucloud jobs stop train',
+  ],
+};

@@ -1,0 +1,42 @@
+import { field, type View } from '../../output/output.ts';
+import { shellLine } from '../../output/shell-line.ts';
+import type { JobDetails, JobRow } from '../../results/jobs.ts';
+
+export const jobView: View<JobRow> = {
+  columns: [
+    field('name', 'NAME'),
+    field('status', 'STATUS', { kind: 'status' }),
+    field('exit_code', 'EXIT CODE'),
+    { id: 'command', header: 'COMMAND', value: ({ command }) => shellLine(command, 'linux') },
+    field('started_at', 'STARTED', { kind: 'time' }),
+    field('seconds', 'SECONDS'),
+    field('cost_at_most', 'COST AT MOST', { kind: 'money' }),
+    field('ends_at', 'DEADLINE', { kind: 'time' }),
+    field('ended_at', 'ENDED', { kind: 'time', hidden: true }),
+    field('id', 'ID', { hidden: true }),
+  ],
+  id: ({ id }) => id,
+  empty: 'This computer started no job.',
+};
+
+export const jobDetailsView: View<JobDetails> = {
+  ...jobView,
+  sections: [
+    {
+      lines: (job) => [
+        { label: 'name', value: job.name },
+        { label: 'id', value: job.id },
+        { label: 'status', value: job.status, kind: 'status' },
+        { label: 'exit code', value: job.exit_code },
+        { label: 'command', value: shellLine(job.command, 'linux') },
+        { label: 'started', value: job.started_at, kind: 'time' },
+        { label: 'ended', value: job.ended_at, kind: 'time' },
+        { label: 'seconds', value: job.seconds },
+        { label: 'cost at most', value: job.cost_at_most, kind: 'money' },
+        { label: 'deadline', value: job.ends_at, kind: 'time' },
+        { label: 'fetched', value: job.fetched.join(', ') },
+        { label: 'error', value: job.report?.error },
+      ],
+    },
+  ],
+};

@@ -1,0 +1,72 @@
+import type { Infer } from '../api/schemas/fields.ts';
+import { lazy } from '../lazy.ts';
+import * as z from '../zod.ts';
+import { fields } from './fields.ts';
+
+/** The phases of a job, in order. */
+export const PHASES = [
+  'renting',
+  'starting',
+  'connecting',
+  'copying',
+  'running',
+  'fetching',
+  'terminating',
+] as const;
+
+/** The content of `--report`, also printed in JSON modes. */
+export type JobReport = Infer<typeof jobReport>;
+
+export const jobReport = lazy(() => {
+  const { text, texts, maybeText, maybeRoubles, maybeNumber, number } = fields();
+  return z.object({
+    /** null if unknown. */
+    command_exit_code: maybeNumber,
+    /** `done`, or the phase in which the job failed. */
+    stage: z.enum([...PHASES, 'done']),
+    /** null if nothing was rented. The ID is null if it is not known. */
+    instance: z.nullable(z.object({ id: maybeText, name: text })),
+    /** false: it was kept, or nothing was rented. "unknown": it may still be billing. */
+    terminated: z.union([z.boolean(), z.literal('unknown')]),
+    /** Local paths. */
+    fetched: texts,
+    seconds: number,
+    /** Roubles, a decimal; null if unknown, or if the instance still runs. */
+    cost_at_most: maybeRoubles,
+    /** gpucloud's exit code. */
+    exit_code: number,
+    /** Why the job ended early. */
+    error: maybeText,
+  });
+});
+
+/** EXITED: the command ended. LOST: it is gone without an exit code. */
+export const JOB_STATUSES = ['RUNNING', 'EXITED', 'LOST', 'UNREACHABLE'] as const;
+
+/** A row of `jobs list`. */
+export type JobRow = Infer<typeof jobRow>;
+
+export const jobRow = lazy(() => {
+  const { text, texts, maybeRoubles, maybeNumber, number, maybeTime, flag } = fields();
+  return z.object({
+    name: text,
+    id: text,
+    status: z.enum(JOB_STATUSES),
+    exit_code: maybeNumber,
+    command: texts,
+    started_at: text,
+    /** null while the instance may run. */
+    ended_at: maybeTime,
+    seconds: number,
+    cost_at_most: maybeRoubles,
+    /** The deadline; null once it has ended. */
+    ends_at: maybeTime,
+    fetched: texts,
+    on: flag,
+  });
+});
+
+/** `jobs get`. */
+export type JobDetails = Infer<typeof jobDetails>;
+
+export const jobDetails = lazy(() => z.extend(jobRow(), { report: z.nullable(jobReport()) }));

@@ -1,0 +1,40 @@
+import { writeFile } from 'node:fs/promises';
+import { CliError } from '../../errors.ts';
+import { faultOf } from '../../files/error-code.ts';
+import type { JobReport } from '../../results/jobs.ts';
+import type { JobRecord } from '../record/record.ts';
+
+/** The end of a job, from which its report is made. */
+export interface JobEnd extends Omit<JobReport, 'fetched' | 'seconds' | 'exit_code' | 'error'> {
+  readonly fetched: readonly string[];
+  /** The error of the whole run; undefined for the command's own exit code. */
+  readonly error: CliError | undefined;
+  /** Why the instance was kept, if it was. */
+  readonly kept?: JobRecord['kept'];
+}
+
+export function reportOf(end: JobEnd, milliseconds: number): JobReport {
+  const { command_exit_code, stage, instance, terminated, fetched, cost_at_most, error } = end;
+  return {
+    command_exit_code,
+    stage,
+    instance,
+    terminated,
+    fetched: [...fetched],
+    seconds: Math.round(milliseconds / 1000),
+    cost_at_most,
+    exit_code: error?.exitCode ?? command_exit_code ?? 0,
+    error: error?.message ?? null,
+  };
+}
+
+/** Throws CliError('storage'). */
+export async function writeReport(path: string, report: JobReport): Promise<void> {
+  try {
+    await writeFile(path, `${JSON.stringify(report, null, 2)}\n`);
+  } catch (error) {
+    throw new CliError('storage', `Could not write --report "${path}" (${faultOf(error)}).`, {
+      cause: error,
+    });
+  }
+}

@@ -1,0 +1,26 @@
+import type { Context } from '../../context.ts';
+import type { HowToReach } from '../../reach/reach.ts';
+import type { Job } from '../job.ts';
+import { ensureOpen, findJob } from '../record/find-job.ts';
+import { withJob } from '../record/lock.ts';
+import { readJob } from '../record/record.ts';
+import { runOn } from '../stages/index.ts';
+import { supervise } from '../supervise.ts';
+import { signInOf } from './sign-in-of.ts';
+
+/** Takes a job over from a process that has ended: follows it to its end. */
+export async function attachJob(
+  typed: string,
+  given: HowToReach,
+  report: string | undefined,
+  context: Context,
+): Promise<void> {
+  const found = ensureOpen(await findJob(typed, context), context);
+  await withJob(found, context, async () => {
+    // The process that held the job may have ended it.
+    const stored = ensureOpen(await readJob(found.id, context), context);
+    const record = { ...stored, report_file: report ?? stored.report_file };
+    const work = (job: Job) => runOn(job, context);
+    await supervise({ record, how: signInOf(record, given), by: 'attach' }, work, context);
+  });
+}

@@ -1,0 +1,127 @@
+import type { Context } from '../../context.ts';
+import { CliError } from '../../errors.ts';
+import type { HowToReach } from '../../reach/reach.ts';
+import { createJobOutput, type JobOutput } from '../output.ts';
+import { sizeText } from '../phases.ts';
+import { findJob } from '../record/find-job.ts';
+import { keptOutput } from '../record/kept-output.ts';
+import { type JobRecord, readJob } from '../record/record.ts';
+import { follow, type Offsets, offsetsOf } from '../remote/follow.ts';
+import type { RemoteShell } from '../remote/remote-shell.ts';
+import { look } from './look.ts';
+import { signInOf } from './sign-in-of.ts';
+
+/** Milliseconds to connect. */
+const LOOK = 20_000;
+
+interface Wanted {
+  /** Waits for more until the command ends. */
+  readonly follows: boolean;
+  /** Of each output; undefined for all. */
+  readonly lines: number | undefined;
+}
+
+/**
+ * Prints the output of a job, byte for byte: from its instance, or from this computer once it has
+ * ended. It only reads: no signal and no lost reader touches the command.
+ */
+export async function printLogs(
+  typed: string,
+  wanted: Wanted,
+  given: HowToReach,
+  context: Context,
+): Promise<void> {
+  const job = await findJob(typed, context);
+  const output = createJobOutput(context, context.signal);
+  try {
+    await output.whileRead(async (unread) => {
+      const signal = AbortSignal.any([context.signal, unread]);
+      if (job.ended_at !== null) return printKept(job, wanted, output, context);
+      const seen = await look(job, signInOf(job, given), LOOK, context);
+      // Another process may have ended it just now.
+      if (seen.isOver) return printKept(await readJob(job.id, context), wanted, output, context);
+      if (seen.state === 'none') return noteNone(job, context);
+      await printRemote(job, wanted, { shell: seen.shell, output, signal }, context);
+    });
+  } catch (error) {
+    // Ctrl-C is the normal end of a view, so print no message.
+    const isCtrlC = error instanceof CliError && error.failure === 'interrupted';
+    throw isCtrlC ? error.with(error.message, { silent: true }) : error;
+  }
+  if (output.lost !== undefined) throw output.lost;
+}
+
+function noteNone({ name }: JobRecord, { err }: Context): void {
+  err.note(`The command on ${name} was not started yet.`);
+}
+
+interface Printing {
+  readonly shell: RemoteShell;
+  readonly output: JobOutput;
+  readonly signal: AbortSignal;
+}
+
+async function printRemote(
+  job: JobRecord,
+  { follows, lines }: Wanted,
+  { shell, output, signal }: Printing,
+  context: Context,
+): Promise<void> {
+  const { clock, err } = context;
+  const start: Offsets =
+    lines === undefined ? { out: 0, err: 0 } : await offsetsOf(shell, ['-n', lines], signal);
+  let ended: JobRecord | undefined;
+  const over = new AbortController();
+  try {
+    const { exitCode, isRunning } = await follow({
+      shell,
+      offsets: start,
+      isOnce: !follows,
+      clock,
+      signal: AbortSignal.any([signal, over.signal]),
+      print: output.print,
+      async onCut(reason, isNew) {
+        const now = await readJob(job.id, context);
+        // The process that follows the job has copied the rest.
+        if (now.ended_at !== null) {
+          ended = now;
+          throw over;
+        }
+        if (isNew) err.warn('connection', `The connection to ${job.name} was lost (${reason}).`);
+      },
+      onBack: () => err.note(`Reconnected to ${job.name}.`),
+    });
+    if (exitCode === undefined && isRunning !== true) warnLost(job, context);
+  } catch (error) {
+    // The reader of stdout has gone: a closed pipe ends quietly.
+    if (signal.aborted && !context.signal.aborted) return;
+    if (error !== over || ended === undefined) throw error;
+    for (const from of ['out', 'err'] as const) {
+      for await (const chunk of keptOutput(ended, from, { after: start[from] }, context)) {
+        await output.print(from, chunk);
+      }
+    }
+  }
+}
+
+async function printKept(
+  job: JobRecord,
+  { lines }: Wanted,
+  output: JobOutput,
+  context: Context,
+): Promise<void> {
+  for (const from of ['out', 'err'] as const) {
+    if (lines === undefined && job.cut[from] > 0) {
+      const what = `the first ${sizeText(job.cut[from])} of std${from}`;
+      context.err.warn('incomplete', `Of ${job.name}, ${what} were not kept.`);
+    }
+    for await (const chunk of keptOutput(job, from, { lines }, context)) {
+      await output.print(from, chunk);
+    }
+  }
+  if (job.exit_code === null) warnLost(job, context);
+}
+
+function warnLost({ name }: JobRecord, { err }: Context): void {
+  err.warn('incomplete', `The command on ${name} is gone without an exit code.`);
+}

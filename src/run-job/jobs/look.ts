@@ -1,0 +1,54 @@
+import type { Instance } from '../../api/index.ts';
+import type { Context } from '../../context.ts';
+import { CliError } from '../../errors.ts';
+import { knownHostsFile } from '../../reach/known-hosts.ts';
+import type { HowToReach } from '../../reach/reach.ts';
+import { hasSsh, leadsTo } from '../../rules/statuses.ts';
+import { sshEndpoint } from '../../watch/ssh-endpoint.ts';
+import type { JobRecord } from '../record/record.ts';
+import { type Probed, probe } from '../remote/probe.ts';
+import { createRemoteShell, type RemoteShell } from '../remote/remote-shell.ts';
+
+/** An instance that responded over SSH, or has ended. */
+export type Seen =
+  | { readonly isOver: true; readonly instance: Instance }
+  | (Probed & {
+      readonly isOver: false;
+      readonly instance: Instance;
+      readonly shell: RemoteShell;
+    });
+
+/** Looks at a job once, within some milliseconds. Throws CliError if it can't. */
+export async function look(
+  { id, name }: JobRecord,
+  how: HowToReach,
+  milliseconds: number,
+  context: Context,
+): Promise<Seen> {
+  const { clock } = context;
+  const [late, done] = [new AbortController(), new AbortController()];
+  const signal = AbortSignal.any([context.signal, late.signal]);
+  const message = `${name} did not respond within ${milliseconds / 1000} s.`;
+  clock.sleep(milliseconds, done.signal).then(
+    () => late.abort(new CliError('unreachable', message)),
+    // It responded in time.
+    () => undefined,
+  );
+  try {
+    const instance = await (await context.api()).instances.get(id, { signal });
+    const { status } = instance;
+    if (leadsTo('TERMINATED', status)) return { isOver: true, instance };
+    if (!hasSsh(status)) throw new CliError('wrongState', `${name} is ${status}.`);
+    const endpoint = sshEndpoint(instance, how);
+    const { identity, options, words } = how;
+    const ssh = { knownHosts: await knownHostsFile(context), identity, options, words };
+    const shell = createRemoteShell(endpoint, ssh, context);
+    const found = await probe(shell, signal);
+    if (typeof found === 'string') {
+      throw new CliError('unreachable', `Could not connect to ${name}: ${found}`);
+    }
+    return { isOver: false, instance, shell, ...found };
+  } finally {
+    done.abort();
+  }
+}

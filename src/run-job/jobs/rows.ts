@@ -1,0 +1,70 @@
+import { eachBounded } from '../../bounded.ts';
+import type { Context } from '../../context.ts';
+import { CliError, isInterrupt } from '../../errors.ts';
+import type { JobDetails, JobRow } from '../../results/jobs.ts';
+import { costAtMost } from '../end/terminate.ts';
+import { findJob } from '../record/find-job.ts';
+import { type JobRecord, readJobs } from '../record/record.ts';
+import { look, type Seen } from './look.ts';
+import { sameSignIn } from './sign-in-of.ts';
+
+/** Milliseconds for one instance. */
+const LOOK = 5_000;
+/** Instances at once: the last of 100 responds within the time of two. */
+const AT_ONCE = 50;
+
+/** The jobs of this account, newest first. Asks the instances of those that have not ended. */
+export async function jobRows(context: Context): Promise<JobRow[]> {
+  return eachBounded(await readJobs(context), AT_ONCE, (job) => rowOf(job, context));
+}
+
+export async function jobDetails(typed: string, context: Context): Promise<JobDetails> {
+  const job = await findJob(typed, context);
+  return { ...(await rowOf(job, context)), report: job.report };
+}
+
+async function rowOf(job: JobRecord, context: Context): Promise<JobRow> {
+  const { id, name, command, started_at, ended_at, report } = job;
+  const fetched = [...(report?.fetched ?? [])];
+  const given = { name, id, command: [...command], started_at, ended_at, fetched, on: false };
+  if (ended_at !== null) {
+    return {
+      ...given,
+      ...ended(job.exit_code),
+      seconds: report?.seconds ?? secondsTo(Date.parse(ended_at), job),
+      cost_at_most: report?.cost_at_most ?? null,
+      ends_at: null,
+    };
+  }
+  const seen = await look(job, sameSignIn(job), LOOK, context).catch((error: unknown) => {
+    if (!(error instanceof CliError) || isInterrupt(error)) throw error;
+    context.err.warn('connection', error.message);
+    return undefined;
+  });
+  const known = await (await context.journal()).instance(id);
+  return {
+    ...given,
+    ...stateOf(job, seen),
+    seconds: secondsTo(context.clock.now(), job),
+    cost_at_most: costAtMost(seen?.instance, context.serviceClock.now()),
+    ends_at: seen?.isOver === true ? null : (known?.deadline ?? null),
+  };
+}
+
+function secondsTo(time: number, { started_at }: JobRecord): number {
+  return Math.round((time - Date.parse(started_at)) / 1000);
+}
+
+function ended(exit_code: number | null): Pick<JobRow, 'status' | 'exit_code'> {
+  return { status: exit_code === null ? 'LOST' : 'EXITED', exit_code };
+}
+
+function stateOf(job: JobRecord, seen: Seen | undefined): Pick<JobRow, 'status' | 'exit_code'> {
+  // An exit code that was read once stays true.
+  if (job.exit_code !== null) return ended(job.exit_code);
+  if (seen === undefined) return { status: 'UNREACHABLE', exit_code: null };
+  if (seen.isOver || seen.state === 'lost') return ended(null);
+  if (seen.state === 'exited') return ended(seen.exitCode ?? null);
+  // Its process is still copying files in.
+  return { status: 'RUNNING', exit_code: null };
+}

@@ -1,0 +1,87 @@
+import type { Context } from '../../context.ts';
+import { CliError } from '../../errors.ts';
+import type { Target } from '../../instances/resolve.ts';
+import type { HowToReach } from '../../reach/reach.ts';
+import { typedName } from '../../rules/names.ts';
+import type { Job } from '../job.ts';
+import { createJobOutput } from '../output.ts';
+import { ensureOpen, findJob } from '../record/find-job.ts';
+import { withJob } from '../record/lock.ts';
+import { readJob } from '../record/record.ts';
+import type { RemoteShell } from '../remote/remote-shell.ts';
+import { lastOf, SSH_FAILED } from '../remote/remote-shell.ts';
+import { STOP } from '../remote/supervisor.ts';
+import { collect } from '../stages/collect.ts';
+import { repeated } from '../stages/repeated.ts';
+import { supervise } from '../supervise.ts';
+import { look } from './look.ts';
+import { signInOf } from './sign-in-of.ts';
+
+/** Milliseconds to connect. */
+const LOOK = 30_000;
+/** Seconds for the command after SIGINT, and again after SIGTERM. */
+const PATIENCE = 10;
+
+interface Stopping {
+  /** Copies the results and the output before the instance is terminated. */
+  readonly fetches: boolean;
+}
+
+/** Ends the command, copies its results and terminates its instance. */
+export async function stopJob(
+  typed: string,
+  { fetches }: Stopping,
+  given: HowToReach,
+  context: Context,
+): Promise<void> {
+  const found = ensureOpen(await findJob(typed, context), context);
+  const how = signInOf(found, given);
+  const seen = await look(found, how, LOOK, context);
+  if (!seen.isOver) await stopCommand(found, seen.shell, context);
+  await withJob(found, context, async () => {
+    const record = await readJob(found.id, context);
+    // The process that followed the job has ended it.
+    if (record.ended_at !== null) return;
+    const work = async (job: Job) => {
+      if (!fetches) return;
+      const now = await look(record, how, LOOK, context);
+      if (now.isOver) return;
+      job.instance = now.instance;
+      job.exitCode = now.exitCode;
+      await collect(job, now, createJobOutput(context, job.stops.last), context);
+    };
+    await supervise({ record, how, by: 'stop' }, work, context);
+  });
+  // The command's own code says how it was stopped.
+  context.endWith(0);
+}
+
+async function stopCommand(job: Target, shell: RemoteShell, context: Context): Promise<void> {
+  const { clock, signal, err } = context;
+  const progress = err.progress(`Stopping the command on ${job.name}`);
+  try {
+    await repeated(() => signalCommand(job, shell, signal), signal, clock);
+  } finally {
+    progress.done();
+  }
+}
+
+async function signalCommand(
+  { id, name }: Target,
+  shell: RemoteShell,
+  signal: AbortSignal,
+): Promise<void> {
+  const running = await shell.start(STOP, [String(PATIENCE)], signal);
+  running.stdin.end();
+  running.stdout.resume();
+  const words = lastOf(running.stderr);
+  const code = await running.ended;
+  signal.throwIfAborted();
+  if (code === 0) return;
+  const reason = (await words).trim().split('\n').at(-1) || `exit code ${code}`;
+  throw new CliError('refused', `Could not stop the command on ${name}: ${reason}`, {
+    mayBeBilling: true,
+    retryable: code === SSH_FAILED,
+    hint: `try again: gpucloud jobs stop ${typedName(name, id)}`,
+  });
+}

@@ -1,0 +1,38 @@
+import { dirname } from 'node:path';
+import type { Context } from '../../context.ts';
+import { CliError } from '../../errors.ts';
+import { errorCode } from '../../files/error-code.ts';
+import { UNTIL_ABANDONED, withLock } from '../../files/lock.ts';
+import { privateFolder } from '../../files/private-folder.ts';
+import type { Target } from '../../instances/resolve.ts';
+import { jobPath } from './record.ts';
+
+/**
+ * Does `work` while no other process follows the job: both would write what is fetched. Throws
+ * CliError('wrongState') if one does. A lock that can't be made, as on a full disk, stops no job.
+ */
+export async function withJob<T>(
+  { id, name }: Target,
+  context: Context,
+  work: () => Promise<T>,
+  patience = UNTIL_ABANDONED,
+): Promise<T> {
+  let isBegun = false;
+  try {
+    const path = await jobPath(id, 'json', context);
+    await privateFolder(dirname(path));
+    const begin = () => {
+      isBegun = true;
+      return work();
+    };
+    return await withLock(path, begin, patience);
+  } catch (error) {
+    if (isBegun) throw error;
+    if (errorCode(error) !== 'ELOCKED') return work();
+    throw new CliError('wrongState', `Another gpucloud process follows ${name}.`, {
+      resource: id,
+      mayBeBilling: true,
+      cause: error,
+    });
+  }
+}

@@ -1,0 +1,165 @@
+import { readdirSync, readFileSync, rmSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import type { Context } from '../../context.ts';
+import { CliError, failuresOf } from '../../errors.ts';
+import { errorCode, faultOf } from '../../files/error-code.ts';
+import { privateFolder } from '../../files/private-folder.ts';
+import { replaceFile } from '../../files/replace.ts';
+import { lazy } from '../../lazy.ts';
+import { type JobReport, jobReport } from '../../results/jobs.ts';
+import * as z from '../../zod.ts';
+
+/** A job of this computer: how to go on with it, and how it ended. */
+export interface JobRecord {
+  readonly version: 1;
+  /** Of the instance. */
+  readonly id: string;
+  readonly name: string;
+  readonly command: readonly string[];
+  /** The folder of `--sync`, as an absolute path. */
+  readonly sync: string | null;
+  readonly exclude: readonly string[];
+  /** `local` is an absolute path. */
+  readonly fetch: readonly { readonly remote: string; readonly local: string }[];
+  /** Milliseconds; `--keep-on-failure`. */
+  readonly keep_on_failure: number | null;
+  /** The file of `--report`, as an absolute path. */
+  readonly report_file: string | null;
+  /** The private key file of `--identity`, or the one that was found. */
+  readonly identity: string | null;
+  /** `--user`, and more words for ssh. */
+  readonly user: string | null;
+  readonly ssh_options: readonly string[];
+  readonly ssh_words: readonly string[];
+  /** When the instance was requested, by this computer's clock (ISO 8601). */
+  readonly started_at: string;
+  /** Bytes of each output printed so far. */
+  readonly printed: Bytes;
+  /** Bytes at the start of each output that were not kept. */
+  readonly cut: Bytes;
+  /** Of the command; null until it is known. */
+  readonly exit_code: number | null;
+  /** Why the instance was kept after the command ended: `results` if some are still there. */
+  readonly kept: 'command' | 'results' | null;
+  /** When the command was found to be gone without an exit code (ISO 8601). */
+  readonly lost_at: string | null;
+  /** When the job was over and its instance terminated (ISO 8601). */
+  readonly ended_at: string | null;
+  readonly report: JobReport | null;
+}
+
+/** Bytes of the command's stdout and stderr. */
+export interface Bytes {
+  readonly out: number;
+  readonly err: number;
+}
+
+const schema = lazy(() => {
+  const text = z.string();
+  const maybeText = z.nullable(text);
+  const count = z.number().check(z.nonnegative());
+  const maybeNumber = z.nullable(z.number());
+  const bytes = z.object({ out: count, err: count });
+  return z.looseObject({
+    version: z.literal(1),
+    id: text,
+    name: text,
+    command: z.array(text).check(z.minLength(1)),
+    sync: maybeText,
+    exclude: z.array(text),
+    fetch: z.array(z.object({ remote: text, local: text })),
+    keep_on_failure: maybeNumber,
+    report_file: maybeText,
+    identity: maybeText,
+    user: maybeText,
+    ssh_options: z.array(text),
+    ssh_words: z.array(text),
+    started_at: text,
+    printed: bytes,
+    cut: bytes,
+    exit_code: maybeNumber,
+    kept: z.nullable(z.enum(['command', 'results'])),
+    lost_at: maybeText,
+    ended_at: maybeText,
+    report: z.nullable(jobReport()),
+  });
+});
+
+/** Saves the known facts of a job, before they are needed. Throws CliError('storage'). */
+export async function writeJob(job: JobRecord, context: Context): Promise<void> {
+  const path = await jobPath(job.id, 'json', context);
+  try {
+    await privateFolder(dirname(path));
+    await replaceFile(path, `${JSON.stringify(job)}\n`);
+  } catch (error) {
+    throw unusable('save', path, error);
+  }
+}
+
+/** Throws CliError('storage') if the file can't be read, or is missing. */
+export async function readJob(id: string, context: Context): Promise<JobRecord> {
+  const path = await jobPath(id, 'json', context);
+  try {
+    return schema().parse(JSON.parse(readFileSync(path, 'utf8')));
+  } catch (error) {
+    throw unusable('read', path, error);
+  }
+}
+
+/** The jobs of the account, newest first. Warns of a file that can't be read. */
+export async function readJobs(context: Context): Promise<JobRecord[]> {
+  const journal = await context.journal();
+  const found: JobRecord[] = [];
+  for (const id of await jobIds(context)) {
+    // The jobs of every account share a folder.
+    if ((await journal.instance(id)) === undefined) continue;
+    const [fault] = await failuresOf(readJob(id, context).then((job) => found.push(job)));
+    if (fault !== undefined) context.err.warn('local_storage', fault.message);
+  }
+  return found.sort(newestFirst);
+}
+
+function newestFirst(a: JobRecord, b: JobRecord): number {
+  return a.started_at < b.started_at ? 1 : -1;
+}
+
+async function jobIds(context: Context): Promise<string[]> {
+  try {
+    const names = readdirSync(dirname(await jobPath('', 'json', context)));
+    return names.flatMap((name) =>
+      name.endsWith('.json') ? decodeURIComponent(name.slice(0, -'.json'.length)) : [],
+    );
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') return [];
+    throw unusable('read', 'jobs', error);
+  }
+}
+
+/** Ended jobs that keep their output and report. */
+const MOST_ENDED = 100;
+
+/** Removes the oldest ended jobs, with their output. */
+export async function removeOldJobs(context: Context): Promise<void> {
+  const ended = (await readJobs(context)).filter(({ ended_at }) => ended_at !== null);
+  for (const { id } of ended.slice(MOST_ENDED)) {
+    for (const kind of KINDS) rmSync(await jobPath(id, kind, context), { force: true });
+  }
+}
+
+const KINDS = ['out', 'err', 'json'] as const;
+
+/** A file of a job. IDs are UUIDs; nothing else from a service may enter a path. */
+export async function jobPath(
+  id: string,
+  kind: (typeof KINDS)[number],
+  context: Context,
+): Promise<string> {
+  return join((await context.folders()).state, 'jobs', `${encodeURIComponent(id)}.${kind}`);
+}
+
+function unusable(verb: 'read' | 'save', path: string, cause: unknown): CliError {
+  return new CliError('storage', `Could not ${verb} the job: ${path} (${faultOf(cause)}).`, {
+    hint: 'check the folder; GPUCLOUD_STATE_DIR selects another',
+    cause,
+  });
+}

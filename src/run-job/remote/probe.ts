@@ -1,0 +1,29 @@
+import type { RemoteShell } from './remote-shell.ts';
+import { PROBE } from './supervisor.ts';
+
+/** What an instance shows of its job. */
+export interface Probed {
+  /** `none`: the command was never started. `lost`: it is gone without an exit code. */
+  readonly state: 'none' | 'running' | 'exited' | 'lost';
+  readonly exitCode: number | undefined;
+  /** Of the instance. A login shell that prints something first rules out rsync. */
+  readonly hasRsync: boolean;
+  readonly hasTar: boolean;
+}
+
+/** Looks at the job of an instance, once. Returns why it could not, as text. */
+export async function probe(shell: RemoteShell, signal: AbortSignal): Promise<Probed | string> {
+  const { code, stdout, stderr } = await shell.run(PROBE, '', signal);
+  const lines = stdout.split('\n');
+  if (!lines.includes('gpucloud-run ready')) {
+    return stderr.trim().split('\n').at(-1) || `ssh ended with ${code}`;
+  }
+  const [, state = 'none', exit] =
+    /^gpucloud-run (running|exited|lost)(?: (\d+))?$/m.exec(stdout) ?? [];
+  return {
+    state: state as Probed['state'],
+    exitCode: state === 'exited' && exit !== undefined ? Number(exit) : undefined,
+    hasRsync: stdout.startsWith('gpucloud-run ') && lines.includes('gpucloud-run rsync'),
+    hasTar: lines.includes('gpucloud-run tar'),
+  };
+}

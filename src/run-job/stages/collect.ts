@@ -1,0 +1,82 @@
+import { open, rename } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import type { Context } from '../../context.ts';
+import { CliError, failuresOf } from '../../errors.ts';
+import { faultOf } from '../../files/error-code.ts';
+import { privateFolder } from '../../files/private-folder.ts';
+import type { Job } from '../job.ts';
+import type { JobOutput } from '../output.ts';
+import { jobPath } from '../record/record.ts';
+import { follow, offsetsOf } from '../remote/follow.ts';
+import type { RemoteShell } from '../remote/remote-shell.ts';
+import type { Connected } from './connect.ts';
+import { fetchAll } from './copies.ts';
+import { repeated } from './repeated.ts';
+
+/** Bytes of each output that stay on this computer. */
+const MOST_KEPT = 64 * 1024 * 1024;
+
+/** Copies the results and the output of a command that has ended. Throws the first failure. */
+export async function collect(
+  job: Job,
+  there: Pick<Connected, 'shell'>,
+  output: JobOutput | undefined,
+  context: Context,
+): Promise<void> {
+  await fetchAll(job, there, output, context);
+  const { stops, by } = job;
+  const kept = repeated(() => keepOutput(job, there.shell, context), stops.last, context.clock);
+  if (by === 'run') {
+    // It was printed.
+    const [fault] = await failuresOf(kept);
+    if (fault !== undefined && !stops.last.aborted) context.err.warn('copy', fault.message);
+  } else await kept;
+  job.isCollected = true;
+}
+
+/** Copies the end of both outputs to files beside the record. */
+async function keepOutput(job: Job, shell: RemoteShell, context: Context): Promise<void> {
+  const { record, stops } = job;
+  const offsets = await offsetsOf(shell, ['-c', MOST_KEPT], stops.last);
+  const cut = { ...offsets };
+  const paths = {
+    out: await jobPath(record.id, 'out', context),
+    err: await jobPath(record.id, 'err', context),
+  };
+  try {
+    await privateFolder(dirname(paths.out));
+    const files = {
+      out: await open(`${paths.out}.new`, 'w', 0o600),
+      err: await open(`${paths.err}.new`, 'w', 0o600),
+    };
+    try {
+      await follow({
+        shell,
+        offsets,
+        isOnce: true,
+        clock: context.clock,
+        signal: stops.last,
+        async print(from, bytes) {
+          await files[from].writeFile(bytes);
+        },
+        async onCut(reason) {
+          throw new CliError('refused', `Could not copy the output: ${reason}`, {
+            retryable: true,
+          });
+        },
+        onBack: () => undefined,
+      });
+    } finally {
+      await files.out.close();
+      await files.err.close();
+    }
+    await rename(`${paths.out}.new`, paths.out);
+    await rename(`${paths.err}.new`, paths.err);
+  } catch (error) {
+    stops.last.throwIfAborted();
+    if (error instanceof CliError) throw error;
+    const reason = `Could not keep the output: ${dirname(paths.out)} (${faultOf(error)}).`;
+    throw new CliError('storage', reason, { cause: error });
+  }
+  job.record = { ...job.record, cut };
+}

@@ -1,0 +1,185 @@
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { createJobWorld, type JobWorld } from '../run-job/job-world.ts';
+import { needs } from '../support/needs.ts';
+import { heard } from '../support/program.ts';
+import { NEW } from '../support/renting-service.ts';
+import { until } from '../support/ssh-world.ts';
+
+let world: JobWorld;
+
+/** Prints both outputs, then waits for a file, and exits with 3. */
+const WAITS =
+  'echo one; echo two; echo err >&2; while [ ! -f go ]; do sleep 0.1; done; echo end; echo x >result; exit 3';
+const go = () => writeFile(join(world.there, 'gpucloud-run', 'work', 'go'), '');
+
+function gpucloud(...argv: string[]) {
+  return world.computer.gpucloud(argv, { env: world.env });
+}
+
+async function detached(command: string, ...more: string[]): Promise<void> {
+  const words = ['--detach', '--unenforced', '--fetch', 'result', ...more];
+  const { code, stderr } = await world.run(words, ['sh', '-c', command]);
+  expect(code, stderr).toBe(0);
+}
+
+function start(...argv: string[]) {
+  const child = world.computer.start(argv, { env: world.env });
+  return { child, ended: once(child, 'close') };
+}
+
+const list = async () => JSON.parse((await gpucloud('jobs', 'list', '--json')).stdout);
+
+describe('gpucloud jobs', needs('ssh'), () => {
+  beforeEach(async () => {
+    world = await createJobWorld();
+  });
+  afterEach(() => world.close());
+
+  test('lists, shows, prints and attaches to a detached job, and keeps it after its end', async () => {
+    await detached(WAITS);
+    const [row, ...others] = await list();
+    expect(others).toEqual([]);
+    expect(row).toMatchObject({
+      name: 'job',
+      id: NEW,
+      status: 'RUNNING',
+      exit_code: null,
+      command: ['sh', '-c', WAITS],
+      ended_at: null,
+      cost_at_most: '89.90',
+      fetched: [],
+      on: false,
+    });
+    expect(Date.parse(row.ends_at)).toBeGreaterThan(Date.now());
+    const printed = { code: 0, stdout: 'one\ntwo\n', stderr: 'err\n' };
+    expect(await gpucloud('jobs', 'logs', 'job')).toEqual(printed);
+    expect(await gpucloud('jobs', 'logs', 'job', '--tail', '1')).toEqual({
+      ...printed,
+      stdout: 'two\n',
+    });
+    const following = start('jobs', 'logs', 'job', '-f');
+    await heard(following.child, 'stdout', /two/);
+    const all = heard(following.child, 'stdout', /end/);
+    await go();
+    expect(await all).toContain('end');
+    expect(await following.ended).toEqual([0, null]);
+    expect(await list()).toMatchObject([{ status: 'EXITED', exit_code: 3, ended_at: null }]);
+
+    expect(await gpucloud('jobs', 'attach', 'job')).toMatchObject({ code: 3 });
+    expect(world.status()).toBe('TERMINATING');
+    expect(await readFile(join(world.computer.home, 'result'), 'utf8')).toBe('x\n');
+    const { stdout } = await gpucloud('jobs', 'get', 'job', '--json');
+    expect(JSON.parse(stdout)).toMatchObject({
+      status: 'EXITED',
+      exit_code: 3,
+      cost_at_most: '89.90',
+      ends_at: null,
+      fetched: [join(world.computer.home, 'result')],
+      report: { command_exit_code: 3, terminated: true },
+    });
+    const whole = { code: 0, stdout: 'one\ntwo\nend\n', stderr: 'err\n' };
+    await rm(join(world.there, 'gpucloud-run'), { recursive: true });
+    expect(await gpucloud('jobs', 'logs', 'job')).toEqual(whole);
+    expect(await gpucloud('jobs', 'logs', 'job', '--tail', '2')).toEqual({
+      ...whole,
+      stdout: 'two\nend\n',
+    });
+    const again = await gpucloud('jobs', 'attach', 'job');
+    expect(again).toMatchObject({ code: 5 });
+    expect(again.stderr).toContain('gpucloud jobs logs job');
+  });
+
+  test('leaves the job alone whatever ends logs -f and attach', async () => {
+    await detached(WAITS);
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGPIPE', 'SIGKILL'] as const) {
+      for (const argv of [
+        ['logs', 'job', '-f'],
+        ['attach', 'job'],
+      ]) {
+        const { child, ended } = start('jobs', ...argv);
+        if (argv[0] === 'logs') await heard(child, 'stdout', /two/);
+        else await heard(child, 'stderr', /Running/);
+        if (signal === 'SIGPIPE') child.stdout.destroy();
+        else child.kill(signal);
+        // attach follows on without a reader.
+        if (signal === 'SIGPIPE' && argv[0] === 'attach') child.kill('SIGTERM');
+        await ended;
+        expect(world.status()).toBe('ACTIVE');
+      }
+    }
+    expect(await list()).toMatchObject([{ status: 'RUNNING' }]);
+    await go();
+    const attached = await gpucloud('jobs', 'attach', 'job');
+    expect(attached, attached.stderr).toMatchObject({ code: 3 });
+    expect(await gpucloud('jobs', 'logs', 'job')).toEqual({
+      code: 0,
+      stdout: 'one\ntwo\nend\n',
+      stderr: 'err\n',
+    });
+  }, 90_000);
+
+  test('says what goes on after the first Ctrl-C of attach', async () => {
+    await detached(WAITS);
+    const { child, ended } = start('jobs', 'attach', 'job');
+    await heard(child, 'stdout', /two/);
+    const said = heard(child, 'stderr', /jobs stop job/);
+    child.kill('SIGINT');
+    expect(await said).toContain('Stopped following job. Its command still runs');
+    expect(await ended).toEqual([130, null]);
+  });
+
+  test('stops the command, fetches and terminates', async () => {
+    await detached('trap "echo x >result; echo caught; exit 9" INT; while :; do sleep 0.1; done');
+    const stopped = await gpucloud('jobs', 'stop', 'job');
+    expect(stopped, stopped.stderr).toMatchObject({ code: 0, stdout: '' });
+    expect(world.status()).toBe('TERMINATING');
+    expect(await readFile(join(world.computer.home, 'result'), 'utf8')).toBe('x\n');
+    expect(await list()).toMatchObject([{ status: 'EXITED', exit_code: 9 }]);
+    expect(await gpucloud('jobs', 'logs', 'job')).toMatchObject({ stdout: 'caught\n' });
+  });
+
+  test('stops a job that another process follows, which ends it once', async () => {
+    const command = 'trap "echo x >result; exit 9" INT; echo up; while :; do sleep 0.1; done';
+    const words = [...world.words('--fetch', 'result'), '--', 'sh', '-c', command];
+    const { child, ended } = start(...words);
+    await heard(child, 'stdout', /up/);
+    const stopped = await gpucloud('jobs', 'stop', 'job', '--no-fetch');
+    expect(stopped, stopped.stderr).toMatchObject({ code: 0 });
+    expect(await ended).toEqual([9, null]);
+    expect(await readFile(join(world.computer.home, 'result'), 'utf8')).toBe('x\n');
+    const terminated = ({ path }: { path: string }) => path.endsWith('/terminate');
+    expect(world.service.requests.filter(terminated)).toHaveLength(1);
+  });
+
+  test('copies nothing with --no-fetch', async () => {
+    await detached('echo x >result; sleep 60');
+    await until(() => existsSync(join(world.there, 'gpucloud-run', 'work', 'result')));
+    expect(await gpucloud('jobs', 'stop', 'job', '--no-fetch')).toMatchObject({ code: 0 });
+    expect(world.status()).toBe('TERMINATING');
+    expect(existsSync(join(world.computer.home, 'result'))).toBe(false);
+  });
+
+  test('shows a job whose instance restarted as LOST, and one without SSH as UNREACHABLE', async () => {
+    await detached('sleep 60');
+    const pid = Number(await readFile(join(world.there, 'gpucloud-run', 'pid'), 'utf8'));
+    process.kill(-pid, 'SIGKILL');
+    expect(await list()).toMatchObject([{ status: 'LOST', exit_code: null }]);
+    await world.sshd.stop();
+    expect(await list()).toMatchObject([{ status: 'UNREACHABLE', exit_code: null }]);
+    const { code, stderr } = await gpucloud('jobs', 'logs', 'job');
+    expect(code, stderr).toBe(6);
+    expect(world.status()).toBe('ACTIVE');
+  });
+
+  test('keeps a private record and output of a run in the foreground', async () => {
+    expect(await world.run([], ['sh', '-c', 'echo out; exit 4'])).toMatchObject({ code: 4 });
+    const jobs = join(world.computer.home, 'state', 'jobs');
+    expect((await readdir(jobs)).sort()).toEqual([`${NEW}.err`, `${NEW}.json`, `${NEW}.out`]);
+    expect(await gpucloud('jobs', 'logs', 'job')).toEqual({ code: 0, stdout: 'out\n', stderr: '' });
+    expect(await list()).toMatchObject([{ status: 'EXITED', exit_code: 4 }]);
+  });
+});
