@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Context } from '../../src/context.ts';
 import { CliError } from '../../src/errors.ts';
+import { costAtMost } from '../../src/run-job/end/terminate.ts';
 import { endUnusable } from '../../src/run-job/rent.ts';
 import { createStops } from '../../src/run-job/stops.ts';
-import { costAtMost } from '../../src/run-job/terminate.ts';
 import { atTerminal } from '../support/at-terminal.ts';
 import { createWorld, type World } from '../support/run-cli.ts';
 import { no } from '../support/service.ts';
@@ -56,7 +56,7 @@ describe('a job that ends early', () => {
   ] as const)('skips the copy at its first signal: %s, %s', (failure, isLast) => {
     const [first, second] = [new AbortController(), new AbortController()];
     const interrupts = { first: first.signal, second: second.signal };
-    const stops = createStops({ id: ID }, undefined, { ...context, interrupts });
+    const stops = createStops({ id: ID, leaves: false }, { ...context, interrupts });
     first.abort(new CliError(failure, 'stopped'));
     expect({ any: stops.any.aborted, last: stops.last.aborted }).toEqual({
       any: true,
