@@ -156,7 +156,8 @@ test('accepts a file of this user or root, and of nobody else', async () => {
   const owner = own === 0 ? 4711 : own;
   expect(exposureOfConfig(file, owner + 1)).toEqual({
     message: expect.stringContaining('belongs to another user'),
-    remedy: ['chown', String(owner + 1), file],
+    // The folder of another user than root comes first.
+    remedy: ['chown', String(owner + 1), own === 0 ? file : folder],
   });
   // A chown would take the file away from its user.
   expect(exposureOfConfig(file, 0)).toMatchObject({

@@ -5,8 +5,8 @@ import { netOf, openBooks } from '../../src/money/spend.ts';
 import { fc, runs } from '../support/random.ts';
 import { amount, sumOf, units } from './amounts.ts';
 
-const START = Date.UTC(2026, 0, 1);
-const END = Date.UTC(2026, 3, 1);
+const START = new Date(2026, 0, 1).getTime();
+const END = new Date(2026, 3, 1).getTime();
 const WAY: Readonly<Record<string, string>> = {
   USAGE_CHARGE: 'OUTGOING',
   REFUND: 'INCOMING',

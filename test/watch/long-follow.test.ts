@@ -1,5 +1,8 @@
+import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
@@ -72,6 +75,7 @@ describe('a follower that saw very many events', () => {
       await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
       const { port } = server.address() as AddressInfo;
 
+      const folder = await mkdtemp(join(tmpdir(), 'gpucloud-follow-'));
       let lines = 0;
       const sink = () =>
         new Writable({
@@ -89,8 +93,8 @@ describe('a follower that saw very many events', () => {
         env: {
           GPUCLOUD_API_KEY: 'svc_sk_test_0123456789abcdef',
           GPUCLOUD_BASE_URL: `http://127.0.0.1:${port}`,
-          GPUCLOUD_STATE_DIR: '/nonexistent',
-          GPUCLOUD_CONFIG_DIR: '/nonexistent',
+          GPUCLOUD_STATE_DIR: folder,
+          GPUCLOUD_CONFIG_DIR: folder,
         },
         clock: { ...clock, sleep: (ms, signal) => quickly(ms, signal) },
         home: undefined,
@@ -108,6 +112,7 @@ describe('a follower that saw very many events', () => {
       }
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
+      await rm(folder, { recursive: true });
 
       expect(code).toBe(130);
       expect(lines).toBe(EVENTS + (format === 'table' ? 1 : 0));
