@@ -8,7 +8,7 @@ process.env.GPUCLOUD_SEED ??= String(randomInt(2 ** 31));
 /** Tests that start the built program, or processes of their own. Each file gets its own process. */
 const PROGRAM = [
   'test/{completion,docs,e2e,faults,project,start,support}/**/*.test.ts',
-  'test/config/{disk,file,locked}.test.ts',
+  'test/config/{disk,file}.test.ts',
   'test/contract/streams.test.ts',
   'test/output/sink.test.ts',
   'test/programs.test.ts',
@@ -19,7 +19,7 @@ const PROGRAM = [
 
 /** About a minute of the built program for `npm test`: a rental, the race for one name, faults, kills, ssh. */
 const QUICK = [
-  'test/config/{disk,file,locked}.test.ts',
+  'test/config/{disk,file}.test.ts',
   'test/e2e/{race,recover,rental,ssh-terminal}.test.ts',
   'test/faults/{kill,network,order}.test.ts',
   'test/output/sink.test.ts',

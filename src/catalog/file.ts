@@ -54,13 +54,11 @@ export async function changeFile(
   edit: (file: CatalogFile) => CatalogFile,
 ): Promise<CatalogFile> {
   // Loaded here: most commands only read.
-  const [{ withLock }, { privateFolder }, { replaceFile }] = await Promise.all([
+  const [{ withLock }, { replaceFile }] = await Promise.all([
     import('../files/lock.ts'),
-    import('../files/private-folder.ts'),
     import('../files/replace.ts'),
   ]);
   try {
-    await privateFolder(dirname(path));
     return await withLock(path, async () => {
       const before = readFile(path);
       const after = edit(before);

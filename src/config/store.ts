@@ -48,7 +48,9 @@ export function openConfig(folder: string) {
      */
     async change(edit: (file: ConfigFile) => ConfigFile): Promise<ConfigFile> {
       const target = await writableTarget(path);
-      last = await locked(target, async () => await save(target, edit(await readConfig(target))));
+      last = await withLock(target, async () => save(target, edit(await readConfig(target))), {
+        otherwise: (error, isHeld) => Promise.reject(notLocked(target, error, isHeld)),
+      });
       return last;
     },
   };
@@ -188,29 +190,12 @@ async function writableTarget(path: string): Promise<string> {
   return target;
 }
 
-/**
- * Runs `work` under the file's lock and passes on its errors. Throws CliError('storage') if the
- * lock is unavailable.
- */
-export async function locked<T>(
-  target: string,
-  work: () => Promise<T>,
-  lock: typeof withLock = withLock,
-): Promise<T> {
-  let started = false;
-  try {
-    return await lock(target, async () => {
-      started = true;
-      return await work();
-    });
-  } catch (error) {
-    if (started) throw error;
-    const what =
-      errorCode(error) === 'ELOCKED'
-        ? 'another gpucloud process is still changing the file'
-        : `it can't be locked: ${meaning(error)}`;
-    throw notSaved(target, what, error);
-  }
+/** The error of a change to a file that can't be locked. */
+export function notLocked(target: string, error: unknown, isHeld: boolean): CliError {
+  const what = isHeld
+    ? 'another gpucloud process is still changing the file'
+    : `it can't be locked: ${meaning(error)}`;
+  return notSaved(target, what, error);
 }
 
 const MEANINGS: Readonly<Record<string, string>> = {

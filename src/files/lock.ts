@@ -1,6 +1,8 @@
 import { statSync, utimesSync } from 'node:fs';
+import { dirname } from 'node:path';
 import lockfile from 'proper-lockfile';
 import { errorCode } from './error-code.ts';
+import { privateFolder } from './private-folder.ts';
 
 /** Milliseconds without a refresh after which a lock counts as abandoned. */
 const ABANDONED = 10_000;
@@ -11,34 +13,51 @@ const PATIENCE = 30_000;
 /** Milliseconds to wait for a lock that others hold for hours: until it counts as abandoned. */
 export const UNTIL_ABANDONED = ABANDONED + 3_000;
 
+interface LockOptions<T> {
+  /** Milliseconds. */
+  readonly patience?: number;
+  /**
+   * Runs instead of `work` if there is no lock: `isHeld` by another process, or none can be made (a
+   * full disk, a read-only folder). Without it, that error is thrown.
+   */
+  otherwise?(error: unknown, isHeld: boolean): Promise<T>;
+}
+
 /**
- * Runs `work` while no other process holds the same lock.
+ * Runs `work` while no other process holds the same lock. Makes the folder of `path`.
  *
  * The lock is a folder beside the file, refreshed while held. After ten seconds without a refresh,
  * another process takes it over. The file itself need not exist. A process that is suspended longer
  * (a closed laptop) may lose its lock, but completes its work.
  *
- * Throws `ELOCKED` if the lock is not free in time, and file system errors (`EACCES`,
- * `ENOSPC`) at once.
+ * There is no lock if it is not free in time (`ELOCKED`), or at once after a file system error
+ * (`EACCES`, `ENOSPC`).
  */
 export async function withLock<T>(
   path: string,
   work: () => Promise<T>,
-  patience = PATIENCE,
+  { patience = PATIENCE, otherwise }: LockOptions<T> = {},
 ): Promise<T> {
   let lost: Error | undefined;
-  const release = await patiently(`${path}.lock`, patience, () =>
-    lockfile.lock(path, {
-      realpath: false,
-      stale: ABANDONED,
-      update: 2_000,
-      retries: 0,
-      // By default the library throws where no caller can catch it.
-      onCompromised: (error) => {
-        lost = error;
-      },
-    }),
-  );
+  let release: () => Promise<void>;
+  try {
+    await privateFolder(dirname(path));
+    release = await patiently(`${path}.lock`, patience, () =>
+      lockfile.lock(path, {
+        realpath: false,
+        stale: ABANDONED,
+        update: 2_000,
+        retries: 0,
+        // By default the library throws where no caller can catch it.
+        onCompromised: (error) => {
+          lost = error;
+        },
+      }),
+    );
+  } catch (error) {
+    if (otherwise === undefined) throw error;
+    return otherwise(error, errorCode(error) === 'ELOCKED');
+  }
   try {
     return await work();
   } finally {

@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { CliError } from '../errors.ts';
 import { withLock } from '../files/lock.ts';
-import { privateFolder } from '../files/private-folder.ts';
 import { isSameName } from '../rules/names.ts';
 import { keptBody } from './body.ts';
 import type { OpenedRequest, OpenRequest, RentalRequest } from './contract.ts';
@@ -90,7 +89,6 @@ export function sending(store: Store) {
       writing(async () => {
         const folder = store.main();
         if (check === undefined) return open(request, agreed, folder);
-        await privateFolder(folder);
         return withLock(join(folder, 'requests'), async () => {
           // On disk before the check: a process that is suspended for long loses the lock, and of two
           // checks at once, the later one counts both requests.

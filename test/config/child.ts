@@ -10,8 +10,8 @@
  */
 import { chmod } from 'node:fs/promises';
 import { openConfig, withProfile } from '../../src/config/index.ts';
-import { locked } from '../../src/config/store.ts';
 import { CliError } from '../../src/errors.ts';
+import { withLock } from '../../src/files/lock.ts';
 
 // conf and the lock install handlers that end the process at SIGXFSZ, the signal of a file size
 // limit. Without them the write fails as on a full disk, which is what is tested.
@@ -37,7 +37,7 @@ async function run(): Promise<number> {
     return Object.keys((await config.read()).profiles).length;
   }
   if (verb === 'shut') {
-    return await locked(config.path, async () => {
+    return await withLock(config.path, async () => {
       await chmod(folder, 0o500);
       return Object.keys((await config.read()).profiles).length;
     });

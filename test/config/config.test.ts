@@ -19,6 +19,7 @@ import Conf from 'conf';
 import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import type { ConfigFile } from '../../src/config/file.ts';
 import { openConfig, profileOf, withProfile } from '../../src/config/index.ts';
+import { notLocked } from '../../src/config/store.ts';
 import { CliError, usageError } from '../../src/errors.ts';
 import { needs } from '../support/needs.ts';
 
@@ -294,4 +295,14 @@ test('keeps the previous file if the disk took half of the new one', async () =>
   expect(failure).toBe('storage');
   expect(message).toContain('the disk did not take all of it');
   expect(await readFile(path, 'utf8')).toBe(before);
+});
+
+test('reports a lock that stays held, or that can not be made', () => {
+  expect(notLocked('/c.json', new Error('held'), true)).toMatchObject({
+    failure: 'storage',
+    message:
+      '/c.json: the change was not saved: another gpucloud process is still changing the file',
+  });
+  const full = Object.assign(new Error('ENOSPC: mkdir'), { code: 'ENOSPC' });
+  expect(notLocked('/c.json', full, false).message).toContain('no space');
 });

@@ -91,15 +91,38 @@ test('waits for a lock that is refreshed, past the age of an abandoned one', asy
 });
 
 test("fails at once if the lock can't be created", async () => {
+  const file = join(folder, 'x'.repeat(300));
   // A second try would follow a pause that never ends here.
   vi.useFakeTimers({ toFake: ['setTimeout'] });
   try {
-    await expect(withLock(join(folder, 'missing', 'x'), async () => 'done')).rejects.toMatchObject({
-      code: 'ENOENT',
-    });
+    const work = async () => 'done';
+    await expect(withLock(file, work)).rejects.toMatchObject({ code: 'ENAMETOOLONG' });
+    const otherwise = async (_error: unknown, isHeld: boolean) => `otherwise ${isHeld}`;
+    expect(await withLock(file, work, { otherwise })).toBe('otherwise false');
   } finally {
     vi.useRealTimers();
   }
+});
+
+test('does something else instead of the callback while another one holds the lock', async () => {
+  const file = join(folder, 'missing', 'state.json');
+  const otherwise = async (_error: unknown, isHeld: boolean) => `otherwise ${isHeld}`;
+  const done = await withLock(file, () =>
+    withLock(file, async () => 'done', { patience: 0, otherwise }),
+  );
+  expect(done).toBe('otherwise true');
+});
+
+test('runs the callback once, whatever it throws', async () => {
+  const held = Object.assign(new Error('Lock file is already being held'), { code: 'ELOCKED' });
+  let times = 0;
+  const work = async () => {
+    times += 1;
+    throw held;
+  };
+  const otherwise = () => Promise.reject(new Error('otherwise'));
+  await expect(withLock(join(folder, 'x'), work, { otherwise })).rejects.toBe(held);
+  expect(times).toBe(1);
 });
 
 test('releases the lock when the callback throws', async () => {

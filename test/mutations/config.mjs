@@ -37,13 +37,13 @@ export const config = [
   },
   {
     file: 'config/store.ts',
-    tests: 'config/config config/locked',
+    tests: 'config/config',
     changes: [
       ['others can read the config file', 'configFileMode: 0o600', 'configFileMode: 0o644'],
       [
         'a change is not under the lock',
-        'locked(target, async () => await save(target, edit(await readConfig(target)',
-        'save(target, edit(await readConfig(target',
+        'withLock(target, async () => save(target, edit(await readConfig(target))), {',
+        '((_: string, work: () => Promise<ConfigFile>, __: object) => work())(target, async () => save(target, edit(await readConfig(target))), {',
       ],
       [
         'a full disk leaves half a file',

@@ -168,8 +168,8 @@ export const deadlines = [
     changes: [
       [
         'a full disk keeps an overdue instance',
-        "if (errorCode(error) !== 'ELOCKED') return work();",
-        "if (errorCode(error) !== 'ELOCKED') throw error;",
+        'if (!isHeld) return held();',
+        'if (!isHeld) throw cause;',
       ],
     ],
   },

@@ -6,7 +6,7 @@ import { brokenBy, checked, oneName, ruled } from '../../cli/parse.ts';
 import { verb } from '../../cli/verb.ts';
 import type { Context } from '../../context.ts';
 import { CliError, usageError } from '../../errors.ts';
-import { errorCode, faultOf } from '../../files/error-code.ts';
+import { faultOf } from '../../files/error-code.ts';
 import { commandLines } from '../../output/shell-line.ts';
 import { anyName } from '../../rules/names.ts';
 import { sizeGb } from '../../rules/numbers.ts';
@@ -110,28 +110,20 @@ function existing(name: string, drives: readonly Drive[]): string {
 /** Lets one process at a time list and create, so two scripts don't create the same drive. */
 async function alone<T>(context: Context, work: () => Promise<T>): Promise<T> {
   const { state } = await context.folders();
-  const [{ withLock }, { privateFolder }] = await Promise.all([
-    import('../../files/lock.ts'),
-    import('../../files/private-folder.ts'),
-  ]);
-  try {
-    await privateFolder(state);
-    return await withLock(join(state, 'drives'), work);
-  } catch (error) {
-    if (error instanceof CliError) throw error;
-    if (errorCode(error) === 'ELOCKED') {
-      throw new CliError(
-        'outcomeUnknown',
-        `Another gpucloud process is creating a drive. ${NOTHING_CREATED}`,
-        { hint: 'check whether it was created: gpucloud drives list', retryable: true },
-      );
-    }
-    throw new CliError(
-      'storage',
-      `Could not lock ${state} (${faultOf(error)}). ${NOTHING_CREATED}`,
-      { cause: error },
-    );
-  }
+  const { withLock } = await import('../../files/lock.ts');
+  return withLock(join(state, 'drives'), work, {
+    async otherwise(cause, isHeld) {
+      if (isHeld) {
+        throw new CliError(
+          'outcomeUnknown',
+          `Another gpucloud process is creating a drive. ${NOTHING_CREATED}`,
+          { hint: 'check whether it was created: gpucloud drives list', retryable: true },
+        );
+      }
+      const message = `Could not lock ${state} (${faultOf(cause)}). ${NOTHING_CREATED}`;
+      throw new CliError('storage', message, { cause });
+    },
+  });
 }
 
 /** Asks for missing values, then prints the command that needs no questions. */

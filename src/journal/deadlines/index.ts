@@ -1,8 +1,6 @@
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { CliError } from '../../errors.ts';
-import { errorCode } from '../../files/error-code.ts';
 import { withLock } from '../../files/lock.ts';
-import { privateFolder } from '../../files/private-folder.ts';
 import type { Deadline } from '../contract.ts';
 import { exists, filesIn, readText, removeFile, writeRecord } from '../files.ts';
 import { fileName, textOf } from '../names.ts';
@@ -32,7 +30,11 @@ export function deadlines(store: Store) {
         });
       }),
 
-    /** Runs `work` with the instance's current deadline, which can't change until `work` ends. */
+    /**
+     * Runs `work` with the instance's current deadline, which can't change until `work` ends. If no
+     * lock can be made, as on a full disk, nobody can change a deadline either, and an instance must
+     * still be terminated.
+     */
     withDeadline<T>(id: string, work: (held: HeldDeadline) => Promise<T>): Promise<T> {
       const folder = store.main();
       const held = () =>
@@ -40,32 +42,15 @@ export function deadlines(store: Store) {
           deadline: heldDeadline(folder, id),
           set: (name, deadline) => writing(() => writeDeadline(folder, id, name, deadline)),
         });
-      return locked(deadlinePath(folder, id), held);
+      return withLock(deadlinePath(folder, id), held, {
+        async otherwise(cause, isHeld) {
+          if (!isHeld) return held();
+          const message = 'Another gpucloud process is changing this deadline.';
+          throw new CliError('storage', message, { hint: 'try again', retryable: true, cause });
+        },
+      });
     },
   };
-}
-
-/**
- * Waits for a lock that another process holds. If none can be made, as on a full disk, nobody can
- * change a deadline either, and an instance must still be terminated.
- */
-async function locked<T>(path: string, work: () => Promise<T>): Promise<T> {
-  let isBegun = false;
-  try {
-    await privateFolder(dirname(path));
-    return await withLock(path, () => {
-      isBegun = true;
-      return work();
-    });
-  } catch (error) {
-    if (isBegun) throw error;
-    if (errorCode(error) !== 'ELOCKED') return work();
-    throw new CliError('storage', 'Another gpucloud process is changing this deadline.', {
-      hint: 'try again',
-      retryable: true,
-      cause: error,
-    });
-  }
 }
 
 /** One per profile, since a profile may fail before its account is known. */

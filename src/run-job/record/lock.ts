@@ -25,7 +25,7 @@ export async function withJob<T>(
       isBegun = true;
       return work();
     };
-    return await withLock(path, begin, patience);
+    return await withLock(path, begin, { patience });
   } catch (error) {
     if (isBegun) throw error;
     if (errorCode(error) !== 'ELOCKED') return work();
