@@ -145,7 +145,13 @@ export function whenStopped(stop: AbortSignal | undefined, callback: () => void)
  */
 function fileOf(stream: Writable): number | undefined {
   const { fd } = stream as { fd?: unknown };
-  return typeof fd === 'number' && fstatSync(fd).isFile() ? fd : undefined;
+  if (typeof fd !== 'number') return undefined;
+  try {
+    return fstatSync(fd).isFile() ? fd : undefined;
+  } catch {
+    // Under Wine, Bun can write to a file on stdout, but fstat fails with EBADF.
+    return undefined;
+  }
 }
 
 function writeWhole(file: number, text: string | Uint8Array): void {

@@ -53,6 +53,12 @@ function endless() {
 
 const STREAMING: Format[] = ['json', 'jsonl', 'csv', 'tsv', 'yaml', 'table', 'id'];
 
+it("writes through the stream if the descriptor can't be examined", async () => {
+  const stdout = Object.assign(new Failing(1, 'EIO'), { fd: 2 ** 30 });
+  await createSink(() => stdout).write('text');
+  expect(stdout.taken).toEqual(['text']);
+});
+
 describe('a reader that has gone', () => {
   it.each(STREAMING)('ends %s quietly and stops the source', async (format) => {
     const stdout = new Failing(1, 'EPIPE');

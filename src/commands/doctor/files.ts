@@ -1,9 +1,10 @@
 import { constants } from 'node:fs';
-import { access, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
+import { access, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { exposureOf } from '../../config/exposure.ts';
 import type { Context } from '../../context.ts';
 import { errorCode, faultOf } from '../../files/error-code.ts';
+import { temporaryName } from '../../files/replace.ts';
 import { shellLine } from '../../output/shell-line.ts';
 import { type Checks, type Finding, fail, pass, warn } from './check.ts';
 
@@ -48,7 +49,6 @@ async function configFileCheck(context: Context): Promise<Finding> {
   return privacy(config.path, path, file.mode, '600', context.host.uid);
 }
 
-/** Windows has no such modes; a user's folders belong to the user. */
 function privacy(
   path: string,
   words: string,
@@ -58,8 +58,10 @@ function privacy(
 ): Finding {
   const exposure = exposureOf(path, uid);
   if (exposure !== undefined) return warn(exposure.message, shellLine(exposure.remedy));
+  // Windows has no modes. The permissions of the user's profile folder protect what is in it.
+  if (uid === undefined) return pass(`${words}; permissions are not checked on Windows`);
   const octal = `0${mode.toString(8).padStart(3, '0')}`;
-  return uid === undefined || (mode & 0o077) === 0
+  return (mode & 0o077) === 0
     ? pass(`${words}, ${octal}`)
     : warn(
         `other users can read ${path} (${octal}), which may contain keys`,
@@ -78,11 +80,12 @@ async function writableCheck(context: Context): Promise<Finding> {
       await access(there, constants.W_OK | constants.X_OK);
       return pass(`${state} can be created`);
     }
-    const folder = await mkdtemp(join(state, '.doctor-'));
+    // A file: under Wine, Bun's `rm` fails with EFAULT on a folder that holds something.
+    const probe = temporaryName(join(state, '.doctor'));
     try {
-      await writeFile(join(folder, 'probe'), PROBE, { flush: true });
+      await writeFile(probe, PROBE, { flag: 'wx', flush: true });
     } finally {
-      await rm(folder, { recursive: true, force: true });
+      await rm(probe, { force: true });
     }
     return pass(`${state} is writable`);
   } catch (error) {
