@@ -1,5 +1,5 @@
 import { type ChildProcessWithoutNullStreams, execFile, spawn } from 'node:child_process';
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -93,22 +93,20 @@ for (const { target, runner, status, lacks } of CASES.filter((one) => one.target
       expect(JSON.parse(stdout).status).toMatch(/^TERMINAT(?:ING|ED)$/);
     });
 
-    test.runIf(target === 'windows-x64')(
-      'writes to a file on stdout, and doctor leaves nothing in the state folder',
-      async () => {
-        // A shell opens the file: spawn would pass a pipe.
-        const words = [...runner, executableOf(target), 'doctor'].map((word) => `'${word}'`);
-        await run('sh', ['-c', `${words.join(' ')} > result`], {
-          env: { ...env, GPUCLOUD_PROFILE: 'sandbox' },
-          cwd: folder,
-        });
-        expect(await readFile(join(folder, 'result'), 'utf8')).toMatch(
-          /state_writable: +pass .* is writable/,
-        );
-        const left = await readdir(join(folder, 'state'));
-        expect(left.filter((name) => name.includes('doctor'))).toEqual([]);
-      },
-    );
+    test('writes to a file on stdout, and doctor leaves nothing in the state folder', async () => {
+      await mkdir(join(folder, 'state'), { recursive: true, mode: 0o700 });
+      // A shell opens the file: spawn would pass a pipe.
+      const words = [...runner, executableOf(target), 'doctor'].map((word) => `'${word}'`);
+      await run('sh', ['-c', `${words.join(' ')} > result`], {
+        env: { ...env, GPUCLOUD_PROFILE: 'sandbox' },
+        cwd: folder,
+      });
+      expect(await readFile(join(folder, 'result'), 'utf8')).toMatch(
+        /state_writable: +pass .* is writable/,
+      );
+      const left = await readdir(join(folder, 'state'));
+      expect(left.filter((name) => name.includes('doctor'))).toEqual([]);
+    });
 
     test('knows after kill -9 what it asked for', async () => {
       let child: ChildProcessWithoutNullStreams | undefined;
