@@ -31,7 +31,7 @@ export type NameRecord = CatalogFile['names'][number];
 
 /** A missing file holds no names. Throws CliError('storage') for an unusable one. */
 export function readFile(path: string): CatalogFile {
-  const text = textOf(path);
+  const text = readWhole(path);
   if (text === undefined) return { version: 1, names: [] };
   let value: unknown;
   try {
@@ -78,7 +78,7 @@ export async function changeFile(
   }
 }
 
-function textOf(path: string): string | undefined {
+function readWhole(path: string): string | undefined {
   let bytes: Buffer | undefined;
   try {
     bytes = readPlain(path);

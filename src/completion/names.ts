@@ -45,7 +45,7 @@ export function learnNames(folder: string, lessons: readonly Lesson[]): void {
   for (const kind of new Set(lessons.map((lesson) => lesson.kind))) {
     const shown: readonly NameKind[] = kind === 'instance' ? [kind, 'terminated'] : [kind];
     const files = shown.map((of) => join(folder, `${of}.tsv`));
-    const before = files.map(textOf);
+    const before = files.map(contentOf);
     let names: readonly KnownName[] = before.flatMap((text) => parse(kind, text));
     for (const lesson of lessons) if (lesson.kind === kind) names = lesson.change(names);
     for (const [at, file] of files.entries()) {
@@ -112,7 +112,7 @@ function parse(kind: NameKind, text: string): KnownName[] {
   return names;
 }
 
-function textOf(file: string): string {
+function contentOf(file: string): string {
   try {
     return readPlain(file)?.toString('utf8') ?? '';
   } catch {
@@ -143,7 +143,7 @@ export function learnProfiles(
   for (const name of new Set([...(current === undefined ? [] : [current]), ...profiles])) {
     if (isPlain(name)) text += `profile\t${name}\t-\t${name === current ? 'current' : '-'}\n`;
   }
-  if (text !== textOf(file)) {
+  if (text !== contentOf(file)) {
     replace(file, text);
   }
 }

@@ -89,8 +89,8 @@ export function createStores(
       throw error;
     }
     try {
-      const { anyRequestOpen } = await import('../journal/pending.ts');
-      if (!anyRequestOpen(state)) return;
+      const { isAny } = await import('../journal/files.ts');
+      if (!isAny('requests', state)) return;
       const open = await (await journalAtHand()).requests();
       const { length } = open.filter(({ isInFlight }) => !isInFlight);
       if (length > 0) err.warn('outcome_unknown', unknownWarning(length));
@@ -105,8 +105,8 @@ export function createStores(
 
   async function warnOfOverdue(now: number): Promise<void> {
     try {
-      const { anyDeadline } = await import('../journal/pending.ts');
-      if (!anyDeadline((await folders()).state)) return;
+      const { isAny } = await import('../journal/files.ts');
+      if (!isAny('deadlines', (await folders()).state)) return;
       const { overdueWarning } = await import('./overdue.ts');
       const warning = overdueWarning(await (await journalAtHand()).deadlines(), now);
       if (warning !== undefined) err.warn('deadline_passed', warning);

@@ -56,6 +56,20 @@ function entriesIn(folder: string): Dirent[] {
   }
 }
 
+/**
+ * Whether any account has an open request, or a living instance with a deadline. Reads only names,
+ * since nearly every command checks this and the result is nearly always false. Throws if a folder
+ * can't be read.
+ */
+export function isAny(what: 'requests' | 'deadlines', state: string): boolean {
+  const root = join(state, 'journal');
+  return foldersIn(root).some((service) =>
+    foldersIn(join(root, service)).some((account) =>
+      namesIn(join(root, service, account, what)).some((name) => name.endsWith('.json')),
+    ),
+  );
+}
+
 export function exists(path: string): boolean {
   return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
 }

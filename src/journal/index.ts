@@ -1,6 +1,5 @@
 import type { JournalSettings } from './contract.ts';
-import { deadlines } from './deadlines/index.ts';
-import { drives } from './drives/index.ts';
+import { drives } from './drives.ts';
 import { known } from './known.ts';
 import { sending } from './sending.ts';
 import { openStore } from './store.ts';
@@ -11,7 +10,7 @@ export {
   heartbeatsIn,
   removeHeartbeat,
   writeHeartbeat,
-} from './deadlines/index.ts';
+} from './heartbeats.ts';
 export type { DriveRecord, Heartbeat, Operation, Origin, Snapshot } from './record.ts';
 export { refusedId, responseId } from './response-id.ts';
 
@@ -34,7 +33,6 @@ export function openJournal(settings: JournalSettings) {
     learnAccount: (id: string) => writing(() => accounts.learn(id)),
     ...sending(store),
     ...known(store),
-    ...deadlines(store),
     ...drives(store),
   };
 }

@@ -4,9 +4,9 @@ import { errorCode } from '../files/error-code.ts';
 import { privateFolder } from '../files/private-folder.ts';
 import { isTerminated } from '../rules/statuses.ts';
 import type { KnownInstance, Observation } from './contract.ts';
-import { deadlinePath } from './deadlines/files.ts';
+import { deadlinePath } from './deadlines.ts';
 import { exists, filesIn, keepUnreadable, namesIn, readText, writeRecord } from './files.ts';
-import { fileName, textOf } from './names.ts';
+import { fileName, nameIn } from './names.ts';
 import { type InstanceRecord, type Origin, parseRecord, type Snapshot } from './record.ts';
 
 /** Living instances have their own folder, so reading them stays fast. */
@@ -65,7 +65,7 @@ export interface Unfinished {
 export function unfinishedIn(folder: string): Unfinished[] {
   return namesIn(join(folder, 'instances')).flatMap((name) => {
     const [, of, request] = /^(.+)\.json\.(?:([0-9A-Za-z-]+)~)?[^.]+\.tmp$/.exec(name) ?? [];
-    return of === undefined ? [] : { id: textOf(of), request };
+    return of === undefined ? [] : { id: nameIn(of), request };
   });
 }
 
@@ -80,7 +80,7 @@ function keptInstance(
   if (record !== undefined && fileName(record.id) === name) {
     return { path, folder, place, record, isTorn: false };
   }
-  const id = textOf(name);
+  const id = nameIn(name);
   const bare = newInstance(id, 'read', new Date(0).toISOString());
   return { path, folder, place, record: bare, isTorn: true };
 }

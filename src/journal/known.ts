@@ -1,4 +1,7 @@
-import type { Known, KnownInstance, Observation } from './contract.ts';
+import { CliError } from '../errors.ts';
+import { withLock } from '../files/lock.ts';
+import type { Deadline, Known, KnownInstance, Observation } from './contract.ts';
+import { deadlinePath, heldDeadline, writeDeadline } from './deadlines.ts';
 import {
   isOldNews,
   type KeptInstance,
@@ -10,7 +13,14 @@ import {
 import type { InstanceRecord, Origin } from './record.ts';
 import type { Store } from './store.ts';
 
-/** Known instances, as last seen. */
+interface HeldDeadline {
+  /** null for none, undefined if it can't be read. */
+  readonly deadline: string | null | undefined;
+  /** `undefined` removes it. */
+  set(name: string, deadline: string | undefined): Promise<void>;
+}
+
+/** Known instances, as last seen, and when they are to be terminated. */
 export function known(store: Store) {
   const { accounts, reading, writing, find, now } = store;
   /** Instances of the last read; a command that lists instances observes each one right after it. */
@@ -52,7 +62,7 @@ export function known(store: Store) {
         const kept = find(id);
         if (kept !== undefined) seen.set(id, kept);
         if (kept === undefined || kept.isTorn) return undefined;
-        return knownInstance(kept, (await store.deadlines()).get(id)?.deadline);
+        return knownInstance(kept, heldDeadline(kept.folder, id) ?? undefined);
       }),
 
     /** Stores what a response shows of an instance. A new one was not rented here. */
@@ -97,6 +107,38 @@ export function known(store: Store) {
         if (kept === undefined || kept.record.untracked_at !== undefined) return;
         await writeInstance(kept.folder, { ...kept.record, untracked_at: now() }, kept);
       }),
+
+    /** The deadlines of instances that are neither terminated nor untracked. */
+    deadlines: (): Promise<readonly Deadline[]> =>
+      reading(async () => {
+        // A settled request may still have to pass its deadline on.
+        await store.openRequests();
+        return [...(await store.deadlines())].map(([id, { name, deadline }]) => {
+          const record = find(id)?.record;
+          return { id, name: record?.name ?? name, deadline, status: record?.last?.status };
+        });
+      }),
+
+    /**
+     * Runs `work` with the instance's current deadline, which can't change until `work` ends. If no
+     * lock can be made, as on a full disk, nobody can change a deadline either, and an instance must
+     * still be terminated.
+     */
+    withDeadline<T>(id: string, work: (held: HeldDeadline) => Promise<T>): Promise<T> {
+      const folder = store.main();
+      const held = () =>
+        work({
+          deadline: heldDeadline(folder, id),
+          set: (name, deadline) => writing(() => writeDeadline(folder, id, name, deadline)),
+        });
+      return withLock(deadlinePath(folder, id), held, {
+        async otherwise(cause, isHeld) {
+          if (!isHeld) return held();
+          const message = 'Another gpucloud process is changing this deadline.';
+          throw new CliError('storage', message, { hint: 'try again', retryable: true, cause });
+        },
+      });
+    },
   };
 }
 

@@ -20,7 +20,7 @@ export function fileName(text: string): string {
 }
 
 /** Returns the text behind a file name; for a long text only its beginning. */
-export function textOf(name: string): string {
+export function nameIn(name: string): string {
   const plain = name.replace(/\+[0-9a-f]+$/, '').replace(/%.?$/, '');
   try {
     return decodeURIComponent(plain);

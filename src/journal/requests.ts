@@ -14,7 +14,7 @@ import { privateFolder } from '../files/private-folder.ts';
 import { checkArrived, replaceFile, syncFolder } from '../files/replace.ts';
 import type { JournalSettings } from './contract.ts';
 import { exists, filesIn, readText, removeFile, textOfRecord } from './files.ts';
-import { fileName, hashOf, textOf } from './names.ts';
+import { fileName, hashOf, nameIn } from './names.ts';
 import { parseRecord, type RequestRecord } from './record.ts';
 
 /**
@@ -113,7 +113,7 @@ function keptRequest(
     version: 1,
     uid: uid ?? tornUid(main, changed),
     operation: 'create',
-    name: textOf(main),
+    name: nameIn(main),
     asked_at: new Date(changed).toISOString(),
     pid: null,
     timeout_ms: 0,

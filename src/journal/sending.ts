@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { CliError } from '../errors.ts';
 import { withLock } from '../files/lock.ts';
 import { isSameName } from '../rules/names.ts';
-import { keptBody } from './body.ts';
+import { MASK } from '../rules/secrets.ts';
 import type { OpenedRequest, OpenRequest, RentalRequest } from './contract.ts';
-import { decideDeadline, inheritDeadline } from './deadlines/files.ts';
+import { decideDeadline, inheritDeadline } from './deadlines.ts';
 import { newInstance, writeInstance } from './instances.ts';
 import type { RequestRecord } from './record.ts';
 import {
@@ -151,4 +151,26 @@ function recordOf(
     pid,
     ...(kept === undefined ? {} : { body: kept }),
   };
+}
+
+/** In characters; a larger body is not stored. */
+const LARGEST = 64 * 1024;
+
+/**
+ * Returns a request body with its secrets masked: container environment values, the container's
+ * command line (it often holds a token) and anything that contains an API key. Returns undefined if
+ * the body is too large.
+ */
+function keptBody(body: object): Record<string, unknown> | undefined {
+  const kept = JSON.stringify(body, function (this: unknown, name: string, value: unknown) {
+    const isVariable = name === 'value' && typeof this === 'object' && this !== null;
+    const isSecret =
+      typeof value === 'string' &&
+      value !== '' &&
+      ((isVariable && 'key' in (this as object)) ||
+        name === 'run_command' ||
+        value.includes('svc_sk_'));
+    return isSecret ? MASK : value;
+  });
+  return kept.length > LARGEST ? undefined : JSON.parse(kept);
 }

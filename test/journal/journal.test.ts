@@ -13,13 +13,13 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { isAny } from '../../src/journal/files.ts';
 import {
   type Journal,
   type JournalSettings,
   type OpenedRequest,
   openJournal,
 } from '../../src/journal/index.ts';
-import { anyRequestOpen } from '../../src/journal/pending.ts';
 import { manualClock } from '../support/clock.ts';
 
 const ID = '3f0c5d9e-1111-4222-8333-444455556666';
@@ -362,7 +362,7 @@ test('does not matter if it belongs to another program', async () => {
   await (await opened('lost')).unknown();
   await writeFile(join(state, 'journal', '.DS_Store'), '');
   await writeFile(folder('..', '.DS_Store'), '');
-  expect(anyRequestOpen(state)).toBe(true);
+  expect(isAny('requests', state)).toBe(true);
   const unclaimed = journal({ scope: { service: SERVICE, apiKey: KEY } });
   expect(await unclaimed.requests()).toMatchObject([{ name: 'lost' }]);
 });
@@ -375,11 +375,11 @@ test('is a storage error if it is a folder', async () => {
 });
 
 test('counts as an open request without being read', async () => {
-  expect(anyRequestOpen(state)).toBe(false);
+  expect(isAny('requests', state)).toBe(false);
   const own = await opened();
-  expect(anyRequestOpen(state)).toBe(true);
+  expect(isAny('requests', state)).toBe(true);
   await own.made(ID);
-  expect(anyRequestOpen(state)).toBe(false);
+  expect(isAny('requests', state)).toBe(false);
 });
 
 describe('a request of another process', () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { fileName, serviceFolder, textOf } from '../../src/journal/names.ts';
+import { fileName, nameIn, serviceFolder } from '../../src/journal/names.ts';
 import { fc } from '../support/random.ts';
 
 const LETTERS = [...'aAzZ09._-~+%/\\: äЖ漢😀'];
@@ -14,7 +14,7 @@ test('keeps two names apart on every file system, and restores each', () => {
     fc.property(fc.string({ unit: fc.constantFrom(...LETTERS), maxLength: 12 }), (text) => {
       const name = fileName(text);
       expect(name).toMatch(/^[a-z0-9._%-]*$/);
-      expect(textOf(name)).toBe(text);
+      expect(nameIn(name)).toBe(text);
     }),
   );
   expect(fileName('Trainer')).not.toBe(fileName('trainer'));
@@ -25,7 +25,7 @@ test.each(['..', '.', 'a/b', 'con', 'a~b', 'a+b', 'a.', 'ä'])(
   (text) => {
     const name = fileName(text);
     expect(name).not.toMatch(/^\.|[/~+]|\.$|^con$/);
-    expect(textOf(name)).toBe(text);
+    expect(nameIn(name)).toBe(text);
   },
 );
 

@@ -33,7 +33,7 @@ export const deadlines = [
     ],
   },
   {
-    file: 'journal/deadlines/files.ts',
+    file: 'journal/deadlines.ts',
     tests: CREATE,
     changes: [
       [
@@ -163,7 +163,7 @@ export const deadlines = [
     changes: [['a refused key still enforces deadlines', 'isKeyRefused ||= status === 401;', '']],
   },
   {
-    file: 'journal/deadlines/index.ts',
+    file: 'journal/known.ts',
     tests: 'commands/instances/deadlines/full-disk',
     changes: [
       [

@@ -101,7 +101,7 @@ export const journal = [
     ],
   },
   {
-    file: 'journal/accounts.ts',
+    file: 'journal/store.ts',
     tests: JOURNAL,
     changes: [
       [
@@ -117,7 +117,7 @@ export const journal = [
     changes: [['names that differ in case share a file', '[^a-z0-9._-]', '[^a-zA-Z0-9._-]']],
   },
   {
-    file: 'journal/body.ts',
+    file: 'journal/sending.ts',
     tests: JOURNAL,
     changes: [
       [

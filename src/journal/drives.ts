@@ -1,10 +1,10 @@
 import { join } from 'node:path';
-import { money } from '../../rules/money.ts';
-import type { DriveObservation } from '../contract.ts';
-import { filesIn, writeRecord } from '../files.ts';
-import { fileName } from '../names.ts';
-import { type DriveRecord, parseRecord } from '../record.ts';
-import type { Store } from '../store.ts';
+import { money } from '../rules/money.ts';
+import type { DriveObservation } from './contract.ts';
+import { filesIn, writeRecord } from './files.ts';
+import { fileName } from './names.ts';
+import { type DriveRecord, parseRecord } from './record.ts';
+import type { Store } from './store.ts';
 
 /**
  * Earlier costs of drives: the service shows no earlier price, and no deleted drive. Without them,

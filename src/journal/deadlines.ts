@@ -1,7 +1,7 @@
 import { join } from 'node:path';
-import { exists, filesIn, readText, writeRecord } from '../files.ts';
-import { fileName, textOf } from '../names.ts';
-import { type DeadlineRecord, parseRecord, type RequestRecord } from '../record.ts';
+import { exists, filesIn, readText, writeRecord } from './files.ts';
+import { fileName, nameIn } from './names.ts';
+import { type DeadlineRecord, parseRecord, type RequestRecord } from './record.ts';
 
 /**
  * A deadline is stored in its own file beside the instance's: each response rewrites the instance's
@@ -38,7 +38,7 @@ export async function deadlinesIn(
     const record = parseRecord('deadline', text);
     if (record !== undefined) return record;
     spoil(path);
-    const id = textOf(name);
+    const id = nameIn(name);
     return { id, name: id, deadline: undefined };
   });
 }
