@@ -357,8 +357,8 @@ __gpucloud_at_instances_expire() {
 __gpucloud_at_instances_reap() {
   case $1 in
     --every) offer=free ;;
-    --columns) offer='list name id deadline outcome overdue_seconds' ;;
-    --sort) offer='words name id deadline outcome overdue_seconds' ;;
+    --columns) offer='list name id deadline outcome reason exit_code overdue_seconds' ;;
+    --sort) offer='words name id deadline outcome reason exit_code overdue_seconds' ;;
     ' ') flags='--install --uninstall --status --every' ;;
     *) return 1 ;;
   esac

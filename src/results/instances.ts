@@ -84,13 +84,15 @@ export const recovered = lazy(() => {
 });
 
 export const reaped = lazy(() => {
-  const { text, maybeText, number } = fields();
+  const { text, maybeText, maybeNumber, number } = fields();
   return z.object({
     id: maybeText,
     name: text,
-    deadline: text,
+    deadline: maybeText,
     overdue_seconds: number,
-    outcome: z.enum(['terminated', 'already_ended', 'refused', 'unknown']),
+    outcome: z.enum(['terminated', 'already_ended', 'refused', 'unknown', 'kept', 'lost']),
+    reason: z.enum(['deadline', 'job']),
+    exit_code: maybeNumber,
   });
 });
 

@@ -4,7 +4,7 @@ import { createPhases } from './phases.ts';
 import { withJob } from './record/lock.ts';
 import { endUnusable, type Rented, rentFor } from './rent.ts';
 import { runOn } from './stages/index.ts';
-import { finish, supervise } from './supervise.ts';
+import { finishUnrented, supervise } from './supervise.ts';
 
 /** Rents an instance and runs the job to its end. */
 export async function runJob(plan: JobPlan, context: Context): Promise<void> {
@@ -17,7 +17,7 @@ export async function runJob(plan: JobPlan, context: Context): Promise<void> {
     rented = await rentFor(plan, context).finally(phases.clear);
   } catch (error) {
     const end = await endUnusable(error, plan, context);
-    return finish(end, { command, started_at, report_file }, context);
+    return finishUnrented(end, { command, started_at, report_file }, context);
   }
   const by = detach ? 'detach' : 'run';
   const work = (job: Job) => runOn(job, context);

@@ -32,7 +32,7 @@ export async function planJob(
   if (command.length === 0) {
     throw usageError('COMMAND is missing: put it after --, as in -- python train.py');
   }
-  await ensureTargets(fetch);
+  await ensureTargets(fetch, input);
   const files = sync === undefined ? undefined : await listFiles(resolve(sync), exclude);
   // A plan for the sandbox, which has no SSH, needs none.
   const needsSsh = !dryRun || !(await isSandbox(context));

@@ -1,6 +1,6 @@
 import type { Context } from '../context.ts';
 import { CliError, failuresOf, isInterrupt, throwAll, unforeseen } from '../errors.ts';
-import type { JobReport } from '../results/jobs.ts';
+import { readEnforcement } from '../instances/deadlines/armed.ts';
 import { endJob, leaveJob } from './end/end-job.ts';
 import { type JobEnd, reportOf, writeReport } from './end/report.ts';
 import { noteEnd, noteStarted } from './end/summary.ts';
@@ -14,16 +14,34 @@ type Supervised = Pick<Job, 'record' | 'how' | 'by'> & {
   readonly deadline?: string | undefined;
 };
 
+type Work = (job: Job) => Promise<void>;
+
 /**
- * Does the work of a job, then ends it: terminates or keeps its instance, whatever happened, and
- * reports. The caller holds the job's lock, so a job ends once. Throws CliError 'outcomeUnknown' before
- * any other if the instance may still run.
+ * Supervises a job to its end and prints that. Throws CliError 'outcomeUnknown' before any other if the
+ * instance may still run.
  */
-export async function supervise(
+export async function supervise(given: Supervised, work: Work, context: Context): Promise<void> {
+  const { record, end } = await superviseToEnd(given, work, context);
+  if (end === undefined) return noteStarted(record, given.deadline, context);
+  await print(end, record, context);
+}
+
+interface Supervision {
+  /** As stored last. */
+  readonly record: JobRecord;
+  /** undefined if the command was only started. */
+  readonly end: JobEnd | undefined;
+}
+
+/**
+ * Does the work of a job, then ends it: terminates, keeps or leaves its instance, whatever happened, and
+ * stores the report. The caller holds the job's lock, so a job ends once.
+ */
+export async function superviseToEnd(
   { record, how, by, deadline }: Supervised,
-  work: (job: Job) => Promise<void>,
+  work: Work,
   context: Context,
-): Promise<void> {
+): Promise<Supervision> {
   const { id, name } = record;
   const leaves = by !== 'run' && by !== 'detach';
   const stops = createStops({ id, deadline, leaves }, context);
@@ -40,49 +58,81 @@ export async function supervise(
   }
   stops.close();
   phases.clear();
-  if (by === 'detach' && failure === undefined) return noteStarted(record, deadline, context);
+  if (by === 'detach' && failure === undefined) return { record: job.record, end: undefined };
   const end =
-    failure !== undefined && mayLeave(job, failure)
+    failure !== undefined && (await mayLeave(job, failure, context))
       ? leaveJob(job, failure)
       : await endJob(job, failure, context);
-  await finish(end, job.record, context);
+  await save(end, job.record, context);
+  return { record: job.record, end };
 }
 
 /** Whether a failure leaves the job alone: only `run` and `stop` end a command that may still run. */
-function mayLeave({ by, phases, stops }: Job, failure: CliError): boolean {
-  if (by === 'run' || by === 'detach') return false;
+async function mayLeave(
+  { by, phases, stops }: Job,
+  failure: CliError,
+  context: Context,
+): Promise<boolean> {
+  if (by === 'run' || by === 'detach') {
+    // A closed terminal leaves the job to `reap`.
+    return (
+      failure.failure === 'hungUp' && phases.current === 'running' && (await isReaped(context))
+    );
+  }
   if (isInterrupt(failure)) return true;
   if (by === 'reap') return true;
   const isBefore = phases.current === 'starting' || phases.current === 'connecting';
   return isBefore && failure.failure !== 'otherEnd' && !stops.any.aborted;
 }
 
-/** Of a job without an instance, only what its report needs. */
-type Finished = JobRecord | Pick<JobRecord, 'command' | 'started_at' | 'report_file'>;
+/** Whether a later process finishes the job. */
+function isReaped(context: Context): Promise<boolean> {
+  return context.shielded(async (own) => {
+    const account = await (await own.journal()).account();
+    return (await readEnforcement(own, account)).isArmed;
+  });
+}
 
-/** Reports the end of a job; the exit code is the command's, or the error's. */
-export async function finish(end: JobEnd, job: Finished, context: Context): Promise<void> {
-  const report = reportOf(end, context.clock.now() - Date.parse(job.started_at));
-  // A file that can't be written changes nothing about the instance.
-  const [fault] = await failuresOf(save(end, report, job, context));
-  if (fault !== undefined) context.err.warn('local_storage', fault.message);
-  const unread = await failuresOf(noteEnd(job.command, report, context));
+/** Stores and prints the end of a job that has no instance. */
+export async function finishUnrented(
+  end: JobEnd,
+  job: Pick<JobRecord, 'command' | 'started_at' | 'report_file'>,
+  context: Context,
+): Promise<void> {
+  await saveReport(end, job, context);
+  await print(end, job, context);
+}
+
+/** The exit code is the command's, or the error's. */
+async function print(
+  end: JobEnd,
+  { command, started_at }: Pick<JobRecord, 'command' | 'started_at'>,
+  context: Context,
+): Promise<void> {
+  const report = reportOf(end, started_at, context);
+  const unread = await failuresOf(noteEnd(command, report, context));
   throwAll(end.error === undefined ? unread : [end.error]);
   context.endWith(report.exit_code);
 }
 
-async function save(
-  { command_exit_code: exit_code, terminated, kept = null }: JobEnd,
-  report: JobReport,
-  job: Finished,
+/** A file that can't be written changes nothing about the instance. */
+async function save(end: JobEnd, job: JobRecord, context: Context): Promise<void> {
+  const { command_exit_code: exit_code, terminated, kept = null } = end;
+  const ended_at = terminated === true ? new Date(context.clock.now()).toISOString() : null;
+  const isOver = ended_at !== null || kept !== null;
+  const report = isOver ? reportOf(end, job.started_at, context) : job.report;
+  const stored = writeJob({ ...job, exit_code, kept, ended_at, report }, context);
+  const [fault] = await failuresOf(stored.then(() => removeOldJobs(context)));
+  if (fault !== undefined) context.err.warn('local_storage', fault.message);
+  await saveReport(end, job, context);
+}
+
+async function saveReport(
+  end: JobEnd,
+  { report_file, started_at }: Pick<JobRecord, 'report_file' | 'started_at'>,
   context: Context,
 ): Promise<void> {
-  if ('id' in job) {
-    const ended_at = terminated === true ? new Date(context.clock.now()).toISOString() : null;
-    const isOver = ended_at !== null || kept !== null;
-    const stored = { exit_code, kept, ended_at, report: isOver ? report : job.report };
-    await writeJob({ ...job, ...stored }, context);
-    await removeOldJobs(context);
-  }
-  if (job.report_file !== null) await writeReport(job.report_file, report);
+  if (report_file === null) return;
+  const [fault] = await failuresOf(writeReport(report_file, reportOf(end, started_at, context)));
+  if (fault !== undefined) context.err.warn('local_storage', fault.message);
 }

@@ -7,13 +7,19 @@ import type { Fetch } from './copy/copy-out.ts';
 import { isFolder, placeOf } from './copy/local-file.ts';
 
 /** Checks before renting that the results can be written. Throws a usage error. */
-export async function ensureTargets(fetch: readonly Fetch[]): Promise<void> {
+export async function ensureTargets(
+  fetch: readonly Fetch[],
+  { detach }: { readonly detach: boolean },
+): Promise<void> {
   const taken = new Map<string, string>();
   for (const { remote, local } of fetch) {
     const what = `--fetch "${remote}"`;
     const { path, kind } = await placeOf(absolute(local), basename(remote));
     if (kind === 'dangling link')
       throw usageError(`${what}: "${path}" is a link to a missing file`);
+    if (detach && (kind === 'stdout' || kind === 'stderr')) {
+      throw usageError(`${what}: ${path} has ended before the results of --detach arrive`);
+    }
     if (kind === 'stream') await ensureWritable(path, what);
     if (kind !== 'file' && kind !== 'folder') continue;
     const other = taken.get(path);

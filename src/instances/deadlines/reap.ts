@@ -11,16 +11,22 @@ import { ownJournal } from '../pending.ts';
 import { settleShown } from '../reconcile.ts';
 import { type ServiceTime, serviceTime, warnOfDifference } from './service-time.ts';
 
-/** The outcome for an instance past its deadline. */
+/** The outcome for an instance past its deadline, or for one whose job has ended. */
 export interface Reaped {
   /** null for a request whose outcome is unknown. */
   readonly id: string | null;
   readonly name: string;
   /** By the service's clock (ISO 8601). */
-  readonly deadline: string;
+  readonly deadline: string | null;
   readonly overdue_seconds: number;
-  /** `refused`: it was certainly not terminated, for any reason. */
-  readonly outcome: 'terminated' | 'already_ended' | 'refused' | 'unknown';
+  /**
+   * `refused`: it was not terminated, for any reason. `kept`: a job failed, and asked for that. `lost`: a
+   * command is gone without an exit code.
+   */
+  readonly outcome: 'terminated' | 'already_ended' | 'refused' | 'unknown' | 'kept' | 'lost';
+  readonly reason: 'deadline' | 'job';
+  /** Of the job's command; null if unknown. */
+  readonly exit_code: number | null;
 }
 
 export interface Reaping {
@@ -116,7 +122,7 @@ async function settleOverdue(now: number, journal: Journal, context: Context): P
   return overdue
     .filter((request) => !settled.has(request))
     .map(({ name, deadline = '' }) => {
-      const row = { id: null, name, ...lateness(deadline, now), outcome: 'unknown' } as const;
+      const row = { ...overdueRow(null, name, deadline, now), outcome: 'unknown' } as const;
       return { row, error: stillUnknown(row) };
     });
 }
@@ -128,7 +134,7 @@ async function terminate(
   journal: Journal,
   context: Context,
 ): Promise<Ended | undefined> {
-  const row = { id, name, ...lateness(deadline, now()) };
+  const row = overdueRow(id, name, deadline, now());
   let outcome: Reaped['outcome'] = 'already_ended';
   const change: Change = {
     verb: 'terminate',
@@ -162,8 +168,9 @@ function isPast(deadline: string, now: number): boolean {
   return Date.parse(deadline) <= now;
 }
 
-function lateness(deadline: string, now: number) {
-  return { deadline, overdue_seconds: Math.floor((now - Date.parse(deadline)) / 1000) };
+function overdueRow<T extends string | null>(id: T, name: string, deadline: string, now: number) {
+  const overdue_seconds = Math.floor((now - Date.parse(deadline)) / 1000);
+  return { id, name, deadline, overdue_seconds, reason: 'deadline', exit_code: null } as const;
 }
 
 function named(error: CliError, name: string): CliError {

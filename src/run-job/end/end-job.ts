@@ -35,10 +35,27 @@ export async function endJob(
 
 /** Leaves a job alone: its command may still run, or its results are still there. */
 export function leaveJob(job: Job, cause: CliError): JobEnd {
-  const { stage, error } = isInterrupt(cause)
-    ? { stage: job.phases.current, error: interrupted(job, cause) }
-    : { stage: job.phases.current, error: outOfReach(job, cause) };
-  return { ...progressOf(job), stage, terminated: 'unknown', error };
+  const error = isInterrupt(cause)
+    ? interrupted(job, cause)
+    : job.exitCode === undefined
+      ? outOfReach(job, cause)
+      : notCollected(job, cause);
+  return { ...progressOf(job), stage: job.phases.current, terminated: 'unknown', error };
+}
+
+function notCollected({ record: { id, name } }: Job, cause: CliError): CliError {
+  const typed = typedName(name, id);
+  const end = /[.!?]$/.test(cause.message) ? '' : '.';
+  return new CliError(
+    'runFailed',
+    `${name}: ${cause.message}${end} Its results are still there, and it bills until its deadline.`,
+    {
+      resource: id,
+      mayBeBilling: true,
+      hint: `repair that, then: gpucloud jobs attach ${typed}; to look: gpucloud instances ssh ${typed}`,
+      cause,
+    },
+  );
 }
 
 function outOfReach({ record: { id, name } }: Job, cause: CliError): CliError {

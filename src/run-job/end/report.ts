@@ -1,4 +1,5 @@
 import { writeFile } from 'node:fs/promises';
+import type { Context } from '../../context.ts';
 import { CliError } from '../../errors.ts';
 import { faultOf } from '../../files/error-code.ts';
 import type { JobReport } from '../../results/jobs.ts';
@@ -13,7 +14,7 @@ export interface JobEnd extends Omit<JobReport, 'fetched' | 'seconds' | 'exit_co
   readonly kept?: JobRecord['kept'];
 }
 
-export function reportOf(end: JobEnd, milliseconds: number): JobReport {
+export function reportOf(end: JobEnd, started_at: string, { clock }: Context): JobReport {
   const { command_exit_code, stage, instance, terminated, fetched, cost_at_most, error } = end;
   return {
     command_exit_code,
@@ -21,7 +22,7 @@ export function reportOf(end: JobEnd, milliseconds: number): JobReport {
     instance,
     terminated,
     fetched: [...fetched],
-    seconds: Math.round(milliseconds / 1000),
+    seconds: Math.round((clock.now() - Date.parse(started_at)) / 1000),
     cost_at_most,
     exit_code: error?.exitCode ?? command_exit_code ?? 0,
     error: error?.message ?? null,

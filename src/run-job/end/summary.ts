@@ -1,5 +1,6 @@
 import { relative } from 'node:path';
 import type { Context } from '../../context.ts';
+import { readEnforcement } from '../../instances/deadlines/armed.ts';
 import type { Target } from '../../instances/resolve.ts';
 import type { View } from '../../output/output.ts';
 import { shellLine } from '../../output/shell-line.ts';
@@ -14,12 +15,17 @@ import { printJson } from '../output.ts';
 export async function noteStarted(
   { id, name }: Target,
   deadline: string | undefined,
-  { out, err }: Context,
+  context: Context,
 ): Promise<void> {
+  const { out, err } = context;
+  const typed = typedName(name, id);
   const end = deadline === undefined ? 'its deadline' : minuteText(Date.parse(deadline));
+  const account = await (await context.journal()).account();
   err.warn(
     'may_be_billing',
-    `${name} bills until ${end}, even after its command ended. Follow it to its end and terminate it: gpucloud jobs attach ${typedName(name, id)}`,
+    (await readEnforcement(context, account)).isArmed
+      ? `Once its command has ended, "instances reap" fetches the results of ${name} and terminates it. It bills until then, at most until ${end}. See its output: gpucloud jobs logs ${typed}`
+      : `${name} bills until ${end}, even after its command ended. Follow it to its end and terminate it: gpucloud jobs attach ${typed}`,
   );
   await out.item({ id, name }, startedView);
 }

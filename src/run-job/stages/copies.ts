@@ -1,5 +1,6 @@
 import type { Context } from '../../context.ts';
 import { CliError } from '../../errors.ts';
+import { copyFailed } from '../copy/copy-failed.ts';
 import { type Copying, copyIn } from '../copy/copy-in.ts';
 import { type CopyingOut, copyOut } from '../copy/copy-out.ts';
 import { listFiles } from '../copy/files.ts';
@@ -52,7 +53,8 @@ export async function fetchAll(
     },
     async print(from, bytes) {
       phases.clear();
-      await output?.print(from, bytes);
+      if (output === undefined) throw noStream(from);
+      await output.print(from, bytes);
     },
   };
   if (job.by === 'run') interrupts.first.addEventListener('abort', explain);
@@ -94,4 +96,9 @@ function copyingOf(
     onChanged: (what) => err.warn('copy', `Changed while it was copied: ${what}`),
     onProgress: phases.bytes,
   };
+}
+
+/** The terminal or the pipe of a run that has ended is gone. */
+function noStream(from: 'out' | 'err'): CliError {
+  return copyFailed('out', `/dev/std${from} is that of another process: gpucloud jobs attach`);
 }

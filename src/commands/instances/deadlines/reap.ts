@@ -1,7 +1,7 @@
 import { Option } from '../../../cli/command.ts';
 import { ruled } from '../../../cli/parse.ts';
 import { action } from '../../../cli/verb.ts';
-import { failuresOf, throwAll } from '../../../errors.ts';
+import { type CliError, failuresOf, throwAll } from '../../../errors.ts';
 import type { ArmedStatus } from '../../../instances/deadlines/arm.ts';
 import { beat, noteFailure, noteFault, profileOf } from '../../../instances/deadlines/armed.ts';
 import { type Reaped, reapOverdue } from '../../../instances/deadlines/reap.ts';
@@ -14,10 +14,12 @@ const reapedView: View<Reaped> = {
     field('id', 'ID'),
     field('deadline', 'DEADLINE', { kind: 'time' }),
     field('outcome', 'OUTCOME'),
+    field('reason', 'REASON'),
+    field('exit_code', 'EXIT CODE'),
     field('overdue_seconds', 'OVERDUE SECONDS', { hidden: true }),
   ],
   id: ({ id }) => id,
-  empty: 'Nothing is past its deadline.',
+  empty: 'Nothing is past its deadline, and no job has ended.',
 };
 
 const armedView: View<ArmedStatus> = {
@@ -38,13 +40,15 @@ export const reap = action({
   view: reapedView,
   notes:
     "Terminates every instance of the account whose deadline has passed by the service's clock, " +
-    'without asking.\n\n' +
-    'Exits with 0 if nothing is past its deadline or all have ended, and with 7 if an outcome ' +
-    'is unknown. Any number of runs may overlap.\n\n' +
+    'without asking. Then finishes the jobs of "run" whose command has ended and that nothing ' +
+    'follows: copies results, keeps the output and terminates.\n\n' +
+    'Exits with 0 if nothing is past its deadline or all have ended, with 125 if the results of ' +
+    'a job could not be copied, and with 7 if an outcome is unknown. Any number of runs may ' +
+    'overlap.\n\n' +
     '--install lets systemd, launchd or cron repeat it for the active profile, and waits for the ' +
     'first run. With another scheduler, run "reap --every 5m" every five minutes. ' +
     'docs/deadlines.md has the details.',
-  ends: ['outcomeUnknown'],
+  ends: ['runFailed', 'outcomeUnknown'],
   examples: [
     'gpucloud instances reap --install',
     'gpucloud instances reap --status --json',
@@ -74,16 +78,34 @@ export const reap = action({
       if (uninstall === true) await disarm(await profileOf(context), context);
       return context.out.item(await armedStatus(context), armedView);
     }
-    const { rows, errors, unproven, ahead } = await noteFailure(every, context, () =>
-      reapOverdue(context),
-    );
-    // Instances have been terminated by now: a later fault must not hide them or the failures.
-    const note = (interval: number) =>
-      unproven === undefined
-        ? beat(interval, ahead, context)
-        : noteFault(interval, unproven, context);
-    const unsaved = every === undefined ? [] : await failuresOf(note(every));
+    const rows: Reaped[] = [];
+    const errors: CliError[] = [];
+    /** Instances have been terminated by now: a later fault must not hide them or the failures. */
+    const pass = async () => {
+      const reaping = await noteFailure(every, context, () => reapOverdue(context));
+      const { unproven, ahead } = reaping;
+      rows.push(...reaping.rows);
+      errors.push(...reaping.errors);
+      if (every === undefined) return;
+      const noted =
+        unproven === undefined ? beat(every, ahead, context) : noteFault(every, unproven, context);
+      errors.push(...(await failuresOf(noted)));
+    };
+    await pass();
+    const { finishJobs, openJobs } = await import('../../../run-job/jobs/finish.ts');
+    const open = await openJobs(context);
+    const done = new AbortController();
+    const finishing = finishJobs(open, context, ({ row, error }) => {
+      if (row !== undefined) rows.push(row);
+      if (error !== undefined) errors.push(error);
+    }).finally(() => done.abort());
+    // The copy of large results delays no deadline.
+    while (open.length > 0 && every !== undefined && !done.signal.aborted) {
+      await context.clock.sleep(every, done.signal).catch(() => undefined);
+      if (!done.signal.aborted) errors.push(...(await failuresOf(pass())));
+    }
+    errors.push(...(await failuresOf(finishing)));
     const unwritten = await failuresOf(context.out.list(rows, reapedView));
-    throwAll([...errors, ...unsaved, ...unwritten]);
+    throwAll([...errors, ...unwritten]);
   },
 });

@@ -28,6 +28,7 @@ afterEach(() => world.close());
 const REAP = ['instances', 'reap', '--json'];
 const terminations = ({ path }: { path: string }) => path.endsWith('/terminate');
 const statusOf = (id: string) => world.rented.instances.get(id)?.status;
+const BY_DEADLINE = { reason: 'deadline', exit_code: null };
 const heartbeat = () => heartbeatOf(join(world.home, 'state'), '@environment');
 
 describe('reap', () => {
@@ -45,7 +46,7 @@ describe('reap', () => {
     world.clock.advance(7 * HOUR);
     const { code, stdout, stderr } = await world.cli(REAP);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    const row = { id: ID, name: 'trainer', deadline, overdue_seconds: 3 * 3600 };
+    const row = { id: ID, name: 'trainer', deadline, overdue_seconds: 3 * 3600, ...BY_DEADLINE };
     expect(JSON.parse(stdout)).toEqual([{ ...row, outcome: 'terminated' }]);
     expect(statusOf(ID)).toBe('TERMINATING');
     world.rented.rent(ID, 'trainer', { status: 'TERMINATED' });
@@ -320,7 +321,16 @@ describe('an overdue request with an unknown outcome', () => {
     const { code, stdout, stderr } = await world.cli(REAP);
     expect({ code, rows: JSON.parse(stdout) }).toEqual({
       code: 7,
-      rows: [{ id: null, name: 'trainer', deadline, overdue_seconds: 3600, outcome: 'unknown' }],
+      rows: [
+        {
+          id: null,
+          name: 'trainer',
+          deadline,
+          overdue_seconds: 3600,
+          ...BY_DEADLINE,
+          outcome: 'unknown',
+        },
+      ],
     });
     expect(errorOf(stderr)).toMatchObject({
       resource: 'trainer',

@@ -1,0 +1,122 @@
+import { AT_ONCE, eachBounded } from '../../bounded.ts';
+import type { Context } from '../../context.ts';
+import { CliError, failuresOf, isInterrupt } from '../../errors.ts';
+import type { Reaped } from '../../instances/deadlines/reap.ts';
+import type { HowToReach } from '../../reach/reach.ts';
+import { typedName } from '../../rules/names.ts';
+import type { Job } from '../job.ts';
+import { withJob } from '../record/lock.ts';
+import { type JobRecord, readJob, readJobs, writeJob } from '../record/record.ts';
+import { collect } from '../stages/collect.ts';
+import { superviseToEnd } from '../supervise.ts';
+import { look, type Seen } from './look.ts';
+import { sameSignIn } from './sign-in-of.ts';
+
+/** Milliseconds for one instance to respond. */
+const LOOK = 20_000;
+
+interface Finished {
+  readonly row?: Reaped;
+  readonly error?: CliError | undefined;
+}
+
+/** The jobs of the account that have not ended. */
+export async function openJobs(context: Context): Promise<JobRecord[]> {
+  return (await readJobs(context)).filter(({ ended_at }) => ended_at === null);
+}
+
+/**
+ * Ends each job whose command has ended and which no process follows: copies results, keeps the output,
+ * reports, terminates. One that runs or can't be reached is left to its deadline. A failure does not
+ * stop the others.
+ */
+export async function finishJobs(
+  open: readonly JobRecord[],
+  context: Context,
+  onFinished: (finished: Finished) => void,
+): Promise<void> {
+  await eachBounded(open, AT_ONCE, async (job) => {
+    const held = async () => onFinished(await finishOne(await readJob(job.id, context), context));
+    const [error] = await failuresOf(withJob(job, context, held, 0));
+    if (error === undefined) return;
+    if (isInterrupt(error)) throw error;
+    // Another process follows it.
+    if (error.failure !== 'wrongState') onFinished({ error });
+  });
+}
+
+async function finishOne(job: JobRecord, context: Context): Promise<Finished> {
+  if (job.ended_at !== null) return {};
+  const how = sameSignIn(job);
+  const seen = await seenNow(job, how, context);
+  if (seen === undefined) return {};
+  if (seen.isOver) return noteOver(job, context);
+  if (seen.state === 'lost' || seen.state === 'none') return noteLost(job, seen, context);
+  // A kept instance is for a person to look at.
+  if (seen.state === 'running' || job.kept === 'command') return {};
+  const work = async (held: Job) => {
+    held.instance = seen.instance;
+    held.exitCode = seen.exitCode;
+    await collect(held, seen, undefined, context);
+  };
+  const { end } = await superviseToEnd({ record: job, how, by: 'reap' }, work, context);
+  const outcome =
+    end?.terminated === true ? 'terminated' : end?.terminated === false ? 'kept' : 'refused';
+  const row = await rowOf(job, outcome, seen.exitCode ?? null, context);
+  return { row, error: end?.error };
+}
+
+/** undefined if it can't be reached now. */
+async function seenNow(
+  job: JobRecord,
+  how: HowToReach,
+  context: Context,
+): Promise<Seen | undefined> {
+  try {
+    return await look(job, how, LOOK, context);
+  } catch (error) {
+    if (!(error instanceof CliError) || isInterrupt(error)) throw error;
+    context.err.debug(error.message);
+    return undefined;
+  }
+}
+
+/** Somebody terminated the instance, or its deadline has passed. */
+async function noteOver(job: JobRecord, context: Context): Promise<Finished> {
+  const ended_at = new Date(context.clock.now()).toISOString();
+  await writeJob({ ...job, ended_at }, context);
+  return {};
+}
+
+/** Reports a lost job once. It is kept until its deadline, so that a person can look at it. */
+async function noteLost(
+  job: JobRecord,
+  { state }: Extract<Seen, { isOver: false }>,
+  context: Context,
+): Promise<Finished> {
+  const { id, name, lost_at } = job;
+  if (lost_at !== null) return {};
+  await writeJob({ ...job, lost_at: new Date(context.clock.now()).toISOString() }, context);
+  const what =
+    state === 'none'
+      ? `The command on ${name} was never started`
+      : `The command on ${name} is gone without an exit code, as after a restart`;
+  const typed = typedName(name, id);
+  const error = new CliError('runFailed', `${what}. The instance bills until its deadline.`, {
+    resource: id,
+    mayBeBilling: true,
+    hint: `fetch what is there and terminate: gpucloud jobs stop ${typed}; look: gpucloud instances ssh ${typed}`,
+  });
+  return { row: await rowOf(job, 'lost', null, context), error };
+}
+
+async function rowOf(
+  { id, name }: JobRecord,
+  outcome: Reaped['outcome'],
+  exit_code: number | null,
+  context: Context,
+): Promise<Reaped> {
+  const known = await (await context.journal()).instance(id);
+  const deadline = known?.deadline ?? null;
+  return { id, name, deadline, overdue_seconds: 0, outcome, reason: 'job', exit_code };
+}

@@ -1,0 +1,184 @@
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { mkdir, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { createJobWorld, type JobWorld } from '../run-job/job-world.ts';
+import { needs } from '../support/needs.ts';
+import { heard } from '../support/program.ts';
+import { NEW } from '../support/renting-service.ts';
+import { until } from '../support/ssh-world.ts';
+import { pause } from '../support/terminal.ts';
+
+let world: JobWorld;
+
+function gpucloud(...argv: string[]) {
+  return world.computer.gpucloud(argv, { env: world.env });
+}
+
+async function reap(...more: string[]) {
+  const { code, stdout, stderr } = await gpucloud('instances', 'reap', '--json', ...more);
+  return { code, rows: JSON.parse(stdout || 'null'), stderr };
+}
+
+async function detached(command: string, ...more: string[]): Promise<void> {
+  const words = ['--detach', '--unenforced', ...more];
+  const { code, stderr } = await world.run(words, ['sh', '-c', command]);
+  expect(code, stderr).toBe(0);
+}
+
+const hasExited = () => until(() => existsSync(join(world.there, 'gpucloud-run', 'exit')));
+const at = (...path: string[]) => join(world.computer.home, ...path);
+const list = async () => JSON.parse((await gpucloud('jobs', 'list', '--json')).stdout);
+const terminations = () =>
+  world.service.requests.filter(({ path }) => path.endsWith('/terminate')).length;
+
+describe('reap and the jobs of run', needs('ssh'), () => {
+  beforeEach(async () => {
+    world = await createJobWorld();
+  });
+  afterEach(() => world.close());
+
+  test('fetches the results of an ended job, keeps its output and terminates it, once', async () => {
+    const files = ['--fetch', 'result', '--report', 'report.json'];
+    await detached('echo out; echo err >&2; while [ ! -f go ]; do sleep 0.1; done; echo x >result; exit 3', ...files);
+    expect(await reap()).toMatchObject({ code: 0, rows: [] });
+    expect(world.status()).toBe('ACTIVE');
+    await writeFile(join(world.there, 'gpucloud-run', 'work', 'go'), '');
+    await hasExited();
+    const passes = await Promise.all([reap(), reap(), reap()]);
+    const rows = passes.flatMap((pass) => pass.rows);
+    expect(rows).toEqual([
+      {
+        id: NEW,
+        name: 'job',
+        deadline: expect.any(String),
+        overdue_seconds: 0,
+        outcome: 'terminated',
+        reason: 'job',
+        exit_code: 3,
+      },
+    ]);
+    expect(passes.map(({ code }) => code)).toEqual([0, 0, 0]);
+    expect({ terminations: terminations(), status: world.status() }).toEqual({
+      terminations: 1,
+      status: 'TERMINATING',
+    });
+    expect(await readFile(at('result'), 'utf8')).toBe('x\n');
+    expect(JSON.parse(await readFile(at('report.json'), 'utf8'))).toMatchObject({
+      command_exit_code: 3,
+      terminated: true,
+    });
+    expect(await list()).toMatchObject([{ status: 'EXITED', exit_code: 3 }]);
+    expect(await gpucloud('jobs', 'logs', 'job')).toEqual({
+      code: 0,
+      stdout: 'out\n',
+      stderr: 'err\n',
+    });
+    expect(await reap()).toMatchObject({ code: 0, rows: [] });
+  });
+
+  test('leaves a job alone that another process follows, or that can not be reached', async () => {
+    const child = world.computer.start(
+      [...world.words(), '--', 'sh', '-c', 'echo up; sleep 5; exit 4'],
+      { env: world.env },
+    );
+    const ended = once(child, 'close');
+    await heard(child, 'stdout', /up/);
+    expect(await reap()).toMatchObject({ code: 0, rows: [] });
+    expect(await ended).toEqual([4, null]);
+    expect(terminations()).toBe(1);
+
+    world.renting.newId = () => '3f0c5d9e-1111-4222-8333-444455559999';
+    await rm(join(world.there, 'gpucloud-run'), { recursive: true });
+    await detached('true');
+    await hasExited();
+    await world.sshd.stop();
+    expect(await reap()).toMatchObject({ code: 0, rows: [] });
+    expect(terminations()).toBe(1);
+  });
+
+  test('reports a lost job once, and terminates it at its deadline', async () => {
+    await detached('sleep 60');
+    const pid = Number(await readFile(join(world.there, 'gpucloud-run', 'pid'), 'utf8'));
+    process.kill(-pid, 'SIGKILL');
+    const first = await reap();
+    expect(first).toMatchObject({
+      code: 125,
+      rows: [{ outcome: 'lost', reason: 'job', exit_code: null }],
+    });
+    expect(first.stderr).toContain('gone without an exit code');
+    expect(await reap()).toMatchObject({ code: 0, rows: [] });
+    expect(world.status()).toBe('ACTIVE');
+    world.advance(2 * 3_600_000);
+    expect(await reap()).toMatchObject({ rows: [{ outcome: 'terminated', reason: 'deadline' }] });
+    expect(await list()).toMatchObject([{ status: 'LOST', ends_at: null }]);
+  });
+
+  test('keeps the instance while results can not be written here, and tries again', async () => {
+    await detached('mkdir out; echo x >out/result', '--fetch', 'out:results');
+    await hasExited();
+    await writeFile(at('results'), 'in the way');
+    const failed = await reap();
+    expect(failed).toMatchObject({ code: 125, rows: [{ outcome: 'refused', exit_code: 0 }] });
+    expect(failed.stderr).toContain('gpucloud jobs attach job');
+    expect(world.status()).toBe('ACTIVE');
+    await rm(at('results'));
+    expect(await reap()).toMatchObject({ code: 0, rows: [{ outcome: 'terminated' }] });
+    expect(await readFile(at('results', 'result'), 'utf8')).toBe('x\n');
+  });
+
+  test('finishes a job after kill -9 of earlier passes, with whole results', async () => {
+    const fill = 'mkdir out; for i in 1 2 3; do head -c 3000000 /dev/zero >out/$i; done';
+    await detached(`${fill}; echo done`, '--fetch', 'out');
+    await hasExited();
+    for (let delay = 200; terminations() === 0 && delay < 3_000; delay += 300) {
+      const child = world.computer.start(['instances', 'reap'], { env: world.env });
+      const ended = once(child, 'close');
+      await pause(delay);
+      child.kill('SIGKILL');
+      await ended;
+      // The next pass comes a minute later.
+      await utimes(at('state', 'jobs', `${NEW}.json.lock`), 0, 0).catch(() => undefined);
+    }
+    const { rows } = await reap();
+    expect(rows.length).toBeLessThan(2);
+    expect(world.status()).toBe('TERMINATING');
+    expect(await list()).toMatchObject([{ status: 'EXITED', exit_code: 0 }]);
+    const whole = await Promise.all(
+      ['1', '2', '3'].map(async (name) => (await readFile(at('out', name))).length),
+    );
+    expect(whole).toEqual([3_000_000, 3_000_000, 3_000_000]);
+    expect((await readdir(at('out'))).filter((name) => /^\d$/.test(name))).toHaveLength(3);
+    expect(await gpucloud('jobs', 'logs', 'job')).toMatchObject({ stdout: 'done\n' });
+  }, 90_000);
+
+  test('finishes the job of a run whose terminal closed, if it is armed', async () => {
+    expect(await reap('--every', '5m')).toMatchObject({ code: 0 });
+    const child = world.computer.start(
+      [...world.words('--fetch', 'result'), '--', 'sh', '-c', 'echo up; sleep 2; echo x >result'],
+      { env: world.env },
+    );
+    const ended = once(child, 'close');
+    await heard(child, 'stdout', /up/);
+    child.kill('SIGHUP');
+    expect(await ended).toEqual([129, null]);
+    expect(world.status()).toBe('ACTIVE');
+    await hasExited();
+    expect(await reap()).toMatchObject({ rows: [{ outcome: 'terminated', reason: 'job' }] });
+    expect(await readFile(at('result'), 'utf8')).toBe('x\n');
+  });
+
+  test('keeps an instance that --keep-on-failure asks for, and fetches once', async () => {
+    await mkdir(at('out'));
+    const keep = ['--keep-on-failure', '20m', '--fetch', 'result:out/'];
+    await detached('echo x >result; exit 5', ...keep);
+    await hasExited();
+    expect(await reap()).toMatchObject({ rows: [{ outcome: 'kept', exit_code: 5 }] });
+    expect(await readFile(at('out', 'result'), 'utf8')).toBe('x\n');
+    expect(await reap()).toMatchObject({ code: 0, rows: [] });
+    expect(world.status()).toBe('ACTIVE');
+    const [{ ends_at }] = await list();
+    expect(Date.parse(ends_at) - Date.now()).toBeLessThan(20 * 60_000);
+  });
+});
