@@ -41,7 +41,10 @@ describe('reap and the jobs of run', needs('ssh'), () => {
 
   test('fetches the results of an ended job, keeps its output and terminates it, once', async () => {
     const files = ['--fetch', 'result', '--report', 'report.json'];
-    await detached('echo out; echo err >&2; while [ ! -f go ]; do sleep 0.1; done; echo x >result; exit 3', ...files);
+    await detached(
+      'echo out; echo err >&2; while [ ! -f go ]; do sleep 0.1; done; echo x >result; exit 3',
+      ...files,
+    );
     expect(await reap()).toMatchObject({ code: 0, rows: [] });
     expect(world.status()).toBe('ACTIVE');
     await writeFile(join(world.there, 'gpucloud-run', 'work', 'go'), '');
