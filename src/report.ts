@@ -12,6 +12,7 @@ import {
 import { escapeUnseen, RED_ERROR, wrapped } from './output/index.ts';
 import { debugLine, forProfile } from './output/messages.ts';
 import { withoutRoubleSign } from './output/table/rouble.ts';
+import { instant, localTime } from './output/time.ts';
 import { clean } from './rules/clean.ts';
 import { withoutKeys } from './rules/secrets.ts';
 
@@ -141,5 +142,7 @@ function textReport(failure: CliError, how: Reporting, next = hintOf(failure)): 
 }
 
 function eventLine({ created_at, type, message }: LoggedEvent): string {
-  return `  ${clean(withoutKeys(`${created_at}  ${type}  ${message}`))}`;
+  const time = instant(created_at);
+  const shown = time === undefined ? created_at : localTime(time);
+  return `  ${clean(withoutKeys(`${shown}  ${type}  ${message}`))}`;
 }

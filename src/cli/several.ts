@@ -9,6 +9,14 @@ export function onlyTyped(typed: readonly string[]): string | undefined {
   return typed.length === 1 && typed[0] !== STDIN ? typed[0] : undefined;
 }
 
+/** Prints a result, except for a person at a terminal, who has just read it in a note. */
+export async function unlessNoted(
+  { out }: Pick<Context, 'out'>,
+  write: () => Promise<void>,
+): Promise<void> {
+  if (!(out.people && out.terminal)) await write();
+}
+
 /**
  * Processes each named item, including those on stdin, and prints the results. A failure doesn't stop
  * the others and is thrown at the end.
@@ -16,12 +24,23 @@ export function onlyTyped(typed: readonly string[]): string | undefined {
 export async function printEach<T extends object>(
   argument: string,
   typed: readonly string[],
-  { work, view }: { work(text: string): Promise<T>; readonly view: View<T> },
+  { work, view, noted = false }: Each<T>,
   context: Context,
 ): Promise<void> {
   const only = onlyTyped(typed);
+  if (noted && context.out.people && context.out.terminal) {
+    throwAll((await forEach(argument, typed, work, context)).failed);
+    return;
+  }
   if (only !== undefined) return context.out.item(await work(only), view);
   await showDone(await forEach(argument, typed, work, context), view, context);
+}
+
+interface Each<T> {
+  work(text: string): Promise<T>;
+  readonly view: View<T>;
+  /** `work` prints a note that is result enough for a person at a terminal. */
+  readonly noted?: boolean;
 }
 
 interface Done<T> {

@@ -6,7 +6,7 @@ import { CliError, isInterrupt, SeveralErrors, throwAll } from '../errors.ts';
 import { typedName } from '../rules/names.ts';
 import { leadsTo, mayBill } from '../rules/statuses.ts';
 import type { WaitTimes } from '../watch/flags.ts';
-import { attempt, type Changed, type Outcome, outcomeOf } from './outcome.ts';
+import { attempt, billText, type Changed, type Outcome, outcomeOf } from './outcome.ts';
 import { runPreflight, titled } from './preflight.ts';
 import { BRIEFLY, explainStart } from './refusal.ts';
 import { findEach, type Target } from './resolve.ts';
@@ -157,7 +157,7 @@ async function alreadyThere(
   if (!leadsTo(goal, status)) {
     const billing = mayBill(status);
     throw refusal.with(
-      `${sentence(refusal.message)} Its status is ${status}. ${billing ? 'It may still be billing.' : 'It is no longer billing.'}`,
+      `${sentence(refusal.message)} Its status is ${status}. ${billText(status)}`,
       {
         resource: id,
         mayBeBilling: billing,

@@ -3,7 +3,7 @@ import { calledBy } from '../cli/hints.ts';
 import { CliError, type Failure, isInterrupt, type LoggedEvent, SeveralErrors } from '../errors.ts';
 import { inSeconds } from '../output/time.ts';
 import { typedName } from '../rules/names.ts';
-import { mayBill } from '../rules/statuses.ts';
+import { instanceStatus, mayBill } from '../rules/statuses.ts';
 import type { Target } from './resolve.ts';
 
 /** The outcome for one instance. */
@@ -48,6 +48,18 @@ export async function attempt(
   }
 }
 
+/** What a status says about the bill, if it was just read. */
+export function billText(status: string | undefined): string {
+  switch (instanceStatus(status).bills) {
+    case 'yes':
+      return 'It is billing.';
+    case 'no':
+      return 'It is no longer billing.';
+    case 'undocumented':
+      return 'It may still be billing.';
+  }
+}
+
 /** A fault of the wait itself; the service said nothing about this instance. */
 const TIME_IS_OVER: readonly Failure[] = ['deadline', 'rateLimited'];
 
@@ -88,7 +100,7 @@ export function withBill(
     (interrupted || error.failure === 'rateLimited') && ['STOPPED', 'TERMINATED'].includes(until)
       ? ' The service is still processing the request.'
       : '';
-  const meaning = billing ? 'It may still be billing.' : 'It is no longer billing.';
+  const meaning = billing && seen === undefined ? billText(undefined) : billText(status);
   const { retryAfterMs } = error;
   const onceMore =
     retryAfterMs === undefined

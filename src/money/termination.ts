@@ -13,7 +13,7 @@ import { instanceStatus, isTerminated } from '../rules/statuses.ts';
 /** Milliseconds by which the Date header may lag behind event times: it has whole seconds. */
 const SLACK = 2000;
 
-/** Asks before terminating, then reports the refund. */
+/** Asks before terminating, then finds the refunds. */
 export function termination(context: Context) {
   const started = context.clock.monotonic();
   const shown = new Map<string, Instance>();
@@ -54,16 +54,21 @@ export function termination(context: Context) {
     return `Terminate ${described.join(' and ')} and delete ${disks}?`;
   }
 
-  /** Reports logged refunds of awaited instances, or the expected refund of the others. */
-  async function report(changed: readonly Changed[], waited: boolean): Promise<void> {
-    if (context.out.format !== 'table') return;
-    for (const { id, name, status } of changed.filter((one) => expected.has(one.id))) {
+  /** The logged refunds of awaited instances, or the expected refund of the others, by ID. */
+  async function refunds(
+    changed: readonly Changed[],
+    waited: boolean,
+  ): Promise<ReadonlyMap<string, string>> {
+    const found = new Map<string, string>();
+    if (context.out.format !== 'table') return found;
+    for (const { id, status } of changed.filter((one) => expected.has(one.id))) {
       const amount = expected.get(id);
       const about = amount === undefined ? [] : [`About ${inRoubles(amount)} comes back.`];
       const logged = waited && isTerminated(status) ? await billed(id) : [];
       const facts = logged.length > 0 ? logged : about;
-      if (facts.length > 0) context.err.note(`Terminated ${name}. ${facts.join(' ')}`);
+      if (facts.length > 0) found.set(id, facts.join(' '));
     }
+    return found;
   }
 
   /** Returns what the service logged about money since the command started, oldest first. */
@@ -88,7 +93,7 @@ export function termination(context: Context) {
     const instance = shown.get(id);
     expected.set(id, instance && restOf(instance, context.serviceClock.now())?.amount);
   }
-  return { question, onAccepted, report };
+  return { question, onAccepted, refunds };
 }
 
 /** `trainer: ACTIVE, 89.90 ₽/h, rented 2 h ago` */

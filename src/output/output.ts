@@ -48,6 +48,8 @@ export interface Column<T> {
   readonly kind?: Kind;
   /** Shown only if named in `--columns`. */
   readonly hidden?: true;
+  /** Left out if the terminal is too narrow for all columns. */
+  readonly spared?: true | undefined;
   /** Its minimum width while rows are still coming, so that later ones stay aligned. */
   readonly least?: number;
   value(row: T): Cell;
@@ -61,7 +63,7 @@ type FieldOf<T> = string &
 export function field<T>(
   id: FieldOf<T>,
   header: string,
-  how: Pick<Column<T>, 'kind' | 'hidden' | 'least'> = {},
+  how: Pick<Column<T>, 'kind' | 'hidden' | 'spared' | 'least'> = {},
 ): Column<T> {
   return { id, header, ...how, value: (row) => row[id] as Cell };
 }

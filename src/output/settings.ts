@@ -30,7 +30,8 @@ export function chosenColumns<T>(
   if (settings.columns.length === 0) {
     throw usageError(`--columns needs at least one of: ${names(view)}`);
   }
-  return settings.columns.map((id) => named(view, id, '--columns'));
+  // Nothing is left out that was asked for.
+  return settings.columns.map((id) => ({ ...named(view, id, '--columns'), spared: undefined }));
 }
 
 export interface Order<T> {

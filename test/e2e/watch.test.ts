@@ -492,7 +492,7 @@ describe('waiting for several instances in a terminal', () => {
       expect(await shown.ended()).toBe(130);
       expect(shown.scrollback()).toMatch(
         new RegExp(
-          `Stopped waiting for box-0 \\(${idOf(0)}\\). It may still be billing.\nhint: .*"gpucloud instances terminate box-0"$`,
+          `Stopped waiting for box-0 \\(${idOf(0)}\\). ${silent ? 'It may still be' : 'It is'} billing.\nhint: .*"gpucloud instances terminate box-0"$`,
         ),
       );
     },

@@ -29,7 +29,13 @@ const ROWS = ['a', 'b'].map((letter) => ({
   price: '89.90',
 }));
 
-async function printed(rows: readonly Row[], columns: number, header = true): Promise<string> {
+async function printed(
+  rows: readonly Row[],
+  columns: number,
+  header = true,
+  shown = view,
+  settings: { columns?: string[] } = {},
+): Promise<string> {
   const { stream, screen } = createEmulator(columns, 60);
   const out = createOutput({
     stdout: stream,
@@ -37,9 +43,9 @@ async function printed(rows: readonly Row[], columns: number, header = true): Pr
     clock,
     colour: false,
     note: () => undefined,
-    settings: { format: 'table', header, showSecrets: false },
+    settings: { format: 'table', header, showSecrets: false, ...settings },
   });
-  await out.list(rows, view);
+  await out.list(rows, shown);
   return screen();
 }
 
@@ -73,6 +79,25 @@ describe('a table on a narrow terminal', () => {
   test('stays a table while its columns are useful', async () => {
     expect((await printed(ROWS, 60)).split('\n')).toHaveLength(3);
     expect(await printed(ROWS, 60)).toContain('NAME       ID');
+  });
+
+  test('leaves out a spared column before it becomes cards, unless it was asked for', async () => {
+    const spared: View<Row> = {
+      ...view,
+      columns: view.columns.map((column) =>
+        column.id === 'id' ? { ...column, spared: true } : column,
+      ),
+    };
+    expect(await printed(ROWS, 100, true, spared)).toContain(ROWS[0]?.id);
+    const table = [
+      'NAME       STATUS        PER HOUR',
+      'trainer-a  PROVISIONING   89.90 ₽',
+      'trainer-b  PROVISIONING   89.90 ₽',
+    ].join('\n');
+    expect(await printed(ROWS, 36, true, spared)).toBe(table);
+    expect(await printed(ROWS, 20, true, spared)).toContain('ID: af2c5d9e-1111');
+    const columns = ['name', 'id', 'status', 'price'];
+    expect(await printed(ROWS, 36, true, spared, { columns })).toContain('ID: af2c5d9e-1111');
   });
 
   test('has bare values without a header', async () => {

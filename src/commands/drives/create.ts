@@ -3,6 +3,7 @@ import type { Drive } from '../../api/index.ts';
 import { confirm, onCancel } from '../../cli/confirm.ts';
 import { sendOnce, writeCreated } from '../../cli/creation.ts';
 import { brokenBy, checked, oneName, ruled } from '../../cli/parse.ts';
+import { unlessNoted } from '../../cli/several.ts';
 import { verb } from '../../cli/verb.ts';
 import type { Context } from '../../context.ts';
 import { CliError, usageError } from '../../errors.ts';
@@ -73,7 +74,7 @@ export async function createDrive(input: CreateInput, context: Context): Promise
         });
   context.err.note(`Created drive ${name} (${drive.id}): ${hourly(drive)}, billing starts now.`);
   await writeCreated({ what: 'The drive', id: drive.id }, context, () =>
-    context.out.item(drive, driveView),
+    unlessNoted(context, () => context.out.item(drive, driveView)),
   );
 }
 

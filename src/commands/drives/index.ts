@@ -4,7 +4,7 @@ import type { Group } from '../../cli/group.ts';
 import { OR_STDIN } from '../../cli/input.ts';
 import { DRIVE, idOf } from '../../cli/lookup.ts';
 import { ruled, ruledEach } from '../../cli/parse.ts';
-import { printEach } from '../../cli/several.ts';
+import { printEach, unlessNoted } from '../../cli/several.ts';
 import { verb } from '../../cli/verb.ts';
 import type { Context } from '../../context.ts';
 import { CliError, usageError } from '../../errors.ts';
@@ -75,8 +75,8 @@ export const drives: Group = {
       summary: 'Rename a drive or change its billed size',
       view: driveView,
       notes:
-        'The price per hour follows the size. The old price is printed before the change, and ' +
-        'the new one after it. In a terminal, asks before it changes the size, unless --yes is ' +
+        'The price per hour follows the size: prints the old and the new price after the change. ' +
+        'In a terminal, shows the old price and asks before it changes the size, unless --yes is ' +
         'given.',
       completes: { '--name': 'nothing' },
       examples: [
@@ -111,7 +111,7 @@ export const drives: Group = {
           );
           return drive;
         }
-        await printEach('DRIVE', typed, { work, view: driveView }, context);
+        await printEach('DRIVE', typed, { work, view: driveView, noted: true }, context);
       },
     }),
   ],
@@ -168,17 +168,17 @@ export async function update(typed: string, changes: Changes, context: Context):
   const after = await api.drives.update(before.id, body);
   await rememberDrives([after], { whole: false }, context);
   context.err.note(`Before: ${describe(before)}. Now: ${describe(after)}.`);
-  await context.out.item(after, driveView);
+  await unlessNoted(context, () => context.out.item(after, driveView));
 }
 
 /** Computes no price: the document does not say that it is proportional to the size. */
 async function confirmResize(before: Drive, size: number, context: Context): Promise<void> {
+  // A script needs no --yes: resizing loses nothing.
+  if (context.flags.yes === true || (await context.prompts()) === undefined) return;
   const gigabytes = `${before.size_gb ?? '?'} GB`;
   context.err.note(
     `${nameOf(before)} has ${gigabytes}: ${hourly(before)}. The price of ${size} GB is known after the change.`,
   );
-  // A script needs no --yes: resizing loses nothing.
-  if ((await context.prompts()) === undefined) return;
   await confirm(context, `Change ${nameOf(before)} from ${gigabytes} to ${size} GB?`);
 }
 

@@ -6,7 +6,7 @@ import { action } from '../../cli/verb.ts';
 import type { Context } from '../../context.ts';
 import type { CliError } from '../../errors.ts';
 import { type Change, changeEach } from '../../instances/change.ts';
-import { type Outcome, outcomeOf, withBill } from '../../instances/outcome.ts';
+import { type Changed, type Outcome, outcomeOf, withBill } from '../../instances/outcome.ts';
 import { reservationNote, runPreflight } from '../../instances/preflight.ts';
 import { findInstances, pickInstances } from '../../instances/resolve.ts';
 import { waitForEach } from '../../instances/waiting.ts';
@@ -86,7 +86,7 @@ export const terminate = action({
       .addOption(waitTimeoutOption())
       .addOption(pollIntervalOption()),
   async run(context, typed, { wait, ...times }) {
-    const { question, onAccepted, report } = termination(context);
+    const { question, onAccepted, refunds } = termination(context);
     await change(
       {
         verb: 'terminate',
@@ -98,7 +98,7 @@ export const terminate = action({
       typed,
       { until: wait === true ? 'TERMINATED' : undefined, ...times },
       context,
-      (changed) => report(changed, wait === true),
+      (changed) => refunds(changed, wait === true),
     );
   },
 });
@@ -150,7 +150,7 @@ async function change(
   typed: readonly string[],
   wait: { until: string | undefined; waitTimeout: number; pollInterval: number },
   context: Context,
-  report?: (changed: Outcome['changed']) => Promise<void>,
+  factsOf?: (changed: Outcome['changed']) => Promise<ReadonlyMap<string, string>>,
 ): Promise<void> {
   const { until, waitTimeout: timeout, pollInterval: interval } = wait;
   const times = { timeout, interval };
@@ -158,16 +158,39 @@ async function change(
     typed.length > 0
       ? await severalGiven('INSTANCE', typed, context)
       : await pickInstances(`Which instances do you want to ${what.verb}?`, context);
-  const outcome = await changeEach(what, instances, { until, times }, context);
-  await report?.(outcome.changed);
-  await show(typed, outcome, context);
+  const accepted = new Set<string>();
+  const onAccepted = (id: string) => {
+    accepted.add(id);
+    what.onAccepted?.(id);
+  };
+  const outcome = await changeEach({ ...what, onAccepted }, instances, { until, times }, context);
+  const facts = await factsOf?.(outcome.changed);
+  // A note has already reported the others.
+  const isNews = ({ id }: Changed) => until !== undefined || accepted.has(id);
+  await show(typed, outcome, context, { facts, isNews });
 }
 
-function show(
+interface News {
+  /** What else to print of an instance, by ID. */
+  readonly facts?: ReadonlyMap<string, string> | undefined;
+  isNews?(changed: Changed): boolean;
+}
+
+/** A line per instance for a person at a terminal, otherwise the table. */
+async function show(
   typed: readonly string[],
   { changed, failure }: Outcome,
   context: Context,
+  { facts, isNews = () => true }: News = {},
 ): Promise<void> {
+  const { out, err } = context;
+  const isPerson = out.people && out.terminal;
+  for (const one of changed) {
+    const more = facts?.get(one.id);
+    if (more !== undefined || (isPerson && isNews(one))) {
+      err.note(`${one.name} is ${one.status}.${more === undefined ? '' : ` ${more}`}`);
+    }
+  }
   const failed = failure === undefined ? [] : [failure];
-  return showDone({ typed, done: changed, failed }, changedView, context);
+  await showDone({ typed, done: isPerson ? [] : changed, failed }, changedView, context);
 }

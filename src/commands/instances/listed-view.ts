@@ -28,7 +28,7 @@ export function peopleView(rows: readonly Listed[]): View<Listed> {
 export const listedView: View<Listed> = {
   columns: [
     field('name', 'NAME'),
-    field('id', 'ID'),
+    field('id', 'ID', { spared: true }),
     field('status', 'STATUS', { kind: 'status', least: 12 }),
     {
       id: 'offer',

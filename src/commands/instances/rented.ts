@@ -12,7 +12,7 @@ import { typedName } from '../../rules/names.ts';
 import { hasSsh } from '../../rules/statuses.ts';
 import type { WaitTimes } from '../../watch/flags.ts';
 import { knownSshEndpoint } from '../../watch/ssh-endpoint.ts';
-import { instanceView, plannedView } from './view.ts';
+import { plannedView, rentedView } from './view.ts';
 
 /** The status or `ssh` to wait for before printing the instance. */
 export interface Wait {
@@ -28,8 +28,8 @@ interface Asked extends Wait {
 }
 
 /**
- * Waits if requested, then prints the instance. If the wait ends early it is printed anyway, since it
- * was rented.
+ * Waits if requested, then prints the instance. If the wait ends early, data formats still print it,
+ * since it was rented.
  */
 export async function showRented(
   rented: Instance,
@@ -41,7 +41,7 @@ export async function showRented(
   const made = { what: 'Instance', id: rented.id, remedy: remedyFor(rented) };
   const print = (latest: Instance) =>
     writeCreated(made, context, () =>
-      context.out.item({ ...latest, ends_at: deadline }, instanceView),
+      context.out.item({ ...latest, ends_at: deadline }, rentedView),
     );
   await waitAndPrint(rented, { ...wait, after: rented.status }, print, context);
 }
@@ -66,7 +66,7 @@ export async function showExisting(
     if (ends_at === undefined) warnEndless(found, context);
     else noteDeadline(found, ends_at, context);
   }
-  const print = (latest: Instance) => context.out.item({ ...latest, ends_at }, instanceView);
+  const print = (latest: Instance) => context.out.item({ ...latest, ends_at }, rentedView);
   await waitAndPrint(found, wait, print, context);
 }
 
@@ -100,9 +100,12 @@ async function waitAndPrint(
       early = error;
     }
   }
-  await print(latest);
-  if (early !== undefined) throw early;
-  if (after !== undefined && context.signal.aborted) throw stillRented(instance, context);
+  const ended =
+    early ??
+    (after !== undefined && context.signal.aborted ? stillRented(instance, context) : undefined);
+  // People read the message, and programs need the instance too.
+  if (ended === undefined || !context.out.people) await print(latest);
+  if (ended !== undefined) throw ended;
   await nextSteps(latest, context);
 }
 
@@ -123,18 +126,22 @@ function remedyFor({ id, name }: Instance): string {
 
 async function nextSteps(instance: Instance, context: Context): Promise<void> {
   const name = typedName(instance.name, instance.id);
-  context.err.note(await useOf(instance, name, context));
+  for (const line of await uses(instance, name, context)) context.err.note(line);
   context.err.note(`Stop paying: gpucloud instances terminate ${name}`);
 }
 
-async function useOf(instance: Instance, name: string, context: Context): Promise<string> {
+async function uses(instance: Instance, name: string, context: Context): Promise<string[]> {
   const { sandbox } = await context.settings({ key: false });
   // A sandbox instance has no server at its address.
   if (hasSsh(instance.status) && !sandbox) {
-    if (instance.application_template != null)
-      return `Open it:     gpucloud instances open ${name}`;
-    const isOpen = instance.ssh_keys?.length !== 0 && knownSshEndpoint(instance) !== undefined;
-    if (isOpen) return `Connect:     gpucloud instances ssh ${name}`;
+    const hasKey = instance.ssh_keys?.length !== 0 && knownSshEndpoint(instance) !== undefined;
+    const lines = [
+      ...(hasKey ? [`Connect:     gpucloud instances ssh ${name}`] : []),
+      ...(instance.application_template == null
+        ? []
+        : [`Open:        gpucloud instances open ${name}`]),
+    ];
+    if (lines.length > 0) return lines;
   }
-  return `See it:      gpucloud instances get ${name}`;
+  return [`See it:      gpucloud instances get ${name}`];
 }

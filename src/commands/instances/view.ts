@@ -89,6 +89,22 @@ export const instanceView: View<WithDeadline> = {
   json: (i) => ({ ...i, ends_at: endsAt(i) ?? null }),
 };
 
+/** The result of a command that rents. `get` shows the rest. */
+export const rentedView: View<WithDeadline> = {
+  ...instanceView,
+  sections: [
+    {
+      lines: (i) => [
+        { label: 'Name', value: i.name },
+        { label: 'Status', value: i.status, kind: 'status' },
+        { label: 'Failure', value: i.failure_reason },
+        { label: 'Price per hour', value: i.price_per_hour_snapshot, kind: 'money' },
+        { label: 'Paid until', value: paidUntil(i), kind: 'time' },
+      ],
+    },
+  ],
+};
+
 export const changedView: View<Changed> = {
   columns: [
     field('name', 'NAME'),

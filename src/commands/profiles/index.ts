@@ -1,6 +1,7 @@
 import { confirm } from '../../cli/confirm.ts';
 import type { Group } from '../../cli/group.ts';
 import { checked, oneOf, ruled } from '../../cli/parse.ts';
+import { unlessNoted } from '../../cli/several.ts';
 import { verb } from '../../cli/verb.ts';
 import {
   type Profile,
@@ -104,7 +105,7 @@ export const profiles: Group = {
           context.err.note(`It has no key yet: gpucloud login --profile ${name}`);
         }
         warnOfEnvironment(name, after, context);
-        await context.out.item(profile, profileView);
+        await unlessNoted(context, () => context.out.item(profile, profileView));
       },
     }),
     verb('add', {
@@ -183,7 +184,7 @@ async function addProfile(name: string, context: Context): Promise<void> {
       ? `The profile "${name}" already exists with this address and a key.`
       : `The profile "${name}" has no key yet: gpucloud login --profile ${name}`,
   );
-  await context.out.item(profile, profileView);
+  await unlessNoted(context, () => context.out.item(profile, profileView));
 }
 
 async function askBaseUrl(context: Context): Promise<string> {
@@ -213,7 +214,7 @@ async function moveKey(
   }
   if (place.kind === to) {
     context.err.note(`The key of profile "${name}" is already there.`);
-    await context.out.item(shown, profileView);
+    await unlessNoted(context, () => context.out.item(shown, profileView));
     return;
   }
   refuseExposedConfig(config.path, context.host.uid);
@@ -230,7 +231,9 @@ async function moveKey(
     context,
   );
   context.err.note(keptText(kept, config.path));
-  await context.out.item(shownProfile(kept.file, name, context), profileView);
+  await unlessNoted(context, () =>
+    context.out.item(shownProfile(kept.file, name, context), profileView),
+  );
 }
 
 async function removeProfile(name: string, context: Context): Promise<void> {
@@ -258,7 +261,8 @@ async function removeProfile(name: string, context: Context): Promise<void> {
   if (profile.active) {
     err.note('No profile is active now. Choose one: gpucloud profiles use NAME');
   }
-  await out.item({ ...profile, has_key: false, key_in: null, active: false }, profileView);
+  const gone = { ...profile, has_key: false, key_in: null, active: false };
+  await unlessNoted(context, () => out.item(gone, profileView));
 }
 
 /** Without the key, this computer can't terminate them. */

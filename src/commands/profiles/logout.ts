@@ -1,3 +1,4 @@
+import { unlessNoted } from '../../cli/several.ts';
 import { action } from '../../cli/verb.ts';
 import { type ConfigFile, profileOf, withProfile } from '../../config/file.ts';
 import { dropKey } from '../../config/keep-key.ts';
@@ -39,7 +40,7 @@ async function signOut(context: Context): Promise<void> {
   const profile = shownProfile(before, name, context);
   if (!profile.has_key) {
     err.note(`The profile "${name}" already has no key.`);
-    await out.item(profile, profileView);
+    await unlessNoted(context, () => out.item(profile, profileView));
     return;
   }
   const running = await maybeRunning(() => context.journal());
@@ -64,7 +65,7 @@ async function signOut(context: Context): Promise<void> {
   if (env.GPUCLOUD_API_KEY) {
     err.warn('settings', 'GPUCLOUD_API_KEY is still set; the next command will use it.');
   }
-  await out.item(shownProfile(after, name, context), profileView);
+  await unlessNoted(context, () => out.item(shownProfile(after, name, context), profileView));
 }
 
 /**

@@ -1,4 +1,5 @@
 import { ruled } from '../../cli/parse.ts';
+import { unlessNoted } from '../../cli/several.ts';
 import { action } from '../../cli/verb.ts';
 import { type Guards, withProfile } from '../../config/file.ts';
 import { SANDBOX } from '../../config/names.ts';
@@ -60,7 +61,9 @@ export const set = action({
       return withProfile(file, name, { ...profile, guards: withoutNone(guards) });
     });
     context.err.note(`Changed the guards of the profile "${name}".`);
-    await context.out.item(shownProfile(after, name, context), profileView);
+    await unlessNoted(context, () =>
+      context.out.item(shownProfile(after, name, context), profileView),
+    );
   },
 });
 

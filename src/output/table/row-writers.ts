@@ -25,8 +25,6 @@ export interface TableStyle extends Reader {
 export interface RowWriter<T> {
   readonly head: string;
   row(row: T): string;
-  /** The same for a row with given cells. */
-  cells(cells: readonly Shown[]): string;
 }
 
 export function lineWriter<T>(
@@ -42,7 +40,6 @@ export function lineWriter<T>(
   const cells = (shown: readonly Shown[]) => lineOf(shown, layout, style.paint);
   return {
     head: style.header ? cells(headerCells(layout)) : '',
-    cells,
     row(row) {
       const masked = safe(row);
       let line = '';
@@ -114,5 +111,5 @@ export function cardWriter<T>(
     return between + lines.join('');
   }
 
-  return { head: '', cells, row: (row) => cells(cellsOf(row)) };
+  return { head: '', row: (row) => cells(cellsOf(row)) };
 }

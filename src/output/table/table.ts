@@ -2,6 +2,7 @@ import { type Coming, createBatch } from '../formats/batch.ts';
 import type { Forms } from '../forms.ts';
 import { eachRow, isArray, type Rows } from '../rows.ts';
 import type { Sink } from '../sink.ts';
+import { width } from '../width.ts';
 import { SMALL, tableText } from './draw.ts';
 import { isNumeric, shownCell } from './kinds.ts';
 import { type Layout, layoutOf, type Shown } from './layout.ts';
@@ -23,39 +24,61 @@ export async function writeTable<T>(
   const batch = createBatch(sink, true, coming, () =>
     waiting.length > 0 ? begin(measure(waiting)) : undefined,
   );
-  const headers = columns.map((column) => (style.header ? column.header : ''));
-  const right = columns.map((column) => isNumeric(column.kind));
-  // The rows to come are unknown, and people read log lines to the end.
-  const ahead = live ? { least: columns.map(({ least = 0 }) => least) } : undefined;
+  let shown = columns;
 
   function cellsOf(row: T): readonly Shown[] {
     const masked = safe(row);
-    return columns.map((column) => shownCell(column.value(masked), column.kind, style));
+    return shown.map((column) => shownCell(column.value(masked), column.kind, style));
   }
-  const measure = (cells: Iterable<readonly Shown[]>) =>
-    layoutOf(headers, right, cells, style.cells, ahead);
+
+  function layoutFor(first: Iterable<T>): Layout {
+    return layoutOf(
+      shown.map((column) => (style.header ? column.header : '')),
+      shown.map((column) => isNumeric(column.kind)),
+      map(first, cellsOf),
+      style.cells,
+      // The rows to come are unknown, and people read log lines to the end.
+      live ? { least: shown.map(({ least = 0 }) => least) } : undefined,
+    );
+  }
+
+  /**
+   * Without the spared columns, if only that makes the others fit. The first one then has to be whole,
+   * since it names the row.
+   */
+  function measure(first: Iterable<T>): Layout {
+    const layout = layoutFor(first);
+    if (layout.fits || !columns.some(({ spared }) => spared)) return layout;
+    shown = columns.filter(({ spared }) => !spared);
+    const narrower = layoutFor(first);
+    const room = narrower.columns[0]?.width ?? 0;
+    const names = map(first, (row) => width(cellsOf(row)[0]?.text ?? ''));
+    if (narrower.fits && Math.max(...names) <= room) return narrower;
+    shown = columns;
+    return layout;
+  }
 
   /** The first rows, until the columns have their positions. */
-  let waiting: (readonly Shown[])[] = [];
+  let waiting: T[] = [];
   let writer: RowWriter<T> | undefined;
   let count = 0;
   let over = false;
 
   function begin(layout: Layout): Promise<void> | undefined {
     writer = layout.fits
-      ? lineWriter(columns, layout, style, safe)
+      ? lineWriter(shown, layout, style, safe)
       : cardWriter(layout, style, cellsOf);
-    const text = writer.head + waiting.map(writer.cells).join('');
+    const text = writer.head + waiting.map(writer.row).join('');
     waiting = [];
     return batch.add(text);
   }
 
-  if (isArray(rows) && rows.length > SMALL) await begin(measure(map(rows, cellsOf)));
+  if (isArray(rows) && rows.length > SMALL) await begin(measure(rows));
 
   await eachRow(rows, sink, (row) => {
     count += 1;
     if (writer !== undefined) return batch.add(writer.row(row));
-    waiting.push(cellsOf(row));
+    waiting.push(row);
     if (waiting.length > SMALL) return begin(measure(waiting));
     if (live && waiting.length === 1) {
       // Rows that come at once are measured together; then none waits.
@@ -69,12 +92,14 @@ export async function writeTable<T>(
   over = true;
   if (waiting.length > 0) {
     const layout = measure(waiting);
-    await (layout.fits ? batch.add(await tableText(waiting, layout, style)) : begin(layout));
+    await (layout.fits
+      ? batch.add(await tableText(waiting.map(cellsOf), layout, style))
+      : begin(layout));
   }
   await batch.finish();
   return count;
 }
 
-function* map<T, R>(values: readonly T[], change: (value: T) => R) {
+function* map<T, R>(values: Iterable<T>, change: (value: T) => R) {
   for (const value of values) yield change(value);
 }

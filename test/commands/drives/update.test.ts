@@ -58,11 +58,9 @@ describe('drives update', () => {
     ]);
     expect(code).toBe(0);
     expect(stderr).toBe(
-      [
-        'data has 500 GB: 6.00 ₽ per hour. The price of 250 GB is known after the change.',
-        'Before: data, 500 GB, 6.00 ₽ per hour. Now: small, 250 GB, 3.00 ₽ per hour.',
-        '',
-      ].join('\n'),
+      ['Before: data, 500 GB, 6.00 ₽ per hour. Now: small, 250 GB, 3.00 ₽ per hour.', ''].join(
+        '\n',
+      ),
     );
   });
 
@@ -84,6 +82,9 @@ describe('drives update', () => {
     const meant = atTerminal(world, [], { yes: true });
     await update(ID, { size: 500 }, meant.context);
     expect(meant.said).toEqual([]);
+    const [line, ...others] = meant.stderr().trim().split('\n');
+    expect(line).toMatch(/^Before: .* Now: .*\.$/);
+    expect(others).toEqual([]);
     const patched = world.service.requests.filter(({ method }) => method === 'PATCH');
     expect(patched).toHaveLength(3);
   });
@@ -187,4 +188,14 @@ describe('the earlier price of a drive', () => {
     expect(await world.cli(command)).toMatchObject({ code: 0 });
     expect(await stored(world)).toHaveLength(count);
   });
+});
+
+it('prints one line per changed drive at a terminal', async () => {
+  const world = await worldOf({ ...DRIVE });
+  const size = ['drives', 'update', ID, '--size', '250', '--yes'];
+  expect((await world.cli(size, { terminal: true })).stdout).toBe('');
+  const suspended = await worldOf({ ...DRIVE, status: 'SUSPENDED' });
+  const { stdout, stderr } = await suspended.cli(['drives', 'resume', ID], { terminal: true });
+  expect(stdout).toBe('');
+  expect(stderr).toMatch(/^Drive datasets is [A-Z_]+: /);
 });

@@ -62,7 +62,7 @@ describe('the question before a termination', () => {
       stdin: 'y\n',
     });
     expect(code).toBe(0);
-    expect(stderr).toMatch(/Terminated trainer\. About 59\.\d\d ₽ comes back\.\n/);
+    expect(stderr).toMatch(/trainer is TERMINATING\. About 59\.\d\d ₽ comes back\.\n/);
     expect(stdout).not.toMatch(/in \d+ min/);
     expect(stderr).not.toContain('billing');
   });
@@ -80,7 +80,7 @@ describe('the question before a termination', () => {
     await late.close();
     expect(code).toBe(0);
     expect(stderr).toContain('left of the paid');
-    expect(stderr).not.toContain('Terminated trainer');
+    expect(stderr).toMatch(/trainer is TERMINATING\.\n$/);
   });
 
   test('shows the amount in the log with --wait, and no estimate', async () => {
@@ -90,7 +90,7 @@ describe('the question before a termination', () => {
     const { code, stderr } = await world.cli(argv);
     expect(code, stderr).toBe(0);
     expect(stderr).toMatch(
-      /Terminated trainer\. Charged \d+\.\d\d ₽\. Returned 59\.\d\d ₽ to the balance\.\n/,
+      /trainer is TERMINATED\. Charged \d+\.\d\d ₽\. Returned 59\.\d\d ₽ to the balance\.\n/,
     );
     expect(stderr).not.toContain('comes back');
   });

@@ -105,9 +105,9 @@ describe('the outcome of instances create', () => {
     expect(errorOf(stderr)).toMatchObject({ code: 'other_end', may_be_billing: true });
   });
 
-  test('exits with 8 if the wait passes its deadline, and may be billing', async () => {
+  test('exits with 8 if the wait passes its deadline, without the sheet of the instance', async () => {
     await world.sandbox.inject('slow-provisioning');
-    const { code, stderr } = await world.cli([
+    const { code, stdout, stderr } = await world.cli([
       'instances',
       'create',
       'trainer',
@@ -117,7 +117,8 @@ describe('the outcome of instances create', () => {
       '30s',
     ]);
     expect(code).toBe(8);
-    expect(stderr).toContain('It may still be billing.');
+    expect(stdout).toBe('');
+    expect(stderr).toMatch(/^error: trainer \([0-9a-f-]{36}\): .* It is billing\.\n/m);
     expect(stderr).toContain('gpucloud instances terminate ');
   });
 

@@ -44,10 +44,9 @@ describe('instances create', () => {
       body: { offer_id: OFFER, image_id: IMAGE, instance_name: 'trainer' },
     });
     expect(requests.slice(1).every(({ method }) => method === 'GET')).toBe(true);
-    expect(stdout).toContain('Name:              trainer\n');
-    expect(stdout).toContain('Status:            ACTIVE\n');
-    expect(stdout).toContain('Price per hour:  89.90\n');
-    expect(stdout).toMatch(/SSH: {13}ssh root@203\.0\.113\.\d+\n/);
+    expect(stdout).toMatch(
+      /^Name: {12}trainer\nStatus: {10}ACTIVE\nPrice per hour: {2}89\.90\nPaid until: {6}\S+.*\n$/,
+    );
     expect(stderr).toMatch(
       /^Price per hour: unknown until created; --max-price sets a limit\.\nwarning: No SSH key: you may not be able to log in, and a key can't be added later\. Add one with --ssh-key\.\nRented trainer \([0-9a-f-]{36}\)\.\nSee it: {6}gpucloud instances get trainer\nStop paying: gpucloud instances terminate trainer\n$/,
     );
@@ -64,7 +63,7 @@ describe('instances create', () => {
   });
 
   test.each([
-    ['a template', 'Open it:     gpucloud instances open', ['--template', 'jupyterlab']],
+    ['a template', 'Open:        gpucloud instances open', ['--template', 'jupyterlab']],
     ['a container', 'See it:      gpucloud instances get', ['--docker-image', 'nginx']],
   ])('needs no key for %s, and suggests "%s"', async (_what, next, flags) => {
     const argv = ['instances', 'create', 'trainer', ...HARDWARE, ...flags, '--wait'];

@@ -136,6 +136,20 @@ describe('instances stop and start', () => {
     });
   });
 
+  test('prints one line per instance at a terminal, and no table that repeats it', async () => {
+    await rent('trainer');
+    const stopped = await world.cli(['instances', 'stop', 'trainer', '--wait'], { terminal: true });
+    expect({ code: stopped.code, stdout: stopped.stdout }).toEqual({ code: 0, stdout: '' });
+    expect(stopped.stderr).toMatch(/trainer is STOPPED\.\n$/);
+    const again = await world.cli(['instances', 'stop', 'trainer'], { terminal: true });
+    expect(again.stdout).toBe('');
+    expect(again.stderr).toBe('trainer is already STOPPED.\n');
+    const columns = await world.cli(['instances', 'stop', 'trainer', '--columns', 'status'], {
+      terminal: true,
+    });
+    expect(columns.stdout).toContain('STOPPED');
+  });
+
   test('prints two failures as two lines for people and one object for scripts', async () => {
     const people = await world.cli(['instances', 'stop', 'no-such-a', 'no-such-b']);
     expect(people.code).toBe(3);

@@ -214,6 +214,19 @@ describe('profiles use', () => {
     expect(await stored(world)).toEqual({ current: 'sandbox', profiles: {} });
   });
 
+  test('prints one line at a terminal', async () => {
+    const world = await twoProfiles();
+    for (const argv of [
+      ['use', 'home'],
+      ['set', 'home', '--max-instances', '2'],
+      ['remove', 'work', '--yes'],
+    ]) {
+      const { code, stdout, stderr } = await world.cli(['profiles', ...argv], { terminal: true });
+      expect({ code, stdout }).toEqual({ code: 0, stdout: '' });
+      expect(stderr).toMatch(/^(Switched to|Changed the guards of|Removed) the profile "/);
+    }
+  });
+
   test('warns if GPUCLOUD_PROFILE names another', async () => {
     const world = await twoProfiles();
     const { stderr } = await world.cli(['profiles', 'use', 'home'], {
