@@ -2,8 +2,10 @@ import { join } from 'node:path';
 import type { Catalog } from '../catalog/index.ts';
 import type { NameRecorder } from '../completion/recorder.ts';
 import { CliError, usageError } from '../errors.ts';
-import type { Journal, Scope } from '../journal/index.ts';
+import type { Deadline, Journal, Scope } from '../journal/index.ts';
 import { lazy } from '../lazy.ts';
+import { spanText } from '../output/time.ts';
+import { mayBill } from '../rules/statuses.ts';
 import type { Sandbox } from '../sandbox/index.ts';
 import type { Context, Host } from './contract.ts';
 import type { SettingsRoom } from './settings.ts';
@@ -107,7 +109,6 @@ export function createStores(
     try {
       const { isAny } = await import('../journal/files.ts');
       if (!isAny('deadlines', (await folders()).state)) return;
-      const { overdueWarning } = await import('./overdue.ts');
       const warning = overdueWarning(await (await journalAtHand()).deadlines(), now);
       if (warning !== undefined) err.warn('deadline_passed', warning);
     } catch {
@@ -153,4 +154,21 @@ export function createStores(
 function unknownWarning(count: number): string {
   const requests = count === 1 ? '1 request has' : `${count} requests have`;
   return `${requests} an unknown outcome and may be billing. Recover: gpucloud instances recover`;
+}
+
+/** Names the instances that are past their deadline; undefined if none is. */
+function overdueWarning(deadlines: readonly Deadline[], now: number): string | undefined {
+  const overdue = deadlines.filter((one) => timeOf(one) <= now && mayBill(one.status));
+  const [first] = [...overdue].sort((a, b) => timeOf(a) - timeOf(b));
+  if (first === undefined) return undefined;
+  const late = spanText((now - timeOf(first)) / 1000);
+  const others = overdue.length - 1;
+  const what = others === 0 ? 'is' : `and ${others} more are`;
+  const them = others === 0 ? 'it' : 'them';
+  return `${first.name} ${what} ${late} past ${others === 0 ? 'its' : 'the'} deadline, and may be billing. To terminate ${them}: gpucloud instances reap`;
+}
+
+/** NaN for a deadline that can't be read. */
+function timeOf({ deadline = '' }: Deadline): number {
+  return Date.parse(deadline);
 }

@@ -1,11 +1,9 @@
-import type { Readable, Writable } from 'node:stream';
-import { paintFor } from '../output/colour.ts';
-import { clamp, width } from '../output/width.ts';
+import { type Readable, Writable } from 'node:stream';
+import { type Paint, paintFor } from '../output/colour.ts';
+import { clamp, width, wrapped } from '../output/width.ts';
 import { cancelled, untilCancelled } from './cancel.ts';
-import { withoutColours } from './colourless.ts';
 import type { Check, Choice, PromptsOptions } from './prompts.ts';
 import { matching, rowsOf } from './rows.ts';
-import { type QuestionTheme, themeOf } from './theme.ts';
 
 /** The kinds of question; all text in them is clean. */
 export type Question =
@@ -204,3 +202,56 @@ const CANCELS = new Set(['ExitPromptError', 'AbortPromptError', 'CancelPromptErr
 function isCancel(error: unknown): boolean {
   return error instanceof Error && CANCELS.has(error.name);
 }
+
+const COLOURS = /\u001b\[[0-9;]*m/g;
+
+/**
+ * A terminal without colours. inquirer has no switch for them, and on Node 20 ignores NO_COLOR; it
+ * still moves the cursor, which a question needs.
+ */
+function withoutColours(
+  terminal: Writable & { isTTY?: boolean; columns?: number },
+): Writable & { columns?: number } {
+  const colourless = new Writable({
+    decodeStrings: false,
+    write(chunk: string | Buffer, _encoding, done) {
+      terminal.write(String(chunk).replace(COLOURS, ''), done);
+    },
+  });
+  return Object.defineProperty(colourless, 'columns', { get: () => terminal.columns });
+}
+
+/**
+ * The look of inquirer's questions. Its own cyan, blue and yellow are unreadable in many palettes;
+ * these are the colours of the output.
+ */
+function themeOf(paint: Paint, columns: number) {
+  /** The first keys and the last one, Enter, matter most if there is little room. */
+  const tip = (keys: readonly string[]): string => {
+    const text = keys.join(' · ');
+    return width(text) < columns || keys.length < 3
+      ? paint('dim', clamp(text, columns - 1))
+      : tip([...keys.slice(0, -2), ...keys.slice(-1)]);
+  };
+  return {
+    prefix: { idle: paint('cyan', '?'), done: paint('green', '✔') },
+    spinner: { interval: 80, frames: ['…'] },
+    icon: { cursor: '❯', checked: paint('green', '◉'), unchecked: '◯' },
+    style: {
+      message: (text: string) => paint('bold', text),
+      answer: (text: string) => paint('cyan', text),
+      highlight: (text: string) => paint('cyan', text),
+      searchTerm: (text: string) => text,
+      description: (text: string) => text,
+      disabled: (text: string) => paint('dim', text),
+      help: (text: string) => paint('dim', text),
+      defaultAnswer: (text: string) => paint('dim', `(${text})`),
+      error: (text: string) => paint('red', wrapped(`> ${text}`, columns, 2)),
+      key: (text: string) => paint('bold', text),
+      keysHelpTip: (keys: readonly (readonly [string, string])[]) =>
+        tip(keys.map(([key, action]) => `${key} ${action}`)),
+    },
+  };
+}
+
+type QuestionTheme = ReturnType<typeof themeOf>;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { runKeyCommand } from '../../src/config/key-command.ts';
+import { runKeyCommand } from '../../src/config/keys.ts';
 import { type Start, startProgram } from '../../src/programs.ts';
 
 const KEY = 'svc_sk_test_0123456789abcdef';

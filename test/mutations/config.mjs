@@ -81,7 +81,7 @@ export const config = [
     ],
   },
   {
-    file: 'config/key-command.ts',
+    file: 'config/keys.ts',
     tests: 'config/key-command',
     changes: [['a key command that failed gives a key', 'if (code !== 0) {', 'if (false) {']],
   },

@@ -1,23 +1,37 @@
-import { isSuccess } from '../../api/errors.ts';
-import type { RawRequest, RawResponse } from '../../api/index.ts';
+import {
+  failureFor,
+  isFailed,
+  isSuccess,
+  rateLimited,
+  retryAfterMs,
+  unavailableIf,
+} from '../../api/errors.ts';
+import type { Api, RawRequest, RawResponse } from '../../api/index.ts';
+import { fieldOf, numberField } from '../../api/open-fields.ts';
+import { pagesOf } from '../../api/pages.ts';
+import { isTooDeep } from '../../api/response/envelope.ts';
+import { messageOf } from '../../api/response/message.ts';
+import { secretsIn } from '../../api/response/secrets.ts';
 import { Option } from '../../cli/command.ts';
 import { writeSecret } from '../../cli/creation.ts';
 import { each } from '../../cli/parse.ts';
 import { action } from '../../cli/verb.ts';
+import { refusedKeyRemedy } from '../../config/remedies.ts';
 import type { Context } from '../../context.ts';
-import { CliError, usageError } from '../../errors.ts';
+import { CliError, type Failure, usageError } from '../../errors.ts';
 import type { View } from '../../output/output.ts';
+import { hider, withoutKeys } from '../../rules/secrets.ts';
 import {
   type BodyStyle,
   bodyOf,
   elementText,
   elementValue,
   headText,
+  jsonIn,
   styleFor,
   tooDeep,
 } from './body.ts';
-import { failureOf } from './failure.ts';
-import { rawPages } from './pages.ts';
+import { segmentsOf } from './path.ts';
 import { createsKey, METHODS, requestOf } from './request.ts';
 
 /** Stores the file under another name: `input` belongs to the global `--no-input`. */
@@ -176,4 +190,95 @@ async function printPages(request: RawRequest, style: BodyStyle, context: Contex
   }
   if (isQueried) return out.item(all, foundView);
   if (isArray) await out.text(count === 0 ? '[]\n' : '\n]\n');
+}
+
+/**
+ * Builds the error for a response from its status and the request alone, as other commands do;
+ * undefined for a success.
+ */
+export async function failureOf(
+  request: RawRequest,
+  answer: RawResponse,
+  context: Context,
+): Promise<CliError | undefined> {
+  const { status, headers } = answer;
+  if (isSuccess(status)) return undefined;
+  if (status === 429) {
+    return rateLimited(status, retryAfterMs(headers, context.clock.now()));
+  }
+  const { method, path } = request;
+  const isUnknown = isFailed(status) && method !== 'GET' && method !== 'HEAD';
+  const failure = isUnknown ? 'outcomeUnknown' : failureFor(status, isStateChange(request));
+  const hide = hider(secretsIn(request.body));
+  const words = messageOf(answer, (text) => withoutKeys(hide(text)));
+  return new CliError(
+    failure,
+    `${method} ${path.split('?', 1)} returned ${status}: ${words}.${isUnknown ? ' It may have taken effect.' : ''}`,
+    {
+      code: isUnknown ? undefined : unavailableIf(status),
+      httpStatus: status,
+      retryable: isFailed(status) && (!isUnknown || method === 'PATCH' || method === 'DELETE'),
+      mayBeBilling: isUnknown && method === 'POST',
+      hint:
+        failure === 'authentication' ? refusedKeyRemedy(await context.settings()) : HINTS[failure],
+    },
+  );
+}
+
+const HINTS: Readonly<Partial<Record<Failure, string>>> = {
+  outcomeUnknown: 'check its effect before you send it again',
+  notUnderstood: 'redirects are not followed, so that the key stays with this service',
+};
+
+/** Operations whose documented 400 is about a resource's state (API document: Errors). */
+function isStateChange({ method, path }: RawRequest): boolean {
+  const last = segmentsOf(path).at(-1) ?? '';
+  return method === 'POST' && ['start', 'stop', 'terminate', 'resume'].includes(last);
+}
+
+interface Page {
+  /** The elements; empty for an unsuccessful response. */
+  readonly data: readonly unknown[];
+  readonly meta: { readonly limit: number; readonly total_pages: number };
+  readonly refused?: RawResponse;
+}
+
+/**
+ * Yields every page of a list, by the responses' pagination object (API document: Conventions). A
+ * response without one is the last. An unsuccessful response ends the list.
+ */
+async function* rawPages(request: RawRequest, api: Api): AsyncGenerator<Page> {
+  for await (const { page } of pagesOf((number) => read(request, number, api))) yield page;
+}
+
+async function read(request: RawRequest, number: number, api: Api): Promise<Page> {
+  // The first request has no page number, since most lists have no pages.
+  const more = number === 1 ? {} : { query: { ...request.query, page: String(number) } };
+  const response = await api.call({ ...request, ...more });
+  if (!isSuccess(response.status)) {
+    return { data: [], meta: { limit: 0, total_pages: 0 }, refused: response };
+  }
+  const body = jsonIn(response.text)?.value;
+  if (isTooDeep(body)) throw tooDeep(request, response);
+  const data = fieldOf(body, 'data');
+  if (!Array.isArray(data)) throw noList(request, response);
+  const meta = fieldOf(body, 'meta');
+  const shown = numberField(meta, 'page');
+  // A service that ignores the page number would never end.
+  if (shown !== undefined && shown !== number && data.length > 0) {
+    throw new CliError(
+      'notUnderstood',
+      `--paginate: ${request.method} ${request.path} returned page ${shown} instead of ${number}. The list is incomplete.`,
+    );
+  }
+  const limit = numberField(meta, 'limit') ?? (meta == null ? data.length + 1 : data.length);
+  return { data, meta: { limit, total_pages: numberField(meta, 'total_pages') ?? 0 } };
+}
+
+function noList({ method, path }: RawRequest, { status }: RawResponse): CliError {
+  return new CliError(
+    'notUnderstood',
+    `--paginate: the response to ${method} ${path} has no list in "data".`,
+    { httpStatus: status, hint: 'omit --paginate to see the response' },
+  );
 }

@@ -3,14 +3,78 @@ import { oneOf, ruled } from '../../cli/parse.ts';
 import { action } from '../../cli/verb.ts';
 import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
-import { STEPS, type Step, startOf, zoneText } from '../../money/calendar.ts';
+import { labelOf, STEPS, type Step, startOf, zoneText } from '../../money/calendar.ts';
 import { wholeHistory } from '../../money/history.ts';
-import { type Books, netOf, openBooks } from '../../money/spend.ts';
+import { type Books, netOf, openBooks, type Spent } from '../../money/spend.ts';
+import { type Block, type Column, field, type View } from '../../output/output.ts';
 import { localTime } from '../../output/time.ts';
-import { inRoubles, zero } from '../../rules/money.ts';
+import type { Spending } from '../../results/money.ts';
+import { inRoubles, kopecksText, roublesText, zero } from '../../rules/money.ts';
 import { since, until } from '../../rules/times.ts';
 import { periodAt } from './period.ts';
-import { rowOf, spendBlocks, spendView } from './spend-view.ts';
+
+type SpendRow = ReturnType<typeof rowOf>;
+
+/** One period in the JSON of `billing spend`. Amounts are roubles. */
+function rowOf(spent: Spent, by: Step) {
+  const { sums, other, count, from, to } = spent;
+  return {
+    /** `2026-01-15`, `2026-W03`, `2026-01`. */
+    period: labelOf(by, startOf(by, from)),
+    /** The requested part of the period, `to` excluded. */
+    from: new Date(from).toISOString(),
+    to: new Date(to).toISOString(),
+    /** Charges minus refunds. */
+    spent: kopecksText(netOf(spent)),
+    charged: kopecksText(sums.charged),
+    refunded: kopecksText(sums.refunded),
+    deposited: kopecksText(sums.deposited),
+    bonus: kopecksText(sums.bonus),
+    /** Undocumented types, and types in the other direction. No sum includes them. */
+    other: other.map(({ type, direction, amount, count: times }) => ({
+      type,
+      direction: direction ?? null,
+      amount: kopecksText(amount),
+      count: times,
+    })),
+    transactions: count,
+  } satisfies Spending;
+}
+
+const columns: readonly Column<SpendRow>[] = [
+  field('period', 'PERIOD'),
+  field('spent', 'SPENT', { kind: 'money' }),
+  field('charged', 'CHARGED', { kind: 'money' }),
+  field('refunded', 'REFUNDED', { kind: 'money' }),
+  field('deposited', 'DEPOSITED', { kind: 'money' }),
+  field('bonus', 'BONUS', { kind: 'money' }),
+  {
+    id: 'other',
+    header: 'OTHER',
+    value: (r) => r.other.map(({ type, amount }) => `${type} ${amount}`).join(' '),
+    hidden: true,
+  },
+  field('transactions', 'TRANSACTIONS', { hidden: true }),
+  field('from', 'FROM', { kind: 'time', hidden: true }),
+  field('to', 'TO', { kind: 'time', hidden: true }),
+];
+
+const spendView: View<SpendRow> = {
+  columns,
+  id: (r) => r.period,
+  empty: 'No transactions.',
+};
+
+/** A bar for each period, scaled to its spending; its length needs no exact amount. */
+function spendBlocks(rows: readonly SpendRow[]): Block[] {
+  const most = Math.max(0, ...rows.map(({ spent }) => Number(spent)));
+  const bars = rows.map(({ period, spent }) => ({
+    label: period,
+    value: roublesText(spent),
+    share: Number(spent) > 0 ? Number(spent) / most : 0,
+  }));
+  return [{ kind: 'bars', bars }];
+}
 
 /** The default of --since. */
 const BACK: Readonly<Record<Step, number>> = { day: 29, week: 11, month: 11 };

@@ -1,5 +1,5 @@
-import { readFile, rm } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { appendFile, readFile, realpath, rm, stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { type Shell, scriptFile } from '../../completion/index.ts';
 import { HEAD } from '../../completion/model.ts';
 import type { Context } from '../../context.ts';
@@ -8,7 +8,6 @@ import { errorCode, faultOf } from '../../files/error-code.ts';
 import { makeFolders } from '../../files/make-folders.ts';
 import { replaceFile } from '../../files/replace.ts';
 import { shellLine } from '../../output/shell-line.ts';
-import { ensureLoads, removeLine } from './load.ts';
 
 /**
  * Writes the script where its shell looks for it, and makes new shells of bash and zsh load it.
@@ -82,4 +81,123 @@ async function ownText(file: string): Promise<string | undefined> {
     hint: `move it away: ${shellLine(['mv', file, `${file}.old`])}`,
     resource: file,
   });
+}
+
+/** Shells whose settings decide whether a new one loads the script. */
+type Asked = 'bash' | 'zsh';
+
+/** Ends the line that we add to a file of the user. */
+const MARK = '# added by gpucloud completion --install';
+
+/**
+ * Each prints `gpucloud|FOLDER|HAS|LOADS|`: the folder of the settings, whether the shell can load
+ * scripts, and whether it completes gpucloud. bash-completion loads a script at the first Tab.
+ */
+const PROBES: Readonly<Record<Asked, readonly string[]>> = {
+  bash: [
+    '-i',
+    '-c',
+    `for load in _comp_load _completion_loader; do
+      complete -p gpucloud || { declare -F $load && $load gpucloud; }
+    done > /dev/null 2>&1
+    complete -p gpucloud > /dev/null 2>&1
+    echo "gpucloud|$HOME|1|$((! $?))|"`,
+  ],
+  zsh: [
+    '-i',
+    '-c',
+    'print -r -- "gpucloud|${ZDOTDIR:-$HOME}|$+functions[compdef]|$+_comps[gpucloud]|"',
+  ],
+};
+
+/** In milliseconds: a new shell reads all the user's settings. */
+const PROBE_TIMEOUT = 10_000;
+
+interface NewShell {
+  /** Its settings. */
+  readonly file: string;
+  readonly canLoad: boolean;
+  readonly completes: boolean;
+}
+
+/** Starts a new interactive shell. Undefined if it does not run. */
+async function newShell(shell: Asked, { start }: Context): Promise<NewShell | undefined> {
+  let heard = '';
+  try {
+    const { ended } = await start({
+      file: shell,
+      args: PROBES[shell],
+      timeout: PROBE_TIMEOUT,
+      // An interactive shell would take the terminal.
+      ownSession: true,
+      hear: (text, from) => {
+        if (from === 'stdout') heard += text;
+      },
+    });
+    await ended;
+  } catch (error) {
+    if (errorCode(error) !== 'ENOENT') throw error;
+  }
+  const [, folder, can, does] = /gpucloud\|(.*)\|([01])\|([01])\|\n/.exec(heard) ?? [];
+  if (folder === undefined) return undefined;
+  return { file: join(folder, `.${shell}rc`), canLoad: can === '1', completes: does === '1' };
+}
+
+/**
+ * Makes new shells complete gpucloud: adds a line to the user's settings if nothing loads the script
+ * yet. Prints what is left to do.
+ */
+async function ensureLoads(shell: Asked, script: string, context: Context): Promise<void> {
+  const { err } = context;
+  const load = `source ${shellLine([script])}`;
+  const before = await newShell(shell, context);
+  if (before?.completes) {
+    err.note(`New shells load it. To load it now: ${load}`);
+    return;
+  }
+  const prepare = shell === 'zsh' && before?.canLoad !== true;
+  const line = `${prepare ? 'autoload -Uz compinit && compinit && ' : ''}${load}`;
+  if (before === undefined) {
+    err.note(`Could not start ${shell}. Add this line to the end of ~/.${shell}rc: ${line}`);
+    return;
+  }
+  try {
+    const text = await readFile(before.file, 'utf8').catch(ifMissing);
+    const start = text === '' || text.endsWith('\n') ? '' : '\n';
+    await appendFile(before.file, `${start}${line} ${MARK}\n`);
+  } catch (error) {
+    err.note(`Could not change ${before.file} (${faultOf(error)}). Add this line to it: ${line}`);
+    return;
+  }
+  const after = await newShell(shell, context);
+  err.note(
+    after?.completes
+      ? `Added a line to ${before.file}, so new shells load it. To load it now: ${load}`
+      : `Added a line to ${before.file}, but a new ${shell} does not load it: look at what that file does before its last line.`,
+  );
+}
+
+function ifMissing(error: unknown): string {
+  if (errorCode(error) !== 'ENOENT') throw error;
+  return '';
+}
+
+/** Removes the line that {@link ensureLoads} added. */
+async function removeLine(shell: Asked, context: Context): Promise<void> {
+  const { err } = context;
+  const file = (await newShell(shell, context))?.file;
+  if (file === undefined) return;
+  try {
+    const text = await readFile(file, 'utf8').catch(ifMissing);
+    const lines = text.split('\n');
+    const others = lines.filter((line) => !line.endsWith(MARK));
+    if (others.length === lines.length) return;
+    // The settings may be a link into a folder of dotfiles.
+    const path = await realpath(file);
+    const { mode, uid, gid } = await stat(path);
+    await replaceFile(path, others.join('\n'), { mode: mode & 0o777, owner: { uid, gid } });
+    err.note(`Removed the line that loads it from ${file}.`);
+  } catch (error) {
+    err.note(`Could not change ${file} (${faultOf(error)}). Remove the line with "${MARK}".`);
+  }
 }

@@ -1,6 +1,6 @@
 import type { SshKey } from '../../api/index.ts';
 import { onCancel } from '../../cli/confirm.ts';
-import { brokenBy } from '../../cli/parse.ts';
+import { brokenBy, refuseSecret } from '../../cli/parse.ts';
 import { verb } from '../../cli/verb.ts';
 import type { Context } from '../../context.ts';
 import { CliError, usageError } from '../../errors.ts';
@@ -8,7 +8,6 @@ import { anyName } from '../../rules/names.ts';
 import { addKey, type NewKey } from '../../ssh-keys/add.ts';
 import { chooseKeyFile } from '../../ssh-keys/choose.ts';
 import { checkedName, keyIn, nameFor } from '../../ssh-keys/read.ts';
-import { checkArguments } from './arguments.ts';
 import { sshKeyView } from './view.ts';
 
 export const add = verb('add', {
@@ -105,4 +104,37 @@ function notDefault({ id, name }: SshKey): CliError {
       resource: id,
     },
   );
+}
+
+/** A possibly mistyped flag; other words that start with a hyphen are not shown. */
+const FLAG = /^--?[A-Za-z][A-Za-z-]{0,30}(?==|$)/;
+
+/**
+ * Refuses unknown flags, excess arguments, and a key in place of a file. Commander would print them.
+ */
+function checkArguments(args: readonly string[]): void {
+  for (const text of args) {
+    refuseSecret('FILE', text);
+  }
+  const stray = args.find((text) => text.startsWith('-') && text !== '-');
+  if (stray !== undefined) {
+    const flag = FLAG.exec(stray)?.[0];
+    throw usageError(
+      flag === undefined ? 'an unknown option (it is not shown)' : `unknown option '${flag}'`,
+      'see the options: gpucloud ssh-keys add --help',
+    );
+  }
+  if (args.length > 1) {
+    throw usageError(
+      `too many arguments: expected one FILE, got ${args.length}`,
+      'to pass the key itself, use stdin: -',
+    );
+  }
+  const [file] = args;
+  if (file !== undefined && /[\r\n]|^(ssh|ecdsa|sk)-\S+ +AAAA/.test(file)) {
+    throw usageError(
+      'FILE: this is the text of a key, not a file (it is not shown)',
+      'pass the key on stdin: -',
+    );
+  }
 }
