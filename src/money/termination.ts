@@ -1,5 +1,6 @@
 import { sentence } from '../api/errors.ts';
 import type { Instance } from '../api/index.ts';
+import { AT_ONCE, eachBounded } from '../bounded.ts';
 import type { Context } from '../context.ts';
 import { CliError } from '../errors.ts';
 import type { Changed } from '../instances/outcome.ts';
@@ -10,12 +11,10 @@ import { instant, spanText } from '../output/time.ts';
 import { inRoubles, type Money, priceIn } from '../rules/money.ts';
 import { instanceStatus, isTerminated } from '../rules/statuses.ts';
 
-/** Milliseconds by which the Date header may lag behind event times: it has whole seconds. */
-const SLACK = 2000;
-
 /** Asks before terminating, then finds the refunds. */
 export function termination(context: Context) {
-  const started = context.clock.monotonic();
+  /** The IDs of each instance's newest events before its termination. */
+  const earlier = new Map<string, ReadonlySet<string>>();
   const shown = new Map<string, Instance>();
   /** The amount when the service accepted; the person may have confirmed in the next hour. */
   const expected = new Map<string, Money | undefined>();
@@ -71,20 +70,37 @@ export function termination(context: Context) {
     return found;
   }
 
-  /** Returns what the service logged about money since the command started, oldest first. */
+  /** Reads the logs, so that {@link refunds} shows only what the termination adds. */
+  async function readLogs(targets: readonly Target[]): Promise<void> {
+    if (context.out.format !== 'table') return;
+    let isReadable = true;
+    await eachBounded(targets, AT_ONCE, async ({ id }) => {
+      // Each instance bills while the log of another one times out.
+      if (!isReadable) return;
+      const events = await newestEvents(id);
+      if (events === undefined) isReadable = false;
+      else earlier.set(id, new Set(events.map((event) => event.id)));
+    });
+    context.signal.throwIfAborted();
+  }
+
+  /** Returns what the service logged about money for the termination, oldest first. */
   async function billed(id: string): Promise<string[]> {
-    const { clock, serviceClock } = context;
-    const since = serviceClock.now() - (clock.monotonic() - started) - SLACK;
+    const before = earlier.get(id);
+    const events = before === undefined ? undefined : await newestEvents(id);
+    return (events ?? [])
+      .filter((event) => event.type === 'BILLING' && before?.has(event.id) === false)
+      .map(({ message }) => sentence(message ?? ''))
+      .reverse();
+  }
+
+  /** Returns undefined if the log can't be read: it only adds details. */
+  async function newestEvents(id: string) {
     try {
       const api = await context.api();
-      const { data } = await api.instances.events(id, {}, BRIEFLY);
-      return data
-        .filter(({ type, created_at }) => type === 'BILLING' && (instant(created_at) ?? 0) >= since)
-        .map(({ message }) => sentence(message ?? ''))
-        .reverse();
+      return (await api.instances.events(id, {}, BRIEFLY)).data;
     } catch (error) {
-      // The instance is terminated; the log only adds details.
-      if (error instanceof CliError) return [];
+      if (error instanceof CliError) return undefined;
       throw error;
     }
   }
@@ -93,7 +109,7 @@ export function termination(context: Context) {
     const instance = shown.get(id);
     expected.set(id, instance && restOf(instance, context.serviceClock.now())?.amount);
   }
-  return { question, onAccepted, refunds };
+  return { question, readLogs, onAccepted, refunds };
 }
 
 /** `trainer: ACTIVE, 89.90 ₽/h, rented 2 h ago` */

@@ -86,13 +86,16 @@ export const terminate = action({
       .addOption(waitTimeoutOption())
       .addOption(pollIntervalOption()),
   async run(context, typed, { wait, ...times }) {
-    const { question, onAccepted, refunds } = termination(context);
+    const { question, readLogs, onAccepted, refunds } = termination(context);
     await change(
       {
         verb: 'terminate',
         done: 'terminated',
         goal: 'TERMINATED',
-        before: (targets) => confirm(context, () => question(targets)),
+        before: async (targets) => {
+          await confirm(context, () => question(targets));
+          if (wait === true) await readLogs(targets);
+        },
         onAccepted,
       },
       typed,

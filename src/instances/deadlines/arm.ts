@@ -88,21 +88,23 @@ export async function arm(every: number, context: Context): Promise<void> {
     const { [ENTRY]: _own, ...env } = job.env;
     const line = isWindows ? shellLine(job.command, 'win32') : commandLine({ ...job, env });
     throw usageError(
-      'Found no scheduler that you may use (systemd, launchd, crontab).',
+      'Found no running scheduler that you may use (systemd, launchd, cron).',
       `let another one run this every ${spanText(every / 1000)}: ${line}`,
     );
   }
   const { state } = await context.folders();
   const before = heartbeatOf(state, profile);
   await scheduler.install(job);
-  context.err.note(`Installed ${job.name} (${scheduler.name}).`);
+  const longest = scheduler.startsWithin(job) + LONGEST_RUN;
+  context.err.note(
+    `Installed ${job.name} (${scheduler.name}). Its first run takes up to ${spanText(longest / 1000)}.`,
+  );
   if (scheduler.name === 'systemd') {
     context.err.note(
       'It runs only while you are logged in. To run it always: loginctl enable-linger',
     );
   }
-  const until = context.clock.monotonic() + scheduler.startsWithin(job) + LONGEST_RUN;
-  await firstRun({ profile, state, before, until }, context);
+  await firstRun({ profile, state, before, scheduler, longest }, context);
 }
 
 /** Throws unless a scheduled run can read the key without the environment. */
@@ -154,13 +156,16 @@ interface FirstRun {
   readonly profile: string;
   readonly state: string;
   readonly before: Heartbeat | undefined;
-  readonly until: number;
+  readonly scheduler: Scheduler;
+  /** In milliseconds. */
+  readonly longest: number;
 }
 
 async function firstRun(
-  { profile, state, before, until }: FirstRun,
+  { profile, state, before, scheduler, longest }: FirstRun,
   { clock, err, signal }: Context,
 ): Promise<void> {
+  const until = clock.monotonic() + longest;
   const progress = err.progress('Waiting for the first scheduled run');
   try {
     while (clock.monotonic() < until) {
@@ -171,7 +176,7 @@ async function firstRun(
       }
       await clock.sleep(500, signal);
     }
-    throw notArmed('the scheduler did not run it in time');
+    throw notArmed(`${scheduler.name} did not run it within ${spanText(longest / 1000)}`);
   } finally {
     progress.done();
   }

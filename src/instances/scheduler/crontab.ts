@@ -28,7 +28,7 @@ export function crontab({ start }: Pick<Computer, 'start'>): Scheduler {
     name: 'crontab',
     // Cron can't run a line on demand. It reads new ones once a minute.
     startsWithin: ({ every }) => every + 120_000,
-    isHere: async () => (await read()) !== undefined,
+    isHere: async () => (await read()) !== undefined && (await cronMayRun(start)),
     hasEntry: async (name) => (await read())?.some(isOf(name)) === true,
     async install(job) {
       const others = (await mustRead()).filter((line) => !isOf(job.name)(line));
@@ -40,6 +40,15 @@ export function crontab({ start }: Pick<Computer, 'start'>): Scheduler {
       if (others.length < lines.length) await write(others);
     },
   };
+}
+
+/**
+ * Looks for cron among all processes. A crontab without cron is common in containers, and the first run
+ * would be awaited for minutes. Returns true if not all processes are visible: the list lacks the first.
+ */
+async function cronMayRun(start: Computer['start']): Promise<boolean> {
+  const { code, stdout } = await runTool(start, ['ps', '-A', '-o', 'pid=', '-o', 'comm=']);
+  return code !== 0 || !/^ *1 /m.test(stdout) || /cron|busybox/.test(stdout);
 }
 
 /** The command with its variables, quoted for any shell. */

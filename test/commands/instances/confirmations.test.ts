@@ -95,6 +95,33 @@ describe('the question before a termination', () => {
     expect(stderr).not.toContain('comes back');
   });
 
+  test('leaves out the hourly charge of a moment ago', async () => {
+    await instance('trainer');
+    world.clock.advance(HOUR);
+    const list = await world.cli(['instances', 'list', '--json']);
+    expect(list.code).toBe(0);
+    const { stderr } = await world.cli(['instances', 'terminate', 'trainer', '--yes', '--wait']);
+    expect(stderr).toMatch(/trainer is TERMINATED\. (?:Charged 0\.\d\d ₽\. )?Returned \d+\.\d\d ₽/);
+    expect(stderr).not.toContain('Charged 89.90');
+    expect(stderr).not.toContain('Reserved');
+  });
+
+  test('terminates all without their logs if one can not be read', async () => {
+    const names = Array.from({ length: 6 }, (_, at) => `box-${at}`);
+    const other = await createSandboxWorld((handler) => (request) => {
+      const { path } = request;
+      return path.includes('/events') ? { status: 404, body: {} } : handler(request);
+    });
+    await other.sandbox.reset({ balance: '1000.00' });
+    for (const name of names) await other.cli(['instances', 'create', name, ...HARDWARE, '--wait']);
+    const argv = ['instances', 'terminate', ...names, '--yes', '--wait'];
+    const { code, stderr, requests } = await other.cli(argv);
+    await other.close();
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    // As many as at once.
+    expect(requests.filter(({ path }) => path.includes('/events')).length).toBeLessThan(5);
+  });
+
   test('promises nothing if it read nothing and does not wait', async () => {
     await instance('trainer');
     const { stderr } = await world.cli(['instances', 'terminate', 'trainer', '--yes']);

@@ -225,9 +225,10 @@ describe('instances terminate', () => {
       '--wait',
     ]);
     expect(code).toBe(0);
-    const methods = requests.map(({ method }) => method);
-    expect(methods.filter((method) => method === 'POST')).toHaveLength(6);
-    expect(methods.lastIndexOf('POST')).toBeLessThan(methods.indexOf('GET'));
+    const calls = requests.map(({ method, path }) => `${method} ${path.replace(/^.*\//, '')}`);
+    expect(calls.filter((call) => call === 'POST terminate')).toHaveLength(6);
+    const firstWait = calls.findIndex((call) => /^GET (?!events)/.test(call));
+    expect(calls.lastIndexOf('POST terminate')).toBeLessThan(firstWait);
   });
 
   test('names the instances that it did not reach if interrupted', async () => {

@@ -41,6 +41,7 @@ function program(name: string, script: string): void {
 /** A crontab that stores its input, as the real one does, and a cron that never runs. */
 function crontabWith(lines?: string): void {
   if (lines !== undefined) writeFileSync(at('crontab'), lines);
+  program('ps', 'echo "  1 init"; echo " 42 cron"');
   program(
     'crontab',
     `case $1 in
@@ -126,13 +127,34 @@ describe('reap --install', () => {
     crontabWith('MAILTO=me\n0 4 * * * backup % daily\n');
     const { code, stderr } = await cli([...REAP, '--install', '--every', '10m']);
     expect(code).toBe(1);
-    expect(stderr).toContain('the scheduler did not run it in time');
+    expect(stderr).toContain('crontab did not run it within 14 min');
+    expect(stderr).toContain('(crontab). Its first run takes up to 14 min.');
     const lines = read('crontab').split('\n');
     expect(lines.slice(0, 2)).toEqual(['MAILTO=me', '0 4 * * * backup % daily']);
     expect(lines[2]).toMatch(
       new RegExp(`^\\*/10 \\* \\* \\* \\* .* reap --every 10m .* # ${NAME}$`),
     );
     expect(lines).toHaveLength(4);
+  });
+
+  test('schedules nothing if cron does not run', async () => {
+    crontabWith('MAILTO=me\n');
+    program('ps', 'echo "  1 init"; echo " 42 sshd"');
+    const { code, stderr } = await cli([...REAP, '--install']);
+    expect(code).toBe(2);
+    expect(stderr).toContain('Found no running scheduler that you may use');
+    expect(read('crontab')).toBe('MAILTO=me\n');
+    expect(world.clock.slept).toEqual([]);
+  });
+
+  test.each([
+    ['hidden', 'echo " 42 sh"'],
+    ['not listed', 'exit 1'],
+  ])('waits for cron if the processes of others are %s', async (_how, script) => {
+    crontabWith();
+    program('ps', script);
+    expect((await cli([...REAP, '--install'])).code).toBe(1);
+    expect(read('crontab')).toContain(NAME);
   });
 
   test.each([26, -26])('waits as long for cron if the clock is set by %i hours', async (hours) => {
@@ -178,7 +200,7 @@ describe('reap --install', () => {
     program('crontab', 'echo "You are not allowed to use this program" >&2; exit 1');
     const { code, stderr } = await cli([...REAP, '--install']);
     expect(code).toBe(2);
-    expect(stderr).toContain('Found no scheduler');
+    expect(stderr).toContain('Found no running scheduler');
   });
 
   test('loses no line of a crontab that becomes unreadable', async () => {

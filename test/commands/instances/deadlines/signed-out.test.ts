@@ -18,6 +18,7 @@ beforeEach(async () => {
       -) cat > "$STATE/crontab" ;;
     esac`,
   );
+  program('ps', 'echo "  1 init"; echo " 42 cron"');
   await login('work');
 });
 afterEach(() => world.close());
@@ -44,7 +45,7 @@ async function login(profile: string, key = TEST_KEY): Promise<number> {
 
 /** Schedules a profile by cron, which runs it once. */
 async function arm(profile: string): Promise<void> {
-  // No cron runs here.
+  // This cron starts nothing.
   expect((await cli(['--profile', profile, ...REAP, '--install'])).code).toBe(1);
   const [entry = ''] = new RegExp(`gpucloud-reap-${profile}-[0-9a-f]+$`, 'm').exec(crontab()) ?? [];
   const env = { GPUCLOUD_REAP_ENTRY: entry };
