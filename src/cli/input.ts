@@ -2,7 +2,7 @@ import { open } from 'node:fs/promises';
 import { addAbortSignal, type Readable } from 'node:stream';
 import type { Context } from '../context.ts';
 import { type CliError, usageError } from '../errors.ts';
-import { faultOf } from '../files/error-code.ts';
+import { errorCode, faultOf } from '../files/error-code.ts';
 import { textOfUtf8 } from '../files/utf8.ts';
 
 /** Input by hand is short; more than this is a mistake, or `/dev/zero`. */
@@ -75,7 +75,11 @@ async function wholeText(
 }
 
 function unreadable(flag: string, from: string, error: unknown): CliError {
-  return usageError(`${flag} "${from}": can't read the file (${faultOf(error)})`);
+  return usageError(
+    errorCode(error) === 'ENOENT'
+      ? `${flag} "${from}": no such file`
+      : `${flag} "${from}": can't read the file (${faultOf(error)})`,
+  );
 }
 
 async function isFolder(stdin: Context['stdin']): Promise<boolean> {

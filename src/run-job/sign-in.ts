@@ -2,7 +2,7 @@ import type { CreateInstanceBody, SshKey } from '../api/index.ts';
 import type { Context } from '../context.ts';
 import { CliError, usageError } from '../errors.ts';
 import type { HowToReach } from '../reach/reach.ts';
-import { printedBy, privateHalves } from '../ssh-keys/private-half.ts';
+import { lockedKeyError, printedBy, privateHalves } from '../ssh-keys/private-half.ts';
 import { isSandbox } from '../watch/ssh-endpoint.ts';
 
 /** Checks what a job needs on this computer. Throws an error before anything is rented. */
@@ -48,8 +48,5 @@ async function findPrivateKey(
         `--ssh-key ${names}: its private key is neither in ~/.ssh nor in the SSH agent`,
         'name the file with --identity, or add the key to the agent: ssh-add FILE',
       )
-    : usageError(
-        `--ssh-key ${names}: its private key ${locked.file} has a passphrase, and a run asks no questions`,
-        `add the key to the agent: ssh-add ${locked.file}`,
-      );
+    : lockedKeyError(locked);
 }

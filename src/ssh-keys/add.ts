@@ -29,7 +29,7 @@ export async function addKey(
 }
 
 /** Finds the same key in the account. */
-async function registered(key: PublicKey, api: Api): Promise<SshKey | undefined> {
+export async function registered(key: PublicKey, api: Api): Promise<SshKey | undefined> {
   const { sameKey } = await import('../rules/public-key.ts');
   return (await api.sshKeys.list()).find(
     ({ public_key, fingerprint }) =>

@@ -2,6 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { SshKey } from '../api/index.ts';
 import type { Context } from '../context.ts';
+import { type CliError, usageError } from '../errors.ts';
 
 /** Milliseconds for a program that prints a few lines. */
 const QUICK = 10_000;
@@ -40,13 +41,12 @@ export async function privateHalves(
   return halves;
 }
 
-/** The keys with which ssh can sign in from here without a question. */
-export async function usableKeys(
-  keys: readonly SshKey[],
-  context: Context,
-): Promise<readonly SshKey[]> {
-  const usable = (await privateHalves(keys, context)).filter(({ isLocked }) => !isLocked);
-  return keys.filter((key) => usable.some((half) => half.key === key));
+/** A key that ssh could use only after a question, in commands that ask none. */
+export function lockedKeyError({ key: { name, id }, file }: PrivateHalf): CliError {
+  return usageError(
+    `--ssh-key ${name ?? id}: its private key ${file} has a passphrase, and a run asks no questions`,
+    `add the key to the agent: ssh-add ${file}`,
+  );
 }
 
 /** The middle of `ssh-ed25519 AAAA… comment`. */

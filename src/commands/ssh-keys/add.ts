@@ -5,7 +5,7 @@ import { verb } from '../../cli/verb.ts';
 import type { Context } from '../../context.ts';
 import { CliError, usageError } from '../../errors.ts';
 import { anyName } from '../../rules/names.ts';
-import { addKey, type NewKey } from '../../ssh-keys/add.ts';
+import { addKey, type NewKey, registered } from '../../ssh-keys/add.ts';
 import { chooseKeyFile } from '../../ssh-keys/choose.ts';
 import { checkedName, keyIn, nameFor } from '../../ssh-keys/read.ts';
 import { sshKeyView } from './view.ts';
@@ -64,7 +64,10 @@ async function askKey(
     );
   }
   const file = (await chooseKeyFile('Which key?', undefined, prompts, context)) ?? '';
-  const { key, name: initial } = await readKey(file, given, isDefault, context);
+  const wanted = await readKey(file, given, isDefault, context);
+  const { key, name: initial } = wanted;
+  // Its name and whether it is the default can't be changed any more.
+  if ((await registered(key, await context.api())) !== undefined) return wanted;
   const check = brokenBy(anyName);
   const name = given ?? checkedName(await prompts.text('Name', { initial, check }));
   return {

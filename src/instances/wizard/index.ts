@@ -1,6 +1,7 @@
 import type { Context } from '../../context.ts';
 import { CliError, isInterrupt } from '../../errors.ts';
 import type { Choice, Prompts } from '../../prompts/prompts.ts';
+import { lockedKeyError } from '../../ssh-keys/private-half.ts';
 import { checkGiven, keylessWarning, type MadeRequest, makeRequest } from '../request/body.ts';
 import type { CreateFlags } from '../request/given.ts';
 import { readLists } from './lists.ts';
@@ -26,10 +27,11 @@ export async function askRequest(
   await context.out.prepare();
   await checkGiven(given, context);
   const read = await readLists(context);
-  const sshKeys =
-    isJob && !wish.hasIdentity
-      ? read.sshKeys?.filter(({ id }) => read.usable.has(id))
-      : read.sshKeys;
+  const mustSignIn = isJob && !wish.hasIdentity;
+  if (mustSignIn && read.usable.size === 0 && read.locked !== undefined) {
+    throw lockedKeyError(read.locked);
+  }
+  const sshKeys = mustSignIn ? read.sshKeys?.filter(({ id }) => read.usable.has(id)) : read.sshKeys;
   const lists = { ...read, sshKeys };
   const questions = questionsFor({ flags: given.flags, lists, isJob, dryRun, prompts, context });
   const answers = new Map<Question, Answer>();

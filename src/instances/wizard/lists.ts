@@ -4,7 +4,7 @@ import type { Context } from '../../context.ts';
 import { CliError, isOfOneReading } from '../../errors.ts';
 import type { KnownInstance } from '../../journal/index.ts';
 import { isTerminated } from '../../rules/statuses.ts';
-import { usableKeys } from '../../ssh-keys/private-half.ts';
+import { type PrivateHalf, privateHalves } from '../../ssh-keys/private-half.ts';
 
 export const FIRST_WORDS =
   'amber brisk calm clear coral deep fair fleet grand keen light lunar noble polar quick quiet rapid sharp solid steady swift tall warm wide';
@@ -19,6 +19,8 @@ export interface Lists {
   readonly sshKeys: readonly SshKey[] | undefined;
   /** IDs of the keys that sign in from here. */
   readonly usable: ReadonlySet<string>;
+  /** A private half with a passphrase, if one is here. */
+  readonly locked: PrivateHalf | undefined;
   readonly templates: readonly Template[];
   /** Those that can be mounted. */
   readonly drives: readonly Drive[];
@@ -62,6 +64,7 @@ export async function readLists(context: Context): Promise<Lists> {
       }),
       (await context.catalog()).known(),
     ]);
+    const halves = await privateHalves(sshKeys ?? [], context);
     const [first] = faults;
     // If every request fails, nothing can be rented either.
     if (first !== undefined && faults.length === 3) throw first;
@@ -69,7 +72,8 @@ export async function readLists(context: Context): Promise<Lists> {
     return {
       names,
       sshKeys,
-      usable: new Set((await usableKeys(sshKeys ?? [], context)).map(({ id }) => id)),
+      usable: new Set(halves.filter(({ isLocked }) => !isLocked).map(({ key }) => key.id)),
+      locked: halves.find(({ isLocked }) => isLocked),
       templates: templates
         .filter(({ is_active }) => is_active !== false)
         .sort((a, b) => (a.sort_order ?? 0) - (b.sort_order ?? 0)),

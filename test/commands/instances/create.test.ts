@@ -176,7 +176,7 @@ describe('instances create', () => {
     [['box', '--name', 'other'], 'NAME "box" and --name "other" differ'],
     [['box', '-v', '/a:/b:ro', '--docker-image', 'i'], '--volume "/a:/b:ro"'],
     [['box', '-p', '80:80', '-p', '80:81', '--docker-image', 'i'], 'is published twice'],
-    [['box', '-f', '/no/such/file'], '--file "/no/such/file": can\'t read the file (ENOENT)'],
+    [['box', '-f', '/no/such/file'], '--file "/no/such/file": no such file'],
   ])('refuses create %j before any request', async (argv, words) => {
     const flags = ['--offer', '--image'].flatMap((flag, at) =>
       argv.includes(flag) ? [] : [flag, HARDWARE[at * 2 + 1] ?? ''],

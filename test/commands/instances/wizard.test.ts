@@ -120,6 +120,26 @@ describe('instances create asks for what is missing', () => {
     },
   );
 
+  test(
+    'names the key with a passphrase before run asks anything',
+    needs('ssh-keygen'),
+    async () => {
+      await done('ssh-keys', 'delete', 'laptop', '--yes');
+      const file = join(world.home, '.ssh', 'id_ed25519');
+      await mkdir(join(world.home, '.ssh'));
+      spawnSync('ssh-keygen', ['-q', '-t', 'ed25519', '-N', 'secret', '-f', file]);
+      await done('ssh-keys', 'add', `${file}.pub`, '--name', 'locked');
+      const { code, stderr } = await answered(
+        ['run', '--dry-run', '--terminate-after', '1h', '--', 'true'],
+        '',
+      );
+      expect(code).toBe(2);
+      expect(stderr).toContain(`--ssh-key locked: its private key ${file} has a passphrase`);
+      expect(stderr).toContain(`ssh-add ${file}`);
+      expect(stderr).not.toContain('Offer');
+    },
+  );
+
   test('refuses the name of a known instance at its question', async () => {
     await done('instances', 'create', 'box', '--offer', 'rtx-4090', '--image', 'ubuntu-22-04');
     const { code, stderr } = await answered(

@@ -312,7 +312,7 @@ describe('login with bad input', () => {
 
   test('refuses a key file that is missing or a folder', async () => {
     expect(await refusal(['--base-url', 'URL', '--key-file', '/nowhere/key'])).toBe(
-      'error: --key-file "/nowhere/key": can\'t read the file (ENOENT)\n',
+      'error: --key-file "/nowhere/key": no such file\n',
     );
     expect(await refusal(['--base-url', 'URL', '--key-file', '/'])).toContain('EISDIR');
   });

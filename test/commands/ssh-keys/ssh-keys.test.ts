@@ -206,6 +206,20 @@ hint: select it when you rent: gpucloud instances create --ssh-key ${id}; or del
     expect(JSON.parse(chosen.stdout)).toMatchObject({ name: 'laptop', is_default: true });
   });
 
+  test('asks nothing about a key that is already in the account', async () => {
+    await mkdir(join(world.home, '.ssh'));
+    await fileIn(world, '.ssh/id_ed25519.pub', `${ED25519} me@laptop`);
+    await world.cli(['ssh-keys', 'add', '-', '--name', 'one'], { stdin: ED25519 });
+    const { code, stderr } = await world.cli(['ssh-keys', 'add'], {
+      terminal: true,
+      stdin: '\r',
+      env: { HOME: world.home },
+    });
+    expect(code).toBe(0);
+    expect(stderr).toContain('This key is already in the account, as one');
+    expect(stderr).not.toContain('Name');
+  });
+
   test('names the nearest command for verbs that the service does not document', async () => {
     expect(await world.cli(['ssh-keys', 'rename', 'a', '--to', 'b'])).toMatchObject({
       code: 2,
@@ -225,7 +239,7 @@ describe('bad input', () => {
 
   test.each([
     [['add'], '', 'error: FILE is missing: the public key to add'],
-    [['add', '/nowhere/x.pub'], '', 'error: FILE "/nowhere/x.pub": can\'t read the file (ENOENT)'],
+    [['add', '/nowhere/x.pub'], '', 'error: FILE "/nowhere/x.pub": no such file\n'],
     [['add', '-'], 'hello', 'error: FILE "stdin": this is not an OpenSSH public key'],
     [['add', '-'], ED25519.slice(0, -4), 'error: FILE "stdin": the key is cut short or damaged\n'],
     [['add', '-'], ED25519, 'error: --name is missing'],
