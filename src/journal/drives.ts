@@ -10,12 +10,12 @@ import type { Store } from './store.ts';
  * Earlier costs of drives: the service shows no earlier price, and no deleted drive. Without them,
  * charges would look unexplained. Times are the service's.
  */
-export function drives({ accounts, reading, writing }: Store) {
+export function drives({ ownFolder, folders, reading, writing }: Store) {
   const folderOf = (account: string) => join(account, 'drives');
 
   async function read(): Promise<DriveRecord[]> {
     const found: DriveRecord[] = [];
-    for (const folder of accounts.folders()) {
+    for (const folder of folders()) {
       const files = await filesIn(folderOf(folder));
       // The next observation rewrites a torn file.
       found.push(...files.flatMap(({ text }) => parseRecord('drive', text) ?? []));
@@ -32,7 +32,7 @@ export function drives({ accounts, reading, writing }: Store) {
      */
     observeDrives: (seen: readonly DriveObservation[], at: string, { whole }: { whole: boolean }) =>
       writing(async () => {
-        const folder = accounts.main();
+        const folder = ownFolder();
         if (folder === undefined) return;
         const kept = new Map((await read()).map((record) => [record.id, record]));
         const next = seen.map((drive) => seenDrive(drive, kept.get(drive.id), at));

@@ -25,12 +25,12 @@ export type Journal = ReturnType<typeof openJournal>;
  */
 export function openJournal(settings: JournalSettings) {
   const store = openStore(settings);
-  const { reading, writing, accounts } = store;
+  const { reading, writing, account, learn } = store;
   return {
     /** Returns the account ID; undefined if the key has never rented or listed anything. */
-    account: () => reading(() => accounts.account()),
+    account: () => reading(account),
     /** Stores the account of this key. */
-    learnAccount: (id: string) => writing(() => accounts.learn(id)),
+    learnAccount: (id: string) => writing(() => learn(id)),
     ...sending(store),
     ...known(store),
     ...drives(store),

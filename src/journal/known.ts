@@ -22,7 +22,7 @@ interface HeldDeadline {
 
 /** Known instances, as last seen, and when they are to be terminated. */
 export function known(store: Store) {
-  const { accounts, reading, writing, find, now } = store;
+  const { ownFolder, reading, writing, find, now } = store;
   /** Instances of the last read; a command that lists instances observes each one right after it. */
   const seen = new Map<string, KeptInstance>();
   let isUnwritable = false;
@@ -73,7 +73,7 @@ export function known(store: Store) {
       if (isUnwritable || (just !== undefined && hasNoNews(observation, just))) return;
       const kept = await reading(() => find(id));
       // Without an account there is no folder for a new instance. A known one keeps its folder.
-      const folder = accounts.main() ?? kept?.folder;
+      const folder = ownFolder() ?? kept?.folder;
       if (folder === undefined || (kept !== undefined && hasNoNews(observation, kept))) return;
       const record = kept?.record ?? newInstance(id, 'read', now());
       try {

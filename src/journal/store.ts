@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { CliError } from '../errors.ts';
-import type { JournalSettings, Scope } from './contract.ts';
+import type { JournalSettings } from './contract.ts';
 import { deadlinesIn, inheritDeadline } from './deadlines.ts';
 import { exists, foldersIn, readText, writeRecord } from './files.ts';
 import {
@@ -16,12 +16,49 @@ import { type KeptRequest, removeRequest, requestsIn } from './requests.ts';
 
 export type Store = ReturnType<typeof openStore>;
 
-/** One account's files, shared by all parts of the journal. */
+/** Folder that maps key fingerprints to accounts, beside those of the accounts. */
+const KEYS = '@keys';
+
+/** The files of an account of one service, shared by all parts of the journal. */
 export function openStore(settings: JournalSettings) {
   const { state, scope, clock } = settings;
   const root = join(state, 'journal');
-  const accounts = accountsOf(root, scope);
+  const own = join(root, serviceFolder(scope.service));
+  let learned = scope.account;
   const warned = new Set<string>();
+
+  // Hashing loads node:crypto. A profile that knows its account doesn't need it.
+  const keyFile = () => scope.apiKey && join(own, KEYS, `${fingerprint(scope.apiKey)}.json`);
+
+  /** Returns the account ID if it is known here, without a request. */
+  function account(): string | undefined {
+    if (learned !== undefined) return learned;
+    const file = keyFile();
+    learned = file && parseRecord('key', readText(file))?.account;
+    return learned;
+  }
+
+  /** Stores the account of the key. The profile's own account stays the one to write for. */
+  async function learn(id: string): Promise<void> {
+    learned = scope.account ?? id;
+    const file = keyFile();
+    if (file !== undefined && parseRecord('key', readText(file))?.account !== id) {
+      await writeRecord(file, { version: 1, account: id });
+    }
+  }
+
+  /** Folder for new records; undefined if the account is unknown. */
+  function ownFolder(): string | undefined {
+    const id = account();
+    return id === undefined ? undefined : join(own, fileName(id));
+  }
+
+  /** Folders to read: the account's own, or every account's if the account is unknown. */
+  function folders(): string[] {
+    const folder = ownFolder();
+    if (folder !== undefined) return exists(folder) ? [folder] : [];
+    return foldersIn(own).flatMap((name) => (name === KEYS ? [] : join(own, name)));
+  }
 
   /** Turns file system errors into CliError('storage'). */
   async function storing<T>(what: 'read' | 'write', work: () => T | Promise<T>): Promise<T> {
@@ -48,7 +85,7 @@ export function openStore(settings: JournalSettings) {
 
   async function inFolders<T>(work: (folder: string) => Promise<T[]>): Promise<T[]> {
     const found: T[] = [];
-    for (const folder of accounts.folders()) found.push(...(await work(folder)));
+    for (const folder of folders()) found.push(...(await work(folder)));
     return found;
   }
 
@@ -83,24 +120,26 @@ export function openStore(settings: JournalSettings) {
 
   return {
     settings,
-    accounts,
+    account,
+    learn,
+    ownFolder,
+    folders,
     now: () => new Date(clock.now()).toISOString(),
     /** Folder for new records. Only for callers that ensured that the account is known. */
     main() {
-      const folder = accounts.main();
+      const folder = ownFolder();
       if (folder === undefined) throw new Error('no account is known for the API key');
       return folder;
     },
     reading: <T>(work: () => T | Promise<T>) => storing('read', work),
     writing: <T>(work: () => T | Promise<T>) => storing('write', work),
     instances,
-    find: (id: string) => findInstance(accounts.folders(), id),
+    find: (id: string) => findInstance(folders(), id),
     /** Instances in the names of temporary files that were left behind, and nowhere else. */
     unfinished: () =>
-      accounts
-        .folders()
+      folders()
         .flatMap((folder) => unfinishedIn(folder))
-        .filter(({ id }) => findInstance(accounts.folders(), id) === undefined),
+        .filter(({ id }) => findInstance(folders(), id) === undefined),
     /** The deadlines of living instances, by id; undefined for one that can't be read. */
     async deadlines() {
       const records = await inFolders((folder) => deadlinesIn(folder, spoil));
@@ -124,50 +163,5 @@ export function openStore(settings: JournalSettings) {
       return kept.filter((request) => !isSettled(request));
     },
     removeSettled,
-  };
-}
-
-/** Folder that maps key fingerprints to accounts. */
-const KEYS = '@keys';
-
-/** One service's folders, one per account. */
-function accountsOf(root: string, { service, apiKey, account: given }: Scope) {
-  const own = join(root, serviceFolder(service));
-  // Hashing loads node:crypto. A profile that knows its account doesn't need it.
-  const keyFile = () => apiKey && join(own, KEYS, `${fingerprint(apiKey)}.json`);
-  let learned: string | undefined;
-
-  /** Returns the account ID if it is known here, without a request. */
-  function account(): string | undefined {
-    if (given !== undefined) return given;
-    if (learned !== undefined) return learned;
-    const file = keyFile();
-    learned = file && parseRecord('key', readText(file))?.account;
-    return learned;
-  }
-
-  return {
-    account,
-    async learn(id: string): Promise<void> {
-      learned = id;
-      const file = keyFile();
-      if (file !== undefined && parseRecord('key', readText(file))?.account !== id) {
-        await writeRecord(file, { version: 1, account: id });
-      }
-    },
-    /** Folder for new records; undefined if the account is unknown. */
-    main(): string | undefined {
-      const id = account();
-      return id === undefined ? undefined : join(own, fileName(id));
-    },
-    /** Folders to read: the account's own, or every account's if the account is unknown. */
-    folders(): string[] {
-      const id = account();
-      const names = id === undefined ? foldersIn(own) : [fileName(id)];
-      return names
-        .filter((name) => name !== KEYS)
-        .map((name) => join(own, name))
-        .filter(exists);
-    },
   };
 }

@@ -106,8 +106,8 @@ export const journal = [
     changes: [
       [
         'an account sees the instances of others',
-        'id === undefined ? foldersIn(own) : [fileName(id)]',
-        'foldersIn(own)',
+        'if (folder !== undefined) return exists(folder) ? [folder] : [];',
+        '',
       ],
     ],
   },
