@@ -105,6 +105,24 @@ const TRIMS = [
     is: `export class Ajv2020 { constructor() { (${never('ajv')})(); } }`,
   },
   { filter: /^ajv-formats$/, of: /\/conf\//, is: `export default { default: ${never('ajv')} };` },
+  // The sandbox's SSH server is ssh2 without its native parts, which it can do without, and without
+  // its client.
+  {
+    filter: /^cpu-features$|sshcrypto\.node$/,
+    of: /\/ssh2\//,
+    is: `throw new Error('not built in');`,
+  },
+  // The server offers no cipher that needs it.
+  {
+    filter: /^\.\/crypto\/poly1305\.js$/,
+    of: /\/ssh2\//,
+    is: `module.exports = async () => ({ _malloc() {}, cwrap() {} });`,
+  },
+  {
+    filter: /^\.\/(?:client|http-agents|agent)\.js$/,
+    of: /\/ssh2\//,
+    is: 'module.exports = {};',
+  },
   // A question that opens an editor includes every character set.
   { filter: /^@inquirer\/editor$/, is: `export default ${never('the editor')};` },
 ];

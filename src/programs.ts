@@ -165,6 +165,14 @@ export interface Piped {
   kill(): void;
 }
 
+/** A program that leads a process group. */
+export interface Leader extends Piped {
+  /** The number of the group. */
+  readonly pid: number | undefined;
+  /** The signal that ended it; null before its end, or if none did. */
+  readonly endSignal: NodeJS.Signals | null;
+}
+
 /**
  * Starts a program for its bytes. Rejects with the system's error if it can't be started.
  *
@@ -172,12 +180,18 @@ export interface Piped {
  * a copy that is under way must not end with the first one. Windows would open a console for it.
  */
 export async function startPiped(
-  { file, args, env }: Pick<Program, 'file' | 'args' | 'env'>,
+  { file, args, env, cwd }: Pick<Program, 'file' | 'args' | 'env'> & { readonly cwd?: string },
   platform: string,
-): Promise<Piped> {
+): Promise<Leader> {
   const { spawn } = await import('node:child_process');
   const detached = platform !== 'win32';
-  const child = spawn(file, args, { env: { ...env }, windowsHide: true, detached, stdio: 'pipe' });
+  const child = spawn(file, args, {
+    env: { ...env },
+    ...(cwd === undefined ? {} : { cwd }),
+    windowsHide: true,
+    detached,
+    stdio: 'pipe',
+  });
   const ended = new Promise<number>((resolve) => {
     child.once('close', (code, signal) => resolve(exitCode(code, signal)));
   });
@@ -189,6 +203,10 @@ export async function startPiped(
     stdout: child.stdout,
     stderr: child.stderr,
     ended,
+    pid: child.pid,
+    get endSignal() {
+      return child.signalCode;
+    },
     kill: () => void child.kill('SIGTERM'),
   };
 }

@@ -33,6 +33,8 @@ export interface Listed {
   readonly summary: string;
   /** Its heading in the help: `Connect:`. */
   readonly heading?: string;
+  /** Programs call it; no help, reference or completion lists it. */
+  readonly isHidden?: boolean;
 }
 
 export interface Verb extends Listed {
@@ -56,10 +58,10 @@ export function namedBy<T extends Listed>(all: readonly T[], word: string): T | 
 /** Adds a listed command. */
 export function addListed(
   parent: AnyCommand,
-  { name, aliases = [], summary, heading = 'Commands:' }: Listed,
+  { name, aliases = [], summary, heading = 'Commands:', isHidden = false }: Listed,
 ): AnyCommand {
   return parent
-    .command(name)
+    .command(name, { hidden: isHidden })
     .aliases([...aliases])
     .summary(summary)
     .description(summary)

@@ -7,7 +7,7 @@ import { hasSsh } from '../rules/statuses.ts';
 import type { WaitTimes } from '../watch/flags.ts';
 import { createOutage } from '../watch/outage.ts';
 import { answersSsh } from '../watch/ssh.ts';
-import { refuseSandbox, sshAddress } from '../watch/ssh-endpoint.ts';
+import { isSandbox, sshAddress } from '../watch/ssh-endpoint.ts';
 import { LONGEST_WITHIN_MS } from '../watch/transient.ts';
 import { type Also, waitForStatus } from '../watch/wait.ts';
 import { attempt, type Changed, withBill } from './outcome.ts';
@@ -71,7 +71,6 @@ export async function waitFor(
   };
   const api = await context.api().catch(failed);
   const isSsh = until === 'ssh';
-  if (isSsh) await refuseSandbox(target, context).catch(failed);
   let last: Instance | undefined;
   const outage = createOutage(clock, {
     lost(fault, retryAfter) {
@@ -93,7 +92,7 @@ export async function waitFor(
       target: isSsh ? 'ACTIVE' : until,
       read: (timeoutMs) =>
         gate(() => api.instances.get(target.id, { timeoutMs, longestPauseMs: LONGEST_WITHIN_MS })),
-      ...(isSsh ? { also: sshOf(awaited, signal) } : {}),
+      ...(isSsh ? { also: sshOf(awaited, signal, context) } : {}),
       ...times,
       clock,
       signal,
@@ -130,13 +129,15 @@ export async function waitFor(
  * The address may follow the status, and sshd may follow both. Waiting does not fix an invalid
  * address (throws CliError 'notUnderstood').
  */
-function sshOf({ sshPort }: Awaited, signal: AbortSignal): Also<Instance> {
+function sshOf({ sshPort }: Awaited, signal: AbortSignal, context: Context): Also<Instance> {
   return {
     text: 'SSH did not respond',
     before: hasSsh,
     async holds(instance, longest) {
       // An empty address would mean this computer.
       if (instance.ip_address == null || instance.ip_address === '') return false;
+      // A connection starts its own server there.
+      if (await isSandbox(context)) return true;
       const address = sshAddress({ ...instance, ssh_port: instance.ssh_port ?? 22 }, sshPort);
       return answersSsh(address, longest, signal);
     },

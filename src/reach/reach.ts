@@ -9,10 +9,11 @@ import { hasSsh, INSTANCE_STATUSES, leadsTo } from '../rules/statuses.ts';
 import type { WaitTimes } from '../watch/flags.ts';
 import { type SshEndpoint, sshEndpoint } from '../watch/ssh-endpoint.ts';
 import { knownHostsFile } from './known-hosts.ts';
+import { sandboxProxy } from './sandbox-proxy.ts';
 import type { SshOptions } from './ssh-argv.ts';
 
 /** How to connect to an instance. */
-export interface HowToReach extends Omit<SshOptions, 'knownHosts'> {
+export interface HowToReach extends Omit<SshOptions, 'knownHosts' | 'proxy'> {
   readonly user: string | undefined;
   readonly port: number | undefined;
   /** Wait until SSH responds; undefined to try at once. */
@@ -48,11 +49,12 @@ export async function reach(
     if (doubt !== undefined) context.err.warn('connection', doubt);
   }
   const { identity, options, words } = how;
+  const proxy = await sandboxProxy(target.id, context);
   return {
     target: { id: target.id, name: instance.name ?? target.name },
     instance,
     endpoint: sshEndpoint(instance, how),
-    ssh: { knownHosts: await knownHostsFile(context), identity, options, words },
+    ssh: { knownHosts: await knownHostsFile(context), identity, proxy, options, words },
   };
 }
 

@@ -1,7 +1,6 @@
 import type { Context } from '../context.ts';
 import { CliError } from '../errors.ts';
 import { shellLine } from '../output/shell-line.ts';
-import { refuseSandbox } from '../watch/ssh-endpoint.ts';
 import type { Reached } from './reach.ts';
 import { probeArgv } from './ssh-argv.ts';
 import { notStarted, startSsh, type Trouble, troubleIn } from './ssh-process.ts';
@@ -21,7 +20,6 @@ export async function runSsh(
   reached: Reached,
   context: Context,
 ): Promise<void> {
-  await refuseSandbox(reached.target, context);
   const [file = '', ...args] = argv;
   let code: number;
   try {

@@ -7,6 +7,8 @@ export interface SshOptions {
   readonly knownHosts: string;
   /** A private key file. Without it, ssh chooses among the user's keys. */
   readonly identity?: string | undefined;
+  /** The program whose stdin and stdout are the connection; undefined to connect to the address. */
+  readonly proxy?: string | undefined;
   /** `Key=value`, as in ssh's configuration. They precede our own. */
   readonly options: readonly string[];
   /** More arguments for ssh, unchanged. */
@@ -21,7 +23,7 @@ export interface SshOptions {
  * the first one seen is stored, and any other is refused.
  */
 function shared({ id }: SshEndpoint, ssh: SshOptions): string[] {
-  const { identity } = ssh;
+  const { identity, proxy } = ssh;
   return [
     ...ssh.words,
     ...asOptions(ssh.options),
@@ -30,6 +32,7 @@ function shared({ id }: SshEndpoint, ssh: SshOptions): string[] {
       ? []
       : ['-i', withoutTokens(identity), ...asOptions(['IdentitiesOnly=yes'])]),
     ...asOptions([
+      ...(proxy === undefined ? [] : [`ProxyCommand=${proxy}`]),
       `HostKeyAlias=${id}`,
       `UserKnownHostsFile=${configWord(ssh.knownHosts)}`,
       'StrictHostKeyChecking=accept-new',

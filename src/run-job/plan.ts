@@ -10,7 +10,6 @@ import { ensureNoPending } from '../instances/pending.ts';
 import { makeRequest, missingError, missingFlags } from '../instances/request/body.ts';
 import { withFile } from '../instances/request/given.ts';
 import { notePrice } from '../instances/request/hardware.ts';
-import { isSandbox } from '../watch/ssh-endpoint.ts';
 import { askDeadline, askJob } from './ask.ts';
 import { type FileList, listFiles } from './copy/files.ts';
 import type { JobInput, JobPlan } from './job.ts';
@@ -34,29 +33,23 @@ export async function planJob(
   }
   await ensureTargets(fetch, input);
   const files = sync === undefined ? undefined : await listFiles(resolve(sync), exclude);
-  // A plan for the sandbox, which has no SSH, needs none.
-  const needsSsh = !dryRun || !(await isSandbox(context));
-  if (needsSsh) await ensureSsh(context);
+  await ensureSsh(context);
   if (files !== undefined) noteFiles(files, context);
-  const requested = await requestOf(input, { dryRun, needsSsh }, context);
-  const how = needsSsh ? await ensureSignIn(requested.request, input.how, context) : input.how;
+  const requested = await requestOf(input, dryRun, context);
+  const how = await ensureSignIn(requested.request, input.how, context);
   return { ...input, ...requested, how, files };
 }
 
 type Requested = Pick<JobPlan, 'ends' | 'maxPrice' | 'request' | 'offer'>;
 
 /** The request for the instance and its deadline. Asks for what is missing in a terminal. */
-async function requestOf(
-  input: JobInput,
-  { dryRun, needsSsh }: { readonly dryRun: boolean; readonly needsSsh: boolean },
-  context: Context,
-): Promise<Requested> {
+async function requestOf(input: JobInput, dryRun: boolean, context: Context): Promise<Requested> {
   const read = await withFile(input.flags, context);
   const flags = { ...read.flags, name: read.flags.name ?? defaultName(context) };
   const given = { ...read, flags };
   const { maxPrice } = flags;
   const missing = missingFlags(flags);
-  if ((flags.sshKey ?? []).length === 0 && needsSsh) missing.push('--ssh-key');
+  if ((flags.sshKey ?? []).length === 0) missing.push('--ssh-key');
   // If stdin is the file, it can't provide answers too.
   const prompts = flags.file === '-' ? undefined : await context.prompts();
   if (prompts === undefined) ensureComplete(missing, flags);

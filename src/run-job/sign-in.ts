@@ -1,17 +1,13 @@
 import type { CreateInstanceBody, SshKey } from '../api/index.ts';
 import type { Context } from '../context.ts';
-import { CliError, usageError } from '../errors.ts';
+import { usageError } from '../errors.ts';
 import type { HowToReach } from '../reach/reach.ts';
+import { ensureSandboxSsh } from '../reach/sandbox-proxy.ts';
 import { lockedKeyError, printedBy, privateHalves } from '../ssh-keys/private-half.ts';
-import { isSandbox } from '../watch/ssh-endpoint.ts';
 
 /** Checks what a job needs on this computer. Throws an error before anything is rented. */
 export async function ensureSsh(context: Context): Promise<void> {
-  if (await isSandbox(context)) {
-    throw new CliError('wrongState', 'Sandbox instances have no SSH. Nothing was rented.', {
-      hint: 'print the plan with --dry-run, or use a profile with a real account',
-    });
-  }
+  await ensureSandboxSsh(context);
   const { code } = await printedBy('ssh', ['-V'], context);
   if (code !== 0) throw usageError('gpucloud run needs ssh, which could not be started');
 }

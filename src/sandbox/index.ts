@@ -1,16 +1,18 @@
 import type { Clock } from '../clock.ts';
 import { CliError } from '../errors.ts';
+import { hasSsh } from '../rules/statuses.ts';
 import { IMAGES } from './catalog/images.ts';
 import { OFFERS } from './catalog/offers.ts';
 import type { RequestEntry } from './http/server.ts';
 import { Refusal } from './refusal.ts';
 import { freshState, type SeedOptions } from './seed.ts';
 import { authenticate, SANDBOX_API_KEY } from './service/api-keys.ts';
-import { createInstance } from './service/instances.ts';
+import { createInstance, instanceWith } from './service/instances.ts';
 import { roubles, topUp } from './service/ledger.ts';
 import { failRunning } from './service/lifecycle.ts';
 import { settle } from './service/settle.ts';
 import { sandboxStatus } from './service/status.ts';
+import { endStale, openFolder, type Wire } from './ssh/index.ts';
 import type { Fault, State } from './store/state.ts';
 import { openStore } from './store/store.ts';
 import { anchor, tick } from './time.ts';
@@ -39,18 +41,50 @@ export type Sandbox = ReturnType<typeof openSandbox>;
 export function openSandbox({ file, clock }: { file: string; clock: Clock }) {
   const store = openStore(file);
 
-  function change<T>(work: (state: State, now: number) => T): Promise<T> {
-    return store.change(
-      () => freshState(clock.now()),
-      (state) => {
-        const now = tick(state, clock.now());
-        settle(state, now);
-        return work(state, now);
-      },
-    );
+  async function change<T>(work: (state: State, now: number) => T): Promise<T> {
+    let statuses: ReadonlyMap<string, string> | undefined;
+    try {
+      return await store.change(
+        () => freshState(clock.now()),
+        (state) => {
+          const now = tick(state, clock.now());
+          settle(state, now);
+          try {
+            return work(state, now);
+          } finally {
+            statuses = new Map(state.instances.map(({ id, status }) => [id, status]));
+          }
+        },
+      );
+    } finally {
+      // The next change tries again to delete what is left, and reset reports it.
+      if (statuses !== undefined) await endStale(file, statuses);
+    }
   }
 
   return {
+    /** The state file. */
+    file,
+
+    /** Makes the folder of the instances' files. Returns false if it exists. */
+    openFolder: () => openFolder(file),
+
+    /**
+     * Serves one SSH connection to an instance. Throws a CliError `notFound` or `wrongState` if the
+     * instance has no SSH now.
+     */
+    connect: async (id: string, wire: Wire) => {
+      const instance = await change((state) => instanceWith(state, id)).catch((error: unknown) => {
+        if (!(error instanceof Refusal)) throw error;
+        throw new CliError('notFound', `${error.message}.`);
+      });
+      if (!hasSsh(instance.status)) {
+        throw new CliError('wrongState', `${instance.name} is ${instance.status}.`);
+      }
+      const { connectTo } = await import('./ssh/index.ts');
+      await connectTo(file, instance, wire);
+    },
+
     /**
      * Serves the documented operations on 127.0.0.1; port 0 takes any free port. Calls `onRequest`
      * after each response. Throws a CliError `usage` if the port is in use.
@@ -97,6 +131,12 @@ export function openSandbox({ file, clock }: { file: string; clock: Clock }) {
       const now = clock.now();
       const state = freshState(now, options);
       await store.replace(state);
+      const [left] = await endStale(file, new Map());
+      if (left !== undefined) {
+        throw new CliError('storage', `Reset the sandbox, but could not delete ${left}.`, {
+          hint: 'delete the folder yourself',
+        });
+      }
       return sandboxStatus(state, now);
     },
 

@@ -1,8 +1,6 @@
 import { Option } from '../cli/command.ts';
 import { ofWords, oneOf, ruled } from '../cli/parse.ts';
-import { CliError } from '../errors.ts';
 import { pollInterval, positiveDuration } from '../rules/times.ts';
-import { isSandbox, type WithSettings } from './ssh-endpoint.ts';
 
 /** In milliseconds: the length of a wait, and the pause between two reads. */
 export interface WaitTimes {
@@ -24,22 +22,10 @@ export function waitStartedOption() {
   );
 }
 
-/**
- * Returns the status for `--wait[=active|ssh]`, or undefined without the flag. Call it before sending
- * anything: throws CliError 'wrongState' for SSH in the built-in sandbox, which has no SSH server.
- */
-export async function statusFor(
-  wait: Started | true | undefined,
-  context: WithSettings,
-): Promise<string | undefined> {
+/** Returns the status for `--wait[=active|ssh]`, or undefined without the flag. */
+export function statusFor(wait: Started | true | undefined): string | undefined {
   if (wait === undefined) return undefined;
-  if (wait !== 'ssh') return 'ACTIVE';
-  if (await isSandbox(context)) {
-    throw new CliError('wrongState', 'The sandbox has no SSH server. Nothing was sent.', {
-      hint: 'wait for the status: --wait',
-    });
-  }
-  return 'ssh';
+  return wait === 'ssh' ? 'ssh' : 'ACTIVE';
 }
 
 export function waitTimeoutOption() {

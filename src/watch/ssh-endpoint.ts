@@ -1,6 +1,5 @@
 import type { Instance } from '../api/index.ts';
 import { CliError } from '../errors.ts';
-import { typedName } from '../rules/names.ts';
 import type { Verdict } from '../rules/rule.ts';
 import { sshHost, sshPort, sshUser } from '../rules/ssh.ts';
 
@@ -64,18 +63,6 @@ export interface WithSettings {
 /** Whether the profile is the built-in sandbox. A test service may use the same addresses. */
 export async function isSandbox({ settings }: WithSettings): Promise<boolean> {
   return (await settings({ key: false })).sandbox;
-}
-
-/** Refuses SSH in the built-in sandbox: nothing listens there, and ssh would try for minutes. */
-export async function refuseSandbox(
-  { id, name }: { readonly id: string; readonly name: string },
-  context: WithSettings,
-): Promise<void> {
-  if (!(await isSandbox(context))) return;
-  throw new CliError('wrongState', `${name} is a sandbox instance: it has no SSH server.`, {
-    resource: id,
-    hint: `print the ssh command instead: gpucloud instances ssh ${typedName(name, id)} --print`,
-  });
 }
 
 /** Returns the endpoint, or undefined if the instance has no usable one. */

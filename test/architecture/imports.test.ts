@@ -47,6 +47,7 @@ const PARTS: Readonly<Record<string, RegExp>> = {
   '@napi-rs/keyring': /^keyring\.ts$/,
   hono: /^sandbox\/http\/server\.ts$/,
   '@hono/node-server': /^sandbox\/http\/server\.ts$/,
+  ssh2: /^sandbox\/ssh\/ssh2\.ts$/,
   open: /^programs\.ts$/,
   ignore: /^run-job\/copy\/files\.ts$/,
   'tar-stream': /^run-job\/copy\/tar\.ts$/,
@@ -91,9 +92,9 @@ const OF_NODE: Readonly<Record<string, RegExp>> = {
   'node:https': NOWHERE,
   // api/: the sockets of the service, and addresses that bypass the proxy. watch/ssh: checks SSH.
   // browser: the type of its server's address. reach/ports: finds a free local port.
-  // output/reader: waits for a pipe as for a socket.
+  // output/reader: waits for a pipe as for a socket. sandbox/ssh: the ports of its instances.
   'node:net':
-    /^(api\/http\/(connect|proxy)|watch\/ssh|reach\/browser|reach\/ports|output\/reader)\.ts$/,
+    /^(api\/http\/(connect|proxy)|watch\/ssh|reach\/browser|reach\/ports|output\/reader|sandbox\/ssh\/server)\.ts$/,
   // The sockets of the service for https.
   'node:tls': /^api\/http\/(transport|connect)\.ts$/,
   // One file starts programs.
@@ -214,7 +215,7 @@ function forbiddenWords(source: string): string[] {
 
 /** The files that write to a stream. Everything else prints through them, which cleans it. */
 const WRITERS =
-  /^(main|run|keyring|output\/.+|prompts\/.+|start\/.+|api\/http\/.+|sandbox\/http\/.+|run-job\/(output|copy\/(pack|local-file)))\.ts$/;
+  /^(main|run|keyring|output\/.+|prompts\/.+|start\/.+|api\/http\/.+|sandbox\/(?:http|ssh)\/.+|run-job\/(output|copy\/(pack|local-file)))\.ts$/;
 
 /** The files that may print the service's text byte for byte to a pipe, on request. */
 const EXACT = /^commands\/(api\/index|instances\/connect\/secrets)\.ts$/;

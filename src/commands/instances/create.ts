@@ -88,7 +88,7 @@ export const create = action({
       ends: given.flags,
       dryRun: dryRun === true,
       ifNotExists: ifNotExists === true,
-      until: await statusFor(wait, context),
+      until: statusFor(wait),
       times: { timeout: waitTimeout, interval: pollInterval },
     };
     try {

@@ -36,7 +36,7 @@ export const start = action({
     change(
       { verb: 'start', done: 'started', goal: 'ACTIVE', before: reservationNote },
       typed,
-      { until: await statusFor(wait, context), ...times },
+      { until: statusFor(wait), ...times },
       context,
     ),
 });

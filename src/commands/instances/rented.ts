@@ -132,12 +132,12 @@ async function nextSteps(instance: Instance, context: Context): Promise<void> {
 
 async function uses(instance: Instance, name: string, context: Context): Promise<string[]> {
   const { sandbox } = await context.settings({ key: false });
-  // A sandbox instance has no server at its address.
-  if (hasSsh(instance.status) && !sandbox) {
+  if (hasSsh(instance.status)) {
     const hasKey = instance.ssh_keys?.length !== 0 && knownSshEndpoint(instance) !== undefined;
     const lines = [
       ...(hasKey ? [`Connect:     gpucloud instances ssh ${name}`] : []),
-      ...(instance.application_template == null
+      // The pages of a sandbox instance don't exist.
+      ...(instance.application_template == null || sandbox
         ? []
         : [`Open:        gpucloud instances open ${name}`]),
     ];

@@ -51,7 +51,7 @@ export const reorder = action({
     if (name === undefined) throw usageError('instances reorder: missing NEW-NAME (or --name)');
     // `new_name` has no documented rule.
     const new_name = checked('NEW-NAME', name, flags.anyName === true ? anyName : instanceName);
-    const until = await statusFor(flags.wait, context);
+    const until = statusFor(flags.wait);
     const source = await runPreflight(context, nothingCreated, async () => {
       await checkDeadline(flags, context);
       const found = await findInstance(instance, context, { changes: true });

@@ -179,6 +179,19 @@ export const sandbox: Group = {
       summary: 'Serve the sandbox over HTTP on 127.0.0.1',
       load: async () => (await import('./serve.ts')).serve,
     },
+    {
+      ...verb('connect', {
+        summary: 'Serve one SSH connection to an instance over stdin and stdout',
+        notes: 'ssh runs this as its ProxyCommand; see "gpucloud instances ssh NAME --print".',
+        examples: ['gpucloud sandbox connect ID'],
+        takes: (command) => command.argument('<id>', 'instance ID').addOption(stateOption()),
+        async run({ sandbox, host, env, signal }, id, { state }) {
+          const { stdin, stdout, platform } = host;
+          await (await sandbox(state)).connect(id, { stdin, stdout, env, platform, signal });
+        },
+      }),
+      isHidden: true,
+    },
   ],
   examples: [
     'gpucloud sandbox tour',

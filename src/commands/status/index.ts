@@ -45,9 +45,8 @@ function read(options: CallOptions, context: Context): Promise<AccountReading> {
 
 async function overview(reading: AccountReading, context: Context): Promise<Overview> {
   const enforcement = await readEnforcement(context, reading.user?.id);
-  const { sandbox } = await context.settings({ key: false });
   const look = lookAt(reading, enforcement);
-  return overviewOf(look, { sandbox, typed: typedIn(context) });
+  return overviewOf(look, { typed: typedIn(context) });
 }
 
 /** The screen names parts that could not be read, and reads them again with the rest. */

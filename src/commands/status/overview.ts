@@ -17,10 +17,7 @@ interface NextStep {
 }
 
 /** The JSON of `status`: the service's names and amounts, plus a few fields of ours. */
-export function overviewOf(
-  look: Look,
-  { sandbox, typed }: { readonly sandbox: boolean; readonly typed: Typed },
-) {
+export function overviewOf(look: Look, { typed }: { readonly typed: Typed }) {
   const { reading, facts, instances, drives } = look;
   const { now, user, faults } = reading;
   const isFunded = facts.balance?.gt(0) !== false;
@@ -45,9 +42,10 @@ export function overviewOf(
       message,
       command: next && typed(next),
     })),
-    next: nextSteps(mayBillIn(instances), drives, { canRent, canConnect: !sandbox }).map(
-      ({ words, purpose }) => ({ command: typed(words), purpose }),
-    ),
+    next: nextSteps(mayBillIn(instances), drives, { canRent }).map(({ words, purpose }) => ({
+      command: typed(words),
+      purpose,
+    })),
     /** Parts that could not be read; the worst decides the exit code. */
     unread: faults.map(({ part, error }) => ({ part, code: error.code, message: error.message })),
   } satisfies StatusResult;
@@ -62,7 +60,7 @@ export function mayBillIn(instances: readonly InstanceRow[]): InstanceRow[] {
 function nextSteps(
   living: readonly InstanceRow[],
   drives: readonly DriveRow[],
-  { canRent, canConnect }: { readonly canRent: boolean; readonly canConnect: boolean },
+  { canRent }: { readonly canRent: boolean },
 ): NextStep[] {
   const nameOf = ({ name, id }: InstanceRow) => typedName(name, id ?? '');
   const running = living.find(({ status }) => status === 'ACTIVE');
@@ -71,8 +69,7 @@ function nextSteps(
     (a, b) => Number(b.bills === true) - Number(a.bills === true) || byPrice(a, b),
   );
   const steps: NextStep[] = [];
-  // Sandbox instances have no SSH.
-  if (running !== undefined && canConnect) {
+  if (running !== undefined) {
     steps.push({ words: ['instances', 'ssh', nameOf(running)], purpose: 'connect' });
   }
   if (dearest !== undefined) {

@@ -84,7 +84,7 @@ describe('instances create', () => {
     expect(stderr).toMatch(/warning: No SSH key: .*\nerror: /);
   });
 
-  test('suggests no ssh to an instance of the built-in sandbox', async () => {
+  test('suggests no ssh to an instance without a key', async () => {
     const argv = [
       'instances',
       'create',

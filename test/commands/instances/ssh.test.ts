@@ -3,11 +3,12 @@ import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import { CliError } from '../../../src/errors.ts';
-import { createWorld, type World } from '../../support/run-cli.ts';
+import { createWorld, SELF, type World } from '../../support/run-cli.ts';
 import { HARDWARE } from '../../support/sandbox-ids.ts';
 import { ok } from '../../support/service.ts';
 
 const ID = '3f0c5d9e-1111-4222-8333-444455556666';
+const ANY_ID = '[0-9a-f]{8}-[0-9a-f-]{27}';
 
 let opened: World | undefined;
 afterEach(async () => {
@@ -133,49 +134,27 @@ describe("an instance that can't be entered", () => {
     expect(await started(world)).toEqual([]);
   });
 
-  test('is refused in the profile sandbox, except with --print', async () => {
+  test('reaches the profile sandbox through its own server, with a note the first time', async () => {
     const world = await createWorld({ handler: () => 'hangUp', signedIn: false });
     opened = world;
     const env = { GPUCLOUD_PROFILE: 'sandbox' };
-    await world.cli(['instances', 'create', 'trainer', ...HARDWARE, '--wait'], { env });
-    for (const argv of [
-      ['ssh'],
-      ['ssh', '--wait'],
-      ['wait', '--for', 'ssh'],
-      ['tunnel', '--wait'],
-    ]) {
-      const { code, stdout, stderr } = await world.cli(['instances', ...argv, 'trainer'], { env });
-      expect({ code, stdout }).toEqual({ code: 5, stdout: '' });
-      expect(stderr).toContain('trainer is a sandbox instance: it has no SSH server.');
-      expect(stderr).toContain(
-        'hint: print the ssh command instead: gpucloud instances ssh trainer',
-      );
-    }
-    const printed = await world.cli(['instances', 'ssh', 'trainer', '--print'], { env });
+    await world.cli(['instances', 'create', 'trainer', ...HARDWARE, '--wait=ssh'], { env });
+    const print = (options = {}) =>
+      world.cli(['instances', 'ssh', 'trainer', '--wait', '--print'], { env, ...options });
+    const printed = await print();
+    const file = join(world.home, 'state', 'sandbox.json');
     expect(printed.stdout).toMatch(/^ssh .+ -p 22 -- root@203\.0\.113\.1\n$/);
-  });
-
-  test('refuses --wait=ssh in the profile sandbox before anything is sent', async () => {
-    const world = await createWorld({ handler: () => 'hangUp', signedIn: false });
-    opened = world;
-    const env = { GPUCLOUD_PROFILE: 'sandbox' };
-    await world.cli(['instances', 'create', 'trainer', ...HARDWARE, '--wait'], { env });
-    await world.cli(['instances', 'stop', 'trainer', '--wait', '--yes'], { env });
-    const list = ['instances', 'list', '--json', '--query', '[].[name,status]'];
-    for (const argv of [
-      ['create', 'other-box', ...HARDWARE],
-      ['reorder', 'trainer', 'other-box'],
-      ['start', 'trainer'],
-    ]) {
-      const { code, stderr } = await world.cli(['instances', ...argv, '--wait=ssh'], { env });
-      expect({ code, stderr }).toEqual({
-        code: 5,
-        stderr:
-          'error: The sandbox has no SSH server. Nothing was sent.\nhint: wait for the status: --wait\n',
-      });
-      const { stdout } = await world.cli(list, { env });
-      expect(JSON.parse(stdout)).toEqual([['trainer', 'STOPPED']]);
-    }
+    expect(printed.stdout).toMatch(
+      new RegExp(`-o 'ProxyCommand=${SELF.file} ${SELF.args} sandbox connect ${ANY_ID} --state ${file}' `),
+    );
+    const note = 'Commands on a sandbox instance run on this computer, as you.\n';
+    expect(printed.stderr).toBe(note);
+    expect((await print()).stderr).toBe('');
+    const refused = await print({ platform: 'win32' });
+    expect(refused).toMatchObject({
+      code: 5,
+      stderr: 'error: Sandbox instances have no SSH on Windows.\nhint: run gpucloud in WSL\n',
+    });
   });
 
   test('is tried at an address for documentation, which only looks like the sandbox', async () => {
@@ -183,17 +162,6 @@ describe("an instance that can't be entered", () => {
     const { code } = await run(world, 'ssh', ID, '--', 'true');
     expect(code).toBe(0);
     expect(await started(world)).toContain('root@203.0.113.7');
-  });
-
-  test('ends a wait in the profile sandbox before the instance has an address', async () => {
-    const world = await createWorld({ handler: () => 'hangUp', signedIn: false });
-    opened = world;
-    const sandbox = (argv: readonly string[]) =>
-      world.cli(['--profile', 'sandbox', 'instances', ...argv]);
-    await sandbox(['create', 'trainer', ...HARDWARE]);
-    const started = world.clock.now();
-    expect((await sandbox(['ssh', 'trainer', '--wait'])).code).toBe(5);
-    expect(world.clock.now()).toBe(started);
   });
 
   test('is tried if its status may still allow SSH', async () => {

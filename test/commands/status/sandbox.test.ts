@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createWorld } from '../../support/run-cli.ts';
 
-test('suggests no ssh in the sandbox, since nothing answers it there', async () => {
+test('suggests ssh in the sandbox too', async () => {
   const world = await createWorld({ handler: () => 'hangUp', signedIn: false });
   const env = { GPUCLOUD_PROFILE: 'sandbox' };
   const create = ['instances', 'create', 'box', '--offer', 'rtx-4090', '--image', 'ubuntu-22-04'];
@@ -9,6 +9,10 @@ test('suggests no ssh in the sandbox, since nothing answers it there', async () 
   const { stdout } = await world.cli(['status', '--json'], { env });
   const { instances, next } = JSON.parse(stdout);
   expect(instances).toMatchObject([{ status: 'ACTIVE' }]);
-  expect(next.map(({ purpose }: { purpose: string }) => purpose)).toEqual(['stop paying', 'costs']);
+  expect(next.map(({ purpose }: { purpose: string }) => purpose)).toEqual([
+    'connect',
+    'stop paying',
+    'costs',
+  ]);
   await world.close();
 });

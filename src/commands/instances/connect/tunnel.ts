@@ -7,7 +7,6 @@ import type { Reached } from '../../../reach/reach.ts';
 import { tunnelArgv } from '../../../reach/ssh-argv.ts';
 import { howToReach, withSshFlags } from '../../../reach/ssh-flags.ts';
 import type { RemoteEnd } from '../../../reach/tunnel-ports.ts';
-import { refuseSandbox } from '../../../watch/ssh-endpoint.ts';
 import { printCommand } from './printed-command.ts';
 
 const tunnelView: View<Tunnel> = {
@@ -59,7 +58,6 @@ export const tunnel = action({
     if (print) {
       return printCommand(tunnelArgv(reached.endpoint, reached.ssh, forwarding), context);
     }
-    await refuseSandbox(reached.target, context);
     const { holdTunnel } = await import('../../../reach/tunnel.ts');
     const opened = async () => {
       const shown = tunnelOf(reached, end, forwarding.local);

@@ -1,0 +1,30 @@
+import type { Context } from '../context.ts';
+import { CliError } from '../errors.ts';
+import { shellLine } from '../output/shell-line.ts';
+import { isSandbox } from '../watch/ssh-endpoint.ts';
+
+/**
+ * Returns the ProxyCommand that reaches an instance of the built-in sandbox: this program, as its SSH
+ * server. undefined for a real service.
+ */
+export async function sandboxProxy(id: string, context: Context): Promise<string | undefined> {
+  if (!(await isSandbox(context))) return undefined;
+  await ensureSandboxSsh(context);
+  const { host, err } = context;
+  const sandbox = await context.sandbox();
+  if (await sandbox.openFolder()) {
+    err.note('Commands on a sandbox instance run on this computer, as you.');
+  }
+  const { file, args } = host.self();
+  const line = shellLine([file, ...args, 'sandbox', 'connect', id, '--state', sandbox.file]);
+  // ssh replaces %h and the like.
+  return line.replaceAll('%', '%%');
+}
+
+/** Throws CliError('wrongState') in the sandbox on Windows, before anything is rented. */
+export async function ensureSandboxSsh(context: Context): Promise<void> {
+  if (context.host.platform !== 'win32' || !(await isSandbox(context))) return;
+  throw new CliError('wrongState', 'Sandbox instances have no SSH on Windows.', {
+    hint: 'run gpucloud in WSL',
+  });
+}

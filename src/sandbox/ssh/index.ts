@@ -1,0 +1,109 @@
+import { existsSync } from 'node:fs';
+import { mkdir, readdir, rm } from 'node:fs/promises';
+import { Duplex, type Readable, type Writable } from 'node:stream';
+import { startPiped } from '../../programs.ts';
+import { hasSsh, mayBill } from '../../rules/statuses.ts';
+import { findImage } from '../catalog/images.ts';
+import { findOffer } from '../catalog/offers.ts';
+import type { Instance } from '../store/state.ts';
+import {
+  environmentOf,
+  instancesFolder,
+  marked,
+  placeOf,
+  preparePlace,
+  removeFolder,
+} from './place.ts';
+
+/** The process's side of a connection. */
+export interface Wire {
+  readonly stdin: Readable;
+  readonly stdout: Writable;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly platform: string;
+  readonly signal: AbortSignal;
+}
+
+/** Milliseconds after which a connection notices that its instance has stopped. */
+const NOTICED = 500;
+
+/** Serves one SSH connection to an instance, until it ends, the instance stops, or the signal. */
+export async function connectTo(file: string, instance: Instance, wire: Wire): Promise<void> {
+  const { newHostKey, serveSsh } = await import('./server.ts');
+  const place = placeOf(file, instance.id);
+  const hostKey = await preparePlace(place, cardsOf(instance), newHostKey);
+  const stream = Duplex.from({ readable: wire.stdin, writable: wire.stdout });
+  const end = () => void stream.destroy();
+  const timer = setInterval(() => existsSync(place.mark) || end(), NOTICED);
+  wire.signal.addEventListener('abort', end, { once: true });
+  try {
+    await serveSsh(stream, {
+      hostKey,
+      publicKeys: instance.sshKeys.map(({ publicKey }) => publicKey),
+      home: place.home,
+      env: environmentOf(instance.id, place, wire.env),
+      platform: wire.platform,
+    });
+  } finally {
+    clearInterval(timer);
+    wire.signal.removeEventListener('abort', end);
+  }
+}
+
+/** A line per card for nvidia-smi: name, UUID, driver, memory in MiB. */
+function cardsOf({ id, offerId, imageId }: Instance): string {
+  const offer = findOffer(offerId);
+  const driver = findImage(imageId)?.driver_version ?? '550.90.07';
+  const cards = Array.from({ length: offer?.gpu_count ?? 1 }, (_, at) => {
+    const { name = 'GPU', vram_gb: gigabytes = 24 } = offer?.gpu_model ?? {};
+    const uuid = `GPU-${id.slice(0, -2)}${at.toString(16).padStart(2, '0')}`;
+    return [name, uuid, driver, gigabytes * 1024].join('\t');
+  });
+  return `${cards.join('\n')}\n`;
+}
+
+/** Makes the folder of all instances. Returns false if it exists. */
+export async function openFolder(file: string): Promise<boolean> {
+  return (await mkdir(instancesFolder(file), { recursive: true, mode: 0o700 })) !== undefined;
+}
+
+/** Only these were made here. */
+const ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+/**
+ * Ends what runs on instances that don't run, and deletes the folders of terminated ones. Runs after
+ * each change, so what a killed process left is ended by the next one. Returns the folders that
+ * can't be deleted.
+ */
+export async function endStale(
+  file: string,
+  statuses: ReadonlyMap<string, string>,
+): Promise<string[]> {
+  if (!existsSync(instancesFolder(file))) return [];
+  const left: string[] = [];
+  for (const id of await readdir(instancesFolder(file))) {
+    const status = statuses.get(id);
+    if (!ID.test(id) || (status !== undefined && hasSsh(status))) continue;
+    const place = placeOf(file, id);
+    if (existsSync(place.mark)) {
+      await rm(place.mark, { force: true });
+      await killAll(id);
+    }
+    if (status !== undefined && mayBill(status)) continue;
+    await removeFolder(place.folder).catch(() => left.push(place.folder));
+  }
+  return left;
+}
+
+/** A process may start another one while it is being killed. */
+const ROUNDS = 20;
+
+async function killAll(id: string): Promise<void> {
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const numbers = await marked(id);
+    if (numbers.length === 0) return;
+    const line = `kill -s KILL ${numbers.join(' ')}`;
+    const killing = await startPiped({ file: '/bin/sh', args: ['-c', line], env: {} }, 'linux');
+    await killing.ended;
+  }
+}

@@ -1,0 +1,127 @@
+import { existsSync } from 'node:fs';
+import { chmod, lstat, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { userInfo } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { errorCode } from '../../files/error-code.ts';
+import { withLock } from '../../files/lock.ts';
+import { privateFolder } from '../../files/private-folder.ts';
+import { replaceFile } from '../../files/replace.ts';
+import { NVIDIA_SMI } from './nvidia-smi.ts';
+
+/** The folder of an instance on this computer. */
+export interface Place {
+  readonly folder: string;
+  /** The home folder of its user. */
+  readonly home: string;
+  /** Exists while commands may run there. */
+  readonly mark: string;
+  /** The private host key. */
+  readonly hostKey: string;
+  /** What nvidia-smi shows: a line per card, and the load that `sandbox gpu` set. */
+  readonly cards: string;
+  readonly load: string;
+}
+
+/** The folder of all instances of a state file. */
+export function instancesFolder(file: string): string {
+  return `${file.replace(/\.json$/, '')}-instances`;
+}
+
+/** `id` comes from the state file, where it is a UUID. */
+export function placeOf(file: string, id: string): Place {
+  const folder = join(instancesFolder(file), id);
+  return {
+    folder,
+    home: join(folder, 'home'),
+    mark: join(folder, 'running'),
+    hostKey: join(folder, 'host_key'),
+    cards: join(folder, 'cards'),
+    load: join(folder, 'load'),
+  };
+}
+
+/** Makes the folder of an instance at its first use. */
+export async function preparePlace(place: Place, cards: string, makeKey: () => string) {
+  await privateFolder(place.home);
+  await writeFile(place.mark, '');
+  await mkdir(join(place.folder, 'bin'), { recursive: true });
+  const program = join(place.folder, 'bin', 'nvidia-smi');
+  // Two connections at once must agree on the host key.
+  return withLock(place.hostKey, async () => {
+    await replaceFile(place.cards, cards);
+    await replaceFile(program, NVIDIA_SMI, { mode: 0o700 });
+    if (!existsSync(place.hostKey)) await replaceFile(place.hostKey, makeKey());
+    return readFile(place.hostKey, 'utf8');
+  });
+}
+
+/** Marks every process of an instance, so that {@link marked} finds those that left their session. */
+const MARK = 'SANDBOX_INSTANCE';
+
+/** Variables of this computer that a command may see. */
+const PASSED = /^(?:LANG|LANGUAGE|LC_[A-Z]+|TZ|TMPDIR)$/;
+
+/** The environment of a command: without the account's key and the settings of gpucloud. */
+export function environmentOf(
+  id: string,
+  { folder, home }: Place,
+  env: Readonly<Record<string, string | undefined>>,
+) {
+  const { username } = userInfo();
+  const { PATH: path = '/usr/local/bin:/usr/bin:/bin' } = env;
+  return {
+    ...Object.fromEntries(Object.entries(env).filter(([name]) => PASSED.test(name))),
+    PATH: `${join(folder, 'bin')}${delimiter}${path}`,
+    HOME: home,
+    USER: username,
+    LOGNAME: username,
+    SHELL: existsSync('/bin/bash') ? '/bin/bash' : '/bin/sh',
+    SSH_CONNECTION: '127.0.0.1 0 127.0.0.1 22',
+    [MARK]: id,
+  };
+}
+
+/**
+ * The processes of an instance, whatever session they moved to. A process that cleared its environment
+ * counts if its parent does. A reused process number never does.
+ */
+export async function marked(id: string): Promise<number[]> {
+  const numbers = (await readdir('/proc').catch(() => [])).filter((name) => /^\d+$/.test(name));
+  const read = (number: string, what: string) =>
+    // It has ended, or is another user's.
+    readFile(`/proc/${number}/${what}`, 'latin1').catch(() => '');
+  const all = await Promise.all(
+    numbers.map(async (number) => ({
+      number,
+      own: (await read(number, 'environ')).split('\0').includes(`${MARK}=${id}`),
+      // The name, in brackets, may itself contain any character.
+      parent: /.*\) \S (\d+)/s.exec(await read(number, 'stat'))?.[1],
+    })),
+  );
+  const found = new Set(all.filter(({ own }) => own).map(({ number }) => number));
+  for (let before = -1; before !== found.size; ) {
+    before = found.size;
+    for (const { number, parent } of all) if (found.has(parent ?? '')) found.add(number);
+  }
+  return [...found].map(Number);
+}
+
+/** Deletes a folder with what it contains. Follows no symlink. */
+export async function removeFolder(folder: string): Promise<void> {
+  try {
+    await rm(folder, { recursive: true, force: true });
+  } catch (error) {
+    if (!['EACCES', 'EPERM', 'ENOTEMPTY'].includes(errorCode(error) ?? '')) throw error;
+    // A program made folders read-only.
+    await unlockFolders(folder);
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+async function unlockFolders(folder: string): Promise<void> {
+  if (!(await lstat(folder)).isDirectory()) return;
+  await chmod(folder, 0o700);
+  for (const entry of await readdir(folder, { withFileTypes: true })) {
+    if (entry.isDirectory()) await unlockFolders(join(folder, entry.name));
+  }
+}

@@ -1,0 +1,74 @@
+import { connect } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { type Serving, serveSession } from './session.ts';
+import { type Connection, type PublicKeyAuthContext, Server, utils } from './ssh2.ts';
+
+/** Without the ciphers that Bun lacks. */
+const CIPHERS = ['aes128-gcm@openssh.com', 'aes256-gcm@openssh.com', 'aes128-ctr'] as const;
+
+/** Returns a new host key. */
+export function newHostKey(): string {
+  return utils.generateKeyPairSync('ed25519').private;
+}
+
+/**
+ * Serves one SSH connection over a stream, and resolves at its end. Accepts the instance's public keys
+ * only. Commands that run on then are left alone, as sshd does.
+ *
+ * ssh starts this program for each connection (ProxyCommand), as inetd starts sshd. So no port is open
+ * that another user of this computer could connect to, and no server has to outlive a command.
+ */
+export function serveSsh(stream: Duplex, serving: Serving): Promise<void> {
+  return new Promise((resolve) => {
+    const server = new Server(
+      {
+        hostKeys: [serving.hostKey],
+        ident: 'gpucloud-sandbox',
+        algorithms: { cipher: [...CIPHERS] },
+      },
+      (client) => accept(client, serving),
+    );
+    stream
+      .once('close', resolve)
+      .once('end', resolve)
+      .once('error', () => resolve());
+    server.injectSocket(stream as Parameters<typeof server.injectSocket>[0]);
+  });
+}
+
+function accept(client: Connection, serving: Serving): void {
+  const keys = serving.publicKeys.flatMap((line) => {
+    const key = utils.parseKey(line);
+    return key instanceof Error ? [] : [key];
+  });
+  client.on('authentication', (attempt) => {
+    const isKnown = attempt.method === 'publickey' && keys.some((key) => fits(key, attempt));
+    if (isKnown) attempt.accept();
+    else attempt.reject(['publickey']);
+  });
+  client.on('session', (open) => serveSession(open(), serving));
+  client.on('tcpip', (open, refuse, { destIP, destPort }) => {
+    // Other hosts are none of the instance's.
+    if (!/^(?:localhost|127\.[\d.]+|::1)$/i.test(destIP)) return refuse();
+    const socket = connect({ host: destIP, port: destPort });
+    socket.once('error', refuse);
+    socket.once('connect', () => {
+      const channel = open();
+      socket.off('error', refuse).on('error', () => channel.close());
+      channel.on('error', () => socket.destroy()).on('close', () => socket.destroy());
+      socket.pipe(channel).pipe(socket);
+    });
+  });
+  // ssh reports why it left.
+  client.on('error', () => undefined);
+}
+
+type PublicKey = Exclude<ReturnType<typeof utils.parseKey>, Error>;
+
+function fits(key: PublicKey, attempt: PublicKeyAuthContext): boolean {
+  const { algo, data } = attempt.key;
+  if (algo !== key.type || !data.equals(key.getPublicSSH())) return false;
+  // Without a signature, the client asks whether this key may sign in.
+  if (attempt.signature === undefined || attempt.blob === undefined) return true;
+  return key.verify(attempt.blob, attempt.signature, attempt.hashAlgo) === true;
+}

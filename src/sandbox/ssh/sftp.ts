@@ -1,0 +1,218 @@
+import { constants, type Stats } from 'node:fs';
+import {
+  chmod,
+  type FileHandle,
+  lstat,
+  mkdir,
+  open,
+  readdir,
+  readlink,
+  realpath,
+  rename,
+  rmdir,
+  stat,
+  symlink,
+  truncate,
+  unlink,
+  utimes,
+} from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { errorCode } from '../../files/error-code.ts';
+import { type SFTPWrapper, utils } from './ssh2.ts';
+
+/** Bytes of one read; a client asks again for the rest. */
+const MOST = 256 * 1024;
+
+/** Names in one response. */
+const NAMES_AT_ONCE = 100;
+
+interface Attributes {
+  readonly mode?: number | undefined;
+  readonly size?: number | undefined;
+  readonly atime?: number | undefined;
+  readonly mtime?: number | undefined;
+}
+
+interface Internals {
+  readonly _protocol: { exitStatus(channel: number, code: number): void };
+  readonly outgoing: { readonly id: number; readonly state: string };
+}
+
+type Opened = { readonly file: FileHandle } | { readonly folder: string; names: string[] };
+
+/**
+ * Serves files to scp and sftp, with the rights of this computer's user, as a command there has them.
+ * Relative paths begin in the home folder. Owners are ignored.
+ */
+export function serveSftp(sftp: SFTPWrapper, home: string): void {
+  const { STATUS_CODE: code } = utils.sftp;
+  const opened = new Map<number, Opened>();
+  let last = 0;
+  const at = (path: string) => resolve(home, path);
+
+  function keep(request: number, one: Opened): void {
+    last += 1;
+    opened.set(last, one);
+    const handle = Buffer.alloc(4);
+    handle.writeUInt32BE(last);
+    sftp.handle(request, handle);
+  }
+  function fileOf(handle: Buffer): FileHandle {
+    const one = opened.get(handle.length === 4 ? handle.readUInt32BE() : 0);
+    if (one === undefined || !('file' in one)) throw new Error('unknown file handle');
+    return one.file;
+  }
+  let turn: Promise<unknown> = Promise.resolve();
+  /**
+   * Runs work, and answers with its fault or, unless it has answered itself, with OK. In order: scp cuts
+   * a file where answers about it change their order.
+   */
+  function reply(request: number, work: () => Promise<unknown>): void {
+    turn = turn.then(work).then(
+      (answer) => answer === undefined && sftp.status(request, code.OK),
+      (error: unknown) => {
+        const why = WHY[errorCode(error) ?? ''] ?? 'FAILURE';
+        sftp.status(request, code[why], error instanceof Error ? error.message : '');
+      },
+    );
+  }
+  const DONE = true;
+
+  sftp.on('OPEN', (request, path, flags, { mode }) =>
+    reply(request, async () => {
+      keep(request, { file: await open(at(path), flagsOf(flags), mode ?? 0o666) });
+      return DONE;
+    }),
+  );
+  sftp.on('READ', (request, handle, offset, length) =>
+    reply(request, async () => {
+      const buffer = Buffer.alloc(Math.min(length, MOST));
+      const { bytesRead } = await fileOf(handle).read(buffer, 0, buffer.length, offset);
+      if (bytesRead === 0) sftp.status(request, code.EOF);
+      else sftp.data(request, buffer.subarray(0, bytesRead));
+      return DONE;
+    }),
+  );
+  sftp.on('WRITE', (request, handle, offset, data) =>
+    reply(request, async () => {
+      for (let from = 0; from < data.length; ) {
+        const left = data.length - from;
+        from += (await fileOf(handle).write(data, from, left, offset + from)).bytesWritten;
+      }
+    }),
+  );
+  sftp.on('CLOSE', (request, handle) =>
+    reply(request, async () => {
+      const number = handle.readUInt32BE();
+      const one = opened.get(number);
+      opened.delete(number);
+      if (one !== undefined && 'file' in one) await one.file.close();
+    }),
+  );
+  const answerStat = (request: number, read: () => Promise<Stats>) =>
+    reply(request, async () => {
+      sftp.attrs(request, attributesOf(await read()));
+      return DONE;
+    });
+  sftp.on('STAT', (request, path) => answerStat(request, () => stat(at(path))));
+  sftp.on('LSTAT', (request, path) => answerStat(request, () => lstat(at(path))));
+  sftp.on('FSTAT', (request, handle) => answerStat(request, () => fileOf(handle).stat()));
+  sftp.on('SETSTAT', (request, path, { mode, size, atime, mtime }: Attributes) =>
+    reply(request, async () => {
+      if (size !== undefined) await truncate(at(path), size);
+      if (mode !== undefined) await chmod(at(path), mode & 0o7777);
+      if (atime !== undefined && mtime !== undefined) await utimes(at(path), atime, mtime);
+    }),
+  );
+  sftp.on('FSETSTAT', (request, handle, { mode, size, atime, mtime }: Attributes) =>
+    reply(request, async () => {
+      const file = fileOf(handle);
+      if (size !== undefined) await file.truncate(size);
+      if (mode !== undefined) await file.chmod(mode & 0o7777);
+      if (atime !== undefined && mtime !== undefined) await file.utimes(atime, mtime);
+    }),
+  );
+  sftp.on('OPENDIR', (request, path) =>
+    reply(request, async () => {
+      const names = await readdir(at(path));
+      keep(request, { folder: at(path), names: ['.', '..', ...names] });
+      return DONE;
+    }),
+  );
+  sftp.on('READDIR', (request, handle) =>
+    reply(request, async () => {
+      const one = opened.get(handle.readUInt32BE());
+      if (one === undefined || !('folder' in one)) throw new Error('unknown folder handle');
+      const names = one.names.splice(0, NAMES_AT_ONCE);
+      if (names.length === 0) {
+        sftp.status(request, code.EOF);
+        return DONE;
+      }
+      const rows = names.map(async (filename) => {
+        const stats = await lstat(join(one.folder, filename)).catch(() => undefined);
+        return stats === undefined ? [] : [{ filename, ...shown(filename, stats) }];
+      });
+      sftp.name(request, (await Promise.all(rows)).flat());
+      return DONE;
+    }),
+  );
+  const answerPath = (request: number, find: () => Promise<string>) =>
+    reply(request, async () => {
+      const filename = await find();
+      sftp.name(request, [{ filename, longname: filename, attrs: NO_ATTRIBUTES }]);
+      return DONE;
+    });
+  sftp.on('REALPATH', (request, path) =>
+    // A path that does not exist yet has a name too.
+    answerPath(request, () => realpath(at(path)).catch(() => at(path))),
+  );
+  sftp.on('READLINK', (request, path) => answerPath(request, () => readlink(at(path))));
+  sftp.on('SYMLINK', (request, path, target) => reply(request, () => symlink(target, at(path))));
+  sftp.on('MKDIR', (request, path, { mode }) => reply(request, () => mkdir(at(path), mode)));
+  sftp.on('RMDIR', (request, path) => reply(request, () => rmdir(at(path))));
+  sftp.on('REMOVE', (request, path) => reply(request, () => unlink(at(path))));
+  sftp.on('RENAME', (request, from, to) => reply(request, () => rename(at(from), at(to))));
+  // scp and sftp wait for both at their end. ssh2 sends neither, and has no method for the first.
+  sftp.on('end', () => {
+    const { _protocol: protocol, outgoing } = sftp as unknown as Internals;
+    if (outgoing.state === 'open') protocol.exitStatus(outgoing.id, 0);
+    sftp.end();
+  });
+  sftp.on('close', () => {
+    for (const one of opened.values()) if ('file' in one) void one.file.close();
+  });
+}
+
+/** ssh2's own translation knows no file that is written but not truncated, which scp asks for. */
+function flagsOf(flags: number): number {
+  const { OPEN_MODE: mode } = utils.sftp;
+  const has = (one: number) => (flags & one) !== 0;
+  const access = has(mode.READ) ? constants.O_RDWR : constants.O_WRONLY;
+  return (
+    (has(mode.WRITE) ? access : constants.O_RDONLY) |
+    (has(mode.APPEND) ? constants.O_APPEND : 0) |
+    (has(mode.CREAT) ? constants.O_CREAT : 0) |
+    (has(mode.TRUNC) ? constants.O_TRUNC : 0) |
+    (has(mode.EXCL) ? constants.O_EXCL : 0)
+  );
+}
+
+const WHY: Readonly<Record<string, 'NO_SUCH_FILE' | 'PERMISSION_DENIED'>> = {
+  ENOENT: 'NO_SUCH_FILE',
+  ENOTDIR: 'NO_SUCH_FILE',
+  EACCES: 'PERMISSION_DENIED',
+  EPERM: 'PERMISSION_DENIED',
+};
+
+const NO_ATTRIBUTES = { mode: 0, uid: 0, gid: 0, size: 0, atime: 0, mtime: 0 };
+
+function attributesOf({ mode, uid, gid, size, atimeMs, mtimeMs }: Stats) {
+  const seconds = (milliseconds: number) => Math.floor(milliseconds / 1000);
+  return { mode, uid, gid, size, atime: seconds(atimeMs), mtime: seconds(mtimeMs) };
+}
+
+function shown(name: string, stats: Stats) {
+  const kind = stats.isDirectory() ? 'd' : stats.isSymbolicLink() ? 'l' : '-';
+  const longname = `${kind} ${String(stats.size).padStart(12)} ${name}`;
+  return { longname, attrs: attributesOf(stats) };
+}

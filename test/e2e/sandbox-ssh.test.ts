@@ -1,0 +1,260 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { chmod, mkdir, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { needs } from '../support/needs.ts';
+import { freePort } from '../support/ports.ts';
+import {
+  type Computer,
+  createComputer,
+  heard,
+  type Outcome,
+  PROGRAM,
+  RUNNER,
+} from '../support/program.ts';
+import { makeKey } from '../support/sshd.ts';
+import { openTerminal, type Terminal } from '../support/terminal.ts';
+
+const RENTED = ['--offer', 'A100 80GB', '--image', 'Ubuntu 22.04', '--ssh-key', 'laptop'];
+const CTRL_C = '\u0003';
+
+let computer: Computer;
+let key: string;
+let own: readonly string[];
+let env: Record<string, string>;
+
+describe('an instance of the sandbox', { timeout: 60_000, ...needs('ssh') }, () => {
+  beforeAll(async () => {
+    computer = await createComputer();
+    key = makeKey(computer.home, 'laptop');
+    own = ['--identity', key, '--ssh-arg=-F/dev/null'];
+    env = { GPUCLOUD_PROFILE: 'sandbox', SECRET_OF_MINE: 'hidden' };
+    await done('sandbox', 'reset', '--speed', '60', '--yes');
+    await done('ssh-keys', 'add', '--name', 'laptop', `${key}.pub`);
+    await create('box');
+  }, 60_000);
+  afterAll(async () => {
+    await done('sandbox', 'reset', '--yes');
+    await computer.remove();
+  });
+
+  const gpucloud = (...argv: string[]) => computer.gpucloud(argv, { env });
+  const instances = (verb: string, ...words: string[]) =>
+    gpucloud('instances', verb, ...own, ...words);
+  const ssh = (...words: string[]) => instances('ssh', 'box', '--', ...words);
+
+  async function done(...argv: string[]): Promise<Outcome> {
+    const outcome = await gpucloud(...argv);
+    expect(outcome.code, outcome.stderr).toBe(0);
+    return outcome;
+  }
+  const create = (name: string) => done('instances', 'create', name, ...RENTED, '--wait=ssh');
+
+  /** The ssh command of an instance, to change a part of it. */
+  async function commandOf(name: string): Promise<string[]> {
+    const { stdout } = await instances('ssh', name, '--print', '--json');
+    return JSON.parse(stdout);
+  }
+
+  const runs = (word: string) => spawnSync('pgrep', ['-f', word]).status === 0;
+
+  test('runs commands in its home, and passes on streams and exit codes', async () => {
+    const first = await computer.gpucloud(
+      ['instances', 'ssh', ...own, 'box', '--', 'cat; pwd; echo no >&2; exit 7'],
+      { env, stdin: 'typed\n' },
+    );
+    expect(first.code).toBe(7);
+    expect(first.stdout).toMatch(/^typed\n\S+\/state\/sandbox-instances\/[0-9a-f-]{36}\/home\n$/);
+    expect(first.stderr).toContain('Commands on a sandbox instance run on this computer, as you.');
+    expect(first.stderr).toContain('no\n');
+    const second = await ssh('kill -s TERM $$');
+    expect(second.stderr).not.toContain('this computer');
+    // ssh reports an end by a signal so.
+    expect(second.code).toBe(255);
+  });
+
+  test('hides the settings of gpucloud and other variables', async () => {
+    const { stdout } = await ssh('env');
+    expect(stdout).toMatch(/^HOME=\S+\/home$/m);
+    expect(stdout).not.toMatch(/GPUCLOUD|SECRET_OF_MINE/);
+  });
+
+  test('writes more to both outputs than a window holds', async () => {
+    const { stdout, stderr, code } = await ssh(
+      'head -c 5000000 /dev/zero & head -c 5000000 /dev/zero >&2; wait',
+    );
+    expect([code, stdout.length, stderr.replace(/[^\0]/g, '').length]).toEqual([
+      0, 5_000_000, 5_000_000,
+    ]);
+  });
+
+  test('accepts the registered key only, and no password', async () => {
+    const stranger = makeKey(computer.home, 'stranger');
+    const outcome = await gpucloud(
+      ...['instances', 'ssh', 'box', '--identity', stranger, '--ssh-arg=-F/dev/null'],
+      ...['--ssh-option', 'BatchMode=yes', '--', 'true'],
+    );
+    expect(outcome.code).toBe(255);
+    expect(outcome.stderr).toContain('Permission denied (publickey).');
+  });
+
+  test.each(['rsa', 'ecdsa'])('accepts a key of type %s', async (type) => {
+    const file = join(computer.home, type);
+    spawnSync('ssh-keygen', ['-q', '-t', type, '-N', '', '-f', file]);
+    await done('ssh-keys', 'add', '--name', type, `${file}.pub`);
+    const name = `box-${type}`;
+    await done('instances', 'create', name, ...RENTED.slice(0, -1), type, '--wait');
+    const outcome = await gpucloud(
+      ...['instances', 'ssh', name, '-i', file, '--ssh-arg=-F/dev/null', '--', 'echo in'],
+    );
+    expect(outcome.stdout).toBe('in\n');
+  });
+
+  test('copies folders with scp, in both protocols', async () => {
+    const folder = join(computer.home, 'data');
+    await mkdir(join(folder, 'deep'), { recursive: true });
+    await writeFile(join(folder, 'deep', 'a file'), 'x'.repeat(3_000_000));
+    await writeFile(join(folder, 'run.sh'), '#!/bin/sh\n');
+    await chmod(join(folder, 'run.sh'), 0o750);
+    for (const [at, protocol] of [[], ['--ssh-arg=-O']].entries()) {
+      const there = `there-${at}`;
+      const out = await instances('scp', ...protocol, '-r', '-p', folder, `box:${there}`);
+      expect(out.code, out.stderr).toBe(0);
+      const back = await instances('scp', ...protocol, '-r', `box:${there}`, computer.home);
+      expect(back.code, back.stderr).toBe(0);
+      const copied = join(computer.home, there);
+      expect(readFileSync(join(copied, 'deep', 'a file'), 'utf8')).toHaveLength(3_000_000);
+      expect((await ssh(`stat -c %a ${there}/run.sh`)).stdout).toBe('750\n');
+    }
+    const missing = await instances('scp', 'box:nowhere', computer.home);
+    expect(missing.code).toBe(1);
+    expect(missing.stderr).toContain('No such file or directory');
+  });
+
+  test('serves sftp, whose exit ends the connection', async () => {
+    const [, ...words] = await commandOf('box');
+    const options = words.slice(0, words.indexOf('-p'));
+    const batch = [
+      'mkdir d',
+      'cd d',
+      'ls -la',
+      'symlink nowhere link',
+      'rename link other',
+      'exit',
+    ];
+    const { status, stdout, stderr } = spawnSync(
+      'sftp',
+      [...options, '-b', '-', '--', words.at(-1) ?? ''],
+      { input: batch.join('\n'), timeout: 30_000, encoding: 'utf8' },
+    );
+    expect(status, stderr).toBe(0);
+    expect(stdout).toContain('sftp> rename link other');
+    expect((await ssh('readlink d/other; rm -r d')).stdout).toBe('nowhere\n');
+  });
+
+  test('works with rsync', needs('rsync'), async () => {
+    const [, ...words] = await commandOf('box');
+    const host = words.at(-1);
+    const options = words.slice(0, words.indexOf('-p')).map((word) => `'${word}'`);
+    const rsh = ['ssh', ...options].join(' ');
+    const source = join(computer.home, 'for-rsync');
+    await mkdir(source);
+    await writeFile(join(source, 'file'), 'y'.repeat(100_000));
+    const { status, stderr } = spawnSync('rsync', ['-a', '-e', rsh, source, `${host}:`], {
+      timeout: 30_000,
+      encoding: 'utf8',
+    });
+    expect(status, stderr).toBe(0);
+    expect((await ssh('wc -c <for-rsync/file')).stdout.trim()).toBe('100000');
+  });
+
+  test('carries a tunnel to its loopback only', async () => {
+    const server = createServer((socket) => socket.end('hello\n'));
+    const remote = await freePort();
+    await new Promise<void>((resolve) => server.listen(remote, '127.0.0.1', resolve));
+    const tunnel = computer.start(['instances', 'tunnel', 'box', `0:${remote}`, ...own, '--json'], {
+      env,
+    });
+    const { local_port: local } = JSON.parse(await heard(tunnel, 'stdout', /\n$/));
+    const text = await computer.bash(`cat </dev/tcp/127.0.0.1/${local}`);
+    tunnel.kill('SIGINT');
+    server.close();
+    expect(text.stdout).toBe('hello\n');
+  });
+
+  describe('in a terminal', needs('script'), () => {
+    let terminal: Terminal | undefined;
+    afterEach(() => terminal?.close());
+
+    test('gives a shell its size, resizes it, and passes on Ctrl-C', async () => {
+      terminal = openTerminal({
+        program: RUNNER,
+        args: [PROGRAM, 'instances', 'ssh', ...own, 'box'],
+        env: { ...computer.env, ...env },
+        cwd: computer.home,
+        columns: 91,
+        rows: 27,
+      });
+      terminal.type("PS1='here> '\r");
+      await terminal.shows(/^here>$/m);
+      terminal.type('stty size\r');
+      await terminal.shows(/^27 91$/m);
+      terminal.resize(70, 20);
+      terminal.type('clear; until [ "$(stty size)" = "20 70" ]; do sleep 0.1; done; echo got\r');
+      await terminal.shows(/^got$/m);
+      terminal.type("clear; sh -c 'echo armed; sleep 60'\r");
+      await terminal.shows(/^armed$/m);
+      terminal.type(CTRL_C);
+      await terminal.shows(/^armed\n\^C\n+here>$/m);
+      terminal.type('exit 3\r');
+      expect(await terminal.ended()).toBe(3);
+    });
+  });
+
+  test('ends what runs there with terminate, and deletes its folder without following links', async () => {
+    await create('doomed');
+    const kept = join(computer.home, 'kept');
+    await mkdir(kept);
+    await writeFile(join(kept, 'file'), 'mine');
+    // One leaves its session, one its environment, and one folder is read-only.
+    await instances(
+      'ssh',
+      'doomed',
+      `ln -s ${kept} link; mkdir locked; touch locked/x; chmod 500 locked; ` +
+        'setsid sleep 4001 >/dev/null 2>&1 & (env -i sleep 4002 & wait) >/dev/null 2>&1 &',
+    );
+    expect([runs('sleep 4001'), runs('sleep 4002')]).toEqual([true, true]);
+    const folder = (await commandOf('doomed')).join(' ');
+    const [id = ''] = /[0-9a-f]{8}-[0-9a-f-]{27}/.exec(folder) ?? [];
+    const place = join(computer.home, 'state', 'sandbox-instances', id);
+    expect(existsSync(join(place, 'home', 'link'))).toBe(true);
+    await done('instances', 'terminate', 'doomed', '--yes');
+    expect([runs('sleep 4001'), runs('sleep 4002')]).toEqual([false, false]);
+    expect(existsSync(place)).toBe(false);
+    expect(readFileSync(join(kept, 'file'), 'utf8')).toBe('mine');
+  });
+
+  test('goes on after its server was killed, and ends with stop', async () => {
+    await create('orphan');
+    const child = computer.start(
+      ['instances', 'ssh', ...own, 'orphan', '--', 'echo up; trap "" PIPE; sleep 4003'],
+      { env },
+    );
+    await heard(child, 'stdout', /up/);
+    spawnSync('pkill', ['-KILL', '-f', `^${RUNNER}.*sandbox connect.*${computer.home}`]);
+    await new Promise((resolve) => child.once('close', resolve));
+    expect(runs('sleep 4003')).toBe(true);
+    await done('instances', 'stop', 'orphan', '--wait');
+    expect(runs('sleep 4003')).toBe(false);
+  });
+
+  test('shows its cards with nvidia-smi, and a load that was set', async () => {
+    const query = '--query-gpu=index,name,utilization.gpu,memory.total --format=csv,noheader';
+    const { stdout } = await ssh(`nvidia-smi ${query},nounits; nvidia-smi; nvidia-smi -L`);
+    expect(stdout).toContain('0, NVIDIA A100 80GB, 0, 81920\n');
+    expect(stdout).toContain('| GPU Name ');
+    expect(stdout).toContain('GPU 0: NVIDIA A100 80GB (UUID: GPU-');
+  });
+});
