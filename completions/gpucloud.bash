@@ -53,10 +53,11 @@ __gpucloud_at_sandbox() {
     advance) path=sandbox_advance ;;
     deposit) path=sandbox_deposit ;;
     fault) path=sandbox_fault ;;
+    gpu) path=sandbox_gpu ;;
     rogue) path=sandbox_rogue ;;
     reset) path=sandbox_reset ;;
     serve) path=sandbox_serve ;;
-    ' ') verbs='tour catalog status advance deposit fault rogue reset serve' ;;
+    ' ') verbs='tour catalog status advance deposit fault gpu rogue reset serve' ;;
     *) return 1 ;;
   esac
 }
@@ -106,6 +107,14 @@ __gpucloud_at_sandbox_fault() {
   case $1 in
     --state) offer=file ;;
     ' ') flags=--state takes=('words fail-start fail-stop fail-terminate slow-provisioning fail-provisioning fail-running none') ;;
+    *) return 1 ;;
+  esac
+}
+
+__gpucloud_at_sandbox_gpu() {
+  case $1 in
+    --state) offer=file ;;
+    ' ') flags=--state takes=('names instance' free) ;;
     *) return 1 ;;
   esac
 }

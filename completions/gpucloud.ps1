@@ -48,6 +48,7 @@ Register-ArgumentCompleter -Native -CommandName gpucloud -ScriptBlock {
     $steps['sandbox:advance'] = 'sandbox advance'
     $steps['sandbox:deposit'] = 'sandbox deposit'
     $steps['sandbox:fault'] = 'sandbox fault'
+    $steps['sandbox:gpu'] = 'sandbox gpu'
     $steps['sandbox:rogue'] = 'sandbox rogue'
     $steps['sandbox:reset'] = 'sandbox reset'
     $steps['sandbox:serve'] = 'sandbox serve'
@@ -131,7 +132,7 @@ Register-ArgumentCompleter -Native -CommandName gpucloud -ScriptBlock {
     $verbs[''] = @('login', 'Sign in with an API key', 'sandbox', 'Try everything free and offline, on this computer', 'doctor', 'Check this computer, your settings and the connection', 'instances', 'Create, connect to, stop and terminate instances', 'run', 'Rent an instance, run a command there, fetch results, terminate', 'jobs', 'Follow, stop and list what "run" started', 'status', 'Show instances, drives, costs and what needs attention', 'audit', 'Find charges and instances unknown to this computer', 'catalog', 'Name offers and images; see the last known prices', 'templates', 'Browse application templates', 'drives', 'Create and manage cloud drives', 'ssh-keys', 'Manage the SSH keys that new instances get', 'billing', 'Show balance and spending; apply promo codes', 'me', 'Show the account; change its name or password', 'api-keys', 'List and create API keys', 'profiles', 'Manage profiles: a base URL and a key each', 'logout', 'Remove the API key from a profile', 'api', 'Send any request to the API', 'commands', 'List every command, flag and exit code as data', 'completion', 'Set up Tab completion for your shell', 'help', 'Show help for a command or topic')
     $flags[''] = @('--version', 'show the version', '-V', 'show the version')
     $flags['login'] = @('--key-stdin', 'read the key from stdin', '--key-file', 'read the key from a file', '--key-command', 'run this command to get the key, each time, without a shell', '--store', 'where to save the key: keyring, file, command')
-    $verbs['sandbox'] = @('tour', 'Take a two-minute tour of a whole rental', 'catalog', 'List offers and images, with IDs and prices', 'status', 'Show the time, balance and instances', 'advance', 'Move the clock forward', 'deposit', 'Add play money to the balance', 'fault', 'Cause a failure', 'rogue', 'Rent an instance that gpucloud does not know', 'reset', 'Delete everything and start again', 'serve', 'Serve the sandbox over HTTP on 127.0.0.1')
+    $verbs['sandbox'] = @('tour', 'Take a two-minute tour of a whole rental', 'catalog', 'List offers and images, with IDs and prices', 'status', 'Show the time, balance and instances', 'advance', 'Move the clock forward', 'deposit', 'Add play money to the balance', 'fault', 'Cause a failure', 'gpu', 'Set the load that an instance''s GPUs show', 'rogue', 'Rent an instance that gpucloud does not know', 'reset', 'Delete everything and start again', 'serve', 'Serve the sandbox over HTTP on 127.0.0.1')
     $flags['sandbox catalog'] = @('--state', 'state file (default: that of the profile "sandbox")')
     $flags['sandbox status'] = @('--state', 'state file (default: that of the profile "sandbox")')
     $flags['sandbox advance'] = @('--state', 'state file (default: that of the profile "sandbox")')
@@ -140,6 +141,8 @@ Register-ArgumentCompleter -Native -CommandName gpucloud -ScriptBlock {
     $takes['sandbox deposit'] = @('free')
     $flags['sandbox fault'] = @('--state', 'state file (default: that of the profile "sandbox")')
     $takes['sandbox fault'] = @('words fail-start fail-stop fail-terminate slow-provisioning fail-provisioning fail-running none')
+    $flags['sandbox gpu'] = @('--state', 'state file (default: that of the profile "sandbox")')
+    $takes['sandbox gpu'] = @('names instance', 'free')
     $flags['sandbox rogue'] = @('--state', 'state file (default: that of the profile "sandbox")')
     $takes['sandbox rogue'] = @('free')
     $flags['sandbox reset'] = @('--balance', 'opening balance (default: 10000.00 and a bonus of 500.00)', '--speed', 'virtual seconds per second; 0 stops the clock (default: 1)', '--state', 'state file (default: that of the profile "sandbox")')
@@ -286,6 +289,7 @@ Register-ArgumentCompleter -Native -CommandName gpucloud -ScriptBlock {
     $values['sandbox advance:--state'] = 'file'
     $values['sandbox deposit:--state'] = 'file'
     $values['sandbox fault:--state'] = 'file'
+    $values['sandbox gpu:--state'] = 'file'
     $values['sandbox rogue:--state'] = 'file'
     $values['sandbox reset:--state'] = 'file'
     $values['sandbox serve:--state'] = 'file'

@@ -89,6 +89,7 @@ export const RESULTS: Readonly<Record<string, Any>> = {
   'sandbox advance': local.sandboxStatus,
   'sandbox deposit': local.sandboxStatus,
   'sandbox fault': local.sandboxStatus,
+  'sandbox gpu': local.sandboxStatus,
   'sandbox rogue': local.sandboxStatus,
   'sandbox reset': local.sandboxStatus,
   'sandbox serve': local.servedSandbox,

@@ -1,6 +1,6 @@
 import type { Clock } from '../clock.ts';
 import { CliError } from '../errors.ts';
-import { hasSsh } from '../rules/statuses.ts';
+import { hasSsh, mayBill } from '../rules/statuses.ts';
 import { IMAGES } from './catalog/images.ts';
 import { OFFERS } from './catalog/offers.ts';
 import type { RequestEntry } from './http/server.ts';
@@ -12,7 +12,7 @@ import { roubles, topUp } from './service/ledger.ts';
 import { failRunning } from './service/lifecycle.ts';
 import { settle } from './service/settle.ts';
 import { sandboxStatus } from './service/status.ts';
-import { endStale, openFolder, type Wire } from './ssh/index.ts';
+import { endStale, openFolder, type Wire, writeLoad } from './ssh/index.ts';
 import type { Fault, State } from './store/state.ts';
 import { openStore } from './store/store.ts';
 import { anchor, tick } from './time.ts';
@@ -144,6 +144,23 @@ export function openSandbox({ file, clock }: { file: string; clock: Clock }) {
 
     /** The offers and images. `price_per_hour` is the sandbox's addition to the documented offer. */
     catalog: async () => structuredClone({ offers: [...OFFERS], images: [...IMAGES] }),
+
+    /**
+     * Sets the load of an instance's cards in percent; undefined lets it follow the jobs there. Throws a
+     * CliError `notFound` for an unknown name or ID.
+     */
+    setLoad: async (name: string, load: number | undefined) => {
+      const id = await change(
+        ({ instances }) =>
+          instances.find((one) => mayBill(one.status) && [one.id, one.name].includes(name))?.id,
+      );
+      if (id === undefined) {
+        throw new CliError('notFound', `INSTANCE "${name}": the sandbox has no such instance.`, {
+          hint: 'gpucloud sandbox status',
+        });
+      }
+      await writeLoad(file, id, load);
+    },
 
     /** Schedules a failure, see faults.ts. Two requests cause two failures. */
     inject: (fault: Fault) =>

@@ -144,6 +144,7 @@ export const RECIPES: Readonly<Record<string, Recipe>> = {
   'sandbox advance': { argv: ['2h'], local: true },
   'sandbox deposit': { argv: ['500'], local: true },
   'sandbox fault': { argv: ['fail-start'], local: true },
+  'sandbox gpu': { before: [INSTANCE], argv: ['trainer', '80'], local: true },
   'sandbox rogue': { local: true },
   'sandbox reset': { argv: ['-y'], local: true },
   'sandbox serve': {

@@ -41,6 +41,10 @@ describe.each(WALKTHROUGHS.filter(({ steps }) => steps.length > 0))('$name', ({ 
       'exec < /dev/null',
       'gpucloud() { "$GPUCLOUD_NODE" "$GPUCLOUD_PROGRAM" "$@" $yes; }',
       'export GPUCLOUD_PROFILE=sandbox',
+      // ssh looks for keys in the home of the user's account, so an agent holds this one.
+      'mkdir -m 700 ~/.ssh; ssh-keygen -q -t ed25519 -N "" -f ~/.ssh/id_ed25519',
+      'eval "$(ssh-agent)" > /dev/null; trap "kill $SSH_AGENT_PID" EXIT',
+      'ssh-add -q ~/.ssh/id_ed25519',
       'yes=--yes; gpucloud sandbox reset --speed 600 --balance 100000 > /dev/null',
       ...steps.map(
         ({ text, yes }, at) =>

@@ -19,7 +19,7 @@ import { sshPublicKey } from '../support/ssh-key.ts';
 
 /**
  * Runs every snippet of docs/scripting.md as it is, in bash, with the built program and the
- * sandbox. The sandbox's instances don't answer SSH, so `ssh` and `scp` are stand-ins that record
+ * sandbox. `ssh` and `scp` are stand-ins that record
  * their arguments.
  */
 const GUIDE = readFileSync(new URL('../../docs/scripting.md', import.meta.url), 'utf8');

@@ -113,6 +113,7 @@ describe('an instance of the sandbox', { timeout: 60_000, ...needs('ssh') }, () 
   });
 
   test('copies folders with scp, in both protocols', async () => {
+    // scp cuts a file short if responses change their order.
     const folder = join(computer.home, 'data');
     await mkdir(join(folder, 'deep'), { recursive: true });
     await writeFile(join(folder, 'deep', 'a file'), 'x'.repeat(3_000_000));
@@ -256,5 +257,10 @@ describe('an instance of the sandbox', { timeout: 60_000, ...needs('ssh') }, () 
     expect(stdout).toContain('0, NVIDIA A100 80GB, 0, 81920\n');
     expect(stdout).toContain('| GPU Name ');
     expect(stdout).toContain('GPU 0: NVIDIA A100 80GB (UUID: GPU-');
+    const busy = () => ssh(`nvidia-smi ${query}`);
+    await done('sandbox', 'gpu', 'box', '80');
+    expect((await busy()).stdout).toBe('0, NVIDIA A100 80GB, 80 %, 81920 MiB\n');
+    await done('sandbox', 'gpu', 'box', 'auto');
+    expect((await busy()).stdout).toContain(' 0 %');
   });
 });

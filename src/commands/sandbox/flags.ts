@@ -44,6 +44,11 @@ export function listeningPort(text: string): Verdict<number> {
   return wholeNumber(text, 0, 65_535, 'a port to listen on');
 }
 
+/** The load of a GPU. */
+export function gpuLoad(text: string): Verdict<number | 'auto'> {
+  return text === 'auto' ? kept(text) : wholeNumber(text, 0, 100, 'the load in percent, or auto,');
+}
+
 const LONGEST_ADVANCE = 366 * 86_400_000;
 
 /** Largest step of the clock, in milliseconds. */

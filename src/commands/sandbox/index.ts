@@ -14,6 +14,7 @@ import {
   advanceable,
   depositAmount,
   FAULT_NAMES,
+  gpuLoad,
   openingBalance,
   speed,
   stateOption,
@@ -120,6 +121,23 @@ export const sandbox: Group = {
           await sandbox.inject(fault);
           context.err.note(`Will cause ${fault}: ${FAULTS[fault]}.`);
         }
+        await context.out.item(await sandbox.status(), statusView);
+      },
+    }),
+    verb('gpu', {
+      summary: "Set the load that an instance's GPUs show",
+      notes:
+        'nvidia-smi on the instance shows it. "auto" shows a load while "gpucloud run" runs a job.',
+      examples: ['gpucloud sandbox gpu trainer 80', 'gpucloud sandbox gpu trainer auto'],
+      completes: { load: 'nothing' },
+      takes: (command) =>
+        command
+          .argument('<instance>', 'name or ID')
+          .argument('<load>', 'percent, or auto', ruled('LOAD', gpuLoad))
+          .addOption(stateOption()),
+      run: async (context, name, load, { state }) => {
+        const sandbox = await context.sandbox(state);
+        await sandbox.setLoad(name, load === 'auto' ? undefined : load);
         await context.out.item(await sandbox.status(), statusView);
       },
     }),

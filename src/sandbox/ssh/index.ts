@@ -1,6 +1,8 @@
 import { existsSync } from 'node:fs';
 import { mkdir, readdir, rm } from 'node:fs/promises';
 import { Duplex, type Readable, type Writable } from 'node:stream';
+import { privateFolder } from '../../files/private-folder.ts';
+import { replaceFile } from '../../files/replace.ts';
 import { startPiped } from '../../programs.ts';
 import { hasSsh, mayBill } from '../../rules/statuses.ts';
 import { findImage } from '../catalog/images.ts';
@@ -65,6 +67,13 @@ function cardsOf({ id, offerId, imageId }: Instance): string {
 /** Makes the folder of all instances. Returns false if it exists. */
 export async function openFolder(file: string): Promise<boolean> {
   return (await mkdir(instancesFolder(file), { recursive: true, mode: 0o700 })) !== undefined;
+}
+
+/** Sets what nvidia-smi shows as the load of an instance's cards, in percent; undefined for its own. */
+export async function writeLoad(file: string, id: string, load: number | undefined): Promise<void> {
+  const { folder, load: path } = placeOf(file, id);
+  await privateFolder(folder);
+  await replaceFile(path, load === undefined ? '' : String(load));
 }
 
 /** Only these were made here. */

@@ -145,7 +145,9 @@ describe("an instance that can't be entered", () => {
     const file = join(world.home, 'state', 'sandbox.json');
     expect(printed.stdout).toMatch(/^ssh .+ -p 22 -- root@203\.0\.113\.1\n$/);
     expect(printed.stdout).toMatch(
-      new RegExp(`-o 'ProxyCommand=${SELF.file} ${SELF.args} sandbox connect ${ANY_ID} --state ${file}' `),
+      new RegExp(
+        `-o 'ProxyCommand=${SELF.file} ${SELF.args} sandbox connect ${ANY_ID} --state ${file}' `,
+      ),
     );
     const note = 'Commands on a sandbox instance run on this computer, as you.\n';
     expect(printed.stderr).toBe(note);
