@@ -27,7 +27,7 @@ __gpucloud_at_() {
     api) path=api ;;
     commands) path= helping=yes ;;
     completion) path=completion ;;
-    help) path= helping='options exit-codes environment output scripting' ;;
+    help) path= helping='options exit-codes environment output scripting deadlines' ;;
     ' ') verbs='login sandbox doctor instances run jobs status audit catalog templates drives ssh-keys billing me api-keys profiles logout api commands completion help' flags='--version -V' ;;
     *) return 1 ;;
   esac
@@ -211,11 +211,11 @@ __gpucloud_at_instances_create() {
     --sort) offer='words name id status offer price_per_hour_snapshot ip_address paid_until created_at region gpu_count image failure_reason ends_at' ;;
     --offer) offer='names offer' ;;
     --image) offer='names image' ;;
+    --drive) offer='names drive' ;;
     --ssh-key) offer='names ssh-key' ;;
     --template) offer='names template' ;;
-    --drive) offer='names drive' ;;
     --wait) offer='=words active ssh' ;;
-    ' ') flags='--name --offer --image --ssh-key --template --drive --docker-image --docker-command --shm-size --port -p --env -e --env-file --any-env-key --volume -v --file -f --max-price --terminate-after --terminate-at --unenforced --if-not-exists --dry-run --schema --wait --wait-timeout --poll-interval' takes=(free) ;;
+    ' ') flags='--name --offer --image --drive --ssh-key --template --docker-image --docker-command --shm-size --port -p --env -e --env-file --any-env-key --volume -v --max-price --terminate-after --terminate-at --unenforced --file -f --if-not-exists --wait --wait-timeout --poll-interval --dry-run --schema' takes=(free) ;;
     *) return 1 ;;
   esac
 }
@@ -406,13 +406,13 @@ __gpucloud_at_run() {
     --name|--docker-image|--docker-command|--shm-size|--port|-p|--env|-e|--volume|-v|--max-price|--terminate-after|--terminate-at|--user|--ssh-option|--ssh-arg|--exclude|--fetch|--keep-on-failure|--wait-timeout|--poll-interval) offer=free ;;
     --offer) offer='names offer' ;;
     --image) offer='names image' ;;
+    --drive) offer='names drive' ;;
     --ssh-key) offer='names ssh-key' ;;
     --template) offer='names template' ;;
-    --drive) offer='names drive' ;;
     --columns) offer='list name command' ;;
     --sort) offer='words name command' ;;
     --sync|--report) offer=path ;;
-    ' ') flags='--name --offer --image --ssh-key --template --drive --docker-image --docker-command --shm-size --port -p --env -e --env-file --any-env-key --volume -v --file -f --max-price --terminate-after --terminate-at --unenforced --identity -i --user --ssh-option --ssh-arg --sync --exclude --fetch --keep-on-failure --report --detach --dry-run --wait-timeout --poll-interval' repeats=1 takes=(free) ;;
+    ' ') flags='--name --offer --image --drive --ssh-key --template --docker-image --docker-command --shm-size --port -p --env -e --env-file --any-env-key --volume -v --max-price --terminate-after --terminate-at --unenforced --file -f --identity -i --user --ssh-option --ssh-arg --sync --exclude --fetch --keep-on-failure --report --detach --dry-run --wait-timeout --poll-interval' repeats=1 takes=(free) ;;
     *) return 1 ;;
   esac
 }

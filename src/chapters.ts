@@ -207,8 +207,7 @@ export const REFUSED: Refused = {
 
 export const EXAMPLES = [
   'gpucloud --profile sandbox sandbox catalog',
-  'gpucloud login',
   'gpucloud instances create trainer --offer ID --image ID --wait',
 ];
 
-export const FOOT = `More help: gpucloud help ${TOPICS.map(({ name }) => name).join('|')}`;
+export const FOOT = `Topics: gpucloud help ${TOPICS.map(({ name }) => name).join('|')}`;

@@ -66,8 +66,10 @@ export async function run(argv: readonly string[], host: Host): Promise<number> 
   const ctrlC = failure.failure === 'interrupted' ? overCtrlC(host) : '';
   // An unparseable command line has no flags.
   const colour = context?.flags.color ?? (argv.includes('--no-color') ? false : undefined);
+  // JSON that only --query implies is not for the person at a terminal.
+  const isImplied = context?.flags.query !== undefined && host.stderr.isTTY === true;
   const text = report(failure, {
-    json: wantsJson(context?.out.format, argv, host.env),
+    json: wantsJson(isImplied ? undefined : context?.out.format, argv, host.env),
     profile: context?.flags.profile,
     debug: context?.flags.debug === true,
     columns: terminalColumns(host.stderr, host.env),

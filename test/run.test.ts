@@ -87,7 +87,7 @@ describe('a mistyped command line', () => {
     ),
     [
       ['help', 'nothing'],
-      'error: unknown command \'nothing\' ("gpucloud --help" lists the commands; the topics are options, exit-codes, environment, output, scripting)\n',
+      'error: unknown command \'nothing\' ("gpucloud --help" lists the commands; the topics are options, exit-codes, environment, output, scripting, deadlines)\n',
     ],
   ])('%j', async (argv, stderr) => {
     expect(await world.cli(argv)).toEqual({ code: 2, stdout: '', stderr, requests: [] });
@@ -275,7 +275,7 @@ describe('help', () => {
     expect(bare).toMatchObject({ code: 0, stderr: '', requests: [] });
     expect(bare.stdout).toMatch(/^Usage: gpucloud <command>\n/);
     expect(bare.stdout).toContain('\nInstances:\n  instances ');
-    expect(bare.stdout).toMatch(/^More help: gpucloud help options\|exit-codes\|/m);
+    expect(bare.stdout).toMatch(/^Topics: gpucloud help options\|exit-codes\|/m);
     expect(bare.stdout).toContain('\nExamples:\n');
     expect((await world.cli(['--help'])).stdout).toBe(bare.stdout);
     expect((await world.cli(['help'])).stdout).toBe(bare.stdout);

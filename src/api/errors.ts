@@ -72,7 +72,11 @@ export function refusal(request: Request, call: Call, response: HttpResponse): C
       hint: call.settings.keyRemedy?.(status),
     });
   }
-  if (failure === 'notFound') return fail(`${request.missing ?? 'Not found'} (404): ${words}`);
+  if (failure === 'notFound') {
+    const missing = request.missing ?? 'Not found';
+    const isSaid = sentence(words).toLowerCase() === `${missing}.`.toLowerCase();
+    return fail(isSaid ? `${missing} (404)` : `${missing} (404): ${words}`);
+  }
   if (status === 402) return fail(`The service requires payment ${doing} (402): ${words}`);
   if (!isFailed(status)) return fail(`The service refused ${doing} (${status}): ${words}`);
   return fail(`The service failed ${doing} (${status}): ${words}`, {

@@ -9,7 +9,7 @@ export const GLOBAL_HEADING = 'Global options:';
  */
 export const helpStyle = (isColoured: (command: AnyCommand) => boolean): Partial<Help> => ({
   formatHelp(command: AnyCommand, helper: Help): string {
-    const { examples = [], view, foot = 'Global options: gpucloud help options' } = about(command);
+    const { examples = [], view, foot = GLOBAL_OPTIONS } = about(command);
     const width = helper.helpWidth ?? 80;
     const columns = view?.columns.map(({ id }) => id).join(', ') ?? '';
     const parts = [
@@ -37,6 +37,10 @@ export const helpStyle = (isColoured: (command: AnyCommand) => boolean): Partial
   },
 });
 
+/** The global options that people use most. */
+const GLOBAL_OPTIONS = `Global options: --json  -o <format>  -q (only IDs)  --yes  --profile <name>
+All of them: gpucloud help options`;
+
 /** Filters only here: commander compares typos with every option that the helper can see. */
 function ownHelp(command: AnyCommand, helper: Help): string {
   const own: Help = Object.create(helper);
@@ -48,7 +52,7 @@ function isOwn({ helpGroupHeading, long = '' }: Option): boolean {
   return helpGroupHeading !== GLOBAL_HEADING && !['--help', '--version'].includes(long);
 }
 
-const HEADING = /^(?:Usage:|Global options:|More help:|[A-Z].*:$)/gm;
+const HEADING = /^(?:Usage:|Global options:|Topics:|[A-Z].*:$)/gm;
 
 function section(heading: string, text: string): string {
   return text === '' ? '' : `${heading}:\n${text.replace(/^/gm, '  ')}`;
@@ -61,5 +65,6 @@ export const TOPICS = [
   { name: 'environment', summary: 'Environment variables' },
   { name: 'output', summary: 'Formats, columns, queries and streams' },
   { name: 'scripting', summary: 'What a script can rely on' },
+  { name: 'deadlines', summary: 'What terminates an instance at a time you choose' },
 ] as const;
 export type Topic = (typeof TOPICS)[number]['name'];

@@ -47,7 +47,7 @@ describe('every command', () => {
     expect(stdout.slice(stdout.indexOf('Examples:'))).toMatch(
       new RegExp(`gpucloud (?:--?\\S+ \\S+ )*${command}`),
     );
-    expect(stdout.endsWith('\nGlobal options: gpucloud help options\n')).toBe(true);
+    expect(stdout.endsWith('\nAll of them: gpucloud help options\n')).toBe(true);
     expect(stdout).not.toContain('--base-url <url>');
     const argv = [...command.split(' '), '--help', '--no-color'];
     const narrow = await world.cli(argv, { terminal: true, columns: 80 });
@@ -58,7 +58,7 @@ describe('every command', () => {
     world = await createWorld({ handler: () => 'hangUp', signedIn: false });
     const { code, stdout } = await world.cli([group, '--help']);
     expect(code).toBe(0);
-    const examples = stdout.slice(stdout.indexOf('\nExamples:\n')).split('\n').slice(2, -3);
+    const examples = stdout.slice(stdout.indexOf('\nExamples:\n')).split('\n').slice(2, -4);
     expect(examples.length).toBeGreaterThan(1);
     for (const line of examples) expect(line).toMatch(new RegExp(`gpucloud .*\\b${group}\\b`));
     expect((await world.cli(['help', group])).stdout).toBe(stdout);

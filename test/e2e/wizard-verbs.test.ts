@@ -91,7 +91,10 @@ describe('other commands without arguments', () => {
         server.stdout.once('data', (chunk: Buffer) => resolve(JSON.parse(String(chunk))));
       });
       const one = person(['login'], { env: { GPUCLOUD_PROFILE: '' } });
-      await one.answers(/\? Address of the service *$/m, `ftp://x${enter}`);
+      await one.answers(
+        /\? Address of the service \(--base-url\), such as https:\/\/api\.example\.com *$/m,
+        `ftp://x${enter}`,
+      );
       await one.answers('a base URL starts with https://', `${clearLine}${url}${enter}`);
       await one.answers(/\? API key for /, `svc_sk_wrong${enter}`);
       await one.answers(/did not accept the API key[\s\S]*\? API key for /, `${api_key}${enter}`);

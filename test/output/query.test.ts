@@ -47,8 +47,20 @@ describe('--query', () => {
     expect(await found('--query', '[1].name')).toBe('"tab\\tname\\u001b[31m"\n');
   });
 
+  test('prints a mistake as text at a terminal, and as JSON to a program', async () => {
+    const argv = ['ssh-keys', 'list', '--query', 'a..b'];
+    const text = 'error: --query "a..b": unexpected . at character 3\n';
+    const person = await world.cli([...argv, '--no-color'], { terminal: true });
+    expect(person.stderr).toBe(text);
+    const asked = await world.cli([...argv, '--json', '--no-color'], { terminal: true });
+    expect(JSON.parse(asked.stderr).error.code).toBe('usage');
+    expect(JSON.parse((await world.cli(argv)).stderr).error.code).toBe('usage');
+  });
+
   test.each([
-    [['--query', '[?'], '--query "[?": '],
+    [['--query', '[?'], '--query "[?": the expression is incomplete'],
+    [['--query', '[].id name'], '--query "[].id name": unexpected name at character 7'],
+    [['--query', 'a..b'], '--query "a..b": unexpected . at character 3'],
     [['--query', ''], '--query is empty'],
     [['--query', ' '], '--query is empty'],
     [['--query', '[?name==`x`]'], "put text in single quotes: name=='box'"],

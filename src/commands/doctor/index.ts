@@ -106,8 +106,16 @@ export const doctor = action({
         `${failed.length} of ${checks.length} checks failed: ${failed.join(', ')}.`,
       );
     }
+    context.err.note(summaryOf(checks));
   },
 });
+
+function summaryOf(checks: readonly Check[]): string {
+  const warned = checks.filter(({ status }) => status === 'warn').map(({ id }) => id);
+  return warned.length === 0
+    ? `All ${checks.length} checks passed.`
+    : `No check failed. Warnings: ${warned.join(', ')}.`;
+}
 
 /** The default of every call. */
 const TIMEOUT_MS = 60_000;

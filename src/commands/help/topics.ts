@@ -18,6 +18,7 @@ const TEXTS: Readonly<Record<Topic, () => string>> = {
   environment,
   output,
   scripting: () => SCRIPTING,
+  deadlines: () => DEADLINES,
 };
 
 function options(): string {
@@ -111,9 +112,29 @@ const SCRIPTING = `What a script can rely on:
 - The profile "sandbox" is the whole service on this computer. Test with it.
 - "gpucloud commands --json" has every command, flag, column and exit code. New
   versions add to it and to JSON results, and take nothing away.
+`;
 
-docs/scripting.md in the repository has complete scripts: run a job, CI, cron
-and a budget check.
+const DEADLINES = `A deadline terminates an instance at a time that you choose.
+
+Once per computer and profile, let the scheduler enforce deadlines:
+  gpucloud instances reap --install
+Then set one:
+  gpucloud instances create trainer --terminate-after 4h
+  gpucloud instances expire trainer --at 18:00
+  gpucloud instances expire trainer --never
+See when each instance ends:
+  gpucloud status
+
+- A computer that is off or asleep terminates nothing. Deadlines are stored on
+  the computer that set them.
+- Termination deletes the disk of the instance and keeps its cloud drive. Nobody
+  is asked: setting the deadline was the consent.
+- The service's clock counts. If it is more than 5 minutes from this computer's,
+  a second response must agree, or nothing is terminated in that run.
+- A failed termination is tried again at the next run.
+- "create" and "reorder" refuse a deadline that nothing enforces, unless you add
+  --unenforced. "expire" sets it and warns.
+- Only "instances reap" terminates. Other commands report what is overdue.
 `;
 
 /** Columns with two spaces between, the last one wrapped under itself. */

@@ -71,11 +71,13 @@ export const create = action({
         .option('--name <name>', 'same as NAME', ruled('--name', instanceName)),
     )
       .option('--if-not-exists', 'print the instance with that name if it exists')
-      .option('--dry-run', 'print the request without sending it')
-      .option('--schema', 'print the JSON Schema of --file')
+      .optionsGroup('Waiting:')
       .addOption(waitStartedOption())
       .addOption(waitTimeoutOption())
-      .addOption(pollIntervalOption()),
+      .addOption(pollIntervalOption())
+      .optionsGroup('Output:')
+      .option('--dry-run', 'print the request without sending it')
+      .option('--schema', 'print the JSON Schema of --file'),
   async run(context, name, { wait, waitTimeout, pollInterval, ...typed }) {
     const { dryRun, schema, ifNotExists, ...flags } = typed;
     if (schema === true) return printSchema(context);

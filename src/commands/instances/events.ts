@@ -68,8 +68,7 @@ export const events = action({
   view: viewOf([]),
   notes:
     'Prints the newest events first. With --follow, prints the whole log (or from --since) ' +
-    'oldest first, then each new event once, until Ctrl-C or --until. docs/events.md has ' +
-    'the details.\n\n' +
+    'oldest first, then each new event once, until Ctrl-C or --until.\n\n' +
     'The service has no filters: --since and --type read the whole log and filter it here.',
   completes: { '--type': { list: TYPES.map((type) => type.toLowerCase()) }, '--until': ENDS },
   ends: ['otherEnd'],

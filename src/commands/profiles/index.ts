@@ -192,7 +192,10 @@ async function askBaseUrl(context: Context): Promise<string> {
   if (prompts === undefined) {
     throw usageError('--base-url (or GPUCLOUD_BASE_URL) is missing');
   }
-  const text = await prompts.text('Address of the service', { check: brokenBaseUrl });
+  const text = await prompts.text(
+    'Address of the service (--base-url), such as https://api.example.com',
+    { check: brokenBaseUrl },
+  );
   return checked('--base-url', text.trim(), baseUrl);
 }
 

@@ -127,8 +127,10 @@ export async function signIn(source: KeySource, context: Context): Promise<void>
   }
   warnOfEnvironment(name, kept.file, context);
   // The notes above show a person everything else.
-  if (out.people && out.terminal) err.note(`Active profile: ${name}`);
-  else await out.item(shownProfile(kept.file, name, context), profileView);
+  if (out.people && out.terminal) {
+    err.note(`Active profile: ${name}`);
+    err.note('Rent an instance: gpucloud instances create');
+  } else await out.item(shownProfile(kept.file, name, context), profileView);
 }
 
 /** A person who agreed to replace a key may retype it several times. */

@@ -66,12 +66,16 @@ function orStoreNothing<T>(work: () => Promise<T>): Promise<T> {
 }
 
 async function askAddress(prompts: Prompts | undefined): Promise<string | undefined> {
-  return prompts?.text('Address of the service', { check: brokenBaseUrl });
+  return prompts?.text('Address of the service (--base-url), such as https://api.example.com', {
+    check: brokenBaseUrl,
+  });
 }
 
 async function askKey(address: string, prompts: Prompts | undefined): Promise<string> {
   const rule = brokenBy(apiKey);
-  const text = await prompts?.secret(`API key for ${address}`, (typed) => rule(typed.trim()));
+  const text = await prompts?.secret(`API key for ${address}`, (typed) =>
+    typed.trim() === '' ? 'Enter your API key' : rule(typed.trim()),
+  );
   return checkedSecret('API key', (text ?? '').trim(), apiKey);
 }
 

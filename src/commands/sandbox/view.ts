@@ -1,10 +1,11 @@
 import { type DetailLine, field, type Section, type View } from '../../output/output.ts';
+import { local } from '../../output/time.ts';
 import { roublesText } from '../../rules/money.ts';
 import type { BaseImage, PricedOffer, SandboxStatus } from '../../sandbox/index.ts';
 
 /** A time of the virtual clock: always absolute. */
 function virtualTime(iso: string): string {
-  return `${iso.slice(0, 19).replace('T', ' ')} UTC`;
+  return local(Date.parse(iso));
 }
 
 /** The state of a sandbox, and for `advance` its cost. */

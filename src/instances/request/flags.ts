@@ -14,11 +14,14 @@ export function withRequestFlags<Args extends unknown[], Flags extends OptionVal
   command: Command<Args, Flags>,
 ) {
   return command
+    .optionsGroup('Hardware:')
     .option('--offer <offer>', 'offer (the hardware), by name or ID; see "catalog list"')
     .option('--image <image>', 'base image (the system), by name or ID')
-    .option('--ssh-key <key>', 'SSH key, by name, ID or fingerprint (again for more)', each)
-    .option('--template <template>', 'application template, by slug, name or ID')
     .option('--drive <drive>', 'cloud drive to attach, by name or ID')
+    .optionsGroup('Access:')
+    .option('--ssh-key <key>', 'SSH key, by name, ID or fingerprint (again for more)', each)
+    .optionsGroup('Container:')
+    .option('--template <template>', 'application template, by slug, name or ID')
     .option('--docker-image <image>', 'run this container')
     .option('--docker-command <command>', 'command to run in the container')
     .option(
@@ -43,9 +46,11 @@ export function withRequestFlags<Args extends unknown[], Flags extends OptionVal
       'mount HOST_PATH:CONTAINER_PATH (again for more)',
       ruledEach('--volume', volume),
     )
-    .option('-f, --file <file>', 'read the request from a YAML or JSON file; - for stdin')
+    .optionsGroup('Limits:')
     .addOption(maxPriceOption())
     .addOption(terminateAfterOption())
     .addOption(terminateAtOption())
-    .addOption(unenforcedOption());
+    .addOption(unenforcedOption())
+    .optionsGroup('Options:')
+    .option('-f, --file <file>', 'read the request from a YAML or JSON file; - for stdin');
 }

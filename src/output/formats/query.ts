@@ -14,9 +14,9 @@ export type Query = (value: unknown) => unknown;
  */
 export async function compileQuery(expression: string): Promise<Query> {
   if (expression.trim() === '') throw usageError('--query is empty');
-  const { compile, TreeInterpreter } = await import('@jmespath-community/jmespath');
+  const { compile, tokenize, TreeInterpreter } = await import('@jmespath-community/jmespath');
   try {
-    const compiled = compile(expression);
+    const compiled = parsed(expression, { compile, tokenize });
     for (const { name, children } of callsIn(compiled)) {
       const nulls = children.map(() => null);
       const fault = faultOf(() => TreeInterpreter.runtime.callFunction(name, nulls));
@@ -31,6 +31,25 @@ export async function compileQuery(expression: string): Promise<Query> {
     };
   } catch (error) {
     throw wrong(expression, error);
+  }
+}
+
+type Parser = Pick<typeof import('@jmespath-community/jmespath'), 'compile' | 'tokenize'>;
+
+/** Names the first word that can't follow those before it; the parser does not. */
+function parsed(expression: string, { compile, tokenize }: Parser) {
+  try {
+    return compile(expression);
+  } catch (error) {
+    const starts = tokenize(expression).map(({ start }) => start);
+    const at = starts.findIndex((_, index) => {
+      const fault = faultOf(() => compile(expression.slice(0, starts[index + 1])));
+      return fault !== undefined && !/EOF/.test(fault);
+    });
+    if (!/^Syntax error/.test(faultOf(() => compile(expression)) ?? '')) throw error;
+    if (at < 0) throw new Error('the expression is incomplete');
+    const word = expression.slice(starts[at], starts[at + 1]).trim();
+    throw new Error(`unexpected ${word} at character ${(starts[at] ?? 0) + 1}`);
   }
 }
 

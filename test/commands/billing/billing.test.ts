@@ -79,7 +79,7 @@ describe('billing promo', () => {
   it.each([
     ['EXPIRED2020', 1, 'has expired'],
     ['LIMITED', 1, 'exhausted'],
-    ['NIX', 3, 'Promo code not found'],
+    ['NIX', 3, 'error: Promo code not found (404).\n'],
   ])('refuses %s with exit code %d', async (given, exit, words) => {
     const world = await sandboxWorld();
     const { code, stdout, stderr } = await world.cli(['billing', 'promo', given]);

@@ -107,7 +107,10 @@ Service
   clock:           pass  1 s behind the service's
 `,
     );
-    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect({ code, stderr }).toEqual({
+      code: 0,
+      stderr: 'No check failed. Warnings: node.\n',
+    });
     expect(sent(requests)).toEqual(['GET /users/me']);
   });
 

@@ -56,10 +56,38 @@ describe('topics', () => {
     for (const format of FORMATS) expect(text).toMatch(new RegExp(`^  ${format} +\\S`, 'm'));
   });
 
+  test('groups the flags of create, and ends with the global options that people use', async () => {
+    const { stdout } = await world.cli(['instances', 'create', '--help']);
+    expect(stdout.match(/^[A-Z][a-z]+:$/gm)).toEqual([
+      'Arguments:',
+      'Options:',
+      'Hardware:',
+      'Access:',
+      'Container:',
+      'Limits:',
+      'Waiting:',
+      'Output:',
+      'Examples:',
+    ]);
+    expect(stdout).toMatch(
+      /\nGlobal options: --json {2}-o <format> {2}-q .*--yes {2}--profile <name>\nAll of them: .*\n$/,
+    );
+  });
+
+  test('names no file that is not shipped', async () => {
+    for (const argv of [['expire'], ['reap'], ['events']]) {
+      expect((await world.cli(['instances', ...argv, '--help'])).stdout).not.toContain('docs/');
+    }
+    expect(await topic('deadlines')).toContain('gpucloud instances reap --install');
+    expect(await topic('scripting')).not.toContain('docs/');
+  });
+
   test('lists the topics for an unknown word', async () => {
     const { code, stderr } = await world.cli(['help', 'exitcodes']);
     expect(code).toBe(2);
-    expect(stderr).toContain('the topics are options, exit-codes, environment, output, scripting');
+    expect(stderr).toContain(
+      'the topics are options, exit-codes, environment, output, scripting, deadlines',
+    );
   });
 
   test('prints the help of a command', async () => {

@@ -59,6 +59,15 @@ test('ends with the exit code of the remote command', async () => {
   expect((await run(world, 'ssh', ID, '--', 'false')).code).toBe(3);
 });
 
+test('prints the address before ssh starts, unless a command runs there', async () => {
+  const world = await worldWith({});
+  const env = { PATH: `${join(world.home, 'bin')}:/usr/bin:/bin` };
+  const shell = await world.cli(['instances', 'ssh', ID], { env, terminal: true });
+  expect(shell.stderr).toBe('Connecting to root@192.168.5.6…\n');
+  const argv = ['instances', 'ssh', ID, '--', 'true'];
+  expect((await world.cli(argv, { env, terminal: true })).stderr).toBe('');
+});
+
 test('handles a Ctrl-C that ends ssh after its end', async () => {
   const world = await worldWith({});
   const calls = join(world.home, 'calls');

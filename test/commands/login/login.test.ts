@@ -37,7 +37,7 @@ function login(world: World, key: string, ...more: string[]) {
 }
 
 describe('login with everything given', () => {
-  test('prints three lines in a terminal', async () => {
+  test('prints four lines in a terminal, the last with the next step', async () => {
     const world = await newWorld();
     const argv = ['login', '--base-url', world.service.url, '--key-file'];
     const file = join(world.home, 'key.txt');
@@ -50,7 +50,7 @@ describe('login with everything given', () => {
     expect(stderr).toContain(
       `Signed in at ${world.service.url} as anna@example.com (balance 1,500.50 ₽).\n` +
         `Key saved to ${configFile(world)} (mode 0600). The system keyring can't keep the key: no keyring is available.\n` +
-        'Active profile: default\n',
+        'Active profile: default\nRent an instance: gpucloud instances create\n',
     );
   });
 
@@ -360,15 +360,16 @@ describe('login in a terminal', () => {
   test('asks for what is missing, applies each rule, and stores it', async () => {
     const world = await newWorld();
     const { url } = world.service;
-    const person = atTerminal(world, ['http://example.com', `${url}/ `, 'a b', ANNA_KEY]);
+    const person = atTerminal(world, ['http://example.com', `${url}/ `, '', 'a b', ANNA_KEY]);
     await signIn(
       { keyStdin: false, keyFile: undefined, keyCommand: undefined, store: undefined },
       person.context,
     );
     expect(person.said).toEqual([
-      'Address of the service',
+      'Address of the service (--base-url), such as https://api.example.com',
       '> http:// is only for this computer (loopback): it would send the key unencrypted',
       `API key for ${url}`,
+      '> Enter your API key',
       '> an API key is one line of visible ASCII characters',
     ]);
     expect(await stored(world)).toMatchObject({

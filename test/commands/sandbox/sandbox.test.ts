@@ -1,6 +1,7 @@
 import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
+import { local } from '../../../src/output/time.ts';
 import { createWorld, type World } from '../../support/run-cli.ts';
 
 const worlds: World[] = [];
@@ -122,7 +123,7 @@ describe('sandbox status', () => {
     expect(await world.cli(['sandbox', 'status'])).toEqual({
       code: 0,
       stdout:
-        'Sandbox time:  2026-01-15 12:00:00 UTC\n' +
+        `Sandbox time:  ${local(Date.parse('2026-01-15T12:00:00Z'))}\n` +
         'Speed:         1× real time\n' +
         'Balance:       10500.00\n' +
         'Available:     10500.00\n' +
@@ -174,7 +175,7 @@ describe('sandbox advance', () => {
     await rent(world, 'trainer');
     const { code, stdout, stderr } = await world.cli(['sandbox', 'advance', '24h']);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    expect(stdout).toContain('Sandbox time:  2026-01-16 12:00:00 UTC\n');
+    expect(stdout).toContain(`Sandbox time:  ${local(Date.parse('2026-01-16T12:00:00Z'))}\n`);
     // 24 h × 89.90 ₽, without the hour that is running.
     expect(stdout).toContain('Charged:       2067.70\n');
     expect(stdout).toContain('Balance:       8432.30\n');

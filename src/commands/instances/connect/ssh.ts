@@ -32,6 +32,9 @@ export const ssh = action({
     const reached = await reach(instance, await howToReach(flags, context), context);
     const argv = sshArgv(reached.endpoint, reached.ssh, { command, tty });
     if (print) return printCommand(argv, context);
+    const { host, user } = reached.endpoint;
+    if (command.length === 0 && context.out.terminal)
+      context.err.note(`Connecting to ${user}@${host}…`);
     const { runSsh } = await import('../../../reach/run-ssh.ts');
     await runSsh(argv, reached, context);
   },

@@ -32,7 +32,7 @@ export const expire = action({
   view: expiringView,
   notes:
     "Sets a deadline by the service's clock. " +
-    '"instances reap" terminates the instance after it, without asking. docs/deadlines.md has the details.',
+    '"instances reap" terminates the instance after it, without asking: "gpucloud help deadlines".',
   examples: [
     'gpucloud instances expire trainer --after 4h',
     'gpucloud instances expire trainer lab --at 2026-01-31T18:00',

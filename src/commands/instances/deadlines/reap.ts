@@ -47,7 +47,7 @@ export const reap = action({
     'overlap.\n\n' +
     '--install lets systemd, launchd or cron repeat it for the active profile, and waits for the ' +
     'first run. With another scheduler, run "reap --every 5m" every five minutes. ' +
-    'docs/deadlines.md has the details.',
+    '"gpucloud help deadlines" explains deadlines.',
   ends: ['runFailed', 'outcomeUnknown'],
   examples: [
     'gpucloud instances reap --install',
