@@ -124,7 +124,7 @@ function textReport(failure: CliError, how: Reporting, next = hintOf(failure)): 
     );
   }
   const words = (text: string) => {
-    const own = clean(forProfile(withoutKeys(text), profile));
+    const own = withoutKeys(clean(forProfile(text, profile)));
     return ascii ? withoutRoubleSign(own) : own;
   };
   // A typing error fits on one line; other errors get a second line.
@@ -144,5 +144,5 @@ function textReport(failure: CliError, how: Reporting, next = hintOf(failure)): 
 function eventLine({ created_at, type, message }: LoggedEvent): string {
   const time = instant(created_at);
   const shown = time === undefined ? created_at : localTime(time);
-  return `  ${clean(withoutKeys(`${shown}  ${type}  ${message}`))}`;
+  return `  ${withoutKeys(clean(`${shown}  ${type}  ${message}`))}`;
 }

@@ -1,5 +1,5 @@
 import { LONGEST_TIMER } from '../clock.ts';
-import { hider, withoutKeys } from '../rules/secrets.ts';
+import { hider } from '../rules/secrets.ts';
 import { withoutEndSlash } from '../rules/service.ts';
 import type { ApiSettings, CallOptions } from './contract.ts';
 import type { HttpResponse, WireRequest } from './http/exchange.ts';
@@ -67,7 +67,7 @@ export class Call {
   }
 
   /** Removes the call's key and its requests' secrets from a text. */
-  readonly hide = (text: string) => withoutKeys(hider(this.#secrets)(text));
+  readonly hide = (text: string) => hider(this.#secrets)(text);
 
   /** @throws Fault, stopped and not sent, if the call ends during the pause. */
   async pause(milliseconds: number): Promise<void> {

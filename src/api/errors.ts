@@ -158,7 +158,7 @@ export function sentence(text: string): string {
   return /[.!?…]$/.test(text) ? text : `${text}.`;
 }
 
-function isRedirect(status: number): boolean {
+export function isRedirect(status: number): boolean {
   return status >= 300 && status < 400;
 }
 

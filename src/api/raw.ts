@@ -5,7 +5,7 @@ import type { RawResponse } from './contract.ts';
 import { lostReason, notReached, notUnderstood, outcomeUnknown } from './errors.ts';
 import { Fault } from './http/fault.ts';
 import { changes, type Request } from './request.ts';
-import { transmit } from './retry.ts';
+import { isDeleted, transmit } from './retry.ts';
 
 export interface RawRequest {
   /** GET, POST, PATCH, PUT, DELETE or HEAD, in capital letters. */
@@ -36,9 +36,16 @@ export async function sendRaw(call: Call, raw: RawRequest, base: URL): Promise<R
   const request = checked(raw, base);
   const isChange = changes(request);
   try {
-    const { response } = await transmit(call, request);
+    const sent = await transmit(call, request);
+    const { response } = sent;
     const { problem, cut, status } = response;
-    if (problem === undefined || cut === undefined) return response;
+    if (problem === undefined || cut === undefined) {
+      return {
+        ...response,
+        isDeleted: isDeleted(request, sent),
+        doubted: isChange && sent.doubted,
+      };
+    }
     throw isChange
       ? outcomeUnknown(request, `the response ${problem}`, status)
       : notUnderstood(request, `it ${problem}`, response);

@@ -2,14 +2,24 @@ import type { Call } from './call.ts';
 import { rateLimited, retryAfterMs } from './errors.ts';
 import type { HttpResponse } from './http/exchange.ts';
 import { Fault } from './http/fault.ts';
-import type { Request } from './request.ts';
+import { changes, type Request } from './request.ts';
 
 const TRIES = 3;
 const RETRIED: ReadonlySet<number> = new Set([408, 429, 500, 502, 503, 504]);
 
+export interface Sent {
+  readonly response: HttpResponse;
+  /** An earlier try may have taken effect. */
+  readonly doubted: boolean;
+}
+
+/** Whether an earlier try of a DELETE has deleted what this response calls missing. */
+export function isDeleted({ method }: Request, { response, doubted }: Sent): boolean {
+  return method === 'DELETE' && response.status === 404 && doubted;
+}
+
 /**
- * Sends a request up to three times, and returns the last response, whatever its status; `doubted` if
- * an earlier try may have taken effect.
+ * Sends a request up to three times, and returns the last response, whatever its status.
  *
  * What is repeatable goes again after transport faults and 408, 429, 500, 502, 503, 504, the rest
  * only after a fault before its first byte.
@@ -17,10 +27,7 @@ const RETRIED: ReadonlySet<number> = new Set([408, 429, 500, 502, 503, 504]);
  * @throws Fault if the last try had no response; `sent` is true if any try may have left.
  * @throws CliError `rateLimited` if Retry-After exceeds the deadline, or is left to the caller.
  */
-export async function transmit(
-  call: Call,
-  request: Request,
-): Promise<{ response: HttpResponse; doubted: boolean }> {
+export async function transmit(call: Call, request: Request): Promise<Sent> {
   const { isRepeated } = request;
   let doubted = false;
   for (let tried = 1; ; tried += 1) {
@@ -29,18 +36,20 @@ export async function transmit(
       const response = await call.exchange(request);
       const isLast = !isRepeated || !RETRIED.has(response.status) || tried === TRIES;
       if (isLast) return { response, doubted };
+      // Its Retry-After must not hide that an earlier try may have changed something.
+      if (doubted && changes(request) && asksTooLong(call, response)) return { response, doubted };
       // A 429 means that the service did nothing.
       doubted ||= response.status !== 429;
       wait = waitMs(call, response, tried);
     } catch (error) {
       if (!(error instanceof Fault)) throw error;
       const { sent, stopped, partial } = error;
-      doubted ||= sent;
       if (stopped || tried === TRIES || (sent && !isRepeated)) {
         // A status that is known counts, unless a read was stopped in the middle.
-        if (partial === undefined || (stopped && isRepeated)) throw error.asSent(doubted);
+        if (partial === undefined || (stopped && isRepeated)) throw error.asSent(doubted || sent);
         return { response: { ...partial, problem: 'was cut off' }, doubted };
       }
+      doubted ||= sent;
       wait = backoffMs(call, tried);
     }
     await call.pause(wait).catch((error: unknown) => {
@@ -53,10 +62,13 @@ export async function transmit(
 export function waitMs(call: Call, response: HttpResponse | undefined, tried: number): number {
   const asked = retryAfterMs(response?.headers, call.settings.clock.now());
   if (response === undefined || asked === undefined) return backoffMs(call, tried);
-  if (asked > Math.min(call.remainingMs(), call.longestPauseMs)) {
-    throw rateLimited(response.status, asked);
-  }
+  if (asksTooLong(call, response)) throw rateLimited(response.status, asked);
   return asked;
+}
+
+function asksTooLong(call: Call, { headers }: HttpResponse): boolean {
+  const asked = retryAfterMs(headers, call.settings.clock.now()) ?? 0;
+  return asked > Math.min(call.remainingMs(), call.longestPauseMs);
 }
 
 export function backoffMs({ settings }: Call, tried: number): number {

@@ -22,7 +22,7 @@ import type { Input, Settling, Title } from './operations.ts';
 import { changes, type Prepared, requestOf } from './request.ts';
 import { readResponse } from './response/envelope.ts';
 import { oneLine, shortened } from './response/message.ts';
-import { backoffMs, transmit, waitMs } from './retry.ts';
+import { backoffMs, isDeleted, transmit, waitMs } from './retry.ts';
 
 /** What became of a request: done, or one of three ways to fail. */
 type Outcome =
@@ -71,9 +71,11 @@ async function attempt(call: Call, request: Prepared): Promise<Outcome> {
   const { response, doubted } = sent;
   const { status } = response;
   if (!isSuccess(status)) {
-    // An earlier try has deleted it.
-    if (request.method === 'DELETE' && status === 404 && doubted)
-      return { kind: 'done', value: undefined };
+    if (isDeleted(request, sent)) return { kind: 'done', value: undefined };
+    if (doubted && changes(request)) {
+      const why = `an earlier try may have been carried out, and now ${responseText(call, response)}`;
+      return { kind: 'inDoubt', why, response };
+    }
     const isSure = isRepeated ? !isFailed(status) || !changes(request) : isSureRefusal(status);
     return isSure
       ? { kind: 'refused', error: refusal(request, call, response) }
@@ -134,6 +136,8 @@ async function settled(call: Call, request: Prepared, how: Settling): Promise<Ou
   // A refusal may be the effect of the first request, which has completed in between.
   const after = await stateOf(call, request, how);
   if (after?.shown !== undefined) return { kind: 'done', value: after.shown };
+  if (second.kind === 'neverLeft')
+    return { ...first, why: `${first.why}${(after ?? before).text}` };
   if (second.kind !== 'inDoubt' || after === undefined) return second;
   const why = `${second.why}${after.text}`;
   const status = second.response?.status ?? 0;

@@ -36,7 +36,8 @@ export async function deadlinesIn(
   const files = await filesIn(join(folder, 'deadlines'));
   return files.map(({ path, name, text }) => {
     const record = parseRecord('deadline', text);
-    if (record !== undefined) return record;
+    // A file with another instance's ID would hide this one's deadline.
+    if (record !== undefined && fileName(record.id) === name) return record;
     spoil(path);
     const id = nameIn(name);
     return { id, name: id, deadline: undefined };

@@ -104,7 +104,7 @@ export function createMessages(options: MessagesOptions): Messages {
   }
 
   const shown = (text: string) => {
-    const own = clean(withoutKeys(forProfile(text, options.profile)));
+    const own = withoutKeys(clean(forProfile(text, options.profile)));
     return lacksRoubleSign(options.env ?? {}) ? withoutRoubleSign(own) : own;
   };
   const isSilent = options.json === true || options.quiet === true;
@@ -121,7 +121,7 @@ export function createMessages(options: MessagesOptions): Messages {
   }
   return {
     note,
-    relay: (text) => line(cleanLines(withoutKeys(text).replace(/\r?\n$/, ''))),
+    relay: (text) => line(withoutKeys(cleanLines(text.replace(/\r?\n$/, '')))),
     debug: (text) => prose(clean(text), 2),
     warn: (_code, text) =>
       prose(`${options.colour ? YELLOW_WARNING : 'warning:'} ${shown(text)}`, 'warning: '.length),

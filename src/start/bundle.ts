@@ -38,7 +38,9 @@ export function openBundle(file: string): Bundle {
     hash: comment.slice(2),
     textOf(number) {
       const length = lengths[number] ?? 0;
-      readSync(fd, bytes, 0, length, places[number] ?? 0);
+      if (readSync(fd, bytes, 0, length, places[number] ?? 0) < length) {
+        throw new Error('the bundle is cut short');
+      }
       // The file is ASCII, which Node reads several times faster than UTF-8.
       return bytes.toString('latin1', 0, length);
     },

@@ -99,7 +99,8 @@ function writeCode(file: string, code: Buffer): void {
   const fresh = `${file}.${Math.random().toString(36).slice(2)}.new`;
   try {
     makeFolders(dirname(file), 0o700);
-    writeFileSync(fresh, code, { mode: 0o600, flag: 'wx' });
+    // V8 crashes on pages that a power cut or a full disk left empty.
+    writeFileSync(fresh, code, { mode: 0o600, flag: 'wx', flush: true });
     renameSync(fresh, file);
   } catch {
     rmSync(fresh, { force: true });

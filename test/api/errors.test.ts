@@ -143,6 +143,8 @@ describe('the message of the service', () => {
     expect(await messageOf(json(422, { message: long }))).not.toContain('svc_sk_test');
     const split = `${KEY.slice(0, 5)}\u200b${KEY.slice(5)}`;
     expect(await messageOf(json(422, { message: split }))).toBe('********.');
+    const prefixed = `${KEY.slice(0, 12)}\u200b${KEY.slice(12)}`;
+    expect(await messageOf(json(422, { message: prefixed }))).not.toContain(KEY.slice(12));
   });
 
   test.each(['hunter2hunter2', 'two  spaces in it'])(

@@ -161,4 +161,14 @@ export async function failureOf(promise: Promise<unknown>): Promise<CliError> {
   throw new Error('the call succeeded');
 }
 
+/** Responds to this request, and to no later one: the next connection is refused. */
+export function last(step: Step): Step {
+  return (request, response) => {
+    const { server } = (response.socket ?? {}) as { server?: Server };
+    server?.close();
+    response.setHeader('connection', 'close');
+    step(request, response);
+  };
+}
+
 export const instance = (state: string) => ({ id: ID, name: 'box', status: state });

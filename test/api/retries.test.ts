@@ -14,6 +14,7 @@ import {
   ID,
   instance,
   json,
+  last,
   type Step,
   scripted,
   status,
@@ -372,6 +373,14 @@ describe.each(CHECKED)('%s', (_name, unwanted, wanted, path, send, verb) => {
     const { api, server } = await run(pauses.map((s) => status(429, { 'retry-after': s })));
     expect(await failureOf(send(api))).toMatchObject({ failure: 'rateLimited', httpStatus: 429 });
     expect(server.calls()).toEqual(Array(posts).fill(POST));
+  });
+
+  test('stays unknown if the service can no longer be reached', async () => {
+    const { api, server } = await run([cut, last(data(instance(unwanted)))]);
+    const error = await failureOf(send(api));
+    expect(error).toMatchObject({ failure: 'outcomeUnknown', mayBeBilling: true });
+    expect(error.message).not.toContain('Nothing was changed');
+    expect(server.calls()).toEqual([POST, GET]);
   });
 
   test('leaves a pause that is too long for its caller to the caller', async () => {

@@ -44,7 +44,11 @@ test('replaces every secret, wherever it is repeated', async () => {
   const { api, lines } = await traced(data(answer, 201));
   await api.instances.create({
     ...CREATE,
-    docker_config: { image: 'a', env: [{ key: 'PASS', value: 'env-secret-1' }] },
+    docker_config: {
+      image: 'a',
+      run_command: 'serve --token command-secret-1',
+      env: [{ key: 'PASS', value: 'env-secret-1' }],
+    },
   });
   const all = lines.join('\n');
   for (const secret of [
@@ -54,6 +58,7 @@ test('replaces every secret, wherever it is repeated', async () => {
     'template-secret-1',
     'jupyter-token-1',
     'nested-token-1',
+    'command-secret-1',
   ]) {
     expect(all).not.toContain(secret);
   }

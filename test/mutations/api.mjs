@@ -32,11 +32,11 @@ export const api = [
     changes: [
       [
         'a 404 of a first DELETE is success',
-        'status === 404 && doubted',
-        'status === 404',
+        'isDeleted(request, sent)',
+        "request.method === 'DELETE' && status === 404",
         { tests: `${RETRIES} commands/ssh-keys` },
       ],
-      ['a 404 after a doubtful DELETE is an error', 'status === 404 && doubted', 'false'],
+      ['a 404 after a doubtful DELETE is an error', 'isDeleted(request, sent)', 'false'],
       ['a DELETE answered 500 is refused, not unknown', '!isFailed(status) || !changes', 'changes'],
       [
         'a POST answered 500 counts as refused',
@@ -197,8 +197,8 @@ export const api = [
     changes: [
       [
         'a secret cut in half stays in a message',
-        'shortened(hide(oneLine(hide(words))).trim(), most)',
-        'hide(shortened(oneLine(words), most))',
+        'shortened(withoutKeys(hide(oneLine(hide(words)))).trim(), most)',
+        'withoutKeys(hide(shortened(oneLine(words), most)))',
       ],
     ],
   },

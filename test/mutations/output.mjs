@@ -71,7 +71,7 @@ export const output = [
     changes: [
       [
         'a key in a message is shown',
-        'clean(withoutKeys(forProfile(text, options.profile)))',
+        'withoutKeys(clean(forProfile(text, options.profile)))',
         'clean(forProfile(text, options.profile))',
       ],
     ],
@@ -95,8 +95,8 @@ export const output = [
       ],
       [
         'a message holds a raw control',
-        'clean(forProfile(withoutKeys(text), profile))',
-        'forProfile(withoutKeys(text), profile)',
+        'withoutKeys(clean(forProfile(text, profile)))',
+        'withoutKeys(forProfile(text, profile))',
       ],
       [
         'an error in JSON has no resource',

@@ -28,7 +28,10 @@ export function createTracer(
     if (text === undefined || text === '') return;
     let shown: string;
     try {
-      shown = JSON.stringify(masked(JSON.parse(text), secrets));
+      // A command line often holds a token.
+      shown = JSON.stringify(masked(JSON.parse(text), secrets), (name, value) =>
+        name === 'run_command' && typeof value === 'string' ? MASK : value,
+      );
     } catch {
       shown = `(${Buffer.byteLength(text)} bytes that are not JSON)`;
     }

@@ -26,7 +26,9 @@ export function readResponse(
   if (schema === undefined && response.status === 204 && response.text === '') return NOTHING;
   const body = bodyOf(response);
   if (!body.ok) return body;
-  if (schema === undefined) return NOTHING;
+  if (schema === undefined) {
+    return isError(body.value) ? { ok: false, what: 'it reports an error' } : NOTHING;
+  }
   if (!Object.hasOwn(body.value, 'data')) return { ok: false, what: 'data is missing' };
   const data = mend(schema, body.value.data);
   if (!data.ok) return { ok: false, what: placed('data', data) };
@@ -40,6 +42,12 @@ export function readResponse(
   const limit = numberField(input.query, 'limit') ?? pageSize;
   const whole = completed(pagination.value ?? {}, { page, limit }, length);
   return { ok: true, value: { data: data.value, meta: whole }, odd };
+}
+
+/** Either documented shape of an error (API document: Errors), whatever the HTTP status. */
+function isError({ status, code, statusCode }: Record<string, unknown>): boolean {
+  const failed = (number: unknown) => typeof number === 'number' && number >= 400;
+  return failed(code) || failed(statusCode) || (status !== undefined && status !== 'success');
 }
 
 /** Gives an instance's ID its one spelling, whatever the service's. Changes the data itself. */

@@ -1,4 +1,5 @@
 import { clean } from '../../rules/clean.ts';
+import { withoutKeys } from '../../rules/secrets.ts';
 import type { HttpResponse } from '../http/exchange.ts';
 
 const MOST_CHARACTERS = 200;
@@ -7,14 +8,15 @@ const LONGEST_TITLE = 80;
 /**
  * Returns the message of an unsuccessful response: both documented shapes (API document: Errors), a
  * list of messages, an empty body, HTML or anything else. Cleaned, at most 200 characters. `hide`
- * removes secrets before the text is cut, so no part of one remains.
+ * removes secrets before the text is cut, so no part of one remains. API keys are removed too.
  */
 export function messageOf(response: HttpResponse, hide: (text: string) => string): string {
   if (response.problem !== undefined) return `a response that ${response.problem}`;
   const text = response.text.trim();
   if (text === '') return 'no explanation given';
   // Hide before and after cleaning, which could join the parts of a secret.
-  const cut = (words: string, most: number) => shortened(hide(oneLine(hide(words))).trim(), most);
+  const cut = (words: string, most: number) =>
+    shortened(withoutKeys(hide(oneLine(hide(words)))).trim(), most);
   if (isWebPage(response)) {
     // A page starts with its head, so only the beginning is read.
     const found = /<title[^>]*>([^<]{1,500})/i.exec(text.slice(0, 20_000))?.[1] ?? '';

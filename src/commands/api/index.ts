@@ -1,6 +1,7 @@
 import {
   failureFor,
   isFailed,
+  isRedirect,
   isSuccess,
   rateLimited,
   retryAfterMs,
@@ -20,7 +21,7 @@ import { refusedKeyRemedy } from '../../config/remedies.ts';
 import type { Context } from '../../context.ts';
 import { CliError, type Failure, usageError } from '../../errors.ts';
 import type { View } from '../../output/output.ts';
-import { hider, withoutKeys } from '../../rules/secrets.ts';
+import { hider } from '../../rules/secrets.ts';
 import {
   type BodyStyle,
   bodyOf,
@@ -202,15 +203,16 @@ export async function failureOf(
   context: Context,
 ): Promise<CliError | undefined> {
   const { status, headers } = answer;
-  if (isSuccess(status)) return undefined;
-  if (status === 429) {
+  if (isSuccess(status) || answer.isDeleted) return undefined;
+  if (status === 429 && !answer.doubted) {
     return rateLimited(status, retryAfterMs(headers, context.clock.now()));
   }
   const { method, path } = request;
-  const isUnknown = isFailed(status) && method !== 'GET' && method !== 'HEAD';
+  const isRead = method === 'GET' || method === 'HEAD';
+  const isUnknown = !isRead && (isFailed(status) || isRedirect(status) || answer.doubted === true);
   const failure = isUnknown ? 'outcomeUnknown' : failureFor(status, isStateChange(request));
   const hide = hider(secretsIn(request.body));
-  const words = messageOf(answer, (text) => withoutKeys(hide(text)));
+  const words = messageOf(answer, hide);
   return new CliError(
     failure,
     `${method} ${path.split('?', 1)} returned ${status}: ${words}.${isUnknown ? ' It may have taken effect.' : ''}`,

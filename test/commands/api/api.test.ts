@@ -159,10 +159,10 @@ describe('api with bad input', () => {
     [['POST', '/x', '-f', `a=${TEST_KEY}`], 'this is an API key'],
     [['POST', '/x', '-f', 'new_password=hunter2'], '--raw-field "new_password": a secret'],
     [['POST', '/x', '-F', 'current_password=hunter2'], '--field "current_password": a secret'],
-    [['POST', '/x', '-F', 'a=@/nowhere'], '--field "/nowhere": can\'t read the file'],
+    [['POST', '/x', '-F', 'a=@/nowhere'], '--field "/nowhere": no such file'],
     [['POST', '/x', '-F', 'a=@-', '-F', 'b=@-'], 'stdin can be read only once'],
     [['POST', '/x', '-F', 'a=@-', '--input', '-'], 'stdin can be read only once'],
-    [['POST', '/x', '--input', '/nowhere'], '--input "/nowhere": can\'t read the file'],
+    [['POST', '/x', '--input', '/nowhere'], '--input "/nowhere": no such file'],
     [['POST', '/x', '--input', 'BROKEN'], 'it is not complete JSON'],
     [['POST', '/x', '--input', '-'], '--input "stdin": it is not complete JSON'],
     [['GET', '/x', '--input', '-'], '--input: a GET has no body'],
@@ -402,6 +402,25 @@ describe('against a scripted service', () => {
   test('exits with 5 after a documented 400 about a state', async () => {
     await scripted({ status: 400, body: { message: 'not ACTIVE' } });
     expect((await world.cli(['api', 'POST', '/instances/i1/stop'])).code).toBe(5);
+  });
+
+  test('leaves the outcome of a redirected POST unknown', async () => {
+    await scripted({ status: 303, body: {} });
+    const { code, stderr } = await world.cli(['api', 'POST', '/storage/drives', '--json']);
+    expect(code).toBe(7);
+    expect(JSON.parse(stderr).error).toMatchObject({ may_be_billing: true });
+  });
+
+  test('keeps a PATCH in doubt if a refusal follows a lost response', async () => {
+    let tries = 0;
+    await scripted(() => (tries++ === 0 ? 'hangUp' : { status: 401, body: {} }));
+    expect((await world.cli(['api', 'PATCH', '/x', '-f', 'a=1'])).code).toBe(7);
+  });
+
+  test('takes a 404 after an unanswered DELETE as done', async () => {
+    let tries = 0;
+    await scripted(() => (tries++ === 0 ? 'hangUp' : { status: 404, body: { message: 'gone' } }));
+    expect((await world.cli(['api', 'DELETE', '/ssh-keys/k1'])).code).toBe(0);
   });
 
   test('leaves the outcome of a POST unknown if its response is lost', async () => {

@@ -1,5 +1,5 @@
 import { readdirSync, writeFileSync } from 'node:fs';
-import { readdir, writeFile } from 'node:fs/promises';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { heartbeatOf } from '../../../../src/journal/index.ts';
@@ -136,12 +136,16 @@ describe('reap', () => {
     expect(errorOf(stderr)).toMatchObject({ resource: ID, may_be_billing: true });
   });
 
-  test("exits with 9 for a deadline that can't be read, and names the instance", async () => {
+  test.each([
+    ["can't be read", () => '{"version":1'],
+    ['is about another instance', (text: string) => text.replaceAll(ID, `${ID.slice(0, -1)}8`)],
+  ])('exits with 9 for a deadline that %s, and names the instance', async (_what, spoilt) => {
     world.clock.advance(5 * HOUR);
     const [file = ''] = (await readdir(join(world.home, 'state'), { recursive: true })).filter(
       (path) => path.includes('deadlines') && path.endsWith('.json'),
     );
-    await writeFile(join(world.home, 'state', file), '{"version":1');
+    const path = join(world.home, 'state', file);
+    await writeFile(path, spoilt(await readFile(path, 'utf8')));
     const { code, stderr } = await world.cli(REAP);
     expect({ code, error: errorOf(stderr) }).toMatchObject({
       code: 9,
