@@ -6,6 +6,7 @@ export const WARNINGS = {
   account_blocked: 'the account is blocked',
   clock_differs: "this computer's clock and the service's differ by more than a minute",
   connection: 'a connection to an instance, or a program started for it, failed',
+  deadline_near: 'an instance is near its deadline, so its command is interrupted',
   deadline_passed: 'an instance is past its deadline, and may be billing',
   deadline_unenforced: 'an instance has no deadline, or nothing on this computer enforces it',
   copy: 'a file changed or vanished while it was copied',

@@ -44,12 +44,13 @@ export async function askJob(
 
 /** The flags of `run` alone, and the command. */
 function wordsAfter(input: JobInput): string[][] {
-  const { sync, exclude, fetch, keepOnFailure, report_file, detach, how, command } = input;
+  const { sync, exclude, fetch, keepOnFailure, grace, report_file, detach, how, command } = input;
   return [
     ...flag('--sync', sync),
     ...flag('--exclude', ...exclude),
     ...flag('--fetch', ...fetch.map(({ remote, local }) => `${remote}:${local}`)),
     ...(keepOnFailure === undefined ? [] : [['--keep-on-failure', durationWord(keepOnFailure)]]),
+    ...(grace === undefined ? [] : [['--grace', durationWord(grace)]]),
     ...flag('--report', report_file ?? undefined),
     ...(detach ? [['--detach']] : []),
     ...flag('--identity', how.identity),

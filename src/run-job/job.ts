@@ -19,6 +19,8 @@ export interface JobInput {
   readonly fetch: readonly Fetch[];
   /** Milliseconds. */
   readonly keepOnFailure: number | undefined;
+  /** Milliseconds; `--grace`. */
+  readonly grace: number | undefined;
   readonly how: HowToReach;
   readonly detach: boolean;
   /** The file of `--report`, as an absolute path. */

@@ -11,6 +11,7 @@ import type { JobEnd } from './end/report.ts';
 import { costAtMost, readInstance, terminate } from './end/terminate.ts';
 import type { JobPlan } from './job.ts';
 import type { JobRecord } from './record/record.ts';
+import { graceFor } from './stops.ts';
 import { absolute } from './targets.ts';
 
 export interface Rented {
@@ -27,6 +28,9 @@ export async function rentFor(plan: JobPlan, context: Context): Promise<Rented> 
     return deadlineField(ends, context);
   });
   if (deadline === undefined) throw usageError('--terminate-after is missing');
+  const time = Date.parse(deadline) - context.serviceClock.now();
+  const { grace = graceFor(time) } = plan;
+  if (grace >= time) throw usageError('--grace must be shorter than the time until the deadline');
   const { instance_name: name, offer_id } = body;
   const request = { operation: 'create', name, offer_id, body, deadline } as const;
   const started_at = new Date(context.clock.now()).toISOString();
@@ -43,6 +47,7 @@ export async function rentFor(plan: JobPlan, context: Context): Promise<Rented> 
     exclude: plan.exclude,
     fetch: plan.fetch.map(({ remote, local }) => ({ remote, local: absolute(local) })),
     keep_on_failure: plan.keepOnFailure ?? null,
+    grace,
     report_file: plan.report_file,
     identity: how.identity ?? null,
     user: how.user ?? null,

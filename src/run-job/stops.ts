@@ -9,8 +9,14 @@ const [STEP, UNKNOWN] = [10_000, 1_000];
 
 /** Signals that end parts of a job early. */
 export interface Stops {
-  /** Any interrupt or the deadline: ends everything before the command runs. */
+  /** Any interrupt, or a near deadline: ends everything before the command runs. */
   readonly any: AbortSignal;
+  /** The deadline is near: the command gets SIGINT, so that its results can be copied in time. */
+  readonly near: AbortSignal;
+  /** Half of that time has passed: what is there is copied, though the command still runs. */
+  readonly half: AbortSignal;
+  /** Ctrl-C, a signal, or the deadline itself. */
+  readonly interrupt: AbortSignal;
   /**
    * The second Ctrl-C, SIGTERM, SIGHUP or the deadline: ends everything but the termination of the
    * instance.
@@ -22,13 +28,23 @@ export interface Stops {
 interface StopsFor extends Pick<Target, 'id'> {
   /** The deadline by the service's clock (ISO 8601), if it is known already. */
   readonly deadline?: string | undefined;
+  /** Milliseconds before the deadline at which the command is interrupted. */
+  readonly grace: number;
   /** The first Ctrl-C ends everything: the job goes on without this process. */
   readonly leaves: boolean;
 }
 
-export function createStops({ id, deadline: known, leaves }: StopsFor, context: Context): Stops {
+export function createStops(
+  { id, deadline: known, grace, leaves }: StopsFor,
+  context: Context,
+): Stops {
   const { interrupts, clock } = context;
   const deadline = deadlineOf(id, known, context);
+  const [near, half] = [new AbortController(), new AbortController()];
+  const early = [
+    [near, grace],
+    [half, grace / 2],
+  ] as const;
   let time: ServiceTime | undefined;
   /** In short steps: a timer does not count the time for which a laptop sleeps. */
   async function passDeadline(closed: AbortSignal): Promise<void> {
@@ -41,7 +57,11 @@ export function createStops({ id, deadline: known, leaves }: StopsFor, context: 
       if (time?.isFresh() !== true) time = await timeNow(context);
       const left = time === undefined ? STEP : at - time.now();
       if (left <= 0) return;
-      await clock.sleep(Math.min(left, STEP), closed);
+      for (const [controller, before] of early) {
+        if (left <= before && !controller.signal.aborted) controller.abort(isNear());
+      }
+      const coming = early.flatMap(([, before]) => (left > before ? left - before : []));
+      await clock.sleep(Math.min(left, STEP, ...coming), closed);
     }
   }
   const { first, second } = interrupts;
@@ -63,11 +83,30 @@ export function createStops({ id, deadline: known, leaves }: StopsFor, context: 
       if (!signal.aborted) last.abort(error);
     },
   );
+  const interrupt = AbortSignal.any([first, last.signal]);
   return {
-    any: AbortSignal.any([first, last.signal]),
+    // A job that is taken over may have results.
+    any: leaves ? interrupt : AbortSignal.any([interrupt, near.signal]),
+    near: near.signal,
+    half: half.signal,
+    interrupt,
     last: last.signal,
     close: () => closed.abort(),
   };
+}
+
+const [MINUTE, LEAST, MOST] = [60_000, 2, 15];
+
+/**
+ * Milliseconds before the deadline at which the command is interrupted: a tenth of the job's time, 2 to
+ * 15 minutes, at most half of it.
+ */
+export function graceFor(time: number): number {
+  return Math.min(Math.max(time / 10, LEAST * MINUTE), MOST * MINUTE, time / 2);
+}
+
+function isNear(): CliError {
+  return new CliError('deadline', 'The deadline is near.');
 }
 
 /** undefined while the service's time can't be read: `reap` may still enforce the deadline. */

@@ -42,9 +42,9 @@ export async function superviseToEnd(
   work: Work,
   context: Context,
 ): Promise<Supervision> {
-  const { id, name } = record;
+  const { id, name, grace } = record;
   const leaves = by !== 'run' && by !== 'detach';
-  const stops = createStops({ id, deadline, leaves }, context);
+  const stops = createStops({ id, deadline, grace, leaves }, context);
   const phases = createPhases(name, context, by === 'reap');
   const soFar = { exitCode: undefined, fetched: [], isCollected: false, instance: undefined };
   const job: Job = { record, how, stops, phases, by, ...soFar };
@@ -69,7 +69,7 @@ export async function superviseToEnd(
 
 /** Whether a failure leaves the job alone: only `run` and `stop` end a command that may still run. */
 async function mayLeave(
-  { by, phases, stops }: Job,
+  { by, phases, stops, record }: Job,
   failure: CliError,
   context: Context,
 ): Promise<boolean> {
@@ -80,7 +80,8 @@ async function mayLeave(
     );
   }
   if (isInterrupt(failure)) return true;
-  if (by === 'reap') return true;
+  // What is missing there stays so; all else may be repaired here before the next pass.
+  if (by === 'reap') return failure.failure !== 'notFound' || record.kept !== null;
   const isBefore = phases.current === 'starting' || phases.current === 'connecting';
   return isBefore && failure.failure !== 'otherEnd' && !stops.any.aborted;
 }

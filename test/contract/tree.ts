@@ -136,6 +136,7 @@ async function putJob(
     exclude: [],
     fetch: [],
     keep_on_failure: null,
+    grace: 0,
     report_file: null,
     identity: null,
     user: null,

@@ -177,7 +177,7 @@ describe('the ends of gpucloud run', needs('ssh'), () => {
   });
 
   test('terminates at the deadline', async () => {
-    const words = world.words().map((word) => (word === '1h' ? '5s' : word));
+    const words = world.words('--terminate-after', '5s', '--grace', '0s');
     const job = await world.computer.gpucloud([...words, '--', 'sleep', '60'], { env: world.env });
     expect({ code: job.code, status: world.status() }).toEqual({
       code: 125,

@@ -163,7 +163,7 @@ describe('gpucloud run after a fault', needs('ssh'), () => {
   });
 
   test('ends at the deadline that expire has set meanwhile', async () => {
-    const { child, ended } = start([], ['sh', '-c', 'echo up; sleep 60']);
+    const { child, ended } = start(['--grace', '0s'], ['sh', '-c', 'echo up; sleep 60']);
     await heard(child, 'stdout', /up/);
     const moved = await world.computer.gpucloud(['instances', 'expire', 'job', '--after', '2s'], {
       env: world.env,

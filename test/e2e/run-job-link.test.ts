@@ -131,7 +131,7 @@ describe('the connection of gpucloud run', needs('ssh'), () => {
       ];
       world.advance(hours * 3_600_000);
       const began = Date.now();
-      const words = world.words().map((word) => (word === '1h' ? '4s' : word));
+      const words = world.words('--terminate-after', '4s', '--grace', '0s');
       const { code, stderr } = await runFast(world, [...words, '--', 'sleep', '20']);
       expect(code, stderr).toBe(125);
       expect(stderr).toContain('The deadline has passed.');

@@ -72,10 +72,29 @@ describe('gpucloud run', needs('ssh'), () => {
     expect(JSON.parse(report)).toMatchObject({ command_exit_code: 7, terminated: true });
   });
 
-  test('exits with 125 and terminates if there is nothing to fetch', async () => {
+  test('keeps the instance for half an hour if there is nothing to fetch, for jobs attach', async () => {
     const { code, stderr } = await world.run(['--fetch', 'missing'], ['true']);
-    expect({ code, status: world.status() }).toEqual({ code: 125, status: 'TERMINATING' });
+    expect({ code, status: world.status() }).toEqual({ code: 125, status: 'ACTIVE' });
     expect(stderr).toContain('missing does not exist on the instance');
+    expect(stderr).toContain('gpucloud jobs attach job');
+    const { env } = world;
+    const { stdout } = await world.computer.gpucloud(['jobs', 'get', 'job', '--json'], { env });
+    const { ends_at, status } = JSON.parse(stdout);
+    expect(status).toBe('EXITED');
+    expect(Date.parse(ends_at) - Date.now()).toBeLessThanOrEqual(30 * 60_000);
+    await writeFile(join(world.there, 'gpucloud-run', 'work', 'missing'), 'x');
+    const attached = await world.computer.gpucloud(['jobs', 'attach', 'job'], { env });
+    expect({ code: attached.code, status: world.status() }).toEqual({
+      code: 0,
+      status: 'TERMINATING',
+    });
+    expect(await readFile(join(world.computer.home, 'missing'), 'utf8')).toBe('x');
+  });
+
+  test('terminates at once with --keep-on-failure 0', async () => {
+    const words = ['--fetch', 'missing', '--keep-on-failure', '0s'];
+    const { code } = await world.run(words, ['true']);
+    expect({ code, status: world.status() }).toEqual({ code: 125, status: 'TERMINATING' });
   });
 
   test('does not take the job of an earlier instance with the same home folder for its own', async () => {

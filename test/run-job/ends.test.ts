@@ -56,7 +56,7 @@ describe('a job that ends early', () => {
   ] as const)('skips the copy at its first signal: %s, %s', (failure, isLast) => {
     const [first, second] = [new AbortController(), new AbortController()];
     const interrupts = { first: first.signal, second: second.signal };
-    const stops = createStops({ id: ID, leaves: false }, { ...context, interrupts });
+    const stops = createStops({ id: ID, grace: 0, leaves: false }, { ...context, interrupts });
     first.abort(new CliError(failure, 'stopped'));
     expect({ any: stops.any.aborted, last: stops.last.aborted }).toEqual({
       any: true,

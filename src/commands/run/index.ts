@@ -3,7 +3,7 @@ import { action } from '../../cli/verb.ts';
 import { withRequestFlags } from '../../instances/request/flags.ts';
 import { howToReach, withSignInFlags } from '../../reach/ssh-flags.ts';
 import { instanceName } from '../../rules/names.ts';
-import { positiveDuration } from '../../rules/times.ts';
+import { duration } from '../../rules/times.ts';
 import { reportOption } from '../../run-job/report-option.ts';
 import { pollIntervalOption, waitTimeoutOption } from '../../watch/flags.ts';
 import { planView } from './view.ts';
@@ -59,8 +59,13 @@ export const run = action({
       .option('--fetch <path>', 'copy REMOTE[:LOCAL] back afterwards (again for more)', each)
       .option(
         '--keep-on-failure <duration>',
-        'if the job fails, keep the instance for this time',
-        ruled('--keep-on-failure', positiveDuration),
+        'if the job fails, keep the instance for this time, at most until the deadline',
+        ruled('--keep-on-failure', duration),
+      )
+      .option(
+        '--grace <duration>',
+        'interrupt COMMAND so long before the deadline, to fetch (default: a tenth of the time)',
+        ruled('--grace', duration),
       )
       .addOption(reportOption())
       .option('--detach', 'return once the command has started')
@@ -77,11 +82,11 @@ export const run = action({
       const { ensureReport } = await import('../../run-job/targets.ts');
       await ensureReport(report_file, { dryRun });
     }
-    const { sync, exclude = [], fetch = [], keepOnFailure, ...flags } = given;
+    const { sync, exclude = [], fetch = [], keepOnFailure, grace, ...flags } = given;
     const { planJob } = await import('../../run-job/plan.ts');
     const { parseFetch } = await import('../../run-job/copy/copy-out.ts');
     const fetched = fetch.map(parseFetch);
-    const named = { sync, exclude, fetch: fetched, keepOnFailure, how, detach, report_file };
+    const named = { sync, exclude, fetch: fetched, keepOnFailure, grace, how, detach, report_file };
     const input = { flags, command, ...named };
     const plan = await planJob(input, { dryRun }, context);
     if (dryRun) {

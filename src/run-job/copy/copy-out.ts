@@ -73,12 +73,9 @@ export async function copyOut({ remote, local }: Fetch, copying: CopyingOut): Pr
     const place = await placeOf(local, basename(remote));
     return receiveFile(path, size, place, { ...copying, onProgress });
   }
-  throw copyFailed(
-    'out',
-    kind === 'nothing'
-      ? `${remote} does not exist on the instance`
-      : `${remote} is neither a file nor a folder on the instance`,
-  );
+  const what = kind === 'nothing' ? 'does not exist' : 'is neither a file nor a folder';
+  const { message } = copyFailed('out', `${remote} ${what} on the instance`);
+  throw new CliError('notFound', message);
 }
 
 async function makeFolder(path: string): Promise<void> {

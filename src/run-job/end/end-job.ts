@@ -6,6 +6,7 @@ import { ownJournal } from '../../instances/pending.ts';
 import { minuteText } from '../../output/time.ts';
 import { typedName } from '../../rules/names.ts';
 import type { Job } from '../job.ts';
+import type { JobRecord } from '../record/record.ts';
 import type { JobEnd } from './report.ts';
 import { costAtMost, terminate } from './terminate.ts';
 
@@ -18,9 +19,9 @@ export async function endJob(
   const { record, phases } = job;
   const end = { ...progressOf(job), error: failure && runFailed(failure) };
   const stage = failure === undefined ? 'done' : phases.current;
-  const kept = keptFor(job, failure);
-  if (kept !== null && (await keep(job, context))) {
-    return { ...end, stage, terminated: false, kept };
+  const wanted = keptFor(job, failure);
+  if (wanted !== undefined && (await keep(record, wanted, context))) {
+    return { ...end, stage, terminated: false, kept: wanted.kept };
   }
   phases.begin('terminating');
   const termination = await terminate(record, context);
@@ -94,25 +95,47 @@ function progressOf({ record: { id, name }, exitCode, fetched }: Job) {
   };
 }
 
-/** Why the instance is kept, or null. Interrupts and deadlines end the run. */
-function keptFor({ record, exitCode, stops, by }: Job, failure: CliError | undefined) {
-  if (record.keep_on_failure === null || stops.any.aborted || by === 'stop') return null;
-  return failure !== undefined || exitCode !== 0 ? 'command' : null;
+/** Milliseconds for results that could not be copied. */
+const FOR_RESULTS = 30 * 60_000;
+
+/** Why the instance is kept, and for how long; undefined if it is not. Interrupts end the run. */
+function keptFor(
+  { record, exitCode, isCollected, stops, by }: Job,
+  failure: CliError | undefined,
+): { readonly kept: 'command' | 'results'; readonly time: number } | undefined {
+  if (stops.interrupt.aborted) return undefined;
+  const { keep_on_failure } = record;
+  if (failure !== undefined && exitCode !== undefined && !isCollected) {
+    const time = keep_on_failure ?? FOR_RESULTS;
+    return time === 0 ? undefined : { kept: 'results', time };
+  }
+  if (!keep_on_failure || by === 'stop') return undefined;
+  return failure !== undefined || exitCode !== 0
+    ? { kept: 'command', time: keep_on_failure }
+    : undefined;
 }
 
-/** Gives the instance its new deadline; false if that is not certain. */
-function keep({ record }: Job, context: Context): Promise<boolean> {
-  const { id, name, keep_on_failure } = record;
+/** Gives the instance its new deadline, unless it has an earlier one; false if that is not certain. */
+function keep(
+  { id, name }: JobRecord,
+  { kept, time }: { readonly kept: 'command' | 'results'; readonly time: number },
+  context: Context,
+): Promise<boolean> {
   return context.shielded(async (own) => {
     try {
       const journal = await ownJournal(own);
-      const deadline = await deadlineFrom({ after: keep_on_failure ?? 0 }, own);
-      await setDeadline({ id, name }, deadline, journal, own);
+      const wanted = await deadlineFrom({ after: time }, own);
+      const before = (await journal.instance(id))?.deadline;
+      const isEarlier = before !== undefined && Date.parse(before) <= Date.parse(wanted);
+      const deadline = isEarlier ? before : wanted;
+      if (!isEarlier) await setDeadline({ id, name }, deadline, journal, own);
       await warnUnenforced(journal, own);
       const typed = typedName(name, id);
       own.err.warn(
         'may_be_billing',
-        `Kept ${name}: it bills until ${minuteText(Date.parse(deadline))}. Connect: gpucloud instances ssh ${typed}. Terminate it: gpucloud instances terminate ${typed}`,
+        kept === 'results'
+          ? `Kept ${name} with its results: it bills until ${minuteText(Date.parse(deadline))}. Repair the cause, then fetch and terminate: gpucloud jobs attach ${typed}. Connect: gpucloud instances ssh ${typed}`
+          : `Kept ${name}: it bills until ${minuteText(Date.parse(deadline))}. Connect: gpucloud instances ssh ${typed}. Terminate it: gpucloud instances terminate ${typed}`,
       );
       return true;
     } catch (error) {

@@ -7,7 +7,11 @@ import { typedName } from '../../rules/names.ts';
 import type { Job } from '../job.ts';
 import { withJob } from '../record/lock.ts';
 import { type JobRecord, readJob, readJobs, writeJob } from '../record/record.ts';
+import { probe } from '../remote/probe.ts';
+import type { RemoteShell } from '../remote/remote-shell.ts';
 import { collect } from '../stages/collect.ts';
+import { interruptCommand } from '../stages/follow-to-end.ts';
+import { repeated } from '../stages/repeated.ts';
 import { superviseToEnd } from '../supervise.ts';
 import { look, type Seen } from './look.ts';
 import { sameSignIn } from './sign-in-of.ts';
@@ -18,6 +22,12 @@ const LOOK = 20_000;
 interface Finished {
   readonly row?: Reaped;
   readonly error?: CliError | undefined;
+}
+
+interface Unfinished {
+  readonly open: readonly JobRecord[];
+  /** Milliseconds until the next pass; 0 if none is known. */
+  readonly every: number;
 }
 
 /** The jobs of the account that have not ended. */
@@ -31,12 +41,13 @@ export async function openJobs(context: Context): Promise<JobRecord[]> {
  * stop the others.
  */
 export async function finishJobs(
-  open: readonly JobRecord[],
+  { open, every }: Unfinished,
   context: Context,
   onFinished: (finished: Finished) => void,
 ): Promise<void> {
   await eachBounded(open, AT_ONCE, async (job) => {
-    const held = async () => onFinished(await finishOne(await readJob(job.id, context), context));
+    const held = async () =>
+      onFinished(await finishOne(await readJob(job.id, context), every, context));
     const [error] = await failuresOf(withJob(job, context, held, 0));
     if (error === undefined) return;
     if (isInterrupt(error)) throw error;
@@ -45,7 +56,7 @@ export async function finishJobs(
   });
 }
 
-async function finishOne(job: JobRecord, context: Context): Promise<Finished> {
+async function finishOne(job: JobRecord, every: number, context: Context): Promise<Finished> {
   if (job.ended_at !== null) return {};
   const how = sameSignIn(job);
   const seen = await seenNow(job, how, context);
@@ -53,17 +64,47 @@ async function finishOne(job: JobRecord, context: Context): Promise<Finished> {
   if (seen.isOver) return noteOver(job, context);
   if (seen.state === 'lost' || seen.state === 'none') return noteLost(job, seen, context);
   // A kept instance is for a person to look at.
-  if (seen.state === 'running' || job.kept === 'command') return {};
+  if (job.kept === 'command') return {};
+  if (seen.state === 'running' && !(await isNearDeadline(job, every, context))) return {};
   const work = async (held: Job) => {
     held.instance = seen.instance;
-    held.exitCode = seen.exitCode;
+    held.exitCode = seen.exitCode ?? (await interruptedEnd(held, seen.shell, context));
     await collect(held, seen, undefined, context);
   };
   const { end } = await superviseToEnd({ record: job, how, by: 'reap' }, work, context);
   const outcome =
     end?.terminated === true ? 'terminated' : end?.terminated === false ? 'kept' : 'refused';
-  const row = await rowOf(job, outcome, seen.exitCode ?? null, context);
+  const row = await rowOf(job, outcome, end?.command_exit_code ?? null, context);
   return { row, error: end?.error };
+}
+
+/** Whether the next pass would be too late to interrupt the command and fetch its results. */
+async function isNearDeadline(
+  { id, grace }: JobRecord,
+  every: number,
+  context: Context,
+): Promise<boolean> {
+  const deadline = (await (await context.journal()).instance(id))?.deadline;
+  if (deadline === undefined || grace === 0) return false;
+  return Date.parse(deadline) - context.serviceClock.now() <= grace + every;
+}
+
+/** Milliseconds between two looks at a command that was interrupted. */
+const PAUSE = 2_000;
+
+/** Sends SIGINT; returns the exit code, or undefined if the deadline comes too near before. */
+async function interruptedEnd(
+  { stops }: Job,
+  shell: RemoteShell,
+  { clock }: Context,
+): Promise<number | undefined> {
+  await repeated(() => interruptCommand(shell, stops.last), stops.last, clock);
+  while (!stops.half.aborted) {
+    const seen = await probe(shell, stops.last);
+    if (typeof seen !== 'string' && seen.state !== 'running') return seen.exitCode;
+    await clock.sleep(PAUSE, stops.last);
+  }
+  return undefined;
 }
 
 /** undefined if it can't be reached now. */

@@ -23,6 +23,8 @@ export interface JobRecord {
   readonly fetch: readonly { readonly remote: string; readonly local: string }[];
   /** Milliseconds; `--keep-on-failure`. */
   readonly keep_on_failure: number | null;
+  /** Milliseconds before the deadline at which the command is interrupted. */
+  readonly grace: number;
   /** The file of `--report`, as an absolute path. */
   readonly report_file: string | null;
   /** The private key file of `--identity`, or the one that was found. */
@@ -69,6 +71,7 @@ const schema = lazy(() => {
     exclude: z.array(text),
     fetch: z.array(z.object({ remote: text, local: text })),
     keep_on_failure: maybeNumber,
+    grace: z.number(),
     report_file: maybeText,
     identity: maybeText,
     user: maybeText,

@@ -10,7 +10,7 @@ import { jobPath } from '../record/record.ts';
 import { follow, offsetsOf } from '../remote/follow.ts';
 import type { RemoteShell } from '../remote/remote-shell.ts';
 import type { Connected } from './connect.ts';
-import { fetchAll } from './copies.ts';
+import { fetchAll, patienceOf } from './copies.ts';
 import { repeated } from './repeated.ts';
 
 /** Bytes of each output that stay on this computer. */
@@ -25,7 +25,9 @@ export async function collect(
 ): Promise<void> {
   await fetchAll(job, there, output, context);
   const { stops, by } = job;
-  const kept = repeated(() => keepOutput(job, there.shell, context), stops.last, context.clock);
+  const keep = () => keepOutput(job, there.shell, context);
+  const onCut = by === 'run' ? undefined : patienceOf(job, context);
+  const kept = repeated(keep, stops.last, context.clock, onCut);
   if (by === 'run') {
     // It was printed.
     const [fault] = await failuresOf(kept);

@@ -9,6 +9,7 @@ import type { JobOutput } from '../output.ts';
 import { filesText } from '../phases.ts';
 import type { RemoteShell } from '../remote/remote-shell.ts';
 import type { Connected } from './connect.ts';
+import { ensureRunning } from './follow-to-end.ts';
 import { repeated } from './repeated.ts';
 
 /** Copies the folder of `--sync` to the instance. */
@@ -59,20 +60,24 @@ export async function fetchAll(
   };
   if (job.by === 'run') interrupts.first.addEventListener('abort', explain);
   try {
-    await fetchEach(job, copying);
+    await fetchEach(job, copying, patienceOf(job, context));
   } finally {
     interrupts.first.removeEventListener('abort', explain);
   }
 }
 
-async function fetchEach(job: Job, copying: CopyingOut): Promise<void> {
+async function fetchEach(
+  job: Job,
+  copying: CopyingOut,
+  onCut: ReturnType<typeof patienceOf>,
+): Promise<void> {
   const { record, phases } = job;
   job.fetched = [];
   let failure: CliError | undefined;
   for (const one of record.fetch) {
     phases.begin('fetching', one.remote);
     try {
-      await repeated(() => copyOut(one, copying), copying.signal, copying.clock);
+      await repeated(() => copyOut(one, copying), copying.signal, copying.clock, onCut);
       job.fetched = [...job.fetched, one.local];
     } catch (error) {
       // An interrupted copy fails with a reason of its own.
@@ -101,4 +106,21 @@ function copyingOf(
 /** The terminal or the pipe of a run that has ended is gone. */
 function noStream(from: 'out' | 'err'): CliError {
   return copyFailed('out', `/dev/std${from} is that of another process: gpucloud jobs attach`);
+}
+
+/**
+ * A cut connection is waited out until the deadline, as while the command runs. `reap` comes again, so
+ * it does not wait.
+ */
+export function patienceOf({ record, phases, by }: Job, context: Context) {
+  if (by === 'reap') return undefined;
+  let last: string | undefined;
+  return async ({ message }: CliError) => {
+    await ensureRunning(record, context);
+    phases.clear();
+    if (message !== last) {
+      context.err.warn('connection', `${message}. The results are still there; trying again.`);
+    }
+    last = message;
+  };
 }

@@ -28,10 +28,22 @@ export async function followToEnd(
     phases.clear();
     output.endLine(isEchoed);
   };
-  const interrupt = () => {
+  const onCtrlC = () => {
     if (stops.last.aborted) return;
     begin(true);
     err.note(`Interrupting the command. Ctrl-C again terminates ${name} without copying.`);
+    interrupt();
+  };
+  const onNear = () => {
+    if (stops.last.aborted) return;
+    begin();
+    err.warn(
+      'deadline_near',
+      `Interrupting the command: ${name} is near its deadline, and the results are fetched before it.`,
+    );
+    interrupt();
+  };
+  const interrupt = () => {
     repeated(() => interruptCommand(shell, stops.last), stops.last, clock).catch(
       (error: unknown) => {
         if (!isInterrupt(error)) err.warn('connection', 'Could not interrupt the command.');
@@ -39,14 +51,16 @@ export async function followToEnd(
     );
   };
   // Only a run stops its command.
-  if (job.by === 'run') interrupts.first.addEventListener('abort', interrupt, { once: true });
-  if (job.by === 'run' && interrupts.first.aborted) interrupt();
+  if (job.by === 'run') interrupts.first.addEventListener('abort', onCtrlC, { once: true });
+  if (job.by === 'run' && interrupts.first.aborted) onCtrlC();
+  stops.near.addEventListener('abort', onNear, { once: true });
+  if (stops.near.aborted) onNear();
   try {
     const { exitCode } = await follow({
       shell,
       offsets,
       clock,
-      signal: stops.last,
+      signal: AbortSignal.any([stops.last, stops.half]),
       async print(from, bytes) {
         phases.clear();
         await output.print(from, bytes);
@@ -64,21 +78,26 @@ export async function followToEnd(
       onBack: () => err.note(`Reconnected to ${name}.`),
     });
     return exitCode;
+  } catch (error) {
+    // It ignores SIGINT: what is there is copied.
+    if (stops.half.aborted && !stops.last.aborted) return undefined;
+    throw error;
   } finally {
-    interrupts.first.removeEventListener('abort', interrupt);
+    interrupts.first.removeEventListener('abort', onCtrlC);
+    stops.near.removeEventListener('abort', onNear);
     begin(interrupts.second.aborted);
     await position.close();
   }
 }
 
 /** Throws a retryable CliError after a cut connection. */
-async function interruptCommand(shell: RemoteShell, signal: AbortSignal): Promise<void> {
+export async function interruptCommand(shell: RemoteShell, signal: AbortSignal): Promise<void> {
   const { code } = await shell.run(INTERRUPT, '', signal);
   if (code === SSH_FAILED) throw new CliError('refused', 'No connection.', { retryable: true });
 }
 
 /** Throws if somebody else ended the instance: no other attempt to connect can succeed. */
-async function ensureRunning({ id, name }: JobRecord, context: Context): Promise<void> {
+export async function ensureRunning({ id, name }: JobRecord, context: Context): Promise<void> {
   const status = await (await context.api()).instances.get(id, BRIEFLY).then(
     (found) => found.status,
     // What can't be read now is read at the next attempt.

@@ -32,7 +32,10 @@ export async function runOn(job: Job, context: Context): Promise<void> {
   await collect(job, there, output, context);
   if (output.lost !== undefined) throw output.lost;
   if (job.exitCode === undefined) {
-    throw new CliError('runFailed', 'The command was killed together with its supervisor.');
+    const reason = stops.half.aborted
+      ? 'The command did not end after SIGINT, and its deadline is near.'
+      : 'The command was killed together with its supervisor.';
+    throw new CliError('runFailed', reason);
   }
 }
 

@@ -4,20 +4,26 @@ import { CliError } from '../../errors.ts';
 /** Milliseconds before each other attempt: a cut connection may take a minute to come back. */
 const PAUSES = [3_000, 15_000, 45_000];
 
-/** Repeats work that fails with a retryable CliError, such as after a cut connection. */
+/**
+ * Repeats work that fails with a retryable CliError, such as after a cut connection. With `onCut`, which
+ * may throw, it goes on until the signal.
+ */
 export async function repeated(
   work: () => Promise<void>,
   signal: AbortSignal,
   clock: Clock,
+  onCut?: (error: CliError) => Promise<void>,
 ): Promise<void> {
-  for (const pause of PAUSES) {
+  for (let attempt = 0; ; attempt += 1) {
+    const pause = PAUSES[attempt] ?? (onCut === undefined ? undefined : PAUSES.at(-1));
     try {
       return await work();
     } catch (error) {
       signal.throwIfAborted();
-      if (!(error instanceof CliError) || !error.retryable) throw error;
+      const isCut = error instanceof CliError && error.retryable;
+      if (!isCut || pause === undefined) throw error;
+      await onCut?.(error);
     }
     await clock.sleep(pause, signal);
   }
-  return work();
 }

@@ -95,7 +95,7 @@ export const reap = action({
     const { finishJobs, openJobs } = await import('../../../run-job/jobs/finish.ts');
     const open = await openJobs(context);
     const done = new AbortController();
-    const finishing = finishJobs(open, context, ({ row, error }) => {
+    const finishing = finishJobs({ open, every: every ?? 0 }, context, ({ row, error }) => {
       if (row !== undefined) rows.push(row);
       if (error !== undefined) errors.push(error);
     }).finally(() => done.abort());
