@@ -198,6 +198,7 @@ describe('an instance of the sandbox', { timeout: 60_000, ...needs('ssh') }, () 
         columns: 91,
         rows: 27,
       });
+      await terminal.shows(/[#$] ?$/m);
       terminal.type("PS1='here> '\r");
       await terminal.shows(/^here>$/m);
       terminal.type('stty size\r');

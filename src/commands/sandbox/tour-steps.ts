@@ -32,8 +32,8 @@ export const TOUR: readonly TourStep[] = [
   {
     title: 'Connect',
     words: [
-      'Your own ssh connects to an instance. Instances in the sandbox have no server,',
-      'so --print shows the command without running it.',
+      'Your own ssh connects to an instance, with a key that you add to the account.',
+      '--print shows the command without running it.',
     ],
     argv: ['instances', 'ssh', BOX, '--print'],
   },
