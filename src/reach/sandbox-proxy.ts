@@ -1,7 +1,7 @@
 import type { Context } from '../context.ts';
 import { CliError } from '../errors.ts';
 import { shellLine } from '../output/shell-line.ts';
-import { isSandbox } from '../watch/ssh-endpoint.ts';
+import { isSandbox, type WithSettings } from '../watch/ssh-endpoint.ts';
 
 /**
  * Returns the ProxyCommand that reaches an instance of the built-in sandbox: this program, as its SSH
@@ -22,7 +22,9 @@ export async function sandboxProxy(id: string, context: Context): Promise<string
 }
 
 /** Throws CliError('wrongState') in the sandbox on Windows, before anything is rented. */
-export async function ensureSandboxSsh(context: Context): Promise<void> {
+export async function ensureSandboxSsh(
+  context: WithSettings & { readonly host: { readonly platform: string } },
+): Promise<void> {
   if (context.host.platform !== 'win32' || !(await isSandbox(context))) return;
   throw new CliError('wrongState', 'Sandbox instances have no SSH on Windows.', {
     hint: 'run gpucloud in WSL',
