@@ -10,7 +10,7 @@ import { pause } from '../support/terminal.ts';
 
 let world: JobWorld;
 
-const SLOW = { timeout: 90_000, ...needs('Linux') };
+const SLOW = { timeout: 150_000, ...needs('Linux') };
 
 /** Counts to 80 in about five seconds. */
 const COUNTS = [
