@@ -149,21 +149,21 @@ describe('the copies of gpucloud run', needs('ssh'), () => {
     ['a file', 'results/big'],
     ['a folder', 'results'],
   ])(
-    'names the file if the disk is full while it fetches %s, and leaves nothing there',
+    'names the file if the disk is full while it fetches %s, and leaves no part of it there',
     needs('the right to mount'),
     async (_what, remote) => {
       const disk = await mountSmallDisk('64k');
       try {
         const done = await job(
           [`--fetch=${remote}:${disk.path}/back`],
-          'mkdir results; head -c 300000 /dev/zero >results/big; exit 3',
+          'mkdir results; head -c 300000 /dev/zero >results/big; echo 1 >results/small; exit 3',
         );
         expect(done.code).toBe(125);
         expect(done.stderr).toMatch(
           /Could not copy files out: .*(back|big) can't be written \(ENOSPC/,
         );
         expect(readdirSync(disk.path, { recursive: true })).toEqual(
-          remote === 'results' ? ['back'] : [],
+          remote === 'results' ? ['back', join('back', 'small')] : [],
         );
         expect(done.stderr).toContain('Kept job with its results');
         expect(world.status()).toBe('ACTIVE');

@@ -31,6 +31,7 @@ async function fetchFile(remote: string, local: string, shell = localShell(home,
       print: async () => undefined,
       onChanged: () => undefined,
       onSkipped: () => undefined,
+      onLack: () => undefined,
       onProgress: (bytes, total) => seen.push([bytes, total]),
     },
   );

@@ -3,7 +3,6 @@ import { once } from 'node:events';
 import {
   lstat,
   mkdir,
-  mkdtemp,
   readdir,
   readFile,
   readlink,
@@ -12,92 +11,27 @@ import {
   symlink,
   writeFile,
 } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { CliError } from '../../src/errors.ts';
-import { copyOut } from '../../src/run-job/copy/copy-out.ts';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { WORK } from '../../src/run-job/remote/supervisor.ts';
 import { needs, programAt } from '../support/needs.ts';
-import { localShell } from './local-shell.ts';
+import {
+  base,
+  faultOf,
+  fetchEntries,
+  fetchFile,
+  fetchFrom,
+  inFetchWorld,
+  link,
+  local,
+  treeOf,
+  victim,
+} from './fetch-world.ts';
 import { type RawEntry, rawEntry, rawTar } from './raw-tar.ts';
 
-let base: string;
-/** The folder of the results on this computer, and one that an attacker wants. */
-let local: string;
-let victim: string;
-
-beforeEach(async () => {
-  base = await mkdtemp(join(tmpdir(), 'gpucloud-hostile-'));
-  [local, victim] = [join(base, 'here', 'out'), join(base, 'victim')];
-  for (const path of [join(base, WORK, 'results'), join(base, 'bin'), local, victim]) {
-    await mkdir(path, { recursive: true });
-  }
-});
-afterEach(() => rm(base, { recursive: true, force: true }));
-
-/** Fetches once from an instance that sends these bytes as its archive. Returns what it skips. */
-async function fetchFrom(archive: Buffer, ending = '') {
-  const script = `#!/bin/sh\ncat "$HOME/archive"\n${ending}\n`;
-  await writeFile(join(base, 'archive'), archive);
-  await writeFile(join(base, 'bin', 'tar'), script, { mode: 0o755 });
-  return fetchFile('results', local);
-}
-
-async function fetchFile(remote: string, to: string, home = base) {
-  const skipped: string[] = [];
-  const printed: string[] = [];
-  await copyOut(
-    { remote, local: to },
-    {
-      shell: localShell(base, ['sh'], join(base, 'bin')),
-      signal: new AbortController().signal,
-      home,
-      clock: {
-        now: () => 0,
-        monotonic: () => 0,
-        random: () => 0,
-        sleep: (time) => new Promise((resolve) => setTimeout(resolve, time)),
-      },
-      print: async (from, bytes) => void printed.push(`${from}: ${String(bytes)}`),
-      onChanged: (what) => expect(what).toBe('nothing'),
-      onSkipped: (names) => skipped.push(...names),
-      onProgress: () => undefined,
-    },
-  );
-  return { skipped, printed: printed.filter((text) => text.length > 5) };
-}
-
-/** Fetches from an archive of these entries. */
-const fetchEntries = (...entries: readonly RawEntry[]) => fetchFrom(rawTar(entries));
-
-async function faultOf(fetching: Promise<unknown>): Promise<CliError> {
-  const fault = await fetching.then(
-    () => undefined,
-    (error: unknown) => error,
-  );
-  if (!(fault instanceof CliError)) throw new Error(`not a CliError: ${String(fault)}`);
-  return fault;
-}
-
-/** Everything below a folder, with its content. */
-async function treeOf(folder: string): Promise<Record<string, string>> {
-  const tree: Record<string, string> = {};
-  for (const one of await readdir(folder, { withFileTypes: true })) {
-    const path = join(folder, one.name);
-    if (one.isDirectory()) {
-      tree[`${one.name}/`] = '';
-      for (const [name, content] of Object.entries(await treeOf(path))) {
-        tree[`${one.name}/${name}`] = content;
-      }
-    } else if (one.isSymbolicLink()) tree[one.name] = `-> ${await readlink(path)}`;
-    else tree[one.name] = one.isFile() ? await readFile(path, 'utf8') : 'special';
-  }
-  return tree;
-}
+inFetchWorld();
 
 const KEY: RawEntry = { name: 'x/authorized_keys', content: 'foreign key' };
-const link = (name: string, linkname: string): RawEntry => ({ name, type: '2', linkname });
 
 describe('a hostile archive', needs('POSIX'), () => {
   test('writes nothing through a link that it sent before', async () => {
@@ -234,11 +168,16 @@ describe('a hostile archive', needs('POSIX'), () => {
     expect(fault.message).toContain('the instance sent "../../victim/secret"');
   });
 
-  test('ends at once at a file that is larger than the disk', async () => {
-    const big: RawEntry = { name: 'big', size: 10 ** 16 };
-    const fault = await faultOf(fetchFrom(rawEntry(big), 'sleep 60'));
-    expect(fault.message).toMatch(/no space for big: it has 10000 TB, and the disk has .* left$/);
-    expect(await treeOf(local)).toEqual({});
+  test('ends with a message at a file that is larger than the disk, and places the others', async () => {
+    const archive = [
+      rawEntry({ name: 'a', content: '1' }),
+      rawEntry({ name: 'big', size: 10 ** 16 }),
+    ];
+    const fault = await faultOf(fetchFrom(Buffer.concat(archive), 'exit 1'));
+    expect(fault.message).toMatch(
+      /no space for big: it has 10000 TB, and the disk has .* left; it ended in big; the files before it are in /,
+    );
+    expect(await treeOf(local)).toEqual({ a: '1' });
   });
 
   test.each([
@@ -265,19 +204,21 @@ describe('a hostile archive', needs('POSIX'), () => {
 
   test('keeps what was fetched if a folder is in the way', async () => {
     await mkdir(join(local, 'b', 'mine'), { recursive: true });
-    const fault = await faultOf(fetchEntries({ name: 'b', content: 'new' }));
-    const [, staging = ''] = /; the fetched files are in (.*)$/.exec(fault.message) ?? [];
+    const entries = ['a', 'b', 'c'].map((name) => ({ name, content: 'new' }));
+    const fault = await faultOf(fetchEntries(...entries, link('l', 'a')));
+    const [, staging = ''] = /; files that were not moved are in (.*)$/.exec(fault.message) ?? [];
     expect(fault.message).toContain(`${join(local, 'b')} is a folder here, and a file there`);
     expect(await treeOf(staging)).toEqual({ b: 'new' });
     expect((await stat(staging)).mode & 0o777).toBe(0o700);
     expect(await readdir(join(local, 'b'))).toEqual(['mine']);
+    expect(await treeOf(local)).toMatchObject({ a: 'new', 'b/mine/': '', c: 'new', l: '-> a' });
   });
 
   test('replaces no pipe', async () => {
     execFileSync('mkfifo', [join(local, 'a')]);
     const fault = await faultOf(fetchEntries({ name: 'a', content: 'x' }));
     expect(fault.message).toContain(
-      `${join(local, 'a')} is not a regular file; the fetched files are in`,
+      `${join(local, 'a')} is not a regular file; files that were not moved are in`,
     );
     expect((await lstat(join(local, 'a'))).isFIFO()).toBe(true);
   });
@@ -290,7 +231,7 @@ describe('a hostile archive', needs('POSIX'), () => {
       await mkdir(home, { recursive: true });
       const fault = await faultOf(fetchFile('results', local, home));
       expect(fault.message).toContain(`is not merged with ${local}, which has your home folder`);
-      const [, staging = ''] = /; the fetched files are in (.*)$/.exec(fault.message) ?? [];
+      const [, staging = ''] = /; files that were not moved are in (.*)$/.exec(fault.message) ?? [];
       expect(await treeOf(staging)).toEqual({ '.bashrc': 'foreign' });
       expect(await readdir(local)).not.toContain('.bashrc');
     }

@@ -13,7 +13,16 @@ export function copyFailed(
 
 /** The same for a path on this computer. */
 export function unwritable(path: string, cause: unknown): CliError {
-  return copyFailed('out', `${path} can't be written (${faultOf(cause)})`, { cause });
+  return notStored(`${path} can't be written (${faultOf(cause)})`, cause);
+}
+
+/** This computer can't store a file. It may still store others. */
+export function notStored(reason: string, cause?: unknown): CliError {
+  return new CliError('storage', copyFailed('out', reason).message, { cause });
+}
+
+export function isNotStored(error: unknown): error is CliError {
+  return error instanceof CliError && error.failure === 'storage';
 }
 
 /** The same for a program that ended with an exit code. */

@@ -2,15 +2,15 @@ import { mkdir, realpath } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import type { Clock } from '../../clock.ts';
-import { CliError, usageError } from '../../errors.ts';
+import { CliError, failuresOf, usageError } from '../../errors.ts';
 import { afterLine } from '../remote/after-line.ts';
 import { lastOf } from '../remote/remote-shell.ts';
 import { WORK } from '../remote/supervisor.ts';
 import { copyFailed, programFailed, unwritable } from './copy-failed.ts';
 import type { Copying } from './copy-in.ts';
-import { ensureRoom, type Place, placeOf, writeInto, writeNew } from './local-file.ts';
+import { ensureRoom, lackOfRoom, type Place, placeOf, writeInto, writeNew } from './local-file.ts';
 import { contains, inStaging, makeLinks, moveInto } from './merge.ts';
-import { type Link, unpack } from './unpack.ts';
+import { type Unpacking, unpack } from './unpack.ts';
 
 /** One `--fetch`. */
 export interface Fetch {
@@ -39,6 +39,8 @@ export interface CopyingOut extends Copying {
   readonly home: string | undefined;
   /** Reports entries that are left out, as devices and links out of the folder; names the first few. */
   onSkipped(named: readonly string[], count: number): void;
+  /** Reports that not everything can be fetched. */
+  onLack(what: string): void;
   /** Writes to our own stdout or stderr. */
   print(from: 'out' | 'err', bytes: Uint8Array): Promise<void>;
 }
@@ -61,14 +63,15 @@ const CHANGED = /: (?:file changed as we read it|File removed before we read it)
  * Copies a file or a folder from the instance. Throws CliError, also if neither exists.
  *
  * Everything is received into a folder of its own first. This computer writes nothing outside of
- * `local`, whatever the instance sends.
+ * `local`, whatever the instance sends. What arrived whole is placed there, also if the rest fails: the
+ * instance may be gone soon.
  */
 export async function copyOut({ remote, local }: Fetch, copying: CopyingOut): Promise<void> {
   // A path that begins with a hyphen must not become an option.
   const path = remote.startsWith('/') ? remote : `./${remote}`;
   const { kind, size } = await kindOf(path, copying);
   const onProgress = (bytes: number) => copying.onProgress(bytes, size);
-  if (kind === 'folder') return receiveFolder(path, local, { ...copying, onProgress });
+  if (kind === 'folder') return receiveFolder(path, size, local, { ...copying, onProgress });
   if (kind === 'file') {
     const place = await placeOf(local, basename(remote));
     return receiveFile(path, size, place, { ...copying, onProgress });
@@ -99,34 +102,86 @@ async function kindOf(path: string, { shell, signal }: CopyingOut) {
   return { kind, size: Number(count) * (kind === 'folder' ? 1024 : 1) };
 }
 
-/** Skipped entries that are named. */
+/** Entries that are left out. */
+interface Left {
+  readonly named: string[];
+  count: number;
+}
+
+/** Those that are named. */
 const NAMED = 5;
 
-async function receiveFolder(path: string, local: string, copying: CopyingOut): Promise<void> {
-  const named: string[] = [];
-  let count = 0;
-  const onSkipped = (name: string) => {
-    count += 1;
-    if (count <= NAMED) named.push(name);
+function add(left: Left, name: string): void {
+  left.count += 1;
+  if (left.named.length < NAMED) left.named.push(name);
+}
+
+function moreText({ named, count }: Left): string {
+  return count > named.length ? ` and ${count - named.length} more` : '';
+}
+
+async function receiveFolder(
+  path: string,
+  size: number,
+  local: string,
+  copying: CopyingOut,
+): Promise<void> {
+  const { signal } = copying;
+  const skipped: Left = { named: [], count: 0 };
+  const faults: CliError[] = [];
+  /** After the first, which has a message of its own. */
+  const failed: Left = { named: [], count: 0 };
+  const into: Unpacking = {
+    folder: '',
+    links: [],
+    files: 0,
+    onSkipped: (name) => add(skipped, name),
+    onFailed(name, fault) {
+      if (faults.length > 0) add(failed, name);
+      else faults.push(fault);
+    },
   };
-  let fault: CliError | undefined;
   await makeFolder(local);
-  await inStaging(
-    local,
-    async (staging) => {
-      const take: Take<Link[]> = (bytes) => unpack(bytes, staging, onSkipped);
-      const received = await receive(SEND_FOLDER, path, take, copying);
-      ({ fault } = received);
-      return received.value;
-    },
-    async (staging, links) => {
-      await ensureApart(local, copying.home);
-      await moveInto(local, staging);
-      await makeLinks(local, staging, links, onSkipped);
-    },
+  const lack = await lackOfRoom(local, path, size);
+  if (lack !== undefined) copying.onLack(`${lack}. Fetching the files that fit.`);
+  const cuts: CliError[] = [];
+  const [unplaced] = await failuresOf(
+    inStaging(
+      local,
+      async (folder) => {
+        const take: Take = (bytes) => unpack(bytes, Object.assign(into, { folder }));
+        try {
+          const cut = await receive(SEND_FOLDER, path, take, copying);
+          if (cut !== undefined) cuts.push(cut);
+        } catch (error) {
+          // What arrived before an interrupt is placed.
+          if (!signal.aborted) throw error;
+        }
+      },
+      async (staging) => {
+        await ensureApart(local, copying.home);
+        const [unmoved] = await failuresOf(moveInto(local, staging, signal));
+        await makeLinks(local, into.links, into.onSkipped);
+        if (unmoved !== undefined) throw unmoved;
+      },
+    ),
   );
-  if (count > 0) copying.onSkipped(named, count);
-  if (fault !== undefined) throw fault.with(`${fault.message}; the other files are in ${local}`);
+  const retryable = unplaced === undefined && cuts.some((cut) => cut.retryable);
+  if (skipped.count > 0 && !retryable) copying.onSkipped(skipped.named, skipped.count);
+  const [fault, ...others] = [unplaced ?? [], cuts, faults].flat();
+  const parts = others.map(({ message }) => message);
+  if (failed.count > 0)
+    parts.push(`also not written: ${failed.named.join(', ')}${moreText(failed)}`);
+  if (into.at !== undefined) parts.push(`it ended in ${into.at}`);
+  if (into.files > 0 && unplaced === undefined) {
+    parts.push(`the ${into.at === undefined ? 'other files' : 'files before it'} are in ${local}`);
+  }
+  if (signal.aborted) {
+    const what = fault?.message ?? `Fetched only a part of ${path}`;
+    if (parts.length > 0) copying.onLack([what, ...parts].join('; '));
+    signal.throwIfAborted();
+  }
+  if (fault !== undefined) throw fault.with([fault.message, ...parts].join('; '), { retryable });
 }
 
 /**
@@ -163,12 +218,12 @@ async function receiveFile(
       await ensureRoom(folder, path, size);
       await receiveWhole(path, (bytes) => writeNew(file, bytes, { mode: 0o666 }), copying);
     },
-    (staging) => moveInto(folder, staging),
+    (staging) => moveInto(folder, staging, copying.signal),
   );
 }
 
 /** Receives into something that can't take bytes back: another attempt would repeat them. */
-async function receiveOnce(path: string, copying: CopyingOut, take: Take<void>): Promise<void> {
+async function receiveOnce(path: string, copying: CopyingOut, take: Take): Promise<void> {
   let isBegun = false;
   const onProgress = (bytes: number) => {
     isBegun ||= bytes > 0;
@@ -182,26 +237,21 @@ async function receiveOnce(path: string, copying: CopyingOut, take: Take<void>):
   }
 }
 
-type Take<T> = (bytes: AsyncIterable<Uint8Array>) => Promise<T>;
+type Take = (bytes: AsyncIterable<Uint8Array>) => Promise<void>;
 
 /** Receives a file. */
-async function receiveWhole(path: string, take: Take<void>, copying: Copying): Promise<void> {
-  const { fault } = await receive(SEND_FILE, path, take, copying);
+async function receiveWhole(path: string, take: Take, copying: Copying): Promise<void> {
+  const fault = await receive(SEND_FILE, path, take, copying);
   if (fault !== undefined) throw fault;
 }
 
-interface Received<T> {
-  readonly value: T;
-  /** Set if the instance could not read everything. */
-  readonly fault?: CliError;
-}
-
-async function receive<T>(
+/** Returns a fault if not everything arrived. Throws CliError if this computer refuses it. */
+async function receive(
   script: string,
   path: string,
-  take: Take<T>,
+  take: Take,
   { shell, signal, onProgress, onChanged }: Copying,
-): Promise<Received<T>> {
+): Promise<CliError | undefined> {
   const running = await shell.start(script, [path], signal);
   running.stdin.end();
   const printed = lastOf(running.stderr);
@@ -218,7 +268,7 @@ async function receive<T>(
     isWhole = true;
   }
   const taken = await take(counted()).then(
-    (value) => ({ value }),
+    () => ({}),
     (fault: unknown) => {
       running.kill();
       running.stdout.destroy();
@@ -227,21 +277,19 @@ async function receive<T>(
   );
   const code = await running.ended;
   signal.throwIfAborted();
-  if ('fault' in taken && (taken.fault instanceof CliError || !isWhole)) {
-    throw taken.fault instanceof CliError ? taken.fault : broken(taken.fault);
+  if ('fault' in taken) {
+    if (taken.fault instanceof CliError) throw taken.fault;
+    if (!isWhole) return broken(taken.fault);
   }
   const said = await printed;
   if (code !== 0) {
     const lines = said.trim().split('\n');
     if (code !== 1 || !lines.every((line) => CHANGED.test(line))) {
-      const fault = programFailed('out', code, said);
-      if ('fault' in taken || fault.retryable) throw fault;
-      return { ...taken, fault };
+      return programFailed('out', code, said);
     }
     for (const line of lines) onChanged(line);
   }
-  if ('fault' in taken) throw broken(taken.fault);
-  return taken;
+  return 'fault' in taken ? broken(taken.fault) : undefined;
 }
 
 function broken(cause: unknown): CliError {

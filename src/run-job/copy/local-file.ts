@@ -1,10 +1,10 @@
 import { constants } from 'node:fs';
-import { type FileHandle, lstat, open, realpath, stat, statfs } from 'node:fs/promises';
+import { type FileHandle, lstat, open, realpath, stat, statfs, unlink } from 'node:fs/promises';
 import { join, sep } from 'node:path';
 import type { Clock } from '../../clock.ts';
 import { errorCode } from '../../files/error-code.ts';
 import { sizeText } from '../phases.ts';
-import { copyFailed, unwritable } from './copy-failed.ts';
+import { copyFailed, notStored, unwritable } from './copy-failed.ts';
 
 /** Where the bytes of a fetched file go on this computer. */
 export interface Place {
@@ -49,18 +49,25 @@ export async function isFolder(path: string): Promise<boolean> {
 /** Bytes: smaller files are written without a look at the free space. */
 const LARGE = 1_000_000;
 
-/** Refuses a file that does not fit on the disk of a folder, before it is sent. */
+/** Refuses a file that does not fit on the disk of a folder. */
 export async function ensureRoom(folder: string, path: string, size: number): Promise<void> {
-  if (size < LARGE) return;
+  const lack = await lackOfRoom(folder, path, size);
+  if (lack !== undefined) throw notStored(lack);
+}
+
+/** Why something does not fit on the disk of a folder; undefined if it may. */
+export async function lackOfRoom(
+  folder: string,
+  path: string,
+  size: number,
+): Promise<string | undefined> {
+  if (size < LARGE) return undefined;
   const disk = await statfs(folder).catch(() => undefined);
   // Some file systems don't report their size.
-  if (disk === undefined || disk.blocks === 0) return;
+  if (disk === undefined || disk.blocks === 0) return undefined;
   const free = disk.bfree * disk.bsize;
-  if (size <= free) return;
-  throw copyFailed(
-    'out',
-    `no space for ${path}: it has ${sizeText(size)}, and the disk has ${sizeText(free)} left`,
-  );
+  if (size <= free) return undefined;
+  return `no space for ${path}: it has ${sizeText(size)}, and the disk has ${sizeText(free)} left`;
 }
 
 interface NewFile {
@@ -69,7 +76,10 @@ interface NewFile {
   readonly mtime?: Date | undefined;
 }
 
-/** Writes a new file. Throws EEXIST, unwrapped, for any that exists, dangling links included. */
+/**
+ * Writes a new file, and removes it if it is not whole. Throws EEXIST, unwrapped, for any that exists,
+ * dangling links included.
+ */
 export async function writeNew(
   path: string,
   chunks: AsyncIterable<Uint8Array>,
@@ -78,6 +88,22 @@ export async function writeNew(
   const file = await open(path, 'wx', mode).catch((error: unknown) => {
     throw errorCode(error) === 'EEXIST' ? error : unwritable(path, error);
   });
+  try {
+    await writeAll(file, chunks, path, mtime);
+  } catch (error) {
+    await unlink(path).catch((cause: unknown) => {
+      throw unwritable(path, cause);
+    });
+    throw error;
+  }
+}
+
+async function writeAll(
+  file: FileHandle,
+  chunks: AsyncIterable<Uint8Array>,
+  path: string,
+  mtime: Date | undefined,
+): Promise<void> {
   try {
     for await (const chunk of chunks) await writeWhole(file, chunk, path);
     if (mtime !== undefined) {

@@ -1,6 +1,10 @@
+import { randomUUID } from 'node:crypto';
+import { constants } from 'node:fs';
 import {
   lstat,
+  mkdir,
   mkdtemp,
+  open,
   readdir,
   realpath,
   rename,
@@ -13,33 +17,33 @@ import { dirname, isAbsolute, join, relative, sep } from 'node:path';
 import { CliError } from '../../errors.ts';
 import { errorCode } from '../../files/error-code.ts';
 import { copyFailed, unwritable } from './copy-failed.ts';
+import { writeNew } from './local-file.ts';
 import type { Link } from './unpack.ts';
 
 /**
  * Gives each attempt of a copy a folder of its own: only this user can enter it, and nobody can guess
  * its name. It is on the disk of the final place, so that a rename moves the files.
  */
-export async function inStaging<T>(
+export async function inStaging(
   parent: string,
-  receive: (staging: string) => Promise<T>,
-  place: (staging: string, fetched: T) => Promise<void>,
+  receive: (staging: string) => Promise<void>,
+  place: (staging: string) => Promise<void>,
 ): Promise<void> {
   const staging = await mkdtemp(join(parent, '.gpucloud-')).catch((error: unknown) => {
     throw unwritable(parent, error);
   });
-  let fetched: T;
   try {
-    fetched = await receive(staging);
+    await receive(staging);
   } catch (error) {
     await rm(staging, { recursive: true, force: true });
     throw error;
   }
   try {
-    await place(staging, fetched);
+    await place(staging);
   } catch (error) {
     const fault = error instanceof CliError ? error : unwritable(parent, error);
     // The instance, and the results on it, may be gone soon.
-    throw fault.with(`${fault.message}; the fetched files are in ${staging}`);
+    throw fault.with(`${fault.message}; files that were not moved are in ${staging}`);
   }
   await rmdir(staging);
 }
@@ -51,16 +55,34 @@ export async function inStaging<T>(
  * It follows no link below the folder, which an earlier job may have made. A folder that was checked
  * stays a folder, whatever other processes of ours do: `rename` and `unlink` refuse to replace one.
  */
-export async function moveInto(folder: string, staging: string): Promise<void> {
+export async function moveInto(
+  folder: string,
+  staging: string,
+  signal: AbortSignal,
+): Promise<void> {
+  const faults: unknown[] = [];
   for (const one of await readdir(staging, { withFileTypes: true })) {
-    await moveOne(join(staging, one.name), join(folder, one.name), one.isDirectory());
+    const move = moveOne(
+      { from: join(staging, one.name), to: join(folder, one.name), isFolder: one.isDirectory() },
+      signal,
+    );
+    // The others can still be moved.
+    await move.catch((error: unknown) => faults.push(error));
   }
+  if (faults.length > 0) throw faults[0];
 }
 
-async function moveOne(from: string, to: string, isFolder: boolean): Promise<void> {
+interface Move {
+  readonly from: string;
+  readonly to: string;
+  readonly isFolder: boolean;
+}
+
+async function moveOne(move: Move, signal: AbortSignal): Promise<void> {
+  const { from, to, isFolder } = move;
   const there = await kindAt(to);
   if (there === 'folder' && isFolder) {
-    await moveInto(to, from);
+    await moveInto(to, from, signal);
     return rmdir(from);
   }
   if (there === 'folder' || there === 'other') {
@@ -72,10 +94,65 @@ async function moveOne(from: string, to: string, isFolder: boolean): Promise<voi
   try {
     await rename(from, to);
   } catch (error) {
+    const code = errorCode(error) ?? '';
+    if (code === 'EXDEV' && !isFolder) return moveAcross(from, to, signal);
+    if (code === 'EXDEV') await makeLike(from, to);
     // Another job has moved a folder there meanwhile.
-    const isMade = isFolder && ['ENOTEMPTY', 'EEXIST'].includes(errorCode(error) ?? '');
-    if (!isMade) throw unwritable(to, error);
-    await moveOne(from, to, isFolder);
+    else if (!isFolder || !['ENOTEMPTY', 'EEXIST'].includes(code)) throw unwritable(to, error);
+    await moveOne(move, signal);
+  }
+}
+
+/** Makes a folder on another disk. */
+async function makeLike(from: string, to: string): Promise<void> {
+  const { mode } = await lstat(from);
+  await mkdir(to, mode & 0o777).catch((error: unknown) => {
+    if (errorCode(error) !== 'EEXIST') throw unwritable(to, error);
+  });
+}
+
+/** Moves a file to another disk, which is mounted below the folder. It appears there whole. */
+async function moveAcross(from: string, to: string, signal: AbortSignal): Promise<void> {
+  const beside = join(dirname(to), hiddenName());
+  const { mode, mtime } = await lstat(from);
+  try {
+    await writeNew(beside, bytesOf(from, signal), { mode: mode & 0o777, mtime });
+    await renameOrRemove(beside, to);
+  } catch (error) {
+    signal.throwIfAborted();
+    throw unwritable(to, error instanceof CliError ? error.cause : error);
+  }
+  await unlink(from);
+}
+
+/** Bytes that are read at once. */
+const PIECE = 2 ** 20;
+
+async function* bytesOf(path: string, signal: AbortSignal) {
+  const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW);
+  try {
+    for (;;) {
+      // The deadline of the instance does not wait for a slow disk.
+      signal.throwIfAborted();
+      const { buffer, bytesRead } = await file.read({ buffer: Buffer.allocUnsafe(PIECE) });
+      if (bytesRead === 0) return;
+      yield buffer.subarray(0, bytesRead);
+    }
+  } finally {
+    await file.close();
+  }
+}
+
+function hiddenName(): string {
+  return `.gpucloud-${randomUUID()}`;
+}
+
+async function renameOrRemove(made: string, to: string): Promise<void> {
+  try {
+    await rename(made, to);
+  } catch (error) {
+    await unlink(made);
+    throw error;
   }
 }
 
@@ -91,30 +168,34 @@ async function kindAt(path: string): Promise<'nothing' | 'folder' | 'replaceable
 
 /**
  * Makes the symlinks of an archive in the folder into which its files were moved. Skips those that
- * lead out of it, those in place of a folder, and all of them on Windows.
+ * lead out of it, those in place of a folder or below a link, and all of them on Windows.
  */
 export async function makeLinks(
   folder: string,
-  staging: string,
   links: readonly Link[],
   onSkipped: (path: string) => void,
 ): Promise<void> {
   const root = await realpath(folder);
-  const made = join(staging, 'link');
   for (const { path, target } of links) {
-    const to = join(folder, path);
-    const there = await kindAt(to);
-    const isFree = there === 'nothing' || there === 'replaceable';
-    const isSafe = isFree && sep === '/' && (await staysInside(root, path, target));
+    const to = join(root, path);
+    const made = join(dirname(to), hiddenName());
+    const isSafe = sep === '/' && (await isFree(to)) && (await staysInside(root, path, target));
     // A disk may have no symlinks.
-    if (!isSafe || !(await symlink(target, made).then(isDone, isFailed))) {
-      onSkipped(path);
-      continue;
-    }
-    await rename(made, to).catch((error: unknown) => {
-      throw unwritable(to, error);
-    });
+    const isMade =
+      isSafe &&
+      (await symlink(target, made)
+        .then(() => renameOrRemove(made, to))
+        .then(isDone, isFailed));
+    if (!isMade) onSkipped(path);
   }
+}
+
+/** Whether a link may be made there: in a folder to which no link leads, unless a folder is there. */
+async function isFree(path: string): Promise<boolean> {
+  const parent = dirname(path);
+  if ((await realpath(parent).catch(() => undefined)) !== parent) return false;
+  const there = await kindAt(path).catch(() => 'other');
+  return there === 'nothing' || there === 'replaceable';
 }
 
 const [isDone, isFailed] = [() => true, () => false];

@@ -1,8 +1,9 @@
 import { constants, copyFile, link, lstat, mkdir } from 'node:fs/promises';
 import { dirname, join, sep } from 'node:path';
 import { pipeline } from 'node:stream/promises';
+import type { CliError } from '../../errors.ts';
 import { errorCode } from '../../files/error-code.ts';
-import { copyFailed, unwritable } from './copy-failed.ts';
+import { copyFailed, isNotStored, notStored, unwritable } from './copy-failed.ts';
 import { ensureRoom, writeNew } from './local-file.ts';
 import { type Entry, extract, type Headers } from './tar.ts';
 
@@ -19,6 +20,20 @@ const LONGEST_HEADER = 2 ** 20;
 /** Characters of all links, which are kept in memory, and what one costs beside its text. */
 const [MOST_LINK_TEXT, PER_LINK] = [100_000_000, 200];
 
+/** Where an archive goes, and what of it arrived. */
+export interface Unpacking {
+  /** Empty. Everything in it is whole, whatever happens. */
+  readonly folder: string;
+  readonly links: Link[];
+  files: number;
+  /** The entry in which a broken archive ended. */
+  at?: string | undefined;
+  /** Reports an entry that is never made, as a device. */
+  onSkipped(path: string): void;
+  /** Reports an entry that this computer can't store. */
+  onFailed(path: string, fault: CliError): void;
+}
+
 /**
  * Writes the folders and files of a tar archive into an empty folder. The archive comes from an
  * instance that may be hostile:
@@ -29,11 +44,8 @@ const [MOST_LINK_TEXT, PER_LINK] = [100_000_000, 200];
  *
  * Throws CliError, or the error of the reader for a broken archive.
  */
-export async function unpack(
-  chunks: AsyncIterable<Uint8Array>,
-  folder: string,
-  onSkipped: (path: string) => void,
-): Promise<Link[]> {
+export async function unpack(chunks: AsyncIterable<Uint8Array>, into: Unpacking): Promise<void> {
+  const { folder, links } = into;
   const archive = extract();
   let sinceEntry = 0;
   async function* bounded() {
@@ -52,29 +64,39 @@ export async function unpack(
   const fed = pipeline(bounded(), archive);
   // The loop throws its faults too.
   fed.catch(() => undefined);
-  const links: Link[] = [];
   let linkText = 0;
   let made = folder;
-  for await (const entry of archive) {
-    sinceEntry = 0;
-    const { type, name, linkname } = entry.header;
-    const path = inside(name);
+  async function isTaken(header: Headers, content: AsyncIterable<Uint8Array>): Promise<boolean> {
+    const path = inside(header.name);
     const parent = join(folder, dirname(path));
     // Entries of one folder follow each other.
     if (parent !== made) await makeFolder(parent);
     made = parent;
-    if (type === 'symlink') {
-      const target = linkname ?? '';
-      linkText += path.length + target.length + PER_LINK;
-      if (linkText > MOST_LINK_TEXT) throw copyFailed('out', 'the archive has too many symlinks');
-      links.push({ path, target });
-    } else if (path !== '' && !(await isMade(folder, path, entry.header, contentOf(entry)))) {
-      onSkipped(path);
+    if (header.type !== 'symlink') return path === '' || isMade(folder, path, header, content);
+    const target = header.linkname ?? '';
+    linkText += path.length + target.length + PER_LINK;
+    if (linkText > MOST_LINK_TEXT) throw copyFailed('out', 'the archive has too many symlinks');
+    links.push({ path, target });
+    return true;
+  }
+  for await (const entry of archive) {
+    sinceEntry = 0;
+    const path = entry.header.name.replace(/^(?:\.\/+)+/, '');
+    into.at = path;
+    const content = contentOf(entry);
+    // Without `return`: a file that can't be written must not close the archive.
+    const unclosed = { [Symbol.asyncIterator]: () => ({ next: () => content.next() }) };
+    try {
+      if (!(await isTaken(entry.header, unclosed))) into.onSkipped(path);
+      else if (entry.header.type !== 'directory') into.files += 1;
+    } catch (error) {
+      if (!isNotStored(error)) throw error;
+      into.onFailed(path, error.cause === undefined ? error : unwritable(path, error.cause));
     }
-    for await (const _rest of contentOf(entry));
+    for await (const _rest of content);
   }
   await fed;
-  return links;
+  into.at = undefined;
 }
 
 /** On Windows, `\` and `:` lead elsewhere, and dots and spaces at the end are dropped. */
@@ -83,8 +105,11 @@ const UNSAFE = sep === '/' ? /\0/ : /[\0-\x1f\\:*?"<>|]|[. ]$/;
 /** A path without `./` and double slashes; '' for the folder itself. Throws if it leaves the folder. */
 function inside(name: string): string {
   const parts = name.split('/').filter((part) => part !== '' && part !== '.');
-  if (name.startsWith('/') || parts.some((part) => part === '..' || UNSAFE.test(part))) {
+  if (name.startsWith('/') || parts.includes('..')) {
     throw copyFailed('out', `the instance sent "${name}", which is not a path in the folder`);
+  }
+  if (parts.some((part) => UNSAFE.test(part))) {
+    throw notStored(`"${name}" can't be a path on this computer`);
   }
   return parts.join('/');
 }
@@ -108,7 +133,10 @@ async function isMade(
         // The reader takes a negative number, or none, for an endless file.
         if (!(size >= 0)) throw copyFailed('out', `the instance sent "${path}" without a size`);
         await ensureRoom(folder, path, size);
-        await writeNew(made, content, { mode: mode & 0o777, mtime: validTime(mtime) });
+        await writeNew(made, wholeOf(content, size), {
+          mode: mode & 0o777,
+          mtime: validTime(mtime),
+        });
         return true;
       case 'link':
         return await isLinked(join(folder, inside(linkname ?? '')), made);
@@ -119,6 +147,16 @@ async function isMade(
     if (errorCode(error) === 'EEXIST') return false;
     throw error;
   }
+}
+
+/** Throws if the content ends before its size. */
+async function* wholeOf(content: AsyncIterable<Uint8Array>, size: number) {
+  let left = size;
+  for await (const chunk of content) {
+    left -= chunk.length;
+    yield chunk;
+  }
+  if (left > 0) throw new Error('Unexpected end of data');
 }
 
 function validTime(time: Date | undefined): Date | undefined {

@@ -52,6 +52,7 @@ export async function fetchAll(
         `Not fetched (a device, pipe or socket, a link out of the folder, or a name that exists): ${named.join(', ')}${more}`,
       );
     },
+    onLack: (what) => err.warn('copy', what),
     async print(from, bytes) {
       phases.clear();
       if (output === undefined) throw noStream(from);

@@ -1,0 +1,98 @@
+import { mkdir, mkdtemp, readdir, readFile, readlink, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect } from 'vitest';
+import { CliError } from '../../src/errors.ts';
+import { copyOut } from '../../src/run-job/copy/copy-out.ts';
+import { WORK } from '../../src/run-job/remote/supervisor.ts';
+import { localShell } from './local-shell.ts';
+import { type RawEntry, rawTar } from './raw-tar.ts';
+
+export let base: string;
+/** The folder of the results on this computer, and one that an attacker wants. */
+export let local: string;
+export let victim: string;
+
+/** What the fetches of a test reported as missing. */
+export let lacks: string[];
+
+export function inFetchWorld(): void {
+  beforeEach(async () => {
+    lacks = [];
+    base = await mkdtemp(join(tmpdir(), 'gpucloud-hostile-'));
+    [local, victim] = [join(base, 'here', 'out'), join(base, 'victim')];
+    for (const path of [join(base, WORK, 'results'), join(base, 'bin'), local, victim]) {
+      await mkdir(path, { recursive: true });
+    }
+  });
+  afterEach(() => rm(base, { recursive: true, force: true }));
+}
+
+/** Fetches once from an instance that sends these bytes as its archive. Returns what it skips. */
+export async function fetchFrom(archive: Buffer, ending = '') {
+  const script = `#!/bin/sh\ncat "$HOME/archive"\n${ending}\n`;
+  await writeFile(join(base, 'archive'), archive);
+  await writeFile(join(base, 'bin', 'tar'), script, { mode: 0o755 });
+  return fetchFile('results', local);
+}
+
+export async function fetchFile(
+  remote: string,
+  to: string,
+  home = base,
+  signal = new AbortController().signal,
+) {
+  const skipped: string[] = [];
+  const printed: string[] = [];
+  await copyOut(
+    { remote, local: to },
+    {
+      shell: localShell(base, ['sh'], join(base, 'bin')),
+      signal,
+      home,
+      clock: {
+        now: () => 0,
+        monotonic: () => 0,
+        random: () => 0,
+        sleep: (time) => new Promise((resolve) => setTimeout(resolve, time)),
+      },
+      print: async (from, bytes) => void printed.push(`${from}: ${String(bytes)}`),
+      onChanged: (what) => expect(what).toBe('nothing'),
+      onSkipped: (names) => skipped.push(...names),
+      onLack: (what) => void lacks.push(what),
+      onProgress: () => undefined,
+    },
+  );
+  return { skipped, printed: printed.filter((text) => text.length > 5) };
+}
+
+/** Fetches from an archive of these entries. */
+export const fetchEntries = (...entries: readonly RawEntry[]) => fetchFrom(rawTar(entries));
+
+export async function faultOf(fetching: Promise<unknown>): Promise<CliError> {
+  const fault = await fetching.then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+  if (!(fault instanceof CliError)) throw new Error(`not a CliError: ${String(fault)}`);
+  return fault;
+}
+
+/** Everything below a folder, with its content. */
+export async function treeOf(folder: string): Promise<Record<string, string>> {
+  const tree: Record<string, string> = {};
+  for (const one of await readdir(folder, { withFileTypes: true })) {
+    const path = join(folder, one.name);
+    if (one.isDirectory()) {
+      tree[`${one.name}/`] = '';
+      for (const [name, content] of Object.entries(await treeOf(path))) {
+        tree[`${one.name}/${name}`] = content;
+      }
+    } else if (one.isSymbolicLink()) tree[one.name] = `-> ${await readlink(path)}`;
+    else tree[one.name] = one.isFile() ? await readFile(path, 'utf8') : 'special';
+  }
+  return tree;
+}
+
+/** A symlink of an archive. */
+export const link = (name: string, linkname: string): RawEntry => ({ name, type: '2', linkname });

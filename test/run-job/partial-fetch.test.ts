@@ -1,0 +1,176 @@
+import { execFileSync } from 'node:child_process';
+import { readdirSync } from 'node:fs';
+import { mkdir, readdir, stat, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { CliError } from '../../src/errors.ts';
+import { WORK } from '../../src/run-job/remote/supervisor.ts';
+import { needs } from '../support/needs.ts';
+import { mountSmallDisk } from '../support/small-disk.ts';
+import { until } from '../support/ssh-world.ts';
+import {
+  base,
+  faultOf,
+  fetchEntries,
+  fetchFile,
+  fetchFrom,
+  inFetchWorld,
+  lacks,
+  link,
+  local,
+  treeOf,
+  victim,
+} from './fetch-world.ts';
+import { type RawEntry, rawEntry } from './raw-tar.ts';
+
+inFetchWorld();
+
+/** An entry whose name does not fit in its header. */
+const longName = (name: string): RawEntry[] => [
+  { name: 'long', type: 'L', content: `${name}\0` },
+  { name: 'short', content: 'x' },
+];
+
+describe('a fetch that fails in part', needs('POSIX'), () => {
+  test.each([
+    ['a name that is too long', longName('n'.repeat(300)), 'n (ENAMETOOLONG)'],
+    ['a folder whose name is too long', longName(`${'n'.repeat(300)}/b`), 'n/b (ENAMETOOLONG)'],
+    ['a path below a file', [{ name: 'a/b', content: 'x' }], 'a/b (E'],
+    ['a folder in place of a file', [{ name: 'a', type: '5' }], 'a (EEXIST)'],
+  ])('fetches the files around %s, and names it', async (_what, entries, named) => {
+    const fault = await faultOf(
+      fetchEntries({ name: 'a', content: '1' }, ...entries, link('c', 'a'), {
+        name: 'z',
+        content: '2',
+      }),
+    );
+    expect(fault.retryable).toBe(false);
+    expect(fault.message.replace(" can't be written", '')).toContain(named);
+    expect(fault.message).toContain(`; the other files are in ${local}`);
+    expect(await treeOf(local)).toEqual({ a: '1', c: '-> a', z: '2' });
+  });
+
+  test('names the first files that it could not write, and counts the rest', async () => {
+    const bad = Array.from({ length: 8 }, (_, at) => ({ name: `a/${at}`, content: 'x' }));
+    const fault = await faultOf(fetchEntries({ name: 'a', content: '1' }, ...bad));
+    expect(fault.message).toMatch(
+      /: a\/0 can't be written \(\w+\); also not written: a\/1, a\/2, a\/3, a\/4, a\/5 and 2 more; /,
+    );
+  });
+
+  test('places the files that arrived before the connection was cut', async () => {
+    const archive = [
+      rawEntry({ name: 'sub/a', content: '1' }),
+      rawEntry({ name: 'b', content: 'x'.repeat(5_000) }).subarray(0, 2_000),
+    ];
+    const fault = await faultOf(fetchFrom(Buffer.concat(archive), 'exit 255'));
+    expect(fault.retryable).toBe(true);
+    expect(fault.message).toContain(`; it ended in b; the files before it are in ${local}`);
+    expect(await treeOf(local)).toEqual({ 'sub/': '', 'sub/a': '1' });
+  });
+
+  test('places the files that arrived before an interrupt, and names the next', async () => {
+    const stop = new AbortController();
+    const archive = [
+      rawEntry({ name: 'a', content: '1' }),
+      rawEntry({ name: 'b', content: 'x'.repeat(5_000) }).subarray(0, 2_000),
+    ];
+    await writeFile(join(base, 'archive'), Buffer.concat(archive));
+    const script = '#!/bin/sh\ncat "$HOME/archive"\nexec sleep 60\n';
+    await writeFile(join(base, 'bin', 'tar'), script, { mode: 0o755 });
+    const fetching = fetchFile('results', local, base, stop.signal).catch(String);
+    await until(() =>
+      readdirSync(local, { recursive: true }).some((name) => /\/b$/.test(`${name}`)),
+    );
+    stop.abort(new CliError('terminated', 'Terminated.'));
+    expect(await fetching).toContain('Terminated.');
+    expect(lacks).toEqual([
+      `Fetched only a part of ./results; it ended in b; the files before it are in ${local}`,
+    ]);
+    expect(await treeOf(local)).toEqual({ a: '1' });
+  });
+
+  test('fetches the files that fit on a small disk', needs('the right to mount'), async () => {
+    const disk = await mountSmallDisk('2m');
+    try {
+      const to = join(disk.path, 'results');
+      const results = join(base, WORK, 'results');
+      const sizes = { 'best.ckpt': 100_000, 'last.ckpt': 900_000, 'older.ckpt': 3_000_000, z: 10 };
+      for (const [name, size] of Object.entries(sizes)) {
+        await writeFile(join(results, name), Buffer.alloc(size, 'x'));
+      }
+      await writeFile(join(disk.path, 'ballast'), Buffer.alloc(1_200_000));
+      const fault = await faultOf(fetchFile('results', to));
+      expect(lacks).toEqual([
+        expect.stringMatching(/^no space for .\/results: it has 4.* left\. /),
+      ]);
+      for (const name of ['last.ckpt', 'older.ckpt']) expect(fault.message).toContain(name);
+      expect((await readdir(to)).sort()).toEqual(['best.ckpt', 'z']);
+      expect((await stat(join(to, 'best.ckpt'))).size).toBe(100_000);
+    } finally {
+      await disk.remove();
+    }
+  });
+
+  test('merges with a disk that is mounted below', needs('the right to mount'), async () => {
+    const disk = await mountSmallDisk('1m');
+    const mounted = join(local, 'sub');
+    await mkdir(mounted);
+    execFileSync('mount', ['--bind', disk.path, mounted]);
+    try {
+      await writeFile(join(mounted, 'old'), 'old');
+      await symlink(join(victim, 'file'), join(mounted, 'a'));
+      await fetchEntries(
+        { name: 'sub/a', content: '1', mode: 0o750, mtime: 1_600_000_000 },
+        { name: 'sub/new', type: '5', mode: 0o700 },
+        { name: 'sub/new/b', content: '2' },
+        { name: 'sub/old', content: 'new' },
+        link('sub/l', 'new/b'),
+        { name: 'z', content: '3' },
+      );
+      expect(await treeOf(local)).toEqual({
+        'sub/': '',
+        'sub/a': '1',
+        'sub/l': '-> new/b',
+        'sub/new/': '',
+        'sub/new/b': '2',
+        'sub/old': 'new',
+        z: '3',
+      });
+      expect(await readdir(victim)).toEqual([]);
+      const { mode, mtimeMs } = await stat(join(mounted, 'a'));
+      expect({ mode: mode & 0o777, mtimeMs }).toEqual({ mode: 0o750, mtimeMs: 1_600_000_000_000 });
+      expect((await stat(join(mounted, 'new'))).mode & 0o777).toBe(0o700);
+    } finally {
+      execFileSync('umount', [mounted]);
+      await disk.remove();
+    }
+  });
+
+  test(
+    'leaves no part on a full disk that is mounted below',
+    needs('the right to mount'),
+    async () => {
+      const disk = await mountSmallDisk('64k');
+      const mounted = join(local, 'sub');
+      await mkdir(mounted);
+      execFileSync('mount', ['--bind', disk.path, mounted]);
+      try {
+        const fault = await faultOf(
+          fetchEntries(
+            { name: 'sub/big', content: 'x'.repeat(200_000) },
+            { name: 'sub/small', content: '1' },
+          ),
+        );
+        const [, staging = ''] =
+          /; files that were not moved are in (.*)$/.exec(fault.message) ?? [];
+        expect(fault.message).toContain(`${join(mounted, 'big')} can't be written (ENOSPC)`);
+        expect((await stat(join(staging, 'sub', 'big'))).size).toBe(200_000);
+        expect(await readdir(mounted)).toEqual(['small']);
+      } finally {
+        execFileSync('umount', [mounted]);
+        await disk.remove();
+      }
+    },
+  );
+});
