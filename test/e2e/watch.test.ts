@@ -455,9 +455,7 @@ describe('waiting for several instances in a terminal', () => {
     instances.answer = undefined;
     instances.status = 'ACTIVE';
     expect(await shown.ended()).toBe(0);
-    expect(shown.scrollback()).toMatch(
-      /box-\d is readable again: ACTIVE\.[\s\S]*box-1 is ACTIVE\./,
-    );
+    expect(shown.scrollback()).toMatch(/box-\d is readable again: ACTIVE\.[\s\S]*box-1 is ACTIVE/);
   });
 
   test('shows a requested pause in the lines, and ends at once on Ctrl-C', async () => {
