@@ -37,7 +37,11 @@ function isHostName(name: string): boolean {
 }
 
 /** The lines of ssh's configuration for one instance. */
-export function hostBlock({ hosts, endpoint }: HostEntry, knownHosts: string): string {
+export function hostBlock(
+  { hosts, endpoint }: HostEntry,
+  knownHosts: string,
+  proxyCommand: string | undefined,
+): string {
   return [
     `Host ${hosts.join(' ')}`,
     `  HostName ${endpoint.host}`,
@@ -47,6 +51,7 @@ export function hostBlock({ hosts, endpoint }: HostEntry, knownHosts: string): s
     `  UserKnownHostsFile ${configWord(knownHosts)}`,
     '  StrictHostKeyChecking accept-new',
     '  CheckHostIP no',
+    ...(proxyCommand === undefined ? [] : [`  ProxyCommand ${proxyCommand}`]),
     '',
   ].join('\n');
 }

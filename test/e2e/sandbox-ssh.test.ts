@@ -75,6 +75,16 @@ describe('an instance of the sandbox', { timeout: 60_000, ...needs('ssh') }, () 
     expect(second.code).toBe(255);
   });
 
+  test('is a host for ssh itself with ssh-config', async () => {
+    const config = join(computer.home, 'hosts.conf');
+    await writeFile(config, (await done('instances', 'ssh-config')).stdout);
+    const { stdout, stderr } = await computer.bash(
+      `ssh -F ${config} -i ${key} -o IdentitiesOnly=yes gpucloud-box 'echo in $HOME'`,
+      { env },
+    );
+    expect(stdout, stderr).toMatch(/^in \S+\/home$/m);
+  });
+
   test('hides the settings of gpucloud and other variables', async () => {
     const { stdout } = await ssh('env');
     expect(stdout).toMatch(/^HOME=\S+\/home$/m);

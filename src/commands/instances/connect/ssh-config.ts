@@ -6,6 +6,7 @@ import { CliError } from '../../../errors.ts';
 import { drivesUnread, readKnownInstances } from '../../../instances/known-instances.ts';
 import type { View } from '../../../output/output.ts';
 import { knownHostsFile } from '../../../reach/known-hosts.ts';
+import { sandboxProxy } from '../../../reach/sandbox-proxy.ts';
 import {
   addInclude,
   type HostEntry,
@@ -52,7 +53,11 @@ export const sshConfig = action({
     const { out, err, flags } = context;
     const entries = await readEntries(context);
     const knownHosts = await knownHostsFile(context);
-    const text = entries.map((entry) => hostBlock(entry, knownHosts)).join('\n');
+    const blocks: string[] = [];
+    for (const entry of entries) {
+      blocks.push(hostBlock(entry, knownHosts, await sandboxProxy(entry.endpoint.id, context)));
+    }
+    const text = blocks.join('\n');
     const isText = out.format === 'table' && flags.columns === undefined && !install;
     if (install) await installHosts(text, context);
     if (!isText || entries.length === 0) await out.list(entries, hostView);
