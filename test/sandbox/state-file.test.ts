@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { build } from 'esbuild';
 import { describe, expect, test } from 'vitest';
+import { BUNDLE } from '../../scripts/bundle.mjs';
 import { OPERATIONS } from '../../src/sandbox/http/operations.ts';
 import { openSandbox } from '../../src/sandbox/index.ts';
 import { Refusal } from '../../src/sandbox/refusal.ts';
@@ -169,15 +170,14 @@ describe('the state file', () => {
   test('keeps what eight processes create in it at once', async () => {
     const folder = await temporaryFolder();
     const file = join(folder, 'state', 'sandbox.json');
+    const { entryPoints: _main, ...options } = BUNDLE;
     await build({
+      ...options,
       stdin: {
         contents: PROCESS,
         resolveDir: join(import.meta.dirname, '../../src/sandbox'),
         loader: 'ts',
       },
-      bundle: true,
-      platform: 'node',
-      format: 'cjs',
       outfile: join(folder, 'process.cjs'),
       logLevel: 'error',
     });
