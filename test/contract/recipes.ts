@@ -21,6 +21,8 @@ export interface Recipe {
   readonly guarded?: true;
   /** Marks a result that is shown only once, so that a missing reader is a failure. */
   readonly once?: true;
+  /** Marks a command whose ssh starts the built program: without that it finds no ssh. */
+  readonly startsItself?: true;
   /** The reason why its result is not a JSON document. */
   readonly notJson?: string;
 }
@@ -138,7 +140,7 @@ export const RECIPES: Readonly<Record<string, Recipe>> = {
   'profiles remove': { before: [PROFILE], argv: ['work', '-y'], local: true },
   login: { argv: ['--key-stdin', '--base-url', '$BASE_URL'], stdin: '$API_KEY\n' },
   logout: { before: [PROFILE], argv: ['--profile', 'work'], local: true },
-  'sandbox tour': { list: true, local: true },
+  'sandbox tour': { list: true, local: true, startsItself: true },
   'sandbox catalog': { local: true },
   'sandbox status': { local: true },
   'sandbox advance': { argv: ['2h'], local: true },

@@ -84,7 +84,7 @@ export async function prepare(
 ): Promise<Prepared> {
   const start = isBuilt ? new Date().toISOString() : undefined;
   const kitchen = await createSandboxWorld(change, manualClock(start));
-  const { before = [], job, argv = [], stdin = '' } = recipe(command);
+  const { before = [], job, argv = [], stdin = '', startsItself } = recipe(command);
   let filling: Readonly<Record<string, string>> = {
     $BASE_URL: kitchen.env.GPUCLOUD_BASE_URL ?? '',
     $API_KEY: kitchen.env.GPUCLOUD_API_KEY ?? '',
@@ -106,7 +106,10 @@ export async function prepare(
     kitchen,
     argv: words([...command.split(' '), ...argv.map(fill)]),
     stdin: fill(stdin),
-    env: command === 'login' ? { GPUCLOUD_API_KEY: undefined } : {},
+    env: {
+      ...(command === 'login' && { GPUCLOUD_API_KEY: undefined }),
+      ...(startsItself && !isBuilt && { PATH: '/nowhere' }),
+    },
   };
 }
 

@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { COMMANDS, prepare, recipe } from '../contract/tree.ts';
+import { needs } from '../support/needs.ts';
 import { outcomeOf } from '../support/program.ts';
 
 const run = promisify(execFile);
@@ -24,8 +25,8 @@ interface Pack {
   readonly files: readonly { readonly path: string }[];
 }
 
-/** All commands that end by themselves. */
-const ANSWERING = COMMANDS.filter((command) => command !== 'sandbox serve');
+/** All commands that end by themselves, but the tour, which has a test of its own. */
+const ANSWERING = COMMANDS.filter((command) => !/^sandbox (serve|tour)$/.test(command));
 
 let folder: string;
 let pack: Pack;
@@ -160,6 +161,16 @@ describe('gpucloud installed globally into an empty prefix', { timeout: 120_000 
         await kitchen.close();
       }
     }
+  });
+
+  test('shows a rental and a whole job with sandbox tour', {
+    timeout: 120_000,
+    ...needs('ssh'),
+  }, async () => {
+    const { stdout, stderr } = await gpucloud('sandbox', 'tour', '--yes');
+    expect(stderr).toContain('Run a whole job\n');
+    expect(stdout).toContain('\nHELLO\n');
+    expect(stderr).toMatch(/^Terminated run-\S+ after .*It cost at most/m);
   });
 
   test('brings completions and man pages', async () => {

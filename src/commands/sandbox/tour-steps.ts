@@ -3,8 +3,19 @@ export interface TourStep {
   readonly title: string;
   /** Shown before the command; one item per line. */
   readonly words: readonly string[];
+  /** {@link FOLDER} stands for the tour's own folder. */
   readonly argv: readonly string[];
+  /** It connects with ssh, and its stdout is the remote command's. */
+  readonly needsSsh?: true;
 }
+
+export const FOLDER = '$TOUR';
+/** The private half of a key that is made for the tour. */
+export const KEY = `${FOLDER}/key`;
+/** The folder that the job copies in and out. */
+export const JOB = `${FOLDER}/job`;
+export const INPUT = 'input.txt';
+const OUTPUT = 'output.txt';
 
 const BOX = 'my-box';
 
@@ -62,6 +73,26 @@ export const TOUR: readonly TourStep[] = [
       'Terminating deletes its disk. It asks first, unless --yes is given.',
     ],
     argv: ['instances', 'terminate', BOX, '--yes', '--wait'],
+  },
+  {
+    title: 'Add an SSH key',
+    words: ['The tour has made one. An instance lets in only the keys that it was created with.'],
+    argv: ['ssh-keys', 'add', `${KEY}.pub`, '--name', 'tour'],
+    needsSsh: true,
+  },
+  {
+    title: 'Run a whole job',
+    words: [
+      'run rents an instance, copies a folder in, runs a command, copies its result out and terminates.',
+      `${INPUT} says "hello". The command writes it in capitals to ${OUTPUT}, and prints it.`,
+    ],
+    argv: [
+      ...['run', '--offer', 'rtx-4090', '--image', 'ubuntu-22-04', '--ssh-key', 'tour'],
+      ...['--identity', KEY, '--terminate-after', '1h', '--unenforced'],
+      ...['--sync', JOB, '--fetch', `${OUTPUT}:${JOB}`],
+      ...['--', 'sh', '-c', `tr a-z A-Z < ${INPUT} | tee ${OUTPUT}`],
+    ],
+    needsSsh: true,
   },
   {
     title: 'Check the balance',

@@ -1,3 +1,5 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import type { Rerun } from '../../cli/group.ts';
 import { action } from '../../cli/verb.ts';
@@ -6,7 +8,8 @@ import { CliError, FAILURES, INTERRUPTS } from '../../errors.ts';
 import { inThrowawayFolder } from '../../files/throwaway-folder.ts';
 import { field, type View } from '../../output/output.ts';
 import { shellLine } from '../../output/shell-line.ts';
-import { TOUR, type TourStep } from './tour-steps.ts';
+import { printedBy } from '../../ssh-keys/private-half.ts';
+import { FOLDER, INPUT, JOB, KEY, TOUR, type TourStep } from './tour-steps.ts';
 
 /** A step of the tour as a script sees it. */
 interface ToldStep {
@@ -46,23 +49,39 @@ async function walk(context: Context, rerun: Rerun): Promise<void> {
       GPUCLOUD_OUTPUT: undefined,
     };
     if (context.out.format === 'table') {
-      await guide(context, (argv) => rerun(argv, { env }));
+      const steps = await stepsIn(folder, context);
+      await guide(steps, context, (argv) => rerun(argv, { env }));
     } else {
       await context.out.list(results(env, rerun), tourView);
     }
   });
 }
 
+/** The steps that this computer can show, and what they need. */
+async function stepsIn(folder: string, context: Context): Promise<TourStep[]> {
+  const own = (word: string) => word.replaceAll(FOLDER, folder);
+  await mkdir(own(JOB));
+  await writeFile(join(own(JOB), INPUT), 'hello\n');
+  const key = ['-q', '-t', 'ed25519', '-N', '', '-C', 'tour', '-f', own(KEY)];
+  const { code } = await printedBy('ssh-keygen', key, context);
+  const hasSsh = code === 0 && context.host.platform !== 'win32';
+  return TOUR.filter(({ needsSsh }) => hasSsh || !needsSsh).map((step) => ({
+    ...step,
+    argv: step.argv.map(own),
+  }));
+}
+
 async function guide(
+  steps: readonly TourStep[],
   context: Context,
   show: (argv: readonly string[]) => Promise<number>,
 ): Promise<void> {
   const { err } = context;
   const prompts = context.flags.yes === true ? undefined : await context.prompts();
-  err.note('A whole rental in a temporary sandbox: free, offline, two minutes.');
-  for (const [at, step] of TOUR.entries()) {
+  err.note('A whole rental in a temporary sandbox, free and offline.');
+  for (const [at, step] of steps.entries()) {
     err.note('');
-    err.note(`${at + 1} of ${TOUR.length}: ${step.title}`);
+    err.note(`${at + 1} of ${steps.length}: ${step.title}`);
     for (const line of step.words) err.note(line);
     err.note('');
     err.note(`$ ${lineOf(step)}`);
@@ -70,7 +89,7 @@ async function guide(
       err.note('The tour ends here. Its sandbox is deleted.');
       return;
     }
-    done(step, await show([...step.argv, ...colourOf(context)]));
+    done(step, await show([...colourOf(context), ...step.argv]));
   }
   for (const line of FAREWELL) err.note(line);
 }
@@ -87,7 +106,7 @@ async function* results(
   env: Readonly<Record<string, string | undefined>>,
   rerun: Rerun,
 ): AsyncGenerator<ToldStep> {
-  for (const step of TOUR) {
+  for (const step of TOUR.filter(({ needsSsh }) => !needsSsh)) {
     const stdout = new Kept();
     // With JSON, stderr gets at most one object: the tour's own error.
     const stderr = new Kept();

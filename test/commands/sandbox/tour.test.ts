@@ -5,6 +5,10 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { TOUR } from '../../../src/commands/sandbox/tour-steps.ts';
 import { createWorld, type World } from '../../support/run-cli.ts';
 
+// test/project/package runs the steps that need ssh: they start the built program.
+const NO_SSH = { PATH: '/nowhere' };
+const STEPS = TOUR.filter(({ needsSsh }) => !needsSsh);
+
 // Other tests run tours at the same time, so these use their own temporary folder.
 const TMPDIR = process.env.TMPDIR;
 let world: World;
@@ -24,15 +28,15 @@ afterEach(async () => {
 
 describe('sandbox tour', () => {
   test("shows a whole rental, leaves nothing, and touches nothing of the user's", async () => {
-    const { code, stdout, stderr } = await world.cli(['sandbox', 'tour']);
+    const { code, stdout, stderr } = await world.cli(['sandbox', 'tour'], { env: NO_SSH });
     expect({ code, errors: stderr.match(/^(error|warning).*/gim) }).toEqual({
       code: 0,
       errors: [
         "warning: No SSH key: you may not be able to log in, and a key can't be added later. Add one with --ssh-key.",
       ],
     });
-    for (const [at, { title }] of TOUR.entries()) {
-      expect(stderr).toContain(`${at + 1} of ${TOUR.length}: ${title}\n`);
+    for (const [at, { title }] of STEPS.entries()) {
+      expect(stderr).toContain(`${at + 1} of ${STEPS.length}: ${title}\n`);
     }
     expect(stderr).toContain(
       '$ gpucloud instances create my-box --offer rtx-4090 --image ubuntu-22-04 --wait',
@@ -43,7 +47,9 @@ describe('sandbox tour', () => {
   });
 
   test('ignores the active key and address, and does not warn of them', async () => {
-    const { stderr } = await world.cli(['sandbox', 'tour'], { env: { GPUCLOUD_OUTPUT: 'table' } });
+    const { stderr } = await world.cli(['sandbox', 'tour'], {
+      env: { ...NO_SSH, GPUCLOUD_OUTPUT: 'table' },
+    });
     expect(stderr).not.toMatch(/GPUCLOUD_(API_KEY|BASE_URL)/);
   });
 
@@ -51,7 +57,7 @@ describe('sandbox tour', () => {
     const { code, stdout } = await world.cli(['sandbox', 'tour', '--json']);
     expect(code).toBe(0);
     const steps: { title: string; command: string; result: unknown }[] = JSON.parse(stdout);
-    expect(steps.map(({ title }) => title)).toEqual(TOUR.map(({ title }) => title));
+    expect(steps.map(({ title }) => title)).toEqual(STEPS.map(({ title }) => title));
     const resultOf = (command: string) =>
       steps.find((step) => step.command.startsWith(`gpucloud ${command}`))?.result;
     expect(resultOf('status')).toMatchObject({
@@ -81,6 +87,7 @@ describe('sandbox tour', () => {
   test('waits before each step in a terminal, and No ends it', async () => {
     const { code, stdout, stderr } = await world.cli(['sandbox', 'tour'], {
       terminal: true,
+      env: NO_SSH,
       stdin: 'n\n',
     });
     expect(code).toBe(0);
@@ -92,6 +99,7 @@ describe('sandbox tour', () => {
   test('exits with 130 on an interrupt and removes its folder', async () => {
     const { code, stdout } = await world.cli(['sandbox', 'tour'], {
       terminal: true,
+      env: NO_SSH,
       stdin: '\u0003',
     });
     expect({ code, stdout }).toEqual({ code: 130, stdout: '' });
