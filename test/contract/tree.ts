@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { expect } from 'vitest';
 import { type AnyCommand, about } from '../../src/cli/command.ts';
 import { addAllVerbs, buildProgram } from '../../src/program.ts';
+import { SOAK } from '../faults/tools.ts';
 import { manualClock } from '../support/clock.ts';
 import { createSandboxWorld, type SandboxWorld } from '../support/run-cli.ts';
 import type { Handler } from '../support/service.ts';
@@ -56,6 +57,11 @@ export function commandsWhose(fits: (recipe: Recipe) => boolean): string[] {
     const found = RECIPES[command];
     return found !== undefined && fits(found);
   });
+}
+
+/** One in `of` items: which ones depends on the run's GPUCLOUD_SEED. The soak takes all. */
+export function share<T>(items: readonly T[], of: number): readonly T[] {
+  return items.filter((_, at) => SOAK || (at + Number(process.env.GPUCLOUD_SEED)) % of === 0);
 }
 
 /** The columns of a command, as its help lists them. */

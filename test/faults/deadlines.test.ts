@@ -104,7 +104,7 @@ describe('reap after kill -9 of a request that rents', () => {
     ...needs('strace'),
   }, async () => {
     const kills = await diskKills(bundle.path, 'create', 'first', FLAGS);
-    const chosen = SOAK ? kills : sample(kills, 12);
+    const chosen = SOAK ? kills : sample(kills, 6);
     const scenarios = chosen.map(
       (kill): Scenario => ({ operation: 'create', fault: NO_FAULT, kill }),
     );
@@ -119,7 +119,7 @@ test(
     const scenarios = FAULTS.map((fault, at): Scenario => {
       return { operation: OPERATIONS[at % 2] ?? 'create', fault };
     });
-    expectAllEnded(await playAndReap(SOAK ? scenarios : sample(scenarios, 16)));
+    expectAllEnded(await playAndReap(SOAK ? scenarios : sample(scenarios, 8)));
   },
   HOUR,
 );
