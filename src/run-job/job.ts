@@ -54,8 +54,8 @@ export interface Job {
   exitCode: number | undefined;
   /** Local paths. */
   fetched: readonly string[];
-  /** Whether all results and the output are on this computer. */
-  isCollected: boolean;
+  /** Of the results and the output: `done` once all are on this computer. */
+  collection: 'none' | 'begun' | 'done';
   /** The last state read of the instance. */
   instance: Instance | undefined;
 }

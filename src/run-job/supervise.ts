@@ -46,7 +46,12 @@ export async function superviseToEnd(
   const leaves = by !== 'run' && by !== 'detach';
   const stops = createStops({ id, deadline, grace, leaves }, context);
   const phases = createPhases(name, context, by === 'reap');
-  const soFar = { exitCode: undefined, fetched: [], isCollected: false, instance: undefined };
+  const soFar = {
+    exitCode: undefined,
+    fetched: [],
+    collection: 'none' as const,
+    instance: undefined,
+  };
   const job: Job = { record, how, stops, phases, by, ...soFar };
   let failure: CliError | undefined;
   phases.begin('starting');
@@ -59,6 +64,10 @@ export async function superviseToEnd(
   stops.close();
   phases.clear();
   if (by === 'detach' && failure === undefined) return { record: job.record, end: undefined };
+  // A process that ends after the termination finds no exit code on the instance.
+  if (job.exitCode !== undefined) job.record = { ...job.record, exit_code: job.exitCode };
+  // A full disk is reported with the end.
+  await failuresOf(writeJob(job.record, context));
   const end =
     failure !== undefined && (await mayLeave(job, failure, context))
       ? leaveJob(job, failure)
@@ -120,7 +129,7 @@ async function print(
 async function save(end: JobEnd, job: JobRecord, context: Context): Promise<void> {
   const { command_exit_code: exit_code, terminated, kept = null } = end;
   const ended_at = terminated === true ? new Date(context.clock.now()).toISOString() : null;
-  const isOver = ended_at !== null || kept !== null;
+  const isOver = terminated === true || terminated === false;
   const report = isOver ? reportOf(end, job.started_at, context) : job.report;
   const stored = writeJob({ ...job, exit_code, kept, ended_at, report }, context);
   const [fault] = await failuresOf(stored.then(() => removeOldJobs(context)));

@@ -56,7 +56,8 @@ describe('the deadline of a job', needs('ssh'), () => {
       code: 0,
       stdout: '[]\n',
     });
-    world.advance(2 * 60_000);
+    // The command is interrupted five seconds later, by the same pass.
+    world.advance(6 * 60_000 - 5_000);
     const reaped = await gpucloud('instances', 'reap', '--every', '5m', '--json');
     expect(reaped, reaped.stderr).toMatchObject({ code: 0 });
     expect(JSON.parse(reaped.stdout)).toMatchObject([

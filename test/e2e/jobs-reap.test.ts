@@ -131,6 +131,25 @@ describe('reap and the jobs of run', needs('ssh'), () => {
     expect(await readFile(at('results', 'result'), 'utf8')).toBe('x\n');
   });
 
+  test('keeps the results of a lost job that stop can not write here', async () => {
+    await detached('mkdir out; echo x >out/result; sleep 60', '--fetch', 'out:results');
+    await until(() => existsSync(join(world.there, 'gpucloud-run', 'work', 'out', 'result')));
+    process.kill(
+      -Number(await readFile(join(world.there, 'gpucloud-run', 'pid'), 'utf8')),
+      'SIGKILL',
+    );
+    await writeFile(at('results'), 'in the way');
+    const stopped = await gpucloud('jobs', 'stop', 'job');
+    expect(stopped, stopped.stderr).toMatchObject({ code: 125 });
+    expect(stopped.stderr).toContain('Kept job with its results');
+    expect(terminations()).toBe(0);
+    await rm(at('results'));
+    const again = await gpucloud('jobs', 'stop', 'job');
+    expect(again, again.stderr).toMatchObject({ code: 0 });
+    expect(await readFile(at('results', 'result'), 'utf8')).toBe('x\n');
+    expect(world.status()).toBe('TERMINATING');
+  });
+
   test('finishes a job after kill -9 of earlier passes, with whole results', async () => {
     const fill = 'mkdir out; for i in 1 2 3; do head -c 3000000 /dev/zero >out/$i; done';
     await detached(`${fill}; echo done`, '--fetch', 'out');
@@ -183,5 +202,14 @@ describe('reap and the jobs of run', needs('ssh'), () => {
     expect(world.status()).toBe('ACTIVE');
     const [{ ends_at }] = await list();
     expect(Date.parse(ends_at) - Date.now()).toBeLessThan(20 * 60_000);
+
+    // A look at it changes nothing.
+    await world.sshd.stop();
+    const left = await gpucloud('jobs', 'attach', 'job', '--wait-timeout', '1s');
+    expect(left.code, left.stderr).not.toBe(0);
+    await world.startSshd();
+    expect(await list()).toMatchObject([{ status: 'EXITED', exit_code: 5 }]);
+    expect(await reap()).toMatchObject({ code: 0, rows: [] });
+    expect(terminations()).toBe(0);
   });
 });

@@ -29,7 +29,8 @@ export async function mountSmallDisk(size: string): Promise<SmallDisk> {
       }
     },
     async remove() {
-      await run('umount', [path]);
+      // A process that has just ended may still hold the folder: the disk goes with it.
+      await run('umount', ['-l', path]);
       await rm(path, { recursive: true, force: true });
     },
   };

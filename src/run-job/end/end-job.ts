@@ -41,7 +41,8 @@ export function leaveJob(job: Job, cause: CliError): JobEnd {
     : job.exitCode === undefined
       ? outOfReach(job, cause)
       : notCollected(job, cause);
-  return { ...progressOf(job), stage: job.phases.current, terminated: 'unknown', error };
+  const { kept } = job.record;
+  return { ...progressOf(job), stage: job.phases.current, terminated: 'unknown', kept, error };
 }
 
 function notCollected({ record: { id, name } }: Job, cause: CliError): CliError {
@@ -84,8 +85,8 @@ function interrupted({ record: { id, name }, exitCode }: Job, cause: CliError): 
   });
 }
 
-function progressOf({ record: { id, name }, exitCode, fetched }: Job) {
-  const command_exit_code = exitCode ?? null;
+function progressOf({ record: { id, name, exit_code }, exitCode, fetched }: Job) {
+  const command_exit_code = exitCode ?? exit_code;
   return {
     command_exit_code,
     instance: { id, name },
@@ -100,12 +101,12 @@ const FOR_RESULTS = 30 * 60_000;
 
 /** Why the instance is kept, and for how long; undefined if it is not. Interrupts end the run. */
 function keptFor(
-  { record, exitCode, isCollected, stops, by }: Job,
+  { record, exitCode, collection, stops, by }: Job,
   failure: CliError | undefined,
 ): { readonly kept: 'command' | 'results'; readonly time: number } | undefined {
   if (stops.interrupt.aborted) return undefined;
   const { keep_on_failure } = record;
-  if (failure !== undefined && exitCode !== undefined && !isCollected) {
+  if (failure !== undefined && collection === 'begun') {
     const time = keep_on_failure ?? FOR_RESULTS;
     return time === 0 ? undefined : { kept: 'results', time };
   }

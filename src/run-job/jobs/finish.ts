@@ -89,20 +89,27 @@ async function isNearDeadline(
   return Date.parse(deadline) - context.serviceClock.now() <= grace + every;
 }
 
-/** Milliseconds between two looks at a command that was interrupted. */
-const PAUSE = 2_000;
+/** Milliseconds between two looks at a command, before and after SIGINT. */
+const [BEFORE, AFTER] = [10_000, 2_000];
 
-/** Sends SIGINT; returns the exit code, or undefined if the deadline comes too near before. */
+/**
+ * Sends SIGINT once the deadline is near; returns the exit code, or undefined if the deadline comes too
+ * near before.
+ */
 async function interruptedEnd(
   { stops }: Job,
   shell: RemoteShell,
   { clock }: Context,
 ): Promise<number | undefined> {
-  await repeated(() => interruptCommand(shell, stops.last), stops.last, clock);
+  let isInterrupted = false;
   while (!stops.half.aborted) {
+    if (stops.near.aborted && !isInterrupted) {
+      await repeated(() => interruptCommand(shell, stops.last), stops.last, clock);
+      isInterrupted = true;
+    }
     const seen = await probe(shell, stops.last);
     if (typeof seen !== 'string' && seen.state !== 'running') return seen.exitCode;
-    await clock.sleep(PAUSE, stops.last);
+    await clock.sleep(isInterrupted ? AFTER : BEFORE, stops.last);
   }
   return undefined;
 }

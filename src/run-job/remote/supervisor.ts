@@ -98,7 +98,10 @@ done`;
 /**
  * Sends the command SIGINT, as Ctrl-C does. Without a process group, only the supervisor gets it.
  */
-export const INTERRUPT = `cd ${FOLDER} && p=$(cat pid) && { kill -s INT -- "-$p" 2>/dev/null || kill -s INT "$p"; }`;
+export const INTERRUPT = `cd ${FOLDER} || exit
+${ALIVE}
+alive || exit 0
+kill -s INT -- "-$p" 2>/dev/null || kill -s INT "$p"`;
 
 /**
  * Ends the command: SIGINT, SIGTERM after $1 seconds, SIGKILL after $1 more. SIGKILL ends its supervisor

@@ -23,6 +23,7 @@ export async function collect(
   output: JobOutput | undefined,
   context: Context,
 ): Promise<void> {
+  job.collection = 'begun';
   await fetchAll(job, there, output, context);
   const { stops, by } = job;
   const keep = () => keepOutput(job, there.shell, context);
@@ -33,7 +34,7 @@ export async function collect(
     const [fault] = await failuresOf(kept);
     if (fault !== undefined && !stops.last.aborted) context.err.warn('copy', fault.message);
   } else await kept;
-  job.isCollected = true;
+  job.collection = 'done';
 }
 
 /** Copies the end of both outputs to files beside the record. */

@@ -91,20 +91,40 @@ export const reap = action({
         unproven === undefined ? beat(every, ahead, context) : noteFault(every, unproven, context);
       errors.push(...(await failuresOf(noted)));
     };
+    const inHand = new Set<string>();
+    const rounds = new Set<Promise<void>>();
+    /** Begins with the jobs that no earlier round has in hand. */
+    const begin = async () => {
+      const { finishJobs, openJobs } = await import('../../../run-job/jobs/finish.ts');
+      const open = (await openJobs(context)).filter(({ id }) => !inHand.has(id));
+      if (open.length === 0) return;
+      for (const { id } of open) inHand.add(id);
+      const finished = finishJobs({ open, every: every ?? 0 }, context, ({ row, error }) => {
+        if (row !== undefined) rows.push(row);
+        if (error !== undefined) errors.push(error);
+      });
+      const round = failuresOf(finished).then((failures) => {
+        errors.push(...failures);
+        for (const { id } of open) inHand.delete(id);
+        rounds.delete(round);
+      });
+      rounds.add(round);
+    };
     await pass();
-    const { finishJobs, openJobs } = await import('../../../run-job/jobs/finish.ts');
-    const open = await openJobs(context);
-    const done = new AbortController();
-    const finishing = finishJobs({ open, every: every ?? 0 }, context, ({ row, error }) => {
-      if (row !== undefined) rows.push(row);
-      if (error !== undefined) errors.push(error);
-    }).finally(() => done.abort());
-    // The copy of large results delays no deadline.
-    while (open.length > 0 && every !== undefined && !done.signal.aborted) {
-      await context.clock.sleep(every, done.signal).catch(() => undefined);
-      if (!done.signal.aborted) errors.push(...(await failuresOf(pass())));
+    errors.push(...(await failuresOf(begin())));
+    // The copy of large results delays no deadline and no other job.
+    while (rounds.size > 0) {
+      const done = new AbortController();
+      const ended = Promise.all(rounds).finally(() => done.abort());
+      const waits: Promise<unknown>[] = [ended];
+      if (every !== undefined) {
+        waits.push(context.clock.sleep(every, done.signal).catch(() => ended));
+      }
+      await Promise.race(waits);
+      if (done.signal.aborted) continue;
+      errors.push(...(await failuresOf(pass())));
+      errors.push(...(await failuresOf(begin())));
     }
-    errors.push(...(await failuresOf(finishing)));
     const unwritten = await failuresOf(context.out.list(rows, reapedView));
     throwAll([...errors, ...unwritten]);
   },

@@ -250,6 +250,14 @@ describe('reap', () => {
     expect(statusOf(last)).toBe('PROVISIONING');
   });
 
+  test('shows what it terminated although the jobs can not be read', async () => {
+    world.clock.advance(5 * HOUR);
+    writeFileSync(join(world.home, 'state', 'jobs'), 'no folder');
+    const { code, stdout, stderr } = await world.cli(REAP);
+    expect(JSON.parse(stdout)).toMatchObject([{ id: ID, outcome: 'terminated' }]);
+    expect({ code, error: errorOf(stderr) }).toMatchObject({ code: 9, error: { code: 'storage' } });
+  });
+
   test('lets nobody move a deadline while it terminates the instance', async () => {
     world.clock.advance(5 * HOUR);
     let moving: Promise<{ code: number }> | undefined;
