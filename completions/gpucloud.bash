@@ -35,8 +35,8 @@ __gpucloud_at_() {
 
 __gpucloud_at_login() {
   case $1 in
-    --columns) offer='list name base_url account has_key key_in active max_instances max_burn require_deadline' ;;
-    --sort) offer='words name base_url account has_key key_in active max_instances max_burn require_deadline' ;;
+    --columns) offer='list name base_url account has_key key_in active max_instances max_burn require_deadline notify' ;;
+    --sort) offer='words name base_url account has_key key_in active max_instances max_burn require_deadline notify' ;;
     --key-file) offer=file ;;
     --key-command) offer=free ;;
     --store) offer='words keyring file command' ;;
@@ -811,8 +811,8 @@ __gpucloud_at_profiles() {
 
 __gpucloud_at_profiles_list() {
   case $1 in
-    --columns) offer='list name base_url account has_key key_in active max_instances max_burn require_deadline' ;;
-    --sort) offer='words name base_url account has_key key_in active max_instances max_burn require_deadline' ;;
+    --columns) offer='list name base_url account has_key key_in active max_instances max_burn require_deadline notify' ;;
+    --sort) offer='words name base_url account has_key key_in active max_instances max_burn require_deadline notify' ;;
     ' ') : ;;
     *) return 1 ;;
   esac
@@ -820,8 +820,8 @@ __gpucloud_at_profiles_list() {
 
 __gpucloud_at_profiles_get() {
   case $1 in
-    --columns) offer='list name base_url account has_key key_in active max_instances max_burn require_deadline' ;;
-    --sort) offer='words name base_url account has_key key_in active max_instances max_burn require_deadline' ;;
+    --columns) offer='list name base_url account has_key key_in active max_instances max_burn require_deadline notify' ;;
+    --sort) offer='words name base_url account has_key key_in active max_instances max_burn require_deadline notify' ;;
     ' ') takes=('names profile') ;;
     *) return 1 ;;
   esac
@@ -829,8 +829,8 @@ __gpucloud_at_profiles_get() {
 
 __gpucloud_at_profiles_use() {
   case $1 in
-    --columns) offer='list name base_url account has_key key_in active max_instances max_burn require_deadline' ;;
-    --sort) offer='words name base_url account has_key key_in active max_instances max_burn require_deadline' ;;
+    --columns) offer='list name base_url account has_key key_in active max_instances max_burn require_deadline notify' ;;
+    --sort) offer='words name base_url account has_key key_in active max_instances max_burn require_deadline notify' ;;
     ' ') takes=('names profile') ;;
     *) return 1 ;;
   esac
@@ -838,8 +838,8 @@ __gpucloud_at_profiles_use() {
 
 __gpucloud_at_profiles_add() {
   case $1 in
-    --columns) offer='list name base_url account has_key key_in active max_instances max_burn require_deadline' ;;
-    --sort) offer='words name base_url account has_key key_in active max_instances max_burn require_deadline' ;;
+    --columns) offer='list name base_url account has_key key_in active max_instances max_burn require_deadline notify' ;;
+    --sort) offer='words name base_url account has_key key_in active max_instances max_burn require_deadline notify' ;;
     ' ') takes=(free) ;;
     *) return 1 ;;
   esac
@@ -847,18 +847,18 @@ __gpucloud_at_profiles_add() {
 
 __gpucloud_at_profiles_set() {
   case $1 in
-    --columns) offer='list name base_url account has_key key_in active max_instances max_burn require_deadline' ;;
-    --sort) offer='words name base_url account has_key key_in active max_instances max_burn require_deadline' ;;
-    --max-instances|--max-burn) offer=free ;;
-    ' ') flags='--max-instances --max-burn --require-deadline --no-require-deadline' takes=('names profile') ;;
+    --columns) offer='list name base_url account has_key key_in active max_instances max_burn require_deadline notify' ;;
+    --sort) offer='words name base_url account has_key key_in active max_instances max_burn require_deadline notify' ;;
+    --max-instances|--max-burn|--notify) offer=free ;;
+    ' ') flags='--max-instances --max-burn --require-deadline --no-require-deadline --notify' takes=('names profile') ;;
     *) return 1 ;;
   esac
 }
 
 __gpucloud_at_profiles_move() {
   case $1 in
-    --columns) offer='list name base_url account has_key key_in active max_instances max_burn require_deadline' ;;
-    --sort) offer='words name base_url account has_key key_in active max_instances max_burn require_deadline' ;;
+    --columns) offer='list name base_url account has_key key_in active max_instances max_burn require_deadline notify' ;;
+    --sort) offer='words name base_url account has_key key_in active max_instances max_burn require_deadline notify' ;;
     --to) offer='words keyring file' ;;
     ' ') flags=--to takes=('names profile') ;;
     *) return 1 ;;
@@ -867,8 +867,8 @@ __gpucloud_at_profiles_move() {
 
 __gpucloud_at_profiles_remove() {
   case $1 in
-    --columns) offer='list name base_url account has_key key_in active max_instances max_burn require_deadline' ;;
-    --sort) offer='words name base_url account has_key key_in active max_instances max_burn require_deadline' ;;
+    --columns) offer='list name base_url account has_key key_in active max_instances max_burn require_deadline notify' ;;
+    --sort) offer='words name base_url account has_key key_in active max_instances max_burn require_deadline notify' ;;
     ' ') takes=('names profile') ;;
     *) return 1 ;;
   esac
@@ -876,8 +876,8 @@ __gpucloud_at_profiles_remove() {
 
 __gpucloud_at_logout() {
   case $1 in
-    --columns) offer='list name base_url account has_key key_in active max_instances max_burn require_deadline' ;;
-    --sort) offer='words name base_url account has_key key_in active max_instances max_burn require_deadline' ;;
+    --columns) offer='list name base_url account has_key key_in active max_instances max_burn require_deadline notify' ;;
+    --sort) offer='words name base_url account has_key key_in active max_instances max_burn require_deadline notify' ;;
     ' ') : ;;
     *) return 1 ;;
   esac

@@ -26,6 +26,8 @@ export interface Program {
 
 /** Starts programs for commands, with this run's environment but without the API key. */
 export interface Child extends Omit<Program, 'env'> {
+  /** Added to that environment. */
+  readonly env?: Readonly<Record<string, string>>;
   /** Keeps the API key in the environment: a password manager may be started through gpucloud. */
   readonly keepsApiKey?: boolean;
 }

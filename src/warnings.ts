@@ -15,6 +15,7 @@ export const WARNINGS = {
   key_exposed: 'others on this computer can read a key',
   local_storage: 'a file of this computer could not be read or written',
   may_be_billing: 'something is billing or may be billing',
+  notify: 'the command of "profiles set --notify" failed',
   more_pages: 'the result is one page of several',
   no_ssh_key: 'the request has no SSH key',
   odd_response: 'a response does not match the API document',

@@ -20,6 +20,8 @@ export interface Profile {
   /** The key's account, from GET /users/me at login. */
   account?: { id: string; email?: string | null; name?: string | null };
   guards?: Guards;
+  /** The words of the command that hears of ended jobs and deadlines; empty if there is none. */
+  notify?: string[];
 }
 
 /** The content of config.json, in the names of the file. */

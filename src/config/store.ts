@@ -251,6 +251,7 @@ const profileSchema = lazy(() =>
         name: z.nullish(z.string()),
       }),
     ),
+    notify: z.optional(z.array(z.string())),
     // A guard that can't be read must not count as none.
     guards: z.optional(
       z.looseObject({

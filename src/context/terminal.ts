@@ -77,10 +77,11 @@ export function createTerminal(host: Host, flags: GlobalFlags, now: () => number
 
 /** Starts a program and passes on every signal: only a terminal signals all its programs. */
 async function startProgram(
-  { keepsApiKey = false, ...program }: Child,
+  { keepsApiKey = false, env: added, ...program }: Child,
   { start, env, interrupts }: Host,
 ): Promise<Running> {
-  const running = await start({ ...program, env: keepsApiKey ? env : withoutApiKey(env) });
+  const own = keepsApiKey ? env : withoutApiKey(env);
+  const running = await start({ ...program, env: { ...own, ...added } });
   const listeners = [interrupts.first, interrupts.second].map((signal) => {
     const pass = () => running.kill(signalOf(signal.reason));
     if (signal.aborted) pass();

@@ -33,6 +33,8 @@ export const profile = lazy(() => {
     key_in: maybeText,
     active: flag,
     guards: z.object({ max_instances: maybeNumber, max_burn: maybeText, require_deadline: flag }),
+    /** The program of `--notify`, without its other words; null if there is none. */
+    notify: maybeText,
   });
 });
 

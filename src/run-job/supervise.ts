@@ -2,6 +2,7 @@ import type { Context } from '../context.ts';
 import { CliError, failuresOf, isInterrupt, throwAll, unforeseen } from '../errors.ts';
 import { readEnforcement } from '../instances/deadlines/armed.ts';
 import { endJob, leaveJob } from './end/end-job.ts';
+import { notifyOfEnd } from './end/notify.ts';
 import { type JobEnd, reportOf, writeReport } from './end/report.ts';
 import { noteEnd, noteStarted } from './end/summary.ts';
 import type { Job } from './job.ts';
@@ -68,11 +69,14 @@ export async function superviseToEnd(
   if (job.exitCode !== undefined) job.record = { ...job.record, exit_code: job.exitCode };
   // A full disk is reported with the end.
   await failuresOf(writeJob(job.record, context));
-  const end =
-    failure !== undefined && (await mayLeave(job, failure, context))
-      ? leaveJob(job, failure)
-      : await endJob(job, failure, context);
+  if (failure !== undefined && (await mayLeave(job, failure, context))) {
+    const left = leaveJob(job, failure);
+    await save(left, job.record, context);
+    return { record: job.record, end: left };
+  }
+  const end = await endJob(job, failure, context);
   await save(end, job.record, context);
+  await notifyOfEnd(end, job.record.started_at, context);
   return { record: job.record, end };
 }
 
@@ -110,6 +114,7 @@ export async function finishUnrented(
   context: Context,
 ): Promise<void> {
   await saveReport(end, job, context);
+  await notifyOfEnd(end, job.started_at, context);
   await print(end, job, context);
 }
 

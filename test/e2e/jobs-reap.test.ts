@@ -41,6 +41,10 @@ describe('reap and the jobs of run', needs('ssh'), () => {
 
   test('fetches the results of an ended job, keeps its output and terminates it, once', async () => {
     const files = ['--fetch', 'result', '--report', 'report.json'];
+    await gpucloud('profiles', 'add', 'work', '--base-url', world.service.url);
+    await gpucloud('profiles', 'use', 'work');
+    const words = `sh -c "cat >>${at('events')}"`;
+    expect(await gpucloud('profiles', 'set', 'work', '--notify', words)).toMatchObject({ code: 0 });
     await detached(
       'echo out; echo err >&2; while [ ! -f go ]; do sleep 0.1; done; echo x >result; exit 3',
       ...files,
@@ -71,6 +75,12 @@ describe('reap and the jobs of run', needs('ssh'), () => {
     expect(JSON.parse(await readFile(at('report.json'), 'utf8'))).toMatchObject({
       command_exit_code: 3,
       terminated: true,
+    });
+    expect(JSON.parse(await readFile(at('events'), 'utf8'))).toMatchObject({
+      event: 'job_ended',
+      id: NEW,
+      exit_code: 3,
+      message: 'The command on job ended with 3. Terminated job.',
     });
     expect(await list()).toMatchObject([{ status: 'EXITED', exit_code: 3 }]);
     expect(await gpucloud('jobs', 'logs', 'job')).toEqual({

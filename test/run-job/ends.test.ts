@@ -1,6 +1,10 @@
+import { existsSync } from 'node:fs';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Context } from '../../src/context.ts';
 import { CliError } from '../../src/errors.ts';
+import { notifyOfEnd } from '../../src/run-job/end/notify.ts';
 import { costAtMost } from '../../src/run-job/end/terminate.ts';
 import { endUnusable } from '../../src/run-job/rent.ts';
 import { createStops } from '../../src/run-job/stops.ts';
@@ -26,6 +30,53 @@ describe('the cost of a job', () => {
     [7_100_000, '179.80'],
   ])('is the price of every hour that began, after %i ms', (passed, cost) => {
     expect(costAtMost(instance, start + passed)).toBe(cost);
+  });
+});
+
+describe('the event of a job that has ended', () => {
+  const instance = { id: ID, name: 'job' };
+  const ended = { stage: 'done', instance, fetched: [], cost_at_most: null } as const;
+  const failed = (failure: 'outcomeUnknown' | 'refused' | 'interrupted') =>
+    new CliError('outcomeUnknown', 'Could not terminate job.', {
+      cause: new CliError(failure, 'Why.'),
+    });
+  let world: World;
+  beforeEach(async () => {
+    world = await createWorld({ handler: () => no(500, 'unexpected') });
+    await mkdir(join(world.home, 'config'), { recursive: true });
+    const notify = ['sh', '-c', `cat >>${join(world.home, 'heard')}`];
+    const profiles = { work: { base_url: world.service.url, notify } };
+    const path = join(world.home, 'config', 'config.json');
+    await writeFile(path, JSON.stringify({ current: 'work', profiles }), { mode: 0o600 });
+  });
+  afterEach(() => world.close());
+
+  test.each([
+    ['terminated', { terminated: true, error: undefined }, 'job_ended', 'ended with 3. Terminated'],
+    [
+      'kept',
+      { terminated: false, error: undefined },
+      'job_ended',
+      'ended with 3. Kept job: it bills',
+    ],
+    ['in doubt', { terminated: 'unknown', error: failed('outcomeUnknown') }, 'outcome_unknown', ''],
+    ['refused', { terminated: 'unknown', error: failed('refused') }, 'terminate_failed', ''],
+  ] as const)('says how it ended: %s', async (_how, end, event, message) => {
+    const { context } = atTerminal(world, []);
+    await notifyOfEnd({ ...ended, ...end, command_exit_code: 3 }, 'now', context);
+    await notifyOfEnd({ ...ended, ...end, command_exit_code: 3 }, 'now', context);
+    const heard = JSON.parse(await readFile(join(world.home, 'heard'), 'utf8'));
+    expect(heard).toMatchObject({ event, id: ID, name: 'job', exit_code: 3 });
+    expect(heard.message).toContain(message);
+  });
+
+  test('is left out after the third Ctrl-C, and if nothing was rented', async () => {
+    const { context } = atTerminal(world, []);
+    const left = { terminated: 'unknown', error: failed('interrupted') } as const;
+    await notifyOfEnd({ ...ended, ...left, command_exit_code: null }, 'now', context);
+    const none = { terminated: false, error: failed('refused'), instance: null } as const;
+    await notifyOfEnd({ ...ended, ...none, command_exit_code: null }, 'now', context);
+    expect(existsSync(join(world.home, 'heard'))).toBe(false);
   });
 });
 

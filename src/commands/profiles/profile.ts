@@ -42,6 +42,7 @@ export const profileView: View<ShownProfile> = {
       value: (p) => (p.guards.require_deadline ? true : null),
       hidden: true,
     },
+    field('notify', 'NOTIFY', { hidden: true }),
   ],
   id: (p) => p.name,
   empty: 'No profiles.',
@@ -72,7 +73,7 @@ export function existingProfile(file: ConfigFile, name: string): Profile {
  */
 export function shownProfile(file: ConfigFile, name: string, context: Context) {
   const profile = name === SANDBOX ? undefined : existingProfile(file, name);
-  const { base_url = null, account, guards = {} } = profile ?? {};
+  const { base_url = null, account, guards = {}, notify = [] } = profile ?? {};
   const { max_instances = null, max_burn = null, require_deadline = false } = guards;
   const key_in = keyPlace(profile)?.kind ?? null;
   return {
@@ -90,6 +91,7 @@ export function shownProfile(file: ConfigFile, name: string, context: Context) {
     active: activeProfile(context, file) === name,
     /** `max_burn` is roubles per hour. */
     guards: { max_instances, max_burn, require_deadline },
+    notify: notify[0] ?? null,
   } satisfies ProfileResult;
 }
 

@@ -4,6 +4,7 @@ import { action } from '../../cli/verb.ts';
 import { type Guards, withProfile } from '../../config/file.ts';
 import { SANDBOX } from '../../config/names.ts';
 import { usageError } from '../../errors.ts';
+import { commandWords } from '../../rules/command-words.ts';
 import { kopecksText, money } from '../../rules/money.ts';
 import { wholeNumber } from '../../rules/numbers.ts';
 import { broken, kept, type Rule, type Verdict } from '../../rules/rule.ts';
@@ -18,12 +19,17 @@ export const set = action({
     '--max-price, or else with the last known price of its offer. An unknown price counts as ' +
     'too high.\n\n' +
     'Guards protect from mistakes, not from a program that wants to rent: it can use the key ' +
-    'without the profile.',
-  completes: { name: 'profile', '--max-instances': 'nothing' },
+    'without the profile.\n\n' +
+    '--notify names a command that "run", "jobs" and "instances reap" start when a job has ended, ' +
+    'when an instance was terminated at its deadline, and when a termination failed or its outcome ' +
+    'is unknown. It reads one JSON object from stdin and from GPUCLOUD_EVENT: event, id, name, ' +
+    'message, exit_code, at. It has 30 s and no API key; if it fails, only a warning says so.',
+  completes: { name: 'profile', '--max-instances': 'nothing', '--notify': 'nothing' },
   examples: [
     'gpucloud profiles set work --max-instances 2 --max-burn 500',
     'gpucloud profiles set work --require-deadline',
     'gpucloud profiles set work --max-burn none',
+    'gpucloud profiles set work --notify "curl -s -d @- https://ntfy.sh/my-gpus"',
   ],
   takes: (command) =>
     command
@@ -39,28 +45,41 @@ export const set = action({
         ruled('--max-burn', orNone(burn)),
       )
       .option('--require-deadline', 'refuse to rent without --terminate-after or --terminate-at')
-      .option('--no-require-deadline', 'remove that guard'),
-  async run(context, name, { maxInstances, maxBurn, requireDeadline }) {
+      .option('--no-require-deadline', 'remove that guard')
+      .option(
+        '--notify <command>',
+        'run this command, without a shell, when a job or a deadline ends an instance; none removes it',
+        ruled('--notify', orNone(commandWords)),
+      ),
+  async run(context, name, { maxInstances, maxBurn, requireDeadline, notify }) {
     const given = {
       ...(maxInstances === undefined ? {} : { max_instances: maxInstances }),
       ...(maxBurn === undefined ? {} : { max_burn: maxBurn }),
       ...(requireDeadline === undefined ? {} : { require_deadline: requireDeadline }),
     };
-    if (Object.keys(given).length === 0) {
-      throw usageError('nothing to set: give --max-instances, --max-burn or --require-deadline');
+    const changesGuards = Object.keys(given).length > 0;
+    if (!changesGuards && notify === undefined) {
+      throw usageError(
+        'nothing to set: give --max-instances, --max-burn, --require-deadline or --notify',
+      );
     }
     if (name.toLowerCase() === SANDBOX) {
       throw usageError(
-        `NAME "${name}": the profile "sandbox" is built in and takes no guards`,
-        'to try guards, serve a sandbox and sign in to it: gpucloud sandbox serve',
+        `NAME "${name}": the profile "sandbox" is built in and can't be changed`,
+        'to try this, serve a sandbox and sign in to it: gpucloud sandbox serve',
       );
     }
     const after = await (await context.config()).change((file) => {
       const profile = existingProfile(file, name);
       const guards = { ...profile.guards, ...given };
-      return withProfile(file, name, { ...profile, guards: withoutNone(guards) });
+      return withProfile(file, name, {
+        ...profile,
+        guards: withoutNone(guards),
+        ...(notify === undefined ? {} : { notify: notify === 'none' ? [] : [...notify] }),
+      });
     });
-    context.err.note(`Changed the guards of the profile "${name}".`);
+    const what = changesGuards ? (notify ? 'guards and --notify' : 'guards') : '--notify';
+    context.err.note(`Changed the ${what} of the profile "${name}".`);
     await unlessNoted(context, () =>
       context.out.item(shownProfile(after, name, context), profileView),
     );

@@ -1,6 +1,7 @@
 import { AT_ONCE, eachBounded } from '../../bounded.ts';
 import type { Context } from '../../context.ts';
 import { CliError, failuresOf, isInterrupt } from '../../errors.ts';
+import { notify } from '../../instances/deadlines/notify.ts';
 import type { Reaped } from '../../instances/deadlines/reap.ts';
 import type { HowToReach } from '../../reach/reach.ts';
 import { typedName } from '../../rules/names.ts';
@@ -155,6 +156,8 @@ async function noteLost(
     mayBeBilling: true,
     hint: `fetch what is there and terminate: gpucloud jobs stop ${typed}; look: gpucloud instances ssh ${typed}`,
   });
+  const { message } = error;
+  await notify({ event: 'job_ended', id, name, message, exit_code: null }, job.started_at, context);
   return { row: await rowOf(job, 'lost', null, context), error };
 }
 

@@ -104,6 +104,7 @@ describe('login with everything given', () => {
       key_in: 'file',
       active: true,
       guards: NO_GUARDS,
+      notify: null,
     });
     expect(stdout + stderr).not.toContain(BORIS_KEY);
   });

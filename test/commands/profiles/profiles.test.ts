@@ -62,6 +62,7 @@ describe('profiles list', () => {
         key_in: 'file',
         active: true,
         guards: NO_GUARDS,
+        notify: null,
       },
       {
         name: 'work',
@@ -71,6 +72,7 @@ describe('profiles list', () => {
         key_in: null,
         active: false,
         guards: NO_GUARDS,
+        notify: null,
       },
       {
         name: 'sandbox',
@@ -80,6 +82,7 @@ describe('profiles list', () => {
         key_in: null,
         active: false,
         guards: NO_GUARDS,
+        notify: null,
       },
     ]);
     expect(stdout + stderr).not.toContain(ANNA_KEY);
@@ -255,6 +258,7 @@ describe('profiles add', () => {
       key_in: null,
       active: false,
       guards: NO_GUARDS,
+      notify: null,
     });
     expect(await stored(world)).toEqual({ profiles: { work: { base_url: WORK_URL } } });
     expect((await stat(configFile(world))).mode & 0o777).toBe(0o600);

@@ -4,6 +4,7 @@ import { action } from '../../../cli/verb.ts';
 import { type CliError, failuresOf, throwAll } from '../../../errors.ts';
 import type { ArmedStatus } from '../../../instances/deadlines/arm.ts';
 import { beat, noteFailure, noteFault, profileOf } from '../../../instances/deadlines/armed.ts';
+import { notifyOfReaped } from '../../../instances/deadlines/notify-reaped.ts';
 import { type Reaped, reapOverdue } from '../../../instances/deadlines/reap.ts';
 import { field, type View } from '../../../output/output.ts';
 import { schedule } from '../../../rules/times.ts';
@@ -80,12 +81,14 @@ export const reap = action({
     }
     const rows: Reaped[] = [];
     const errors: CliError[] = [];
+    const notified: Promise<void>[] = [];
     /** Instances have been terminated by now: a later fault must not hide them or the failures. */
     const pass = async () => {
       const reaping = await noteFailure(every, context, () => reapOverdue(context));
       const { unproven, ahead } = reaping;
       rows.push(...reaping.rows);
       errors.push(...reaping.errors);
+      notified.push(notifyOfReaped(reaping, context));
       if (every === undefined) return;
       const noted =
         unproven === undefined ? beat(every, ahead, context) : noteFault(every, unproven, context);
@@ -125,6 +128,7 @@ export const reap = action({
       errors.push(...(await failuresOf(pass())));
       errors.push(...(await failuresOf(begin())));
     }
+    await Promise.all(notified);
     const unwritten = await failuresOf(context.out.list(rows, reapedView));
     throwAll([...errors, ...unwritten]);
   },

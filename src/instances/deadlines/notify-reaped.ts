@@ -1,0 +1,24 @@
+import { AT_ONCE, eachBounded } from '../../bounded.ts';
+import type { Context } from '../../context.ts';
+import { type NotifyEvent, notify } from './notify.ts';
+import type { Reaped, Reaping } from './reap.ts';
+
+const EVENTS: Readonly<Partial<Record<Reaped['outcome'], NotifyEvent['event']>>> = {
+  terminated: 'terminated_at_deadline',
+  refused: 'terminate_failed',
+  unknown: 'outcome_unknown',
+};
+
+/** Notifies of what a pass terminated at its deadline, or failed to. */
+export async function notifyOfReaped(
+  { rows, errors }: Pick<Reaping, 'rows' | 'errors'>,
+  context: Context,
+): Promise<void> {
+  await eachBounded(rows, AT_ONCE, async ({ id, name, deadline, outcome }) => {
+    const event = EVENTS[outcome];
+    if (event === undefined) return;
+    const failure = errors.find(({ resource }) => resource === (id ?? name));
+    const message = failure?.message ?? `${name} was terminated at its deadline.`;
+    await notify({ event, id, name, message, exit_code: null }, deadline ?? '', context);
+  });
+}

@@ -1,0 +1,100 @@
+import { readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { profileOf } from '../../config/file.ts';
+import type { Context } from '../../context.ts';
+import { CliError } from '../../errors.ts';
+import { errorCode, faultOf } from '../../files/error-code.ts';
+import { privateFolder } from '../../files/private-folder.ts';
+import { cleanLines } from '../../output/sanitise.ts';
+
+/** What the command of `--notify` reads as JSON, in these names. */
+export interface NotifyEvent {
+  readonly event: 'job_ended' | 'terminated_at_deadline' | 'terminate_failed' | 'outcome_unknown';
+  /** Of the instance; null for a request of unknown outcome. */
+  readonly id: string | null;
+  readonly name: string;
+  /** A sentence for a person. */
+  readonly message: string;
+  /** Of the command of a job; null if unknown, or without a job. */
+  readonly exit_code: number | null;
+}
+
+/** Milliseconds for the command. */
+const PATIENCE = 30_000;
+
+/**
+ * Runs the profile's command for each event, once even if several processes see it. `since` sets apart
+ * two events of one kind on one instance: the deadline, or the start of the job. A failure is only a
+ * warning.
+ */
+export async function notify(event: NotifyEvent, since: string, context: Context): Promise<void> {
+  await context.shielded(async (own) => {
+    try {
+      const { profile } = await own.settings({ key: false });
+      const command =
+        profile && profileOf(await (await own.config()).read(), profile.value)?.notify;
+      if (command === undefined || command.length === 0) return;
+      if (!(await isFirst(event, since, own))) return;
+      await run(command, event, own);
+    } catch (error) {
+      const reason = error instanceof CliError ? error.message : faultOf(error);
+      own.err.warn('notify', `Could not notify of ${event.event} of ${event.name}: ${reason}`);
+    }
+  });
+}
+
+async function run(
+  [file = '', ...args]: readonly string[],
+  event: NotifyEvent,
+  { start, clock, err }: Context,
+): Promise<void> {
+  const json = JSON.stringify({ ...event, at: new Date(clock.now()).toISOString() });
+  let last = '';
+  const running = await start({
+    file,
+    args,
+    env: { GPUCLOUD_EVENT: json },
+    say: `${json}\n`,
+    hear: (text, from) => {
+      if (from === 'stderr') last = `${last}${text}`.slice(-200);
+    },
+    ownSession: true,
+    timeout: PATIENCE,
+  });
+  const code = await running.ended.catch(faultOf);
+  if (code === 0) return;
+  const reason = running.isLate
+    ? `it did not end within ${PATIENCE / 1000} s`
+    : typeof code === 'string'
+      ? code
+      : (cleanLines(last).trim().split('\n').at(-1) ?? '') || `exit code ${code}`;
+  // Its other words may be secret.
+  err.warn('notify', `The command of --notify (${file}) failed: ${reason.replace(/\.$/, '')}.`);
+}
+
+/** Days after which an event counts as new. */
+const [KEPT, DAY] = [30, 24 * 3_600_000];
+
+/** Marks the event with a file, which one process makes. */
+async function isFirst(
+  { event, id, name }: NotifyEvent,
+  since: string,
+  { folders, clock }: Context,
+): Promise<boolean> {
+  const folder = join((await folders()).state, 'notified');
+  await privateFolder(folder);
+  for (const old of await readdir(folder)) {
+    const found = await stat(join(folder, old)).catch(() => undefined);
+    if (found !== undefined && found.mtimeMs < clock.now() - KEPT * DAY) {
+      await rm(join(folder, old), { force: true });
+    }
+  }
+  const mark = encodeURIComponent([id ?? name, event, since].join(' '));
+  try {
+    await writeFile(join(folder, mark), '', { flag: 'wx', mode: 0o600 });
+    return true;
+  } catch (error) {
+    if (errorCode(error) === 'EEXIST') return false;
+    throw error;
+  }
+}

@@ -1,0 +1,27 @@
+import type { Context } from '../../context.ts';
+import { CliError, isInterrupt } from '../../errors.ts';
+import { notify } from '../../instances/deadlines/notify.ts';
+import type { JobEnd } from './report.ts';
+
+/** Notifies of the end of a job whose instance was rented. */
+export async function notifyOfEnd(
+  { instance, terminated, command_exit_code, error }: JobEnd,
+  started_at: string,
+  context: Context,
+): Promise<void> {
+  if (instance === null) return;
+  const { id, name } = instance;
+  const about = { id, name, exit_code: command_exit_code };
+  if (terminated !== 'unknown') {
+    const how = error?.message ?? `The command on ${name} ended with ${command_exit_code}.`;
+    const then = terminated ? `Terminated ${name}.` : `Kept ${name}: it bills.`;
+    const message = `${how} ${then}`;
+    return notify({ event: 'job_ended', ...about, message }, started_at, context);
+  }
+  const { cause, message = '' } = error ?? {};
+  // The third Ctrl-C: somebody is there.
+  if (cause instanceof CliError && isInterrupt(cause)) return;
+  const isRefused = cause instanceof CliError && cause.failure !== 'outcomeUnknown';
+  const event = isRefused ? 'terminate_failed' : 'outcome_unknown';
+  await notify({ event, ...about, message }, started_at, context);
+}

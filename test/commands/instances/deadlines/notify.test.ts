@@ -1,0 +1,122 @@
+import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { TEST_KEY } from '../../../support/run-cli.ts';
+import { no } from '../../../support/service.ts';
+import { errorOf, warningsOf } from '../../../support/stderr-lines.ts';
+import { type DeadlineWorld, deadlineWorld, HOUR, ID, rentForFourHours } from './world.ts';
+
+let world: DeadlineWorld;
+const REAP = ['instances', 'reap', '--json'];
+const heard = () => join(world.home, 'heard');
+
+/** The profile's key stays in the environment, as in CI. */
+async function notifyBy(...words: string[]): Promise<void> {
+  const profile = {
+    base_url: world.service.url,
+    account: { id: 'user-1' },
+    ...(words.length > 0 ? { notify: words } : {}),
+  };
+  await mkdir(join(world.home, 'config'), { recursive: true });
+  const file = { current: 'work', profiles: { work: profile } };
+  await writeFile(join(world.home, 'config', 'config.json'), JSON.stringify(file), { mode: 0o600 });
+}
+
+/** A program that writes what it gets into a file. */
+async function listener(then = ''): Promise<string> {
+  const path = join(world.home, 'listener');
+  const script = `#!/bin/sh\n{ echo "key=$GPUCLOUD_API_KEY"; echo "$GPUCLOUD_EVENT"; cat; } >>${heard()}\n${then}\n`;
+  await writeFile(path, script);
+  await chmod(path, 0o755);
+  return path;
+}
+
+/** What the program got, in lines. */
+const lines = async () => (await readFile(heard(), 'utf8')).trim().split('\n');
+
+describe('profiles set --notify', () => {
+  beforeEach(async () => {
+    world = await deadlineWorld();
+    await notifyBy();
+  });
+  afterEach(() => world.close());
+
+  test('runs the command once for a termination at the deadline, without the key', async () => {
+    await notifyBy(await listener());
+    await rentForFourHours(world);
+    world.clock.advance(5 * HOUR);
+    const passes = await Promise.all([world.cli(REAP), world.cli(REAP)]);
+    expect(passes.map(({ code }) => code)).toEqual([0, 0]);
+    const [key, inEnvironment = '', onStdin, ...more] = await lines();
+    expect({ key, more }).toEqual({ key: 'key=', more: [] });
+    expect(onStdin).toBe(inEnvironment);
+    expect(JSON.parse(inEnvironment)).toEqual({
+      event: 'terminated_at_deadline',
+      id: ID,
+      name: 'trainer',
+      message: 'trainer was terminated at its deadline.',
+      exit_code: null,
+      at: expect.any(String),
+    });
+    expect(await readFile(heard(), 'utf8')).not.toContain(TEST_KEY);
+  });
+
+  test('runs it once for a failed termination, however many passes fail, and then for the end', async () => {
+    await notifyBy(await listener());
+    await rentForFourHours(world);
+    world.clock.advance(5 * HOUR);
+    const refuse = () => no(409, 'Wrong state');
+    world.rented.terminations.push(refuse, refuse);
+    for (let pass = 0; pass < 2; pass += 1) expect((await world.cli(REAP)).code).not.toBe(0);
+    expect((await world.cli(REAP)).code).toBe(0);
+    const events = (await lines()).filter((_line, at) => at % 3 === 1);
+    expect(events.map((text) => JSON.parse(text).event)).toEqual([
+      'terminate_failed',
+      'terminated_at_deadline',
+    ]);
+  });
+
+  test.each([
+    ['fails', 'echo "no route" >&2; exit 3', 'no route'],
+    ['is noisy', 'head -c 1000000 /dev/zero; head -c 1000000 /dev/zero >&2; exit 3', 'exit code 3'],
+  ])('only warns if the command %s', async (_how, then, reason) => {
+    await notifyBy(await listener(then), 'secret-topic');
+    await rentForFourHours(world);
+    world.clock.advance(5 * HOUR);
+    const { code, stdout, stderr } = await world.cli(REAP);
+    expect(code, stderr).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject([{ outcome: 'terminated' }]);
+    expect(warningsOf(stderr)).toEqual([expect.stringContaining(reason)]);
+    expect(stderr).not.toContain('secret-topic');
+  });
+
+  test('only warns if there is no such program', async () => {
+    await notifyBy(join(world.home, 'missing'));
+    await rentForFourHours(world);
+    world.clock.advance(5 * HOUR);
+    const { code, stderr } = await world.cli(REAP);
+    expect(code).toBe(0);
+    expect(warningsOf(stderr)).toEqual([expect.stringContaining('ENOENT')]);
+  });
+
+  test('is stored in words, shown without its arguments, and removed by none', async () => {
+    const set = async (value: string) =>
+      JSON.parse(
+        (await world.cli(['profiles', 'set', 'work', '--notify', value, '--json'])).stdout,
+      );
+    expect(await set('curl -d @- "https://ntfy.sh/my gpus"')).toMatchObject({ notify: 'curl' });
+    const stored = JSON.parse(await readFile(join(world.home, 'config', 'config.json'), 'utf8'));
+    expect(stored.profiles.work.notify).toEqual(['curl', '-d', '@-', 'https://ntfy.sh/my gpus']);
+    expect(await set('none')).toMatchObject({ notify: null });
+    const { code, stderr } = await world.cli([
+      'profiles',
+      'set',
+      'work',
+      '--notify',
+      '"',
+      '--json',
+    ]);
+    expect(code).toBe(2);
+    expect(errorOf(stderr).message).toContain('--notify');
+  });
+});
