@@ -48,14 +48,22 @@ export async function reach(
     const doubt = ensureEnterable(instance, target);
     if (doubt !== undefined) context.err.warn('connection', doubt);
   }
-  const { identity, options, words } = how;
-  const proxy = await sandboxProxy(target.id, context);
   return {
     target: { id: target.id, name: instance.name ?? target.name },
     instance,
     endpoint: sshEndpoint(instance, how),
-    ssh: { knownHosts: await knownHostsFile(context), identity, proxy, options, words },
+    ssh: await sshOptions(target.id, how, context),
   };
+}
+
+/** How to call ssh for an instance. */
+export async function sshOptions(
+  id: string,
+  { identity, options, words }: HowToReach,
+  context: Context,
+): Promise<SshOptions> {
+  const proxy = await sandboxProxy(id, context);
+  return { knownHosts: await knownHostsFile(context), identity, proxy, options, words };
 }
 
 /**

@@ -43,7 +43,8 @@ describe('an instance of the sandbox', { timeout: 60_000, ...needs('ssh') }, () 
   const gpucloud = (...argv: string[]) => computer.gpucloud(argv, { env });
   const instances = (verb: string, ...words: string[]) =>
     gpucloud('instances', verb, ...own, ...words);
-  const ssh = (...words: string[]) => instances('ssh', 'box', '--', ...words);
+  const ssh = (...words: string[]) => sshTo('box', ...words);
+  const sshTo = (name: string, ...words: string[]) => instances('ssh', name, '--', ...words);
 
   async function done(...argv: string[]): Promise<Outcome> {
     const outcome = await gpucloud(...argv);
@@ -260,6 +261,31 @@ describe('an instance of the sandbox', { timeout: 60_000, ...needs('ssh') }, () 
     expect(runs('sleep 4003')).toBe(true);
     await done('instances', 'stop', 'orphan', '--wait');
     expect(runs('sleep 4003')).toBe(false);
+  });
+
+  test('holds a detached job, which jobs list shows and reap finishes', async () => {
+    const hired = ['--name', 'job', ...RENTED, ...own, '--terminate-after', '3h', '--unenforced'];
+    await done(
+      'run',
+      ...hired,
+      '--detach',
+      '-y',
+      '--',
+      'sh',
+      '-c',
+      'until [ -e go ]; do sleep 0.1; done',
+    );
+    const state = async () =>
+      JSON.parse((await done('jobs', 'get', 'job', '--json')).stdout).status;
+    expect(await state()).toBe('RUNNING');
+    expect(await done('instances', 'reap', '--json')).toMatchObject({ stdout: '[]\n', stderr: '' });
+    await sshTo(
+      'job',
+      'touch gpucloud-run/work/go; until [ -e gpucloud-run/exit ]; do sleep 0.1; done',
+    );
+    const [row] = JSON.parse((await done('instances', 'reap', '--json')).stdout);
+    expect(row).toMatchObject({ name: 'job', outcome: 'terminated', reason: 'job', exit_code: 0 });
+    expect(await state()).toBe('EXITED');
   });
 
   test('shows its cards with nvidia-smi, and a load that was set', async () => {

@@ -125,7 +125,7 @@ async function seenNow(
     return await look(job, how, LOOK, context);
   } catch (error) {
     if (!(error instanceof CliError) || isInterrupt(error)) throw error;
-    context.err.debug(error.message);
+    if (context.flags.debug === true) context.err.debug(error.message);
     return undefined;
   }
 }

@@ -1,8 +1,7 @@
 import type { Instance } from '../../api/index.ts';
 import type { Context } from '../../context.ts';
 import { CliError } from '../../errors.ts';
-import { knownHostsFile } from '../../reach/known-hosts.ts';
-import type { HowToReach } from '../../reach/reach.ts';
+import { type HowToReach, sshOptions } from '../../reach/reach.ts';
 import { hasSsh, leadsTo } from '../../rules/statuses.ts';
 import { sshEndpoint } from '../../watch/ssh-endpoint.ts';
 import type { JobRecord } from '../record/record.ts';
@@ -40,9 +39,7 @@ export async function look(
     if (leadsTo('TERMINATED', status)) return { isOver: true, instance };
     if (!hasSsh(status)) throw new CliError('wrongState', `${name} is ${status}.`);
     const endpoint = sshEndpoint(instance, how);
-    const { identity, options, words } = how;
-    const ssh = { knownHosts: await knownHostsFile(context), identity, options, words };
-    const shell = createRemoteShell(endpoint, ssh, context);
+    const shell = createRemoteShell(endpoint, await sshOptions(id, how, context), context);
     const found = await probe(shell, signal);
     if (typeof found === 'string') {
       throw new CliError('unreachable', `Could not connect to ${name}: ${found}`);
