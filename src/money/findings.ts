@@ -41,6 +41,19 @@ export function unknown(message: string, more: Partial<CheckResult> = {}): Check
   return { result: 'unknown', message, ...more };
 }
 
+/** A job of `run` that has not ended, as this computer knows it. */
+export interface OpenJob {
+  /** Of its instance. */
+  readonly id: string;
+  readonly name: string;
+  /** Of its command; null until it is known. */
+  readonly exit_code: number | null;
+  /** `command`: the instance was kept for a person, with all results here. */
+  readonly kept: 'command' | 'results' | null;
+  /** When the command was found to be gone without an exit code; null if it was not. */
+  readonly lost_at: string | null;
+}
+
 /** What findings are about. */
 export interface Look {
   readonly reading: AccountReading;
@@ -49,9 +62,14 @@ export interface Look {
   readonly drives: DriveRow[];
   /** Undefined for a caller that doesn't judge the schedule of deadlines. */
   readonly enforcement: Enforcement | undefined;
+  readonly jobs: readonly OpenJob[];
 }
 
-export function lookAt(reading: AccountReading, enforcement?: Enforcement): Look {
+export function lookAt(
+  reading: AccountReading,
+  enforcement?: Enforcement,
+  jobs: readonly OpenJob[] = [],
+): Look {
   const { instances, drives, now } = reading;
   return {
     reading,
@@ -59,6 +77,7 @@ export function lookAt(reading: AccountReading, enforcement?: Enforcement): Look
     instances: instanceRows(instances?.rows ?? [], now),
     drives: (drives ?? []).filter(({ status }) => status !== 'DELETED').map(driveRow),
     enforcement,
+    jobs,
   };
 }
 
@@ -100,6 +119,19 @@ const KINDS: readonly ((look: Look) => Finding[])[] = [
     next: () => ['instances', 'reap'],
   }),
   unenforced,
+  ofJobs({
+    code: 'job_results',
+    test: ({ exit_code, kept }) => kept === 'results' || (kept === null && exit_code !== null),
+    message: ({ name }) => `The results of ${short(name)} are still on it. To fetch them`,
+    next: ({ name, id }) => ['jobs', 'attach', typedName(name, id)],
+  }),
+  ofJobs({
+    code: 'job_lost',
+    test: ({ lost_at }) => lost_at !== null,
+    message: ({ name }) =>
+      `The command on ${short(name)} is gone without an exit code, and ${short(name)} bills`,
+    next: ({ name, id }) => ['jobs', 'stop', typedName(name, id)],
+  }),
   ofInstances({
     code: 'running_long',
     test: ({ id, bills, ends_at, age_seconds: age }) =>
@@ -213,6 +245,15 @@ function ofDrives({ code, test, message, next }: Kind<DriveRow>) {
     look.drives
       .filter((row) => test(row, look))
       .map((row) => finding(code, row.id, message(row, look), next?.(row)));
+}
+
+/** An instance that has ended has no results. */
+function ofJobs({ code, test, message, next }: Kind<OpenJob>) {
+  return (look: Look): Finding[] =>
+    look.jobs
+      .filter((job) => look.instances.some((row) => row.id === job.id && mayRun(row)))
+      .filter((job) => test(job, look))
+      .map((job) => finding(code, job.id, message(job, look), next?.(job)));
 }
 
 function ofInstances({ code, test, message, next, evidence }: Kind<InstanceRow>) {

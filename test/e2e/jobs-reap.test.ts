@@ -30,6 +30,10 @@ async function detached(command: string, ...more: string[]): Promise<void> {
 const hasExited = () => until(() => existsSync(join(world.there, 'gpucloud-run', 'exit')));
 const at = (...path: string[]) => join(world.computer.home, ...path);
 const list = async () => JSON.parse((await gpucloud('jobs', 'list', '--json')).stdout);
+const attention = async () =>
+  JSON.parse((await gpucloud('status', '--json')).stdout).attention.filter(
+    ({ code }: { code: string }) => code.startsWith('job_'),
+  );
 const terminations = () =>
   world.service.requests.filter(({ path }) => path.endsWith('/terminate')).length;
 
@@ -121,11 +125,13 @@ describe('reap and the jobs of run', needs('ssh'), () => {
       rows: [{ outcome: 'lost', reason: 'job', exit_code: null }],
     });
     expect(first.stderr).toContain('gone without an exit code');
+    expect(await attention()).toMatchObject([{ resource: NEW, command: 'gpucloud jobs stop job' }]);
     expect(await reap()).toMatchObject({ code: 0, rows: [] });
     expect(world.status()).toBe('ACTIVE');
     world.advance(2 * 3_600_000);
     expect(await reap()).toMatchObject({ rows: [{ outcome: 'terminated', reason: 'deadline' }] });
     expect(await list()).toMatchObject([{ status: 'LOST', ends_at: null }]);
+    expect(await attention()).toEqual([]);
   });
 
   test('keeps the instance while results can not be written here, and tries again', async () => {
@@ -135,6 +141,9 @@ describe('reap and the jobs of run', needs('ssh'), () => {
     const failed = await reap();
     expect(failed).toMatchObject({ code: 125, rows: [{ outcome: 'refused', exit_code: 0 }] });
     expect(failed.stderr).toContain('gpucloud jobs attach job');
+    expect(await attention()).toMatchObject([
+      { resource: NEW, command: 'gpucloud jobs attach job' },
+    ]);
     expect(world.status()).toBe('ACTIVE');
     await rm(at('results'));
     expect(await reap()).toMatchObject({ code: 0, rows: [{ outcome: 'terminated' }] });
