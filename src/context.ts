@@ -102,13 +102,13 @@ export function createContext(
   };
 }
 
-/** A run that goes on for hours ends with the profile and the key that it began with. */
+/** A run of several hours ends with the profile and key that it started with. */
 interface Shared {
   readonly settings: SettingsRoom;
   readonly serviceClock: ServiceClock;
 }
 
-/** The streams of a host are opened by looking at them, so it is not copied. */
+/** Not a copy of the host: reading its stream properties would open them. */
 function shieldedHost(host: Host): Host {
   const never = new AbortController().signal;
   return Object.create(host, { interrupts: { value: { first: never, second: never } } });

@@ -25,7 +25,7 @@ export const FAILURES = {
   storage: { exit: 9, meaning: 'could not write to disk or to stdout' },
   notUnderstood: { exit: 10, meaning: 'the response could not be read' },
   rateLimited: { exit: 11, meaning: 'rate limited' },
-  otherEnd: { exit: 12, meaning: 'the instance ended in another status' },
+  otherEnd: { exit: 12, meaning: 'the instance reached another final status' },
   runFailed: { exit: 125, meaning: "gpucloud run failed before the command's exit code was known" },
   hungUp: { exit: 129, meaning: 'hang-up' },
   interrupted: { exit: 130, meaning: 'interrupt' },
@@ -171,12 +171,11 @@ export function isOfOneReading(error: unknown): error is CliError {
   return error instanceof CliError && error.failure !== 'authentication' && !isInterrupt(error);
 }
 
-const FAULT_HINT =
-  'this is a fault of gpucloud itself; run the command with --debug and report what it prints';
+const FAULT_HINT = 'this is a bug in gpucloud; run the command with --debug and report the output';
 
 /** Wraps an unexpected fault; the thrown value is its cause. */
 export function unforeseen(thrown: unknown): CliError {
-  // Some parts of Node use WebAssembly, and so does the sandbox.
+  // The sandbox and some parts of Node use WebAssembly.
   if (thrown instanceof ReferenceError && thrown.message === 'WebAssembly is not defined') {
     return new CliError('refused', 'Node runs without WebAssembly, which gpucloud needs.', {
       hint: 'start node without --jitless (check NODE_OPTIONS too)',

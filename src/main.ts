@@ -73,7 +73,7 @@ async function main(): Promise<void> {
   const code = await Promise.race([run(argv, host).catch(faults.note), faults.overdue]);
   process.exitCode = code;
   if (code === 0 && faults.first !== undefined) {
-    // The run did not notice it, or can't end.
+    // The run missed the fault, or can't end.
     process.exitCode = 1;
     host.stderr.write(faultReport(faults.first, argv, env));
   }
@@ -200,7 +200,7 @@ const SIGNALS: readonly (readonly [NodeJS.Signals, Failure, string])[] = [
   ['SIGHUP', 'hungUp', 'The terminal hung up.'],
 ];
 
-/** Returns what sets the action for the third signal. By default it ends the process. */
+/** Returns a setter for the third signal's action, which by default ends the process. */
 function listenForInterrupts(
   first: AbortController,
   second: AbortController,
@@ -236,7 +236,7 @@ function releaseTerminal(): void {
     try {
       closeSync(descriptor);
     } catch {
-      // It was closed before.
+      // The descriptor was already closed.
     }
   }
 }
@@ -246,7 +246,7 @@ interface Faults {
   readonly first: Error | undefined;
   /** Ends the process if the run has not ended after a while. */
   readonly overdue: Promise<0>;
-  /** Stores the fault that the run ended with; returns what `overdue` returns. */
+  /** Stores the fault that ended the run, and returns the result of `overdue`. */
   note(thrown: unknown): 0;
 }
 

@@ -96,7 +96,7 @@ export async function startProgram({
 
   let isLate = false;
   let isAsked = false;
-  /** The step that follows if nothing else does. */
+  /** The next step if nothing happens before. */
   let timer: NodeJS.Timeout | undefined;
   const afterwards = (milliseconds: number, step: () => void) => {
     clearTimeout(timer);

@@ -45,7 +45,7 @@ export async function run(argv: readonly string[], host: Host): Promise<number> 
       return program;
     },
     rerun(words, changes) {
-      // Only the process's own stdout has a reader that may leave.
+      // Only the process's own stdout has a reader that may go away.
       const own = changes.stdout === undefined ? {} : { onReaderGone: undefined };
       return run(words, { ...host, ...changes, ...own, endsAtOnce: false });
     },

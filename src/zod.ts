@@ -1,4 +1,4 @@
-// The parts of zod that are in use: whoever imports all of `zod/mini` loads all of it.
+// Only the parts of zod in use: importing all of `zod/mini` would load all of it.
 export {
   array,
   boolean,

@@ -65,7 +65,7 @@ describe('a mistyped command line', () => {
     ],
     [
       ['instances', 'list', '--timeout', 'soon'],
-      'error: --timeout "soon": a duration is a whole number with a unit, such as 500ms, 30s, 15m, 2h or 3d\n',
+      'error: --timeout "soon": must be a whole number with a unit, such as 500ms, 30s, 15m, 2h or 3d\n',
     ],
     [
       ['instances', 'list', '--color', 'red'],
@@ -73,16 +73,16 @@ describe('a mistyped command line', () => {
     ],
     [
       ['instances', 'reboot', ID],
-      'error: instances reboot: not in the published API (use "gpucloud instances stop NAME --wait", then "gpucloud instances start NAME")\n',
+      'error: instances reboot: the API does not support this (use "gpucloud instances stop NAME --wait", then "gpucloud instances start NAME")\n',
     ],
     [
       ['instances', 'delete', 'trainer', '--yes'],
-      'error: instances delete: not in the published API (use "gpucloud instances terminate NAME")\n',
+      'error: instances delete: the API does not support this (use "gpucloud instances terminate NAME")\n',
     ],
     ...[['offers'], ['offers', 'list', '--limit', '3'], ['images', 'get', 'x', '--help']].map(
       (argv): [string[], string] => [
         argv,
-        `error: ${argv[0]}: not in the published API (use "gpucloud catalog list" for those known here, "gpucloud sandbox catalog" for the sandbox)\n`,
+        `error: ${argv[0]}: the API does not support this (use "gpucloud catalog list" for those known here, "gpucloud sandbox catalog" for the sandbox)\n`,
       ],
     ),
     [

@@ -9,7 +9,7 @@ import type { Transport } from './http/transport.ts';
 import type { Request } from './request.ts';
 import { secretsIn } from './response/secrets.ts';
 
-/** The way to one service. */
+/** A connection to one service. */
 export interface Line {
   readonly settings: ApiSettings;
   readonly base: URL;
@@ -19,8 +19,8 @@ export interface Line {
 }
 
 /**
- * One logical call: all its requests, pauses and bodies under one deadline and signal. `end` it in
- * any case.
+ * One logical call: its requests, pauses and bodies share one deadline and signal. Always call
+ * `end`.
  */
 export class Call {
   readonly settings: ApiSettings;
@@ -48,7 +48,7 @@ export class Call {
     this.#outer = options.signal ?? settings.signal;
     this.#outer.addEventListener('abort', this.#interrupt, { once: true });
     if (this.#outer.aborted) this.#interrupt();
-    // A real timer: it must end an endless body, and costs tests nothing.
+    // A real timer, since a test's fake clock would never end an endless body.
     this.#timer = setTimeout(() => this.#stop.abort(), Math.min(this.timeoutMs, LONGEST_TIMER));
   }
 

@@ -54,7 +54,7 @@ export interface RawResponse {
   text: string;
   /** The body was incomplete or given up; `text` is the part received. */
   cut?: true;
-  /** It calls missing what an earlier try of this DELETE has deleted. */
+  /** A 404 for what an earlier try of this DELETE has deleted. */
   isDeleted?: boolean;
   /** An earlier try of this change may have taken effect. */
   doubted?: boolean;

@@ -75,7 +75,7 @@ export interface Settling {
   readonly again: boolean;
 }
 
-/** What an operation is sent with; which of them is up to the operation. */
+/** The input of an operation. Each operation uses some of these fields. */
 export interface Input {
   readonly id?: string;
   readonly query?: object;
@@ -225,7 +225,7 @@ export const OPERATIONS = {
     data: drive,
     retry: {
       read: 'GET /storage/drives/{id}',
-      // A drive without a status may still be suspended.
+      // If the status is missing, the drive may still be suspended.
       shows: (state: Drive): Drive | undefined =>
         typeof state.status === 'string' && state.status !== 'SUSPENDED' ? state : undefined,
       again: true,

@@ -26,7 +26,7 @@ export async function* pagesOf<P extends ListPage>(
     const isLast = isLastPage(number, page);
     if (ahead && !isLast) {
       next = read(number + 1);
-      // Awaited above, unless the caller stopped reading.
+      // Prevents an unhandled rejection if the caller stops reading before the await above.
       next.catch(() => undefined);
     }
     yield { number, page, isLast };

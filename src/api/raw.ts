@@ -72,7 +72,7 @@ function checked(request: RawRequest, base: URL): Request {
   const parsed = URL.canParse(whole) ? new URL(whole).href : undefined;
   if (!path.startsWith('/') || path.startsWith('//') || path.includes('#') || parsed !== whole) {
     throw usageError(
-      'The path starts with one slash, stays below the base URL, and is percent-encoded where needed.',
+      'The path must start with one slash, stay below the base URL and be percent-encoded.',
     );
   }
   const headers = Object.entries(request.headers ?? {});

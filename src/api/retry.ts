@@ -21,8 +21,8 @@ export function isDeleted({ method }: Request, { response, doubted }: Sent): boo
 /**
  * Sends a request up to three times, and returns the last response, whatever its status.
  *
- * What is repeatable goes again after transport faults and 408, 429, 500, 502, 503, 504, the rest
- * only after a fault before its first byte.
+ * Repeats a repeatable request after transport faults and 408, 429, 500, 502, 503, 504, and any
+ * other request only after a fault before its first byte.
  *
  * @throws Fault if the last try had no response; `sent` is true if any try may have left.
  * @throws CliError `rateLimited` if Retry-After exceeds the deadline, or is left to the caller.

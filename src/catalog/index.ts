@@ -67,7 +67,7 @@ export function openCatalog({ file, service, builtIn, clock, warn }: CatalogSett
     ];
   }
 
-  /** Faults with names must not affect the work on an instance. */
+  /** A failure to store names must not affect work on an instance. */
   function warnOnce(error: unknown): void {
     if (!isWarned) warn(error instanceof Error ? error.message : String(error));
     isWarned = true;
@@ -155,7 +155,7 @@ export type Lesson = Pick<
   'kind' | 'id' | 'name' | 'region' | 'gpu' | 'cuda_version' | 'price_per_hour' | 'price_at'
 >;
 
-/** Nobody could type a longer name. */
+/** Longer names are useless, since nobody would type them. */
 const LONGEST = 200;
 
 /** "Last seen" is stored to the hour, so that following an instance does not write at each read. */

@@ -80,7 +80,7 @@ class StrictCommand extends Command {
     }
     const parsed = super.parseOptions(helpLast(splitShort(args, this.options, true)));
     const [word] = parsed.operands;
-    // For `nonsense --help`, commander would see only the flag and print the group's help.
+    // Given `nonsense --help`, commander would print the group's help.
     const isKnown = word === undefined || this.commands.some((one) => isNamed(one, word));
     return isKnown ? parsed : { ...parsed, unknown: [] };
   }
@@ -133,7 +133,7 @@ function takesOne({ required, optional, parseArg }: Option): boolean {
   return (required || optional) && !isRepeated(parseArg);
 }
 
-/** A group was named without one of its verbs. */
+/** The command line names a group without a verb. */
 export class BareGroup extends Error {
   readonly group: AnyCommand;
 
@@ -184,7 +184,7 @@ function splitShort(
   options: AnyCommand['options'],
   isGroup = false,
 ): string[] {
-  // Most command lines have none, and V8 needs time to compile an expression.
+  // Skips the regex, which V8 takes time to compile: most command lines contain no `=`.
   if (!args.some((arg) => arg.includes('='))) return [...args];
   const split = args.map((arg) => [arg]);
   for (const { at, arg, isValue } of wordsOf(args, options)) {

@@ -82,7 +82,7 @@ export async function writeCreated(
     await write();
   } catch (thrown) {
     const error = thrown instanceof CliError ? thrown : unforeseen(thrown);
-    // The output's fault completes the sentence.
+    // The message of the output's error completes the sentence.
     const link = error.failure === 'storage' ? ', but' : '.';
     throw error.with(`${what} ${id} was created${link} ${error.message}`, {
       resource: id,
@@ -105,7 +105,7 @@ export async function writeSecret(
   const lost = `The API key ${label} was created, but its secret could not be printed and is lost`;
   const details = {
     resource: id,
-    hint: 'the key itself stays; create another one: gpucloud api-keys create NAME',
+    hint: 'the key still exists; create another one: gpucloud api-keys create NAME',
   };
   try {
     await write();
@@ -113,7 +113,7 @@ export async function writeSecret(
     if (!(error instanceof CliError)) throw error;
     throw error.with(`${lost}: ${error.message}.`, details);
   }
-  if (out.unread) throw new CliError('storage', `${lost}: stdout has no reader.`, details);
+  if (out.unread) throw new CliError('storage', `${lost}: stdout is closed.`, details);
 }
 
 /** Refuses to create a key if its secret, shown only once, could not be read. */

@@ -80,7 +80,7 @@ export interface Refused {
 export function refuseWords(group: AnyCommand, { undocumented = {}, foreign = {} }: Refused): void {
   const prefix = group.parent === null ? '' : `${group.name()} `;
   for (const [name, nearest] of Object.entries(undocumented)) {
-    refuse(group, name, `${prefix}${name}: not in the published API`, nearest);
+    refuse(group, name, `${prefix}${name}: the API does not support this`, nearest);
   }
   for (const [name, instead] of Object.entries(foreign)) {
     refuse(group, name, `unknown command '${prefix}${name}'`, `use "gpucloud ${instead}"`);

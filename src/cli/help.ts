@@ -65,6 +65,6 @@ export const TOPICS = [
   { name: 'environment', summary: 'Environment variables' },
   { name: 'output', summary: 'Formats, columns, queries and streams' },
   { name: 'scripting', summary: 'What a script can rely on' },
-  { name: 'deadlines', summary: 'What terminates an instance at a time you choose' },
+  { name: 'deadlines', summary: 'Deadlines, which terminate instances automatically' },
 ] as const;
 export type Topic = (typeof TOPICS)[number]['name'];

@@ -84,7 +84,7 @@ function namesOf<T extends Named>(item: T, { also }: Lookup<T>): string[] {
   return [...(also?.(item) ?? []), item.name].filter((name) => typeof name === 'string');
 }
 
-/** The same, if only the ID is needed: a UUID is used without a request. */
+/** Returns only the ID. Uses a UUID as it is, without a request. */
 export async function idOf<T extends Named>(typed: string, lookup: Lookup<T>): Promise<string> {
   return isUuid(typed) ? typed : (await findOne(typed, lookup)).id;
 }

@@ -4,7 +4,7 @@ import { CliError, failuresOf, isOfOneReading, throwAll } from '../errors.ts';
 import type { View } from '../output/output.ts';
 import { STDIN, severalGiven } from './input.ts';
 
-/** A single typed name is printed as an object, everything else as a list. */
+/** Prints a single typed name as an object, everything else as a list. */
 export function onlyTyped(typed: readonly string[]): string | undefined {
   return typed.length === 1 && typed[0] !== STDIN ? typed[0] : undefined;
 }

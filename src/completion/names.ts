@@ -37,10 +37,7 @@ export function profilesFile(cache: string): string {
 /** For commands whose address or key comes from the environment. No profile can have this name. */
 export const NO_PROFILE = '-env';
 
-/**
- * Applies the lessons in their order. Writes no file that would stay the same. Throws the file
- * system's error.
- */
+/** Applies the changes in order. Writes only files that change. Throws the file system's error. */
 export function learnNames(folder: string, lessons: readonly Lesson[]): void {
   for (const kind of new Set(lessons.map((lesson) => lesson.kind))) {
     const shown: readonly NameKind[] = kind === 'instance' ? [kind, 'terminated'] : [kind];
@@ -120,7 +117,9 @@ function contentOf(file: string): string {
   }
 }
 
-/** Written whole or not at all, but without waiting for the disk: lost names are learned again. */
+/**
+ * Writes the whole file or nothing, but does not wait for the disk: lost names are learned again.
+ */
 function replace(file: string, text: string): void {
   const temporary = temporaryName(file);
   makeFolders(dirname(file), 0o700);

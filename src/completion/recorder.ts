@@ -10,7 +10,7 @@ import type { NameKind } from './tree.ts';
 
 export type NameRecorder = ReturnType<typeof createRecorder>;
 
-/** What a run has used, asked at its end. */
+/** What a run has used, read at its end. */
 interface Used {
   folders(): Promise<{ readonly cache: string }>;
   /** May throw. */
@@ -128,7 +128,7 @@ async function slotOf({ sandbox, profile, baseUrl, apiKey }: Settings) {
   );
   if (fromOutside) return NO_PROFILE;
   const { profileName } = await import('../config/index.ts');
-  // A profile name edited into config.json may be a path.
+  // A profile name in a hand-edited config.json may be a path.
   return profile !== undefined && profileName(profile.value).ok ? profile.value : undefined;
 }
 

@@ -23,7 +23,7 @@ export interface KeptKey {
   readonly noKeyring?: CliError;
 }
 
-/** The dependencies for storing a key; a Context has all of them. */
+/** The dependencies for storing a key, as a Context provides them. */
 interface KeyStores {
   config(): Promise<Config>;
   keys(): Promise<Keys>;

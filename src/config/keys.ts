@@ -62,7 +62,7 @@ export function openKeys({ helper, start, stop, complain }: KeysSettings) {
           throw error;
         }),
         (why) =>
-          new CliError('storage', `The system keyring can't keep the key: ${why}.`, {
+          new CliError('storage', `Could not save the key to the system keyring: ${why}.`, {
             hint: 'store it in a file (mode 0600): gpucloud login --store file',
           }),
       );

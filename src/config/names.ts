@@ -12,13 +12,13 @@ export function profileName(text: string): Verdict<string> {
     return broken('must not be empty');
   }
   if (text.length > 50) {
-    return broken('a profile name is at most 50 characters long');
+    return broken('must have at most 50 characters');
   }
   if (!/^[A-Za-z0-9._-]+$/.test(text)) {
-    return broken('a profile name holds letters, digits, ".", "_" and "-" only');
+    return broken('must contain only letters, digits, ".", "_" and "-"');
   }
   if (text.startsWith('-')) {
-    return broken('a profile name does not start with "-"');
+    return broken('must not start with "-"');
   }
   if (text.toLowerCase() === SANDBOX) {
     return broken(`the profile "${SANDBOX}" is built in, so it can't be added or removed`);

@@ -19,7 +19,9 @@ export interface Settings {
   readonly sandbox: boolean;
   readonly baseUrl: Sourced<string> | undefined;
   readonly apiKey: Sourced<string> | undefined;
-  /** The user id of the profile's account, noted at login; it keeps known instances apart. */
+  /**
+   * The user ID of the profile's account, stored at login. Known instances are stored per account.
+   */
   readonly account: string | undefined;
 }
 

@@ -41,7 +41,7 @@ export function openConfig(folder: string) {
       last = await readConfig(path);
       return last;
     },
-    /** As last read or written; undefined before. */
+    /** The last content read or written; undefined before the first read. */
     last: () => last,
     /**
      * The only way to write. `edit` gets the file under the lock and returns the new one. Returns
@@ -75,7 +75,10 @@ async function readConfig(path: string): Promise<ConfigFile> {
   }
 }
 
-/** undefined for a missing file. A link to a missing file is a fault: a change would replace it. */
+/**
+ * Returns undefined if the file is missing. Rejects a dangling symlink, which a write would
+ * replace.
+ */
 function statOf(path: string): Stats | undefined {
   try {
     const found = statSync(path, { throwIfNoEntry: false });
@@ -91,7 +94,7 @@ function statOf(path: string): Stats | undefined {
 async function openConf(path: string, written: (text: string) => void = () => undefined) {
   const { default: Conf } = await import('conf');
   return new Conf<Record<string, unknown>>({
-    // Both are given so that conf looks at neither the environment nor the working folder.
+    // Set both, so that conf reads neither the environment nor the working folder.
     cwd: dirname(path),
     configName: basename(path),
     fileExtension: '',
@@ -119,7 +122,7 @@ function parseConfig(path: string, text: string): ConfigFile {
   }
   const wrong = wrongPart(value);
   if (wrong !== undefined) {
-    throw unusable(path, `it is not a file of gpucloud's settings (see ${wrong})`);
+    throw unusable(path, `it is not a gpucloud config file (see ${wrong})`);
   }
   const file = value as ConfigFile;
   return { ...file, profiles: ownNamesOnly(file.profiles) };
@@ -140,7 +143,7 @@ async function save(target: string, after: ConfigFile): Promise<ConfigFile> {
     });
     conf.store = { ...after };
     if (readFileSync(target, 'utf8') !== text) {
-      throw notSaved(target, 'the disk did not take all of it; it may be full');
+      throw notSaved(target, 'it was not written completely; the disk may be full');
     }
     const file = parseConfig(target, text);
     removeLeftovers(target);
@@ -178,16 +181,16 @@ async function writableTarget(path: string): Promise<string> {
   try {
     await privateFolder(dirname(path));
   } catch (error) {
-    throw notSaved(path, `its folder can't be made: ${meaning(error)}`, error);
+    throw notSaved(path, `could not create its folder: ${meaning(error)}`, error);
   }
   // Before the lock too: an unusable file is reported at once, even in a read-only folder.
   await readConfig(path);
   const target = statOf(path) === undefined ? path : realpathSync(path);
   try {
-    // The lock would try for seconds in a folder where no file can be made.
+    // In a read-only folder, the lock would retry for seconds.
     accessSync(dirname(target), constants.W_OK | constants.X_OK);
   } catch (error) {
-    throw notSaved(path, `its folder can't be written to: ${meaning(error)}`, error);
+    throw notSaved(path, `could not write to its folder: ${meaning(error)}`, error);
   }
   return target;
 }

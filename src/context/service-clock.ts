@@ -27,7 +27,7 @@ export function driftBetween(a: Reading, b: Reading): number {
  * One response may show a wrong time. Before anything ends because of it, use `serviceTime`.
  */
 export function createServiceClock(clock: Pick<Clock, 'now' | 'monotonic'>) {
-  /** The reading that counts. */
+  /** The reading that sets the clock. */
   let known: Reading | undefined;
   let last: Reading | undefined;
   let isExact = false;
@@ -47,10 +47,10 @@ export function createServiceClock(clock: Pick<Clock, 'now' | 'monotonic'>) {
       const isSame = !isExact && Math.abs(service - now) < SAME_MS;
       return (isSame ? now : service) + clock.monotonic() - monotonic;
     },
-    /** Whether a response has set it, and it is still right; see `isEven`. */
+    /** Whether a response has set it and it is still valid; see `isEven`. */
     isKnown: () => isExact || isEven(known),
     isEven,
-    /** The last reading, whether it counts or not. */
+    /** The last reading, even if it did not set the clock. */
     last: () => last,
     /** Whether it is the built-in sandbox's, which people set on purpose. */
     isExact: () => isExact,

@@ -33,7 +33,7 @@ export function createSettings(host: Host, flags: GlobalFlags, { out, err, start
     });
   });
   const resolved = lazy(async () => {
-    // Every request comes through here first, so a mistake in --query costs none.
+    // Checks --query here, since every request comes through this first.
     await out.prepare();
     const { resolveSettings } = await import('../config/index.ts');
     return resolveSettings(flags, env, await (await config()).read());

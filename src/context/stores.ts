@@ -86,7 +86,8 @@ export function createStores(
       ({ state } = await folders());
       await ensureSignedIn();
     } catch (error) {
-      // Without a home folder or an account there is no journal. The command itself reports broken settings.
+      // Without a home folder or an account there is no journal. If the settings are broken, the
+      // command itself reports it.
       if (error instanceof CliError) return;
       throw error;
     }

@@ -78,7 +78,7 @@ async function patiently<T>(lock: string, patience: number, acquire: () => Promi
       if (!held || performance.now() - started > patience) throw error;
       if (!isRefreshed()) expire(lock);
     }
-    // Uneven pauses, so that no process of many is always late.
+    // Random pauses, so that no process always comes last.
     await new Promise((resolve) => setTimeout(resolve, pause * (0.5 + Math.random())));
   }
 }

@@ -16,7 +16,7 @@ export async function privateFolder(path: string): Promise<void> {
     .split(sep)
     .map((_name, at, names) => [dirname(first), ...names.slice(0, at + 1)].join(sep));
   for (const folder of made) {
-    // mkdir applies the umask.
+    // Sets the mode again, since mkdir applies the umask.
     chmodSync(folder, 0o700);
     syncFolder(dirname(folder));
   }

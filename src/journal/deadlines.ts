@@ -54,7 +54,7 @@ export async function writeDeadline(
   await writeRecord(deadlinePath(folder, id), record);
 }
 
-/** Sets the deadline of a request, or that there is none. One that `expire` has set stays. */
+/** Sets or clears the deadline of a request. Keeps a deadline that `expire` has set. */
 export async function decideDeadline(
   folder: string,
   id: string,

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-/** In bytes; file systems allow 255, and endings follow. */
+/** In bytes. File systems allow 255, which leaves room for an extension. */
 const LONGEST = 150;
 
 /** Names that mean a device on Windows, with any ending. */

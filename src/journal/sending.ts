@@ -62,7 +62,7 @@ export function sending(store: Store) {
     if (kept === undefined) return undefined;
     const { request, known_at } = kept.record;
     const isOfAnother = request !== null && request !== record.uid;
-    // A list at this very moment may have found the new instance through its drive.
+    // A concurrent `list` may have found the new instance through its drive.
     const isOlder = Date.parse(known_at) <= Date.parse(record.asked_at);
     return isOfAnother || isOlder ? 'is the ID of an instance known before the request' : undefined;
   }
@@ -90,8 +90,8 @@ export function sending(store: Store) {
         const folder = store.main();
         if (check === undefined) return open(request, agreed, folder);
         return withLock(join(folder, 'requests'), async () => {
-          // On disk before the check: a process that is suspended for long loses the lock, and of two
-          // checks at once, the later one counts both requests.
+          // Write the request before the check. If a long suspension lost the lock and two checks
+          // run at once, the later one then counts both requests.
           const made = await open(request, agreed, folder);
           try {
             if (made !== undefined) await check(made.uid);
@@ -122,7 +122,8 @@ export function sending(store: Store) {
         if (owner !== uid) {
           throw new CliError('wrongState', `Another request created ${id}.`, { resource: id });
         }
-        // Before the instance names the request: the next command would hand its deadline on.
+        // Decide before the instance's file names the request. After a crash in between, the next
+        // command would pass the deadline on without a decision.
         if (ends !== undefined) await decideDeadline(request.folder, id, request, ends);
         await madeBy(id, request, request.folder);
         removeSettled(request);

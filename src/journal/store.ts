@@ -96,7 +96,10 @@ export function openStore(settings: JournalSettings) {
       return found;
     });
 
-  /** Finishes this for a settled request whose process ended before. */
+  /**
+   * Passes on the deadline of a settled request and removes the request, if its process was killed
+   * before it could.
+   */
   async function finish(request: KeptRequest, instance: KeptInstance | undefined): Promise<void> {
     try {
       if (instance?.place === 'instances') {
@@ -135,7 +138,7 @@ export function openStore(settings: JournalSettings) {
     writing: <T>(work: () => T | Promise<T>) => storing('write', work),
     instances,
     find: (id: string) => findInstance(folders(), id),
-    /** Instances in the names of temporary files that were left behind, and nowhere else. */
+    /** Instances known only from the names of temporary files that a killed process left. */
     unfinished: () =>
       folders()
         .flatMap((folder) => unfinishedIn(folder))

@@ -82,7 +82,7 @@ export async function readAccount(
 
 interface Charges {
   readonly charges: CheckedCharges | undefined;
-  /** Why an untracked instance could not be read, which may explain the charges. */
+  /** Why an untracked instance, which may explain the charges, could not be read. */
   readonly fault?: CliError | undefined;
 }
 

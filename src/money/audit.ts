@@ -91,7 +91,9 @@ const CHECKS: readonly (readonly [Check['check'], (reading: AuditReading) => Che
   ['unexplained_charges', unexplainedCharges],
 ];
 
-/** Costs that this computer does not know. Includes `reserved_balance` if it was read. */
+/**
+ * Runs every check for costs unknown to this computer. Includes `reserved_balance` if it was read.
+ */
 export function checksOf(reading: AuditReading): Check[] {
   const { look, known, exact } = reading;
   const checks: Check[] = CHECKS.map(([check, made]) => ({ check, ...made(reading) }));
@@ -117,7 +119,7 @@ function openRequests({ known, openPrices }: AuditReading): CheckResult {
   }
   if (known.inFlight.length > 0) {
     return unknown(
-      'Another gpucloud process is waiting for a response. Audit again when it has ended.',
+      'Another gpucloud process is waiting for a response. Run the audit again when it ends.',
       {
         evidence: known.inFlight.map(({ name }) => `${name} is being created`),
         next: ['audit'],
@@ -134,7 +136,7 @@ function openRequests({ known, openPrices }: AuditReading): CheckResult {
 function rentedElsewhere({ look, known }: AuditReading): CheckResult {
   const { drives, instances } = look.reading;
   if (drives === undefined || instances === undefined) {
-    return unknown('The drives, which name instances, could not be read.');
+    return unknown('Could not read the drives, which show attached instances.');
   }
   const ours = new Set(known.instances.filter(isOurs).map(({ id }) => id));
   const read = new Set(instances.rows.filter((row) => row.instance).map(({ id }) => id));
@@ -150,22 +152,22 @@ function rentedElsewhere({ look, known }: AuditReading): CheckResult {
     return {
       result: 'finding',
       message:
-        'A drive names an instance that this computer neither rented nor tracks. Track it, or terminate it.',
+        'A drive is attached to an instance that this computer neither rented nor tracks. Track it, or terminate it.',
       evidence: living.map(({ row, drive }) => `${lineOf(row)}, ${drive}`),
       perHour: sumOf(living.map(({ row }) => priceIn(row.price_per_hour_snapshot))),
       next: ['instances', 'get', first.id],
     };
   }
-  // An ended instance has no row.
+  // Ended instances need no read.
   const over = new Set(known.instances.filter(({ archived }) => archived).map(({ id }) => id));
   const unread = foreign.filter(({ id }) => !read.has(id) && !over.has(id));
   if (unread.length > 0) {
-    return unknown('A drive names an instance that could not be read.', {
+    return unknown('A drive is attached to an instance that could not be read.', {
       evidence: unread.map(({ id, drive }) => `${id}, ${drive}`),
       next: ['drives', 'list'],
     });
   }
-  return ok('Every instance that a drive names was rented or is tracked here.');
+  return ok('Every instance with an attached drive was rented or is tracked here.');
 }
 
 /**
@@ -226,7 +228,7 @@ function endedButCharged({ ended }: AuditReading): CheckResult {
   const late = read.filter(({ is }) => is === 'late');
   const names = late.map(({ known }) => known.name).join(', ');
   const lateText = late.length === 0 ? '' : ` Billed late, within a day of the end: ${names}.`;
-  return ok(`No terminated instance is charged (${count}).${lateText}`, lines(late));
+  return ok(`No terminated instance was charged later (${count}).${lateText}`, lines(late));
 }
 
 const HOUR = 3_600_000;
@@ -253,7 +255,7 @@ const RECENT = 24 * HOUR;
 function otherKeys({ keys, look }: AuditReading): CheckResult {
   const next = ['api-keys', 'list'];
   if (keys instanceof CliError) {
-    return unknown(`The API keys could not be read: ${keys.message}`, { next });
+    return unknown(`Could not read the API keys: ${keys.message}`, { next });
   }
   if (!keys.some(({ in_use }) => in_use === true)) {
     return unknown('Could not determine which of the API keys this command uses.', { next });

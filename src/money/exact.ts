@@ -73,7 +73,9 @@ export function reservedBalance(exact: Exact, look: Look, known: Known): CheckRe
   }
   const why = changedWhileReading(exact, look);
   if (why !== undefined) {
-    return unknown(`${why} while it was read. Audit again.`, { next: ['audit', '--exact'] });
+    return unknown(`${why} while it was read. Run the audit again.`, {
+      next: ['audit', '--exact'],
+    });
   }
   const reserved = money(exact.updated.reserved_balance ?? '');
   if (!reserved.ok) return unknown('The service did not show the reserved funds.');

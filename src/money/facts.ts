@@ -174,7 +174,7 @@ export function hoursText({ seconds }: Pick<Runway, 'seconds'>): string {
   return wholeQuotient(seconds, zero().plus(36)).div(100).toFixed(2);
 }
 
-/** Division rounds after 20 decimals, which must not round up the whole part. */
+/** Division rounds after 20 decimals and could round the whole part up. */
 function wholeQuotient(dividend: Money, divisor: Money): Money {
   const quotient = dividend.div(divisor).round(0, 0);
   return quotient.times(divisor).gt(dividend) ? quotient.minus(1) : quotient;

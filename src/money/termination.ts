@@ -16,7 +16,7 @@ export function termination(context: Context) {
   /** The IDs of each instance's newest events before its termination. */
   const earlier = new Map<string, ReadonlySet<string>>();
   const shown = new Map<string, Instance>();
-  /** The amount when the service accepted; the person may have confirmed in the next hour. */
+  /** The refund at the time of acceptance: the person may have confirmed after a new hour began. */
   const expected = new Map<string, Money | undefined>();
 
   /**
@@ -24,7 +24,7 @@ export function termination(context: Context) {
    * first and shows their age and the refund. Returns undefined if all are already terminated.
    */
   async function question(targets: readonly Target[]): Promise<string | undefined> {
-    if (targets.length === 0) return 'Terminate the instances that stdin names?';
+    if (targets.length === 0) return 'Terminate the instances listed on stdin?';
     const [only] = targets.length === 1 ? targets : [];
     const disks = only === undefined ? 'their disks' : 'its disk';
     const known = await knownHere(context);
@@ -75,7 +75,7 @@ export function termination(context: Context) {
     if (context.out.format !== 'table') return;
     let isReadable = true;
     await eachBounded(targets, AT_ONCE, async ({ id }) => {
-      // Each instance bills while the log of another one times out.
+      // Read the logs in parallel: each instance bills while another's log times out.
       if (!isReadable) return;
       const events = await newestEvents(id);
       if (events === undefined) isReadable = false;

@@ -101,7 +101,7 @@ export function createOutput(options: OutputOptions): Output {
       if (format !== 'table') return (await writerOf(forms)).list(rows, sink, how);
       const { writeTable } = await import('./table/table.ts');
       const count = await writeTable(rows, forms, sink, await style(how.live), how);
-      // A person who watched has seen that no row came.
+      // A person watching has seen that there are no rows.
       if (count === 0 && how.live !== true && !sink.ended) options.note(view.empty);
     };
     return how.live === true ? sink.whileWatched(work) : work();
@@ -129,7 +129,7 @@ export function createOutput(options: OutputOptions): Output {
   ): Promise<void> {
     const forms = formsOf(view, settings);
     if (forms.order !== undefined) {
-      throw usageError("--sort can't be used while rows are still coming");
+      throw usageError("--sort needs a complete list; it can't be used with --watch or --follow");
     }
     const { writeChanges } = await import('./live/changes.ts');
     const rows = (changed: Rows<T>) => list(changed, view, { live: true });

@@ -74,7 +74,7 @@ export function createMessages(options: MessagesOptions): Messages {
     return spin(text);
   }
 
-  /** Shows in a script's log that a long wait continues. */
+  /** Prints progress at intervals, so that a script's log shows that a long wait continues. */
   function minuteLines(): Progress {
     let shownAt = options.clock.monotonic();
     return {
@@ -139,10 +139,7 @@ export function debugLine(text: string): string {
 const GROUPS =
   'run|jobs|instances|drives|ssh-keys|api-keys|templates|me|billing|catalog|api|doctor|status|audit';
 
-/**
- * Adds the profile given by a flag to the commands in a text: pasted without it, they would use
- * another account.
- */
+/** Adds --profile to suggested commands, so that they use the same account. */
 export function forProfile(text: string, profile: string | undefined): string {
   return profile === undefined || !/^[\w.-]+$/.test(profile)
     ? text

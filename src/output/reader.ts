@@ -1,8 +1,8 @@
 import { closeSync, constants, fstatSync, openSync, writeSync } from 'node:fs';
 import { connect, Socket } from 'node:net';
 
-// A followed command may have nothing to write for hours, and only a write finds out that the
-// reader has gone: `... --follow | head -1` would not end. The system knows before.
+// A command with `--follow` may write nothing for hours, and without a write it doesn't notice that
+// its reader has gone. This asks the system instead, so that `... --follow | head -1` ends.
 
 /** Milliseconds in which short commands finish, so they don't start this. */
 const SHORT_MS = 500;

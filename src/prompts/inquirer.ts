@@ -159,7 +159,7 @@ function pageOf({ message }: Question, { columns, rows }: Size): number {
   return Math.max(1, Math.min(LONG, rows - lines - BESIDE));
 }
 
-/** Nothing else shows that a long list can be searched. */
+/** Without this help, nothing shows that a long list can be searched. */
 function searched(theme: QuestionTheme): QuestionTheme {
   const { keysHelpTip } = theme.style;
   return {

@@ -20,12 +20,12 @@ export function withSignInFlags<Args extends unknown[], Flags extends OptionValu
     .option('--user <name>', 'user name (default: from the service)', ruled('--user', sshUser))
     .option(
       '--ssh-option <key=value>',
-      'option as in ssh_config (again for more)',
+      'option as in ssh_config (repeatable)',
       ruledEach('--ssh-option', sshOption),
     )
     .option(
       '--ssh-arg <word>',
-      'extra argument for ssh, such as -A (again for more)',
+      'extra argument for ssh, such as -A (repeatable)',
       ruledEach('--ssh-arg', sshWord),
     );
 }

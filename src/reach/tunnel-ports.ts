@@ -26,7 +26,7 @@ export function parsePorts(text: string | undefined): WantedPorts {
     local:
       local === undefined
         ? undefined
-        : checked('PORTS', local, (port) => wholeNumber(port, 0, 65_535, 'a local port')),
+        : checked('PORTS', local, (port) => wholeNumber(port, 0, 65_535, 'the local port')),
     remote: /^[0-9]+$/.test(remote) ? checked('PORTS', remote, sshPort) : remote,
   };
 }

@@ -11,16 +11,18 @@ export interface Port {
 }
 
 export function portNumber(text: string): Verdict<number> {
-  return wholeNumber(text, 1, 65535, 'a port');
+  return wholeNumber(text, 1, 65535, 'the port');
 }
 
 /** `protocol` of a port (spec: Limits): TCP or UDP, in upper or lower case. */
 export function protocol(text: string): Verdict<'TCP' | 'UDP'> {
   const upper = text.toUpperCase();
-  return upper === 'TCP' || upper === 'UDP' ? kept(upper) : broken('a protocol is tcp or udp');
+  return upper === 'TCP' || upper === 'UDP'
+    ? kept(upper)
+    : broken('the protocol must be tcp or udp');
 }
 
-const FORM = 'a port is written EXTERNAL:INTERNAL[/tcp|udp][,name=NAME][,main], such as 8080:80';
+const FORM = 'must be EXTERNAL:INTERNAL[/tcp|udp][,name=NAME][,main], such as 8080:80';
 
 /**
  * A published port as docker writes it, with the service's label and main mark:
@@ -55,7 +57,7 @@ export function publishedPort(text: string): Verdict<Port> {
   return kept(port);
 }
 
-/** What keeps sound items from going together; `at` is the later one. */
+/** Why valid items can't be combined; `at` is the later one. */
 interface Clash {
   readonly at: number;
   readonly rule: string;
@@ -97,9 +99,7 @@ export interface Volume {
 export function volume(text: string): Verdict<Volume> {
   const at = text.indexOf(':');
   if (at < 1 || at === text.length - 1 || text.indexOf(':', at + 1) >= 0) {
-    return broken(
-      'a volume is written HOST_PATH:CONTAINER_PATH; the API has no third part, such as :ro',
-    );
+    return broken('must be HOST_PATH:CONTAINER_PATH; the API has no third part, such as :ro');
   }
   return kept({ host_path: text.slice(0, at), container_path: text.slice(at + 1) });
 }
@@ -116,7 +116,7 @@ export interface EnvironmentVariable {
 export function environmentKey(text: string): Verdict<string> {
   return /^[A-Za-z_][A-Za-z0-9_]*$/.test(text)
     ? kept(text)
-    : broken('an environment key holds letters, digits and "_" and does not start with a digit');
+    : broken('must contain only letters, digits and "_", and not start with a digit');
 }
 
 /**
@@ -125,6 +125,6 @@ export function environmentKey(text: string): Verdict<string> {
  */
 export function environmentVariable(text: string): Verdict<EnvironmentVariable> {
   const at = text.indexOf('=');
-  if (at < 1) return broken('an environment variable is written KEY=VALUE');
+  if (at < 1) return broken('must be KEY=VALUE');
   return kept({ key: text.slice(0, at), value: text.slice(at + 1) });
 }

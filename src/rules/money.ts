@@ -12,14 +12,12 @@ export type Money = Big;
 export function money(text: string): Verdict<Money> {
   return isMoney(text)
     ? kept(new Big(text))
-    : broken('an amount is a decimal number of roubles, such as 1500 or 99.90');
+    : broken('must be a decimal number of roubles, such as 1500 or 99.90');
 }
 
 export function positiveMoney(text: string): Verdict<Money> {
   const verdict = money(text);
-  return verdict.ok && verdict.value.lte(0)
-    ? broken('an amount here is more than zero roubles')
-    : verdict;
+  return verdict.ok && verdict.value.lte(0) ? broken('must be more than zero roubles') : verdict;
 }
 
 /** The service's price, which may be missing; undefined for an invalid or negative one too. */

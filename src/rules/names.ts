@@ -4,7 +4,9 @@ import { broken, kept, type Verdict } from './rule.ts';
 export function instanceName(text: string): Verdict<string> {
   return /^[A-Za-z][A-Za-z0-9-]{1,48}[A-Za-z0-9]$/.test(text)
     ? kept(text)
-    : broken('must be 3 to 50 Latin letters, digits and "-", a letter first, no "-" last');
+    : broken(
+        'must be 3 to 50 letters (a-z), digits or hyphens, start with a letter and not end with a hyphen',
+      );
 }
 
 /**
@@ -30,7 +32,7 @@ function folded(name: string): string {
 /** `name` of an API key (spec: Limits): at most 50 characters, and required, so not empty. */
 export function apiKeyName(text: string): Verdict<string> {
   if (text.trim() === '') return broken('must not be empty');
-  if ([...text].length > 50) return broken('an API key name is at most 50 characters long');
+  if ([...text].length > 50) return broken('must have at most 50 characters');
   return kept(text);
 }
 
@@ -55,7 +57,7 @@ export function resourceId(text: string): Verdict<string> {
   return /^[A-Za-z0-9_][A-Za-z0-9._~-]{0,199}$/.test(text)
     ? kept(text)
     : broken(
-        'an ID has at most 200 letters, digits, ".", "_", "~" and "-", and starts with none of ".~-"',
+        'must have at most 200 letters, digits, ".", "_", "~" and "-", and not start with ".", "~" or "-"',
       );
 }
 
@@ -75,5 +77,5 @@ export function isSameId(one: string, other: string): boolean {
 
 /** An instance id, as typed. */
 export function instanceId(text: string): Verdict<string> {
-  return isUuid(text) ? kept(idKey(text)) : broken('an instance ID is a UUID');
+  return isUuid(text) ? kept(idKey(text)) : broken('must be a UUID');
 }

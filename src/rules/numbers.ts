@@ -1,17 +1,17 @@
 import { broken, kept, type Verdict } from './rule.ts';
 
 /** A whole number within bounds, in plain decimal digits: `0x10`, `1e3`, `1.5` and `+1` are refused. */
-export function wholeNumber(text: string, from: number, to: number, what: string): Verdict<number> {
+export function wholeNumber(text: string, from: number, to: number, what = ''): Verdict<number> {
   const value = Number(text);
   if (!/^[0-9]{1,15}$/.test(text) || value < from || value > to) {
-    return broken(`${what} is a whole number from ${from} to ${to}`);
+    return broken(`${what}${what && ' '}must be a whole number from ${from} to ${to}`);
   }
   return kept(value);
 }
 
 /** A page of a list, or the size of one (spec: Conventions, `meta`; no maximum is documented). */
 export function count(text: string): Verdict<number> {
-  return wholeNumber(text, 1, 1_000_000_000, 'it');
+  return wholeNumber(text, 1, 1_000_000_000);
 }
 
 /** `shm_size_gb` (spec: Limits): minimum 0.1. The upper limit stops typing errors. */
@@ -24,7 +24,7 @@ export function sharedMemoryGb(typed: string): Verdict<number> {
   const { least, most } = SHARED_MEMORY_GB;
   return /^[0-9]+(\.[0-9]+)?$/.test(text) && value >= least && value <= most
     ? kept(value)
-    : broken(`shared memory is from ${least} to ${most} GB`);
+    : broken(`must be ${least} to ${most} GB`);
 }
 
 const GB_IN: Readonly<Record<string, number>> = { '': 1, g: 1, gb: 1, t: 1000, tb: 1000 };
@@ -37,10 +37,8 @@ export function sizeGb(text: string): Verdict<number> {
   const match = /^([0-9]{1,9})(gb?|tb?)?$/i.exec(text);
   const unit = GB_IN[(match?.[2] ?? '').toLowerCase()];
   if (match === null || unit === undefined) {
-    return broken(
-      'a size is a whole number of GB or TB, such as 500, 500GB or 2TB (1 TB = 1000 GB)',
-    );
+    return broken('must be a whole number of GB or TB, such as 500, 500GB or 2TB (1 TB = 1000 GB)');
   }
   const size = Number(match[1]) * unit;
-  return size > 0 ? kept(size) : broken('a size is more than zero');
+  return size > 0 ? kept(size) : broken('must be more than zero');
 }

@@ -1,5 +1,5 @@
 /**
- * A documented rule that a text must follow before it may reach the service.
+ * Checks a documented rule for a text before it may reach the service.
  *
  * A rule does not throw and knows no flags: the caller writes the message, since the command line
  * names a flag and the sandbox names a field of a body.

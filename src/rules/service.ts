@@ -11,10 +11,10 @@ export function baseUrl(text: string): Verdict<string> {
   try {
     url = new URL(text);
   } catch {
-    return broken('a base URL is a whole address, such as https://api.example.com/v1');
+    return broken('must be a complete address, such as https://api.example.com/v1');
   }
   if (url.protocol !== 'https:' && url.protocol !== 'http:') {
-    return broken('a base URL starts with https://');
+    return broken('must start with https://');
   }
   if (url.protocol === 'http:' && !LOOPBACK.test(url.hostname)) {
     return broken(
@@ -22,10 +22,10 @@ export function baseUrl(text: string): Verdict<string> {
     );
   }
   if (url.username !== '' || url.password !== '') {
-    return broken('a base URL holds no user name or password');
+    return broken('must not contain a user name or password');
   }
   if (text.includes('?') || text.includes('#')) {
-    return broken('a base URL holds no query or fragment');
+    return broken('must not contain a query or fragment');
   }
   return kept(`${url.origin}${withoutEndSlash(url.pathname)}`);
 }
@@ -42,5 +42,5 @@ export function withoutEndSlash(path: string): string {
 export function apiKey(text: string): Verdict<string> {
   return /^[\x21-\x7e]{1,1024}$/.test(text)
     ? kept(text)
-    : broken('an API key is one line of visible ASCII characters');
+    : broken('must be one line of visible ASCII characters');
 }

@@ -11,7 +11,7 @@ export function sshHost(text: string): Verdict<string> {
     /(?:^|\.)[A-Za-z][^.]*$/.test(text);
   return isIPv4(text) || isIPv6(text) || isName
     ? kept(text)
-    : broken('an address is an IP address or a name of letters, digits, "." and "-"');
+    : broken('must be an IP address, or a name of letters, digits, "." and "-"');
 }
 
 function isIPv4(text: string): boolean {
@@ -28,10 +28,10 @@ export function sshUser(text: string): Verdict<string> {
   return /^[A-Za-z_][A-Za-z0-9_.-]{0,63}$/.test(text)
     ? kept(text)
     : broken(
-        'a user name has at most 64 letters, digits, ".", "_" and "-", and starts with a letter or "_"',
+        'must have at most 64 letters, digits, ".", "_" and "-", and start with a letter or "_"',
       );
 }
 
 export function sshPort(text: string): Verdict<number> {
-  return wholeNumber(text, 1, 65_535, 'a port');
+  return wholeNumber(text, 1, 65_535);
 }

@@ -13,7 +13,7 @@ export function duration(text: string): Verdict<number> {
   const match = /^([0-9]{1,9})(ms|s|m|h|d)$/.exec(text);
   const unit = MILLISECONDS[match?.[2] ?? ''];
   if (match === null || unit === undefined) {
-    return broken('a duration is a whole number with a unit, such as 500ms, 30s, 15m, 2h or 3d');
+    return broken('must be a whole number with a unit, such as 500ms, 30s, 15m, 2h or 3d');
   }
   return kept(Number(match[1]) * unit);
 }

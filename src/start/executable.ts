@@ -9,7 +9,7 @@ declare const GPUCLOUD_VERSION: string;
 interface Inside {
   readonly modules: readonly Body[];
   readonly node: (id: string) => unknown;
-  /** Runs src/keyring.ts. */
+  /** Starts src/keyring.ts. */
   readonly keyring: () => void;
 }
 

@@ -29,8 +29,8 @@ interface FollowOptions<L extends FollowedLog<E>, E extends LogEvent> {
   /** Whether an event ends its log: nothing after it is emitted. */
   isLast(event: E, log: L): boolean;
   /**
-   * Flushes emitted events to their reader. Returns false if the reader is gone: then the last events
-   * don't count as emitted, and the stream ends.
+   * Flushes emitted events to their reader. Returns false if the reader is gone: the last events
+   * then don't count as emitted, and the stream ends.
    */
   flush(): Promise<boolean>;
   /** Called when all emitted events were taken, so the position can be saved. */

@@ -41,8 +41,8 @@ const FINAL: readonly Failure[] = ['authentication', 'usage', 'storage'];
 const LONGEST_PAUSE_MS = 30_000;
 
 /**
- * Reads repeatedly until interrupted, then throws the signal's reason. A transient fault is a turn of
- * its own. The pause is never shorter than Retry-After.
+ * Reads repeatedly until interrupted, then throws the signal's reason. Yields each transient fault
+ * like a read. The pause is never shorter than Retry-After.
  */
 export async function* poll<T>(options: Poll<T>): AsyncGenerator<Turn<T>, void> {
   const { read, interval, clock, signal, wasThere, isSeen = false } = options;
@@ -53,8 +53,8 @@ export async function* poll<T>(options: Poll<T>): AsyncGenerator<Turn<T>, void> 
   function mayPass(error: CliError): boolean {
     if (isInterrupt(error) || FINAL.includes(error.failure)) return false;
     if (!hasRead && wasThere === undefined) return false;
-    // A view on a screen survives a sign-in page or a 404: a person sees it and its age. A script would
-    // wait forever.
+    // With a person watching, a sign-in page or a 404 doesn't end the poll, since the view shows it
+    // with its age. A script would wait forever.
     return isSeen || transient.passes(error, hasRead || wasThere === true);
   }
 

@@ -31,7 +31,7 @@ export interface Wait<T extends Watched> {
   readonly timeout: number;
   readonly clock: Clock;
   readonly signal: AbortSignal;
-  /** A status that was already reached, such as STOPPING in the response to a stop. */
+  /** The status before the first read, such as STOPPING from the response to a stop. */
   readonly after?: string;
   onReading?(instance: T, elapsed: number): void;
   /** A read failed temporarily; the next follows after this many milliseconds. */

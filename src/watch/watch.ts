@@ -41,7 +41,7 @@ export async function watch<T, R>(
   // If the reader of stdout is gone, stop reading too.
   const left = new AbortController();
   const signal = AbortSignal.any([context.signal, left.signal]);
-  // Output of --debug would cut through the view.
+  // The output of --debug would break up the view.
   const live = context.flags.debug === true ? undefined : await context.out.live();
   const turns = poll({
     read: (isFirst) => watching.read(isFirst ? {} : { longestPauseMs: LONGEST_WITHIN_MS }),
@@ -115,7 +115,7 @@ async function redraw<T, R>(
   const stopped = new AbortController();
   /** The time of the last read for people; 0 before the first. */
   let readAt = 0;
-  /** The other times are the monotonic clock's. */
+  /** All other times here are from the monotonic clock. */
   let lastRead = 0;
   let nextAt = 0;
   let requested = false;

@@ -293,7 +293,7 @@ test('keeps the previous file if the disk took half of the new one', async () =>
     config.change((file) => withProfile(file, 'home', WORK)),
   );
   expect(failure).toBe('storage');
-  expect(message).toContain('the disk did not take all of it');
+  expect(message).toContain('not written completely');
   expect(await readFile(path, 'utf8')).toBe(before);
 });
 

@@ -16,7 +16,7 @@ test.each([
   ['имя', 'letters, digits'],
   ['a\n', 'letters, digits'],
   ['a\u001b[31m', 'letters, digits'],
-  ['-x', 'does not start with "-"'],
+  ['-x', 'must not start with "-"'],
   ['sandbox', 'built in'],
   ['Sandbox', 'built in'],
   ['SANDBOX', 'built in'],

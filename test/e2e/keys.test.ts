@@ -176,7 +176,7 @@ describe('without a keyring', () => {
     const signed = await login();
     expect(signed).toMatchObject({ code: 0 });
     expect(signed.stderr).toMatch(
-      /Key saved to \S+config\.json \(mode 0600\)\. The system keyring can't keep the key: /,
+      /Key saved to \S+config\.json \(mode 0600\)\. Could not save the key to the system keyring: /,
     );
     expect((await stat(join(computer.home, 'config', 'config.json'))).mode & 0o777).toBe(0o600);
   });

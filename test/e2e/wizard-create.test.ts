@@ -36,7 +36,7 @@ describe('instances create without arguments', () => {
         '✔ What runs on it JupyterLab',
         '✔ Cloud drive data',
         '',
-        'To be rented, and billed from then on:',
+        'You are about to rent:',
         '  Name      box-one',
         '  Offer     RTX 4090, ru-1',
         '  Image     Ubuntu 22.04, CUDA 12.4',
@@ -46,7 +46,7 @@ describe('instances create without arguments', () => {
         '  Price     89.90 ₽ per hour of sandbox play money',
         '  Balance   10,500.00 ₽',
         '',
-        'The same without questions:',
+        'Equivalent command:',
         '  gpucloud instances create box-one --offer rtx-4090 --image ubuntu-22-04 \\',
         '    --ssh-key laptop --template jupyterlab --drive data --wait',
         '',
@@ -128,11 +128,11 @@ describe('instances create without arguments', () => {
     const one = person(['instances', 'create']);
     await one.answers(/\? Instance name/, `a${enter}`);
     await one.reads(
-      / a\n> must be 3 to 50 Latin letters, digits and "-", a letter first, no "-" last$/,
+      / a\n> must be 3 to 50 letters (a-z), digits or hyphens, start with a letter and not end with a hyphen$/,
     );
     await one.type(`${clearLine}9ab${enter}`);
     await one.reads(
-      / 9ab\n> must be 3 to 50 Latin letters, digits and "-", a letter first, no "-" last$/,
+      / 9ab\n> must be 3 to 50 letters (a-z), digits or hyphens, start with a letter and not end with a hyphen$/,
     );
     await one.type(`${clearLine}a-box${enter}`);
     await one.reads(/✔ Instance name a-box\n/);
@@ -294,7 +294,7 @@ describe('instances create without arguments', () => {
     await one.reads(/❯ Another, by its ID/);
     await one.type(enter);
     await one.answers(/\? ID of the offer *$/m, `../x${enter}`);
-    await one.answers('an ID has at most', `${clearLine}offer-99${enter}`);
+    await one.answers('an ID must have at most', `${clearLine}offer-99${enter}`);
     await one.reads(/✔ ID of the offer offer-99/);
   });
 });

@@ -96,7 +96,7 @@ describe('TERM=dumb in the wizard', () => {
     await prepared();
     const one = person(['instances', 'create', '--poll-interval', '500ms'], DUMB);
     await one.answers(/Instance name \[.+\] *$/m, `9ab${enter}`);
-    await one.reads('must be 3 to 50 Latin letters');
+    await one.reads('must be 3 to 50 letters (a-z)');
     await one.type(`box-one${enter}`);
     await one.answers(
       /Offer \(the hardware\)[\s\S]*Number, or a part of the name \[1\] *$/m,

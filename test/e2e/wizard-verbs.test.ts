@@ -51,7 +51,7 @@ describe('other commands without arguments', () => {
     const one = person(['drives', 'create']);
     await one.answers(/\? Name of the drive\? *$/m, `данные 数据${enter}`);
     await one.answers(/\? Size .* *$/m, `5x${enter}`);
-    await one.answers('a size is a whole number', `${clearLine}500GB${enter}`);
+    await one.answers('must be a whole number', `${clearLine}500GB${enter}`);
     await one.answers(
       /drives create '--name=данные 数据' --size 500GB[\s\S]*\(y\/N\)/,
       `y${enter}`,
@@ -77,7 +77,7 @@ describe('other commands without arguments', () => {
     const one = person(['ssh-keys', 'add']);
     await one.answers(/\? Which key\?[\s\S]*❯ id_ed25519\.pub {2}anna@laptop[\s\S]*select/, enter);
     await one.answers(/\? Name \(anna@laptop\) *$/m, `laptop${enter}`);
-    await one.answers(/\? Default key of new instances\? \(y\/N\) *$/m, `y${enter}`);
+    await one.answers(/\? Use by default for new instances\? \(y\/N\) *$/m, `y${enter}`);
     expect(await one.ended()).toBe(0);
     expect(JSON.parse(await run(computer, 'ssh-keys', 'list', '--json'))).toMatchObject([
       { name: 'laptop', is_default: true },
@@ -95,7 +95,7 @@ describe('other commands without arguments', () => {
         /\? Address of the service \(--base-url\), such as https:\/\/api\.example\.com *$/m,
         `ftp://x${enter}`,
       );
-      await one.answers('a base URL starts with https://', `${clearLine}${url}${enter}`);
+      await one.answers('must start with https://', `${clearLine}${url}${enter}`);
       await one.answers(/\? API key for /, `svc_sk_wrong${enter}`);
       await one.answers(/did not accept the API key[\s\S]*\? API key for /, `${api_key}${enter}`);
       expect(await one.ended()).toBe(0);

@@ -47,7 +47,7 @@ describe('names', () => {
     'abc\n',
   ])('refuse the instance name %j', (name) => {
     expect(ruleBrokenBy(instanceName, name)).toBe(
-      'must be 3 to 50 Latin letters, digits and "-", a letter first, no "-" last',
+      'must be 3 to 50 letters (a-z), digits or hyphens, start with a letter and not end with a hyphen',
     );
   });
 
@@ -162,7 +162,7 @@ describe('numbers', () => {
     '99999999999999999999',
     '1000000',
   ])('refuse shared memory %j', (text) =>
-    expect(ruleBrokenBy(sharedMemoryGb, text)).toContain('from 0.1 to 999999 GB'),
+    expect(ruleBrokenBy(sharedMemoryGb, text)).toContain('must be 0.1 to 999999 GB'),
   );
 
   test('count pages from one', () => {
@@ -204,10 +204,10 @@ describe('ports', () => {
   test.each([
     ['80', 'to publish 80 under its own number, write 80:80'],
     ['80/tcp', 'to publish 80 under its own number, write 80:80/tcp'],
-    ['127.0.0.1:80:80', 'a port is written EXTERNAL:INTERNAL'],
-    ['[::1]:80:80', 'a port is written EXTERNAL:INTERNAL'],
-    ['8000-8010:8000-8010', 'a port is a whole number'],
-    ['80:80-90', 'a port is a whole number'],
+    ['127.0.0.1:80:80', 'must be EXTERNAL:INTERNAL'],
+    ['[::1]:80:80', 'must be EXTERNAL:INTERNAL'],
+    ['8000-8010:8000-8010', 'the port must be a whole number'],
+    ['80:80-90', 'the port must be a whole number'],
   ])('refuse %s, which docker accepts, with the reason', (text, reason) => {
     expect(ruleBrokenBy(publishedPort, text)).toContain(reason);
   });
@@ -306,8 +306,8 @@ describe('the address and the key', () => {
   ])('accept %s', (text, url) => expect(accepted(baseUrl, text)).toBe(url));
 
   test.each([
-    ['api.example.com', 'whole address'],
-    ['', 'whole address'],
+    ['api.example.com', 'complete address'],
+    ['', 'complete address'],
     ['ftp://x', 'https'],
     ['file:///etc/passwd', 'https'],
     ['http://api.example.com', 'loopback'],

@@ -38,11 +38,11 @@ describe('sizeGb', () => {
   ])('refuses %j and names the form', (text) => {
     expect(sizeGb(text)).toEqual({
       ok: false,
-      rule: 'a size is a whole number of GB or TB, such as 500, 500GB or 2TB (1 TB = 1000 GB)',
+      rule: 'must be a whole number of GB or TB, such as 500, 500GB or 2TB (1 TB = 1000 GB)',
     });
   });
 
   it.each(['0', '000', '0GB', '0TB'])('refuses a size of zero: %s', (text) => {
-    expect(sizeGb(text)).toEqual({ ok: false, rule: 'a size is more than zero' });
+    expect(sizeGb(text)).toEqual({ ok: false, rule: 'must be more than zero' });
   });
 });

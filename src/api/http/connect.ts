@@ -74,7 +74,7 @@ export function createConnector(
     const host = hostname.replace(/^\[|\]$/g, '');
     const socket = netConnect({ host, port });
     socket.setNoDelay(true);
-    // Node 20 needs as long to read all root certificates as a distant service needs to respond.
+    // Node 20 takes as long to read all root certificates as a distant service takes to respond.
     whileConnecting(socket, isSecure ? secureContext : meanwhile);
     await ready(socket, 'connect');
     return isSecure ? encrypt(host, socket) : socket;
@@ -98,7 +98,7 @@ export function createConnector(
       throw new ConnectError('ERR_TLS_NOT_READY');
     }
     secured.setNoDelay(true);
-    // The handshake's first bytes are with the system by now.
+    // The handshake's first bytes are already sent, so the work delays nothing.
     meanwhile();
     return ready(secured, 'secureConnect');
   }
@@ -187,7 +187,7 @@ export function codeOf(error: unknown): string {
 }
 
 const STATUS = 'HTTP/1.1 100';
-/** The head of such a response, whole. */
+/** Matches the complete head of such a response. */
 const WHOLE = /^HTTP\/1\.1 100[\s\S]*?\n\r?\n/;
 
 /** In bytes; undici refuses longer heads. */

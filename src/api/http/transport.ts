@@ -28,8 +28,8 @@ export interface Transport {
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * Opens the way to a service. Load this module at the first request: undici costs more than the rest
- * of a command.
+ * Opens connections to a service. Load this module at the first request: undici costs more than the
+ * rest of a command.
  *
  * @param nodeVersion as `v20.20.2`.
  * @throws CliError `usage` if the environment names an unusable proxy or turns certificate checks off.
@@ -100,7 +100,8 @@ function ensureCertificatesChecked(env: Environment): void {
 /** The fault of requests in flight when a connection is closed. */
 function ending(): Error {
   const error = new ConnectError('UND_ERR_DESTROYED');
-  // Node reads the stack of this error, for which V8 would count all lines of the bundle.
+  // Node reads the stack of this error. To build a real one, V8 would count all lines of the
+  // bundle.
   error.stack = error.message;
   return error;
 }

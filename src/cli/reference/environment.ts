@@ -30,17 +30,17 @@ export const ENVIRONMENT: readonly Setting[] = [
   },
   {
     variables: ['XDG_CONFIG_HOME', 'XDG_STATE_HOME', 'XDG_CACHE_HOME'],
-    meaning: 'on Linux, the folders above these by default',
+    meaning: 'on Linux, the default parents of these folders',
   },
   {
     variables: ['APPDATA', 'LOCALAPPDATA'],
-    meaning: 'on Windows, the folders above these by default',
+    meaning: 'on Windows, the default parents of these folders',
   },
   {
     variables: ['GPUCLOUD_REAP_ENTRY'],
-    meaning: 'set by `instances reap --install` for the runs that it schedules',
+    meaning: 'set by `instances reap --install` in its scheduled runs',
   },
-  { variables: ['SHELL'], meaning: 'the shell of `completion --install`, unless named' },
+  { variables: ['SHELL'], meaning: 'the default shell of `completion --install`' },
   {
     variables: ['XDG_DATA_HOME', 'BASH_COMPLETION_USER_DIR', 'ZDOTDIR'],
     meaning: 'where `completion --install` writes',

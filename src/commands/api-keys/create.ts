@@ -159,7 +159,7 @@ interface Place {
 
 /** Faults of the path itself; anything else is a disk fault. */
 const WRONG_PATH: Readonly<Record<string, string>> = {
-  EEXIST: 'the file exists, and is not overwritten',
+  EEXIST: 'the file already exists',
   ENOENT: 'its folder does not exist',
   ENOTDIR: 'a part of the path is not a folder',
   EISDIR: 'this is a folder',

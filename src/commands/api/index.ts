@@ -35,7 +35,7 @@ import {
 import { segmentsOf } from './path.ts';
 import { createsKey, METHODS, requestOf } from './request.ts';
 
-/** Stores the file under another name: `input` belongs to the global `--no-input`. */
+/** Uses another property name: `input` belongs to the global `--no-input`. */
 const INPUT = 'inputFile';
 
 function inputOption(): Option {
@@ -72,10 +72,10 @@ export const api = action({
     command
       .argument('<method>', 'GET, HEAD, POST, PUT, PATCH or DELETE')
       .argument('<path>', 'path below the base URL, such as /users/me')
-      .option('-f, --raw-field <name=value>', 'string field (again for more)', each)
+      .option('-f, --raw-field <name=value>', 'string field (repeatable)', each)
       .option(
         '-F, --field <name=value>',
-        'number, true, false, null, or @FILE for its contents (again for more)',
+        'number, true, false, null, or @FILE for its contents (repeatable)',
         each,
       )
       .addOption(inputOption())
@@ -157,7 +157,7 @@ async function printAnswer(
   );
 }
 
-/** Names a new API key in a message. */
+/** Describes a new API key for a message. */
 function keyIn({ text }: RawResponse): { label: string; id: string | undefined } {
   const id = /"id"\s*:\s*"([^"\\]{1,100})"/.exec(text)?.[1];
   return { label: id ?? '(its ID is not known)', id };

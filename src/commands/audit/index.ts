@@ -9,9 +9,9 @@ import { auditBlocks, auditView } from './view.ts';
 export const audit = action({
   view: auditView,
   notes:
-    'The API has no list of instances. This looks for costs that this computer does not know: ' +
-    'requests without a response, instances that drives name, ended instances that run again, ' +
-    'other API keys, and charges that no known instance or drive explains.\n\n' +
+    'Looks for costs unknown to this computer, since the API has no list of instances: ' +
+    'requests without a response, instances attached to drives, ended instances that run again, ' +
+    'other API keys, and unexplained charges.\n\n' +
     '--exact also compares the funds that the service holds for instances with the prices ' +
     'known here. Only an update of the profile shows these funds, so it sends the same name ' +
     'again.\n\n' +
@@ -55,6 +55,6 @@ function assertOk(checks: readonly Check[]): void {
     });
   }
   if (unknown !== undefined && unknown.length > 0) {
-    throw new CliError('notUnderstood', `Could not be checked: ${unknown.join(', ')}.`);
+    throw new CliError('notUnderstood', `Could not check: ${unknown.join(', ')}.`);
   }
 }

@@ -40,10 +40,10 @@ export const transactions = action({
       .addOption(new Option('--all', 'print all pages').conflicts('page'))
       .option(
         '--since <time>',
-        'start at this date, time or age, such as 7d',
+        'show transactions since a date, time or age, such as 7d',
         ruled('--since', since),
       )
-      .option('--until <time>', 'end at this date or time', ruled('--until', until)),
+      .option('--until <time>', 'show transactions until a date or time', ruled('--until', until)),
   run: async (context, { all = false, page, limit, type = [], ...flags }) => {
     const { out, err } = context;
     const api = await context.api();

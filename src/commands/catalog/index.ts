@@ -21,12 +21,11 @@ export const catalog: Group = {
   verbs: [
     verb('list', {
       aliases: ['ls'],
-      summary:
-        'List the offers and images that are known to this computer, with the last price seen',
+      summary: 'List known offers and images, with their last prices',
       view: entryView,
       notes:
-        'The API has no catalog. Names are learned from each instance that a command reads. A ' +
-        'price is that of the newest instance seen, and may have changed.',
+        'The API has no catalog. Commands add the offer and image of each instance that they read. ' +
+        'A price is from the newest instance seen and may be outdated.',
       examples: [
         'gpucloud catalog list',
         'gpucloud catalog list --kind offer --sort price_per_hour',
@@ -68,7 +67,7 @@ export const catalog: Group = {
         const before = entries.find((one) => one.id === id)?.given_name ?? null;
         const entry = await catalog.add(kind, id, name);
         if (before !== null && before !== name) {
-          context.err.note(`The ${kind} was called "${before}" before.`);
+          context.err.note(`The ${kind}'s previous name was "${before}".`);
         }
         // A name that needs quotes in a shell is shown as its slug.
         const typed = /^[A-Za-z0-9._-]+$/.test(name) ? name : slug(name);
@@ -82,7 +81,7 @@ export const catalog: Group = {
       view: entryView,
       completes: { entry: 'catalog' },
       notes:
-        'Nothing changes at the service. The name is learned again when a command reads an ' +
+        'Changes nothing at the service. The name returns when a command reads an ' +
         'instance that uses it.',
       examples: ['gpucloud catalog remove rtx-4090', 'gpucloud catalog rm "Ubuntu 22.04" --json'],
       takes: (command) => command.argument('<entry>', 'name or ID'),

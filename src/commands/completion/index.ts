@@ -10,7 +10,7 @@ import { usageError } from '../../errors.ts';
 import { field, type View } from '../../output/output.ts';
 import { install, uninstall } from './install.ts';
 
-/** One row for both: a printed script has no file. */
+/** One row type for printing and installing; a printed script has no file. */
 interface Completion {
   readonly shell: Shell;
   readonly file: string | null;
@@ -34,8 +34,8 @@ export const completion = action({
   notes:
     'Prints the script of a shell, or installs it with --install. Tab completes commands, ' +
     'flags, values and the names that commands have seen, without a process or a request.\n\n' +
-    'If a new bash or zsh does not load the installed script, --install adds a line to its ' +
-    'settings. --uninstall removes the script and the line.\n\n' +
+    'If a new bash or zsh does not load the installed script, --install adds a line to its startup ' +
+    'file. --uninstall removes the script and the line.\n\n' +
     'For an alias, add the line of your shell (bash: below the line that loads the script):\n\n' +
     '  bash        alias g=gpucloud; complete -F _gpucloud g\n' +
     '  zsh         alias g=gpucloud\n' +

@@ -58,7 +58,7 @@ export async function uninstall(shell: Shell, context: Context) {
   return { file, changed: true };
 }
 
-/** How to load the script, for shells whose settings need no look. */
+/** How to load the script in fish and PowerShell, whose startup files stay unchanged. */
 function adviceFor(shell: 'fish' | 'powershell', file: string): string {
   return shell === 'fish'
     ? `New shells load it. To load it now: source ${shellLine([file])}`
@@ -83,7 +83,7 @@ async function ownText(file: string): Promise<string | undefined> {
   });
 }
 
-/** Shells whose settings decide whether a new one loads the script. */
+/** Shells whose startup files decide whether a new shell loads the script. */
 type Asked = 'bash' | 'zsh';
 
 /** Ends the line that we add to a file of the user. */
@@ -110,11 +110,11 @@ const PROBES: Readonly<Record<Asked, readonly string[]>> = {
   ],
 };
 
-/** In milliseconds: a new shell reads all the user's settings. */
+/** In milliseconds: a new shell reads all the user's startup files. */
 const PROBE_TIMEOUT = 10_000;
 
 interface NewShell {
-  /** Its settings. */
+  /** Its startup file. */
   readonly file: string;
   readonly canLoad: boolean;
   readonly completes: boolean;
@@ -173,7 +173,7 @@ async function ensureLoads(shell: Asked, script: string, context: Context): Prom
   err.note(
     after?.completes
       ? `Added a line to ${before.file}, so new shells load it. To load it now: ${load}`
-      : `Added a line to ${before.file}, but a new ${shell} does not load it: look at what that file does before its last line.`,
+      : `Added a line to ${before.file}, but a new ${shell} does not load it: something earlier in that file prevents it.`,
   );
 }
 
@@ -192,7 +192,7 @@ async function removeLine(shell: Asked, context: Context): Promise<void> {
     const lines = text.split('\n');
     const others = lines.filter((line) => !line.endsWith(MARK));
     if (others.length === lines.length) return;
-    // The settings may be a link into a folder of dotfiles.
+    // The startup file may be a link into a folder of dotfiles.
     const path = await realpath(file);
     const { mode, uid, gid } = await stat(path);
     await replaceFile(path, others.join('\n'), { mode: mode & 0o777, owner: { uid, gid } });

@@ -49,7 +49,7 @@ export async function settingsOf(context: Context): Promise<Settings | undefined
   try {
     return await context.settings();
   } catch {
-    // A key that can't be fetched doesn't affect the rest: the check `api_key` shows why.
+    // If the key can't be fetched, the other checks still run; `api_key` shows why.
     return await context.settings({ key: false }).catch(() => undefined);
   }
 }

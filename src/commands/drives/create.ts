@@ -153,7 +153,7 @@ async function complete({ name, size }: CreateInput, context: Context): Promise<
     [`--name=${named}`],
     ['--size', `${gigabytes}GB`],
   ];
-  prompts.print('The same without questions:');
+  prompts.print('Equivalent command:');
   const lines = commandLines(words, context.host.stderr.columns);
   for (const line of lines) prompts.print(`  ${line}`);
   return { name: named, size: gigabytes };

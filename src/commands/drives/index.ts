@@ -95,7 +95,7 @@ export const drives: Group = {
       view: driveView,
       notes:
         'A drive is SUSPENDED when the balance runs out. After 7 days it is deleted. Topping up ' +
-        'charges the debt of that time.',
+        'also pays the debt of that time.',
       examples: [
         'gpucloud drives resume datasets',
         'gpucloud drives list -q | gpucloud drives resume -',

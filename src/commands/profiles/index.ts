@@ -172,7 +172,7 @@ async function addProfile(name: string, context: Context): Promise<void> {
     const there = profileOf(file, name);
     if (there === undefined) return withProfile(file, name, { base_url: address });
     if (addressOf(there) === address) return file;
-    // Another address would separate the stored key from its service.
+    // A new address would leave the stored key without its service.
     throw usageError(
       `NAME "${name}": this profile exists, with the base URL ${there.base_url}`,
       `change it: gpucloud login --profile ${name} --base-url ${address}`,

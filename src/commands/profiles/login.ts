@@ -126,7 +126,7 @@ export async function signIn(source: KeySource, context: Context): Promise<void>
     err.warn('account_blocked', 'This account is blocked.');
   }
   warnOfEnvironment(name, kept.file, context);
-  // The notes above show a person everything else.
+  // A person has already read everything else in the notes above.
   if (out.people && out.terminal) {
     err.note(`Active profile: ${name}`);
     err.note('Rent an instance: gpucloud instances create');
@@ -184,13 +184,13 @@ function nameFor(file: ConfigFile, given: string | undefined, context: Context):
   return current !== undefined && profile !== undefined && isSameService ? current : 'default';
 }
 
-/** Saves a request when the same key comes from the environment. */
+/** Saves later commands a request if the same key comes from the environment. */
 async function keepAccount(address: ServiceAddress, user: User, context: Context): Promise<void> {
   try {
     const scope = { service: address.baseUrl, apiKey: address.apiKey };
     await (await context.journalOf(scope)).learnAccount(user.id);
   } catch (error) {
-    // The next command that reads instances learns it too.
+    // If this fails, the next command that reads instances stores it.
     if (!(error instanceof CliError)) throw error;
   }
 }

@@ -92,7 +92,8 @@ function orNone<T>(rule: Rule<T>): Rule<T | 'none'> {
 }
 
 function instanceCount(text: string): Verdict<number> {
-  return wholeNumber(text, 0, 1_000_000, 'the value, unless it is "none",');
+  const count = wholeNumber(text, 0, 1_000_000);
+  return count.ok ? count : broken('must be "none" or a whole number from 0 to 1000000');
 }
 
 function burn(text: string): Verdict<string> {

@@ -55,8 +55,8 @@ export const run = action({
       ),
     )
       .option('--sync <folder>', 'folder to copy to the instance')
-      .option('--exclude <pattern>', 'do not copy, as in .gitignore (again for more)', each)
-      .option('--fetch <path>', 'copy REMOTE[:LOCAL] back afterwards (again for more)', each)
+      .option('--exclude <pattern>', 'do not copy, as in .gitignore (repeatable)', each)
+      .option('--fetch <path>', 'copy REMOTE[:LOCAL] back afterwards (repeatable)', each)
       .option(
         '--keep-on-failure <duration>',
         'if the job fails, keep the instance for this time, at most until the deadline',

@@ -32,7 +32,7 @@ export const serve = action({
       )
       .option(
         '--fault <name...>',
-        `failure to cause (again for more): ${FAULT_NAMES.join(', ')}`,
+        `failure to cause (repeatable): ${FAULT_NAMES.join(', ')}`,
         repeated((name: string, before: Fault[] = []) => [...before, faultNamed(name)]),
       )
       .addOption(stateOption()),

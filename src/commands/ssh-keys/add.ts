@@ -66,14 +66,14 @@ async function askKey(
   const file = (await chooseKeyFile('Which key?', undefined, prompts, context)) ?? '';
   const wanted = await readKey(file, given, isDefault, context);
   const { key, name: initial } = wanted;
-  // Its name and whether it is the default can't be changed any more.
+  // An existing key's name and default flag can't be changed, so ask nothing more.
   if ((await registered(key, await context.api())) !== undefined) return wanted;
   const check = brokenBy(anyName);
   const name = given ?? checkedName(await prompts.text('Name', { initial, check }));
   return {
     key,
     name,
-    isDefault: isDefault || (await prompts.confirm('Default key of new instances?', false)),
+    isDefault: isDefault || (await prompts.confirm('Use by default for new instances?', false)),
   };
 }
 
@@ -109,7 +109,7 @@ function notDefault({ id, name }: SshKey): CliError {
   );
 }
 
-/** A possibly mistyped flag; other words that start with a hyphen are not shown. */
+/** Shows only a flag that may be mistyped: other words with a hyphen may be part of a key. */
 const FLAG = /^--?[A-Za-z][A-Za-z-]{0,30}(?==|$)/;
 
 /**
@@ -130,14 +130,14 @@ function checkArguments(args: readonly string[]): void {
   if (args.length > 1) {
     throw usageError(
       `too many arguments: expected one FILE, got ${args.length}`,
-      'to pass the key itself, use stdin: -',
+      'to read the key from stdin, use -',
     );
   }
   const [file] = args;
   if (file !== undefined && /[\r\n]|^(ssh|ecdsa|sk)-\S+ +AAAA/.test(file)) {
     throw usageError(
-      'FILE: this is the text of a key, not a file (it is not shown)',
-      'pass the key on stdin: -',
+      'FILE: must be a file, not the key itself (the value is not shown)',
+      'to read the key from stdin, use -',
     );
   }
 }

@@ -125,7 +125,7 @@ async function deleteKeys(given: readonly string[], context: Context): Promise<v
 }
 
 function question(names: readonly string[]): string {
-  if (names.length === 0) return 'Delete the SSH keys that stdin names?';
+  if (names.length === 0) return 'Delete the SSH keys listed on stdin?';
   const [keys, keep] = names.length === 1 ? ['key', 'it keep it'] : ['keys', 'them keep them'];
   return `Delete the SSH ${keys} ${names.join(' and ')} from the account? Instances that have ${keep}.`;
 }

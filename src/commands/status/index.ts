@@ -18,7 +18,7 @@ export const status = action({
     'Shows the instances known to this computer, since the API has no list of instances. The burn ' +
     "rate is the sum of their prices and the drives' prices.\n\n" +
     'Reports charges of the last 24 hours that known instances and drives do not explain. ' +
-    'If a part fails, status shows the others and exits with that failure. ' +
+    "If a part can't be read, shows the rest and exits with that part's error. " +
     '-q prints the IDs of instances that bill or may bill.',
   examples: [
     'gpucloud status',

@@ -17,7 +17,7 @@ export const templates: Group = {
       aliases: ['ls'],
       summary: 'List application templates',
       view: templateView,
-      notes: 'In the order of the service (sort_order).',
+      notes: "Sorted by the service's sort_order.",
       examples: [
         'gpucloud templates list',
         'gpucloud templates list --columns slug,image_name,tags -o csv',

@@ -19,7 +19,7 @@ export function withRequestFlags<Args extends unknown[], Flags extends OptionVal
     .option('--image <image>', 'base image (the system), by name or ID')
     .option('--drive <drive>', 'cloud drive to attach, by name or ID')
     .optionsGroup('Access:')
-    .option('--ssh-key <key>', 'SSH key, by name, ID or fingerprint (again for more)', each)
+    .option('--ssh-key <key>', 'SSH key, by name, ID or fingerprint (repeatable)', each)
     .optionsGroup('Container:')
     .option('--template <template>', 'application template, by slug, name or ID')
     .option('--docker-image <image>', 'run this container')
@@ -31,19 +31,19 @@ export function withRequestFlags<Args extends unknown[], Flags extends OptionVal
     )
     .option(
       '-p, --port <mapping>',
-      'publish a port: EXTERNAL:INTERNAL[/tcp|udp][,name=web][,main] (again for more)',
+      'publish a port: EXTERNAL:INTERNAL[/tcp|udp][,name=web][,main] (repeatable)',
       ruledEach('--port', publishedPort),
     )
     .option(
       '-e, --env <variable>',
-      'container variable: KEY=VALUE, or KEY to copy yours (again for more)',
+      'container variable: KEY=VALUE, or KEY to copy yours (repeatable)',
       each,
     )
-    .option('--env-file <file>', 'read variables from a file (again for more)', each)
+    .option('--env-file <file>', 'read variables from a file (repeatable)', each)
     .option('--any-env-key', 'allow variable names that break the usual rule')
     .option(
       '-v, --volume <mapping>',
-      'mount HOST_PATH:CONTAINER_PATH (again for more)',
+      'mount HOST_PATH:CONTAINER_PATH (repeatable)',
       ruledEach('--volume', volume),
     )
     .optionsGroup('Limits:')

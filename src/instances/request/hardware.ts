@@ -68,7 +68,7 @@ export function brokenHardware(
     return `no known ${kind} has that name, and it is not an ID`;
   }
   const rule = brokenBy(resourceId)(typed);
-  return rule && `no known ${kind} has that name, and ${rule}`;
+  return rule && `no known ${kind} has that name, and an ID ${rule}`;
 }
 
 /** Describes the price known before the order; the service shows the price only afterwards. */

@@ -11,7 +11,8 @@ const ADDED: Readonly<Record<string, { description: string; pattern?: string }>>
     description: 'The base image: an ID, or a name from "gpucloud catalog list".',
   },
   instance_name: {
-    description: '3 to 50 Latin letters, digits and hyphens; starts with a letter.',
+    description:
+      '3 to 50 letters (a-z), digits or hyphens; starts with a letter, does not end with a hyphen.',
     pattern: '^(?=.{3,50}$)[A-Za-z][A-Za-z0-9-]*[A-Za-z0-9]$',
   },
   ssh_keys: { description: 'SSH keys, by ID, name or fingerprint.' },

@@ -60,12 +60,12 @@ export async function askRequest(
       text: answers.get(question)?.text ?? question.given ?? '',
     }));
     prompts.print('');
-    prompts.print(dryRun ? 'This would be rented:' : 'To be rented, and billed from then on:');
+    prompts.print(dryRun ? 'This would be rented:' : 'You are about to rent:');
     printRows([...rows, ...moneyRows(made, wish, lists.balance, context)], prompts, context);
     const keyless = keylessWarning(made.body);
     if (keyless !== undefined) prompts.print(`Warning: ${keyless}`);
     prompts.print('');
-    prompts.print('The same without questions:');
+    prompts.print('Equivalent command:');
     showCommand();
     prompts.print('');
   }

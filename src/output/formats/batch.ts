@@ -27,7 +27,8 @@ export function createBatch(
   { onFlush }: Coming = {},
   beforeFlush?: () => Promise<void> | undefined,
 ) {
-  // Joined at the end: a string that grows row by row is a deep tree, slow to write.
+  // Joined at the end, since V8 keeps a string that grows row by row as a deep tree, which is slow
+  // to write.
   let parts: string[] = [];
   let length = 0;
   let planned = false;

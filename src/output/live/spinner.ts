@@ -37,7 +37,7 @@ export async function startSpinner(
     isEnabled: true,
     // A killed process could not show the cursor again.
     hideCursor: false,
-    // Otherwise ora swallows Ctrl-C, and nobody could cancel a request.
+    // Otherwise ora swallows Ctrl-C, so nobody could cancel a request.
     discardStdin: false,
   }).start();
 }

@@ -81,7 +81,7 @@ export async function writeTable<T>(
     waiting.push(row);
     if (waiting.length > SMALL) return begin(measure(waiting));
     if (live && waiting.length === 1) {
-      // Rows that come at once are measured together; then none waits.
+      // Measures the rows that are already here, so that none waits for the next one.
       setImmediate(() => {
         if (waiting.length > 0 && !over) begin(measure(waiting))?.catch(() => undefined);
       });

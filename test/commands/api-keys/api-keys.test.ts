@@ -109,7 +109,7 @@ describe('in the sandbox', () => {
     for (const verb of ['delete', 'revoke', 'update', 'rotate']) {
       const result = await world.cli(['api-keys', verb, 'ci']);
       expect(result).toMatchObject({ code: 2, requests: [] });
-      expect(result.stderr).toContain(`api-keys ${verb}: not in the published API`);
+      expect(result.stderr).toContain(`api-keys ${verb}: the API does not support this`);
     }
   });
 });
@@ -149,9 +149,7 @@ describe('create', () => {
 
     const again = await world.cli(['api-keys', 'create', 'ci', '--key-file', path]);
     expect(again).toMatchObject({ code: 2, stdout: '', requests: [] });
-    expect(again.stderr).toBe(
-      `error: --key-file "${path}": the file exists, and is not overwritten\n`,
-    );
+    expect(again.stderr).toBe(`error: --key-file "${path}": the file already exists\n`);
     const details = await world.cli([
       'api-keys',
       'create',
@@ -289,7 +287,7 @@ describe('create', () => {
   test.each([
     [['create'], 'error: missing argument: name'],
     [['create', ' '], 'error: NAME " ": must not be empty'],
-    [['create', 'n'.repeat(51)], 'an API key name is at most 50 characters long'],
+    [['create', 'n'.repeat(51)], 'must have at most 50 characters'],
     [['create', TEST_KEY], 'this is an API key'],
     [['create', 'ci', '-q'], 'error: --quiet: the secret is shown only once and would be lost'],
     [['create', 'ci', '--query', 'name'], 'the secret is shown only once and would be lost'],
@@ -302,7 +300,10 @@ describe('create', () => {
       "cannot be used with option '--key-file <path>'",
     ],
     [['create', 'ci', '--save-profile', 'sandbox'], 'error: --save-profile "sandbox": the profile'],
-    [['create', 'ci', '--save-profile', 'a b'], 'error: --save-profile "a b": a profile name'],
+    [
+      ['create', 'ci', '--save-profile', 'a b'],
+      'error: --save-profile "a b": must contain only letters',
+    ],
   ])('refuses bad input: api-keys %j', async (argv, message) => {
     world = await keyWorld();
     const result = await world.cli(['api-keys', ...argv]);

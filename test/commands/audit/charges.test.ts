@@ -28,7 +28,7 @@ describe('instances that ended here', () => {
     expect(await check()).toMatchObject({
       code: 0,
       result: 'ok',
-      message: 'No terminated instance is charged (1 was read).',
+      message: 'No terminated instance was charged later (1 was read).',
     });
   });
 
@@ -40,7 +40,7 @@ describe('instances that ended here', () => {
       code: 0,
       result: 'ok',
       message:
-        'No terminated instance is charged (1 was read). Billed late, within a day of the end: box-1.',
+        'No terminated instance was charged later (1 was read). Billed late, within a day of the end: box-1.',
       evidence: [`box-1 (${instance.id}) ${times}`],
     });
   });
@@ -66,7 +66,7 @@ describe('instances that ended here', () => {
     expect(await check()).toMatchObject({
       code: 0,
       result: 'ok',
-      message: 'No terminated instance is charged (0 were read).',
+      message: 'No terminated instance was charged later (0 were read).',
     });
   });
 

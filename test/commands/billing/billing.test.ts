@@ -108,12 +108,12 @@ describe('billing promo', () => {
   });
 });
 
-it('names the nearest command for billing deposit, which is not in the published API', async () => {
+it('names the nearest command for billing deposit, which the API does not support', async () => {
   const world = await worldOf('hangUp');
   const { code, stderr, requests } = await world.cli(['billing', 'deposit', '500']);
   expect(code).toBe(2);
   expect(stderr).toMatch(
-    /^error: billing deposit: not in the published API \(.*gpucloud billing promo/,
+    /^error: billing deposit: the API does not support this \(.*gpucloud billing promo/,
   );
   expect(requests).toEqual([]);
 });

@@ -374,8 +374,8 @@ describe('billing transactions, a period', () => {
 
 describe('billing transactions, bad input', () => {
   it.each([
-    [['--page', '0'], '--page "0": it is a whole number from 1'],
-    [['--limit', 'x'], '--limit "x": it is a whole number'],
+    [['--page', '0'], '--page "0": must be a whole number from 1'],
+    [['--limit', 'x'], '--limit "x": must be a whole number'],
     [['--all', '--page', '2'], "option '--all' cannot be used with option '--page <number>'"],
     [['--type', 'deposit,,bonus'], '--type "deposit,,bonus": must be a list separated by commas'],
     [['--type', 'deposit;drop'], '--type "deposit;drop": must be a list of deposit, usage_charge'],

@@ -221,7 +221,7 @@ describe('catalog add and remove', () => {
       requests: [],
     });
     expect((await world.cli([...argv, 'big'])).stderr).toBe(
-      'The offer was called "RTX 5090" before.\nUse it: gpucloud instances create NAME --offer big\n',
+      'The offer\'s previous name was "RTX 5090".\nUse it: gpucloud instances create NAME --offer big\n',
     );
     expect(await entries()).toMatchObject([{ id: 'offer-7', name: 'big' }]);
   });
@@ -238,7 +238,7 @@ describe('catalog add and remove', () => {
   test.each([
     [['offer', 'x'], '--name is missing'],
     [['drive', 'x', '--name', 'n'], 'KIND "drive": must be one of offer, image'],
-    [['offer', 'a/b', '--name', 'n'], 'ID "a/b": an ID has at most'],
+    [['offer', 'a/b', '--name', 'n'], 'ID "a/b": must have at most'],
     [['offer', 'x', '--name', ' '], '--name " ": must not be empty'],
     [['offer', 'x', '--name', '…'], 'must contain a letter or a digit'],
     [['offer', 'x', '--name=-n'], 'must not start with "-"'],
@@ -354,7 +354,7 @@ describe('instances create by name', () => {
     const { code, stderr, requests } = await create('--offer', 'RTX 4090', '--image', UBUNTU);
     expect({ code, requests }).toEqual({ code: 2, requests: [] });
     expect(stderr).toBe(
-      'error: --offer "RTX 4090": no known offer has that name, and an ID has at most 200 letters, digits, ".", "_", "~" and "-", and starts with none of ".~-" (see the known ones: gpucloud catalog list)\n',
+      'error: --offer "RTX 4090": no known offer has that name, and an ID must have at most 200 letters, digits, ".", "_", "~" and "-", and not start with ".", "~" or "-" (see the known ones: gpucloud catalog list)\n',
     );
   });
 

@@ -122,10 +122,10 @@ describe('commands --json', () => {
     expect(commandNamed(tree, 'api').without_global_flags).toEqual(['--columns', '--sort']);
   });
 
-  test('marks every flag that says "again for more" as repeatable, with at most one default', async () => {
+  test('marks every flag that says it is repeatable, with at most one default', async () => {
     const { commands } = await reference();
     const flags = commands.flatMap(({ flags: own }) => own);
-    const saying = flags.filter(({ description }) => description.includes('again for more'));
+    const saying = flags.filter(({ description }) => description.includes('(repeatable)'));
     expect(saying.length).toBeGreaterThan(3);
     expect(saying.filter(({ repeatable }) => !repeatable)).toEqual([]);
   });

@@ -217,8 +217,8 @@ describe('drives create', () => {
   });
 
   it.each([
-    [['data', '--size', '1.5TB'], '--size "1.5TB": a size is a whole number of GB or TB'],
-    [['data', '--size', '0'], '--size "0": a size is more than zero'],
+    [['data', '--size', '1.5TB'], '--size "1.5TB": must be a whole number of GB or TB'],
+    [['data', '--size', '0'], '--size "0": must be more than zero'],
     [['data', '--size', '-5'], '--size'],
     [[' ', '--size', '5'], 'NAME " ": must not be empty'],
     [['--name', '', '--size', '5'], '--name "": must not be empty'],
@@ -246,7 +246,7 @@ describe('drives create', () => {
       'Name of the drive?',
       '> must not be empty',
       'Size (such as 500GB or 2TB)?',
-      '> a size is a whole number of GB or TB, such as 500, 500GB or 2TB (1 TB = 1000 GB)',
+      '> must be a whole number of GB or TB, such as 500, 500GB or 2TB (1 TB = 1000 GB)',
       'Create the drive data of 500 GB?',
     ]);
     expect(person.stdout()).toContain('Size:          500 GB');

@@ -106,7 +106,7 @@ describe('drives update', () => {
 
   it.each([
     [['datasets'], 'nothing to change: add --name, --size or both'],
-    [['datasets', '--size', '5GiB'], '--size "5GiB": a size is a whole number'],
+    [['datasets', '--size', '5GiB'], '--size "5GiB": must be a whole number'],
     [['datasets', '--name', ' '], '--name " ": must not be empty'],
     [['', '--size', '5'], 'DRIVE "": must not be empty'],
     [[], 'missing argument: drive'],
@@ -160,7 +160,7 @@ describe('what the API document does not have', () => {
       const { code, stderr, requests } = await world.cli(['drives', verb, 'datasets', '--force']);
       expect(code).toBe(2);
       expect(stderr).toMatch(
-        new RegExp(`^error: drives ${verb}: not in the published API \\(.*gpucloud`),
+        new RegExp(`^error: drives ${verb}: the API does not support this \\(.*gpucloud`),
       );
       expect(requests).toEqual([]);
     },

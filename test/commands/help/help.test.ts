@@ -210,10 +210,16 @@ describe('words of other tools', () => {
 
 describe('what the service does not document', () => {
   test.each([
-    [['help', 'offers'], 'error: offers: not in the published API (use "gpucloud catalog list"'],
-    [['help', 'reboot'], 'error: reboot: not in the published API (use "gpucloud'],
-    [['help', 'instances', 'reboot'], 'error: instances reboot: not in the published API (use'],
-    [['help', 'drives', 'delete'], 'error: drives delete: not in the published API ('],
+    [
+      ['help', 'offers'],
+      'error: offers: the API does not support this (use "gpucloud catalog list"',
+    ],
+    [['help', 'reboot'], 'error: reboot: the API does not support this (use "gpucloud'],
+    [
+      ['help', 'instances', 'reboot'],
+      'error: instances reboot: the API does not support this (use',
+    ],
+    [['help', 'drives', 'delete'], 'error: drives delete: the API does not support this ('],
   ])('%j says so, as the command does', async (argv, words) => {
     const { code, stdout, stderr } = await world.cli(argv);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });

@@ -49,7 +49,7 @@ describe('instances create from a file', () => {
     ['offer_id: 5', 'line 1: offer_id is not of the type string'],
     [
       'offer_id: a\ninstance_name: ab',
-      'line 2: instance_name breaks the rule: must be 3 to 50 Latin letters',
+      'line 2: instance_name breaks the rule: must be 3 to 50 letters (a-z)',
     ],
     ['offer_id: a\n\ncolour: red', 'line 3: colour is unknown'],
     [
@@ -59,7 +59,7 @@ describe('instances create from a file', () => {
     ['docker_config:\n  env:\n    - {value: x}', 'line 3: docker_config.env.0.key is missing'],
     [
       'docker_config:\n  env:\n    - {key: a b, value: x}',
-      'line 3: docker_config.env.0 "a b": an environment key holds letters',
+      'line 3: docker_config.env.0 "a b": must contain only letters',
     ],
     [
       'docker_config:\n  ports:\n    - {external_port: 80, internal_port: 1}\n    - {external_port: 80, internal_port: 2}',
@@ -86,7 +86,7 @@ describe('instances create from a file', () => {
       'line 2: docker_config.image breaks the rule: must not be empty',
     ],
     ['terminate_after: 4', 'line 1: terminate_after is not of the type string'],
-    ['terminate_after: soon', 'line 1: terminate_after breaks the rule: a duration is'],
+    ['terminate_after: soon', 'line 1: terminate_after breaks the rule: must be'],
     [
       'terminate_at: 2026-01-31',
       'line 1: terminate_at breaks the rule: must be a time of day, such as 18:00',
@@ -95,7 +95,7 @@ describe('instances create from a file', () => {
       'terminate_after: 4h\nterminate_at: 2026-01-31T18:00',
       "line 2: terminate_at can't be combined with terminate_after",
     ],
-    ['max_price: 0', 'line 1: max_price breaks the rule: an amount here is more than zero'],
+    ['max_price: 0', 'line 1: max_price breaks the rule: must be more than zero'],
     ['max_price: []', 'line 1: max_price has an unexpected shape'],
     ['instance_name: !!str box', 'line 1: the tag tag:yaml.org,2002:str is not supported'],
     ['docker_config:\n  image: !secret x', 'line 2: the tag !secret is not supported'],
@@ -192,7 +192,7 @@ describe('instances create from a file', () => {
     ['-e A=1 -e A=2', '--env: A is set twice'],
     ['-p 1:1,main -p 2:2,main', '--port: only one port can be the main one'],
     ['-p 80:1 -p 80:2', '--port: the external port 80/tcp is published twice'],
-    ['--shm-size 1000000', '--shm-size "1000000": shared memory is from 0.1 to 999999 GB'],
+    ['--shm-size 1000000', '--shm-size "1000000": must be 0.1 to 999999 GB'],
   ])('has the rules of the flags: %s', async (flags, message) => {
     const container = ['--docker-image', 'nginx', ...flags.split(' ')];
     const create = ['instances', 'create', 'box', ...HARDWARE, ...container];

@@ -52,7 +52,7 @@ describe('instances create asks for what is missing', () => {
       ...['9ab', 'box', 'h100', 'rtx 4090', 'ubuntu 22', '7', '1', 'jupyter', 'datasets', RENT_IT],
     );
     expect(code, stderr).toBe(0);
-    expect(stderr).toContain('must be 3 to 50 Latin letters');
+    expect(stderr).toContain('must be 3 to 50 letters (a-z)');
     expect(stderr).toContain('7 is not a number of the list');
     expect(stderr).toContain(
       'gpucloud instances create box --offer rtx-4090 --image ubuntu-22-04 --ssh-key laptop --template jupyterlab --drive datasets --wait',
@@ -214,7 +214,7 @@ describe('instances create asks for what is missing', () => {
       ...['8080:80 8080:81/udp', 'none'],
     );
     expect(code, stderr).toBe(0);
-    expect(stderr).toContain('a port is a whole number from 1 to 65535');
+    expect(stderr).toContain('the port must be a whole number from 1 to 65535');
     expect(stderr).toContain('the external port 8080/tcp is published twice');
     expect(stderr).toContain('--port 8080:80 --port 8080:81/udp');
   });
@@ -234,7 +234,7 @@ describe('instances create asks for what is missing', () => {
     );
     expect(code, stderr).toBe(0);
     expect(stderr).toContain('several offers have that name: use an ID');
-    expect(stderr).toContain('no known offer has that name, and an ID has at most');
+    expect(stderr).toContain('no known offer has that name, and an ID must have at most');
     expect(await instances()).toMatchObject([{ name: 'box', offer: { name: 'RTX 4090' } }]);
   });
 

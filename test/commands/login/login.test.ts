@@ -49,7 +49,7 @@ describe('login with everything given', () => {
     expect({ code, stdout }).toEqual({ code: 0, stdout: '' });
     expect(stderr).toContain(
       `Signed in at ${world.service.url} as anna@example.com (balance 1,500.50 ₽).\n` +
-        `Key saved to ${configFile(world)} (mode 0600). The system keyring can't keep the key: no keyring is available.\n` +
+        `Key saved to ${configFile(world)} (mode 0600). Could not save the key to the system keyring: no keyring is available.\n` +
         'Active profile: default\nRent an instance: gpucloud instances create\n',
     );
   });
@@ -60,7 +60,7 @@ describe('login with everything given', () => {
 
     expect(stderr).toBe(
       `Signed in at ${world.service.url} as anna@example.com (balance 1,500.50 ₽).\n` +
-        `Key saved to ${configFile(world)} (mode 0600). The system keyring can't keep the key: no keyring is available.\n`,
+        `Key saved to ${configFile(world)} (mode 0600). Could not save the key to the system keyring: no keyring is available.\n`,
     );
     expect(stdout).toBe(
       'Name:      default\n' +
@@ -291,7 +291,7 @@ describe('login with bad input', () => {
   });
 
   test.each([
-    ['of two lines', 'first-line\nsecond', 'is one line'],
+    ['of two lines', 'first-line\nsecond', 'must be one line'],
     ['with a space', 'some secret', 'visible ASCII'],
     ['in Cyrillic', 'ключ', 'visible ASCII'],
     ['of nothing', '', 'visible ASCII'],
@@ -321,7 +321,7 @@ describe('login with bad input', () => {
   test.each([
     ['ftp://example.com', 'https://'],
     ['http://example.com', 'loopback'],
-    ['example', 'whole address'],
+    ['example', 'complete address'],
     ['https://example.com?x=1', 'query'],
   ])('refuses the address %s', async (url, rule) => {
     expect(await refusal(['--base-url', url, '--key-stdin'], { stdin: ANNA_KEY })).toContain(rule);
@@ -371,7 +371,7 @@ describe('login in a terminal', () => {
       '> http:// is only for this computer (loopback): it would send the key unencrypted',
       `API key for ${url}`,
       '> Enter your API key',
-      '> an API key is one line of visible ASCII characters',
+      '> must be one line of visible ASCII characters',
     ]);
     expect(await stored(world)).toMatchObject({
       profiles: { default: { base_url: url, api_key: ANNA_KEY } },

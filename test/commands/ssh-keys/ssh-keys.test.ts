@@ -224,7 +224,7 @@ hint: select it when you rent: gpucloud instances create --ssh-key ${id}; or del
     expect(await world.cli(['ssh-keys', 'rename', 'a', '--to', 'b'])).toMatchObject({
       code: 2,
       stderr:
-        'error: ssh-keys rename: not in the published API (delete the key and add it again with --name)\n',
+        'error: ssh-keys rename: the API does not support this (delete the key and add it again with --name)\n',
       requests: [],
     });
   });
@@ -252,7 +252,7 @@ describe('bad input', () => {
     ],
     [['add', '-', '--nam=svc'], ED25519, "error: unknown option '--nam' ("],
     [['add', 'a', 'b'], '', 'error: too many arguments: expected one FILE, got 2'],
-    [['add', ED25519], '', 'error: FILE: this is the text of a key, not a file'],
+    [['add', ED25519], '', 'error: FILE: must be a file, not the key itself'],
     [['delete'], '', 'error: missing argument: key'],
     [['get'], '', 'error: missing argument: key'],
   ])('ssh-keys %j', async (argv, stdin, message) => {
