@@ -106,7 +106,7 @@ const TRIMS = [
   },
   { filter: /^ajv-formats$/, of: /\/conf\//, is: `export default { default: ${never('ajv')} };` },
   // The sandbox's SSH server is ssh2 without its native parts, which it can do without, and without
-  // its client.
+  // its client. package.json replaces cpu-features, which has no file to bundle until it is compiled.
   {
     filter: /^cpu-features$|sshcrypto\.node$/,
     of: /\/ssh2\//,
