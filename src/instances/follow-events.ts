@@ -3,7 +3,7 @@ import { AT_ONCE, eachBounded } from '../bounded.ts';
 import type { Context } from '../context.ts';
 import { CliError, throwAll, usageError } from '../errors.ts';
 import type { View } from '../output/output.ts';
-import { spanText } from '../output/time.ts';
+import { local, spanText } from '../output/time.ts';
 import { typedName } from '../rules/names.ts';
 import { isTerminated } from '../rules/statuses.ts';
 import { type Cursor, createCursor, type SavedCursor } from '../watch/cursor.ts';
@@ -195,7 +195,7 @@ function reporterOf(logs: readonly InstanceLog[], context: Context) {
     },
     gap({ target }, why, until) {
       begin();
-      const before = new Date(until).toISOString();
+      const before = local(until);
       err.warn(
         'incomplete',
         why === 'pruned'
@@ -212,7 +212,7 @@ function reporterOf(logs: readonly InstanceLog[], context: Context) {
       const events = count === 1 ? '1 event' : `${count} events`;
       err.warn(
         'incomplete',
-        `${target.name}: ${events} from before ${new Date(before).toISOString()} may have reached the log too late to be shown. To see all: gpucloud instances events ${typed(target)} --all`,
+        `${target.name}: ${events} from before ${local(before)} may have reached the log too late to be shown. To see all: gpucloud instances events ${typed(target)} --all`,
       );
     },
     gone(_log, error) {

@@ -5,12 +5,12 @@ import { type Instance, instances, streamed, view, written } from './world.ts';
 const first = instances[0] as Instance;
 
 describe('a list in a pipe', () => {
-  it('is a plain table with bare amounts and ISO times', async () => {
+  it('is a plain table with bare amounts and local times', async () => {
     const { stdout, notes } = await written({}, (out) => out.list(instances, view));
     expect(stdout).toBe(
       [
         'ID    NAME        STATUS                   PRICE/H  GPUS  PAID UNTIL',
-        'a1b2  trainer     ACTIVE                      89.9     1  2026-03-01T12:52:30Z',
+        'a1b2  trainer     ACTIVE                      89.9     1  2026-03-01 12:52:30',
         'c3d4  Ночной бот  STOPPED  1250.123456789012345678    16  -',
         '',
       ].join('\n'),

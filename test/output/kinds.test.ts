@@ -28,7 +28,7 @@ describe('values for people', () => {
     [true, 'yes', 'yes', 'yes'],
     [false, 'yes', 'no', 'no'],
     [true, undefined, 'true', 'true'],
-    ['2026-03-01T11:57:00Z', 'time', '3 min ago', '2026-03-01T11:57:00Z'],
+    ['2026-03-01T11:57:00Z', 'time', '3 min ago', '2026-03-01 11:57:00'],
     ['yesterday\u001b[2J', 'time', 'yesterday', 'yesterday'],
     ['', 'text', '', ''],
     [undefined, undefined, '', ''],
@@ -41,10 +41,10 @@ describe('values for people', () => {
     expect(rawText({ a: 1 } as unknown as Cell)).toBe('{"a":1}');
   });
 
-  it('shows local time in details of a terminal, ISO elsewhere', () => {
+  it('shows local time in details, with the age at a terminal', () => {
     const iso = '2026-03-01T11:57:00.000Z';
     expect(detailText(iso, 'time', terminal)).toBe(`${local(Date.parse(iso))} (3 min ago)`);
-    expect(detailText(iso, 'time', pipe)).toBe(iso);
+    expect(detailText(iso, 'time', pipe)).toBe(local(Date.parse(iso)));
   });
 });
 

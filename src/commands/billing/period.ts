@@ -1,6 +1,7 @@
 import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
 import { lazy } from '../../lazy.ts';
+import { local } from '../../output/time.ts';
 import { type Moment, timeOf } from '../../rules/times.ts';
 
 /** Milliseconds since 1970, `to` excluded. */
@@ -40,11 +41,10 @@ function periodOf({ since, until }: Given, now: number): Period {
   return period;
 }
 
-/** In a format that shows the zone. */
 export function periodText({ from, to }: Period): string {
   const parts = [
-    Number.isFinite(from) ? `from ${new Date(from).toISOString()}` : '',
-    Number.isFinite(to) ? `before ${new Date(to).toISOString()}` : '',
+    Number.isFinite(from) ? `from ${local(from)}` : '',
+    Number.isFinite(to) ? `before ${local(to)}` : '',
   ];
   return parts.filter((part) => part !== '').join(', ');
 }

@@ -7,7 +7,7 @@ import { labelOf, STEPS, type Step, startOf, zoneText } from '../../money/calend
 import { wholeHistory } from '../../money/history.ts';
 import { type Books, netOf, openBooks, type Spent } from '../../money/spend.ts';
 import { type Block, type Column, field, type View } from '../../output/output.ts';
-import { localTime } from '../../output/time.ts';
+import { local, localTime } from '../../output/time.ts';
 import type { Spending } from '../../results/money.ts';
 import { inRoubles, kopecksText, roublesText, zero } from '../../rules/money.ts';
 import { since, until } from '../../rules/times.ts';
@@ -114,7 +114,7 @@ export const spend = action({
           ? startOf(by, Math.min(to - 1, now), -BACK[by])
           : period().from;
       if (from > now) {
-        throw usageError(`--since is in the future: ${new Date(from).toISOString()}`);
+        throw usageError(`--since is in the future: ${local(from)}`);
       }
       return { from, to };
     };

@@ -7,9 +7,8 @@ import { NO_CELL, type Shown } from './layout.ts';
 import { withoutRoubleSign } from './rouble.ts';
 
 /**
- * Who reads a table or details. A person at a terminal sees `1,089.90 ₽` and `3 min ago`. awk or
- * cut in a pipe gets the bare decimal of the service and ISO 8601 times, so that both can be
- * calculated with; everything else is the same.
+ * Who reads a table or details. A person at a terminal sees `1,089.90 ₽` and `3 min ago`. In a pipe
+ * or a file, amounts are bare decimals, and times are local: an age would soon be wrong there.
  */
 export interface Reader {
   readonly terminal: boolean;
@@ -25,11 +24,10 @@ const GIB = 1024 ** 3;
 
 /** A cell for people; '' for no value. Always one clean line. */
 export function cellText(value: Cell, kind: Kind | undefined, reader: Reader): string {
-  if (kind === 'time' && reader.terminal && typeof value === 'string') {
-    const time = instant(value);
-    if (time !== undefined) {
-      return reader.live === true ? localTime(time) : relative(time, reader.now());
-    }
+  const time = kind === 'time' && typeof value === 'string' ? instant(value) : undefined;
+  if (time !== undefined) {
+    const isAge = reader.terminal && reader.live !== true;
+    return isAge ? relative(time, reader.now()) : localTime(time);
   }
   return clean(plainText(value, kind, reader));
 }
@@ -48,7 +46,6 @@ export function isShownRaw(kind: Kind | undefined, { terminal }: Reader): boolea
     case 'text':
       return true;
     case 'money':
-    case 'time':
       return !terminal;
     default:
       return false;
@@ -57,9 +54,9 @@ export function isShownRaw(kind: Kind | undefined, { terminal }: Reader): boolea
 
 /** A value in details, which have room: times are local and relative. */
 export function detailText(value: Cell, kind: Kind | undefined, reader: Reader): string {
-  if (kind === 'time' && reader.terminal && typeof value === 'string') {
-    const time = instant(value);
-    if (time !== undefined) return `${local(time)} (${relative(time, reader.now())})`;
+  const time = kind === 'time' && typeof value === 'string' ? instant(value) : undefined;
+  if (time !== undefined) {
+    return reader.terminal ? `${local(time)} (${relative(time, reader.now())})` : local(time);
   }
   return plainText(value, kind, reader);
 }

@@ -84,10 +84,10 @@ describe('billing transactions, a page', () => {
     expect(code).toBe(0);
     expect(stdout).toBe(
       [
-        'TIME                      TYPE          STATUS     DIRECTION  AMOUNT  DESCRIPTION',
-        '2026-01-14T12:00:00.000Z  USAGE_CHARGE  COMPLETED  OUTGOING      1.5  Hour 1',
-        '2026-01-13T12:00:00.000Z  DEPOSIT       COMPLETED  INCOMING      0.1  -',
-        '2026-01-12T12:00:00.000Z  BONUS         COMPLETED  INCOMING      0.2  Hour 3',
+        'TIME                 TYPE          STATUS     DIRECTION  AMOUNT  DESCRIPTION',
+        '2026-01-14 12:00:00  USAGE_CHARGE  COMPLETED  OUTGOING      1.5  Hour 1',
+        '2026-01-13 12:00:00  DEPOSIT       COMPLETED  INCOMING      0.1  -',
+        '2026-01-12 12:00:00  BONUS         COMPLETED  INCOMING      0.2  Hour 3',
         '',
       ].join('\n'),
     );
@@ -334,7 +334,7 @@ describe('billing transactions, a period', () => {
     expect(stdout).toBe('ID\nt-1\nt-2\n');
     expect(stderr).toBe(
       [
-        'The service has no time filter: the whole history is read and filtered here, from 2026-01-10T00:00:00.000Z, before 2026-01-20T00:00:00.000Z.',
+        'The service has no time filter: the whole history is read and filtered here, from 2026-01-10 00:00:00 +00:00, before 2026-01-20 00:00:00 +00:00.',
         'Totals of 2 transactions: 0.00 ₽ in, 3.00 ₽ out.',
         '',
       ].join('\n'),

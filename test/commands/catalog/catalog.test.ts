@@ -85,9 +85,9 @@ describe('catalog list', () => {
     await see();
     world.clock.advance(3 * 86_400_000);
     expect((await world.cli(['catalog', 'list'])).stdout).toBe(
-      `KIND   NAME          ID                                    LAST PRICE  PRICE OF                  FROM
-offer  RTX 4090      ${A}       89.90  2026-01-12T09:00:00.000Z  instances
-image  Ubuntu 22.04  ${UBUNTU}           -  -                         instances
+      `KIND   NAME          ID                                    LAST PRICE  PRICE OF             FROM
+offer  RTX 4090      ${A}       89.90  2026-01-12 09:00:00  instances
+image  Ubuntu 22.04  ${UBUNTU}           -  -                    instances
 `,
     );
     const { stdout } = await world.cli(['catalog', 'list'], { terminal: true });

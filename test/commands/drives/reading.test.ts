@@ -107,11 +107,11 @@ describe('drives get', () => {
     'Size:          500 GB',
     'Used:          125.00 GiB',
     'Per hour:      6.00',
-    'Paid until:    2026-01-15T13:00:00.000Z',
-    'Last charged:  2026-01-15T11:00:00.000Z',
+    'Paid until:    2026-01-15 13:00:00 +00:00',
+    'Last charged:  2026-01-15 11:00:00 +00:00',
     'Path:          users/1/datasets/',
-    'Created:       2026-01-01T00:00:00.000Z',
-    'Updated:       2026-01-15T11:00:00.000Z',
+    'Created:       2026-01-01 00:00:00 +00:00',
+    'Updated:       2026-01-15 11:00:00 +00:00',
     '',
   ].join('\n');
 

@@ -63,6 +63,7 @@ describe('logout', () => {
       key_in: null,
       active: true,
       guards: { max_instances: null, max_burn: null, require_deadline: false },
+      notify: null,
     });
     expect((await stat(configFile(world))).ino).toBe(before.ino);
   });
