@@ -46,11 +46,12 @@ export async function explainRental(
   }
   // A 400 may concern any field of the request.
   if (httpStatus === 400 && operation === 'create') return refusal;
+  // The document has no code for an offer out of stock.
   return rentalError(
-    `${sentence(refusal.message)} Another instance may have the name ${name}, or the balance may not cover an hour.`,
+    `${sentence(refusal.message)} The offer may be out of stock, another instance may have the name ${name}, or the balance may not cover an hour.`,
     {
       code: 'conflict',
-      hint: 'choose another name, or see the balance: gpucloud billing balance',
+      hint: `try another offer${source_id === undefined ? ' with --offer' : ': gpucloud instances create'}; or choose another name, or see the balance: gpucloud billing balance`,
       resource: name,
     },
     refusal,

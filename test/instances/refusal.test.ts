@@ -73,7 +73,11 @@ describe.each([
     const error = await failure(argv);
     expect(error).toMatchObject({ exit: 5, code: 'conflict', resource: 'trainer' });
     expect(error.message).toContain(
-      'Another instance may have the name trainer, or the balance may not cover an hour.',
+      'The offer may be out of stock, another instance may have the name trainer, or the balance may not cover an hour.',
+    );
+    const other = argv === CREATE ? ' with --offer' : ': gpucloud instances create';
+    expect(error.hint).toBe(
+      `try another offer${other}; or choose another name, or see the balance: gpucloud billing balance`,
     );
   });
 
