@@ -403,7 +403,7 @@ __gpucloud_at_instances_untrack() {
 __gpucloud_at_run() {
   case $1 in
     --env-file|--file|-f|--identity|-i) offer=file ;;
-    --name|--docker-image|--docker-command|--shm-size|--port|-p|--env|-e|--volume|-v|--max-price|--terminate-after|--terminate-at|--user|--ssh-option|--ssh-arg|--exclude|--fetch|--keep-on-failure|--grace|--wait-timeout|--poll-interval) offer=free ;;
+    --name|--docker-image|--docker-command|--shm-size|--port|-p|--env|-e|--volume|-v|--max-price|--terminate-after|--terminate-at|--user|--ssh-option|--ssh-arg|--exclude|--fetch|--pass-env|--keep-on-failure|--grace|--wait-timeout|--poll-interval) offer=free ;;
     --offer) offer='names offer' ;;
     --image) offer='names image' ;;
     --drive) offer='names drive' ;;
@@ -412,7 +412,7 @@ __gpucloud_at_run() {
     --columns) offer='list name command' ;;
     --sort) offer='words name command' ;;
     --sync|--report) offer=path ;;
-    ' ') flags='--name --offer --image --drive --ssh-key --template --docker-image --docker-command --shm-size --port -p --env -e --env-file --any-env-key --volume -v --max-price --terminate-after --terminate-at --unenforced --file -f --identity -i --user --ssh-option --ssh-arg --sync --exclude --fetch --keep-on-failure --grace --report --detach --dry-run --wait-timeout --poll-interval' repeats=1 takes=(free) ;;
+    ' ') flags='--name --offer --image --drive --ssh-key --template --docker-image --docker-command --shm-size --port -p --env -e --env-file --any-env-key --volume -v --max-price --terminate-after --terminate-at --unenforced --file -f --identity -i --user --ssh-option --ssh-arg --sync --exclude --fetch --pass-env --keep-on-failure --grace --report --detach --dry-run --wait-timeout --poll-interval' repeats=1 takes=(free) ;;
     *) return 1 ;;
   esac
 }

@@ -130,6 +130,8 @@ export interface Context {
   readonly start: Start;
   /** Starts a program for its bytes. An interrupt of this run does not reach it. */
   startPiped(program: Pick<Program, 'file' | 'args'>): Promise<Piped>;
+  /** Keeps these variables out of the environment of every program that is started later. */
+  withhold(names: readonly string[]): void;
   /** Sets the exit code of a run that did not fail: that of the program it started. */
   endWith(code: number): void;
   /** The code passed to {@link endWith}; 0 by default. */

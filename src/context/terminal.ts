@@ -5,7 +5,10 @@ import type { Format } from '../output/output.ts';
 import { type Child, type Running, type Signal, startPiped, withoutApiKey } from '../programs.ts';
 import type { Context, GlobalFlags, Host } from './contract.ts';
 
-export type Terminal = Pick<Context, 'out' | 'err' | 'prompts' | 'start' | 'startPiped'>;
+export type Terminal = Pick<
+  Context,
+  'out' | 'err' | 'prompts' | 'start' | 'startPiped' | 'withhold'
+>;
 
 /** Streams, prompts, and programs that use them. `now` is the service's time. */
 export function createTerminal(host: Host, flags: GlobalFlags, now: () => number): Terminal {
@@ -56,6 +59,7 @@ export function createTerminal(host: Host, flags: GlobalFlags, now: () => number
       ...(flags.query === undefined ? {} : { query: flags.query }),
     },
   });
+  let childEnv = withoutApiKey(env);
   return {
     out,
     err,
@@ -70,17 +74,22 @@ export function createTerminal(host: Host, flags: GlobalFlags, now: () => number
         signal: interrupts.first,
       });
     }),
-    start: (program) => startProgram(program, host),
-    startPiped: (program) => startPiped({ ...program, env: withoutApiKey(env) }, host.platform),
+    start: ({ keepsApiKey = false, ...program }) =>
+      startProgram(program, keepsApiKey ? env : childEnv, host),
+    startPiped: (program) => startPiped({ ...program, env: childEnv }, host.platform),
+    withhold(names) {
+      const rest = Object.entries(childEnv).filter(([name]) => !names.includes(name));
+      childEnv = Object.fromEntries(rest);
+    },
   };
 }
 
 /** Starts a program and passes on every signal: only a terminal signals all its programs. */
 async function startProgram(
-  { keepsApiKey = false, env: added, ...program }: Child,
-  { start, env, interrupts }: Host,
+  { env: added, ...program }: Omit<Child, 'keepsApiKey'>,
+  own: Host['env'],
+  { start, interrupts }: Host,
 ): Promise<Running> {
-  const own = keepsApiKey ? env : withoutApiKey(env);
   const running = await start({ ...program, env: { ...own, ...added } });
   const listeners = [interrupts.first, interrupts.second].map((signal) => {
     const pass = () => running.kill(signalOf(signal.reason));

@@ -128,3 +128,14 @@ export function environmentVariable(text: string): Verdict<EnvironmentVariable> 
   if (at < 1) return broken('must be KEY=VALUE');
   return kept({ key: text.slice(0, at), value: text.slice(at + 1) });
 }
+
+/** Variables that bash sets itself and refuses to change. */
+const READ_ONLY = ['BASHOPTS', 'BASH_VERSINFO', 'EUID', 'PPID', 'SHELLOPTS', 'UID'];
+
+/** A variable that a shell can pass to a command. */
+export function variableName(text: string): Verdict<string> {
+  if (text.includes('=')) return broken('must be a name without its value');
+  return READ_ONLY.includes(text)
+    ? broken("can't be passed: the instance's shell sets it")
+    : environmentKey(text);
+}

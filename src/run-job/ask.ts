@@ -44,7 +44,8 @@ export async function askJob(
 
 /** The flags of `run` alone, and the command. */
 function wordsAfter(input: JobInput): string[][] {
-  const { sync, exclude, fetch, keepOnFailure, grace, report_file, detach, how, command } = input;
+  const { sync, exclude, fetch, keepOnFailure, grace, report_file, detach, how, command, passEnv } =
+    input;
   return [
     ...flag('--sync', sync),
     ...flag('--exclude', ...exclude),
@@ -53,6 +54,7 @@ function wordsAfter(input: JobInput): string[][] {
     ...(grace === undefined ? [] : [['--grace', durationWord(grace)]]),
     ...flag('--report', report_file ?? undefined),
     ...(detach ? [['--detach']] : []),
+    ...flag('--pass-env', ...passEnv),
     ...flag('--identity', how.identity),
     ...flag('--user', how.user),
     ...flag('--ssh-option', ...how.options),

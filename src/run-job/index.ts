@@ -20,6 +20,6 @@ export async function runJob(plan: JobPlan, context: Context): Promise<void> {
     return finishUnrented(end, { command, started_at, report_file }, context);
   }
   const by = detach ? 'detach' : 'run';
-  const work = (job: Job) => runOn(job, context);
+  const work = (job: Job) => runOn(job, plan.toStart, context);
   await withJob(rented.record, context, () => supervise({ ...rented, how, by }, work, context));
 }

@@ -4,6 +4,7 @@ import type { CreateFlags } from '../instances/request/given.ts';
 import type { Chosen } from '../instances/request/hardware.ts';
 import type { HowToReach } from '../reach/reach.ts';
 import type { Money } from '../rules/money.ts';
+import type { Command } from './command.ts';
 import type { Fetch } from './copy/copy-out.ts';
 import type { FileList } from './copy/files.ts';
 import type { Phases } from './phases.ts';
@@ -13,6 +14,8 @@ import type { Stops } from './stops.ts';
 /** A job as given on the command line. */
 export interface JobInput {
   readonly flags: CreateFlags;
+  /** Names of `--pass-env`. */
+  readonly passEnv: readonly string[];
   readonly command: readonly string[];
   readonly sync: string | undefined;
   readonly exclude: readonly string[];
@@ -29,6 +32,9 @@ export interface JobInput {
 
 /** A job with everything that it needs, before any request that rents. */
 export interface JobPlan extends JobInput {
+  /** Without the values of its variables. */
+  readonly command: readonly string[];
+  readonly toStart: Command;
   readonly ends: DeadlineFlags;
   readonly maxPrice: Money | undefined;
   readonly request: CreateInstanceBody;

@@ -8,9 +8,10 @@ import {
 } from '../instances/deadlines/deadline.ts';
 import { ensureNoPending } from '../instances/pending.ts';
 import { makeRequest, missingError, missingFlags } from '../instances/request/body.ts';
-import { withFile } from '../instances/request/given.ts';
+import { type Given, withFile } from '../instances/request/given.ts';
 import { notePrice } from '../instances/request/hardware.ts';
 import { askDeadline, askJob } from './ask.ts';
+import { commandOf, shownWords } from './command.ts';
 import { type FileList, listFiles } from './copy/files.ts';
 import type { JobInput, JobPlan } from './job.ts';
 import { filesText, sizeText } from './phases.ts';
@@ -27,25 +28,38 @@ export async function planJob(
   { dryRun }: { readonly dryRun: boolean },
   context: Context,
 ): Promise<JobPlan> {
-  const { command, sync, exclude, fetch } = input;
-  if (command.length === 0) {
+  const { command: words, sync, exclude, fetch } = input;
+  if (words.length === 0) {
     throw usageError('COMMAND is missing: put it after --, as in -- python train.py');
   }
+  const read = await withFile(input.flags, context);
+  const toStart = await commandOf(words, input.passEnv, read, context);
   await ensureTargets(fetch, input);
   const files = sync === undefined ? undefined : await listFiles(resolve(sync), exclude);
   await ensureSsh(context);
   if (files !== undefined) noteFiles(files, context);
-  const requested = await requestOf(input, dryRun, context);
+  const command = shownWords(toStart);
+  const requested = await requestOf({ ...input, command }, read, dryRun, context);
   const how = await ensureSignIn(requested.request, input.how, context);
-  return { ...input, ...requested, how, files };
+  return { ...input, ...requested, command, toStart, how, files };
 }
 
 type Requested = Pick<JobPlan, 'ends' | 'maxPrice' | 'request' | 'offer'>;
 
 /** The request for the instance and its deadline. Asks for what is missing in a terminal. */
-async function requestOf(input: JobInput, dryRun: boolean, context: Context): Promise<Requested> {
-  const read = await withFile(input.flags, context);
-  const flags = { ...read.flags, name: read.flags.name ?? defaultName(context) };
+async function requestOf(
+  input: JobInput,
+  read: Given,
+  dryRun: boolean,
+  context: Context,
+): Promise<Requested> {
+  const { dockerImage, envFile } = read.flags;
+  const flags = {
+    ...read.flags,
+    name: read.flags.name ?? defaultName(context),
+    // Otherwise it is the command's.
+    envFile: dockerImage === undefined ? undefined : envFile,
+  };
   const given = { ...read, flags };
   const { maxPrice } = flags;
   const missing = missingFlags(flags);

@@ -43,6 +43,7 @@ export async function rentFor(plan: JobPlan, context: Context): Promise<Rented> 
     id: instance.id,
     name,
     command: plan.command,
+    variables: plan.toStart.variables.map(({ key }) => key),
     sync: plan.files?.folder ?? null,
     exclude: plan.exclude,
     fetch: plan.fetch.map(({ remote, local }) => ({ remote, local: absolute(local) })),

@@ -94,6 +94,78 @@ describe('gpucloud run before renting', () => {
     }
   });
 
+  test('refuses a variable that is not set, or that no shell can pass', async () => {
+    const names = ['--pass-env', 'HF_TOKEN', '--pass-env', 'HOME_OF_NONE'];
+    expect(await refused(...names)).toBe(
+      'error: --pass-env HF_TOKEN, HOME_OF_NONE: not set in the environment\n',
+    );
+    expect(await refused('--pass-env', 'UID')).toContain(`--pass-env "UID": can't be passed`);
+    expect(await refused('--pass-env', '1X')).toContain('--pass-env "1X": must contain only');
+    const typed = await refused('--pass-env', 'HF_TOKEN=hunter2000');
+    expect(typed).toContain('--pass-env: must be a name without its value');
+    expect(typed).not.toContain('hunter2000');
+  });
+
+  test('refuses a file of variables without showing a value', async () => {
+    const file = join(folder, 'job.env');
+    await writeFile(file, 'A=hunter2000\nEUID=hunter2000\n');
+    const stderr = await refused('--env-file', file);
+    expect(stderr).toBe(
+      `error: --env-file, "EUID": can't be passed: the instance's shell sets it\n`,
+    );
+    await writeFile(file, 'A=hunter\x002000\n');
+    expect(await refused('--env-file', file)).toBe('error: --env-file, "A": has a NUL byte\n');
+    await writeFile(file, 'A=x\nHF_TOKEN\n');
+    expect(await refused('--env-file', file)).toContain(
+      `--env-file ${file}, line 2: "HF_TOKEN" has no value and is not set in the environment`,
+    );
+    expect(await refused('--env-file', join(folder, 'none'))).toContain('no such file');
+  });
+
+  test('explains that --env is for a container', async () => {
+    const stderr = await refused('-e', 'TOKEN=hunter2000');
+    expect(stderr).toBe(
+      'error: --env sets variables of a container, and there is no --docker-image (for COMMAND: --pass-env NAME, or --env-file FILE)\n',
+    );
+  });
+
+  test(
+    'gives --env-file to the container if there is one, and masks values of the command',
+    needs('ssh'),
+    async () => {
+      const file = join(folder, 'job.env');
+      await writeFile(file, 'OF_FILE=hunter2000\n');
+      const ids = ['--ssh-key', '3f0c5d9e-2222-4222-8333-444455556666', '--identity', '/dev/null'];
+      const hardware = ['--offer', ids[1], '--image', ids[1]].map(String);
+      const flags = [
+        ...hardware,
+        ...ids,
+        '--terminate-after',
+        '1h',
+        '--env-file',
+        file,
+        '--pass-env',
+        'PASSED',
+      ];
+      const plan = async (...more: string[]) => {
+        const words = ['run', ...flags, ...more, '--dry-run', '--json', '--'];
+        const env = { PASSED: 'correct-horse' };
+        const { stdout, stderr } = await world.cli(
+          [...words, 'x', 'hunter2000', '-H=correct-horse'],
+          { env },
+        );
+        expect(stdout, stderr).not.toContain('correct-horse');
+        return JSON.parse(stdout);
+      };
+      const alone = await plan();
+      expect(alone.command).toEqual(['x', '********', '-H=********']);
+      expect(alone.request.docker_config).toBeUndefined();
+      const contained = await plan('--docker-image', 'ubuntu');
+      expect(contained.command).toEqual(['x', 'hunter2000', '-H=********']);
+      expect(contained.request.docker_config.env).toMatchObject([{ key: 'OF_FILE' }]);
+    },
+  );
+
   test('takes two fetches to different files of a folder that is still missing', async () => {
     const into = join(folder, 'new', 'results/');
     const words = ['--fetch', `a:${into}`, '--fetch', `b:${into}`, '--sync', join(folder, 'none')];

@@ -1,7 +1,8 @@
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { EnvironmentVariable } from '../../src/rules/container.ts';
 import { follow } from '../../src/run-job/remote/follow.ts';
 import type { RemoteShell } from '../../src/run-job/remote/remote-shell.ts';
 import {
@@ -30,9 +31,13 @@ beforeEach(async () => {
 });
 afterEach(() => rm(home, { recursive: true, force: true }));
 
-async function started(shell: RemoteShell, command: readonly string[]): Promise<void> {
+async function started(
+  shell: RemoteShell,
+  command: readonly string[],
+  variables: readonly EnvironmentVariable[] = [],
+): Promise<void> {
   const running = await shell.start(START, [], never);
-  running.stdin.end(supervisorOf(command));
+  running.stdin.end(supervisorOf({ words: command, variables }));
   for await (const chunk of running.stdout) {
     expect(String(chunk)).toBe(`${STARTED}\n`);
     return;
@@ -76,6 +81,29 @@ describe.each(Object.entries(SHELLS))('%s', (name, sh) => {
     await followed(shell);
     await started(shell, command);
     expect(await readFile(join(home, FOLDER, 'work', 'ran'), 'utf8')).toBe('ran\n');
+  });
+
+  test('passes variables of any bytes, and leaves none of them in a file', here, async () => {
+    const shell = localShell(home, sh);
+    const value = `it's "$HOME" \\ \`x\`\n\u{1f511} é\x81\x88${String.fromCharCode(1, 127)}end`;
+    const variables = [
+      { key: 'TOKEN', value },
+      { key: 'EMPTY', value: '' },
+    ];
+    await started(
+      shell,
+      ['sh', '-c', 'printf %s "$TOKEN" | wc -c; echo "${EMPTY-unset}"'],
+      variables,
+    );
+    const bytes = Buffer.byteLength(value);
+    expect(await followed(shell)).toEqual({ out: `${bytes}\n\n`, err: '', exitCode: 0 });
+    await rm(home, { recursive: true });
+    await mkdir(home);
+    await started(shell, ['printenv', 'TOKEN'], variables);
+    const { out } = await followed(shell);
+    expect(out).toBe(Buffer.from(`${value}\n`).toString('latin1'));
+    const files = await readdir(join(home, FOLDER), { recursive: true });
+    expect(files.sort()).toEqual(['err', 'exit', 'out', 'pid', 'since', 'started', 'work']);
   });
 
   test('sends the command SIGINT and keeps its exit code', here, async () => {
@@ -125,7 +153,8 @@ describe.each(Object.entries(SHELLS))('%s', (name, sh) => {
   test('starts nothing if the link was cut in the middle of its script', here, async () => {
     const shell = localShell(home, sh);
     const running = await shell.start(START, [], never);
-    running.stdin.end(supervisorOf(['touch', 'ran']).slice(0, -10));
+    const words = ['touch', 'ran'];
+    running.stdin.end(supervisorOf({ words, variables: [] }).slice(0, -10));
     running.stdout.resume();
     expect(await running.ended).not.toBe(0);
     expect(await readdir(join(home, FOLDER))).not.toContain('started');

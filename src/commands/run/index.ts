@@ -1,12 +1,19 @@
-import { each, ruled } from '../../cli/parse.ts';
+import { checked, checkedSecret, each, repeated, ruled } from '../../cli/parse.ts';
 import { action } from '../../cli/verb.ts';
 import { withRequestFlags } from '../../instances/request/flags.ts';
 import { howToReach, withSignInFlags } from '../../reach/ssh-flags.ts';
+import { variableName } from '../../rules/container.ts';
 import { instanceName } from '../../rules/names.ts';
 import { duration } from '../../rules/times.ts';
 import { reportOption } from '../../run-job/report-option.ts';
 import { pollIntervalOption, waitTimeoutOption } from '../../watch/flags.ts';
 import { planView } from './view.ts';
+
+/** A value after the name may be a secret, so it is not shown. */
+const passedName = repeated((text: string, before: string[] = []) => {
+  const check = text.includes('=') ? checkedSecret : checked;
+  return [...before, check('--pass-env', text, variableName)];
+});
 
 /** `gpucloud run`, a verb of the root. */
 export const run = action({
@@ -18,6 +25,8 @@ export const run = action({
     'COMMAND runs in the copied folder, with its words unchanged: no shell expands them. ' +
     '--sync skips .git and the patterns in .gpucloudignore. --fetch is relative to that ' +
     'folder.\n\n' +
+    '--pass-env and --env-file give COMMAND variables. Their values appear in no command line and ' +
+    'no file. With --docker-image, --env-file is for the container.\n\n' +
     '--detach returns once COMMAND has started: follow it with "jobs". Then only "instances reap" ' +
     'fetches the results and terminates the instance. So it needs an armed one, or ' +
     '--unenforced.\n\n' +
@@ -36,6 +45,7 @@ export const run = action({
     '--docker-command': 'nothing',
     '--exclude': 'nothing',
     '--fetch': 'nothing',
+    '--pass-env': 'nothing',
     '--sync': 'path',
     '--report': 'path',
     '--user': 'nothing',
@@ -44,6 +54,7 @@ export const run = action({
     'gpucloud run -f box.yaml --terminate-after 1h -- nvidia-smi',
     'gpucloud run -f box.yaml --terminate-after 2h --sync . -- python train.py',
     'gpucloud run -f box.yaml --terminate-after 8h --fetch results -- ./train.sh',
+    'gpucloud run -f box.yaml --terminate-after 8h --pass-env HF_TOKEN -- ./train.sh',
     'gpucloud run -f box.yaml --terminate-after 8h --detach -- ./train.sh',
   ],
   takes: (command) =>
@@ -57,6 +68,11 @@ export const run = action({
       .option('--sync <folder>', 'folder to copy to the instance')
       .option('--exclude <pattern>', 'do not copy, as in .gitignore (repeatable)', each)
       .option('--fetch <path>', 'copy REMOTE[:LOCAL] back afterwards (repeatable)', each)
+      .option(
+        '--pass-env <name>',
+        'give COMMAND this variable of your environment (again for more)',
+        passedName,
+      )
       .option(
         '--keep-on-failure <duration>',
         'if the job fails, keep the instance for this time, at most until the deadline',
@@ -82,11 +98,12 @@ export const run = action({
       const { ensureReport } = await import('../../run-job/targets.ts');
       await ensureReport(report_file, { dryRun });
     }
-    const { sync, exclude = [], fetch = [], keepOnFailure, grace, ...flags } = given;
+    const { sync, exclude = [], fetch = [], passEnv = [], keepOnFailure, grace, ...flags } = given;
     const { planJob } = await import('../../run-job/plan.ts');
     const { parseFetch } = await import('../../run-job/copy/copy-out.ts');
     const fetched = fetch.map(parseFetch);
-    const named = { sync, exclude, fetch: fetched, keepOnFailure, grace, how, detach, report_file };
+    const copies = { sync, exclude, fetch: fetched };
+    const named = { ...copies, passEnv, keepOnFailure, grace, how, detach, report_file };
     const input = { flags, command, ...named };
     const plan = await planJob(input, { dryRun }, context);
     if (dryRun) {

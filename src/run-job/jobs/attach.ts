@@ -20,7 +20,7 @@ export async function attachJob(
     // The process that held the job may have ended it.
     const stored = ensureOpen(await readJob(found.id, context), context);
     const record = { ...stored, report_file: report ?? stored.report_file };
-    const work = (job: Job) => runOn(job, context);
+    const work = (job: Job) => runOn(job, undefined, context);
     await supervise({ record, how: signInOf(record, given), by: 'attach' }, work, context);
   });
 }

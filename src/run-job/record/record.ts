@@ -15,7 +15,10 @@ export interface JobRecord {
   /** Of the instance. */
   readonly id: string;
   readonly name: string;
+  /** As shown: without values of its variables. */
   readonly command: readonly string[];
+  /** The names of `--pass-env` and `--env-file`. Their values are not stored. */
+  readonly variables?: readonly string[] | undefined;
   /** The folder of `--sync`, as an absolute path. */
   readonly sync: string | null;
   readonly exclude: readonly string[];
@@ -67,6 +70,7 @@ const schema = lazy(() => {
     id: text,
     name: text,
     command: z.array(text).check(z.minLength(1)),
+    variables: z.optional(z.array(text)),
     sync: maybeText,
     exclude: z.array(text),
     fetch: z.array(z.object({ remote: text, local: text })),

@@ -1,3 +1,4 @@
+import type { Command } from '../command.ts';
 import { shQuoted } from './remote-shell.ts';
 
 // A job uses one folder in the user's home on the instance. The scripts are plain POSIX sh: dash and
@@ -22,11 +23,11 @@ export const FOLLOWING = 'gpucloud-run follows';
 const WHOLE = '# whole';
 
 /**
- * Stores the supervisor from stdin, then runs it. A rename replaces the file, so a supervisor that
- * still reads the old one keeps it whole.
+ * Runs the supervisor from stdin, once it was received whole. It stays in the memory of sh: it has the
+ * values of the command's variables, which no file and no command line may show.
  */
-export const START = `(umask 077; mkdir -p ${WORK}) && cd ${FOLDER} && cat >supervise.$$ &&
-tail -n 1 supervise.$$ | grep -q '^${WHOLE}$' && mv supervise.$$ supervise && exec sh supervise`;
+export const START = `(umask 077; mkdir -p ${WORK}) && cd ${FOLDER} && unset script &&
+script=$(cat) && case $script in *'${WHOLE}') ;; *) exit 1 ;; esac && eval "$script"`;
 
 /**
  * Runs the command and writes its exit code. sshd makes the supervisor the leader of a session, so
@@ -34,14 +35,16 @@ tail -n 1 supervise.$$ | grep -q '^${WHOLE}$' && mv supervise.$$ supervise && ex
  * command does not inherit traps. The command runs in the foreground, since sh makes a background
  * command ignore SIGINT.
  */
-export function supervisorOf(command: readonly string[]): string {
+export function supervisorOf({ words, variables }: Command): string {
+  const assigned = variables.map(({ key, value }) => `${key}=${shQuoted(value)}`);
+  const exported = assigned.length === 0 ? '' : `export ${assigned.join(' ')} && `;
   return `mkdir started 2>/dev/null || { sleep 1; echo '${STARTED}'; exit 0; }
 : >out; : >err; echo 000 >exit.new
 cut -d ' ' -f 22 /proc/$$/stat >since 2>/dev/null; echo $$ >pid
 echo '${STARTED}'
 exec </dev/null >/dev/null 2>&1
 trap : HUP INT TERM
-(cd work && exec ${command.map(shQuoted).join(' ')}) >>out 2>>err
+(cd work && ${exported}exec ${words.map(shQuoted).join(' ')}) >>out 2>>err
 printf '%03d\\n' $? 1<>exit.new; mv exit.new exit
 ${WHOLE}
 `;

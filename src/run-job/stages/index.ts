@@ -2,6 +2,7 @@ import type { Context } from '../../context.ts';
 import { CliError } from '../../errors.ts';
 import { shellLine } from '../../output/shell-line.ts';
 import { clamp } from '../../output/width.ts';
+import { type Command, recordedCommand } from '../command.ts';
 import type { Job } from '../job.ts';
 import { createJobOutput } from '../output.ts';
 import { collect } from './collect.ts';
@@ -13,9 +14,14 @@ import { startCommand } from './start-command.ts';
 
 /**
  * Runs the command on a rented instance and copies the results. If it throws, the job shows what was
- * done. A command that was started earlier is resumed where its output stopped.
+ * done. A command that was started earlier is resumed where its output stopped. Without a command, it
+ * takes that of the record.
  */
-export async function runOn(job: Job, context: Context): Promise<void> {
+export async function runOn(
+  job: Job,
+  command: Command | undefined,
+  context: Context,
+): Promise<void> {
   const { record, stops, phases } = job;
   const there = await connect(job, context);
   const isNew = there.state === 'none';
@@ -23,7 +29,8 @@ export async function runOn(job: Job, context: Context): Promise<void> {
   if (isNew) await copyFiles(job, there, context);
   phases.begin('running', clamp(shellLine(record.command, 'linux'), 50));
   if (isNew) {
-    const start = () => startCommand(there.shell, record.command, stops.any);
+    const started = command ?? recordedCommand(record);
+    const start = () => startCommand(there.shell, started, stops.any);
     await repeated(start, stops.any, context.clock);
   }
   if (job.by === 'detach') return;

@@ -1,4 +1,5 @@
 import { CliError } from '../../errors.ts';
+import type { Command } from '../command.ts';
 import { afterLine } from '../remote/after-line.ts';
 import { lastOf, type RemoteShell, SSH_FAILED } from '../remote/remote-shell.ts';
 import { START, STARTED, supervisorOf } from '../remote/supervisor.ts';
@@ -6,7 +7,7 @@ import { START, STARTED, supervisorOf } from '../remote/supervisor.ts';
 /** Starts the command, unless an earlier call has started it. Throws a retryable CliError. */
 export async function startCommand(
   shell: RemoteShell,
-  command: readonly string[],
+  command: Command,
   signal: AbortSignal,
 ): Promise<void> {
   const running = await shell.start(START, [], signal);

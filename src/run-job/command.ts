@@ -1,0 +1,67 @@
+import type { Context } from '../context.ts';
+import { CliError, usageError } from '../errors.ts';
+import { environmentOf } from '../instances/request/environment.ts';
+import type { Given } from '../instances/request/given.ts';
+import { type EnvironmentVariable, variableName } from '../rules/container.ts';
+import { hider, SHORTEST_SECRET } from '../rules/secrets.ts';
+import type { JobRecord } from './record/record.ts';
+
+/** What an instance runs. Values of variables may be secrets: they are never stored or shown. */
+export interface Command {
+  readonly words: readonly string[];
+  readonly variables: readonly EnvironmentVariable[];
+}
+
+/** What ssh, rsync and the programs that they start can't do without. */
+const OF_PROGRAMS =
+  /^(?:PATH|HOME|USER|LOGNAME|SHELL|TERM|LANG|LC_.*|TMPDIR|SSH_AUTH_SOCK|SYSTEMROOT|USERPROFILE)$/i;
+
+/**
+ * The command with the variables of `--pass-env`, and of `--env-file` if no container has them. Other
+ * programs that a run starts don't get them. Throws a usage error.
+ */
+export async function commandOf(
+  words: readonly string[],
+  passEnv: readonly string[],
+  { flags, from }: Pick<Given, 'flags' | 'from'>,
+  context: Context,
+): Promise<Command> {
+  const missing = passEnv.filter((name) => context.env[name] === undefined);
+  if (missing.length > 0) {
+    throw usageError(`--pass-env ${missing.join(', ')}: not set in the environment`);
+  }
+  const { envFile, dockerImage } = flags;
+  if (dockerImage === undefined && flags.env !== undefined) {
+    throw usageError(
+      `${from('env')} sets variables of a container, and there is no --docker-image`,
+      'for COMMAND: --pass-env NAME, or --env-file FILE',
+    );
+  }
+  const ofFile =
+    dockerImage === undefined ? await environmentOf({ flags: { envFile }, from }, context) : [];
+  for (const { key, value } of ofFile) {
+    const name = variableName(key);
+    if (!name.ok) throw usageError(`--env-file, "${key}": ${name.rule}`);
+    if (value.includes('\0')) throw usageError(`--env-file, "${key}": has a NUL byte`);
+  }
+  const passed = new Map(ofFile.map(({ key, value }) => [key, value]));
+  for (const name of passEnv) passed.set(name, context.env[name] ?? '');
+  context.withhold([...passed.keys()].filter((name) => !OF_PROGRAMS.test(name)));
+  return { words, variables: [...passed].map(([key, value]) => ({ key, value })) };
+}
+
+/** The words with the values of variables masked. Short values are too common. */
+export function shownWords({ words, variables }: Command): string[] {
+  const values = variables.map(({ value }) => value);
+  return words.map(hider(values.filter(({ length }) => length >= SHORTEST_SECRET)));
+}
+
+/** The command of a job that another process was to start. */
+export function recordedCommand({ command: words, variables = [] }: JobRecord): Command {
+  if (variables.length === 0) return { words, variables: [] };
+  throw new CliError(
+    'runFailed',
+    `The command was never started, and the values of ${variables.join(', ')} are not stored.`,
+    { hint: 'run it again' },
+  );
+}

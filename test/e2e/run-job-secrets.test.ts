@@ -1,0 +1,148 @@
+import { once } from 'node:events';
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { createJobWorld, type JobWorld } from '../run-job/job-world.ts';
+import { needs } from '../support/needs.ts';
+import { heard } from '../support/program.ts';
+
+let world: JobWorld;
+
+// In halves, so that this process has neither on its command line.
+const PASSED = `hf_${'0123456789abcdef'.repeat(2)}`;
+const OF_FILE = `it's a "$secret" ${'fedcba9876543210'}`;
+const VALUES = [PASSED, OF_FILE];
+
+/** Prints a digest of both values, and waits for a file. */
+const WAITS =
+  'printf %s "$HF_TOKEN$WANDB_API_KEY" | cksum; echo x >result; while [ ! -f go ]; do sleep 0.1; done';
+
+describe('values of passed variables', needs('ssh'), () => {
+  beforeEach(async () => {
+    world = await createJobWorld();
+    await writeFile(
+      join(world.computer.home, 'job.env'),
+      `# of the job\nWANDB_API_KEY=${OF_FILE}\n`,
+    );
+    await mkdir(join(world.computer.home, 'code'));
+    await writeFile(join(world.computer.home, 'code', 'train.py'), 'pass\n');
+  });
+  afterEach(() => world.close());
+
+  const passed = ['--pass-env', 'HF_TOKEN', '--env-file', 'job.env'];
+  const env = () => ({ ...world.env, HF_TOKEN: PASSED, KEPT: 'by programs' });
+  const go = () => writeFile(join(world.there, 'gpucloud-run', 'work', 'go'), '');
+
+  test(
+    'reach the command, and no other process and no file',
+    needs('/proc/self/schedstat'),
+    async () => {
+      const copies = ['--sync', 'code', '--fetch', 'result', '--report', 'report.json'];
+      const argv = [...world.words(...passed, ...copies), '--', 'sh', '-c', WAITS];
+      const child = world.computer.start(argv, { env: env() });
+      const ended = once(child, 'close');
+      let stderr = '';
+      child.stderr.on('data', (chunk) => {
+        stderr += chunk;
+      });
+      const stdout = await heard(child, 'stdout', /\n/);
+      expect(stdout).toBe(await cksum(VALUES.join('')));
+      // ssh holds the connection while the command runs.
+      const programs = descendants(child.pid ?? 0);
+      expect(programs.map(({ program }) => program)).toContain('ssh');
+      for (const { environ } of programs) {
+        expect(environ).toContain('KEPT=by programs');
+        expect(VALUES.filter((value) => environ.includes(value))).toEqual([]);
+      }
+      const lines = everyCommandLine();
+      expect(lines.some((line) => line.includes('script=$(cat)'))).toBe(true);
+      expect(lines.filter((line) => VALUES.some((value) => line.includes(value)))).toEqual([]);
+      await go();
+      expect(await ended, stderr).toEqual([0, null]);
+      expect(VALUES.filter((value) => stderr.includes(value))).toEqual([]);
+      expect(await filesWith(world.there)).toEqual([]);
+      expect(await filesWith(world.computer.home)).toEqual(['job.env']);
+      expect(await readFile(join(world.computer.home, 'result'), 'utf8')).toBe('x\n');
+    },
+  );
+
+  test('are masked in the command of a detached job', async () => {
+    const command = ['sh', '-c', `: ${PASSED}; ${WAITS}`];
+    const words = ['--detach', '--unenforced', ...passed];
+    const argv = [...world.words(...words), '--', ...command];
+    const started = await world.computer.gpucloud(argv, { env: env() });
+    expect(started, started.stderr).toMatchObject({ code: 0 });
+    expect(started.stderr).toContain("Running sh -c ': ********;");
+    expect(started.stdout + started.stderr).not.toContain(PASSED);
+    const gpucloud = (...more: string[]) => world.computer.gpucloud(more, { env: world.env });
+    const listed = await gpucloud('jobs', 'list', '--json');
+    expect(JSON.parse(listed.stdout)).toMatchObject([
+      { status: 'RUNNING', command: ['sh', '-c', `: ********; ${WAITS}`] },
+    ]);
+    expect((await gpucloud('jobs', 'logs', 'job')).stdout).toBe(await cksum(VALUES.join('')));
+    expect(await filesWith(world.computer.home)).toEqual(['job.env']);
+    const stopped = await gpucloud('jobs', 'stop', 'job');
+    expect(stopped, stopped.stderr).toMatchObject({ code: 0 });
+    expect(await filesWith(world.computer.home)).toEqual(['job.env']);
+    expect(await filesWith(world.there)).toEqual([]);
+  });
+});
+
+/** What `cksum` prints of a text. */
+async function cksum(text: string): Promise<string> {
+  const { execFileSync } = await import('node:child_process');
+  return execFileSync('cksum', { input: text, encoding: 'utf8' });
+}
+
+/** The files below a folder that have one of the values, as relative paths. */
+async function filesWith(folder: string): Promise<string[]> {
+  const all = await readdir(folder, { recursive: true, withFileTypes: true });
+  const files = all.filter((entry) => entry.isFile());
+  expect(files.length).toBeGreaterThan(0);
+  return files
+    .map(({ parentPath, name }) => join(parentPath, name))
+    .filter((path) => VALUES.some((value) => readFileSync(path).includes(value)))
+    .map((path) => path.slice(folder.length + 1));
+}
+
+const processes = () => readdirSync('/proc').filter((name) => /^\d+$/.test(name));
+
+function everyCommandLine(): string[] {
+  return processes().map((pid) => readOr(() => readFileSync(`/proc/${pid}/cmdline`, 'utf8')));
+}
+
+/** The programs that a process started, and those that they started. */
+function descendants(root: number): { program: string; environ: string }[] {
+  const parents = new Map(
+    processes().map((pid) => [
+      Number(pid),
+      Number(
+        readOr(() => readFileSync(`/proc/${pid}/stat`, 'utf8'))
+          .split(') ')[1]
+          ?.split(' ')[1],
+      ),
+    ]),
+  );
+  const isBelow = (pid: number | undefined): boolean =>
+    pid !== undefined && (pid === root || isBelow(parents.get(pid)));
+  return [...parents]
+    .filter(([, parent]) => isBelow(parent))
+    .map(([pid]) => ({
+      program:
+        readOr(() => readlinkSync(`/proc/${pid}/exe`))
+          .split('/')
+          .at(-1) ?? '',
+      environ: readOr(() => readFileSync(`/proc/${pid}/environ`, 'utf8')),
+    }))
+    .filter(({ environ }) => environ !== '');
+}
+
+/** A process may end while it is read. */
+function readOr(read: () => string): string {
+  try {
+    return read();
+  } catch {
+    return '';
+  }
+}
