@@ -24,6 +24,8 @@ export interface Change {
   before?(targets: readonly Target[], context: Context): Promise<void>;
   /** Called when the service accepted a request. */
   onAccepted?(id: string): void;
+  /** Called when the instance already had the status, which a note reports. */
+  onAlready?(id: string): void;
 }
 
 /**
@@ -145,7 +147,7 @@ function stillThere(error: CliError, { last }: Target): CliError {
  */
 async function alreadyThere(
   { id, name, ends_at }: Target,
-  { verb, goal }: Pick<Change, 'verb' | 'goal'>,
+  { verb, goal, onAlready }: Change,
   refusal: CliError,
   { api, waits }: Sending,
   context: Context,
@@ -167,6 +169,7 @@ async function alreadyThere(
   }
   if (status === goal || waits) {
     context.err.note(`${name} is already ${status}.`);
+    if (status === goal) onAlready?.(id);
   } else {
     context.err.warn(
       'may_be_billing',

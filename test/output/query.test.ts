@@ -61,6 +61,7 @@ describe('--query', () => {
     [['--query', '[?'], '--query "[?": the expression is incomplete'],
     [['--query', '[].id name'], '--query "[].id name": unexpected name at character 7'],
     [['--query', 'a..b'], '--query "a..b": unexpected . at character 3'],
+    [['--query', '[?price > 100]'], 'put a number in backticks: `100`'],
     [['--query', ''], '--query is empty'],
     [['--query', ' '], '--query is empty'],
     [['--query', '[?name==`x`]'], "put text in single quotes: name=='box'"],

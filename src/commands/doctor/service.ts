@@ -5,6 +5,7 @@ import type { Settings } from '../../config/resolve.ts';
 import type { Context } from '../../context.ts';
 import { CliError } from '../../errors.ts';
 import { faultOf } from '../../files/error-code.ts';
+import { privateHalves } from '../../ssh-keys/private-half.ts';
 import {
   type Checks,
   type Finding,
@@ -25,6 +26,7 @@ export function serviceChecks(context: Context): Checks {
     certificates: () => certificatesCheck(context),
     service: async () => reached(await heard, await settings),
     account: async () => owner(await heard),
+    ssh_key: async () => sshKeyCheck(await heard, context),
     clock: async () => ((await settings)?.sandbox ? SANDBOX_CLOCK : clockCheck(await heard)),
   };
 }
@@ -133,6 +135,31 @@ function owner(heard: Heard | undefined): Finding {
   return user.is_active === false
     ? fail(`the account ${who} is blocked`, "ask the service's support")
     : pass(`the key works and belongs to ${who}`);
+}
+
+/** Whether a registered key signs in to instances from here without a question, as `run` needs. */
+async function sshKeyCheck(heard: Heard | undefined, context: Context): Promise<Finding> {
+  if (heard?.user === undefined) return notChecked('the account is unknown');
+  const keys = await (await context.api()).sshKeys.list();
+  if (keys.length === 0) {
+    return warn('no SSH key is registered', 'add one: gpucloud ssh-keys add');
+  }
+  const halves = await privateHalves(keys, context);
+  const usable = halves.find(({ isLocked }) => !isLocked);
+  if (usable !== undefined) {
+    const { key, file } = usable;
+    return pass(`${key.name ?? key.id} signs in${file === undefined ? '' : ` with ${file}`}`);
+  }
+  const [locked] = halves;
+  return locked === undefined
+    ? warn(
+        'no registered SSH key has its private key in ~/.ssh or in the SSH agent',
+        'add a key of this computer: gpucloud ssh-keys add',
+      )
+    : warn(
+        `${locked.file} has a passphrase, and "gpucloud run" asks no questions`,
+        `add it to the SSH agent: ssh-add ${locked.file}`,
+      );
 }
 
 /** In milliseconds: a larger difference makes ages and paid times misleading. */

@@ -166,10 +166,13 @@ async function change(
     accepted.add(id);
     what.onAccepted?.(id);
   };
-  const outcome = await changeEach({ ...what, onAccepted }, instances, { until, times }, context);
+  const already = new Set<string>();
+  const onAlready = (id: string) => void already.add(id);
+  const all = { ...what, onAccepted, onAlready };
+  const outcome = await changeEach(all, instances, { until, times }, context);
   const facts = await factsOf?.(outcome.changed);
   // A note has already reported the others.
-  const isNews = ({ id }: Changed) => until !== undefined || accepted.has(id);
+  const isNews = ({ id }: Changed) => !already.has(id) && (until !== undefined || accepted.has(id));
   await show(typed, outcome, context, { facts, isNews });
 }
 

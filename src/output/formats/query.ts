@@ -84,12 +84,12 @@ function faultOf(work: () => unknown): string | undefined {
 
 function wrong(expression: string, error: unknown) {
   const reason = error instanceof Error ? error.message : String(error);
-  return expression.includes('`')
-    ? usageError(
-        `--query "${expression}": ${reason}`,
-        "put text in single quotes: name=='box'; backticks are for JSON",
-      )
-    : usageError(`--query "${expression}": ${reason}`);
+  const hint = expression.includes('`')
+    ? "put text in single quotes: name=='box'; backticks are for JSON"
+    : /^unexpected -?\d/.test(reason)
+      ? 'put a number in backticks: `100`'
+      : undefined;
+  return usageError(`--query "${expression}": ${reason}`, hint);
 }
 
 interface CsvStyle {

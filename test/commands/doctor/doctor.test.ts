@@ -1,5 +1,17 @@
-import { access, chmod, mkdir, readdir, writeFile } from 'node:fs/promises';
+import { spawnSync } from 'node:child_process';
+import {
+  access,
+  chmod,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  writeFile,
+} from 'node:fs/promises';
 import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { CliError } from '../../../src/errors.ts';
@@ -22,7 +34,13 @@ function answer(status: number, body: unknown, date: string | undefined = NOW): 
   return { status, headers, body };
 }
 
-const well: Handler = () => answer(200, envelope(USER));
+/** The service of an account with some SSH keys. */
+const serving =
+  (keys: readonly object[] = [], date?: string): Handler =>
+  ({ path }) =>
+    answer(200, envelope(path === '/ssh-keys' ? keys : USER), date);
+
+const well = serving();
 
 async function worldOf(handler: Handler = well, signedIn = true): Promise<World> {
   const world = await createWorld({ handler, signedIn, isKeyNew: true });
@@ -104,14 +122,16 @@ Service
   certificates:    pass  checked with Node.js's own certificates
   service:         pass  ${world.service.url} responded in 0 ms
   account:         pass  the key works and belongs to ann@example.com
+  ssh_key:         WARN  no SSH key is registered
+                         add one: gpucloud ssh-keys add
   clock:           pass  1 s behind the service's
 `,
     );
     expect({ code, stderr }).toEqual({
       code: 0,
-      stderr: 'No check failed. Warnings: node.\n',
+      stderr: 'No check failed. Warnings: node, ssh_key.\n',
     });
-    expect(sent(requests)).toEqual(['GET /users/me']);
+    expect(sent(requests)).toEqual(['GET /users/me', 'GET /ssh-keys']);
   });
 
   test('checks the built-in sandbox, without a key or another clock', async () => {
@@ -142,7 +162,7 @@ Service
     expect(code).toBe(1);
     expect(JSON.parse(stderr).error).toMatchObject({
       code: 'refused',
-      message: '2 of 16 checks failed: base_url, api_key.',
+      message: '2 of 17 checks failed: base_url, api_key.',
     });
     expect(of('api_key')).toEqual({
       id: 'api_key',
@@ -213,10 +233,34 @@ describe('the service in doctor', () => {
     ['2026-01-15T12:02:00.000Z', 'warn', "clock is 121 s behind the service's"],
     ['2026-01-15T11:00:00.000Z', 'warn', "clock is 3600 s ahead of the service's"],
   ])('reports a clock that shows %s: %s', async (date, status, words) => {
-    const { code, of } = await examine(await worldOf(() => answer(200, envelope(USER), date)));
+    const { code, of } = await examine(await worldOf(serving([], date)));
     expect(code).toBe(0);
     expect(of('clock')).toMatchObject({ status, message: expect.stringContaining(words) });
   });
+
+  test.each([
+    ['', 'pass', /^laptop signs in with .*\/\.ssh\/id_ed25519$/],
+    ['secret', 'warn', /^.*\/\.ssh\/id_ed25519 has a passphrase, and "gpucloud run" asks/],
+    [undefined, 'warn', /^no registered SSH key has its private key/],
+  ])(
+    'reports a registered key with the passphrase %j here: %s',
+    async (passphrase, status, words) => {
+      const at = await mkdtemp(join(tmpdir(), 'gpucloud-test-'));
+      const file = join(at, 'key');
+      spawnSync('ssh-keygen', ['-q', '-t', 'ed25519', '-N', passphrase ?? '', '-f', file]);
+      const key = { id: 'k1', name: 'laptop', public_key: await readFile(`${file}.pub`, 'utf8') };
+      const world = await worldOf(serving([key]));
+      if (passphrase !== undefined) {
+        await mkdir(join(world.home, '.ssh'));
+        await rename(file, join(world.home, '.ssh', 'id_ed25519'));
+        await rename(`${file}.pub`, join(world.home, '.ssh', 'id_ed25519.pub'));
+      }
+      await rm(at, { recursive: true });
+      const { code, of } = await examine(world, { PATH: `${bin(world)}:${process.env.PATH}` });
+      expect(code).toBe(0);
+      expect(of('ssh_key')).toMatchObject({ status, message: expect.stringMatching(words) });
+    },
+  );
 
   test('names a proxy without its password, and fails on a broken one', async () => {
     const world = await worldOf();

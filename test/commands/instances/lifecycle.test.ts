@@ -144,6 +144,8 @@ describe('instances stop and start', () => {
     const again = await world.cli(['instances', 'stop', 'trainer'], { terminal: true });
     expect(again.stdout).toBe('');
     expect(again.stderr).toBe('trainer is already STOPPED.\n');
+    const waited = await world.cli(['instances', 'stop', 'trainer', '--wait'], { terminal: true });
+    expect(waited.stderr.match(/trainer is .*/g)).toEqual(['trainer is already STOPPED.']);
     const columns = await world.cli(['instances', 'stop', 'trainer', '--columns', 'status'], {
       terminal: true,
     });
