@@ -36,6 +36,10 @@ export type Kind =
   | 'time'
   | 'bytes'
   | 'gigabytes'
+  /** Percent of what is paid for: high is good, and almost none is a waste. */
+  | 'load'
+  /** The same as a bar, on a screen that shows bars. */
+  | 'bar'
   | 'yes'
   /** A star in a table marks the row. */
   | 'mark';

@@ -41,6 +41,7 @@ export const RESULTS: Readonly<Record<string, Any>> = {
   'instances events': list(instanceEvent),
   'instances recover': list(instances.recovered),
   'instances reap': either(list(instances.reaped), instances.enforcement),
+  'instances top': named(instances.topRow),
   'instances ssh': instances.commandWords,
   'instances scp': instances.commandWords,
   'instances tunnel': either(instances.commandWords, instances.openTunnel),

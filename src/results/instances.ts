@@ -125,6 +125,36 @@ export const endpoint = lazy(() => {
   });
 });
 
+/** A row of `top`. What can't be read is null. */
+export const topRow = lazy(() => {
+  const { text, number, maybeText, maybeNumber, maybeRoubles } = fields();
+  return z.object({
+    id: text,
+    name: text,
+    status: maybeText,
+    price_per_hour: maybeRoubles,
+    gpus: z.array(
+      z.object({
+        index: number,
+        name: text,
+        utilization_percent: maybeNumber,
+        memory_used_mib: maybeNumber,
+        memory_total_mib: maybeNumber,
+        temperature_c: maybeNumber,
+        power_w: maybeNumber,
+      }),
+    ),
+    /** Of all cores together. */
+    cpu_percent: maybeNumber,
+    memory_used_mib: maybeNumber,
+    memory_total_mib: maybeNumber,
+    disk_used_percent: maybeNumber,
+    /** Set for an instance with an idle rule. */
+    idle_seconds: maybeNumber,
+    error: z.nullable(z.object({ code: text, message: text })),
+  });
+});
+
 /** An open `tunnel`. */
 export const openTunnel = lazy(() => {
   const { text, maybeText, number } = fields();
@@ -151,5 +181,6 @@ export const sshHost = lazy(() => {
 /** An SSH command that was not run. */
 export const commandWords = lazy(() => fields().texts);
 
+export type TopRow = Infer<typeof topRow>;
 export type Recovered = Infer<typeof recovered>;
 export type SshHost = Infer<typeof sshHost>;

@@ -13,6 +13,7 @@ const FLOORS: readonly (readonly string[])[] = [
   ['program', 'report'],
   ['chapters'],
   ['commands'],
+  ['usage'],
   ['run-job'],
   ['reach'],
   ['money'],

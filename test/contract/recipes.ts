@@ -69,6 +69,8 @@ export const RECIPES: Readonly<Record<string, Recipe>> = {
   'instances terminate': { before: [INSTANCE], argv: ['trainer', '-y'], named: true },
   'instances events': { before: [INSTANCE], argv: ['trainer'], list: true },
   'instances wait': { before: [INSTANCE], argv: ['trainer'], named: true },
+  // Without a running instance: ssh can't reach one in time, since no time passes here.
+  'instances top': { list: true },
   // Prints the ssh command only: the sandbox's addresses lead nowhere.
   'instances ssh': { before: [INSTANCE], argv: ['trainer', '--print'], list: true },
   'instances scp': { before: [INSTANCE], argv: ['--print', 'trainer:log.txt', '.'], list: true },

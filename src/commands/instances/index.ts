@@ -109,6 +109,14 @@ export const instances: Group = {
         load: async () => (await import('./connect/open.ts')).open,
       },
     ]),
+    ...under('Use:', [
+      {
+        name: 'top',
+        usage: '[instance...]',
+        summary: 'Show what cards and processors do',
+        load: async () => (await import('./top.ts')).top,
+      },
+    ]),
     ...under('Deadlines:', [
       {
         name: 'expire',

@@ -36,7 +36,9 @@ export function cellText(value: Cell, kind: Kind | undefined, reader: Reader): s
 export function shownCell(value: Cell, kind: Kind | undefined, reader: Reader): Shown {
   const text = cellText(value, kind, reader);
   if (text === '') return NO_CELL;
-  return { text, colour: kindColour(text, kind), numeric: typeof value === 'number' };
+  const isLoad = (kind === 'load' || kind === 'bar') && typeof value === 'number';
+  const colour = isLoad ? loadColour(value) : kindColour(text, kind);
+  return { text, colour, numeric: typeof value === 'number' && kind !== 'bar' };
 }
 
 /** Whether a table shows texts of this kind unchanged (once clean) and without colour. */
@@ -76,6 +78,10 @@ function textOfKind(value: Cell, kind: Kind | undefined, reader: Reader): string
       return gibibytes(text);
     case 'gigabytes':
       return /^[0-9.]+$/.test(text) ? `${text} GB` : text;
+    case 'load':
+      return reader.terminal ? `${text} %` : text;
+    case 'bar':
+      return barOf(Number(text) / 100, BAR_CELLS);
     case 'mark':
       return text === 'true' ? '*' : '';
     case 'yes':
@@ -100,7 +106,27 @@ function gibibytes(text: string): string {
 }
 
 export function isNumeric(kind: Kind | undefined): boolean {
-  return kind === 'money' || kind === 'bytes' || kind === 'gigabytes';
+  return kind === 'money' || kind === 'bytes' || kind === 'gigabytes' || kind === 'load';
+}
+
+/** The width of a bar in a table. */
+const BAR_CELLS = 10;
+const EIGHTHS = ['', '▏', '▎', '▍', '▌', '▋', '▊', '▉'];
+
+/** To an eighth of a cell, so that the smallest amount is visible. */
+export function barOf(share: number, room: number): string {
+  const eighths = Math.round(Math.min(1, Math.max(0, share)) * room * 8);
+  const seen = share > 0 ? Math.max(1, eighths) : 0;
+  return '█'.repeat(Math.floor(seen / 8)) + (EIGHTHS[seen % 8] ?? '');
+}
+
+/** In percent: a load that is good, and one that is hardly any. */
+const [GOOD, HARDLY] = [80, 5];
+
+/** The colour of a utilization in percent. */
+function loadColour(percent: number): Colour | undefined {
+  if (percent > GOOD) return 'green';
+  return percent < HARDLY ? 'yellow' : undefined;
 }
 
 const STATUS_COLOURS: Readonly<Record<string, Colour>> = {

@@ -3,7 +3,7 @@ import type { Paint } from '../colour.ts';
 import type { Block, Fact, Item, TableBlock } from '../output.ts';
 import { clamp, padding, paragraph, width } from '../width.ts';
 import { tableText } from './draw.ts';
-import { isNumeric, type Reader, shownCell } from './kinds.ts';
+import { barOf, isNumeric, type Reader, shownCell } from './kinds.ts';
 import { labelledText } from './labelled.ts';
 import { GAP, type Layout, layoutOf, type Shown } from './layout.ts';
 
@@ -67,8 +67,24 @@ async function tableOf({ columns, rows, more }: TableBlock, style: ScreenStyle):
   const below = more === undefined ? '' : `${paintedLines(more, style)}`;
   if (rows.length === 0) return below;
   const shown = rows.map((row) => row.map((cell, at) => shownCell(cell, columns[at]?.kind, style)));
-  const layout = fittingLayout(columns, shown, style.cells);
-  return (await tableText(shown, layout, style)) + below;
+  const { kept, cells } = withoutBars(columns, shown, style);
+  const layout = fittingLayout(kept, cells, style.cells);
+  return (await tableText(cells, layout, style)) + below;
+}
+
+/** A bar repeats a number, so it is left out before anything else is cut. */
+function withoutBars(
+  columns: TableBlock['columns'],
+  cells: readonly (readonly Shown[])[],
+  style: ScreenStyle,
+) {
+  const isBar = (at: number) => columns[at]?.kind === 'bar';
+  const whole = measured(columns, cells, Number.POSITIVE_INFINITY);
+  if (style.bars && takenBy(whole) <= style.cells) return { kept: columns, cells };
+  return {
+    kept: columns.filter((_, at) => !isBar(at)),
+    cells: cells.map((row) => row.filter((_, at) => !isBar(at))),
+  };
 }
 
 /** The columns that fit a narrow terminal: the first ones matter most. */
@@ -78,16 +94,26 @@ function fittingLayout(
   cells: number,
 ): Layout {
   for (let kept = columns.length; ; kept -= 1) {
-    const first = columns.slice(0, kept);
-    const layout = layoutOf(
-      first.map(({ header }) => header),
-      first.map(({ kind }) => isNumeric(kind)),
-      shown.map((row) => row.slice(0, kept)),
-      cells,
-    );
-    const taken = layout.columns.reduce((sum, column) => sum + column.width + GAP, -GAP);
-    if (taken <= cells || kept <= 2) return layout;
+    const layout = measured(columns.slice(0, kept), shown, cells);
+    if (takenBy(layout) <= cells || kept <= 2) return layout;
   }
+}
+
+function measured(
+  columns: TableBlock['columns'],
+  shown: readonly (readonly Shown[])[],
+  cells: number,
+): Layout {
+  return layoutOf(
+    columns.map(({ header }) => header),
+    columns.map(({ kind }) => isNumeric(kind)),
+    shown.map((row) => row.slice(0, columns.length)),
+    cells,
+  );
+}
+
+function takenBy({ columns }: Layout): number {
+  return columns.reduce((sum, column) => sum + column.width + GAP, -GAP);
 }
 
 function paintedLines(text: string, { paint, cells }: ScreenStyle): string {
@@ -119,14 +145,6 @@ function barsText(
 
 /** Bars beyond this width are no easier to compare. */
 const LONGEST = 100;
-const EIGHTHS = ['', '▏', '▎', '▍', '▌', '▋', '▊', '▉'];
-
-/** To an eighth of a cell, so that the smallest amount is visible. */
-function barOf(share: number, room: number): string {
-  const eighths = Math.round(Math.min(1, Math.max(0, share)) * room * 8);
-  const seen = share > 0 ? Math.max(1, eighths) : 0;
-  return '█'.repeat(Math.floor(seen / 8)) + (EIGHTHS[seen % 8] ?? '');
-}
 
 function wrap(text: string, cells: number): string[] {
   return paragraph(text, cells, (word) => clamp(word, Math.max(1, cells)));

@@ -1,0 +1,98 @@
+import { action } from '../../cli/verb.ts';
+import type { Context } from '../../context.ts';
+import { type CliError, worstOf } from '../../errors.ts';
+import { findInstances } from '../../instances/resolve.ts';
+import type { Output } from '../../output/output.ts';
+import { howToReach, withSignInFlags } from '../../reach/ssh-flags.ts';
+import type { TopRow } from '../../results/instances.ts';
+import type { Top } from '../../usage/top.ts';
+import { intervalOption, watchOption } from '../../watch/flags.ts';
+import { cardRows, topBlocks, topView } from './top-view.ts';
+
+export const top = action({
+  view: topView,
+  notes:
+    'Shows a row per card, read over SSH: load, memory, temperature and power, and for the ' +
+    'instance CPU, memory, disk and price. Without INSTANCE, shows all that run. Installs nothing ' +
+    'there; cards need nvidia-smi.\n\n' +
+    'Each instance has 5 s. One that does not respond has a row with the reason, and the command ' +
+    'exits with the code of that failure.',
+  completes: { '--user': 'nothing' },
+  examples: [
+    'gpucloud instances top',
+    'gpucloud instances top trainer --watch',
+    "gpucloud instances top --json | jq '.[].gpus[].utilization_percent'",
+  ],
+  takes: (command) =>
+    withSignInFlags(
+      command
+        .argument('[instance...]', 'names or IDs; by default all that run')
+        .addOption(watchOption())
+        .addOption(intervalOption()),
+    ),
+  async run(context, typed, { watch: isWatched, interval, ...signIn }) {
+    const how = await howToReach(signIn, context);
+    const [{ readTop }, { signInFinder }] = await Promise.all([
+      import('../../usage/top.ts'),
+      import('../../usage/sign-in.ts'),
+    ]);
+    const targets = typed.length === 0 ? [] : await findInstances(typed, context);
+    const find = signInFinder(how, context);
+    const one = targets.length === 1;
+    const read = () => readTop(targets, find, context);
+    if (isWatched === true) return watchTop(read, one, interval, context);
+    const { rows, faults } = await read();
+    await show(rows, one, context.out, context);
+    const worst = worstOf(faults);
+    if (worst === undefined) return;
+    // The screen has each reason already.
+    const silent = isScreen(rows, context.out);
+    throw worst.with(unread(rows, faults), { silent });
+  },
+});
+
+async function watchTop(
+  read: () => Promise<Top>,
+  one: boolean,
+  interval: number,
+  context: Context,
+): Promise<void> {
+  const { watch } = await import('../../watch/watch.ts');
+  await watch(
+    {
+      read,
+      show: ({ rows }, out) => show(rows, one, out, context),
+      rows: ({ rows }) => forFormat(rows, context),
+      view: topView,
+      ...(one ? { one: true } : {}),
+    },
+    interval,
+    context,
+  );
+}
+
+async function show(
+  rows: readonly TopRow[],
+  one: boolean,
+  out: Output,
+  context: Context,
+): Promise<void> {
+  if (isScreen(rows, out)) return out.screen(topBlocks(rows));
+  await out.list(forFormat(rows, context), topView, { one });
+}
+
+function isScreen(rows: readonly TopRow[], out: Output): boolean {
+  return out.people && out.terminal && rows.length > 0;
+}
+
+/** JSON has the cards inside their instance, unless columns were chosen. */
+function forFormat(rows: readonly TopRow[], { out, flags }: Context) {
+  const hasRows = ['table', 'csv', 'tsv'].includes(out.format) || flags.columns !== undefined;
+  return hasRows && out.format !== 'id' ? cardRows(rows) : rows.map((instance) => ({ instance }));
+}
+
+function unread(rows: readonly TopRow[], faults: readonly CliError[]): string {
+  const [first] = faults;
+  if (rows.length === 1) return first?.message ?? '';
+  return `${faults.length} of ${rows.length} instances could not be read: ${first?.message}`;
+}

@@ -1,0 +1,59 @@
+import { PROBE } from '../run-job/remote/supervisor.ts';
+
+/** Seconds for a program that may hang, such as nvidia-smi with a broken driver. */
+export const PROGRAM_LIMIT = 4;
+
+/** The fields of a card, in this order. A value with a comma of its own makes the line unreadable. */
+const CARD_FIELDS =
+  'index,name,utilization.gpu,memory.used,memory.total,temperature.gpu,power.draw';
+
+/** Reads the cards this many times, a second apart: between two batches a card is idle for a moment. */
+export const CARD_SAMPLES = 3;
+
+/**
+ * Prints what an instance does, in parts between `begin` and `end` lines with the exit code: a part
+ * that is cut off or mixed with other output has no `end` line of its own. Plain POSIX sh; leaves
+ * nothing on the instance. $1 is how often it reads the cards.
+ *
+ * The time limit needs no `timeout`, which is not POSIX. The sleep that outlives its program holds no
+ * stream of the connection.
+ */
+export const PROBE_SCRIPT = `LC_ALL=C; export LC_ALL
+proc=\${GPUCLOUD_PROC:-/proc}
+part() {
+  name=$1; shift
+  echo "gpucloud-probe begin $name"
+  "$@" 2>/dev/null
+  echo "gpucloud-probe end $name $?"
+}
+limited() {
+  "$@" </dev/null 2>/dev/null & p=$!
+  (sleep ${PROGRAM_LIMIT}; kill -s KILL $p) </dev/null >/dev/null 2>&1 & w=$!
+  wait $p; code=$?
+  kill $w 2>/dev/null
+  return $code
+}
+job() {
+${PROBE}
+}
+boot() { cat "$proc/sys/kernel/random/boot_id"; sed 's/.*) //' "$proc/1/stat" | cut -d ' ' -f 20; }
+cards() { limited nvidia-smi --query-gpu=${CARD_FIELDS} --format=csv,noheader,nounits; }
+part uptime cat "$proc/uptime"
+part wall date +%s
+part boot boot
+part cpu1 cat "$proc/stat"
+part net cat "$proc/net/dev"
+part memory cat "$proc/meminfo"
+part disk df -P /
+part terminals limited who -u
+part job job
+sleep 1 & second=$!
+i=1
+while [ $i -le "$1" ]; do
+  [ $i = 1 ] || sleep 1
+  part cards$i cards
+  i=$((i + 1))
+done
+wait $second
+part cpu2 cat "$proc/stat"
+echo 'gpucloud-probe done'`;

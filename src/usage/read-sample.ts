@@ -1,0 +1,136 @@
+import type { Instance } from '../api/index.ts';
+import type { Context } from '../context.ts';
+import { CliError } from '../errors.ts';
+import { knownHostsFile } from '../reach/known-hosts.ts';
+import { sandboxProxy } from '../reach/sandbox-proxy.ts';
+import { troubleIn } from '../reach/ssh-process.ts';
+import { hasSsh } from '../rules/statuses.ts';
+import { createRemoteShell, lastOf, SSH_FAILED } from '../run-job/remote/remote-shell.ts';
+import { sshEndpoint } from '../watch/ssh-endpoint.ts';
+import { PROBE_SCRIPT } from './probe-script.ts';
+import { parseSample, type Sample } from './sample.ts';
+import type { FindSignIn } from './sign-in.ts';
+
+/** In bytes; more is no probe's output. */
+const LARGEST = 64 * 1024;
+
+/**
+ * Reads what an instance does, over one SSH connection. If the signal aborts, returns what it has.
+ * Throws CliError if it can't sign in, or has no part of a sample.
+ */
+export async function readSample(
+  instance: Instance,
+  samples: number,
+  { find, signal }: { readonly find: FindSignIn; readonly signal: AbortSignal },
+  context: Context,
+): Promise<Sample> {
+  const name = instance.name ?? instance.id;
+  if (!hasSsh(instance.status)) throw new CliError('wrongState', `${name} is ${instance.status}.`);
+  const { how, tried } = await find(instance);
+  const endpoint = sshEndpoint(instance, how);
+  const { identity, options, words } = how;
+  const proxy = await sandboxProxy(instance.id, context);
+  const ssh = { knownHosts: await knownHostsFile(context), identity, proxy, options, words };
+  const shell = createRemoteShell(endpoint, ssh, context);
+  const { text, code, stderr } = await printed(shell, samples, signal);
+  if (text.length > LARGEST) {
+    throw new CliError('notUnderstood', `${name} printed more than 64 KB where a sample was due.`);
+  }
+  const hasBegun = text.includes('gpucloud-probe begin');
+  if (hasBegun && (signal.aborted || code !== SSH_FAILED)) return parseSample(text, samples);
+  signal.throwIfAborted();
+  const { host, port } = endpoint;
+  throw failed(stderr, code, { name, tried, address: `${host} port ${port}`, instance });
+}
+
+/** Milliseconds in which work that was cut off may still return what it has. */
+const WIND_UP = 200;
+
+/**
+ * Runs `work` with a signal that aborts after so many milliseconds. Its reason is that the named
+ * instance did not respond. Waits for no work that ignores the signal.
+ */
+export async function within<T>(
+  limit: number,
+  name: () => string,
+  { clock, signal: interrupt }: Pick<Context, 'clock' | 'signal'>,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const [late, done] = [new AbortController(), new AbortController()];
+  const signal = AbortSignal.any([interrupt, late.signal]);
+  const tooLate = new Promise<never>((_, reject) => {
+    const giveUp = () => clock.sleep(WIND_UP).then(() => reject(signal.reason));
+    signal.addEventListener('abort', giveUp, { once: true });
+  });
+  // The work may end first.
+  tooLate.catch(() => undefined);
+  clock.sleep(limit, done.signal).then(
+    () => {
+      const message = `${name()} did not respond within ${limit / 1000} s.`;
+      late.abort(new CliError('unreachable', message));
+    },
+    () => undefined,
+  );
+  try {
+    return await Promise.race([work(signal), tooLate]);
+  } finally {
+    done.abort();
+  }
+}
+
+interface Shell {
+  start: ReturnType<typeof createRemoteShell>['start'];
+}
+
+/** The output until its end, the limit or the signal. Waits for no program that does not end. */
+async function printed(shell: Shell, samples: number, signal: AbortSignal) {
+  const running = await shell.start(PROBE_SCRIPT, [String(samples)], signal);
+  const { stdin, stdout, stderr } = running;
+  const stop = () => {
+    running.kill();
+    stdout.destroy();
+    stderr.destroy();
+  };
+  signal.addEventListener('abort', stop, { once: true });
+  stdin.end();
+  const errors = lastOf(stderr).catch(() => '');
+  let text = '';
+  try {
+    for await (const chunk of stdout) {
+      text += (chunk as Buffer).toString('latin1');
+      if (text.length > LARGEST) break;
+    }
+  } catch (error) {
+    if (!signal.aborted) throw error;
+  }
+  if (text.length > LARGEST) stop();
+  const isCut = text.length > LARGEST || signal.aborted;
+  const code = isCut ? 0 : await running.ended;
+  signal.removeEventListener('abort', stop);
+  return { text, code, stderr: await errors };
+}
+
+interface Tried {
+  readonly name: string;
+  readonly tried: string;
+  readonly address: string;
+  readonly instance: Instance;
+}
+
+function failed(stderr: string, code: number, { name, tried, address, instance }: Tried): CliError {
+  switch (troubleIn(stderr)) {
+    case 'keys': {
+      const keys = (instance.ssh_keys ?? []).map((key) => key.name ?? key.id).join(', ');
+      const theirs = keys === '' ? '' : ` Its keys: ${keys}.`;
+      return new CliError('refused', `${name} refused ${tried}.${theirs}`);
+    }
+    case 'hostKey':
+      return new CliError('refused', `${name} has a new host key, so nothing was sent.`);
+    case 'unreachable':
+      return new CliError('unreachable', `SSH of ${name} does not respond at ${address}.`);
+    default: {
+      const last = stderr.trim().split('\n').at(-1) || `ssh ended with ${code}`;
+      return new CliError('unreachable', `Could not connect to ${name}: ${last}`);
+    }
+  }
+}

@@ -1,0 +1,66 @@
+import type { Instance } from '../api/index.ts';
+import type { Context } from '../context.ts';
+import { CliError, isInterrupt } from '../errors.ts';
+import { lazy } from '../lazy.ts';
+import type { HowToReach } from '../reach/reach.ts';
+import { signInOf } from '../run-job/jobs/sign-in-of.ts';
+import { type JobRecord, readJobs } from '../run-job/record/record.ts';
+import { privateHalves } from '../ssh-keys/private-half.ts';
+
+interface SignIn {
+  readonly how: HowToReach;
+  /** The key that ssh tries, for a message: `the key /home/ann/.ssh/work`. */
+  readonly tried: string;
+}
+
+interface Tried {
+  readonly tried: string;
+  readonly file?: string;
+}
+
+export type FindSignIn = (instance: Instance) => Promise<SignIn>;
+
+/**
+ * Finds how to sign in without a question: the flags, else as the job of the instance did, else the
+ * private half of one of its keys. Looks for each key once.
+ */
+export function signInFinder(flags: HowToReach, context: Context): FindSignIn {
+  const jobs = lazy(() => readJobs(context));
+  const keys = lazy(async () => (await context.api()).sshKeys.list());
+  const found = new Map<string, Promise<Tried>>();
+
+  async function privateHalf(ids: readonly string[]): Promise<Tried> {
+    const wanted = (await keys()).filter(({ id }) => ids.includes(id));
+    const halves = await privateHalves(wanted, context);
+    const usable = halves.find(({ isLocked }) => !isLocked);
+    if (usable?.file !== undefined) return { file: usable.file, tried: `the key ${usable.file}` };
+    if (usable !== undefined) return { tried: `the key ${usable.key.name ?? usable.key.id}` };
+    const [locked] = halves;
+    const why =
+      locked === undefined
+        ? 'the private half of its keys is not on this computer'
+        : `${locked.file} has a passphrase and is not in the SSH agent`;
+    return { tried: `the keys that ssh tries by default; ${why}` };
+  }
+
+  return async (instance) => {
+    const how = withJob(await jobs(), instance, flags);
+    if (how.identity !== undefined) return { how, tried: `the key ${how.identity}` };
+    const ids = (instance.ssh_keys ?? []).flatMap(({ id }) => id ?? []);
+    const cached = found.get(ids.join()) ?? privateHalf(ids).catch(unknownKeys);
+    found.set(ids.join(), cached);
+    const { file, tried } = await cached;
+    return { how: { ...how, identity: file }, tried };
+  };
+}
+
+function withJob(jobs: readonly JobRecord[], { id }: Instance, flags: HowToReach): HowToReach {
+  const job = jobs.find((one) => one.id === id);
+  return job === undefined ? flags : signInOf(job, flags);
+}
+
+/** ssh may still find a key by itself. */
+function unknownKeys(error: unknown): Tried {
+  if (!(error instanceof CliError) || isInterrupt(error)) throw error;
+  return { tried: 'the keys that ssh tries by default' };
+}

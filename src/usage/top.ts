@@ -1,0 +1,112 @@
+import type { Instance } from '../api/index.ts';
+import { eachBounded } from '../bounded.ts';
+import type { Context } from '../context.ts';
+import { CliError, isInterrupt } from '../errors.ts';
+import { readKnownInstances } from '../instances/known-instances.ts';
+import type { Target } from '../instances/resolve.ts';
+import type { TopRow } from '../results/instances.ts';
+import { hasSsh } from '../rules/statuses.ts';
+import { readSample, within } from './read-sample.ts';
+import { type CpuTime, partValue, type Sample } from './sample.ts';
+import type { FindSignIn } from './sign-in.ts';
+
+/** Milliseconds for one instance. */
+const LIMIT = 5_000;
+/** Instances at once: the last of 100 responds within the time of two. */
+const AT_ONCE = 50;
+
+export interface Top {
+  readonly rows: readonly TopRow[];
+  /** Why some could not be read; one per row with an error. */
+  readonly faults: readonly CliError[];
+}
+
+/** Reads what the instances do: those that were typed, or all that run. One that hangs delays no other. */
+export async function readTop(
+  typed: readonly Target[],
+  find: FindSignIn,
+  context: Context,
+): Promise<Top> {
+  const { instances } = await context.api();
+  const faults: CliError[] = [];
+  const wanted: readonly { target: Target; known?: Instance }[] =
+    typed.length > 0
+      ? typed.map((target) => ({ target }))
+      : (await running(context)).map((known) => ({
+          target: { id: known.id, name: nameOf(known) },
+          known,
+        }));
+  const rows = await eachBounded(wanted, AT_ONCE, async ({ target, known }) => {
+    let instance = known;
+    const name = () => instance?.name ?? target.name;
+    try {
+      const sample = await within(LIMIT, name, context, async (signal) => {
+        instance ??= await instances.get(target.id, { signal });
+        return readSample(instance, 1, { find, signal }, context);
+      });
+      return rowOf(target, instance, sample, faults);
+    } catch (error) {
+      if (!(error instanceof CliError) || isInterrupt(error)) throw error;
+      faults.push(error);
+      return rowOf(target, instance, undefined, [], error);
+    }
+  });
+  return { rows, faults };
+}
+
+/** The instances known to this computer that have SSH now. */
+async function running(context: Context): Promise<Instance[]> {
+  const api = await context.api();
+  const how = { all: false, drives: api.drives.list(), now: context.clock.now() };
+  const { rows, faults, driveFault } = await readKnownInstances(how, api, context);
+  for (const { message } of [...faults, ...(driveFault === undefined ? [] : [driveFault])]) {
+    context.err.warn('incomplete', message);
+  }
+  return rows.flatMap(({ instance }) =>
+    instance !== undefined && hasSsh(instance.status) ? [instance] : [],
+  );
+}
+
+function rowOf(
+  { id, name }: Target,
+  instance: Instance | undefined,
+  sample: Sample | undefined,
+  faults: CliError[],
+  error?: CliError,
+): TopRow {
+  const memory = sample === undefined ? null : partValue(sample.memory);
+  const cards = sample === undefined ? null : partValue(sample.cards);
+  const noCards = sample !== undefined && 'fault' in sample.cards ? sample.cards.fault : undefined;
+  const shown = instance?.name ?? name;
+  const fault =
+    error ??
+    (noCards === undefined
+      ? undefined
+      : new CliError('notUnderstood', `The cards of ${shown} could not be read: ${noCards}.`));
+  if (fault !== undefined && error === undefined) faults.push(fault);
+  return {
+    id,
+    name: shown,
+    status: instance?.status ?? null,
+    price_per_hour: instance?.price_per_hour_snapshot ?? null,
+    gpus: [...(cards?.[0] ?? [])],
+    cpu_percent: sample === undefined ? null : cpuPercent(partValue(sample.cpu)),
+    memory_used_mib: memory?.used_mib ?? null,
+    memory_total_mib: memory?.total_mib ?? null,
+    disk_used_percent: sample === undefined ? null : partValue(sample.disk),
+    idle_seconds: null,
+    error: fault === undefined ? null : { code: fault.code, message: fault.message },
+  };
+}
+
+function nameOf({ id, name }: Instance): string {
+  return name ?? id;
+}
+
+/** Of all cores together. */
+function cpuPercent(times: readonly [CpuTime, CpuTime] | null): number | null {
+  if (times === null) return null;
+  const [before, after] = times;
+  const [used, total] = [after.used - before.used, after.total - before.total];
+  return used < 0 || total <= 0 ? null : Math.round((100 * used) / total);
+}

@@ -1,0 +1,47 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { needs } from '../support/needs.ts';
+import {
+  createSshSite,
+  createSshWorld,
+  ID,
+  type SshSite,
+  type SshWorld,
+} from '../support/ssh-world.ts';
+
+// Runs the built program and the system's OpenSSH against a local server of the test.
+
+let site: SshSite;
+let world: SshWorld;
+
+describe('instances top', needs('ssh'), () => {
+  beforeAll(async () => {
+    site = await createSshSite();
+  });
+  afterAll(() => site.close());
+  beforeEach(async () => {
+    world = await createSshWorld(site);
+  });
+  afterEach(() => world.close());
+
+  test('reads /proc over SSH, and says that nvidia-smi is missing', async () => {
+    const { code, stdout } = await world.instances('top', ID, '--json');
+    const row = JSON.parse(stdout);
+    expect(row).toMatchObject({ id: ID, gpus: [], error: { code: 'not_understood' } });
+    expect(row.memory_total_mib).toBeGreaterThan(100);
+    expect(row.cpu_percent).toBeGreaterThanOrEqual(0);
+    expect(row.disk_used_percent).toBeGreaterThan(0);
+    expect(code).toBe(10);
+  });
+
+  test('names the key that the instance refused', async () => {
+    const other = ['--identity', `${site.clientKey}-of-nobody`];
+    const { execFileSync } = await import('node:child_process');
+    execFileSync('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-f', other[1] ?? '']);
+    const { code, stdout } = await world.gpucloud([
+      ...['instances', 'top', ID, '--json', '--ssh-arg=-F/dev/null'],
+      ...other,
+    ]);
+    expect(code).toBe(1);
+    expect(JSON.parse(stdout).error.message).toBe(`box refused the key ${other[1]}.`);
+  });
+});

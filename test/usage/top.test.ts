@@ -1,0 +1,232 @@
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { createWorld, type World } from '../support/run-cli.ts';
+import { ok } from '../support/service.ts';
+import { type FakeSsh, fakeSsh, realSleeps } from './usage-world.ts';
+
+const idOf = (number: number) =>
+  `3f0c5d9e-1111-4222-8333-4444555566${String(number).padStart(2, '0')}`;
+
+let ssh: FakeSsh;
+let world: World;
+let boxes: Record<string, unknown>[];
+
+beforeEach(async () => {
+  ssh = fakeSsh();
+  boxes = [];
+  world = await createWorld({
+    clock: realSleeps(),
+    handler: ({ path }) => {
+      if (path === '/ssh-keys' || path === '/storage/drives') return ok([]);
+      const box = boxes.find(({ id }) => path === `/instances/${id}`);
+      return box === undefined
+        ? { status: 404, body: { statusCode: 404, message: 'no', error: 'Not Found' } }
+        : ok(box);
+    },
+  });
+});
+afterEach(async () => {
+  await world.close();
+  ssh.close();
+});
+
+/** Adds an instance with one idle card. Its number is its SSH port. */
+function add(number: number, more: object = {}): string {
+  ssh.add(number);
+  boxes.push({
+    id: idOf(number),
+    name: `box-${number}`,
+    status: 'ACTIVE',
+    ip_address: '192.168.5.6',
+    ssh_username: 'root',
+    ssh_port: number,
+    price_per_hour_snapshot: '89.90',
+    ssh_keys: [{ id: 'key-1', name: 'laptop' }],
+    ...more,
+  });
+  return idOf(number);
+}
+
+const top = (argv: readonly string[], how: object = {}) =>
+  world.cli(['instances', 'top', ...argv], { env: ssh.env, ...how });
+
+test('reads an instance with two cards', async () => {
+  const id = add(1);
+  ssh.program(
+    1,
+    'nvidia-smi',
+    "printf '%s\\n' '0, NVIDIA H100 80GB HBM3, 97, 72704, 81920, 64, 612.30' '1, NVIDIA H100 80GB HBM3, 2, [N/A], 81920, 31, [N/A]'",
+  );
+  const { code, stdout, stderr } = await top([id, '--json']);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  const card = { name: 'NVIDIA H100 80GB HBM3', memory_total_mib: 81920 };
+  expect(JSON.parse(stdout)).toEqual({
+    id,
+    name: 'box-1',
+    status: 'ACTIVE',
+    price_per_hour: '89.90',
+    gpus: [
+      {
+        ...card,
+        index: 0,
+        utilization_percent: 97,
+        memory_used_mib: 72704,
+        temperature_c: 64,
+        power_w: 612.3,
+      },
+      {
+        ...card,
+        index: 1,
+        utilization_percent: 2,
+        memory_used_mib: null,
+        temperature_c: 31,
+        power_w: null,
+      },
+    ],
+    // The counters of the fake /proc stand still.
+    cpu_percent: null,
+    memory_used_mib: 5120,
+    memory_total_mib: 64000,
+    disk_used_percent: 61,
+    idle_seconds: null,
+    error: null,
+  });
+  const csv = await top([
+    id,
+    '-o',
+    'csv',
+    '--columns',
+    'name,index,utilization_percent,price_per_hour',
+  ]);
+  expect(csv.stdout).toBe(
+    'name,index,utilization_percent,price_per_hour\nbox-1,0,97,89.90\nbox-1,1,2,89.90\n',
+  );
+  expect((await top([id, '-q'])).stdout).toBe(`${id}\n`);
+  const chosen = await top([id, '--json', '--columns', 'index,utilization_percent']);
+  expect(chosen.stdout).toContain('97');
+});
+
+test('draws a screen for people', async () => {
+  add(1);
+  ssh.program(
+    1,
+    'nvidia-smi',
+    "printf '%s\\n' '0, NVIDIA H100 80GB HBM3, 97, 72704, 81920, 64, 612.30' '1, NVIDIA H100 80GB HBM3, 2, 100, 81920, 31, 70.10'",
+  );
+  add(2, { name: 'lab' });
+  ssh.ssh(2, "echo 'root@192.168.5.6: Permission denied (publickey).' >&2; exit 255");
+  const argv = [idOf(1), idOf(2)];
+  const wide = await top([...argv, '--color', 'always'], { terminal: true, columns: 120 });
+  expect(wide.stdout).toMatchInlineSnapshot(`
+    "[1mNAME[22m   [1mGPU[22m               [1mLOAD[22m  [1mVRAM[22m      [1mTEMP[22m   [1mPOWER[22m  [1mCPU[22m  [1mRAM[22m      [1mDISK[22m  [1mPER HOUR[22m
+    box-1  0 H100 80GB HBM3  [32m97 %[39m  71/80 GB  64 °C  612 W  -    5/63 GB  61 %   89.90 ₽  [32m█████████▊[39m
+    box-1  1 H100 80GB HBM3   [33m2 %[39m  0/80 GB   31 °C  70 W                                 [33m▎[39m
+    lab    -                    -  -         -      -      -    -        -      89.90 ₽  -
+
+    - [33mlab refused the keys that ssh tries by default; the private half of its keys is not on this computer. Its keys:[39m
+      [33mlaptop.[39m
+    "
+  `);
+  const narrow = await top([...argv, '--color', 'never'], { terminal: true, columns: 80 });
+  expect(narrow.stdout).toMatchInlineSnapshot(`
+    "NAME   GPU            LOAD  VRAM      TEMP   POWER  CPU  RAM      DISK  PER HOUR
+    box-1  0 H100 80GB …  97 %  71/80 GB  64 °C  612 W  -    5/63 GB  61 %   89.90 ₽
+    box-1  1 H100 80GB …   2 %  0/80 GB   31 °C  70 W
+    lab    -                 -  -         -      -      -    -        -      89.90 ₽
+
+    - lab refused the keys that ssh tries by default; the private half of its keys
+      is not on this computer. Its keys: laptop.
+    "
+  `);
+  expect({ code: wide.code, stderr: wide.stderr }).toMatchInlineSnapshot(`
+    {
+      "code": 1,
+      "stderr": "",
+    }
+  `);
+});
+
+test('names the key that an instance refused', async () => {
+  const id = add(1);
+  ssh.ssh(1, "echo 'root@192.168.5.6: Permission denied (publickey).' >&2; exit 255");
+  const unnamed = await top([id, '--json']);
+  expect({ code: unnamed.code, error: JSON.parse(unnamed.stdout).error }).toEqual({
+    code: 1,
+    error: {
+      code: 'refused',
+      message:
+        'box-1 refused the keys that ssh tries by default; the private half of its keys is not on this computer. Its keys: laptop.',
+    },
+  });
+  const named = await top([id, '--json', '--identity', '/dev/null']);
+  expect(JSON.parse(named.stdout).error.message).toBe(
+    'box-1 refused the key /dev/null. Its keys: laptop.',
+  );
+});
+
+test('keeps the rest of a row if nvidia-smi is missing', async () => {
+  const id = add(1);
+  ssh.program(1, 'nvidia-smi', 'exit 127');
+  const { code, stdout } = await top([id, '--json']);
+  expect({ code, row: JSON.parse(stdout) }).toMatchObject({
+    code: 10,
+    row: {
+      gpus: [],
+      disk_used_percent: 61,
+      error: {
+        code: 'not_understood',
+        message: 'The cards of box-1 could not be read: nvidia-smi is missing.',
+      },
+    },
+  });
+});
+
+test('reports an instance without SSH, and one that does not exist', async () => {
+  const id = add(1, { status: 'STOPPED' });
+  const stopped = await top([id, '--json']);
+  expect(JSON.parse(stopped.stdout)).toMatchObject({
+    status: 'STOPPED',
+    error: { code: 'wrong_state', message: 'box-1 is STOPPED.' },
+  });
+  expect(stopped.code).toBe(5);
+  expect((await top(['nobody'])).code).toBe(3);
+});
+
+test('says what to do if nothing runs, and shows all that run without a name', async () => {
+  const nothing = await top([], { terminal: true });
+  expect({ code: nothing.code, stdout: nothing.stdout }).toEqual({ code: 0, stdout: '' });
+  expect(nothing.stderr).toContain('gpucloud instances create');
+  expect((await top(['--json'])).stdout).toBe('[]\n');
+  for (const id of [add(1), add(2, { status: 'STOPPED' })]) {
+    await world.cli(['instances', 'track', id]);
+  }
+  const { stdout } = await top(['--json']);
+  expect(JSON.parse(stdout).map(({ name }: { name: string }) => name)).toEqual(['box-1']);
+});
+
+test('lets an instance that hangs or floods delay no other', async () => {
+  const ids = Array.from({ length: 20 }, (_, at) => add(at + 1));
+  // It ignores SIGTERM, as an ssh in trouble may.
+  ssh.ssh(4, "trap '' TERM; sleep 30 & wait; sleep 30");
+  ssh.ssh(9, 'exec yes');
+  const started = performance.now();
+  const { stdout } = await top([...ids, '--json']);
+  const seconds = (performance.now() - started) / 1000;
+  const rows: { name: string; error: { message: string } | null }[] = JSON.parse(stdout);
+  expect(rows.filter(({ error }) => error === null)).toHaveLength(18);
+  expect(rows.flatMap(({ error }) => error?.message ?? [])).toEqual([
+    'box-4 did not respond within 5 s.',
+    'box-9 printed more than 64 KB where a sample was due.',
+  ]);
+  expect(seconds).toBeLessThan(6);
+});
+
+test('redraws with --watch in a terminal, and prints each change elsewhere', async () => {
+  const id = add(1);
+  const stop = new AbortController();
+  const { CliError } = await import('../../src/errors.ts');
+  const interrupts = { first: stop.signal, second: new AbortController().signal };
+  setTimeout(() => stop.abort(new CliError('interrupted', 'Interrupted.')), 1_500);
+  const { code, stdout } = await top([id, '--watch', '-o', 'jsonl'], { interrupts });
+  expect(code).toBe(130);
+  expect(JSON.parse(stdout.split('\n')[0] ?? '')).toMatchObject({ id, error: null });
+});

@@ -1,0 +1,87 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type ManualClock, manualClock } from '../support/clock.ts';
+import { PARTS } from './probe-output.ts';
+
+/**
+ * Instances whose SSH is a script on this computer: it runs the remote command in a folder per SSH
+ * port, with that folder's programs and /proc.
+ */
+export interface FakeSsh {
+  /** The environment of a run that finds the ssh. */
+  readonly env: Readonly<Record<string, string>>;
+  /** Writes a file of the instance, such as `proc/stat`. */
+  write(port: number, name: string, text: string): void;
+  /** Writes a program of the instance as a shell script. */
+  program(port: number, name: string, script: string): void;
+  /** Makes an instance that is idle. */
+  add(port: number): void;
+  /** Replaces what ssh does for an instance. */
+  ssh(port: number, script: string): void;
+  close(): void;
+}
+
+export function fakeSsh(): FakeSsh {
+  const folder = mkdtempSync(join(tmpdir(), 'gpucloud-usage-'));
+  const put = (name: string, text: string, mode = 0o600) => {
+    mkdirSync(join(folder, name, '..'), { recursive: true });
+    writeFileSync(join(folder, name), text, { mode });
+  };
+  const program = (port: number, name: string, script: string) =>
+    put(`${port}/bin/${name}`, `#!/bin/sh\n${script}\n`, 0o700);
+  const write = (port: number, name: string, text: string) => put(`${port}/${name}`, text);
+  put(
+    'here/ssh',
+    `#!/bin/sh
+before= port= last=
+for last; do [ "$before" != -p ] || port=$last; before=$last; done
+own=${folder}/$port
+[ ! -f "$own/ssh.sh" ] || . "$own/ssh.sh"
+cd "$own/home" && HOME=$PWD GPUCLOUD_PROC=$own/proc PATH=$own/bin:/usr/bin:/bin exec sh -c "$last"
+`,
+    0o700,
+  );
+  return {
+    env: { PATH: `${join(folder, 'here')}:/usr/bin:/bin` },
+    write,
+    program,
+    ssh: (port, script) => write(port, 'ssh.sh', script),
+    add(port) {
+      mkdirSync(join(folder, String(port), 'home'), { recursive: true });
+      for (const [file, part] of FILES) write(port, `proc/${file}`, `${PARTS[part]}\n`);
+      program(port, 'who', '');
+      program(port, 'nvidia-smi', `echo '${PARTS.cards1}'`);
+      program(port, 'df', `echo '${PARTS.disk}'`);
+      program(port, 'date', `echo '${PARTS.wall}'`);
+      // Only a time limit really passes.
+      program(port, 'sleep', 'case $1 in 1) ;; *) exec /bin/sleep "$1" ;; esac');
+    },
+    close: () => rmSync(folder, { recursive: true, force: true }),
+  };
+}
+
+const FILES = [
+  ['stat', 'cpu1'],
+  ['uptime', 'uptime'],
+  ['meminfo', 'memory'],
+  ['net/dev', 'net'],
+] as const;
+
+/** A clock that is moved, whose sleeps really pass: other programs run meanwhile. */
+export function realSleeps(): ManualClock {
+  const clock = manualClock();
+  return {
+    ...clock,
+    sleep: (milliseconds, signal) =>
+      new Promise((resolve, reject) => {
+        const timer = setTimeout(resolve, milliseconds);
+        const stop = () => {
+          clearTimeout(timer);
+          reject(signal?.reason);
+        };
+        if (signal?.aborted === true) return stop();
+        signal?.addEventListener('abort', stop, { once: true });
+      }),
+  };
+}
