@@ -20,7 +20,7 @@ test('keeps every detail of an error that is extended', () => {
   expect(extended.cause).toBe(error);
 });
 
-test('combines several errors into the gravest, and keeps whether any may be billing', () => {
+test('combines several errors into the most serious, and keeps whether any may be billing', () => {
   const several = new SeveralErrors([
     new CliError('notFound', 'gone', { retryable: true, retryAfterMs: 9000 }),
     new CliError('outcomeUnknown', 'lost', { mayBeBilling: true, retryAfterMs: 1000 }),

@@ -67,7 +67,7 @@ async function appears(path: string): Promise<void> {
 const DEAF = "trap '' INT TERM HUP; echo ready; while :; do sleep 0.05; done";
 
 describe('a program that leaves another in the background', () => {
-  test('is not waited for past its end, and all its output is read', async () => {
+  test('ends when the program exits, with all its output', async () => {
     const { running, said } = await hear(
       'sleep 1000 & echo $!; head -c 60000 /dev/zero | tr "\\0" x; echo last >&2; exit 3',
     );
@@ -78,7 +78,7 @@ describe('a program that leaves another in the background', () => {
     expect(running.isLate).toBe(false);
   });
 
-  test('is not read after its end', async () => {
+  test('stops reading once the program exits', async () => {
     const { running, said } = await hear(
       `trap '' PIPE; (while echo more; do sleep 0.01; done; echo > "$FOLDER/unheard") 2>&- & echo first`,
     );
@@ -105,13 +105,13 @@ describe('a program that leaves another in the background', () => {
 });
 
 describe('a program that ignores signals', () => {
-  test('is killed when its time is over', async () => {
+  test('is killed at its timeout', async () => {
     const { running } = await hear(DEAF, 500);
     expect(await running.ended).toBeGreaterThan(128);
     expect(running.isLate).toBe(true);
   });
 
-  test('is killed a while after the first signal', async () => {
+  test('is killed a second after the first signal', async () => {
     const { running, says } = await hear(DEAF);
     await says(/ready/);
     running.kill('SIGINT');
@@ -128,7 +128,7 @@ describe('a program that ignores signals', () => {
     clearInterval(again);
   });
 
-  test('decides for itself if it shares our terminal', async () => {
+  test('handles signals itself if it shares our terminal', async () => {
     const running = await startProgram({
       file: 'sh',
       args: [
@@ -145,7 +145,7 @@ describe('a program that ignores signals', () => {
   });
 });
 
-test('is left behind if it belongs to another user', needs('another user'), async () => {
+test('is left running if it belongs to another user', needs('another user'), async () => {
   // As under sudo, which not even SIGKILL reaches.
   const sudo = join(folder, 'sudo');
   await chmod(folder, 0o755);

@@ -318,7 +318,7 @@ describe('`-o=json`', () => {
     [['instances', 'create', 'trainer', '-ye', '-o=json', '--offer', 'x'], /missing --image/],
     [['profiles', 'list', '-o==json'], /^error: --output "=json"/],
     [['profiles', 'list', '--', '-o=json'], /too many arguments/],
-  ])('means nothing else in %j', async (argv, told) => {
+  ])('is left unchanged in %j', async (argv, told) => {
     const { code, stderr } = await world.cli(argv);
     expect(code).toBe(2);
     expect(stderr).toMatch(told);
@@ -350,7 +350,7 @@ describe('a group without a verb', () => {
     }
   });
 
-  test('shows only what the API has', async () => {
+  test('shows only operations that the API supports', async () => {
     expect((await world.cli([])).stdout).not.toMatch(/^ {2}(offer|image)s? /m);
     expect((await world.cli(['instances'])).stdout).not.toMatch(/^ {2}(delete|restart) /m);
   });
@@ -460,7 +460,7 @@ describe('the table of failures', () => {
     expect(new CliError('outcomeUnknown', 'x').code).toBe('outcome_unknown');
   });
 
-  test('chooses the gravest of several', () => {
+  test('chooses the most serious of several', () => {
     const errors = [
       new CliError('notFound', 'a'),
       new CliError('outcomeUnknown', 'b', { mayBeBilling: true }),

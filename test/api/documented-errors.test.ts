@@ -241,7 +241,7 @@ test.each([
   [400, '12.00', { exit: 5, code: 'insufficient_funds' }],
   [402, '100.00', { exit: 5, code: 'insufficient_funds' }],
 ])(
-  'claims no more than is known for a start refused with %i and a balance of %s',
+  'gives no reason for a start refused with %i and a balance of %s',
   async (http, balance, expected) => {
     const one = await world(({ method, path }) => {
       if (method === 'POST') return shapeA(http, 'Refused');
@@ -296,7 +296,7 @@ describe('a page from a proxy in front of the service', () => {
     if (status !== 200) expect(stderr).toContain('("Sign in — Corp &amp; Co")');
   });
 
-  test('is not quoted if its title holds a key', async () => {
+  test('is not quoted if its title contains a key', async () => {
     const one = await world(page(502, 'svc_sk_test_0123456789abcdef'));
     const { stderr } = await one.cli(['me', 'get']);
     expect(stderr).not.toContain('0123456789abcdef');
@@ -347,7 +347,7 @@ describe('a typing error gets the nearest suggestion', () => {
     expect(requests.filter(({ method }) => method !== 'GET')).toEqual([]);
   });
 
-  test('suggests nothing for an unlike name', async () => {
+  test('suggests nothing for a dissimilar name', async () => {
     const one = await world(account);
     await one.cli(['instances', 'track', ID]);
     const { code, stderr, requests } = await one.cli(['instances', 'get', 'quite-another']);

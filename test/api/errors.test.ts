@@ -45,7 +45,7 @@ test.each(CASES)('maps %s %#: status %i to its exit code', async (_name, send, c
   expect([error.exitCode, error.httpStatus]).toEqual([exit, code]);
 });
 
-test.each([300, 304, 399])('rejects status %i, whatever it holds', async (code) => {
+test.each([300, 304, 399])('rejects status %i, whatever its body', async (code) => {
   const server = await scripted(json(code, { data: { id: ID, status: 'ACTIVE' } }));
   expect((await failureOf(get(apiFor(server.url)))).failure).toBe('notUnderstood');
 });
@@ -66,7 +66,7 @@ test('names the resource of the request', async () => {
   expect(error).toMatchObject({ resource: ID, request: { about: ID } });
 });
 
-test('ignores the words of a message', async () => {
+test('ignores the wording of a message', async () => {
   const liar = { statusCode: 404, message: 'unauthorized: not enough funds', error: 'x' };
   const server = await scripted(json(422, liar));
   expect((await failureOf(get(apiFor(server.url)))).failure).toBe('refused');
@@ -138,7 +138,7 @@ describe('the message of the service', () => {
     expect(message.endsWith('🙂…')).toBe(true);
   });
 
-  test('shows no part of a key, neither where it is cut nor between controls', async () => {
+  test('shows no part of a key that is cut off or split by control characters', async () => {
     const long = `${'x'.repeat(190)}${KEY}`;
     expect(await messageOf(json(422, { message: long }))).not.toContain('svc_sk_test');
     const split = `${KEY.slice(0, 5)}\u200b${KEY.slice(5)}`;

@@ -28,7 +28,7 @@ test('parses everything else as JSON.parse does', () => {
   );
 });
 
-test('parses one long text or number in linear time', () => {
+test('parses a long text or number in linear time', () => {
   const long = 12 * 1024 * 1024;
   for (const text of ['x'.repeat(long), 'a"\\\n'.repeat(long / 8)]) {
     expect(parseExactly(`{"b":${BIG},"a":${JSON.stringify(text)}}`)).toEqual({ b: BIG, a: text });

@@ -28,7 +28,7 @@ describe('reading a list page by page', () => {
     },
   );
 
-  test('takes a partly filled page as the last if the service sends no count', async () => {
+  test('treats a partly filled page as the last if the service sends no count', async () => {
     const { asked, read } = list(3, { counted: false });
     expect(await rowsOf(pagesOf(read))).toEqual([0, 1, 2]);
     expect(asked).toEqual([1, 2]);
@@ -48,7 +48,7 @@ describe('reading a list page by page', () => {
     [false, [1]],
     [true, [1, 2]],
   ])(
-    'reads the next page early if asked (%s): pages %j when the first is used',
+    'prefetches the next page on request (%s): pages %j when the first is used',
     async (ahead, expected) => {
       const { asked, read } = list(8);
       await pagesOf(read, { ahead }).next();
@@ -56,7 +56,7 @@ describe('reading a list page by page', () => {
     },
   );
 
-  test('throws the error of a page that was read ahead', async () => {
+  test('throws the error of a prefetched page', async () => {
     const { read } = list(4);
     const failing = (page: number) => (page === 2 ? Promise.reject(new Error('lost')) : read(page));
     await expect(rowsOf(pagesOf(failing, { ahead: true }))).rejects.toThrow('lost');

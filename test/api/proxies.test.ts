@@ -142,7 +142,7 @@ async function secureService() {
   return { url: urlOf(server).replace('http:', 'https:'), requests };
 }
 
-test('sends plain http straight to this computer, and shows no proxy the key', async () => {
+test('sends plain http to this computer directly, so no proxy sees the key', async () => {
   const through = await proxy();
   const server = await scripted(data({ id: 'user-1' }));
   const env = { http_proxy: through.url, ALL_PROXY: through.url };
@@ -159,7 +159,7 @@ test('bypasses the proxy for NO_PROXY', async () => {
   expect(through.seen).toEqual([]);
 });
 
-test('opens a tunnel for https, and ends at a bad certificate before the request is sent', async () => {
+test('opens a tunnel for https, and sends nothing if the certificate is bad', async () => {
   const through = await proxy();
   const service = await secureService();
   let sending = 0;
@@ -212,7 +212,7 @@ describe('a proxy that fails', () => {
     [407, 'user name and password (407)'],
     [403, 'the proxy refused the connection (403)'],
     [502, 'the proxy refused the connection (502)'],
-  ])('ends before the request if it responds with %i to CONNECT', async (code, words) => {
+  ])('receives no request if it responds with %i to CONNECT', async (code, words) => {
     const server = createHttpServer();
     server.on('connect', (_request, socket: Socket) => {
       socket.on('error', () => undefined);
@@ -256,7 +256,7 @@ describe('a proxy that fails', () => {
     expect((await failureOf(api.instances.create(CREATE))).failure).toBe('unreachable');
   });
 
-  test("fails if it isn't there", async () => {
+  test('fails if it is not running', async () => {
     expect((await through(await closedPort())).failure).toBe('unreachable');
   });
 });

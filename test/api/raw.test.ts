@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { apiFor, closedPort, cut, data, failureOf, KEY, scripted, status } from './harness.ts';
 
-test('returns any response as it came', async () => {
+test('returns any response unchanged', async () => {
   const server = await scripted(status(418, { 'x-request-id': '7' }));
   const api = apiFor(`${server.url}/v1`);
   const answer = await api.call({
@@ -21,7 +21,7 @@ test('returns any response as it came', async () => {
   });
 });
 
-test('retries by its method', async () => {
+test('retries depending on the method', async () => {
   const reads = await scripted(cut, status(503), data(1));
   expect((await apiFor(reads.url).call({ method: 'GET', path: '/x' })).status).toBe(200);
   const posts = await scripted(cut, data(1));

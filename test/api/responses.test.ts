@@ -67,7 +67,7 @@ describe('a response about another instance', () => {
   const goals = { start: 'ACTIVE', stop: 'STOPPED', terminate: 'TERMINATED' } as const;
   const verbs = ['start', 'stop', 'terminate'] as const;
 
-  test.each(verbs)('to %s is not believed: the state of the right one decides', async (verb) => {
+  test.each(verbs)('to %s is ignored: the state of the right one decides', async (verb) => {
     const status = goals[verb];
     const done = await scripted(data({ id: other, status }), data({ id: ID, status }));
     expect(await apiFor(done.url).instances[verb](ID)).toEqual({ status });
@@ -90,7 +90,7 @@ describe('a response about another instance', () => {
     );
   });
 
-  test.each(verbs)('to %s is one only if the ID differs by more than case', async (verb) => {
+  test.each(verbs)('to %s counts only if the ID differs by more than case', async (verb) => {
     const status = goals[verb];
     const { url } = await scripted(data({ id: ID.toUpperCase(), status }));
     expect(await apiFor(url).instances[verb](ID)).toMatchObject({ status });
@@ -143,13 +143,13 @@ describe('an odd field', () => {
     expect(told).toEqual([odd(words)]);
   });
 
-  test('reports several odd fields by the first and their number', async () => {
+  test('reports several odd fields as the first one and a count', async () => {
     const { told } = await read({ ...instance('A'), name: 1, ip_address: 2, offer: 'x' });
     expect(told).toEqual([odd('data.name is not of the type string', ' (and 2 more like it)')]);
   });
 });
 
-describe('a number that a double would change', () => {
+describe('a number that a double can't represent', () => {
   test.each<[string, unknown]>([
     ['90071992547409931234567', '90071992547409931234567'],
     ['9007199254740993', '9007199254740993'],

@@ -78,7 +78,7 @@ describe('GET, PATCH, DELETE', () => {
     ['cut', cut],
     ['500', status(500)],
     ['408', status(408)],
-  ])('does not report a PATCH in doubt (%s) as unreachable or refused', async (_what, step) => {
+  ])('reports a PATCH in doubt (%s) as unknown, not as unreachable or refused', async (_what, step) => {
     const { api } = await run([step, step, step]);
     const error = await failureOf(api.users.update({ name: 'Ann' }));
     expect(error).toMatchObject({
@@ -88,18 +88,18 @@ describe('GET, PATCH, DELETE', () => {
     });
   });
 
-  test('takes a 404 after an unanswered DELETE as success', async () => {
+  test('treats a 404 after an unanswered DELETE as success', async () => {
     const { api, server } = await run([cut, status(404)]);
     await api.sshKeys.delete('key-1');
     expect(server.calls()).toEqual(['DELETE /ssh-keys/key-1', 'DELETE /ssh-keys/key-1']);
   });
 
-  test('takes a 404 after a 429 as an error, since nothing was done', async () => {
+  test('treats a 404 after a 429 as an error, since nothing was done', async () => {
     const { api } = await run([status(429), status(404)]);
     expect((await failureOf(api.sshKeys.delete('key-1'))).failure).toBe('notFound');
   });
 
-  test('takes a first 404 as an error', async () => {
+  test('treats a first 404 as an error', async () => {
     const { api } = await run([
       json(404, { statusCode: 404, code: 'NOT_FOUND', message: 'no key' }),
     ]);
@@ -127,7 +127,7 @@ describe('an error after all tries', () => {
     ['503', status(503, { 'retry-after': '7' })],
     ['503 with a page', page503],
     ['429', status(429, { 'retry-after': '7' })],
-  ])('carries how long a %s asked to wait', async (_what, step) => {
+  ])('includes how long a %s asked to wait', async (_what, step) => {
     const { api } = await run([step, step, step]);
     expect((await failureOf(api.users.me())).retryAfterMs).toBe(7_000);
   });
@@ -193,7 +193,7 @@ describe.each(NEVER)('%s', (_name, bills, send, answer) => {
     expect(server.seen).toHaveLength(1);
   });
 
-  test('is sent again if it never left, and is then unreachable', async () => {
+  test('is retried if it was never sent, then reported as unreachable', async () => {
     const clock = fakeClock();
     let sending = 0;
     const api = apiFor(await closedPort(), { clock });
@@ -287,7 +287,7 @@ describe.each(CHECKED)('%s', (_name, unwanted, wanted, path, send, verb) => {
     ['500', status(500)],
     ['504', status(504)],
   ])('after %s', (_what, doubt) => {
-    test.each(wanted)('reads first, and takes %s as success', async (state) => {
+    test.each(wanted)('reads the state first, and treats %s as success', async (state) => {
       const { api, server } = await run([doubt, data(instance(state))]);
       await expect(send(api)).resolves.toMatchObject({ status: state });
       expect(server.calls()).toEqual([POST, GET]);
@@ -336,7 +336,7 @@ describe.each(CHECKED)('%s', (_name, unwanted, wanted, path, send, verb) => {
     expect(error.message).toContain(`its status is ${unwanted}`);
   });
 
-  test('takes a 400 to the second request as a possible echo of the first', async () => {
+  test('treats a 400 to the second request as a possible effect of the first', async () => {
     const late = wanted[0] ?? '';
     const { api } = await run([cut, data(instance(unwanted)), status(400), data(instance(late))]);
     await expect(send(api)).resolves.toMatchObject({ status: late });
@@ -383,7 +383,7 @@ describe.each(CHECKED)('%s', (_name, unwanted, wanted, path, send, verb) => {
     expect(server.calls()).toEqual([POST, GET]);
   });
 
-  test('leaves a pause that is too long for its caller to the caller', async () => {
+  test('returns to the caller if the pause exceeds the caller's limit', async () => {
     const { api, server, clock } = await run([status(429, { 'retry-after': '7' })]);
     const error = await failureOf(send(api, { longestPauseMs: 5000 }));
     expect(error).toMatchObject({ failure: 'rateLimited', retryAfterMs: 7000 });
@@ -461,7 +461,7 @@ describe('ssh-keys add', () => {
   test.each([
     ['a cut connection', cut],
     ['500', status(500)],
-  ])('reads the list after %s, and takes the same key as success', async (_what, doubt) => {
+  ])('reads the list after %s, and treats the same key as success', async (_what, doubt) => {
     const there = { id: 'k9', public_key: 'ssh-ed25519  AAAAblob other comment' };
     const { api, server } = await run([
       doubt,

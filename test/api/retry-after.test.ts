@@ -19,7 +19,7 @@ describe('Retry-After', () => {
     expect(clock.sleeps).toEqual([7000]);
   });
 
-  test('asks for no pause as a date in the past', async () => {
+  test('means no pause if it is a date in the past', async () => {
     const past = { 'retry-after': 'Thu, 15 Jan 2026 09:59:00 GMT' };
     const { api, clock } = await run([status(503, { ...past, ...SENT }), data(USER)]);
     await api.users.me();
@@ -36,7 +36,7 @@ describe('Retry-After', () => {
   });
 
   test.each([26, -26])(
-    'counts a date from the response, %i hours away from here',
+    'counts a date from the response's clock, %i hours from this computer's',
     async (ahead) => {
       const at = (seconds: number) =>
         new Date(Date.parse(SENT.date) + ahead * 3_600_000 + seconds * 1000).toUTCString();

@@ -45,13 +45,13 @@ async function get(
 
 const trusting = () => createSecureContext({ ca: CERTIFICATE });
 
-test('accepts a certificate of a trusted authority', async () => {
+test('accepts a certificate from a trusted authority', async () => {
   const { url, requests } = await service();
   expect(await get(url, trusting)).toBe('whole');
   expect(requests).toEqual(['/']);
 });
 
-test('runs other work before the request, while the peer has not answered', async () => {
+test('runs other work while it waits for the peer's handshake', async () => {
   const { url, requests, handshakes } = await service();
   const seen: unknown[] = [];
   await get(url, trusting, () => seen.push([...requests, ...handshakes]));
@@ -59,7 +59,7 @@ test('runs other work before the request, while the peer has not answered', asyn
   expect(requests).toEqual(['/']);
 });
 
-test('refuses a certificate of an unknown authority, with nothing sent', async () => {
+test('refuses a certificate from an unknown authority, and sends nothing', async () => {
   const { url, requests } = await service();
   await expect(get(url, createSecureContext)).rejects.toMatchObject({
     code: expect.stringMatching(/SELF_SIGNED|ISSUER|VERIFY/),
@@ -67,7 +67,7 @@ test('refuses a certificate of an unknown authority, with nothing sent', async (
   expect(requests).toEqual([]);
 });
 
-test('refuses a certificate of another host, with nothing sent', async () => {
+test('refuses a certificate for another host, and sends nothing', async () => {
   const { url, requests } = await service();
   // The same computer by an address that the certificate does not include.
   await expect(get(url.replace('127.0.0.1', '0.0.0.0'), trusting)).rejects.toMatchObject({

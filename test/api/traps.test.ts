@@ -92,7 +92,7 @@ describe('the deadline', () => {
     expect(error.failure).toBe('unreachable');
   });
 
-  test('is not awaited if the connection ends after an interim response', async () => {
+  test('does not delay the error if the connection closes after an interim response', async () => {
     const server = await rawServer((socket) => socket.end('HTTP/1.1 103 Early Hints\r\n\r\n'));
     const error = await failureOf(apiFor(server.url).users.me());
     expect(error.failure).toBe('unreachable');
@@ -156,20 +156,23 @@ describe('100 Continue', () => {
     ['one', head],
     ['two', head + head],
     ['one with fields', 'HTTP/1.1 100 Continue\r\ndate: now\r\nx: 1\r\n\r\n'],
-  ])('%s before a response loses nothing of it, however it is split', async (_what, before) => {
-    const text = before + whole;
-    for (const at of [0, 1, 10, 12, before.length - 1, before.length, before.length + 9]) {
-      const server = await rawServer(async (socket) => {
-        socket.setNoDelay(true);
-        if (at > 0) socket.write(text.slice(0, at));
-        await new Promise((resolve) => setTimeout(resolve, 5));
-        socket.end(text.slice(at));
-      });
-      const made = await apiFor(server.url).instances.create(CREATE);
-      expect(made.id, `split at ${at}`).toBe(ID);
-      expect(server.connections()).toBe(1);
-    }
-  });
+  ])(
+    '%s before a response loses none of its bytes, however they are split',
+    async (_what, before) => {
+      const text = before + whole;
+      for (const at of [0, 1, 10, 12, before.length - 1, before.length, before.length + 9]) {
+        const server = await rawServer(async (socket) => {
+          socket.setNoDelay(true);
+          if (at > 0) socket.write(text.slice(0, at));
+          await new Promise((resolve) => setTimeout(resolve, 5));
+          socket.end(text.slice(at));
+        });
+        const made = await apiFor(server.url).instances.create(CREATE);
+        expect(made.id, `split at ${at}`).toBe(ID);
+        expect(server.connections()).toBe(1);
+      }
+    },
+  );
 
   test.each([
     ['alone', head],
@@ -298,7 +301,7 @@ test('calls onSending before the first byte, and sends nothing if it throws', as
 });
 
 describe('the body of a response', () => {
-  test('is abandoned beyond 16 MiB, while it arrives', async () => {
+  test('is dropped as soon as it exceeds 16 MiB', async () => {
     let written = 0;
     const server = createServer((request, response) => {
       request.resume();
@@ -326,7 +329,7 @@ describe('the body of a response', () => {
       response.end(bytes);
     });
 
-  test('is unpacked if it comes packed against the request', async () => {
+  test('is decompressed if it arrives compressed without request', async () => {
     const server = await packed(gzipSync(USER));
     expect((await apiFor(server.url).users.me()).id).toBe('user-1');
     expect(server.seen[0]?.headers['accept-encoding']).toBe('identity');
@@ -336,7 +339,7 @@ describe('the body of a response', () => {
     ['of a bomb', gzipSync(Buffer.alloc(64 * 1024 * 1024))],
     ['that is no gzip', Buffer.from('{}')],
     ['that is cut off', gzipSync(USER).subarray(0, -4)],
-  ])('is rejected if packed with %s', async (_what, bytes) => {
+  ])('is rejected if compressed with %s', async (_what, bytes) => {
     const server = await packed(bytes);
     expect((await failureOf(apiFor(server.url).users.me())).failure).toBe('notUnderstood');
   });
@@ -355,7 +358,7 @@ describe('the body of a response', () => {
   });
 });
 
-test('shows nothing of undici, its headers or the key in an error', async () => {
+test('shows no undici internals, headers or key in an error', async () => {
   const server = await rawServer((socket) => void socket.end('SSH-2.0-OpenSSH_9\r\n'));
   const error = await failureOf(apiFor(server.url).users.me());
   expect(error.failure).toBe('unreachable');

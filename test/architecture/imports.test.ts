@@ -339,12 +339,12 @@ describe('src/api knows no command lines', () => {
   });
 });
 
-describe('circles of imports', () => {
+describe('import cycles', () => {
   test('do not exist in src/', () => {
     expect(circleIn(allImports())).toBeUndefined();
   });
 
-  test('are found among three files', () => {
+  test('are detected among three files', () => {
     const imports = [
       { from: 'a.ts', to: './b/c.ts' },
       { from: 'b/c.ts', to: '../d.ts' },

@@ -57,7 +57,7 @@ test.each([
     [...CREATE, '--docker-image', 'nginx', '-p', '8080'],
     '--port "8080": to publish 8080 under its own number, write 8080:8080',
   ],
-])('a habit from other tools gets the words to type: %j', async (argv, message) => {
+])('suggests the command for a habit from other tools: %j', async (argv, message) => {
   const { code, stderr, requests } = await world.cli(argv);
   expect({ code, stderr, requests }).toEqual({
     code: 2,
@@ -66,7 +66,7 @@ test.each([
   });
 });
 
-test('an error of the disk names the variable that selects another folder', async () => {
+test('names the variable that selects another folder in a disk error', async () => {
   const file = join(world.home, 'file');
   await writeFile(file, '');
   const state = await world.cli(CREATE, { env: { GPUCLOUD_STATE_DIR: file } });
@@ -84,7 +84,7 @@ test('an error of the disk names the variable that selects another folder', asyn
   expect(list.stderr).toContain('GPUCLOUD_STATE_DIR selects another');
 });
 
-test('several errors with one hint print it once, after the last', async () => {
+test('prints a shared hint once, after the last error', async () => {
   const names = ['alpha', 'bravo', 'charlie'];
   const { code, stderr } = await world.cli(['instances', 'terminate', ...names, '--yes']);
   expect(code).toBe(3);

@@ -32,7 +32,7 @@ test.each([
     new TypeError('x is not a function'),
     `The instance ${ID} was created. Unexpected failure: TypeError: x is not a function`,
   ],
-])('keeps the ID after %s while the result is written', async (_what, thrown, words) => {
+])('reports the ID after %s while it writes the result', async (_what, thrown, words) => {
   const error = await failureOf(thrown);
   expect(error.message).toBe(words);
   expect(error).toMatchObject({ resource: ID, mayBeBilling: true });
@@ -51,7 +51,7 @@ test('keeps an internal error, so that --debug shows its stack', async () => {
   expect(unforeseenIn(await failureOf(fault))).toBe(fault);
 });
 
-test('does not report a written result as a failure', async () => {
+test('does not fail after the result was written', async () => {
   await expect(writeCreated(MADE, CONTEXT, async () => undefined)).resolves.toBe(undefined);
 });
 

@@ -79,7 +79,7 @@ describe('names from stdin', () => {
     expect(JSON.parse(stdout)).toMatchObject([{ name: 'my laptop' }]);
   });
 
-  test('change nothing and succeed if stdin is empty', async () => {
+  test('succeed without changes if stdin is empty', async () => {
     const people = await world.cli(['instances', 'stop', '-'], { stdin: '\n' });
     expect(people).toEqual({
       code: 0,
@@ -91,7 +91,7 @@ describe('names from stdin', () => {
     expect(json).toEqual({ code: 0, stdout: '[]\n', stderr: '', requests: [] });
   });
 
-  test("need --yes with terminate, since stdin can't answer a question too", async () => {
+  test("need --yes with terminate, since stdin can't also answer a prompt", async () => {
     const id = await rent('box-a');
     for (const stdin of [`${id}\n`, '']) {
       const { code, stderr, requests } = await world.cli(['instances', 'terminate', '-'], {

@@ -125,7 +125,7 @@ describe('names in completion', () => {
     expect(offered('gpucloud instances create --docker-image ', env)).toEqual([]);
   });
 
-  test('quotes a name as the line is quoted', async () => {
+  test('continues the quotes of the line', async () => {
     await keep('names/office/drive.tsv', ['drive\tmy data\td1\tAVAILABLE']);
     expect(offered('gpucloud drives get my', env)).toEqual(['my\\ data']);
     expect(offered('gpucloud drives get my\\ d', env)).toEqual(['my\\ data']);
@@ -134,7 +134,7 @@ describe('names in completion', () => {
   });
 
   test.each(['$(touch hit)', '`touch hit`', "a'b", '"; touch hit; "', 'a\\', '$HOME', '*'])(
-    'runs nothing from a file that was tampered with: %j',
+    'executes nothing from a manipulated file: %j',
     async (name) => {
       await keep('names/office/drive.tsv', [`drive\t${name}\td1\tAVAILABLE`]);
       const words = offered('gpucloud drives get ', env);
@@ -170,7 +170,7 @@ describe('whose names completion offers', () => {
     expect(offered(`gpucloud ${flags}instances stop `, env)).toEqual(names);
   });
 
-  test("offers nobody's if no profile is current", async () => {
+  test('offers no names without a current profile', async () => {
     await keep('profiles.tsv', ['profile\toffice\t-\t-']);
     expect(offered('gpucloud instances stop ')).toEqual([]);
     expect(offered('gpucloud --profile ')).toEqual(['office']);

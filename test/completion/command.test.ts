@@ -90,7 +90,7 @@ describe('completion SHELL --install', () => {
   test.each([
     ['bash', 'source '],
     ['zsh', 'autoload -Uz compinit && compinit && source '],
-  ])('prints the line to add if there is no %s to ask, and succeeds', async (shell, line) => {
+  ])('prints the line to add if %s can't be started, and succeeds', async (shell, line) => {
     const { code, stdout, stderr } = await world.cli(['completion', shell, '--install', '--json'], {
       env: { HOME: world.home, PATH: world.home },
     });
@@ -120,7 +120,7 @@ describe('completion SHELL --install', () => {
   test.each([
     [{ SHELL: '/bin/dash' }, 'error: $SHELL is "/bin/dash": name one of bash, zsh,'],
     [{}, 'error: $SHELL is "": name one of bash, zsh,'],
-  ])('needs the name of a shell with %j', async (env, message) => {
+  ])('requires a shell name with %j', async (env, message) => {
     const { code, stderr } = await world.cli(['completion', '--install'], {
       env: { HOME: world.home, ...env },
     });
@@ -131,7 +131,7 @@ describe('completion SHELL --install', () => {
     );
   });
 
-  test("exits with 9 and another way if the folder can't be created", async () => {
+  test("exits with 9 and suggests another way if the folder can't be created", async () => {
     await mkdir(join(world.home, '.config'), { recursive: true });
     await writeFile(join(world.home, '.config', 'fish'), '');
     const { code, stderr } = await world.cli(['completion', 'fish', '--install'], {

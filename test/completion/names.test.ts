@@ -34,7 +34,7 @@ async function names(slot: string, shelf: string): Promise<string[]> {
 }
 
 describe('names are stored by every command that reads them', () => {
-  test('are kept for an instance from its creation to its end', async () => {
+  test('are stored for an instance from its creation to its end', async () => {
     const env = { ...SANDBOX, GPUCLOUD_PROFILE: 'sandbox' };
     await world.cli(['instances', 'create', 'trainer', ...HARDWARE], { env });
     expect(await names('sandbox', 'instance')).toEqual(['instance trainer PROVISIONING']);
@@ -46,14 +46,14 @@ describe('names are stored by every command that reads them', () => {
     expect(await names('sandbox', 'instance')).toEqual([]);
   });
 
-  test('are kept for drives, keys and templates, even if only looked up', async () => {
+  test('are stored for drives, keys and templates, even if only looked up', async () => {
     await world.cli(['drives', 'create', 'my data', '--size', '10', '-y']);
     await world.cli(['templates', 'get', 'vllm']);
     expect(await names('-env', 'drive')).toEqual(['drive my data AVAILABLE']);
     expect(await names('-env', 'template')).toEqual(['template jupyterlab', 'template vllm']);
   });
 
-  test('are kept for offers and images by their slugs', async () => {
+  test('are stored for offers and images as slugs', async () => {
     await world.cli(['sandbox', 'catalog'], { env: SANDBOX });
     expect(await names('sandbox', 'image')).toEqual([
       'image ubuntu-22-04',
@@ -62,7 +62,7 @@ describe('names are stored by every command that reads them', () => {
     ]);
   });
 
-  test('are kept until a reset of the sandbox, which keeps offers', async () => {
+  test('are removed by a reset of the sandbox, except offers', async () => {
     const env = { ...SANDBOX, GPUCLOUD_PROFILE: 'sandbox' };
     await world.cli(['instances', 'create', 'trainer', ...HARDWARE], { env });
     await world.cli(['sandbox', 'catalog'], { env });
@@ -71,7 +71,7 @@ describe('names are stored by every command that reads them', () => {
     expect((await names('sandbox', 'offer')).length).toBeGreaterThan(0);
   });
 
-  test('are kept for profiles, the current one first', async () => {
+  test('are stored for profiles, the current one first', async () => {
     await world.cli(['profiles', 'add', 'work', '--base-url', 'https://api.example.com']);
     await world.cli(['profiles', 'use', 'sandbox']);
     expect(await readFile(join(folder(), 'profiles.tsv'), 'utf8')).toBe(
@@ -99,13 +99,13 @@ describe('the file of names', () => {
     expect((await stat(file)).ino).toBe(before.ino);
   });
 
-  test("fails no command silently if it can't be written", async () => {
+  test("makes no command fail if it can't be written", async () => {
     await mkdir(dirname(folder()), { recursive: true });
     await writeFile(folder(), 'a file in the place of the folder');
     expect(await world.cli(['templates', 'list', '-q'])).toMatchObject({ code: 0, stderr: '' });
   });
 
-  test('is replaced if it holds rubbish', async () => {
+  test('is replaced if it is invalid', async () => {
     const file = join(folder(), 'names', '-env', 'template.tsv');
     await mkdir(dirname(file), { recursive: true });
     await writeFile(file, '\u0000\u0001\n\t\t\t\t\t\nkind\tname\ndrive\t\n');
@@ -116,7 +116,7 @@ describe('the file of names', () => {
     );
   });
 
-  test('holds the last state of each instance', async () => {
+  test('contains the last state of each instance', async () => {
     const states = ['ACTIVE', 'STOPPED', 'TERMINATED'] as const;
     const sighting = fc.record({
       id: fc.constantFrom('1', '11', '111'),
@@ -145,7 +145,7 @@ describe('the file of names', () => {
   });
 
   test.each([['has lost its first line', (text: string) => text.slice(text.indexOf('\n') + 1)]])(
-    'is repaired by the next reading if it %s',
+    'is repaired by the next read if it %s',
     async (_how, spoil) => {
       const own = await mkdtemp(join(world.home, 'spoilt-'));
       const name = { kind: 'instance' as const, id: '1', name: 'box', state: 'ACTIVE' };
@@ -171,7 +171,7 @@ describe('the file of names', () => {
     expect(await readFile(join(own, 'instance.tsv'), 'utf8')).toBe('');
   });
 
-  test('stays short, however many names there are', async () => {
+  test('has a size limit', async () => {
     const many = join(world.home, 'many');
     const drives = Array.from({ length: 5000 }, (_, at) => ({
       kind: 'drive' as const,
@@ -229,7 +229,7 @@ describe('names with odd characters', () => {
     );
   });
 
-  test('give whole lines of four fields for any text', () => {
+  test('give complete lines of four fields for any text', () => {
     const text = anyText();
     fc.assert(
       fc.property(fc.array(fc.record({ id: text, name: text, state: text })), (things) => {

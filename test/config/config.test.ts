@@ -60,14 +60,14 @@ function spoken(error: CliError): string {
   return [error.message, error.hint, error.stack, String(error.cause)].join('\n');
 }
 
-test('reads a missing file as one without profiles, and creates nothing', async () => {
+test('treats a missing file as empty, and creates nothing', async () => {
   const config = openConfig(folder);
   expect(config.path).toBe(path);
   expect(await config.read()).toEqual({ profiles: {} });
   await expect(stat(folder)).rejects.toThrow('ENOENT');
 });
 
-test('writes a change whole and private, and leaves nothing beside it', async () => {
+test('writes a change completely and privately, and leaves no other file', async () => {
   const answer = await openConfig(folder).change((file) => ({ ...addWork(file), current: 'work' }));
   expect(answer).toEqual({ current: 'work', profiles: { work: WORK } });
   expect(await openConfig(folder).read()).toEqual(answer);
@@ -173,7 +173,7 @@ test.each<[string, string | Buffer, string]>([
   expect(await readdir(folder)).toEqual(['config.json']);
 });
 
-test('refuses a folder under the name of the file', async () => {
+test('refuses a folder in place of the file', async () => {
   await mkdir(join(path, 'inside'), { recursive: true });
   const config = openConfig(folder);
   for (const work of [() => config.read(), () => config.change(addWork)]) {
@@ -184,7 +184,7 @@ test('refuses a folder under the name of the file', async () => {
   expect(await readdir(path)).toEqual(['inside']);
 });
 
-test('refuses a pipe under the name of the file, without waiting for it', async () => {
+test('refuses a pipe in place of the file, without waiting for it', async () => {
   await mkdir(folder);
   execFileSync('mkfifo', [path]);
   const error = await refusal(() => openConfig(folder).read());
@@ -202,7 +202,7 @@ test('refuses a file in place of the folder', async () => {
   expect(await readFile(folder, 'utf8')).toBe('mine');
 });
 
-test('keeps a link, and changes its target', async () => {
+test('writes through a symlink to its target', async () => {
   const real = join(folder, '..', 'dotfiles', 'gpucloud.json');
   await mkdir(join(real, '..'));
   await mkdir(folder);
@@ -215,7 +215,7 @@ test('keeps a link, and changes its target', async () => {
   expect(await readdir(folder)).toEqual(['config.json']);
 });
 
-test('does not write over a link that leads nowhere', async () => {
+test('does not overwrite a dangling symlink', async () => {
   await mkdir(folder);
   await symlink(join(folder, 'missing', 'gpucloud.json'), path);
   for (const work of [() => openConfig(folder).read(), () => openConfig(folder).change(addWork)]) {
@@ -225,7 +225,7 @@ test('does not write over a link that leads nowhere', async () => {
   expect((await lstat(path)).isSymbolicLink()).toBe(true);
 });
 
-test('throws what the edit throws, with nothing written', async () => {
+test('rethrows the edit's error, and writes nothing', async () => {
   const config = openConfig(folder);
   await config.change(addWork);
   const before = await readFile(path);
@@ -260,7 +260,7 @@ test('removes the files that a killed process left, and no others', async () => 
   expect((await readdir(folder)).sort()).toEqual(['config.json', ...theirs].sort());
 });
 
-test('loses none of twenty changes at once in one process', async () => {
+test('loses none of twenty concurrent changes in one process', async () => {
   const config = openConfig(folder);
   await Promise.all(
     Array.from({ length: 20 }, (_, at) =>
@@ -270,7 +270,7 @@ test('loses none of twenty changes at once in one process', async () => {
   expect(Object.keys((await config.read()).profiles)).toHaveLength(20);
 });
 
-test('leaves the file to its owner when root changes it', needs('root'), async () => {
+test('keeps the file's owner when root changes it', needs('root'), async () => {
   await mkdir(folder);
   await writeFile(path, '{"profiles":{}}');
   await chown(path, 65534, 65534);
@@ -279,7 +279,7 @@ test('leaves the file to its owner when root changes it', needs('root'), async (
   expect([uid, gid, await mode(path)]).toEqual([65534, 65534, '600']);
 });
 
-test('keeps the previous file if the disk took half of the new one', async () => {
+test('keeps the previous file if the disk writes only half of the new one', async () => {
   const config = openConfig(folder);
   await config.change(addWork);
   const before = await readFile(path, 'utf8');
@@ -297,7 +297,7 @@ test('keeps the previous file if the disk took half of the new one', async () =>
   expect(await readFile(path, 'utf8')).toBe(before);
 });
 
-test('reports a lock that stays held, or that can not be made', () => {
+test('reports a lock that stays held or can't be created', () => {
   expect(notLocked('/c.json', new Error('held'), true)).toMatchObject({
     failure: 'storage',
     message:

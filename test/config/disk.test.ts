@@ -93,7 +93,7 @@ function pause(milliseconds: number): Promise<void> {
 
 const ONE = '{"profiles":{"one":{"base_url":"https://a.example.com"}}}';
 
-test('loses no change if eight processes make twenty each', { timeout: 60_000 }, async () => {
+test('loses no change if eight processes each make twenty', { timeout: 60_000 }, async () => {
   const running = Array.from({ length: 8 }, (_, who) =>
     start(process.execPath, [child, 'add', folder, `w${who}`, '20']),
   );
@@ -128,7 +128,7 @@ test('leaves the file whole when killed at any moment', { timeout: 60_000 }, asy
   expect(await readdir(folder)).toEqual(['config.json']);
 });
 
-test('makes folder and file private under any umask', async () => {
+test('creates folder and file privately under any umask', async () => {
   expect(await shell('umask 000; "$1" "$2" fill "$3" 10')).toEqual([{ profiles: 1 }]);
   expect((await stat(folder)).mode & 0o777).toBe(0o700);
   expect((await stat(path)).mode & 0o777).toBe(0o600);
@@ -153,7 +153,7 @@ test.each([{}, { SNAP: '/snap/x' }])(
   },
 );
 
-test('puts the file on the disk before it renames it', needs('strace'), async () => {
+test('syncs the file before it renames it', needs('strace'), async () => {
   await mkdir(folder);
   const trace = join(place, 'trace');
   const calls = 'trace=fsync,fdatasync,rename,renameat,renameat2';
@@ -237,7 +237,7 @@ test('reads from a read-only folder, and reports it', async () => {
   expect(await readFile(path, 'utf8')).toBe(ONE);
 });
 
-test("succeeds although a lock can't be released, and takes it over later", async () => {
+test("succeeds if a lock can't be released, and takes it over later", async () => {
   await ownedFile(ONE, 0o600);
   expect(await bound('shut', folder)).toEqual([{ profiles: 1 }]);
   expect(await readdir(folder)).toEqual(['config.json', 'config.json.lock']);
@@ -256,7 +256,7 @@ test("reports a folder that can't be created", async () => {
   await chmod(place, 0o755);
 });
 
-test('reports a file that it may not read, and never writes over it', async () => {
+test('reports a file that it can't read, and never overwrites it', async () => {
   await ownedFile(ONE, 0o000);
   for (const args of [
     ['read', folder],

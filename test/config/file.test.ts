@@ -11,7 +11,7 @@ const work = { base_url: 'https://api.example.com/v1', api_key: 'svc_sk_work' };
 const home = { base_url: 'https://home.example.com', api_key: 'svc_sk_home' };
 
 test.each(['__proto__', 'constructor', 'toString', 'hasOwnProperty'])(
-  'finds a profile named %s only if it was added, and changes no other object',
+  'finds a profile named %s only if it was added',
   (name) => {
     const empty = emptyFile();
     expect(profileOf(empty, name)).toBeUndefined();
@@ -46,7 +46,7 @@ test('keeps unknown fields but no account when it replaces a profile', () => {
   expect(file.current).toBe('work');
 });
 
-test('does not change the given file when it adds or removes', () => {
+test('does not modify its input when it adds or removes', () => {
   const file = { current: 'work', profiles: { work } };
   const before = JSON.stringify(file);
   withProfile(file, 'home', home);

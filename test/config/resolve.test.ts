@@ -52,7 +52,7 @@ function line(found: Settings): string {
   ].join(' | ');
 }
 
-test('invents nothing if nothing is set', () => {
+test('has no defaults', () => {
   expect(settings({}, { profiles: {} })).toEqual({
     profile: undefined,
     sandbox: false,

@@ -85,7 +85,7 @@ test.each(EXPOSED)(
   },
 );
 
-test('refuses a link to a file in a folder that all may write to', async () => {
+test('refuses a link to a file in a world-writable folder', async () => {
   const shared = join(world.home, 'shared');
   await mkdir(shared);
   await chmod(shared, 0o777);
@@ -120,7 +120,7 @@ test.each(EXPOSED)('stores no key at login in %s', async (_what, expose, words, 
   expect(await readFile(file, 'utf8')).toBe(before);
 });
 
-test('stores no key from login and --save-profile in a folder that all may write to', async () => {
+test('stores no key from login or --save-profile in a world-writable folder', async () => {
   await rm(file);
   await chmod(folder, 0o777);
   const base = ['--base-url', world.service.url];
@@ -149,7 +149,7 @@ test('sends no key from the environment to an address that others may change', a
   expect((await world.cli(['me', 'get'], { env: both })).code).toBe(0);
 });
 
-test('accepts a file of this user or root, and of nobody else', async () => {
+test('accepts a file owned by this user or root only', async () => {
   const own = process.geteuid?.() ?? 0;
   // A file of root is always accepted, so root gives this one away.
   if (own === 0) await chown(file, 4711, 4711);

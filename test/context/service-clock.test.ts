@@ -48,7 +48,7 @@ test.each([26, -26])('ignores one response that is %i hours off, and follows two
   expect(service.last()?.service).toBe(NOON + hours * HOUR);
 });
 
-test('goes on while the computer sleeps or its clock is set, but counts as unknown', () => {
+test('continues while the computer sleeps or its clock is set, but counts as unknown', () => {
   const clock = manualClock();
   const service = createServiceClock(clock);
   service.learn('Thu, 15 Jan 2026 12:00:00 GMT');

@@ -24,7 +24,7 @@ const NEEDS_A_KEY = [
   'api GET /users/me',
 ];
 
-test.each(NEEDS_A_KEY)('points to the sandbox and to login: %s', async (line) => {
+test.each(NEEDS_A_KEY)('suggests the sandbox and login: %s', async (line) => {
   const { code, stdout, stderr } = await world.cli(line.split(' '));
   expect({ code, stdout, stderr }).toEqual({
     code: 4,

@@ -26,15 +26,15 @@ const COMMANDS = (function below(
   ];
 })(tree);
 
-describe('what Tab offers is decided', () => {
-  test.each(COMMANDS)('is decided for %s', (_words, command) => {
+describe('the Tab completion of each argument and flag', () => {
+  test.each(COMMANDS)('is declared for %s', (_words, command) => {
     expect(
       undecided(command),
       'say in the `completes` of the verb what is offered: names, words, a file or "nothing" (see src/cli/completes.ts)',
     ).toEqual([]);
   });
 
-  test('is reported if a new one is undecided', () => {
+  test('is reported if it is undeclared', () => {
     const list = COMMANDS.find(([words]) => words === 'instances list')?.[1];
     if (list === undefined) throw new Error('there is no such command');
     const copy = list.createCommand('copy').argument('<thing>').option('--shade <shade>');

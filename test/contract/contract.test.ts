@@ -103,7 +103,7 @@ describe('every command', () => {
     ['instances reap', ['--status']],
     ['commands', ['instances']],
     ['commands', ['instances', 'get']],
-  ])('prints another form of its result by the same schema: %s %j', async (command, words) => {
+  ])('prints another form of its result with the same schema: %s %j', async (command, words) => {
     const { kitchen } = await prepare('instances get');
     world = kitchen;
     const { stdout } = await kitchen.cli(['--json', ...command.split(' '), ...words]);
@@ -164,7 +164,7 @@ describe('every list', () => {
 
   const LISTS = commandsWhose(({ list, named }) => list === true || named === true);
 
-  test.each(LISTS)('prints in each format the columns of its help: %s', async (command) => {
+  test.each(LISTS)('prints the columns from its help in each format: %s', async (command) => {
     let prepared = await prepare(command);
     world = prepared.kitchen;
     const run = async (...flags: string[]) => {

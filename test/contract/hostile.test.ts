@@ -168,7 +168,7 @@ function expectClean({ stdout, stderr }: CliResult, format: Format, what: object
 }
 
 describe('a hostile text in every field, error and argument', () => {
-  test.each(ENDING)('never reaches the output of %s raw', async (command) => {
+  test.each(ENDING)('is cleaned in the output of %s', async (command) => {
     const service = changeable();
     prepared = await prepare(command, { change: service.wrap });
     const { kitchen, argv, stdin, env } = prepared;

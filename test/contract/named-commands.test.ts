@@ -51,7 +51,7 @@ test.each(TEXTS)('suggests in %s only commands that exist', (file) => {
   expect(named.filter((command) => !KNOWN.has(command))).toEqual([]);
 });
 
-test('notices a command that does not exist', () => {
+test('detects a command that does not exist', () => {
   expect(
     namedIn('see "gpucloud instances nonsense ID" and gpucloud --profile x drives list'),
   ).toEqual(['instances nonsense', 'drives list']);

@@ -55,7 +55,7 @@ test.each([
     ['instances', 'create', 'trainer', ...HARDWARE, '--wait', '--json'],
     15,
   ],
-])('each function of the walk %s runs in that command', async (title, argv, count) => {
+])('runs each function of the walk through %s', async (title, argv, count) => {
   const hops = hopsOf(title);
   expect(hops).toHaveLength(count);
   const called = await functionsOf(async () => {

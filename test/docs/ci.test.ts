@@ -19,7 +19,7 @@ const JOBS = [...read('docs/ci.md').matchAll(/^```yaml\n(.*?)^```/gms)].map(([, 
 );
 const ACTION = parse(read('action/action.yml'));
 
-test('gives the action only inputs that it has, and reads only its outputs', () => {
+test('uses only inputs and outputs that the action has', () => {
   const { steps } = JOBS.find(({ on }) => on === 'workflow_dispatch').jobs.train;
   const { with: inputs } = steps.find(({ uses = '' }) => uses.includes('gpucloud/action'));
   const required = Object.entries<{ required?: boolean }>(ACTION.inputs).filter(
@@ -84,7 +84,7 @@ describe('the GitLab job', needs('ssh'), () => {
     expect(after.code, after.stderr).toBe(0);
   });
 
-  test('terminates in after_script what a killed job rented', async () => {
+  test('terminates a killed job's instance in after_script', async () => {
     const project = join(world.computer.home, 'project');
     await mkdir(project);
     await writeFile(join(project, 'train.sh'), 'sleep 60\n');
@@ -97,7 +97,7 @@ describe('the GitLab job', needs('ssh'), () => {
     expect(world.status()).toBe('TERMINATING');
   });
 
-  test('terminates in after_script what a request rented whose response was lost', async () => {
+  test('terminates in after_script after a lost response', async () => {
     const project = join(world.computer.home, 'project');
     await mkdir(project);
     world.renting.posts = [

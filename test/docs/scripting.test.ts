@@ -239,7 +239,7 @@ describe('in bash, with jq and awk', needs('jq', 'awk'), () => {
       return { service, names, more };
     }
 
-    test('exits with 7 although a drive names an instance with that name, and suggests it', async () => {
+    test('exits with 7 even if a drive has an instance with that name, and suggests it', async () => {
       const { service, names, more } = await losing(true);
       const { code, stdout, stderr } = await run(once(), ['box'], more);
       await service.close();
@@ -248,7 +248,7 @@ describe('in bash, with jq and awk', needs('jq', 'awk'), () => {
       expect(names).toEqual(['box']);
     });
 
-    test('exits with 7 while nothing is certain, and never rents a second one', async () => {
+    test('exits with 7 while the outcome is unknown, and never rents a second one', async () => {
       const { service, names, more } = await losing(false);
       const lost = await run(once(), ['box'], more);
       const again = await run(once(), ['box'], more);
@@ -267,7 +267,7 @@ describe('in bash, with jq and awk', needs('jq', 'awk'), () => {
       expect(await run(startIt(), ['trainer'])).toEqual({ code: 0, stdout: '', stderr: '' });
     });
 
-    test('prints the error and the balance for another one', async () => {
+    test('prints the error and the balance if the start is refused', async () => {
       await rent('trainer');
       const { code, stdout, stderr } = await run(startIt(), ['trainer']);
       expect({ code, stderr }).toEqual({ code: 5, stderr: '' });
@@ -354,7 +354,7 @@ describe('in bash, with jq and awk', needs('jq', 'awk'), () => {
       expect(await statuses()).toEqual({ busy: 'ACTIVE', idle: STOPPED, silent: 'ACTIVE' });
     });
 
-    test('does nothing if nothing is idle', async () => {
+    test('does nothing if no instance is idle', async () => {
       expect(await run(stopIdle())).toEqual({
         code: 0,
         stdout: '',

@@ -147,7 +147,7 @@ describe('a secret, with --debug', () => {
     240_000,
   );
 
-  test('is in no output of a create, through the faults of the network', async () => {
+  test('is in no output of a create, with any network fault', async () => {
     const faults = FAULTS.filter(({ slow }, at) => SOAK || (slow === undefined && at % 6 === 0));
     for (const [at, fault] of faults.entries()) {
       await rig.proxy.arm(fault);

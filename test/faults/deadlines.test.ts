@@ -83,7 +83,7 @@ const killed = (kills: readonly Kill[]): Scenario[] =>
   kills.map((kill, at) => ({ operation: ALL[at % ALL.length] ?? 'create', fault: NO_FAULT, kill }));
 
 describe('reap after kill -9 of a request that rents', () => {
-  test('terminates at each point of the network before the response', async () => {
+  test('terminates after a kill at each network step before the response', async () => {
     const kills = NETWORK_KILLS.filter((kill) => !('at' in kill && kill.at === 'answered'));
     expect(kills).toHaveLength(NETWORK_KILLS.length - 1);
     expectAllEnded(await playAndReap(killed(kills)), false);
@@ -114,7 +114,7 @@ describe('reap after kill -9 of a request that rents', () => {
 });
 
 test(
-  'terminates by reap after any fault of the network',
+  'terminates with reap after any network fault',
   async () => {
     const scenarios = FAULTS.map((fault, at): Scenario => {
       return { operation: OPERATIONS[at % 2] ?? 'create', fault };

@@ -40,7 +40,7 @@ function made(): string {
 }
 
 describe('a limit on the size of files', { timeout: 120_000 }, () => {
-  test('exits with 9 from the start, and nothing is sent', async () => {
+  test('exits with 9 and sends nothing if it applies from the start', async () => {
     const line = 'ulimit -f 0; exec "$@"';
     const argv = ['-c', line, 'bash', RUNNER, bundle.path, ...CREATE];
     const { code, stderr } = await outcomeOf(
@@ -55,7 +55,7 @@ describe('a limit on the size of files', { timeout: 120_000 }, () => {
   });
 
   test(
-    'exits with 9 while the response is awaited, and shows the ID',
+    'exits with 9 and shows the ID if it applies during the request',
     needs('prlimit'),
     async () => {
       let pid: number | undefined;
@@ -87,7 +87,7 @@ describe('a full disk', { timeout: 120_000, ...needs('the right to mount') }, ()
   });
   afterEach(() => disk.remove());
 
-  test('exits with 9 before the request, and nothing is sent', async () => {
+  test('exits with 9 before the request, and sends nothing', async () => {
     const env = { GPUCLOUD_STATE_DIR: join(disk.path, 'state') };
     await disk.fill();
     const { code, stderr } = await rig.gpucloud(CREATE, { env });

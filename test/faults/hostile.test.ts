@@ -113,7 +113,7 @@ async function inTerminal(commands: readonly (readonly string[])[]): Promise<str
 }
 
 describe('a control character of the service', () => {
-  test('reaches nobody in a pipe: tables, details and notes', async () => {
+  test('is removed in a pipe: tables, details and notes', async () => {
     for (const argv of [...READING, ...CHANGING]) {
       const { stdout, stderr } = await rig.gpucloud(argv, { env });
       expect({ argv, found: found(stdout + stderr) }).toEqual({ argv, found: [] });
@@ -122,7 +122,7 @@ describe('a control character of the service', () => {
   }, 180_000);
 
   test.each(['error', 'page'] as const)(
-    'reaches nobody in the words of an %s',
+    'is removed from an %s',
     async (manner) => {
       service.manner = manner;
       const chosen = [...READING, ...CHANGING].filter((_argv, at) => SOAK || at % 11 === 0);
@@ -136,7 +136,7 @@ describe('a control character of the service', () => {
     300_000,
   );
 
-  test('reaches nobody in a terminal: tables, colours and spinners', {
+  test('is removed in a terminal: tables, colours and spinners', {
     timeout: 180_000,
     ...needs('script'),
   }, async () => {
@@ -153,7 +153,7 @@ describe('a control character of the service', () => {
       argv: ['ssh-keys', 'delete', SSH_KEY_ID],
       asks: [/\? Delete the SSH key laptop-sample.*\(y\/N\)/s],
     },
-  ])('reaches nobody in the questions of $argv', { timeout: 120_000 }, async ({ argv, asks }) => {
+  ])('is removed from the prompts of $argv', { timeout: 120_000 }, async ({ argv, asks }) => {
     await rig.gpucloud(['instances', 'track', INSTANCE_ID], { env });
     const terminal = openTerminal({
       program: RUNNER,

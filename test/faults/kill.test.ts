@@ -45,7 +45,7 @@ describe('kill -9', () => {
   }, 180_000);
 
   test(
-    'loses no instance at each point of the network, through every fault',
+    'loses no instance at any network step, with every fault',
     async (context) => {
       const { violations, killed, played } = await playAll(
         bundle.path,
@@ -92,7 +92,7 @@ describe('kill -9', () => {
     },
   );
 
-  test('loses no instance before each call to the disk, through every fault', {
+  test('loses no instance before any disk call, with every fault', {
     timeout: HOUR,
     ...needs('strace'),
   }, async (context) => {

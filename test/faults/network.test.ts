@@ -12,7 +12,7 @@ beforeAll(async () => {
 afterAll(() => bundle.remove());
 
 describe('every instance', () => {
-  test('stays known through any fault of the network', async () => {
+  test('stays known after any network fault', async () => {
     const scenarios = some(
       FAULTS.flatMap((fault, at): Scenario[] => {
         const both = (['create', 'reorder'] as const).map((operation) => ({ operation, fault }));

@@ -61,13 +61,13 @@ function halfDisk(): void {
 }
 
 describe('a replaced file', () => {
-  test('is on disk before it takes the place of the old one, and then its name', async () => {
+  test('is synced before it is renamed, and then its folder', async () => {
     const calls = watched();
     await replaceFile(join(folder, 'a'), 'new');
     expect(calls).toEqual(['fsync a.tmp', 'rename a.tmp a', 'fsync ']);
   });
 
-  test('keeps the old content if the disk takes a part, and leaves no other file', async () => {
+  test('keeps the old content after a partial write, and leaves no other file', async () => {
     await writeFile(join(folder, 'a'), 'old');
     halfDisk();
     await expect(replaceFile(join(folder, 'a'), 'new content')).rejects.toThrow('does not hold');
@@ -81,7 +81,7 @@ describe('a replaced file', () => {
   });
 });
 
-test('a new folder is private, and its name survives a power cut, as those of its parents', async () => {
+test('creates private folders whose names survive a power cut', async () => {
   const calls = watched();
   await privateFolder(join(folder, 'state', 'journal', 'account'));
   expect(calls).toEqual(['fsync ', 'fsync state', 'fsync state/journal']);
@@ -109,21 +109,21 @@ describe('a request that rents', () => {
       warn: () => undefined,
     });
 
-  test('is on disk with its name, privately, before it is sent', async () => {
+  test('is synced with its name, privately, before it is sent', async () => {
     const calls = watched();
     await journal().open(request, new Set());
     expect(calls.slice(-2)).toEqual([`fsync ${file}`, `fsync ${requests}`]);
     expect(fs.statSync(join(folder, file)).mode & 0o777).toBe(0o600);
   });
 
-  test('is not sent if the disk takes a part of it, and leaves no file', async () => {
+  test('is not sent after a partial write, and leaves no file', async () => {
     await journal().open({ ...request, name: 'other' }, new Set());
     halfDisk();
     await expect(journal().open(request, new Set())).rejects.toMatchObject({ exitCode: 9 });
     expect(await readdir(join(folder, requests))).toEqual(['other.json']);
   });
 
-  test('gives up its name for good before another one takes it', async () => {
+  test('gives up its name durably before another request takes it', async () => {
     const first = await journal().open(request, new Set());
     const uid = first?.uid ?? '';
     const calls = watched();
@@ -134,7 +134,7 @@ describe('a request that rents', () => {
     expect(calls.indexOf(`fsync ${file}`)).toBeGreaterThan(moved + 1);
   });
 
-  test('is removed for good once it was refused', async () => {
+  test('is removed durably once refused', async () => {
     const opened = await journal().open(request, new Set());
     const calls = watched();
     await opened?.notMade();

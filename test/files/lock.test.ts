@@ -64,7 +64,7 @@ test.each([3, 26])(
   },
 );
 
-test('waits for a lock that is refreshed, past the age of an abandoned one', async () => {
+test('waits for a lock that is refreshed, however old it is', async () => {
   const file = join(folder, 'state.json');
   const refreshed = async () => (await stat(`${file}.lock`)).mtimeMs;
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] });
@@ -113,7 +113,7 @@ test('does something else instead of the callback while another one holds the lo
   expect(done).toBe('otherwise true');
 });
 
-test('runs the callback once, whatever it throws', async () => {
+test('runs the callback only once, whatever it throws', async () => {
   const held = Object.assign(new Error('Lock file is already being held'), { code: 'ELOCKED' });
   let times = 0;
   const work = async () => {

@@ -39,7 +39,7 @@ describe('makeFolders', () => {
     expect(() => makeFolders(join(root, 'link'), 0o700)).toThrow('EEXIST');
   });
 
-  test('refuses, without endless tries, if no folder can be created', needs('Linux'), () =>
+  test('fails without endless retries if no folder can be created', needs('Linux'), () =>
     expect(() => makeFolders('/proc/gpucloud/below', 0o700)).toThrow('ENOENT'),
   );
 });

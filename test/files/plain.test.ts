@@ -32,7 +32,7 @@ describe('a plain file', () => {
     expect(readPlain(path)?.length).toBeGreaterThan(0);
   });
 
-  it('has to exist', () => {
+  it('must exist', () => {
     expect(() => readPlain(join(folder, 'missing'))).toThrow('ENOENT');
   });
 });
@@ -42,7 +42,7 @@ describe('another kind of file', () => {
     expect(readPlain(folder)).toBeUndefined();
   });
 
-  it('is not waited for if it is a pipe without a writer', needs('POSIX'), () => {
+  it('is not opened if it is a pipe without a writer', needs('POSIX'), () => {
     const pipe = join(folder, 'pipe');
     execFileSync('mkfifo', [pipe]);
     expect(readPlain(pipe)).toBeUndefined();

@@ -27,7 +27,7 @@ const drive = (price_per_hour: string, more = {}) => ({
 const see = (at: string, ...drives: ReturnType<typeof drive>[]) =>
   journal.observeDrives(drives, at, { whole: true });
 
-test('remembers the highest earlier price until a day without it has passed', async () => {
+test('remembers a higher earlier price for a day after it ended', async () => {
   await see(day(1), drive('10.00'));
   expect(await journal.drives()).toMatchObject([{ price: '10.00', before: null }]);
   await see(day(2), drive('5.00'));
@@ -41,13 +41,13 @@ test('remembers the highest earlier price until a day without it has passed', as
   ]);
 });
 
-test('remembers nothing of a price that rose', async () => {
+test('forgets the old price when the price rises', async () => {
   await see(day(1), drive('9.00'));
   await see(day(2), drive('10.00'));
   expect(await journal.drives()).toMatchObject([{ price: '10.00', before: null }]);
 });
 
-test('keeps a drive that a list lacks, with the time of the first such list', async () => {
+test('keeps a drive that disappears from the list, with the time of the first such list', async () => {
   await see(day(1), drive('10.00'));
   await journal.observeDrives([], day(2), { whole: false });
   expect(await journal.drives()).toMatchObject([{ gone_at: null }]);
@@ -58,7 +58,7 @@ test('keeps a drive that a list lacks, with the time of the first such list', as
   expect(await journal.drives()).toMatchObject([{ gone_at: null }]);
 });
 
-test('keeps when a drive was last seen SUSPENDED', async () => {
+test('stores when a drive was last seen SUSPENDED', async () => {
   await see(day(1), drive('10.00', { status: 'SUSPENDED' }));
   await see(day(2), drive('10.00', { status: 'SUSPENDED' }));
   await see(day(3), drive('10.00'));
@@ -74,7 +74,7 @@ test("starts again after a file that can't be read", async () => {
   expect(await journal.drives()).toMatchObject([{ price: '5.00', before: null }]);
 });
 
-test('keeps nothing while the account is unknown', async () => {
+test('stores nothing while the account is unknown', async () => {
   const other = journalOf({ home, clock: manualClock() }, { service: SCOPE.service });
   await other.observeDrives([drive('10.00')], day(1), { whole: true });
   expect(await other.drives()).toEqual([]);

@@ -15,7 +15,7 @@ beforeAll(async () => {
 afterAll(() => disk.remove());
 
 describe('a full disk', needs('the right to mount'), () => {
-  test('lets no request out before it is stored, and loses none after', async () => {
+  test('sends no request before it is stored, and loses none afterwards', async () => {
     const journal = () =>
       openJournal({
         state: join(disk.path, 'state'),

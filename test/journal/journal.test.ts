@@ -87,7 +87,7 @@ describe('a request', () => {
     });
   });
 
-  test('holds neither the key nor a secret of its container', async () => {
+  test('contains neither the key nor a container secret', async () => {
     const env = [
       { key: 'TOKEN', value: 'hunter2' },
       { key: 'EMPTY', value: '' },
@@ -105,7 +105,7 @@ describe('a request', () => {
     expect(await journal().requests()).toMatchObject([{ name: 'trainer', isTorn: false }]);
   });
 
-  test('reserves its name exactly, letter case included', async () => {
+  test('reserves its exact name, including case', async () => {
     await opened();
     expect(await journal().open(request, NOBODY)).toBeUndefined();
     await opened('Trainer');
@@ -122,12 +122,12 @@ describe('a request', () => {
     });
   });
 
-  test('leaves nothing if it was not carried out', async () => {
+  test('leaves no file if it was not carried out', async () => {
     await (await opened()).notMade();
     expect(files()).toEqual([]);
   });
 
-  test('is in flight while its process runs and may wait, then UNKNOWN', async () => {
+  test('is in flight while its process may be waiting, then UNKNOWN', async () => {
     await opened();
     const alive = journal({ isAlive: (pid) => pid === 1 });
     expect(await alive.read()).toMatchObject({ unknown: [], inFlight: [{ name: 'trainer' }] });
@@ -143,7 +143,7 @@ describe('a request', () => {
     expect(await alive.read()).toMatchObject({ unknown: [{ name: 'trainer' }], inFlight: [] });
   });
 
-  test('is UNKNOWN at once if its own process gave up', async () => {
+  test('is UNKNOWN at once if its process stopped waiting', async () => {
     await (await opened()).unknown();
     const alive = journal({ isAlive: () => true });
     expect(await alive.read()).toMatchObject({ unknown: [{ name: 'trainer' }] });
@@ -231,7 +231,7 @@ describe('known instances', () => {
     expect(await own.instance(ID)).toMatchObject({ archived: true });
   });
 
-  test('are kept when untracked, and come back', async () => {
+  test('are archived when untracked, and can be tracked again', async () => {
     const own = journal();
     expect(await own.add({ id: ID }, 'track')).toBe(true);
     expect(await own.add({ id: ID }, 'track')).toBe(false);
@@ -243,7 +243,7 @@ describe('known instances', () => {
     expect((await own.read()).instances).toMatchObject([{ id: ID, untracked: false }]);
   });
 
-  test('are not written again without news', async () => {
+  test('are not rewritten if nothing changed', async () => {
     const own = journal();
     await own.add({ id: ID, status: 'ACTIVE' }, 'track');
     const path = folder('instances', `${ID}.json`);
@@ -269,7 +269,7 @@ describe('the account of a request', () => {
     }
   });
 
-  test('is learned once per key, which is not written down', async () => {
+  test('is learned once per key, and the key is not stored', async () => {
     const scope = { service: SERVICE, apiKey: KEY };
     expect(await journal({ scope }).account()).toBeUndefined();
     await journal({ scope }).learnAccount('user-1');
@@ -279,7 +279,7 @@ describe('the account of a request', () => {
     expect(await readFile(join(state, 'journal', file), 'utf8')).not.toContain('canary');
   });
 
-  test('does not limit reading: without an account, every instance of the service is shown', async () => {
+  test('does not limit reads: without an account, every instance of the service is shown', async () => {
     await journal().add({ id: ID }, 'track');
     await opened();
     const own = journal({ scope: { service: SERVICE, apiKey: KEY } });
@@ -292,7 +292,7 @@ describe('the account of a request', () => {
 });
 
 describe('an unreadable file', () => {
-  test('keeps the ID of an instance, is reported once, and is written again by a reading', async () => {
+  test('keeps the instance's ID, is reported once, and is rewritten by the next read', async () => {
     await journal().add({ id: OTHER }, 'track');
     await writeFile(folder('instances', `${ID}.json`), '{"version":1,"id":"torn');
     const own = journal();
@@ -328,7 +328,7 @@ describe('an unreadable file', () => {
     expect(await journal().requests()).toHaveLength(2);
   });
 
-  test('does not mix up two requests, and a settled one hides no later one', async () => {
+  test('does not mix up two requests, and a settled request hides no later one', async () => {
     const { utimes } = await import('node:fs/promises');
     const tear = async (name: string, time: number) => {
       await writeFile(folder('requests', `${name}.json`), '{');
@@ -347,7 +347,7 @@ describe('an unreadable file', () => {
     expect(await journal().requests()).toMatchObject([{ name: 'one' }]);
   });
 
-  test('loses the account of a key, which is fetched again', async () => {
+  test('forgets the account of a key, which is then fetched again', async () => {
     const scope = { service: SERVICE, apiKey: KEY };
     await journal({ scope }).learnAccount('user-1');
     const [file = ''] = files();
@@ -358,7 +358,7 @@ describe('an unreadable file', () => {
   });
 });
 
-test('does not matter if it belongs to another program', async () => {
+test('is ignored if it belongs to another program', async () => {
   await (await opened('lost')).unknown();
   await writeFile(join(state, 'journal', '.DS_Store'), '');
   await writeFile(folder('..', '.DS_Store'), '');
@@ -392,7 +392,7 @@ describe('a request of another process', () => {
     expect(await alive.requests()).toMatchObject([{ isInFlight: false }]);
   });
 
-  test('is moved aside by only one of two processes', async () => {
+  test('gives up its name to only one of two processes', async () => {
     const { uid } = await opened();
     const agreed = new Set([uid]);
     const both = await Promise.all([
@@ -411,7 +411,7 @@ describe('a request of another process', () => {
     expect(await journal().requests()).toMatchObject([{ uid: second.uid }]);
   });
 
-  test.each(['shown_id', 'source_id'])('is torn if its %s would change a path', async (field) => {
+  test.each(['shown_id', 'source_id'])('is unreadable if its %s would change a path', async (field) => {
     await opened();
     const path = folder('requests', 'trainer.json');
     const record = JSON.parse(await readFile(path, 'utf8'));
@@ -421,7 +421,7 @@ describe('a request of another process', () => {
     expect(warnings).toEqual([expect.stringContaining(path)]);
   });
 
-  test('is reported once if its file is torn, and counts as unknown', async () => {
+  test('is reported once if its file is unreadable, and counts as unknown', async () => {
     await opened();
     const path = folder('requests', 'trainer.json');
     await writeFile(path, '{');
@@ -434,7 +434,7 @@ describe('a request of another process', () => {
 });
 
 describe('an instance', () => {
-  test('is not believed to belong to a request if another one created it', async () => {
+  test('is not matched to a request if another one created it', async () => {
     const first = await opened('first');
     clock.advance(1);
     const second = await opened('second');
@@ -442,7 +442,7 @@ describe('an instance', () => {
     expect(await first.doubt(ID, undefined)).toContain('known before');
   });
 
-  test('is not written again for an observation without news', async () => {
+  test('is not rewritten for an unchanged observation', async () => {
     const seen = { id: ID, name: 'trainer', status: 'ACTIVE' };
     await journal().add(seen, 'track');
     const path = folder('instances', `${ID}.json`);
@@ -454,7 +454,7 @@ describe('an instance', () => {
     expect((await stat(path)).ino).not.toBe(ino);
   });
 
-  test('is torn if its last reading has an ID that would change a path', async () => {
+  test('is unreadable if its last read has an ID that would change a path', async () => {
     await journal().add({ id: ID, name: 'trainer', status: 'ACTIVE' }, 'track');
     const path = folder('instances', `${ID}.json`);
     const record = JSON.parse(await readFile(path, 'utf8'));
@@ -463,14 +463,14 @@ describe('an instance', () => {
     expect(warnings).toEqual([expect.stringContaining(path)]);
   });
 
-  test('is not believed from a file with the name of another', async () => {
+  test('is ignored in a file named after another instance', async () => {
     await journal().add({ id: ID }, 'track');
     await rename(folder('instances', `${ID}.json`), folder('instances', `${OTHER}.json`));
     expect((await journal().read()).instances).toMatchObject([{ id: OTHER }]);
     expect(warnings).toEqual([expect.stringContaining(OTHER)]);
   });
 
-  test('is found in another folder if its file in the first one is torn', async () => {
+  test('is found in another folder if its file in the first one is unreadable', async () => {
     await journal().add({ id: ID }, 'track');
     const later = join(state, 'journal', 'api.example.com', 'user-2', 'instances');
     await mkdir(later, { recursive: true });

@@ -23,14 +23,14 @@ describe('the ID of a new instance', () => {
     expect(responseId(loud.slice(0, whole))?.id).toBe(ID);
   });
 
-  test('is found in a response that was cut anywhere after it, and never a wrong one', () => {
+  test('is found in a response that is cut off after it, and never a wrong ID', () => {
     for (let length = 0; length <= body.length; length += 1) {
       const found = responseId(body.slice(0, length))?.id;
       expect(found, `cut at ${length}`).toBe(length < whole ? undefined : ID);
     }
   });
 
-  test('is found whole or not at all, whatever the order of fields and the cut', () => {
+  test('is found whole or not at all, wherever the response is cut', () => {
     const fields = fc.shuffledSubarray(Object.entries(instance), { minLength: 5 });
     fc.assert(
       fc.property(fields, fc.constantFrom(0, 2, '\t'), fc.nat(), (entries, space, cut) => {

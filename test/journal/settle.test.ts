@@ -47,7 +47,7 @@ describe('the deadline of a request that a person settles', () => {
     ['agrees', true, deadline],
     ['refuses', false, undefined],
     ['was not asked', undefined, deadline],
-  ])('follows what the person says: %s', async (_what, answer, wanted) => {
+  ])('follows the person's choice: %s', async (_what, answer, wanted) => {
     const { uid } = await opened(deadline);
     const path = join(state, 'journal', '@sandbox', 'user-1', 'requests', 'trainer.json');
     const text = await readFile(path, 'utf8');
@@ -69,7 +69,7 @@ describe('the deadline of a request that a person settles', () => {
     expect(await ends()).toBe(wanted);
   });
 
-  test.each([true, false, undefined])('leaves one that was set: %s', async (answer) => {
+  test.each([true, false, undefined])('keeps one that was set: %s', async (answer) => {
     const { uid } = await opened(deadline);
     const later = '2026-01-15T20:00:00.000Z';
     await journal().withDeadline(ID, (held) => held.set('trainer', later));
@@ -78,7 +78,7 @@ describe('the deadline of a request that a person settles', () => {
   });
 });
 
-test('settles no request by the instance of another', async () => {
+test('refuses an instance that another request created', async () => {
   const first = await opened();
   const second = await journal().open(request, new Set([first.uid]));
   await second?.made(ID);
@@ -86,7 +86,7 @@ test('settles no request by the instance of another', async () => {
   expect(await journal().requests()).toMatchObject([{ uid: first.uid }]);
 });
 
-test('shows an instance that another process settles while this one reads', async () => {
+test('lists an instance that another process settles during the read', async () => {
   const folder = join(state, 'journal', '@sandbox', 'user-1');
   const request = join(folder, 'requests', 'trainer.json');
   const [instance, aside] = [join(folder, 'instances', `${ID}.json`), join(state, 'aside')];

@@ -15,7 +15,7 @@ const BILLING = [
 const SILENT = ['STOPPED', 'ERROR', 'GONE', 'UNKNOWN', 'UNREAD', 'HIBERNATING', '', 'toString'];
 
 describe('the billing of a status', () => {
-  test('follows the API document for instances, and is unknown if the document is silent', () => {
+  test('follows the API document for instances, and is unknown if undocumented', () => {
     const of = (status: string) => billsOf({ kind: 'instance', status });
     for (const status of BILLING) expect(of(status), status).toBe('yes');
     for (const status of ['TERMINATING', 'TERMINATED']) expect(of(status)).toBe('no');
@@ -59,7 +59,7 @@ describe('the burn rate', () => {
     );
   });
 
-  test('does not take an unknown price as zero', () => {
+  test('does not treat an unknown price as zero', () => {
     const { perHour, atMost, uncounted } = burnOf([
       { ...box, price: null },
       { ...box, price: '0.1' },

@@ -40,8 +40,8 @@ function chargesOf({ kopecks, from, lasts, atEnd }: Life): Big {
   return sum;
 }
 
-describe('charges beside what is known', () => {
-  test('are explained, whether hours are charged at the beginning or the end', () => {
+describe('the check of charges', () => {
+  test('accepts hours that are charged at their start or end', () => {
     fc.assert(
       fc.property(fc.array(instance, { maxLength: 8 }), (instances) => {
         const known: Chargeable[] = instances.map(({ kopecks, from, lasts }) => ({
@@ -61,26 +61,26 @@ describe('charges beside what is known', () => {
     { kind: 'drive', price: '2', from: NOW - 10 * HOUR, to: undefined },
   ];
 
-  test('are unexplained above price times hours and one hour more', () => {
+  test('finds charges above the price of all hours plus one', () => {
     // 100 × 25 and 2 × 11.
     expect(explain(new Big('2522'), known, WINDOW, false)?.unexplained.toFixed()).toBe('0');
     const over = explain(new Big('2522.01'), known, WINDOW, false);
     expect([over?.atMost.toFixed(), over?.unexplained.toFixed()]).toEqual(['2522', '0.01']);
   });
 
-  test('may include a debt of the whole life of a drive after a deposit', () => {
+  test('accepts the debt of a drive's whole lifetime after a deposit', () => {
     expect(explain(new Big('2542'), known, WINDOW, true)?.unexplained.toFixed()).toBe('0');
     expect(explain(new Big('2542.5'), known, WINDOW, true)?.unexplained.toFixed()).toBe('0.5');
   });
 
-  test('may include that debt after the drive was seen SUSPENDED', () => {
+  test('accepts that debt after the drive was seen SUSPENDED', () => {
     const seen = (hours: number): Chargeable[] =>
       known.map((one) => ({ ...one, suspendedAt: NOW - hours * HOUR }));
     expect(explain(new Big('2542'), seen(25), WINDOW, false)?.unexplained.toFixed()).toBe('0');
     expect(explain(new Big('2542'), seen(26), WINDOW, false)?.unexplained.toFixed()).toBe('20');
   });
 
-  test('may be of a higher price that a drive had until the window began', () => {
+  test('accepts a drive's higher price from before the window', () => {
     const shrunk = (hours: number): Chargeable[] => [
       {
         kind: 'drive',
@@ -94,14 +94,14 @@ describe('charges beside what is known', () => {
     expect(explain(new Big('250'), shrunk(26), WINDOW, false)?.unexplained.toFixed()).toBe('200');
   });
 
-  test('are not judged if a price is unknown, unless the instance ended long before', () => {
+  test('has no result if a price is unknown, unless the instance ended long before', () => {
     const untold = { kind: 'instance', price: null, from: undefined } as const;
     expect(explain(new Big('1'), [{ ...untold, to: undefined }], WINDOW, false)).toBeUndefined();
     const ended = { ...untold, to: WINDOW.from - 2 * HOUR };
     expect(explain(new Big('1'), [ended], WINDOW, false)?.unexplained.toFixed()).toBe('1');
   });
 
-  test('are unexplained if nothing is known', () => {
+  test('finds every charge if nothing is known', () => {
     expect(explain(new Big('0.001'), [], WINDOW, false)?.unexplained.toFixed()).toBe('0.001');
   });
 });

@@ -123,7 +123,9 @@ async function doubts(): Promise<Row[]> {
   return rows.filter((row) => !isLong(row));
 }
 
-test('finds nothing in histories that this computer made', { timeout: 1_200_000 }, async () => {
+test('finds nothing in the histories of instances rented here', {
+  timeout: 1_200_000,
+}, async () => {
   await fc.assert(
     fc.asyncProperty(history, async (one) => {
       await live(one);
@@ -133,7 +135,7 @@ test('finds nothing in histories that this computer made', { timeout: 1_200_000 
   );
 });
 
-test('finds one more instance in such a history at its exact price', {
+test('finds one additional instance in such a history at its exact price', {
   timeout: 600_000,
 }, async () => {
   await fc.assert(

@@ -8,7 +8,7 @@ const NOW = Date.parse('2026-01-15T12:00:00.000Z');
 const of = (balance: string, rate: string) => runwayOf(new Big(balance), new Big(rate), NOW);
 
 describe('how long a balance lasts', () => {
-  test('is the largest whole number of seconds that it pays for', () => {
+  test('is the number of whole seconds that it covers', () => {
     fc.assert(
       fc.property(amount, amount, (balance, rate) => {
         fc.pre(units(rate) > 0n);
@@ -44,7 +44,7 @@ describe('how long a balance lasts', () => {
     expect(runway?.seconds.toFixed()).toBe('1');
   });
 
-  test('has no end if nothing is spent', () => {
+  test('is unlimited if nothing is spent', () => {
     expect(of('100', '0')).toBeUndefined();
     expect(of('-100', '0')).toBeUndefined();
   });

@@ -34,7 +34,7 @@ function isCounted(one: Entry): boolean {
 }
 
 describe('the statement', () => {
-  test.each(STEPS)('has each transaction once by %s, to the last digit', (step) => {
+  test.each(STEPS)('counts each transaction once by %s, to the last digit', (step) => {
     fc.assert(
       fc.property(fc.array(entry, { maxLength: 80 }), (entries) => {
         const books = openBooks({ step, from: START, to: END });
@@ -80,7 +80,7 @@ describe('the statement', () => {
     return books;
   };
 
-  test('shows an unknown type by its own name and in no sum', () => {
+  test('shows an unknown type by name and leaves it out of all sums', () => {
     const books = booked([
       { ...charge, id: 'a', amount: '10', created_at: '2026-01-02T00:00:00Z' },
       { ...charge, id: 'b', type: 'TAX', amount: '1.5', created_at: '2026-01-02T01:00:00Z' },
@@ -129,7 +129,7 @@ describe('the statement', () => {
     ]);
   });
 
-  test('begins at its first moment and ends before its last', () => {
+  test('includes its start and excludes its end', () => {
     const books = openBooks({ step: 'day', from: START, to: END });
     const times = { first: START, before: START - 1, last: END - 1, after: END };
     for (const [id, at] of Object.entries(times)) {
@@ -140,7 +140,7 @@ describe('the statement', () => {
     expect(books.rows(END).at(-1)?.count).toBe(1);
   });
 
-  test('adds no three million empty days for a transaction of the year 9999', () => {
+  test('does not add three million empty days for a transaction in the year 9999', () => {
     const books = booked([
       { ...charge, id: 'a', amount: '1', created_at: '2026-01-02T00:00:00Z' },
       { ...charge, id: 'b', amount: '1', created_at: '9999-01-02T00:00:00Z' },
@@ -158,7 +158,7 @@ describe('the statement', () => {
   });
 });
 
-test('shows a type that occurs in both directions twice', () => {
+test('shows a type twice if it occurs in both directions', () => {
   const books = openBooks({ step: 'day', from: START, to: END });
   const created_at = new Date(START).toISOString();
   for (const [direction, amount] of [

@@ -21,7 +21,7 @@ describe('totals', () => {
     ]);
   });
 
-  it('keep every one of thirty digits', () => {
+  it('keep all thirty digits', () => {
     expect(
       totalsOf(
         { amount: '123456789012345678901234567890.000000000000000000000000000001' },
@@ -67,7 +67,7 @@ describe('totals', () => {
     ]);
   });
 
-  it('derive a missing direction from a documented type, and from no other', () => {
+  it('derive a missing direction from a documented type only', () => {
     expect(
       totalsOf(
         ...['DEPOSIT', 'BONUS', 'REFUND', 'USAGE_CHARGE'].map((type) => ({

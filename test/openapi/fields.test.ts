@@ -298,7 +298,7 @@ describe.each(RESOURCES)('each documented field of $schema', (resource) => {
   const leaves = schemaLeaves(schema);
   const sample = resource.read(samples());
 
-  test('has its own value in the sample', () => {
+  test('has a unique value in the sample', () => {
     const texts = leaves
       .filter(({ type, words }) => type === 'string' && words === undefined)
       .map(({ path }) => valueAt(sample, path));
@@ -338,7 +338,7 @@ describe.each(RESOURCES)('each documented field of $schema', (resource) => {
     expect(told).toEqual(command.isList ? [whole] : whole);
   });
 
-  test('is in a table or the details, or listed here as JSON only', async () => {
+  test('is in a table or the details, or listed here as JSON-only', async () => {
     /** Returns what people see of a resource with such a value. */
     const seen = async (value: unknown): Promise<string> => {
       const all = samples();
@@ -383,8 +383,8 @@ function hasValue(text: string, value: string): boolean {
     : true;
 }
 
-describe('a response that is no resource', () => {
-  test.each(CHANGES)('is printed whole by $verb', async ({ verb, status, told }) => {
+describe('a response that is not a resource', () => {
+  test.each(CHANGES)('is printed completely by $verb', async ({ verb, status, told }) => {
     const { run } = await serve(samples(), status);
     const row = JSON.parse(await run({ argv: ['instances', verb, INSTANCE_ID, '-y', '--json'] }));
     expect(row).toMatchObject(told);

@@ -256,7 +256,7 @@ describe.each(READINGS.map(named))('gpucloud $words', (reading) => {
   // A reading without such fields would get its sample again and again.
   const worded = leaves.filter(({ words }) => words !== undefined);
   if (worded.length > 0) {
-    test("survives words that the document doesn't list", async () => {
+    test('survives undocumented enum values', async () => {
       for (const word of ['HIBERNATING', 'lower case', '', '__proto__', 'toString']) {
         await survives(reading, withAll(reading.sample, worded, word));
       }

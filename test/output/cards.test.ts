@@ -50,7 +50,7 @@ async function printed(
 }
 
 describe('a table on a narrow terminal', () => {
-  test('becomes cards, which cut no ID', async () => {
+  test('becomes cards, which never truncate IDs', async () => {
     expect(await printed(ROWS, 40)).toBe(
       [
         'NAME: trainer-a',
@@ -76,12 +76,12 @@ describe('a table on a narrow terminal', () => {
     ]);
   });
 
-  test('stays a table while its columns are useful', async () => {
+  test('stays a table while its columns are readable', async () => {
     expect((await printed(ROWS, 60)).split('\n')).toHaveLength(3);
     expect(await printed(ROWS, 60)).toContain('NAME       ID');
   });
 
-  test('leaves out a spared column before it becomes cards, unless it was asked for', async () => {
+  test('drops an optional column before it becomes cards, unless the column was requested', async () => {
     const spared: View<Row> = {
       ...view,
       columns: view.columns.map((column) =>

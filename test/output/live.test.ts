@@ -42,7 +42,7 @@ const table = (all: readonly Row[]) => (out: Output) => out.list(all, view);
 const foot = (text: string) => (): Foot[] => [{ text }];
 
 describe('a live view', () => {
-  test('is redrawn in place, and writes only the changed lines, at once', async () => {
+  test('redraws in place, in one write of the changed lines', async () => {
     const emulator = createEmulator(40, 10);
     const live = await liveOn(emulator);
     await live.draw(table(rows('ACTIVE', 'CREATING')), foot('now'));
@@ -65,7 +65,7 @@ describe('a live view', () => {
     expect(emulator.writes.join('')).not.toContain('\u001b[?25');
   });
 
-  test('leaves the last frame under the command, and the cursor below it', async () => {
+  test('leaves the last frame on the screen, with the cursor below it', async () => {
     const emulator = createEmulator(40, 10);
     const live = await liveOn(emulator);
     await live.draw(table(rows('CREATING')), foot('now'));
@@ -76,7 +76,7 @@ describe('a live view', () => {
     expect(await emulator.cursor()).toEqual({ x: 0, y: 5 });
   });
 
-  test("says how many lines don't fit, and leaves all of them at the end", async () => {
+  test("counts the lines that don't fit, and prints them all at the end", async () => {
     const emulator = createEmulator(40, 6);
     const live = await liveOn(emulator);
     const many = rows(...Array.from({ length: 20 }, () => 'ACTIVE'));
@@ -94,7 +94,7 @@ describe('a live view', () => {
     [10, 4],
     [6, 2],
   ])(
-    'fits a window of %i columns and %i rows, with nothing left of the old frame',
+    'fits a window of %i columns and %i rows, and erases the old frame',
     async (columns, height) => {
       const emulator = createEmulator(40, 10);
       const live = await liveOn(emulator);
@@ -128,7 +128,7 @@ describe('a live view', () => {
     expect(await emulator.screen()).toMatch(/^… \d more lines belo…$/m);
   });
 
-  test('draws nothing while the window has no columns, then continues', async () => {
+  test('draws nothing while the window has no width, then continues', async () => {
     const emulator = createEmulator(40, 10);
     const live = await liveOn(emulator);
     await live.draw(table(rows('CREATING')), foot('now'));
@@ -142,7 +142,7 @@ describe('a live view', () => {
     expect(await emulator.screen()).toContain('box-0  ACTIVE');
   });
 
-  test('shows nothing raw from the service', async () => {
+  test('shows no control characters from the service', async () => {
     const emulator = createEmulator(60, 10);
     const live = await liveOn(emulator);
     const hostile = { name: 'a\u001b[2J\u001b]0;x\u0007b', status: 'A\u202eB\nC' };

@@ -73,7 +73,7 @@ describe('mask', () => {
     });
   });
 
-  it('looks for secrets of six characters and more, since shorter ones are in innocent words', () => {
+  it('searches only for secrets of six or more characters, since ordinary words contain shorter ones', () => {
     const row = { metadata: { a: '12345', b: '654321' }, message: 'port 12345 and 654321' };
     expect(masked(row)).toMatchObject({ message: `port 12345 and ${M}` });
   });
@@ -140,7 +140,7 @@ describe('mask', () => {
     expect(row).toEqual(before);
   });
 
-  it('keeps a key that would reach for the prototype as data', () => {
+  it('keeps a key named __proto__ as data', () => {
     const row: unknown = JSON.parse(
       '{"__proto__": {"x": "1"}, "metadata": {"__proto__": "secret"}}',
     );
@@ -156,7 +156,7 @@ describe('mask', () => {
   });
 });
 
-it('masks a plain word of metadata in its place and nowhere else', () => {
+it('masks a plain word of metadata only in its own field', () => {
   const row = {
     metadata: { env: 'production', token: 'abc123xyz' },
     message: 'production abc123xyz',

@@ -93,7 +93,7 @@ describe('a spinner', () => {
     expect(stderr.text).toBe(ended);
   });
 
-  it('lets a note pass above it and continues', async () => {
+  it('prints notes above it and continues', async () => {
     const stderr = new Screen({ columns: 80 });
     const messages = messagesOn(stderr);
     const progress = messages.progress('Waiting');
@@ -103,7 +103,7 @@ describe('a spinner', () => {
     progress.done();
   });
 
-  it('shows nothing for short work, and loads nothing for it', async () => {
+  it('shows and loads nothing for short work', async () => {
     let aborted = false;
     const patient: Clock = {
       ...clock,

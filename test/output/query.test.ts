@@ -41,13 +41,13 @@ describe('--query', () => {
     );
   });
 
-  test('gives a shell a bare text, without terminal controls', async () => {
+  test('prints a text unquoted, without terminal controls', async () => {
     expect(await found('--query', '[0].name', '-o', 'tsv')).toBe('laptop\n');
     expect(await found('--query', '[1].name', '-o', 'tsv')).toBe('tab\\tname\n');
     expect(await found('--query', '[1].name')).toBe('"tab\\tname\\u001b[31m"\n');
   });
 
-  test('prints a mistake as text at a terminal, and as JSON to a program', async () => {
+  test('prints an error as text in a terminal, and as JSON in a pipe', async () => {
     const argv = ['ssh-keys', 'list', '--query', 'a..b'];
     const text = 'error: --query "a..b": unexpected . at character 3\n';
     const person = await world.cli([...argv, '--no-color'], { terminal: true });

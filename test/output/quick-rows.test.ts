@@ -85,7 +85,7 @@ describe.each([
   ['in a terminal', { columns: 200 }],
   ['in a terminal that is nearly too narrow', { columns: 44 }],
 ])('a long table %s', (_name, terminal) => {
-  test('has the lines of cells that are drawn one by one', async () => {
+  test('has the same lines as if each cell were drawn alone', async () => {
     const reader = { terminal: terminal !== undefined, now: () => NOW };
     const shown = (given: Row): Shown[] =>
       KINDS.map((kind, at) => {
@@ -137,7 +137,7 @@ test('measures a wide text once for all its cells', async () => {
 
 const instance = (value: Cell) => (value === null || value === undefined ? '' : String(value));
 
-test('quotes in csv what it must, and only that', async () => {
+test('quotes in csv only where necessary', async () => {
   const quoted = (told: string) =>
     /[",\r\n]/.test(told) || told.trim() !== told ? `"${told.replaceAll('"', '""')}"` : told;
   await fc.assert(
@@ -152,7 +152,7 @@ test('quotes in csv what it must, and only that', async () => {
   );
 });
 
-test('escapes in tsv what it must, and only that', async () => {
+test('escapes in tsv only where necessary', async () => {
   const escaped = (told: string) =>
     told
       .replaceAll('\\', '\\\\')

@@ -123,19 +123,22 @@ describe('a hostile name in the data formats', () => {
   const whole = (text: string) => text.replace(/\p{Surrogate}/gu, '\ufffd');
   const readable = HOSTILE.map(whole).map((name) => ({ name, [`key ${name}`]: name }));
 
-  it.each(['json', 'jsonl'] as const)('survives %s without a raw control', async (format) => {
-    const { stdout } = await written({ format }, (out) => out.list(rows, named));
-    expect(stdout.replaceAll('\n', '')).not.toMatch(FORBIDDEN);
-    const read =
-      format === 'json'
-        ? JSON.parse(stdout)
-        : stdout
-            .trimEnd()
-            .split('\n')
-            .map((line) => JSON.parse(line));
-    expect(read).toEqual(readable);
-    expect(stdout).not.toMatch(/\\ud83d(?!\\u)/);
-  });
+  it.each(['json', 'jsonl'] as const)(
+    'survives %s without raw control characters',
+    async (format) => {
+      const { stdout } = await written({ format }, (out) => out.list(rows, named));
+      expect(stdout.replaceAll('\n', '')).not.toMatch(FORBIDDEN);
+      const read =
+        format === 'json'
+          ? JSON.parse(stdout)
+          : stdout
+              .trimEnd()
+              .split('\n')
+              .map((line) => JSON.parse(line));
+      expect(read).toEqual(readable);
+      expect(stdout).not.toMatch(/\\ud83d(?!\\u)/);
+    },
+  );
 
   it('leaves the spelling of an escape in JSON', async () => {
     const name = '\\ud83d \\\\ud83d 🚀 \\\ud83d';
@@ -207,7 +210,7 @@ describe('a hostile name in the data formats', () => {
     expect(stdout.replaceAll('\n', '')).not.toMatch(FORBIDDEN);
   });
 
-  it('is clean in details, labels and headings too', async () => {
+  it('is also clean in details, labels and headings', async () => {
     const nasty = '\u001b]0;x\u0007a\u202eb';
     const { stdout } = await written(
       {},

@@ -84,7 +84,7 @@ describe('a reader that has gone', () => {
     expect(looked).toBeLessThan(50_000);
   });
 
-  it('ends a source that waits for something that never comes', async () => {
+  it('ends a source that waits forever', async () => {
     const stdout = new Failing(0, 'EPIPE');
     let returned = false;
     const rows = {
@@ -107,7 +107,7 @@ describe('a reader that has gone', () => {
     expect(returned).toBe(true);
   });
 
-  it('gets nothing written later, and no note about an empty list', async () => {
+  it('receives no further output, and no note about an empty list', async () => {
     const stdout = new Failing(0, 'EPIPE');
     const notes: string[] = [];
     const out = outputOn(stdout, {}, undefined, (text) => notes.push(text));
@@ -122,7 +122,7 @@ describe('a reader that has gone', () => {
 
 describe('a result that could not be written', () => {
   it.each(['ENOSPC', 'EIO'])(
-    'is a storage failure on %s, in every format and ever after',
+    'is a storage failure on %s, in every format and for every later write',
     async (code) => {
       for (const format of STREAMING) {
         const { told, rows } = endless();
@@ -139,7 +139,7 @@ describe('a result that could not be written', () => {
     },
   );
 
-  it('is one for a single result too', async () => {
+  it('is also a storage failure for a single result', async () => {
     const out = outputOn(new Failing(0, 'ENOSPC'), { format: 'json' });
     await expect(out.item(row, view)).rejects.toMatchObject({ failure: 'storage' });
   });
@@ -167,7 +167,7 @@ describe('a source that fails', () => {
     expect(stdout.taken.join('')).toContain('a1b2');
   });
 
-  it.each(['json', 'yaml', 'table'] as const)('leaves no half document in %s', async (format) => {
+  it.each(['json', 'yaml', 'table'] as const)('writes nothing in %s', async (format) => {
     const stdout = new Failing(Number.POSITIVE_INFINITY, '');
     await expect(outputOn(stdout, { format }).list(broken(), view)).rejects.toThrow('page 2');
     expect(stdout.taken.join('')).toBe('');
@@ -175,7 +175,7 @@ describe('a source that fails', () => {
 });
 
 describe('writing a result', () => {
-  it('waits for a slow reader instead of filling memory', async () => {
+  it('waits for a slow reader instead of buffering in memory', async () => {
     let held = 0;
     let most = 0;
     const slow = new Writable({
@@ -201,7 +201,7 @@ describe('writing a result', () => {
     expect(most).toBeLessThan(1200);
   });
 
-  it('hands a reader the row that waits for the next one', async () => {
+  it('writes a row without waiting for the next one', async () => {
     const stdout = new Failing(Number.POSITIVE_INFINITY, '');
     let seen = '';
     async function* events() {
@@ -213,7 +213,7 @@ describe('writing a result', () => {
     expect(seen).toBe(`${JSON.stringify(row)}\n`);
   });
 
-  it('gives the stream what the first write did not take', async () => {
+  it('passes the rest of a partial write to the stream', async () => {
     const stdout = new Failing(Number.POSITIVE_INFINITY, '');
     let taken = '';
     const plain = (bytes: Uint8Array) => {
@@ -234,7 +234,7 @@ describe('writing a result', () => {
     });
   });
 
-  it('looks for a gone reader only if rows may never come, since other work must be completed', async () => {
+  it('checks for a gone reader only while waiting for live rows, since other work must finish', async () => {
     let goes: (() => void) | undefined;
     const onReaderGone = (gone: () => void) => {
       goes = gone;
@@ -269,7 +269,7 @@ describe('writing a result', () => {
     expect(goes).toBeUndefined();
   });
 
-  it('ignores the end of a stream to which nothing is written', () => {
+  it('ignores the end of an unused stream', () => {
     const stdout = new Failing(0, 'EPIPE');
     let ended = false;
     createSink(() => stdout).onEnd(() => {
@@ -324,7 +324,7 @@ describe('a real process', () => {
     return { stderr, code, file };
   }
 
-  it('notices a disk that fills up in the middle of a write', async () => {
+  it('reports a disk that fills up during a write', async () => {
     const { stderr, code, file } = await run('ulimit -f 2; PROGRAM > "$3"');
     expect(stderr).toMatch(/^storage the result could not be written: EFBIG/);
     expect(code).toBe(0);

@@ -71,7 +71,7 @@ describe('a table in a terminal', () => {
     ['COLUMNS', { COLUMNS: '20' }, `${'x'.repeat(14)}…`],
     ['nothing, uncut', {}, 'x'.repeat(50)],
     ['no nonsense', { COLUMNS: '-3' }, 'x'.repeat(50)],
-  ])('uses %s for its width if unknown', async (_what, env, shown) => {
+  ])('falls back to %s for an unknown width', async (_what, env, shown) => {
     const row = { name: 'x'.repeat(50), note: 'end' };
     const { stdout } = await written({ header: false }, (out) => out.list([row], names), {
       columns: 0,
@@ -172,7 +172,7 @@ describe('a long table', () => {
     },
   );
 
-  it('ends after 100,000 rows, each in its place, with few writes', async () => {
+  it('prints 100,000 aligned rows in few writes', async () => {
     const { stdout, page } = await written({}, (out) => out.list(many(100_000), names), {
       columns: 80,
     });
@@ -196,7 +196,7 @@ describe('a long table', () => {
 });
 
 describe('a live table', () => {
-  it('writes everything so far on request', async () => {
+  it('flushes on request', async () => {
     for (const format of ['table', 'json', 'jsonl', 'yaml', 'csv', 'id'] as const) {
       const page = new Page();
       const out = outputOn(page, { format });
@@ -215,7 +215,7 @@ describe('a live table', () => {
     }
   });
 
-  it('keeps room for later values, and cuts no line of a log', async () => {
+  it('reserves room for later values, and truncates no log line', async () => {
     const page = new Page();
     const out = outputOn(Object.assign(page, { isTTY: true, columns: 30 }), {});
     const view = {
@@ -253,7 +253,7 @@ describe('a live table', () => {
     expect(page.text).toBe(seen[1]);
   });
 
-  it('is written once if it ends before anybody could wait', async () => {
+  it('is written once if it ends immediately', async () => {
     const { stdout } = await written({}, async (out) => {
       await out.list(streamed([{ name: 'one', note: 'a' }]), names, { live: true });
       await new Promise((resolve) => setTimeout(resolve, 20));

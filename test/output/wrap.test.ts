@@ -12,7 +12,7 @@ describe('wrapped', () => {
     );
   });
 
-  test('keeps a longer word whole, so that it can be copied', () => {
+  test('keeps a long word whole, so that it can be copied', () => {
     const link = 'https://example.com/a/long/path';
     expect(wrapped(`Open ${link} now`, 12)).toBe(`Open\n${link}\nnow`);
   });

@@ -108,7 +108,7 @@ for (const { target, runner, status, lacks } of CASES.filter((one) => one.target
       expect(left.filter((name) => name.includes('doctor'))).toEqual([]);
     });
 
-    test('knows after kill -9 what it asked for', async () => {
+    test('lists its request after kill -9', async () => {
       let child: ChildProcessWithoutNullStreams | undefined;
       const service = await startService(({ method, path }) => {
         if (method === 'POST') {

@@ -14,7 +14,7 @@ const lock = JSON.parse(
 };
 const manifest = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
 
-test('names each optional part in the lock file, without which newer npm refuses to install', () => {
+test('lists each optional package in the lock file, which newer npm needs', () => {
   const missing = Object.entries(lock.packages).flatMap(([place, { optionalDependencies = {} }]) =>
     Object.keys(optionalDependencies)
       .filter(
@@ -34,7 +34,7 @@ test('has no download addresses in the lock file', () => {
   expect(addressed).toEqual([]);
 });
 
-test('has only devDependencies of exact versions: an install brings one package', () => {
+test('has only devDependencies with exact versions, so users install one package', () => {
   expect(manifest.dependencies).toBeUndefined();
   for (const [name, version] of Object.entries(manifest.devDependencies)) {
     expect(version, name).toMatch(/^\d+\.\d+\.\d+$/);

@@ -73,7 +73,7 @@ test('drops a signature with its load command and its bytes', () => {
   expect(bare.subarray(PAGE).equals(file.subarray(PAGE, 3 * PAGE))).toBe(true);
 });
 
-test('drops no signature that something follows, and reads no other file', () => {
+test('keeps a signature that other data follows, and rejects other files', () => {
   const longer = Buffer.concat([signedFile(), Buffer.from('more')]);
   expect(() => withoutSignature(longer)).toThrow('not at the end');
   expect(() => signatureOf(Buffer.alloc(64))).toThrow('not a 64-bit Mach-O file');

@@ -52,7 +52,7 @@ test('keeps the package and the bundle within their budgets', async () => {
   expect((await stat(join(ROOT, 'dist/start.cjs'))).size).toBeLessThan(START);
 });
 
-test('packs only what is run and read', () => {
+test('packs only files that users run or read', () => {
   const places = new Set(pack.files.map(({ path }) => path.replace(/\/.*/, '')));
   expect([...places].sort()).toEqual([
     'CHANGELOG.md',
@@ -76,7 +76,7 @@ test('packs only what is run and read', () => {
   ]);
 });
 
-test('has the launcher in the repository, which no build writes', async () => {
+test('keeps the launcher in the repository, since no build writes it', async () => {
   expect(await readdir(join(ROOT, 'bin'))).toEqual(['gpucloud.js']);
   expect((await stat(join(ROOT, 'bin/gpucloud.js'))).mode & 0o111).toBe(0o111);
   expect((await readFile(join(ROOT, '.gitignore'), 'utf8')).split('\n')).not.toContain('bin/');
@@ -167,7 +167,7 @@ describe('gpucloud installed globally into an empty prefix', { timeout: 120_000 
     }
   });
 
-  test('shows a rental and a whole job with sandbox tour', {
+  test('shows a rental and a complete job with sandbox tour', {
     timeout: 120_000,
     ...needs('ssh'),
   }, async () => {
@@ -177,7 +177,7 @@ describe('gpucloud installed globally into an empty prefix', { timeout: 120_000 
     expect(stderr).toMatch(/^Terminated run-\S+ after .*It cost at most/m);
   });
 
-  test('brings completions and man pages', async () => {
+  test('includes completions and man pages', async () => {
     const installed = join(prefix, 'lib', 'node_modules', 'gpucloud');
     expect((await readdir(join(installed, 'completions'))).sort()).toEqual([
       '_gpucloud',

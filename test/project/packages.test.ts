@@ -90,7 +90,7 @@ function install(...argv: string[]): Promise<Outcome> {
 }
 
 describe('install.sh', { timeout: 60_000 }, () => {
-  test('installs what the archive holds, and removes all of it', async () => {
+  test('installs the archive's files, and removes all of them', async () => {
     const prefix = join(folder, 'a prefix');
     const { code, stdout } = await install('--prefix', prefix);
     expect({ code, stdout }).toEqual({
@@ -129,7 +129,7 @@ describe('install.sh', { timeout: 60_000 }, () => {
     return { from, archive };
   }
 
-  test('installs no archive but the one it was published with', async () => {
+  test('refuses any archive except the one it was published with', async () => {
     const { from, archive } = await changedPackages();
     const prefix = join(folder, 'other');
     expect(await install('--prefix', prefix, '--from', from)).toMatchObject({
@@ -196,7 +196,7 @@ describe('install.sh', { timeout: 60_000 }, () => {
     );
   });
 
-  test('says which folder it may not write to', async () => {
+  test('names the folder that it can't write to', async () => {
     expect(await install('--prefix', '/proc/here')).toMatchObject({
       code: 1,
       stderr: "error: can't write to /proc/here: use --prefix FOLDER\n",
@@ -285,7 +285,7 @@ describe('install.sh from a URL', { timeout: 60_000 }, () => {
       expect(stdout).toBe(`gpucloud ${version}\n`);
     });
 
-    test(`installs nothing if ${program} gets half of it`, needs(program), async () => {
+    test(`installs nothing after a partial download with ${program}`, needs(program), async () => {
       isCut = true;
       const { code, stderr } = await piped(await path(), get);
       expect(code).toBe(1);
@@ -296,7 +296,7 @@ describe('install.sh from a URL', { timeout: 60_000 }, () => {
 });
 
 describe('the executable', { timeout: 60_000 }, () => {
-  test('reads no file of the current folder', async () => {
+  test('reads no file in the current folder', async () => {
     const computer = await createComputer();
     try {
       const lines = ['GPUCLOUD_BASE_URL=https://other.example', 'GPUCLOUD_OUTPUT=yaml'];
@@ -329,7 +329,7 @@ describe('the executable', { timeout: 60_000 }, () => {
   });
 
   test(
-    'rents in a system that has nothing but the C library',
+    'rents on a system with only the C library',
     needs('root', 'the right to mount', '/usr/bin/unshare'),
     async () => {
       const root = join(folder, 'root');

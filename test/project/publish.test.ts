@@ -139,7 +139,7 @@ test('gives both install scripts the sum of each archive', () => {
   }
 });
 
-test('writes nothing that would name an archive that is not there', () => {
+test('writes no file that names a missing archive', () => {
   const of = (...targets: string[]) => {
     const some = [...SUMS].filter(([name]) => targets.some((target) => name.includes(target)));
     return [...published(new Map(some)).keys()];
@@ -157,7 +157,7 @@ test('writes nothing that would name an archive that is not there', () => {
   ]);
 });
 
-test('takes the addresses from one setting, which is a clear placeholder', () => {
+test('reads all addresses from one setting, which is a placeholder', () => {
   expect(new URL(ADDRESS).hostname).toMatch(/\.invalid$/);
   for (const [name, text] of FILES) {
     if (name.startsWith('install')) continue;

@@ -84,7 +84,7 @@ describe('a text prompt', () => {
 });
 
 describe('a secret prompt', () => {
-  it("never shows what is typed, not even on inquirer's key for it", async () => {
+  it("never shows the typed text, not even for inquirer's reveal key", async () => {
     const person = new Person();
     const answer = person.prompts.secret('Key?', (text) => (text === '' ? 'a key' : undefined));
     await person.reads('Key?');
@@ -132,7 +132,7 @@ describe('a choice', () => {
   });
 });
 
-describe('leaving a prompt', () => {
+describe('cancelling a prompt', () => {
   const questions: [string, (prompts: Prompts) => Promise<unknown>][] = [
     ['text', (prompts) => prompts.text('Q?')],
     ['secret', (prompts) => prompts.secret('Q?')],

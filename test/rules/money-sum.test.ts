@@ -30,7 +30,7 @@ it('recognises an amount without reading it', () => {
   );
 });
 
-it('reads and sums as the slow way does, to the last digit', () => {
+it('reads and sums like exact decimals, to the last digit', () => {
   fc.assert(
     fc.property(fc.array(text), (texts) => {
       const sum = createSum();
@@ -50,7 +50,7 @@ it('reads and sums as the slow way does, to the last digit', () => {
   );
 });
 
-it('stays exact if the kopecks exceed a double', () => {
+it('stays exact if the kopecks exceed a double's range', () => {
   const sum = createSum();
   const amount = amountOf('99999999999.99') ?? 0;
   for (let time = 0; time < 100_001; time += 1) sum.add(amount);

@@ -71,7 +71,7 @@ describe('names', () => {
     expect(ruleBrokenBy(apiKeyName, '  ')).toContain('must not be empty');
   });
 
-  test('are otherwise only not empty', () => {
+  test('must otherwise only be non-empty', () => {
     expect(accepted(anyName, 'my drive')).toBe('my drive');
     expect(ruleBrokenBy(anyName, '')).toContain('must not be empty');
   });
@@ -101,7 +101,7 @@ describe('ids', () => {
     'x'.repeat(201),
   ])('refuse %j', (id) => expect(resourceId(id).ok).toBe(false));
 
-  test('stay one segment of a path', () => {
+  test('stay one path segment', () => {
     fc.assert(
       fc.property(fc.string({ maxLength: 20 }), (id) => {
         fc.pre(resourceId(id).ok);
@@ -226,7 +226,7 @@ describe('environment and volumes', () => {
     expect(environmentKey(key).ok).toBe(false),
   );
 
-  test('take a value as it is', () => {
+  test('keep a value unchanged', () => {
     expect(accepted(environmentVariable, 'A=b=c ')).toEqual({ key: 'A', value: 'b=c ' });
     expect(accepted(environmentVariable, 'A=')).toEqual({ key: 'A', value: '' });
   });
@@ -270,7 +270,7 @@ describe('money', () => {
     },
   );
 
-  test('is above zero where zero makes no sense', () => {
+  test('must be above zero for limits', () => {
     for (const text of ['0', '0.00', '-1']) expect(positiveMoney(text).ok).toBe(false);
     expect(accepted(positiveMoney, '0.01').toFixed()).toBe('0.01');
   });

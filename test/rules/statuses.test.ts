@@ -14,19 +14,19 @@ describe('instance statuses', () => {
     );
   });
 
-  test('count everything as billing that is not terminating', () => {
+  test('count every status as billing except termination', () => {
     expect(INSTANCE_STATUSES.filter((status) => !mayBill(status))).toEqual([
       'TERMINATING',
       'TERMINATED',
     ]);
   });
 
-  test('count only TERMINATED as over', () => {
+  test('count only TERMINATED as final', () => {
     expect(INSTANCE_STATUSES.filter(isTerminated)).toEqual(['TERMINATED']);
   });
 
   test.each(['PAUSED', 'constructor', '', null, undefined])(
-    'count the undocumented status %j as billing, not entered and not over',
+    'count the undocumented status %j as billing, without SSH and not final',
     (status) => {
       expect(mayBill(status)).toBe(true);
       expect(isTerminated(status)).toBe(false);

@@ -18,7 +18,7 @@ const require = createRequire(FILE);
 // It builds the whole bundle, which can exceed the usual time limit.
 const BUILDING = { timeout: 120_000 };
 
-test('runs every module, with the names that others import from it', BUILDING, async () => {
+test('runs every module and exports all its names', BUILDING, async () => {
   const { modules } = await buildModules();
   const folder = await mkdtemp(join(tmpdir(), 'gpucloud-bundle-'));
   try {
@@ -68,7 +68,7 @@ function runFake(modules: readonly Body[], node = (_id: string): unknown => ({})
   runModules((number) => modules[number] as Body, node);
 }
 
-test('runs a module once, when a name of it is first used', () => {
+test('runs a module once, when one of its names is first used', () => {
   const said: unknown[] = [];
   let count = 0;
   runFake([
@@ -183,7 +183,7 @@ test.each<[string, (text: string) => string | undefined]>([
   ['empty', () => ''],
   ['cut short', (text) => text.slice(0, -1)],
   ['no bundle', () => '//name\n[\u001b]0;x\u0007]\n'],
-])('says in two lines that its file is %s, and does nothing', async (_how, spoilt) => {
+])('exits with a two-line error if its file is %s', async (_how, spoilt) => {
   const at = await install();
   try {
     const text = spoilt(await readFile(at.bundle, 'utf8'));
@@ -202,7 +202,7 @@ test.each<[string, (text: string) => string | undefined]>([
   }
 });
 
-test('runs on with its own code after an upgrade', async () => {
+test('continues with its own code after an upgrade', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'gpucloud-bundle-'));
   try {
     const file = join(folder, 'gpucloud.cjs');

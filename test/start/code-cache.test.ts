@@ -37,7 +37,7 @@ async function names(): Promise<string[]> {
 }
 
 describe('cached code', () => {
-  test('runs in the next run, and only the user can read it', async () => {
+  test('is used by the next run, and readable only by the user', async () => {
     // This also shows the danger: V8 runs code of another text of the same length.
     const file = await poison(at, HELP);
     expect((await at.run(HELP)).stdout).toContain(POISON);
@@ -56,7 +56,7 @@ describe('cached code', () => {
     expect(await written()).toBe(first);
   });
 
-  test('has a file for each command', async () => {
+  test('has one file per command', async () => {
     await at.run(HELP);
     expect(await names()).toEqual(['gpucloud']);
     await at.run(['profiles', 'list', '--json']);
@@ -64,7 +64,7 @@ describe('cached code', () => {
     expect(await names()).toEqual(['gpucloud', 'profiles-list']);
   });
 
-  test('keeps the code of modules that other runs of the command need', async () => {
+  test('keeps code of modules that other runs of the command need', async () => {
     const list = ['profiles', 'list', '--json'];
     await at.run(list);
     const [file = ''] = await at.codeFiles();
@@ -91,7 +91,7 @@ describe('cached code', () => {
     expect((await at.run(HELP, { env: { CI: 'true' } })).stdout).toContain(POISON);
   });
 
-  test('is whole when eight processes write it at once', async () => {
+  test('is complete when eight processes write it at once', async () => {
     const outcomes = await Promise.all(Array.from({ length: 8 }, () => at.run(HELP)));
     expect(new Set(outcomes.map((outcome) => JSON.stringify(outcome))).size).toBe(1);
     expect(outcomes[0]).toMatchObject({ code: 0, stderr: '' });
@@ -137,7 +137,7 @@ describe('cached code of another run', () => {
 });
 
 describe("a cache that can't be written", () => {
-  test('changes nothing without a home, in a relative folder, or with a file or folder in its place', async () => {
+  test('has no effect without a home, in a relative folder, or with a file or folder in its place', async () => {
     const nowhere = { GPUCLOUD_STATE_DIR: undefined, GPUCLOUD_CONFIG_DIR: undefined };
     for (const env of [
       { ...nowhere, HOME: '/proc/nowhere' },
@@ -160,7 +160,7 @@ describe("a cache that can't be written", () => {
   });
 
   // Root starts it as another user, who can't open the folder.
-  test('changes nothing in a folder without write permission', needs('root'), async () => {
+  test('has no effect in a folder without write permission', needs('root'), async () => {
     const home = join(at.root, 'home');
     await mkdir(home, { mode: 0o555 });
     await chmod(home, 0o555);
@@ -180,7 +180,7 @@ describe("a cache that can't be written", () => {
   });
 
   test(
-    'changes nothing on a full disk, and leaves no file',
+    'has no effect on a full disk, and leaves no file',
     needs('the right to mount'),
     async () => {
       const disk = await mountSmallDisk('512k');

@@ -62,7 +62,7 @@ function run(...argv: string[]) {
 }
 
 describe('an uncaught error', needs('POSIX'), () => {
-  test('is reported as any other, without its stack', async () => {
+  test('is reported like any other error, without its stack', async () => {
     strikes = () => true;
     const { code, stdout, stderr } = await run('instances', 'get', ID, '--json');
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
@@ -80,7 +80,7 @@ describe('an uncaught error', needs('POSIX'), () => {
     expect(stderr).toContain('error: Unexpected failure: Error: boom\n');
   });
 
-  test('says during a create that it may be billing, as does the next command', async () => {
+  test('warns during a create, and in the next command, that the instance may be billing', async () => {
     strikes = (path) => path === '/instances';
     const { code, stderr } = await run('instances', 'create', 'box', ...HARDWARE, '--json');
     expect({ code, ...JSON.parse(stderr).error }).toMatchObject({
@@ -97,7 +97,7 @@ describe('an uncaught error', needs('POSIX'), () => {
     ['create', 'box', 1, ['create', 'box', ...HARDWARE, '--wait']],
     ['wait', ID, 2, ['wait', ID, '--poll-interval', '1s']],
   ])(
-    'says in the wait of %s that it is billing, and how to terminate it',
+    'reports during the wait of %s that the instance is billing, and how to terminate it',
     async (_verb, name, reading, argv) => {
       const box = { id: ID, name: 'box', status: 'PROVISIONING' };
       known = { ...ACCOUNT, '/instances': box, [`/instances/${ID}`]: box };
@@ -122,13 +122,13 @@ describe('an uncaught error', needs('POSIX'), () => {
     expect((await run('instances', ...argv)).stderr).toMatch(/^ +at .*hook\.cjs/m);
   });
 
-  test('is reported instead of the error being reported', async () => {
+  test('is reported instead of an error already being reported', async () => {
     const { code, stderr } = await run('instances', 'list', '--sort', 'Not this', '--json');
     expect(code).toBe(1);
     expect(JSON.parse(stderr).error.message).toBe('Unexpected failure: Error: bang');
   });
 
-  test('ends the program even if nothing listens', async () => {
+  test('ends the program even if nothing listens to its signal', async () => {
     strikes = () => false;
     const ended = run('sandbox', 'serve', '--port', '0');
     await new Promise((resolve) => child?.stdout?.once('data', resolve));

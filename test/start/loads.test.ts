@@ -154,7 +154,7 @@ const major = Number(process.versions.node.split('.')[0]);
 
 // Node 20 would optimise the parser in the background, and its exit would wait for that.
 // Changed flags make Node compile each of its own modules again that is loaded then.
-test("sets V8's flags only for the parser of responses, and only on Node 20", async () => {
+test('sets V8 flags only for the response parser, and only on Node 20', async () => {
   const { flags, loaded } = await told('tell-flags.cjs', ['instances', 'get', ID, '--json']);
   const names = ['wasm-lazy-compilation', 'wasm-dynamic-tiering', 'wasm-tier-up'];
   const changes = [...names.map((name) => `--no-${name}`), ...names.map((name) => `--${name}`)];

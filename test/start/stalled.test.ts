@@ -107,7 +107,7 @@ describe('a long list that nobody reads', () => {
   });
 });
 
-describe('a new instance in output that nobody reads', () => {
+describe('a new instance whose output nobody reads', () => {
   const create = ['instances', 'create', '--name', 'box', '--offer', INSTANCE.offer.id];
   const image = ['--image', '22042204-0000-4000-8000-000000000011'];
 

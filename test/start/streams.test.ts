@@ -38,7 +38,7 @@ function bash(line: string): Promise<Outcome> {
 }
 
 describe('the output of a run', () => {
-  test('is whole through a full pipe in non-blocking mode', async () => {
+  test('is complete through a full non-blocking pipe', async () => {
     expect(JSON.parse(text)).toMatchObject({ name: NAME });
     // dd leaves room in the pipe for a part of the text, in non-blocking mode. The reader comes
     // late.
@@ -50,7 +50,7 @@ describe('the output of a run', () => {
     expect(stdout.length - text.length).toBe(60_000);
   });
 
-  test('is whole if it is long and the reader late', async () => {
+  test('is complete if it is long and the reader slow', async () => {
     const line = (where: string) =>
       bash(`"$0" "${join(at.root, 'bin', 'gpucloud.js')}" commands --json ${where}`);
     const { stdout } = await line('');
@@ -58,7 +58,7 @@ describe('the output of a run', () => {
     expect(await line('| { sleep 0.5; cat; }')).toEqual({ code: 0, stdout, stderr: '' });
   });
 
-  test('is whole on stderr too, since the process waits for each line at its end', async () => {
+  test('is complete on stderr too, since the process waits for it before it exits', async () => {
     const { stderr } = await bash('PROGRAM --debug > /dev/null');
     const lines = stderr.split('\n').length;
     expect(lines).toBeGreaterThan(2);
@@ -69,7 +69,7 @@ describe('the output of a run', () => {
     expect(stdout.replaceAll('\0', '').split('\n')).toHaveLength(lines);
   });
 
-  test('is reported as cut by a limit on file sizes', async () => {
+  test('is reported as truncated by a limit on file sizes', async () => {
     const { code, stderr } = await bash('ulimit -f 4; PROGRAM > out');
     expect(code).toBe(9);
     expect(JSON.parse(stderr).error).toMatchObject({
@@ -81,7 +81,7 @@ describe('the output of a run', () => {
   });
 
   test.each(['> >(exec true)', '> >(head -c 10 > /dev/null)'])(
-    'ends quietly if nobody reads on: %s',
+    'ends quietly if the reader stops: %s',
     async (where) => {
       const { code, stderr } = await bash(`PROGRAM ${where}`);
       expect({ code, stderr }).toEqual({ code: 0, stderr: '' });

@@ -5,7 +5,7 @@ const events = (from: number, to: number, time = (at: number) => at) =>
   Array.from({ length: to - from }, (_, at) => ({ id: `e${from + at}`, time: time(from + at) }));
 
 describe('the cursor of a log', () => {
-  test('keeps the newest, and at most twice as many as it has to', () => {
+  test('keeps the newest events, at most twice the minimum', () => {
     const cursor = createCursor(undefined, { kept: 10 });
     for (const one of events(0, 5_000)) {
       cursor.learn([one]);
@@ -15,14 +15,14 @@ describe('the cursor of a log', () => {
     for (const { id } of events(4_990, 5_000)) expect(cursor.has(id)).toBe(true);
   });
 
-  test('has forgotten only events at or before the horizon, and keeps only later ones', () => {
+  test('drops only events at or before the horizon, and keeps only later ones', () => {
     const cursor = createCursor(undefined, { kept: 10 });
     const all = events(0, 1_000, (at) => Math.floor(at / 3));
     cursor.learn(all);
     for (const { id, time } of all) expect(cursor.isPast(time)).toBe(!cursor.has(id));
   });
 
-  test('keeps or forgets the events of one moment together', () => {
+  test('keeps or drops events with the same time together', () => {
     const cursor = createCursor(undefined, { kept: 10 });
     // Twelve events of one moment are across the cut.
     cursor.learn([...events(0, 9), ...events(9, 21, () => 100)]);
@@ -31,14 +31,14 @@ describe('the cursor of a log', () => {
     expect(cursor.isPast(100)).toBe(false);
   });
 
-  test('stays bounded with more events of one moment than it can keep', () => {
+  test('stays bounded with more simultaneous events than it can keep', () => {
     const cursor = createCursor(undefined, { kept: 10 });
     cursor.learn(events(0, 1_000, () => 7));
     expect(cursor.size).toBeLessThanOrEqual(20);
     expect(cursor.isPast(7)).toBe(true);
   });
 
-  test('is the same after it was saved and read', () => {
+  test('survives saving and reading', () => {
     const cursor = createCursor(undefined, { kept: 10 });
     cursor.learn(events(0, 100));
     const text = JSON.stringify(cursor.saved());

@@ -65,7 +65,7 @@ describe('following logs that change while they are read', () => {
     );
   });
 
-  test(`loses and repeats nothing if events of one moment change places (${RUNS} stories)`, {
+  test(`loses and repeats nothing if simultaneous events change places (${RUNS} stories)`, {
     timeout: LONG,
   }, async (context) => {
     record(context, { what: 'stories in which events of one moment change places', played: RUNS });

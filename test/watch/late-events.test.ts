@@ -52,19 +52,19 @@ async function followed(
 }
 
 describe('an event that enters the log late', () => {
-  test('is found at the next look, however many newer ones come with it', async () => {
+  test('is found by the next read, however many newer ones come with it', async () => {
     const { lost, missed } = await followed([[late(18), arrive(45)], [arrive(45)]]);
     expect({ lost, missed }).toEqual({ lost: [], missed: [] });
   });
 
-  test('is found before a busy log exceeds the memory, though its length shows nothing', async () => {
+  test('is found before a busy log exceeds the memory, even if its length shows nothing', async () => {
     const steps = [[late(16)], ...Array.from({ length: 12 }, () => [arrive(6)])];
     const { lost, missed } = await followed(steps, () => 1_000);
     expect({ lost, missed }).toEqual({ lost: [], missed: [] });
   });
 
   test.each([-2_000, -26 * 3_600_000, 26 * 3_600_000])(
-    'is found as soon, however the clock is set: by %i ms at each look',
+    'is found as soon if the clock is set by %i ms at each read',
     async (step) => {
       const steps = [[late(16)], ...Array.from({ length: 40 }, () => [])];
       const { lost, pagesOf } = await followed(steps, () => 1_000, step);
@@ -84,7 +84,7 @@ describe('an event that enters the log late', () => {
     expect(missed[0]?.before).toBeGreaterThanOrEqual(newest);
   });
 
-  test('is not reported if the service counts a moment after it lists', async () => {
+  test('is not reported if the service's count lags behind its list', async () => {
     const steps = Array.from({ length: 8 }, () => [arrive(10)]);
     // At the seventh reading, the count includes an event that the list lacks.
     const { lost, missed } = await followed(steps, (total, look) =>
@@ -93,7 +93,7 @@ describe('an event that enters the log late', () => {
     expect({ lost, missed }).toEqual({ lost: [], missed: [] });
   });
 
-  test('costs no more pages while none comes', async () => {
+  test('costs no extra pages if there is none', async () => {
     const { pagesOf } = await followed([[], [arrive(3)], [], []]);
     // Three new events and ten known ones are on two pages.
     expect(pagesOf.slice(1)).toEqual([1, 2, 1, 1]);

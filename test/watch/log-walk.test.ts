@@ -56,7 +56,7 @@ describe('a walk', () => {
     expect(ids(await walk(read, cursor, { depth: 70 }))).toEqual(['deep']);
   });
 
-  test('ends a deep look where everything was forgotten', async () => {
+  test('ends a deep walk at the horizon', async () => {
     const log = logOf(1_000);
     const cursor = memoryOf(log, 20);
     const { read, asked } = reader(() => log);
@@ -64,7 +64,7 @@ describe('a walk', () => {
     expect(asked.length).toBeLessThanOrEqual(5);
   });
 
-  test('counts events that it met again neither as known nor as new', async () => {
+  test('ignores events that it meets again', async () => {
     let log = logOf(30);
     const found = await walk(async (page) => {
       const answer = pageOf(log, page, 10);
@@ -89,7 +89,7 @@ describe('a walk', () => {
     expect(asked.slice(0, 4)).toEqual(['1 of 5', '2 of 5', '3 of 10', '1 of 10']);
   });
 
-  test('ends even if the log is cut at each reading', async () => {
+  test('ends even if the log is truncated at each read', async () => {
     let log = logOf(60);
     const found = await walk(async (page) => {
       log = log.slice(0, -1);
@@ -121,7 +121,7 @@ describe('a walk', () => {
     expect(found.news).toHaveLength(25);
   });
 
-  test('keeps events without a time in place', async () => {
+  test('keeps the position of events without a time', async () => {
     const log: TestEvent[] = [
       { id: 'c' },
       event('b', 5),
@@ -142,7 +142,7 @@ describe('a walk', () => {
 describe('the start of a log', () => {
   const since = () => Date.parse('2026-01-15T12:00:50Z');
 
-  test('counts events before its time as known, and does not read to their end', async () => {
+  test('counts earlier events as known, and does not read them all', async () => {
     const { read, asked } = reader(() => logOf(1_000), 100);
     const found = await walk(read, createCursor(), {
       since: () => Date.parse('2026-01-15T12:00:00Z') + 950_000,
@@ -153,7 +153,7 @@ describe('the start of a log', () => {
     expect(asked).toEqual([1]);
   });
 
-  test('counts for the first walk only', async () => {
+  test('applies only to the first walk', async () => {
     const cursor = memoryOf(logOf(20));
     const slow = [event('slow', 20.5), ...logOf(20)];
     expect(ids(await walk(reader(() => slow).read, cursor, { since }))).toEqual(['slow']);
@@ -161,17 +161,17 @@ describe('the start of a log', () => {
 });
 
 describe('a gap in a log', () => {
-  test('is reported when the log no longer holds anything known', async () => {
+  test('is reported when the log no longer contains known events', async () => {
     const found = await walk(reader(() => logOf(40).slice(0, 10)).read, memoryOf(logOf(20)));
     expect(found).toMatchObject({ gap: 'pruned', news: { length: 10 } });
   });
 
-  test('is none if the oldest were dropped and something known is left', async () => {
+  test('is not reported while known events remain', async () => {
     const found = await walk(reader(() => logOf(40).slice(0, 21)).read, memoryOf(logOf(20)));
     expect(found).toMatchObject({ gap: undefined, news: { length: 20 } });
   });
 
-  test('is reported if there are more new events than one walk may gather', async () => {
+  test('is reported if there are more new events than one walk collects', async () => {
     const log = logOf(30_000);
     const { read, asked } = reader(() => log, 1_000);
     const found = await walk(read, memoryOf(logOf(20)));

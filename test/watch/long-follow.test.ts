@@ -53,7 +53,7 @@ function pageOf(total: number, page: number, limit: number): string {
 
 describe('a follower that saw very many events', () => {
   test.each(SOAK ? ['jsonl', 'table'] : ['jsonl'])(
-    'needs no more memory than one that saw a tenth of them (%s)',
+    'uses no more memory than one that saw a tenth of them (%s)',
     {
       timeout: 120_000,
     },

@@ -25,7 +25,7 @@ describe('an outage', () => {
     expect(reports).toEqual(['lost', undefined, 'lost', 9_000]);
   });
 
-  test('is reported with its requested pause again after the service was back', () => {
+  test('is reported with its requested pause again after a recovery', () => {
     const { outage, reports } = outages();
     for (let round = 0; round < 2; round += 1) {
       outage.failed(down);
@@ -36,7 +36,7 @@ describe('an outage', () => {
     expect(reports).toEqual([...once, ...once]);
   });
 
-  test.each([26, -26])('lasts as long if the clock is set by %i hours', (hours) => {
+  test.each([26, -26])('has the same duration if the clock is set by %i hours', (hours) => {
     const { clock, outage, reports } = outages();
     outage.failed(down);
     clock.advance(5_000);

@@ -40,7 +40,7 @@ async function turnsOf(answers: readonly (string | CliError)[], more: Partial<Po
   return { turns, shown: turns.map(shown), end, slept: clock.slept };
 }
 
-test('throws if the first reading fails', async () => {
+test('throws if the first read fails', async () => {
   expect(await turnsOf([unreachable, 'a'])).toMatchObject({
     turns: [],
     end: unreachable,
@@ -48,7 +48,7 @@ test('throws if the first reading fails', async () => {
   });
 });
 
-test('reports later errors, with pauses up to 30 s until a reading succeeds', async () => {
+test('reports later errors, with pauses up to 30 s until a read succeeds', async () => {
   const faults = Array.from({ length: 6 }, () => unreachable);
   const { shown, slept } = await turnsOf(['a', ...faults, 'b']);
   expect(shown).toEqual(['a', ...faults, 'b']);
@@ -68,7 +68,7 @@ test('reads no sooner than the service asks, and reports the pause', async () =>
   ]);
 });
 
-test('does the same after a reading with a refused part', async () => {
+test('does the same after a read with a refused part', async () => {
   const faultsIn = (reading: string) =>
     reading === 'half' ? [unreachable, busy(90_000), busy(60_000)] : [];
   const { slept } = await turnsOf(['half', 'whole'], { faultsIn });
@@ -83,7 +83,7 @@ test.each([false, true])(
   },
 );
 
-describe('an error that waiting does not end', () => {
+describe('a permanent error', () => {
   test('ends the poll if nobody watches: a refusal, and repeated odd or missing responses', async () => {
     expect((await turnsOf(['a', refused, 'b'])).end).toBe(refused);
     const odd = await turnsOf(['a', html, html, html, html, 'b', html, html, html, html, html]);
@@ -99,7 +99,7 @@ describe('an error that waiting does not end', () => {
   });
 });
 
-test('ends on an interrupt, in a reading and between two', async () => {
+test('ends on an interrupt, during and between reads', async () => {
   expect((await turnsOf(['a'])).end).toMatchObject({ failure: 'interrupted' });
   const clock = manualClock();
   const stop = new AbortController();
@@ -109,7 +109,7 @@ test('ends on an interrupt, in a reading and between two', async () => {
   await expect(turns.next()).rejects.toMatchObject({ failure: 'interrupted' });
 });
 
-test('does not read again what is over', async () => {
+test('stops after the final state', async () => {
   const clock = manualClock();
   const values: Turn<string>[] = [];
   for await (const turn of poll({

@@ -65,13 +65,13 @@ describe('waiting for a status', () => {
     expect(slept.reduce((sum, pause) => sum + pause, 0)).toBe(60_000);
   });
 
-  test.each([26, -26])('waits as long after the clock was set by %i hours', async (hours) => {
+  test.each([26, -26])('waits equally long if the clock is set by %i hours', async (hours) => {
     const { outcome, slept } = await waiting(['CREATING'], {}, hours * 3_600_000);
     expect(outcome).toMatchObject({ failure: 'deadline' });
     expect(slept.reduce((sum, pause) => sum + pause, 0)).toBe(60_000);
   });
 
-  test('claims no status of an instance that was never read', async () => {
+  test('reports no status for an instance that was never read', async () => {
     const { outcome } = await waiting([unreachable]);
     expect(outcome).toMatchObject({
       failure: 'deadline',
@@ -79,12 +79,12 @@ describe('waiting for a status', () => {
     });
   });
 
-  test('limits each reading to the time left, but gives the last one a fair chance', async () => {
+  test('limits each request to the time left, except the last', async () => {
     const { longest } = await waiting(['CREATING'], { timeout: 20_000, interval: 8_000 });
     expect(longest).toEqual([20_000, 12_000, 5_000, 5_000]);
   });
 
-  test('waits for STOPPED while still ACTIVE, and ends once it is ACTIVE again', async () => {
+  test('waits for STOPPED while still ACTIVE, and fails once it is ACTIVE again', async () => {
     const target = 'STOPPED';
     const stopped = await waiting(['ACTIVE', 'ACTIVE', 'STOPPING', 'STOPPED'], { target });
     expect(stopped.outcome).toBe('STOPPED');
@@ -92,7 +92,7 @@ describe('waiting for a status', () => {
     expect(again.outcome).toMatchObject({ failure: 'otherEnd' });
   });
 
-  test('ends if the service takes a termination back', async () => {
+  test('fails if the service reverts a termination', async () => {
     const { outcome } = await waiting(['TERMINATING', 'ACTIVE'], { target: 'TERMINATED' });
     expect(outcome).toMatchObject({ failure: 'otherEnd' });
   });
@@ -112,7 +112,7 @@ describe('waiting for a status', () => {
     expect((await waiting([odd, 'ACTIVE'], { after: 'PROVISIONING' })).outcome).toBe('ACTIVE');
   });
 
-  test('believes that an instance is gone only the second time, if it was read before', async () => {
+  test('needs two 404s to report a known instance as gone', async () => {
     const missing = new CliError('notFound', 'Instance m1 not found.');
     expect((await waiting(['CREATING', missing, 'ACTIVE'])).outcome).toBe('ACTIVE');
     const apart = ['CREATING', missing, 'CREATING', missing, 'ACTIVE'];
@@ -122,7 +122,7 @@ describe('waiting for a status', () => {
     expect((await waiting([missing, 'ACTIVE'], { after: 'PROVISIONING' })).outcome).toBe('ACTIVE');
   });
 
-  test('does not take a refused key for a network fault', async () => {
+  test('does not treat a refused key as a network fault', async () => {
     const refused = new CliError('authentication', 'The key was refused.');
     expect((await waiting(['CREATING', refused])).outcome).toBe(refused);
   });
@@ -145,7 +145,7 @@ describe('a pause that the service requests', () => {
     });
   });
 
-  test('is honoured to the very end of the wait', async () => {
+  test('is honoured until the wait ends', async () => {
     const { outcome, slept } = await waiting(['CREATING', busy(58_000), 'ACTIVE']);
     expect({ outcome, slept }).toEqual({ outcome: 'ACTIVE', slept: [2_000, 58_000] });
   });
@@ -192,7 +192,7 @@ describe('waiting for more than the status', () => {
     };
   };
 
-  test('repeats the check after each reading', async () => {
+  test('repeats the check after each read', async () => {
     const { outcome, slept } = await waiting(['ACTIVE'], { also: also(false, false, true) });
     expect({ outcome, slept }).toEqual({ outcome: 'ACTIVE', slept: [2_000, 2_000] });
   });
@@ -202,7 +202,7 @@ describe('waiting for more than the status', () => {
     expect(outcome).toBe('INSTALLING');
   });
 
-  test('passes on how much of the wait is left', async () => {
+  test('passes the remaining time to the check', async () => {
     const told: number[] = [];
     const holds = async (_instance: Watched, longest: number) => {
       told.push(longest);
@@ -217,7 +217,7 @@ describe('waiting for more than the status', () => {
     expect(outcome).toMatchObject({ failure: 'otherEnd' });
   });
 
-  test('says at the deadline what is missing', async () => {
+  test('reports at the deadline which condition is missing', async () => {
     const { outcome } = await waiting(['ACTIVE'], { also: also() });
     expect(outcome).toMatchObject({
       failure: 'deadline',

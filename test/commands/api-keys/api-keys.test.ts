@@ -79,7 +79,7 @@ describe('in the sandbox', () => {
     ]);
   });
 
-  test('creates no key if its secret could not be read: stdout is closed or /dev/null', async () => {
+  test('creates no key if stdout is closed or /dev/null, since its secret would be lost', async () => {
     for (const argv of [
       ['api-keys', 'create', 'ci'],
       ['api', 'POST', '/api-keys', '-f', 'name=ci', '--show-secrets'],
@@ -213,7 +213,7 @@ describe('create', () => {
     expect(said.code).toBe(0);
   });
 
-  test('prints a secret that could not be stored as a last resort, and exits with 9', async () => {
+  test('prints a secret that it could not save, and exits with 9', async () => {
     let made = 0;
     world = await createWorld({
       handler: async ({ path }) => {
@@ -233,7 +233,7 @@ describe('create', () => {
     expect(failed.stderr).not.toContain(SECRET);
   });
 
-  test('does not overwrite a profile that another program changed in between', async () => {
+  test('does not overwrite a profile that another program has changed', async () => {
     world = await createWorld({
       handler: async ({ path }) => {
         if (path === '/users/me') return { status: 200, body: { data: { id: 'u1' } } };

@@ -32,7 +32,7 @@ describe('in the sandbox', () => {
     expect(line.stdout.trim().split('\n')).toHaveLength(1);
   });
 
-  test('makes a body of fields, strings and typed values', async () => {
+  test('builds a body from fields, strings and typed values', async () => {
     const argv = ['api', 'POST', '/storage/drives', '-f', 'name=data', '-F', 'size_gb=500'];
     const made = await world.cli([...argv, '--include']);
     expect(made.code).toBe(0);
@@ -43,7 +43,7 @@ describe('in the sandbox', () => {
     expect(JSON.parse(body).data).toMatchObject({ name: 'data', size_gb: 500 });
   });
 
-  test('makes one list of all pages with --paginate', async () => {
+  test('merges all pages into one list with --paginate', async () => {
     const drives = ['a', 'b', 'c', 'd'];
     for (const name of drives) {
       await world.cli(['api', 'POST', '/storage/drives', '-f', `name=${name}`, '-F', 'size_gb=9']);
@@ -204,7 +204,7 @@ describe('against a scripted service', () => {
     world = await createWorld({ handler: typeof handler === 'function' ? handler : () => handler });
   }
 
-  test('sends typed fields as typed, digit by digit', async () => {
+  test('sends typed fields with all their digits', async () => {
     let body = '';
     await scripted(({ body: got }) => {
       body = JSON.stringify(got);
@@ -253,7 +253,7 @@ describe('against a scripted service', () => {
     expect(posted.requests[0]?.body).toEqual({ new_password: 'correct horse' });
   });
 
-  test('prints a body to a pipe as it came, and keeps the digits of long numbers when it reformats', async () => {
+  test('prints a body to a pipe unchanged, and keeps all digits when it reformats', async () => {
     const body =
       '{"data":{"n":12345678901234567890,"m":1.10,"e":1E5,"s":"-1","k\\"":"a\\\\","z":[]}}';
     await scripted({ status: 200, body });
@@ -311,7 +311,7 @@ describe('against a scripted service', () => {
     expect(shown.stdout).toBe('"canary-meta"\n');
   });
 
-  test('queries no failure, empty response or text', async () => {
+  test('refuses to query a failure, an empty response or text', async () => {
     await scripted({ status: 404, body: { statusCode: 404, message: 'why', error: 'x' } });
     const failed = await world.cli(['api', 'GET', '/x', '--query', 'data.id']);
     expect(failed.code).toBe(3);
@@ -339,7 +339,7 @@ describe('against a scripted service', () => {
     expect(json.stdout).toBe('{"data":"\\u009b2J\\u202e\\u007f"}\n');
   });
 
-  test('masks secrets at documented places, and the active key everywhere', async () => {
+  test('masks secrets in documented fields, and the active key everywhere', async () => {
     const data = {
       id: 'i1',
       connection_info: { secrets: { TOKEN: 'canary-token' }, endpoints: ['x?t=canary-token'] },
@@ -417,7 +417,7 @@ describe('against a scripted service', () => {
     expect((await world.cli(['api', 'PATCH', '/x', '-f', 'a=1'])).code).toBe(7);
   });
 
-  test('takes a 404 after an unanswered DELETE as done', async () => {
+  test('treats a 404 after an unanswered DELETE as success', async () => {
     let tries = 0;
     await scripted(() => (tries++ === 0 ? 'hangUp' : { status: 404, body: { message: 'gone' } }));
     expect((await world.cli(['api', 'DELETE', '/ssh-keys/k1'])).code).toBe(0);
@@ -456,7 +456,7 @@ describe('against a scripted service', () => {
       expect((await world.cli(['api', 'GET', '/x', '--paginate'])).stdout).toBe('[]\n');
     });
 
-    test('leaves the array open if a page fails', async () => {
+    test('leaves the JSON array unclosed if a page fails', async () => {
       await scripted(({ path }) =>
         page(path) === 1
           ? { status: 200, body: { data: slice(1), meta: meta.whole?.(1) } }
@@ -467,7 +467,7 @@ describe('against a scripted service', () => {
       expect(result.stdout).toBe('[\n  {\n    "n": 1\n  },\n  {\n    "n": 2\n  }');
     });
 
-    test('does not follow endless or wrong pages', async () => {
+    test('stops at repeated or wrong pages', async () => {
       await scripted({ status: 200, body: { data: slice(1), meta: meta.whole?.(1) } });
       const result = await world.cli(['api', 'GET', '/x', '--paginate']);
       expect(result.code).toBe(10);

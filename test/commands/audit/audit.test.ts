@@ -45,7 +45,7 @@ const found = async (...flags: string[]) =>
 const FOUR = ['box-1', 'box-2', 'box-3', 'box-4'] as const;
 
 describe('four known instances', () => {
-  test('leave every check ok', async () => {
+  test('pass every check', async () => {
     await rent(...FOUR);
     const { code, stderr, results } = await audit('--exact');
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
@@ -60,7 +60,7 @@ describe('four known instances', () => {
     });
   });
 
-  test('hide no other one, whose price --exact finds at minute 0', async () => {
+  test('do not hide another one, whose price --exact finds at once', async () => {
     await rent(...FOUR);
     await world.sandbox.rogue('rogue');
     const { code, stderr, row, results, requests } = await audit('--exact');
@@ -87,7 +87,7 @@ describe('four known instances', () => {
     expect(results).not.toHaveProperty('reserved_balance');
   });
 
-  test('hide no other one, whose charges are found without --exact', async () => {
+  test('do not hide another one, whose charges are found without --exact', async () => {
     await rent(...FOUR);
     await world.sandbox.rogue('rogue');
     await world.sandbox.advance(20 * HOUR);
@@ -102,7 +102,7 @@ describe('four known instances', () => {
   });
 });
 
-describe('an instance of another computer with a drive', () => {
+describe('another computer's instance with a drive', () => {
   async function attach(): Promise<string> {
     const drive = JSON.parse(await run('drives', 'create', 'data', '--size', '10', '--json'));
     const argv = ['instances', 'create', 'theirs', ...HARDWARE, '--drive', drive.id, '-q'];
@@ -111,7 +111,7 @@ describe('an instance of another computer with a drive', () => {
     return stdout.trim();
   }
 
-  test('is found by the drive, each time until it is tracked', async () => {
+  test('is found through its drive until it is tracked', async () => {
     const id = await attach();
     const expected = {
       check: 'rented_elsewhere',

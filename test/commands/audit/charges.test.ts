@@ -32,7 +32,7 @@ describe('instances that ended here', () => {
     });
   });
 
-  test('are billed late up to a day after their end', async () => {
+  test('may be billed late, up to a day after their end', async () => {
     const instance = await ended(service.ago(25 * HOUR));
     instance.last_billed_at = service.ago(HOUR);
     const times = 'ended at 2026-01-14T11:00:00.000Z, and was charged at 2026-01-15T11:00:00.000Z';
@@ -45,7 +45,7 @@ describe('instances that ended here', () => {
     });
   });
 
-  test('are found if they were charged later', async () => {
+  test('are reported if they were charged later', async () => {
     const instance = await ended(service.ago(26 * HOUR));
     instance.last_billed_at = service.ago(2 * HOUR - MINUTE);
     expect(await check()).toMatchObject({
@@ -70,19 +70,19 @@ describe('instances that ended here', () => {
     });
   });
 
-  test('are found if they run again', async () => {
+  test('are reported if they run again', async () => {
     const instance = await ended();
     instance.status = 'ACTIVE';
     expect(await check()).toMatchObject({ code: 5, result: 'finding', per_hour: '89.90' });
   });
 
-  test("are not known if they can't be read", async () => {
+  test("are unknown if they can't be read", async () => {
     const { id } = await ended();
     service.broken.set(`/instances/${id}`, no(500, 'No'));
     expect(await check()).toMatchObject({ code: 10, result: 'unknown' });
   });
 
-  test('explain no charge between their end and the time it was seen', async () => {
+  test('explain no charge between their end and the read that showed it', async () => {
     await ended(service.ago(20 * HOUR));
     service.transaction('USAGE_CHARGE', '1000.00', HOUR);
     // 4 hours and one more.
@@ -93,7 +93,7 @@ describe('instances that ended here', () => {
     });
   });
 
-  test('explain no charge after their end, although they are read again', async () => {
+  test('explain no charge after their end, even if read again', async () => {
     await ended(null);
     world.clock.advance(20 * HOUR);
     await at.audit();
@@ -120,7 +120,7 @@ describe('charges', () => {
     return id;
   }
 
-  test('are explained by an untracked instance only while it is read as running', async () => {
+  test('are explained by an untracked instance only while it runs', async () => {
     const id = await seenOnce();
     await world.cli(['instances', 'untrack', id, '--yes']);
     world.clock.advance(48 * HOUR);
@@ -150,7 +150,7 @@ describe('charges', () => {
     },
   );
 
-  test('of an undocumented type are unknown if they go out', async () => {
+  test('of an undocumented outgoing type make the check unknown', async () => {
     service.transaction('GIFT', '70.00', HOUR);
     expect(await check()).toMatchObject({ code: 0, result: 'ok' });
     service.transaction('FEE', '50.00', HOUR, { direction: 'OUTGOING', description: 'storage' });
@@ -169,13 +169,13 @@ describe('charges', () => {
     expect(JSON.parse(runway.stdout).below).toBe(null);
   });
 
-  test('are found beside payments of an undocumented type', async () => {
+  test('are reported even with payments of an undocumented type', async () => {
     service.transaction('FEE', '50.00', HOUR, { direction: 'OUTGOING' });
     service.transaction('USAGE_CHARGE', '100.00', HOUR);
     expect(await check()).toMatchObject({ code: 5, result: 'finding' });
   });
 
-  test('count minus the refunds', async () => {
+  test('are reduced by refunds', async () => {
     await at.track(at.running());
     for (const type of ['USAGE_CHARGE', 'REFUND']) service.transaction(type, '1000.00', HOUR);
     service.transaction('USAGE_CHARGE', '179.80', HOUR);
@@ -209,7 +209,7 @@ describe('charges', () => {
     expect(await check()).toMatchObject({ code: 5, result: 'finding' });
   });
 
-  test('may come until the last one that a terminated instance shows', async () => {
+  test('may come until the last charge that a terminated instance shows', async () => {
     const id = at.running({ created_at: service.ago(72 * HOUR) });
     await at.track(id);
     const end = { status: 'TERMINATED', terminated_at: service.ago(5 * HOUR) };

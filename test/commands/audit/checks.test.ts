@@ -34,7 +34,7 @@ describe('--exact', () => {
     });
   });
 
-  test.each([null, '', '  '])('sends nothing for an account named %j', async (name) => {
+  test.each([null, '', '  '])('sends no update for an account named %j', async (name) => {
     service.profile = { name };
     const { code, row, requests } = await at.audit('--exact');
     expect({ code, row: row('reserved_balance') }).toMatchObject({
@@ -44,7 +44,7 @@ describe('--exact', () => {
     expect(requests.filter(({ method }) => method !== 'GET')).toEqual([]);
   });
 
-  test('sends its update once, although it failed', async () => {
+  test('does not resend a failed update', async () => {
     service.broken.set('PATCH /users/me', no(503, 'Later'));
     const { code, stderr, row, requests } = await at.audit('--exact');
     expect({ code, row: row('reserved_balance') }).toMatchObject({
@@ -71,7 +71,7 @@ describe('--exact', () => {
       },
       'An instance changed while it was read.',
     ],
-  ])('is unknown if %s changes while it reads', async (_what, change, message) => {
+  ])('is unknown if %s changes during the check', async (_what, change, message) => {
     await at.track(at.running());
     reserved('89.90');
     at.handler = (request) => {
@@ -100,7 +100,7 @@ describe('--exact', () => {
     });
   });
 
-  test('finds what no stopped instance can hold', async () => {
+  test('reports funds that no stopped instance can hold', async () => {
     await at.track(at.running(), at.running({ status: 'STOPPED' }));
     reserved('200.00');
     expect(await exact()).toMatchObject({ code: 5, result: 'finding', per_hour: '20.20' });
@@ -119,7 +119,7 @@ describe('--exact', () => {
     });
   });
 
-  test('takes no rounding to kopecks for a difference', async () => {
+  test('ignores rounding to kopecks', async () => {
     const price_per_hour_snapshot = '89.8996';
     await at.track(
       at.running({ price_per_hour_snapshot }),
@@ -175,7 +175,7 @@ describe('other API keys', () => {
     ['was never used', null, 'ok'],
     ['was used a day ago', 24, 'ok'],
     ['was used within a day', 23, 'finding'],
-  ])('are judged if one %s', async (_what, hours, result) => {
+  ])('are checked if one %s', async (_what, hours, result) => {
     const last_used_at = hours === null ? null : service.ago(hours * HOUR);
     at.keys(own, { name: 'ci', key_prefix: 'svc_sk_ci_1...', last_used_at });
     expect(await check()).toMatchObject({
@@ -218,7 +218,7 @@ describe('requests and instances', () => {
     expect(errorOf(stderr)).toMatchObject({ code: 'finding', may_be_billing: true });
   });
 
-  test('finds what runs for a day without a deadline', async () => {
+  test('reports instances that ran for a day without a deadline', async () => {
     const id = at.running({ created_at: service.ago(24 * HOUR) });
     await at.track(id, at.running({ created_at: service.ago(24 * HOUR - 1) }));
     expect(await at.resultOf('running_long')).toMatchObject({
@@ -230,7 +230,7 @@ describe('requests and instances', () => {
     });
   });
 
-  test('finds what is past its deadline', async () => {
+  test('reports instances past their deadline', async () => {
     const id = at.running({ created_at: service.ago(48 * HOUR) });
     await at.track(id);
     const argv = ['instances', 'expire', id, '--after', '3h'];
@@ -246,7 +246,7 @@ describe('requests and instances', () => {
   });
 });
 
-test('is ok with an instance that another process rents while the audit reads', async () => {
+test('accepts an instance that another process rents during the audit', async () => {
   const id = at.running();
   service.drive('data', { status: 'IN_USE', current_instance_id: id });
   const scope = { service: world.service.url, apiKey: TEST_KEY };
@@ -259,7 +259,7 @@ test('is ok with an instance that another process rents while the audit reads', 
   expect(await at.resultOf('rented_elsewhere')).toMatchObject({ code: 0, result: 'ok' });
 });
 
-test('is unknown if the instance that a drive names could not be read', async () => {
+test('is unknown if an instance attached to a drive could not be read', async () => {
   const id = at.running();
   const drive = service.drive('data', { status: 'IN_USE', current_instance_id: id });
   service.drive('old', { name: null, status: 'IN_USE', current_instance_id: id });

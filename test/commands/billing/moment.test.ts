@@ -34,7 +34,7 @@ describe('moments', () => {
     expect(at(until, text)).toBe(time);
   });
 
-  it('takes a date as its whole local day', () => {
+  it('reads a date as the whole local day', () => {
     expect(at(since, '2026-01-31')).toBe(here(2026, 1, 31));
     expect(at(until, '2026-01-31')).toBe(here(2026, 2, 1));
   });

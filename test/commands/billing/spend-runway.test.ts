@@ -64,7 +64,7 @@ describe('billing spend', () => {
     });
   }
 
-  test("counts back from the service's time", async () => {
+  test("counts ages back from the service's time", async () => {
     await twoDaysAhead();
     service.transaction('USAGE_CHARGE', '10', 2 * HOUR);
     service.transaction('USAGE_CHARGE', '5', DAY);
@@ -165,7 +165,7 @@ describe('billing spend', () => {
     expect(stderr).toContain('--since is in the future: 20');
   });
 
-  test('exits with 130 on Ctrl-C in a long history, with nothing on stdout', async () => {
+  test('exits with 130 on Ctrl-C during a long history, and prints nothing to stdout', async () => {
     for (let hour = 0; hour < 1000; hour += 1)
       service.transaction('USAGE_CHARGE', '1', hour * HOUR);
     service.limit = 10;
@@ -222,7 +222,7 @@ describe('billing runway', () => {
     },
   );
 
-  test('has no end for an empty account on which nothing bills', async () => {
+  test('is unlimited for an account on which nothing bills', async () => {
     service.balance = '0.00';
     const { code, doc } = await runway('--fail-below', '24h');
     expect(code).toBe(0);
@@ -231,7 +231,7 @@ describe('billing runway', () => {
     expect((await runway('--fail-below', '24h')).code).toBe(5);
   });
 
-  test('judges by the charges on a computer that knows no instance', async () => {
+  test('uses the charges on a computer that knows no instance', async () => {
     service.balance = '1000.00';
     for (let hour = 0; hour < 24; hour += 1) {
       service.transaction('USAGE_CHARGE', '100.00', hour * HOUR + 60_000);
@@ -277,7 +277,7 @@ describe('billing runway', () => {
     expect(doc).toMatchObject({ hours_left: null, hours_left_unknown: 'price_not_told' });
   });
 
-  test('names the other reasons: no balance, nothing spent, parts that were not read', async () => {
+  test('gives the other reasons: no balance, nothing spent, unread parts', async () => {
     expect((await runway()).doc.hours_left_unknown).toBe('nothing_is_spent');
     service.balance = null;
     expect((await runway()).doc.hours_left_unknown).toBe('balance_not_told');
@@ -299,7 +299,7 @@ describe('billing runway', () => {
     expect(stdout).toContain('Lasts     unknown\n');
   });
 
-  test('passes with what may bill only if the balance covers its price too', async () => {
+  test('passes only if the balance also covers what may bill', async () => {
     await known(service.instance('quiet', { status: 'STOPPED' }));
     service.balance = '269.70';
     expect((await runway('--fail-below', '3h')).code).toBe(0);
@@ -310,7 +310,7 @@ describe('billing runway', () => {
     );
   });
 
-  test('never passes with a request whose response was lost', async () => {
+  test('never passes with a request of unknown outcome', async () => {
     await world.cli(['me', 'get']);
     service.broken.set('/instances', 'hangUp');
     const create = await world.cli(['instances', 'create', 'lost', '--offer', 'o', '--image', 'i']);
@@ -335,14 +335,14 @@ describe('billing runway', () => {
   });
 
   test.each([{ amount: 'much' }, { created_at: null }])(
-    'assumes any amount and time for a charge with %o',
+    'treats a charge with %o as unknown in amount and time',
     async (fields) => {
       service.transaction('USAGE_CHARGE', '100.00', HOUR, fields);
       expect((await runway('--fail-below', '24h')).code).toBe(10);
     },
   );
 
-  test('covers as many hours as fit into a few pages of charges', async () => {
+  test('checks as many hours as fit into a few pages of charges', async () => {
     service.limit = 100;
     for (let minute = 0; minute < 3000; minute += 1) {
       service.transaction('USAGE_CHARGE', '1.00', minute * 60_000);
@@ -362,7 +362,7 @@ describe('billing runway', () => {
   });
 
   test.each(['/storage/drives', '/billing/transactions', '/users/me'])(
-    "never passes if %s can't be read, and fails if the rest is too little",
+    "never passes if %s can't be read, and fails if the limit is missed anyway",
     async (path) => {
       await known(service.instance('trainer'));
       service.broken.set(path, FAULT);
@@ -375,7 +375,7 @@ describe('billing runway', () => {
   );
 
   test.each(['24', 'tomorrow', '0h', '0', '-5', '24h5'])(
-    'refuses --fail-below %s, or takes it as an amount, before any request',
+    'refuses --fail-below %s or reads it as an amount, before any request',
     async (limit) => {
       const { code, requests } = await world.cli(['billing', 'runway', `--fail-below=${limit}`]);
       expect(code).toBe(limit === '24' ? 0 : 2);

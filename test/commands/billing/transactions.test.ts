@@ -101,7 +101,7 @@ describe('billing transactions, a page', () => {
     expect(sent(requests)).toEqual(['GET /billing/transactions?limit=3']);
   });
 
-  it('requests the page that is named', async () => {
+  it('requests the given page', async () => {
     const world = await worldOf({ rows: rows(45) });
     const { stdout, stderr, requests } = await world.cli(list('--page', '3', '-q'));
     expect(stdout).toBe('t-41\nt-42\nt-43\nt-44\nt-45\n');
@@ -146,7 +146,7 @@ describe('billing transactions, a page', () => {
     expect((await empty.cli(list('--page', '99'))).stderr).toBe('No matching transactions.\n');
   });
 
-  it('passes unknown fields, statuses, types and nulls on, without a note to programs', async () => {
+  it('passes on unknown fields, statuses, types and nulls, without a note in data formats', async () => {
     const odd = { id: 't-9', type: 'FEE', status: 'REVERSED', amount: '', novel: { a: [1] } };
     const bare = { id: 't-8', type: null, status: null, amount: null, direction: null };
     const world = await worldOf({ rows: [odd, bare] });
@@ -222,7 +222,7 @@ describe('billing transactions --all', () => {
     ]);
   });
 
-  it('follows the page size of a service that returns less than was requested', async () => {
+  it('accepts a smaller page size than requested', async () => {
     const world = await worldOf({ rows: rows(25), cap: 10 });
     const { stdout, stderr, requests } = await world.cli(list('--all', '--columns', 'id'));
     expect(stdout.trimEnd().split('\n')).toHaveLength(26);
@@ -230,7 +230,7 @@ describe('billing transactions --all', () => {
     expect(requests).toHaveLength(3);
   });
 
-  it('shows each once even if new ones move the others to later pages', async () => {
+  it('shows each once even if new ones shift the others to later pages', async () => {
     const ledger: Ledger = {
       rows: rows(30),
       before: (page) => {
@@ -325,7 +325,7 @@ describe('billing transactions, a period', () => {
     ],
   };
 
-  it('reads the whole history, filters here and says so', async () => {
+  it('reads the whole history, filters it locally and prints a note', async () => {
     const world = await worldOf(january);
     const { code, stdout, stderr, requests } = await world.cli(
       list('--since', '2026-01-10T00:00Z', '--until', '2026-01-20T00:00Z', '--columns', 'id'),
@@ -342,13 +342,13 @@ describe('billing transactions, a period', () => {
     expect(sent(requests)).toEqual(['GET /billing/transactions?page=1&limit=100']);
   });
 
-  it('takes a duration until now', async () => {
+  it('accepts a duration back from now', async () => {
     const world = await worldOf(january);
     expect((await world.cli(list('--since', '5d', '-q'))).stdout).toBe('t-1\nt-3\n');
     expect((await world.cli(list('--until', '5d', '-q'))).stdout).toBe('t-2\nt-4\n');
   });
 
-  it('filters the one page that is named', async () => {
+  it('filters only the given page', async () => {
     const world = await worldOf(january);
     const { stdout, stderr, requests } = await world.cli(
       list('--page', '1', '--limit', '2', '--since', '1d', '-o', 'id'),

@@ -70,7 +70,7 @@ async function putFile(text: string): Promise<void> {
 }
 
 describe('catalog list', () => {
-  test('is empty on a new computer and explains how it fills', async () => {
+  test('is empty on a new computer, and explains how to fill it', async () => {
     expect(await world.cli(['catalog', 'list'])).toEqual({
       code: 0,
       stdout: '',
@@ -95,7 +95,7 @@ image  Ubuntu 22.04  ${UBUNTU}           -  -                    instances
     expect((await stat(file())).mode & 0o777).toBe(0o600);
   });
 
-  test('has every field in --json, and filters by --kind', async () => {
+  test('includes every field in --json, and filters by --kind', async () => {
     await see();
     expect(await entries(world, '--kind', 'offer')).toEqual([
       {
@@ -118,7 +118,7 @@ image  Ubuntu 22.04  ${UBUNTU}           -  -                    instances
     expect(stdout).toBe(`${UBUNTU}\n`);
   });
 
-  test('keeps services apart', async () => {
+  test('separates the names of different services', async () => {
     await see();
     const env = { GPUCLOUD_BASE_URL: 'https://api.example.com' };
     expect((await world.cli(['catalog', 'list', '--json'], { env })).stdout).toBe('[]\n');
@@ -133,7 +133,7 @@ image  Ubuntu 22.04  ${UBUNTU}           -  -                    instances
 });
 
 describe('learning from instances', () => {
-  test('keeps the price of the newest instance, whichever is read last', async () => {
+  test('keeps the price of the newest instance, in any order of reads', async () => {
     await see();
     instances.set(
       OTHER,
@@ -158,7 +158,7 @@ describe('learning from instances', () => {
     });
   });
 
-  test('writes only what is new, and the time of reading once per hour', async () => {
+  test('writes only changes, and the time of the read at most hourly', async () => {
     await see();
     const first = await stat(file());
     await see();
@@ -199,7 +199,7 @@ describe('learning from instances', () => {
     });
   });
 
-  test('writes one file with all of many instances read at once', async () => {
+  test('writes one complete file for many concurrent reads', async () => {
     const offers = Array.from({ length: 12 }, (_, at) => `offer-${at}`);
     for (const [at, id] of offers.entries()) {
       const uuid = `33333333-3333-4333-8333-3333333333${String(at).padStart(2, '0')}`;
@@ -255,7 +255,7 @@ describe('catalog add and remove', () => {
     expect(await entries()).toEqual([]);
   });
 
-  test('gives a name only one meaning', async () => {
+  test('refuses a name that is already in use', async () => {
     await world.cli(['catalog', 'add', 'offer', 'x', '--name', 'My Box']);
     const { code, stderr } = await world.cli(['catalog', 'add', 'offer', 'y', '--name', 'my-box']);
     expect(code).toBe(2);
@@ -269,7 +269,7 @@ describe('catalog add and remove', () => {
     expect((await world.cli(['catalog', 'add', 'image', 'y', '--name', 'my-box'])).code).toBe(0);
   });
 
-  test("removes by name or by ID, and reports what isn't there", async () => {
+  test('removes by name or by ID, and reports unknown ones', async () => {
     await see();
     expect(await world.cli(['catalog', 'remove', 'rtx-4090', '-o', 'id'])).toEqual({
       code: 0,
@@ -325,7 +325,7 @@ describe('instances create by name', () => {
     });
   });
 
-  test('refuses a name of two offers with both IDs, unless one was given by hand', async () => {
+  test('refuses an ambiguous name and lists both IDs, unless one was named by hand', async () => {
     await see();
     instances.set(OTHER, instance(OTHER, { offer: { id: B, name: 'RTX 4090', region: 'ru-2' } }));
     await see(OTHER);
@@ -341,7 +341,7 @@ describe('instances create by name', () => {
     expect(chosen.requests[0]?.body).toMatchObject({ offer_id: B });
   });
 
-  test('takes a text that fits no name as an ID, with a note', async () => {
+  test('treats an unknown name as an ID, with a note', async () => {
     const { code, stderr, requests } = await create('--offer', 'rtx-4090', '--image', UBUNTU);
     expect(code).toBe(0);
     expect(requests[0]?.body).toMatchObject({ offer_id: 'rtx-4090', image_id: UBUNTU });
@@ -385,7 +385,7 @@ describe('in the sandbox', () => {
     expect(removed.stderr).toContain("belongs to the sandbox and can't be removed");
   });
 
-  test('calls the price play money', async () => {
+  test('marks the price as play money', async () => {
     const { stderr } = await world.cli(
       ['instances', 'create', 'box', '--offer', 'RTX 4090', '--image', IMAGE],
       SANDBOX,
@@ -408,7 +408,7 @@ describe('in the sandbox', () => {
     expect(JSON.parse((await list()).stdout)).toHaveLength(5);
   });
 
-  test('learns from a served sandbox as from any service', async () => {
+  test('learns from a served sandbox like from any service', async () => {
     const served = await createSandboxWorld();
     worlds.push(served);
     await served.cli(['instances', 'create', 'box', ...HARDWARE]);
@@ -426,7 +426,7 @@ describe("a file that can't be used", () => {
     ['null', 'see the whole'],
     ['{"version":1,"names":[{"service":"x","kind":"drive","id":"y"}]}', 'see names.0.kind'],
     ['{"version":2,"names":[]}', 'see version'],
-  ])('stops catalog verbs, which name it and leave it alone: %j', async (text, words) => {
+  ])('makes catalog verbs fail, and stays unchanged: %j', async (text, words) => {
     await putFile(text);
     for (const argv of [['list'], ['add', 'offer', 'x', '--name', 'n'], ['rm', 'n']]) {
       const { code, stdout, stderr } = await world.cli(['catalog', ...argv]);

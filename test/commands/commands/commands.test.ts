@@ -103,7 +103,7 @@ describe('commands --json', () => {
     });
   });
 
-  test('describes the form of each value', async () => {
+  test('describes the type of each value', async () => {
     const tree = await reference();
     expect(flagNamed(tree.global_flags, '--output')).toMatchObject({
       short: '-o',
@@ -137,7 +137,7 @@ describe('commands --json', () => {
     }
   });
 
-  test('has the table of exit codes, which covers every command', async () => {
+  test('lists all exit codes that commands use', async () => {
     const { exit_codes, commands } = await reference();
     expect(exit_codes[0]).toEqual({ exit_code: 0, code: null, meaning: 'done' });
     expect(exit_codes).toContainEqual({

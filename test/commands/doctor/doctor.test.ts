@@ -80,7 +80,7 @@ async function examine(world: World, env: CliOptions['env'] = {}, ...argv: strin
 }
 
 describe('doctor', () => {
-  test('does not report an interrupt as a finding', async () => {
+  test('does not report an interrupt as a failed check', async () => {
     const world = await worldOf(well, false);
     await fakeSsh(world, `trap '' INT; echo > "${world.home}/asked"; while :; do sleep 0.05; done`);
     const [first, second] = [new AbortController(), new AbortController()];
@@ -193,7 +193,7 @@ describe('the service in doctor', () => {
     },
   );
 
-  test('fails if the service fails inside', async () => {
+  test('fails if the service returns a server error', async () => {
     const { code, of } = await examine(await worldOf(() => answer(503, 'busy')));
     expect(code).toBe(1);
     expect(of('service')).toMatchObject({ status: 'fail' });
@@ -219,7 +219,7 @@ describe('the service in doctor', () => {
     expect(requests[0]?.headers['x-api-key']).toBe('no-key');
   });
 
-  test('ends all checks at --timeout if it never responds', async () => {
+  test('ends all checks at --timeout if the service never responds', async () => {
     const world = await worldOf(() => new Promise(() => undefined));
     // The default timeout is longer than a test's.
     const { code, of } = await examine(world, {}, '--timeout', '500ms');
@@ -262,7 +262,7 @@ describe('the service in doctor', () => {
     },
   );
 
-  test('names a proxy without its password, and fails on a broken one', async () => {
+  test('shows a proxy without its password, and fails on a broken one', async () => {
     const world = await worldOf();
     const address = { GPUCLOUD_BASE_URL: 'https://api.example.invalid' };
     // The proxy never responds.
@@ -294,7 +294,7 @@ describe('the service in doctor', () => {
 });
 
 describe('settings and files in doctor', () => {
-  test('warns of modes that are too open', async () => {
+  test('warns about modes that are too open', async () => {
     const world = await worldOf(well, false);
     const config = join(world.home, 'config');
     await mkdir(config, { mode: 0o755 });
@@ -407,7 +407,7 @@ describe('the computer in doctor', () => {
     expect(checks.find(({ id }) => id === 'node')?.status).toBe(status);
   });
 
-  test('prints where the executable is, and that it brings its completion', async () => {
+  test('prints the executable's path and that its completion is installed', async () => {
     const world = await worldOf();
     const file = join(world.home, 'usr', 'bin', 'gpucloud');
     const self = { form: 'executable', file, args: [] } as const;
@@ -429,7 +429,7 @@ describe('the computer in doctor', () => {
     expect(await examined()).toEqual([...first, brought]);
   });
 
-  test('reports a missing ssh, one that fails and one that hangs', async () => {
+  test('reports an ssh that is missing, fails or hangs', async () => {
     const world = await worldOf();
     const none = await examine(world, { PATH: join(world.home, 'nowhere') });
     expect(none.code).toBe(0);

@@ -11,7 +11,7 @@ import { calls, closeWorlds, DRIVE, ID, sandboxWorld, worldOf, worlds } from './
 afterEach(closeWorlds);
 
 describe('drives create', () => {
-  it('warns before, creates, and prints the price', async () => {
+  it('warns, creates, and prints the price', async () => {
     const world = await sandboxWorld();
     const { code, stdout, stderr, requests } = await world.cli([
       'drives',
@@ -155,7 +155,7 @@ describe('drives create', () => {
     expect(world.service.requests.filter(({ method }) => method === 'POST')).toHaveLength(1);
   });
 
-  it('waits for the response at the first Ctrl-C, and leaves at the second', async () => {
+  it('waits for the response at the first Ctrl-C, and stops at the second', async () => {
     const [first, second] = [new AbortController(), new AbortController()];
     const world = await createWorld({
       handler: ({ method }) => {
@@ -252,7 +252,7 @@ describe('drives create', () => {
     expect(person.stdout()).toContain('Size:          500 GB');
   });
 
-  it('sends nothing without a Yes', async () => {
+  it('sends nothing unless confirmed', async () => {
     const world = await sandboxWorld();
     const person = atTerminal(world, ['no']);
     const failure = await createDrive({ name: 'data', size: 5 }, person.context).catch(

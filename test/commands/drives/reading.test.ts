@@ -4,7 +4,7 @@ import { calls, closeWorlds, DRIVE, ID, worldOf } from './world.ts';
 afterEach(closeWorlds);
 
 describe('drives list', () => {
-  it('shows the drives, and the same rows plain in a pipe', async () => {
+  it('shows the drives, and the same rows without formatting in a pipe', async () => {
     const world = await worldOf(DRIVE, {
       ...DRIVE,
       id: 'd-2',
@@ -64,7 +64,7 @@ describe('drives list', () => {
     );
   });
 
-  it('reports that there are none, and how to create one', async () => {
+  it('reports an empty list, and how to create a drive', async () => {
     const world = await worldOf();
     const empty = 'No drives. Create one: gpucloud drives create NAME --size 500GB\n';
     expect(await world.cli(['drives', 'list'])).toMatchObject({ stdout: '', stderr: empty });
@@ -74,7 +74,7 @@ describe('drives list', () => {
     });
   });
 
-  it('warns of suspended drives with the seven-day rule', async () => {
+  it('warns about suspended drives with the seven-day rule', async () => {
     const world = await worldOf({ ...DRIVE, status: 'SUSPENDED' });
     const { code, stderr } = await world.cli(['drives', 'list']);
     expect(code).toBe(0);
@@ -180,7 +180,7 @@ describe('drives get', () => {
     expect(calls(resumed.requests)).toContain(`POST /storage/drives/${ID}/resume {}`);
   });
 
-  it('says where to look if there is none', async () => {
+  it('suggests the list if a drive is not found', async () => {
     const world = await worldOf();
     expect(await world.cli(['drives', 'get', '../users/me'])).toMatchObject({
       code: 3,

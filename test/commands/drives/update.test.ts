@@ -137,7 +137,7 @@ describe('drives resume', () => {
     ]);
   });
 
-  it('shows people the cost again', async () => {
+  it('shows the new cost in a terminal', async () => {
     const world = await worldOf({ ...DRIVE, status: 'SUSPENDED' });
     const { code, stdout, stderr } = await world.cli(['drives', 'resume', ID, '-o', 'id']);
     expect({ code, stdout }).toEqual({ code: 0, stdout: `${ID}\n` });

@@ -74,7 +74,7 @@ describe('topics', () => {
     );
   });
 
-  test('names no file that is not shipped', async () => {
+  test('mentions only files that are shipped', async () => {
     for (const argv of [['expire'], ['reap'], ['events']]) {
       expect((await world.cli(['instances', ...argv, '--help'])).stdout).not.toContain('docs/');
     }
@@ -220,7 +220,7 @@ describe('what the service does not document', () => {
       'error: instances reboot: the API does not support this (use',
     ],
     [['help', 'drives', 'delete'], 'error: drives delete: the API does not support this ('],
-  ])('%j says so, as the command does', async (argv, words) => {
+  ])('%j gives the same error as the command', async (argv, words) => {
     const { code, stdout, stderr } = await world.cli(argv);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr.startsWith(words)).toBe(true);

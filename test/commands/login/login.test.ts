@@ -37,7 +37,7 @@ function login(world: World, key: string, ...more: string[]) {
 }
 
 describe('login with everything given', () => {
-  test('prints four lines in a terminal, the last with the next step', async () => {
+  test('prints four lines in a terminal, ending with the next step', async () => {
     const world = await newWorld();
     const argv = ['login', '--base-url', world.service.url, '--key-file'];
     const file = join(world.home, 'key.txt');
@@ -54,7 +54,7 @@ describe('login with everything given', () => {
     );
   });
 
-  test('checks the key, stores it, and says whose it is and where it is stored', async () => {
+  test('checks and stores the key, and prints its account and place', async () => {
     const world = await newWorld();
     const { code, stdout, stderr, requests } = await login(world, ANNA_KEY);
 
@@ -139,7 +139,7 @@ describe('login with everything given', () => {
     expect((await login(world, ANNA_KEY, '--yes')).stdout).toContain('Name:      work\n');
   });
 
-  test('does not replace the current profile by another service unless named', async () => {
+  test('keeps the current profile if the new key is for another service', async () => {
     const [one, other] = [await newWorld(), await newWorld()];
     await login(one, ANNA_KEY, '--profile', 'work');
     const result = await one.cli(['login', '--base-url', other.service.url, '--key-stdin'], {
@@ -152,7 +152,7 @@ describe('login with everything given', () => {
     });
   });
 
-  test('reports what in the environment overrides the stored key', async () => {
+  test('warns about variables that override the stored key', async () => {
     const world = await newWorld();
     const { stderr } = await world.cli(
       ['login', '--profile', 'work', '--base-url', world.service.url, '--key-stdin'],
@@ -431,7 +431,7 @@ test('stores nothing after an interrupt while checking the key, with its exit co
 describe('the hint after a refused key', () => {
   const me = ['me', 'get'];
 
-  test('does not stop at login for a key of the environment, which would still win', async () => {
+  test('points to GPUCLOUD_API_KEY, which overrides a new login', async () => {
     const world = await newWorld();
     const env = { GPUCLOUD_API_KEY: 'svc_sk_wrong', GPUCLOUD_BASE_URL: world.service.url };
     for (const argv of [me, ['api', 'GET', '/users/me'], ['billing', 'balance']]) {
@@ -441,7 +441,7 @@ describe('the hint after a refused key', () => {
     }
   });
 
-  test('is to sign in to the profile of the key', async () => {
+  test('suggests signing in to the key's profile', async () => {
     let works = true;
     const world = await newWorld((request) =>
       works ? accounts(request) : { status: 401, body: { message: 'revoked' } },
@@ -454,7 +454,7 @@ describe('the hint after a refused key', () => {
     );
   });
 
-  test('is to choose a profile with a key, if one exists', async () => {
+  test('suggests a profile with a key, if one exists', async () => {
     const world = await newWorld();
     const hint = async (...argv: string[]) => (await world.cli([...me, ...argv])).stderr;
     expect(await hint()).toContain(

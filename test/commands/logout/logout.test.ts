@@ -30,7 +30,7 @@ const FORGOTTEN =
   'The key still works: the API has no way to revoke one. If others may have it, revoke it in the web console.\n';
 
 describe('logout', () => {
-  test('removes the key and its account, keeps the address, and reports what it did not do', async () => {
+  test('removes the key and its account, keeps the address, and warns that the key still works', async () => {
     const world = await signedIn();
     const { code, stdout, stderr, requests } = await world.cli(['logout']);
 
@@ -85,7 +85,7 @@ describe('logout', () => {
     expect(profiles.home.api_key).toBe(ANNA_KEY);
   });
 
-  test("names instances that may be billing, since they can't be terminated without the key", async () => {
+  test('lists instances that may be billing, since terminating them needs the key', async () => {
     const world = await signedIn();
     const journal = journalOf(world, { service: world.service.url, account: 'user-anna' });
     await journal.add({ id: 'a', name: 'trainer', status: 'ACTIVE' }, 'track');
@@ -119,7 +119,7 @@ describe('logout', () => {
     expect(stderr).toContain("Can't read the journal, so a billing instance may be missing here");
   });
 
-  test('says that a key in the environment is still active', async () => {
+  test('warns that a key in the environment is still active', async () => {
     const world = await signedIn();
     const { stderr } = await world.cli(['logout'], { env: { GPUCLOUD_API_KEY: ANNA_KEY } });
     expect(stderr).toContain('warning: GPUCLOUD_API_KEY is still set');

@@ -82,7 +82,7 @@ describe('me get', () => {
     expect(JSON.parse(stdout)).toEqual(all);
   });
 
-  it('survives what is missing and passes on what is new', async () => {
+  it('accepts missing fields and passes on new ones', async () => {
     const odd = { id: 'u-1', name: null, is_active: false, has_password: false, tier: { n: 1 } };
     const world = await worldOf(ok(odd));
     expect(JSON.parse((await world.cli(['me', 'get', '--json'])).stdout)).toEqual(odd);
@@ -93,7 +93,7 @@ describe('me get', () => {
 });
 
 describe('me update', () => {
-  it('changes the name and shows the funds that only this response has', async () => {
+  it('changes the name and shows the reserved funds, which only this response has', async () => {
     const world = await sandboxWorld();
     const { code, stdout, stderr, requests } = await world.cli([
       'me',
@@ -253,7 +253,7 @@ describe('me set-password', () => {
     expect(requests).toEqual([]);
   });
 
-  it('explains itself when not interactive, and asks if --stdin would show the password', async () => {
+  it('needs --stdin when not interactive, and refuses a --stdin that would show the password', async () => {
     const world = await worldOf('hangUp');
     const piped = await world.cli(['me', 'set-password']);
     expect(piped).toMatchObject({ code: 2, requests: [] });

@@ -93,7 +93,7 @@ describe('profiles list', () => {
     );
   });
 
-  test('reports the environment that overrides the current profile', async () => {
+  test('reports variables that override the current profile', async () => {
     const world = await twoProfiles();
     const { stderr } = await world.cli(['profiles', 'list'], {
       env: { GPUCLOUD_PROFILE: 'work', GPUCLOUD_API_KEY: 'svc_sk_other' },
@@ -102,7 +102,7 @@ describe('profiles list', () => {
     expect(stderr).toContain('warning: GPUCLOUD_PROFILE selects the profile "work"');
   });
 
-  test('marks the one that a flag or the environment chooses as active', async () => {
+  test('marks the profile from a flag or the environment as active', async () => {
     const world = await twoProfiles();
     const active = async (argv: string[], env: Record<string, string> = {}) => {
       const { stdout } = await world.cli(['profiles', 'list', '--json', ...argv], { env });
@@ -240,7 +240,7 @@ describe('profiles use', () => {
 });
 
 describe('profiles add', () => {
-  test('stores an address, privately, without a key, and keeps the current profile', async () => {
+  test('stores an address without a key, and keeps the current profile', async () => {
     const world = await newWorld();
     const argv = ['profiles', 'add', 'work', '--base-url', `${WORK_URL}/`];
     expect(await world.cli(argv)).toEqual({
@@ -265,7 +265,7 @@ describe('profiles add', () => {
     expect((await stat(join(world.home, 'config'))).mode & 0o777).toBe(0o700);
   });
 
-  test('succeeds again with the same address, and refuses another that would orphan the key', async () => {
+  test('succeeds again with the same address, and refuses one that doesn't belong to the key', async () => {
     const world = await twoProfiles();
     const { url } = world.service;
     const again = await world.cli(['profiles', 'add', 'home', '--base-url', `${url}/`]);
@@ -318,7 +318,7 @@ describe('profiles remove', () => {
     expect((await stored(world)).profiles.home.api_key).toBe(ANNA_KEY);
   });
 
-  test('removes the profile and its key, and says what keeps running', async () => {
+  test('removes the profile and its key, and lists what keeps running', async () => {
     const world = await twoProfiles();
     const { code, stdout, stderr } = await world.cli(['profiles', 'rm', 'home', '--yes']);
     expect({ code, stderr }).toEqual({
@@ -352,7 +352,7 @@ describe('profiles remove', () => {
     expect((await world.cli(['profiles', 'remove', 'home', '--yes'])).code).toBe(0);
   });
 
-  test('keeps the current profile if it is another', async () => {
+  test('keeps the current profile if another one is removed', async () => {
     const world = await twoProfiles();
     const { stderr } = await world.cli(['profiles', 'remove', 'work', '-y']);
     expect(stderr).toBe('Removed the profile "work".\n');

@@ -102,7 +102,7 @@ describe('in the sandbox', () => {
     });
   });
 
-  test('takes the same key again as success, unless it should become the default', async () => {
+  test('succeeds for an existing key, unless it should become the default', async () => {
     const first = await world.cli(['ssh-keys', 'add', '-', '--name', 'one', '-q'], {
       stdin: `${ED25519} a@b`,
     });
@@ -133,7 +133,7 @@ hint: select it when you rent: gpucloud instances create --ssh-key ${id}; or del
     expect(plain.code).toBe(0);
   });
 
-  test('takes the default key again, as the default, as success', async () => {
+  test('succeeds for the existing default key with --default', async () => {
     const add = () =>
       world.cli(['ssh-keys', 'add', '-', '--default', '-q'], { stdin: `${ED25519} a@b` });
     const first = await add();
@@ -151,7 +151,7 @@ hint: select it when you rent: gpucloud instances create --ssh-key ${id}; or del
     expect(given.stdout).toBe('Рабочий ключ\n');
   });
 
-  test('deletes all of several keys, or none', async () => {
+  test('deletes all given keys or none', async () => {
     for (const [name, line] of [
       ['one', ED25519],
       ['two', RSA],
@@ -173,7 +173,7 @@ hint: select it when you rent: gpucloud instances create --ssh-key ${id}; or del
     expect(sent(both.requests)).toHaveLength(3);
   });
 
-  test('asks before a deletion, and No is the default', async () => {
+  test('asks before deleting, with No as the default', async () => {
     await world.cli(['ssh-keys', 'add', '-', '--name', 'one'], { stdin: ED25519 });
     const nobody = await world.cli(['ssh-keys', 'delete', 'one']);
     expect(nobody).toMatchObject({ code: 2, stdout: '', requests: [] });
@@ -292,7 +292,7 @@ describe('bad input', () => {
       }
     });
 
-    test('is refused with the name of its public half if that is beside it', async () => {
+    test('is refused, with a hint at the public key file beside it', async () => {
       const file = await fileIn(world, 'id_ed25519', pem);
       await fileIn(world, 'id_ed25519.pub', ED25519);
       const { stderr } = await world.cli(['ssh-keys', 'add', file]);
@@ -339,7 +339,7 @@ describe('an unusual service', () => {
     await world.close();
   });
 
-  test('distinguishes keys of one name by IDs, or by hash without an ID', async () => {
+  test('distinguishes keys of the same name by ID, or by fingerprint', async () => {
     const world = await createWorld({
       handler: () => ({
         status: 200,

@@ -27,14 +27,14 @@ async function status(...flags: string[]) {
 
 const codes = (doc: { attention: { code: string }[] }) => doc.attention.map(({ code }) => code);
 
-describe('charges that nothing known explains', () => {
+describe('unexplained charges', () => {
   const hourly = (price: string, hours: number) => {
     for (let hour = 0; hour < hours; hour += 1) {
       service.transaction('USAGE_CHARGE', price, hour * HOUR + 60_000);
     }
   };
 
-  test('are not those of a drive that became smaller since it was last seen', async () => {
+  test('exclude those of a drive that became smaller since it was last seen', async () => {
     service.drive('data', { price_per_hour: '60.00', created_at: service.ago(9 * DAY) });
     hourly('60.00', 24);
     expect((await status()).doc.charges.unexplained).toBe('0.00');
@@ -44,7 +44,7 @@ describe('charges that nothing known explains', () => {
     expect((await status()).doc.charges.unexplained).toBe('40.00');
   });
 
-  test('are not those of a drive that was deleted since it was last seen', async () => {
+  test('exclude those of a drive that was deleted since it was last seen', async () => {
     service.drive('data', { price_per_hour: '60.00', created_at: service.ago(9 * DAY) });
     await status();
     service.drives.length = 0;
@@ -55,7 +55,7 @@ describe('charges that nothing known explains', () => {
     expect((await status()).doc.charges.unexplained).toBe('60.00');
   });
 
-  test('are shown, with the largest group of them', async () => {
+  test('are shown with their largest group', async () => {
     await known(service.instance('trainer', { created_at: service.ago(3 * DAY) }));
     hourly('89.90', 30);
     expect((await status()).doc.charges.unexplained).toBe('0.00');
@@ -78,7 +78,7 @@ describe('charges that nothing known explains', () => {
     expect(stdout).toContain('Unknown    1,110.10 ₽ in unexplained charges\n');
   });
 
-  test('are none of a kopeck that the service rounded up', async () => {
+  test('exclude a kopeck of rounding', async () => {
     await known(service.instance('trainer', { created_at: service.ago(HOUR / 3) }));
     // 89.90 for an hour and a third.
     service.transaction('USAGE_CHARGE', '119.87', 60_000);
@@ -103,7 +103,7 @@ describe('charges that nothing known explains', () => {
     expect(doc.charges).toMatchObject({ charged: '1500.00', unexplained: '1100.00' });
   });
 
-  test('are none if an instance that ended today explains them', async () => {
+  test('exclude those of an instance that ended today', async () => {
     const id = service.instance('gone', { created_at: service.ago(20 * HOUR) });
     await known(id);
     hourly('89.90', 20);
@@ -119,7 +119,7 @@ describe('charges that nothing known explains', () => {
     expect(again.doc.charges.unexplained).toBe('0.00');
   });
 
-  test('are found in a history of 10,000 with few requests', async () => {
+  test('are found in a history of 10,000 transactions with few requests', async () => {
     await known(service.instance('trainer', { created_at: service.ago(400 * DAY) }));
     hourly('100.00', 10_000);
     const { doc, requests } = await status();
@@ -128,7 +128,7 @@ describe('charges that nothing known explains', () => {
   });
 
   test.each(['none', 'oldest first'] as const)(
-    'are not judged if a long history has the order: %s',
+    'are not checked if a long history has the order: %s',
     async (order) => {
       service.order = order;
       await known(service.instance('trainer'));
@@ -140,7 +140,7 @@ describe('charges that nothing known explains', () => {
     },
   );
 
-  test('are searched in at most six pages, and not judged beyond', async () => {
+  test('are searched in at most six pages, and not checked in longer histories', async () => {
     service.limit = 5;
     await known(service.instance('trainer', { created_at: service.ago(40 * DAY) }));
     hourly('100.00', 500);
@@ -155,7 +155,7 @@ describe('charges that nothing known explains', () => {
     expect(many.requests.filter(({ path }) => path.startsWith('/billing'))).toHaveLength(6);
   });
 
-  test('are searched in a short unordered history as a whole', async () => {
+  test('are searched in all of a short unordered history', async () => {
     service.order = 'none';
     await known(service.instance('trainer', { created_at: service.ago(40 * DAY) }));
     hourly('89.90', 300);
@@ -164,7 +164,7 @@ describe('charges that nothing known explains', () => {
 });
 
 describe('a deposit', () => {
-  test('pays a week of debt of a suspended drive without a warning', async () => {
+  test('pays a suspended drive's debt of a week without a warning', async () => {
     service.drive('data', { created_at: service.ago(40 * DAY) });
     service.transaction('DEPOSIT', '5000.00', HOUR);
     // 160 hours at 6.00 in one charge.

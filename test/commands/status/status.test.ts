@@ -64,7 +64,7 @@ describe('status', () => {
     expect(await world.cli(['status', '-q'])).toMatchObject({ code: 0, stdout: '', stderr: '' });
   });
 
-  test('lists newest instances first, and suggests to terminate the most expensive', async () => {
+  test('lists newest instances first, and suggests terminating the most expensive', async () => {
     const made = (name: string, hours: number, fields = {}) =>
       service.instance(name, { created_at: service.ago(hours * HOUR), ...fields });
     await known(made('old', 9), made('new', 1), made('middle', 5));
@@ -80,7 +80,7 @@ describe('status', () => {
     });
   });
 
-  test('has in JSON everything on the screen', async () => {
+  test('includes everything on the screen in JSON', async () => {
     await known(service.instance('trainer'));
     service.drive('data', { price_per_hour: '6.005' });
     service.balance = '287.715';
@@ -139,7 +139,7 @@ describe('status', () => {
     expect(codes(doc)).not.toContain('instance_overdue');
   });
 
-  test('makes its requests at once, and each only once', async () => {
+  test('sends its requests in parallel, and each only once', async () => {
     const ids = Array.from({ length: 6 }, (_, at) => service.instance(`box-${at}`));
     await known(...ids);
     await world.cli(['status']);
@@ -176,7 +176,7 @@ describe('status', () => {
     expect((await status()).doc.instances).toHaveLength(50);
   });
 
-  test('adds the named profile to the commands that it suggests', async () => {
+  test('adds the selected profile to suggested commands', async () => {
     const { stdout } = await world.cli(['--profile', 'sandbox', 'status'], {
       env: { GPUCLOUD_API_KEY: undefined, GPUCLOUD_BASE_URL: undefined },
     });
@@ -185,7 +185,7 @@ describe('status', () => {
 });
 
 describe('the burn rate', () => {
-  test('lists what may bill, with the most that it could cost', async () => {
+  test('lists items that may bill, with their highest possible cost', async () => {
     await known(
       service.instance('on'),
       service.instance('off', { status: 'STOPPED', price_per_hour_snapshot: '10' }),
@@ -312,7 +312,7 @@ describe('what needs attention', () => {
     expect(doc.attention).toMatchObject([{ code: 'instance_overdue', resource: over }]);
   });
 
-  test('lets names from the service neither steer the terminal nor break a line', async () => {
+  test('removes control characters and line breaks from names', async () => {
     service.drive(`\u001b]52;c;eA==\u0007\u001b[2J${'very-long-'.repeat(20)}`, { status: 'ERROR' });
     const { stdout } = await world.cli(['status'], { terminal: true, env: { NO_COLOR: '1' } });
     expect(stdout).not.toContain('\u001b');
@@ -327,7 +327,7 @@ describe("a part that can't be read", () => {
     ['/billing/transactions', 'transactions', 'The transactions'],
     ['/storage/drives', 'drives', 'The drives'],
     ['/users/me', 'profile', 'The balance'],
-  ])('leaves the others alone and decides the exit code: %s', async (path, part, words) => {
+  ])('does not hide the others, and decides the exit code: %s', async (path, part, words) => {
     await known(service.instance('trainer'));
     service.drive('data');
     service.broken.set(path, FAULT);

@@ -232,7 +232,7 @@ describe('templates get', () => {
     expect(stdout).toBe('whisper\n');
   });
 
-  it('lets no control of a readme through', async () => {
+  it('removes control characters from a readme', async () => {
     const readme = '# \u001b]0;x\u0007a\n\n&#27;[2J\u202e`\u009b31m`';
     const world = await worldOf({ ...WHISPER, readme });
     for (const [terminal, ...more] of [
