@@ -149,7 +149,7 @@ describe('an odd field', () => {
   });
 });
 
-describe('a number that a double can't represent', () => {
+describe("a number that a double can't represent", () => {
   test.each<[string, unknown]>([
     ['90071992547409931234567', '90071992547409931234567'],
     ['9007199254740993', '9007199254740993'],

@@ -78,15 +78,18 @@ describe('GET, PATCH, DELETE', () => {
     ['cut', cut],
     ['500', status(500)],
     ['408', status(408)],
-  ])('reports a PATCH in doubt (%s) as unknown, not as unreachable or refused', async (_what, step) => {
-    const { api } = await run([step, step, step]);
-    const error = await failureOf(api.users.update({ name: 'Ann' }));
-    expect(error).toMatchObject({
-      failure: 'outcomeUnknown',
-      retryable: true,
-      mayBeBilling: false,
-    });
-  });
+  ])(
+    'reports a PATCH in doubt (%s) as unknown, not as unreachable or refused',
+    async (_what, step) => {
+      const { api } = await run([step, step, step]);
+      const error = await failureOf(api.users.update({ name: 'Ann' }));
+      expect(error).toMatchObject({
+        failure: 'outcomeUnknown',
+        retryable: true,
+        mayBeBilling: false,
+      });
+    },
+  );
 
   test('treats a 404 after an unanswered DELETE as success', async () => {
     const { api, server } = await run([cut, status(404)]);
@@ -383,7 +386,7 @@ describe.each(CHECKED)('%s', (_name, unwanted, wanted, path, send, verb) => {
     expect(server.calls()).toEqual([POST, GET]);
   });
 
-  test('returns to the caller if the pause exceeds the caller's limit', async () => {
+  test("returns to the caller if the pause exceeds the caller's limit", async () => {
     const { api, server, clock } = await run([status(429, { 'retry-after': '7' })]);
     const error = await failureOf(send(api, { longestPauseMs: 5000 }));
     expect(error).toMatchObject({ failure: 'rateLimited', retryAfterMs: 7000 });

@@ -36,7 +36,7 @@ describe('Retry-After', () => {
   });
 
   test.each([26, -26])(
-    'counts a date from the response's clock, %i hours from this computer's',
+    "counts a date from the response's clock, %i hours from this computer's",
     async (ahead) => {
       const at = (seconds: number) =>
         new Date(Date.parse(SENT.date) + ahead * 3_600_000 + seconds * 1000).toUTCString();

@@ -90,7 +90,7 @@ describe('completion SHELL --install', () => {
   test.each([
     ['bash', 'source '],
     ['zsh', 'autoload -Uz compinit && compinit && source '],
-  ])('prints the line to add if %s can't be started, and succeeds', async (shell, line) => {
+  ])("prints the line to add if %s can't be started, and succeeds", async (shell, line) => {
     const { code, stdout, stderr } = await world.cli(['completion', shell, '--install', '--json'], {
       env: { HOME: world.home, PATH: world.home },
     });

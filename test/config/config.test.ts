@@ -225,7 +225,7 @@ test('does not overwrite a dangling symlink', async () => {
   expect((await lstat(path)).isSymbolicLink()).toBe(true);
 });
 
-test('rethrows the edit's error, and writes nothing', async () => {
+test("rethrows the edit's error, and writes nothing", async () => {
   const config = openConfig(folder);
   await config.change(addWork);
   const before = await readFile(path);
@@ -270,7 +270,7 @@ test('loses none of twenty concurrent changes in one process', async () => {
   expect(Object.keys((await config.read()).profiles)).toHaveLength(20);
 });
 
-test('keeps the file's owner when root changes it', needs('root'), async () => {
+test("keeps the file's owner when root changes it", needs('root'), async () => {
   await mkdir(folder);
   await writeFile(path, '{"profiles":{}}');
   await chown(path, 65534, 65534);
@@ -297,7 +297,7 @@ test('keeps the previous file if the disk writes only half of the new one', asyn
   expect(await readFile(path, 'utf8')).toBe(before);
 });
 
-test('reports a lock that stays held or can't be created', () => {
+test("reports a lock that stays held or can't be created", () => {
   expect(notLocked('/c.json', new Error('held'), true)).toMatchObject({
     failure: 'storage',
     message:

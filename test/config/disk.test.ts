@@ -256,7 +256,7 @@ test("reports a folder that can't be created", async () => {
   await chmod(place, 0o755);
 });
 
-test('reports a file that it can't read, and never overwrites it', async () => {
+test("reports a file that it can't read, and never overwrites it", async () => {
   await ownedFile(ONE, 0o000);
   for (const args of [
     ['read', folder],

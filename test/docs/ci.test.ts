@@ -84,7 +84,7 @@ describe('the GitLab job', needs('ssh'), () => {
     expect(after.code, after.stderr).toBe(0);
   });
 
-  test('terminates a killed job's instance in after_script', async () => {
+  test("terminates a killed job's instance in after_script", async () => {
     const project = join(world.computer.home, 'project');
     await mkdir(project);
     await writeFile(join(project, 'train.sh'), 'sleep 60\n');

@@ -292,7 +292,7 @@ describe('the account of a request', () => {
 });
 
 describe('an unreadable file', () => {
-  test('keeps the instance's ID, is reported once, and is rewritten by the next read', async () => {
+  test("keeps the instance's ID, is reported once, and is rewritten by the next read", async () => {
     await journal().add({ id: OTHER }, 'track');
     await writeFile(folder('instances', `${ID}.json`), '{"version":1,"id":"torn');
     const own = journal();
@@ -411,15 +411,18 @@ describe('a request of another process', () => {
     expect(await journal().requests()).toMatchObject([{ uid: second.uid }]);
   });
 
-  test.each(['shown_id', 'source_id'])('is unreadable if its %s would change a path', async (field) => {
-    await opened();
-    const path = folder('requests', 'trainer.json');
-    const record = JSON.parse(await readFile(path, 'utf8'));
-    await writeFile(path, JSON.stringify({ ...record, [field]: '../users/me' }));
-    await utimes(path, 0, 0);
-    expect(await journal().requests()).toMatchObject([{ name: 'trainer', isTorn: true }]);
-    expect(warnings).toEqual([expect.stringContaining(path)]);
-  });
+  test.each(['shown_id', 'source_id'])(
+    'is unreadable if its %s would change a path',
+    async (field) => {
+      await opened();
+      const path = folder('requests', 'trainer.json');
+      const record = JSON.parse(await readFile(path, 'utf8'));
+      await writeFile(path, JSON.stringify({ ...record, [field]: '../users/me' }));
+      await utimes(path, 0, 0);
+      expect(await journal().requests()).toMatchObject([{ name: 'trainer', isTorn: true }]);
+      expect(warnings).toEqual([expect.stringContaining(path)]);
+    },
+  );
 
   test('is reported once if its file is unreadable, and counts as unknown', async () => {
     await opened();

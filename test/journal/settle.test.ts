@@ -47,7 +47,7 @@ describe('the deadline of a request that a person settles', () => {
     ['agrees', true, deadline],
     ['refuses', false, undefined],
     ['was not asked', undefined, deadline],
-  ])('follows the person's choice: %s', async (_what, answer, wanted) => {
+  ])("follows the person's choice: %s", async (_what, answer, wanted) => {
     const { uid } = await opened(deadline);
     const path = join(state, 'journal', '@sandbox', 'user-1', 'requests', 'trainer.json');
     const text = await readFile(path, 'utf8');

@@ -68,7 +68,7 @@ describe('the check of charges', () => {
     expect([over?.atMost.toFixed(), over?.unexplained.toFixed()]).toEqual(['2522', '0.01']);
   });
 
-  test('accepts the debt of a drive's whole lifetime after a deposit', () => {
+  test("accepts the debt of a drive's whole lifetime after a deposit", () => {
     expect(explain(new Big('2542'), known, WINDOW, true)?.unexplained.toFixed()).toBe('0');
     expect(explain(new Big('2542.5'), known, WINDOW, true)?.unexplained.toFixed()).toBe('0.5');
   });
@@ -80,7 +80,7 @@ describe('the check of charges', () => {
     expect(explain(new Big('2542'), seen(26), WINDOW, false)?.unexplained.toFixed()).toBe('20');
   });
 
-  test('accepts a drive's higher price from before the window', () => {
+  test("accepts a drive's higher price from before the window", () => {
     const shrunk = (hours: number): Chargeable[] => [
       {
         kind: 'drive',

@@ -79,7 +79,7 @@ describe('a change', () => {
     expect(await printed([[unknown], [unknown], []], {})).toBe('{"id":null,"status":"UNKNOWN"}\n');
   });
 
-  test('prints the query's result each time there is one', async () => {
+  test("prints the query's result each time there is one", async () => {
     expect(await printed(READINGS, { query: '[].status' })).toBe(
       '"ACTIVE"\n"CREATING"\n"ACTIVE"\n"ACTIVE"\n"ACTIVE"\n',
     );

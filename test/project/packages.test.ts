@@ -90,7 +90,7 @@ function install(...argv: string[]): Promise<Outcome> {
 }
 
 describe('install.sh', { timeout: 60_000 }, () => {
-  test('installs the archive's files, and removes all of them', async () => {
+  test("installs the archive's files, and removes all of them", async () => {
     const prefix = join(folder, 'a prefix');
     const { code, stdout } = await install('--prefix', prefix);
     expect({ code, stdout }).toEqual({
@@ -196,7 +196,7 @@ describe('install.sh', { timeout: 60_000 }, () => {
     );
   });
 
-  test('names the folder that it can't write to', async () => {
+  test("names the folder that it can't write to", async () => {
     expect(await install('--prefix', '/proc/here')).toMatchObject({
       code: 1,
       stderr: "error: can't write to /proc/here: use --prefix FOLDER\n",

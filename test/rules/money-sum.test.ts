@@ -50,7 +50,7 @@ it('reads and sums like exact decimals, to the last digit', () => {
   );
 });
 
-it('stays exact if the kopecks exceed a double's range', () => {
+it("stays exact if the kopecks exceed a double's range", () => {
   const sum = createSum();
   const amount = amountOf('99999999999.99') ?? 0;
   for (let time = 0; time < 100_001; time += 1) sum.add(amount);

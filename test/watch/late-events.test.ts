@@ -84,7 +84,7 @@ describe('an event that enters the log late', () => {
     expect(missed[0]?.before).toBeGreaterThanOrEqual(newest);
   });
 
-  test('is not reported if the service's count lags behind its list', async () => {
+  test("is not reported if the service's count lags behind its list", async () => {
     const steps = Array.from({ length: 8 }, () => [arrive(10)]);
     // At the seventh reading, the count includes an event that the list lacks.
     const { lost, missed } = await followed(steps, (total, look) =>

@@ -102,7 +102,7 @@ describe('four known instances', () => {
   });
 });
 
-describe('another computer's instance with a drive', () => {
+describe("another computer's instance with a drive", () => {
   async function attach(): Promise<string> {
     const drive = JSON.parse(await run('drives', 'create', 'data', '--size', '10', '--json'));
     const argv = ['instances', 'create', 'theirs', ...HARDWARE, '--drive', drive.id, '-q'];

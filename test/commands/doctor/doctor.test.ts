@@ -407,7 +407,7 @@ describe('the computer in doctor', () => {
     expect(checks.find(({ id }) => id === 'node')?.status).toBe(status);
   });
 
-  test('prints the executable's path and that its completion is installed', async () => {
+  test("prints the executable's path and that its completion is installed", async () => {
     const world = await worldOf();
     const file = join(world.home, 'usr', 'bin', 'gpucloud');
     const self = { form: 'executable', file, args: [] } as const;

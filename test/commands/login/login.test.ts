@@ -441,7 +441,7 @@ describe('the hint after a refused key', () => {
     }
   });
 
-  test('suggests signing in to the key's profile', async () => {
+  test("suggests signing in to the key's profile", async () => {
     let works = true;
     const world = await newWorld((request) =>
       works ? accounts(request) : { status: 401, body: { message: 'revoked' } },

@@ -164,7 +164,7 @@ describe('unexplained charges', () => {
 });
 
 describe('a deposit', () => {
-  test('pays a suspended drive's debt of a week without a warning', async () => {
+  test("pays a suspended drive's debt of a week without a warning", async () => {
     service.drive('data', { created_at: service.ago(40 * DAY) });
     service.transaction('DEPOSIT', '5000.00', HOUR);
     // 160 hours at 6.00 in one charge.
