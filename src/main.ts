@@ -230,7 +230,9 @@ function isHungUp({ reason }: AbortSignal): boolean {
   return reason instanceof CliError && reason.failure === 'hungUp';
 }
 
-/** At its exit, Node resets its terminals, and aborts if one has gone. */
+/**
+ * Closes the terminal's descriptors: at exit Node resets its terminals, and aborts if one has gone.
+ */
 function releaseTerminal(): void {
   for (const descriptor of [0, 1, 2]) {
     try {

@@ -45,7 +45,7 @@ export function buildProgram({
     .exitOverride()
     .configureOutput({
       writeOut: write,
-      // Only report.ts prints errors.
+      // Silenced, since only report.ts prints errors.
       writeErr: () => {},
       getOutHelpWidth: () => width,
       getErrHelpWidth: () => width,

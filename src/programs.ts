@@ -79,7 +79,7 @@ export async function startProgram({
   timeout,
   ownSession = false,
 }: Program): Promise<Running> {
-  // Most commands start no program.
+  // Loaded here, since most commands start no program.
   const { spawn } = await import('node:child_process');
   const child = spawn(file, args, {
     env: { ...env },
@@ -106,7 +106,7 @@ export async function startProgram({
   const ended = new Promise<number>((answer, reject) => {
     resolve = answer;
     child.on('error', (error) => {
-      // For a running program this means that we may not end it (as with sudo).
+      // If the program is running, the error means that we may not signal it (as with sudo).
       if (child.pid !== undefined) return;
       clearTimeout(timer);
       reject(error);

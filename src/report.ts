@@ -18,7 +18,7 @@ import { withoutKeys } from './rules/secrets.ts';
 
 interface Reporting {
   readonly json: boolean;
-  /** A profile from a flag is added to every suggested command. */
+  /** The profile from a flag, to add to every suggested command. */
   readonly profile: string | undefined;
   /** Adds the stack of an unexpected error. */
   readonly debug: boolean;
@@ -53,7 +53,9 @@ export function asCliError(error: unknown): CliError {
   return unforeseen(error);
 }
 
-/** One line, without an unknown flag's value, which may be a secret. */
+/**
+ * Returns commander's message on one line, without an unknown flag's value, which may be a secret.
+ */
 function messageOfCommander(message: string): string {
   return message
     .replace(/^error: /, '')

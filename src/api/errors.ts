@@ -56,7 +56,7 @@ export function refusal(request: Request, call: Call, response: HttpResponse): C
     );
   }
   if (isWebPage(response)) {
-    // It is not the service's own message, so it means nothing about an instance or funds.
+    // A page is not the service's own message, so it says nothing about an instance or funds.
     return fail(
       `The request ${doing} ${isFailed(status) ? 'failed' : 'was refused'} (${status}): ${words}`,
       { retryable: isFailed(status), retryAfterMs: wait, ...factsOf(request, 'web page') },

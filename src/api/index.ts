@@ -90,7 +90,7 @@ export function createApi(settings: ApiSettings) {
         run('POST /instances/{id}/stop', { id }, options),
       terminate: (id: string, options?: CallOptions) =>
         run('POST /instances/{id}/terminate', { id }, options),
-      /** One page, newest first. */
+      /** Returns one page of events, newest first. */
       events: (
         id: string,
         query: QueryOf<'GET /instances/{id}/events'> = {},
@@ -133,7 +133,7 @@ export function createApi(settings: ApiSettings) {
     billing: {
       activatePromo: (body: BodyOf<'POST /billing/promo/activate'>, options?: CallOptions) =>
         run('POST /billing/promo/activate', { body }, options),
-      /** One page of the history. */
+      /** Returns one page of the history. */
       transactions: (query: QueryOf<'GET /billing/transactions'> = {}, options?: CallOptions) =>
         run('GET /billing/transactions', { query }, options),
     },

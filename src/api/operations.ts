@@ -33,7 +33,7 @@ import { templates } from './schemas/template.ts';
 export interface Operation {
   /** Completes "The service refused …". */
   readonly doing: string;
-  /** What `{id}` in the path is: `an instance`. */
+  /** The kind of resource that `{id}` in the path identifies: `an instance`. */
   readonly of?: string;
   /** The body field that names the resource in errors; without one, `id` does. */
   readonly about?: string;
@@ -61,7 +61,7 @@ export interface Operation {
 export type Retry =
   /** Safe to repeat: GET, PATCH with absolute values, DELETE. */
   | 'repeat'
-  /** Never sent again once it may have left. */
+  /** Never resent once it may have been sent. */
   | 'once'
   /** As `once`, but its effect can be read, which settles an unknown outcome. */
   | Settling;

@@ -5,7 +5,7 @@ interface ListPage {
 }
 
 interface NumberedPage<P> {
-  /** From 1. */
+  /** The page number, from 1. */
   readonly number: number;
   readonly page: P;
   readonly isLast: boolean;

@@ -4,7 +4,7 @@ import { type Input, OPERATIONS, type Operation, type Title } from './operations
 import { check } from './schemas/check.ts';
 import type { Schema } from './schemas/fields.ts';
 
-/** One request: what is sent, and what its errors say. */
+/** One request, with the texts of its errors. */
 export interface Request {
   readonly method: string;
   /** Path below the base URL, with a leading slash and the query. */
@@ -12,7 +12,7 @@ export interface Request {
   /** JSON text. */
   readonly body?: string | undefined;
   readonly headers?: Readonly<Record<string, string>>;
-  /** As the document titles it: `POST /instances/{id}/stop`. */
+  /** The title in the API document: `POST /instances/{id}/stop`. */
   readonly title: string;
   /** Completes "The service refused …": `to stop the instance box`. */
   readonly doing: string;

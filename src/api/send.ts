@@ -24,7 +24,7 @@ import { readResponse } from './response/envelope.ts';
 import { oneLine, shortened } from './response/message.ts';
 import { backoffMs, isDeleted, transmit, waitMs } from './retry.ts';
 
-/** What became of a request: done, or one of three ways to fail. */
+/** The outcome of a request: done, or one of three ways to fail. */
 type Outcome =
   | { readonly kind: 'done'; readonly value: unknown }
   /** The service responded, and leaves nothing in doubt. */
@@ -33,7 +33,7 @@ type Outcome =
   /** Nothing was changed. The error is CliError `unreachable`, or the interrupt's own reason. */
   | { readonly kind: 'neverLeft'; readonly error: unknown };
 
-/** It may have taken effect. `why` completes "the outcome is unknown: …". */
+/** The request may have taken effect. `why` completes "the outcome is unknown: …". */
 interface Doubt {
   readonly kind: 'inDoubt';
   readonly why: string;

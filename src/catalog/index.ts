@@ -93,7 +93,7 @@ export function openCatalog({ file, service, builtIn, clock, warn }: CatalogSett
       latest = readFile(file);
       return entriesIn(latest.names);
     },
-    /** The same, with a single warning for an unusable file. */
+    /** Returns every entry; an unusable file causes a single warning. */
     async known() {
       try {
         latest ??= readFile(file);

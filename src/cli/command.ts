@@ -46,7 +46,7 @@ export interface About {
   examples?: readonly string[];
   /** Last lines of the help, if the command has its own. */
   foot?: string;
-  /** Outcomes that nothing else in the declaration shows. */
+  /** Exit codes that nothing else in the declaration implies. */
   ends?: readonly Failure[];
   /** The program whose exit code becomes the command's: `ssh`. */
   passesOn?: string;

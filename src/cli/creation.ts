@@ -3,7 +3,7 @@ import type { Context } from '../context.ts';
 import { CliError, isInterrupt, unforeseen } from '../errors.ts';
 
 interface Creation {
-  /** Such as "the drive datasets". */
+  /** What is created, such as "the drive datasets". */
   readonly what: string;
   /** Whether it bills from its creation on. */
   readonly bills: boolean;
@@ -55,7 +55,7 @@ export async function sendOnce<T>(
 }
 
 interface Created {
-  /** Such as "The instance". */
+  /** What was created, such as "The instance". */
   readonly what: string;
   readonly id: string;
   /** How to stop the billing, if possible. */

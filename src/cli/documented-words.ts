@@ -37,8 +37,8 @@ function capitals(word: string): string {
 }
 
 /**
- * Refuses to wait for a word that is neither documented nor the last status of a known instance:
- * waiting for a wrong word would bill until the wait ends.
+ * Refuses to wait for a status that is neither documented nor the last status of a known instance.
+ * With a mistyped status, the instance would bill until the wait times out.
  */
 export async function ensureKnownStatus(
   flag: string,
@@ -66,7 +66,7 @@ function unknownWord(
     : usageError(`${unknown} Did you mean ${meant.toLowerCase()}?`);
 }
 
-/** What docker, kubectl and the clouds call a documented status. */
+/** Documented statuses by their names in docker, kubectl and other clouds. */
 const FOREIGN: Readonly<Record<string, string>> = {
   RUNNING: 'ACTIVE',
   STARTED: 'ACTIVE',

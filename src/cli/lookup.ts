@@ -89,7 +89,7 @@ export async function idOf<T extends Named>(typed: string, lookup: Lookup<T>): P
   return isUuid(typed) ? typed : (await findOne(typed, lookup)).id;
 }
 
-/** What the messages of a {@link Lookup} need, whatever the flag. */
+/** The parts of a {@link Lookup} that don't depend on the flag. */
 type Kind<T extends Named> = Pick<Lookup<T>, 'what' | 'also' | 'hint'>;
 
 export const SSH_KEY: Kind<SshKey> = {

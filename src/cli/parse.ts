@@ -25,7 +25,7 @@ export function brokenBy(rule: Rule<unknown>): (text: string) => string | undefi
   };
 }
 
-/** The same for a value that may be a secret: the error does not show it. */
+/** Checks a value that may be a secret: the error does not show it. */
 export function checkedSecret<T>(flag: string, text: string, rule: Rule<T>): T {
   const verdict: Verdict<T> = rule(text);
   if (!verdict.ok) {
@@ -49,7 +49,7 @@ export function ruled<T>(flag: string, rule: Rule<T>): (text: string) => T {
   return (text) => checked(flag, text, rule);
 }
 
-/** The same for a repeatable flag. */
+/** A commander parser for a repeatable flag with a rule. */
 export function ruledEach<T>(flag: string, rule: Rule<T>): (text: string, before?: T[]) => T[] {
   return repeated((text: string, before: T[] = []) => [...before, checked(flag, text, rule)]);
 }

@@ -64,7 +64,7 @@ export async function showDone<T>(
   throwAll([...failed, ...(isShown ? await failuresOf(out.list(done, view, { one })) : [])]);
 }
 
-/** The same without printing; both lists keep the given order. */
+/** Processes each item without printing. Both lists keep the given order. */
 export async function forEach<T extends object>(
   argument: string,
   typed: readonly string[],

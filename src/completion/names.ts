@@ -34,7 +34,10 @@ export function profilesFile(cache: string): string {
   return join(cache, 'completion', 'profiles.tsv');
 }
 
-/** For commands whose address or key comes from the environment. No profile can have this name. */
+/**
+ * The owner of names from commands whose address or key comes from the environment. No profile can
+ * have this name.
+ */
 export const NO_PROFILE = '-env';
 
 /** Applies the changes in order. Writes only files that change. Throws the file system's error. */
@@ -63,7 +66,8 @@ export function textFor(kind: NameKind, names: readonly KnownName[]): string {
   const some: KnownName[] = [];
   const times = new Map<string, number>();
   for (const one of names) {
-    // Only reorder takes a terminated instance. Its name may be that of a living one, too.
+    // Leaves out terminated instances: only reorder accepts one, and a running instance may have
+    // the same name.
     const isOver = isTerminated(one.state);
     if (kind === 'instance' && isOver) continue;
     times.set(one.name, (times.get(one.name) ?? 0) + 1);

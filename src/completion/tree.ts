@@ -33,7 +33,7 @@ export interface Flag {
   readonly names: readonly [string, ...string[]];
   readonly help: string;
   readonly value?: Offer;
-  /** Its value is optional, and only accepted after `=`. */
+  /** Whether the value is optional, and only accepted after `=`. */
   readonly optional?: true;
 }
 

@@ -6,7 +6,7 @@ export type KeyPlace =
   | { readonly kind: 'file'; readonly key: string }
   /** In the system's keyring, under this account of the service `gpucloud`. */
   | { readonly kind: 'keyring'; readonly entry: string }
-  /** In a password manager, whose command prints it. */
+  /** In a password manager, which prints the key on request. */
   | { readonly kind: 'command'; readonly argv: readonly string[] };
 
 export const STORES = ['keyring', 'file', 'command'] as const;

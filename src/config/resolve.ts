@@ -49,7 +49,7 @@ export interface Resolved {
 interface StoredKey {
   readonly profile: string;
   readonly place: KeyPlace;
-  /** Whose key it is. */
+  /** The account of the key. */
   readonly account: string | undefined;
 }
 

@@ -37,7 +37,7 @@ export interface Host {
   /** The home folder; undefined if the system has none. */
   readonly home: string | undefined;
   readonly platform: string;
-  /** Such as `v20.20.2`; undefined if unknown. */
+  /** Node's version, such as `v20.20.2`; undefined if unknown. */
   readonly nodeVersion?: string;
   readonly pid: number;
   /** The user whose files are trusted; undefined if files have no owner and mode (Windows). */

@@ -58,7 +58,7 @@ export function createSettings(host: Host, flags: GlobalFlags, { out, err, start
     folders,
     areFoldersUsed: () => areFoldersUsed,
     config,
-    /** As last read or written; undefined if the run used none. */
+    /** The profiles last read or written; undefined if the run used none. */
     lastProfiles: () => opened?.last(),
     keys,
     /** The settings without fetching a key that the command may not need. */

@@ -5,7 +5,7 @@ export function errorCode(error: unknown): string | undefined {
   return error instanceof Error && 'code' in error ? String(error.code) : undefined;
 }
 
-/** The same for messages, with a text for errors without a code. */
+/** Returns the code for messages, or a text for errors without a code. */
 export function faultOf(error: unknown): string {
   return errorCode(error) ?? 'unknown reason';
 }

@@ -15,7 +15,7 @@ export function makeFolders(path: string, mode: number): string | undefined {
     mkdirSync(path, mode);
     return first ?? path;
   } catch (error) {
-    // It existed, or another process was faster. A dangling link is not a folder.
+    // The folder exists, or another process just created it. A dangling link is not a folder.
     if (isFolder(path)) return first;
     throw error;
   }

@@ -54,7 +54,7 @@ export interface KnownInstance extends Pick<InstanceRecord, 'id' | 'name' | 'ori
   /** undefined if the instance was never read. */
   readonly last: Snapshot | undefined;
   readonly asked_at: string;
-  /** By the service's clock (ISO 8601); undefined for none. */
+  /** The time of the deadline, by the service's clock (ISO 8601); undefined without one. */
   readonly deadline: string | undefined;
   /** UID of the request that created it. */
   readonly request: string | null;
@@ -67,7 +67,7 @@ export interface KnownInstance extends Pick<InstanceRecord, 'id' | 'name' | 'ori
 export interface Deadline {
   readonly id: string;
   readonly name: string;
-  /** By the service's clock (ISO 8601); undefined if it can't be read. */
+  /** The time of the deadline, by the service's clock (ISO 8601); undefined if it can't be read. */
   readonly deadline: string | undefined;
   /** The status that was seen last; undefined if the instance was never read. */
   readonly status: string | undefined;

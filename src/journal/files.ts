@@ -14,7 +14,7 @@ const AT_ONCE = 256;
 
 export interface FoundFile {
   readonly path: string;
-  /** Without the folder and `.json`. */
+  /** The file name without `.json`. */
   readonly name: string;
   /** undefined if the file is unreadable. */
   readonly text: string | undefined;

@@ -111,7 +111,7 @@ export function known(store: Store) {
     /** The deadlines of instances that are neither terminated nor untracked. */
     deadlines: (): Promise<readonly Deadline[]> =>
       reading(async () => {
-        // A settled request may still have to pass its deadline on.
+        // Reads requests first, since a settled one may still have to pass on its deadline.
         await store.openRequests();
         return [...(await store.deadlines())].map(([id, { name, deadline }]) => {
           const record = find(id)?.record;

@@ -15,7 +15,7 @@ const schemas = lazy(() => {
       uid: z.string().check(z.regex(/^[0-9A-Za-z][0-9A-Za-z.-]{0,99}$/)),
       operation: z.enum(['create', 'reorder']),
       name: text,
-      /** By this computer's clock. */
+      /** When the request was made, by this computer's clock. */
       asked_at: text,
       /** The sending process; null once it stopped waiting for the response. */
       pid: z.nullable(z.number()),
@@ -30,7 +30,7 @@ const schemas = lazy(() => {
       deadline: z.optional(time),
       /** The instance that a response to this request named, although its outcome is unknown. */
       shown_id: z.optional(resource),
-      /** With secrets masked. */
+      /** The request body, with secrets masked. */
       body: z.optional(z.record(text, z.unknown())),
     }),
     instance: z.looseObject({
@@ -77,7 +77,7 @@ const schemas = lazy(() => {
       version: z.literal(1),
       id: resource,
       name: text,
-      /** By the service's clock; null for an instance that runs until somebody terminates it. */
+      /** The time of the deadline, by the service's clock; null for none. */
       deadline: z.nullable(time),
     }),
     heartbeat: z.looseObject({
@@ -87,7 +87,7 @@ const schemas = lazy(() => {
       account: z.nullable(text),
       /** Milliseconds between two runs. */
       every: z.number(),
-      /** By this computer's clock: the last run that reached the service with its key. */
+      /** The last run that reached the service with its key, by this computer's clock. */
       at: z.nullable(time),
       /** Milliseconds by which the service's clock was ahead of this computer's then. */
       ahead: z.optional(z.number()),

@@ -36,7 +36,7 @@ export interface AuditReading {
   readonly openPrices: readonly (Money | undefined)[];
   /** The newest instances that were seen TERMINATED here, read again. */
   readonly ended: Awaited<ReturnType<typeof readArchived>>;
-  /** Or the reason why they could not be read. */
+  /** The account's API keys, or the error of reading them. */
   readonly keys: readonly MarkedKey[] | CliError;
   /** undefined unless requested. */
   readonly exact: Exact | undefined;
@@ -279,7 +279,7 @@ function otherKeys({ keys, look }: AuditReading): CheckResult {
     : unknown('The service did not show when an API key was last used.', { next });
 }
 
-/** Groups of charges in the evidence. */
+/** How many groups of charges the evidence shows. */
 const SHOWN = 10;
 
 /** Charges beyond the highest cost of known instances and drives. */

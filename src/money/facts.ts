@@ -52,7 +52,7 @@ export function burnJson({ burn, read }: Pick<MoneyFacts, 'burn' | 'read'>) {
     /** null if instances or drives could not be read; so are the two below. */
     per_hour: known(perHour, isWhole),
     per_day: known(perHour.times(HOURS.day), isWhole),
-    /** For 30 days. */
+    /** RUB per 30 days. */
     per_month: known(perHour.times(HOURS.month), isWhole),
     instances_per_hour: known(instances, read.instances),
     drives_per_hour: known(drives, read.drives),
@@ -147,7 +147,7 @@ export function chargesJson(charges: CheckedCharges | undefined) {
 
 /** How long a balance lasts at a rate. */
 interface Runway {
-  /** Whole seconds, rounded down; exact at any size. */
+  /** How long it lasts in whole seconds, rounded down; exact at any size. */
   readonly seconds: Money;
   /** Milliseconds since 1970; undefined after the calendar's end. */
   readonly endsAt: number | undefined;

@@ -13,7 +13,7 @@ export interface Finding {
   readonly code: string;
   /** ID or name of the affected resource. */
   readonly resource: string | null;
-  /** Without a full stop. */
+  /** A message without a full stop. */
   readonly message: string;
   /** The words of the next command, after "gpucloud". */
   readonly next: readonly string[] | null;
@@ -26,9 +26,9 @@ export interface Finding {
 export interface CheckResult {
   /** `unknown`: the check could not be made. */
   readonly result: 'ok' | 'finding' | 'unknown';
-  /** One or two sentences. */
+  /** The result in one or two sentences. */
   readonly message: string;
-  /** One per line. Texts of the service are quoted. */
+  /** The evidence, one item per line. Texts of the service are quoted. */
   readonly evidence?: readonly string[];
   /** The finding's cost in roubles per hour; undefined if unknown. */
   readonly perHour?: Money | undefined;
@@ -36,17 +36,17 @@ export interface CheckResult {
   readonly next?: readonly string[];
 }
 
-/** For a check that could not be made. */
+/** The result of a check that was not possible. */
 export function unknown(message: string, more: Partial<CheckResult> = {}): CheckResult {
   return { result: 'unknown', message, ...more };
 }
 
 /** A job of `run` that has not ended, as this computer knows it. */
 export interface OpenJob {
-  /** Of its instance. */
+  /** The ID of the job's instance. */
   readonly id: string;
   readonly name: string;
-  /** Of its command; null until it is known. */
+  /** The exit code of the job's command; null until it is known. */
   readonly exit_code: number | null;
   /** `command`: the instance was kept for a person, with all results here. */
   readonly kept: 'command' | 'results' | null;
@@ -88,9 +88,9 @@ interface Kind<T> {
   test(one: T, look: Look): boolean;
   message(one: T, look: Look): string;
   next?(one: T): readonly string[];
-  /** Only for an instance. */
+  /** The row as evidence; only for instances. */
   evidence?(one: T, look: Look): string;
-  /** Only for the account; null by default. */
+  /** The affected resource; only for findings about the account, null by default. */
   resource?(one: T): string | null;
 }
 

@@ -41,7 +41,7 @@ interface OutputOptions {
  * The result of a command on stdout, in the chosen format. A format's code loads when it writes.
  */
 export function createOutput(options: OutputOptions): Output {
-  // Not `stdout`: reading it opens it.
+  // Leaves out `stdout`: reading the property opens the stream.
   const { settings, clock, syncWrite, onReaderGone, stop, env, colour } = options;
   const { format, header } = settings;
   const sink = createSink(() => options.stdout, { plain: syncWrite, onReaderGone, stop });

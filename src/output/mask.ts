@@ -68,7 +68,7 @@ function maskAt(value: unknown, path: readonly string[], secrets: Set<string>): 
     return value.map((item: unknown) => maskAt(item, next, secrets));
   }
   if (step === '[]') return maskLeaves(value, secrets);
-  // Most rows have no value at most paths, and need no copy.
+  // Avoids a copy: most rows have no value at most paths.
   if (!Object.hasOwn(value, step)) return value;
   const field: unknown = Reflect.get(value, step);
   const masked = maskAt(field, rest, secrets);

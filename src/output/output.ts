@@ -38,7 +38,7 @@ export type Kind =
   | 'gigabytes'
   /** Percent of what is paid for: high is good, and almost none is a waste. */
   | 'load'
-  /** The same as a bar, on a screen that shows bars. */
+  /** A number that screens with bars draw as a bar. */
   | 'bar'
   | 'yes'
   /** A star in a table marks the row. */
@@ -150,7 +150,7 @@ export interface Fact {
   readonly label: string;
   readonly text: string;
   readonly colour?: Tone | undefined;
-  /** It is a command, which is never broken, so that it pastes. */
+  /** Marks a command, which is never wrapped, so that people can paste it. */
   readonly command?: true;
 }
 
@@ -164,7 +164,7 @@ export interface Item {
 interface Bar {
   readonly label: string;
   readonly value: string;
-  /** Of the longest bar: from 0 to 1. */
+  /** The length as a share of the longest bar, from 0 to 1. */
   readonly share: number;
 }
 

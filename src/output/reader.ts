@@ -24,9 +24,9 @@ export function onReaderGone(fd: number, gone: () => void, pipeLook?: OpenPipeLo
       const look = await pipeLook?.();
       if (!isStopped) stop = watchFor(fd, gone, look);
     } catch (error) {
-      // Once nobody reads it, a named pipe can't be opened any more.
+      // ENXIO: a named pipe without a reader can't be opened.
       if (error instanceof Error && 'code' in error && error.code === 'ENXIO') gone();
-      // For everything else, the next write finds out.
+      // In all other cases, the next write reports that the reader has gone.
     }
   };
   const timer = setTimeout(begin, SHORT_MS).unref();

@@ -26,7 +26,7 @@ export async function eachRow<T>(
   const takeAll = async (page: readonly T[]) => {
     for (const row of page) {
       const wait = take(row);
-      // Awaiting nothing would cost a turn of the queue for each of a million rows.
+      // Awaits only a promise: `await undefined` would cost a microtask for each of a million rows.
       if (wait !== undefined) await wait;
       if (sink.ended) return;
     }

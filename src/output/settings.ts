@@ -30,7 +30,7 @@ export function chosenColumns<T>(
   if (settings.columns.length === 0) {
     throw usageError(`--columns needs at least one of: ${names(view)}`);
   }
-  // Nothing is left out that was asked for.
+  // Requested columns are never left out.
   return settings.columns.map((id) => ({ ...named(view, id, '--columns'), spared: undefined }));
 }
 

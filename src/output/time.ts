@@ -54,7 +54,7 @@ export function clockTime(time: number): string {
   return [date.getHours(), date.getMinutes(), date.getSeconds()].map(two).join(':');
 }
 
-/** The same to the minute, for computed times. */
+/** Local time to the minute, for computed times. */
 export function minuteText(time: number): string {
   return local(time).replace(/:\d\d (?=[+-])/, ' ');
 }

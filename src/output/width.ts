@@ -20,7 +20,7 @@ export function widthIsUndisputed(text: string): boolean {
   return KNOWN.test(text);
 }
 
-/** At most `limit` cells; the last one is `…` if the text was cut. */
+/** Cuts a text to at most `limit` cells; the last one is then `…`. */
 export function clamp(text: string, limit: number): string {
   if (width(text) <= limit) return text;
   const room = Math.max(limit, 1) - 1;

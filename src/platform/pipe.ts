@@ -5,7 +5,7 @@
 const POLLFD_BYTES = 8;
 const POLLERR = 0x8;
 
-/** Of glibc and musl. */
+/** The C library's file names in glibc and musl. */
 const LIBRARIES = ['libc.so.6', 'libc.so'];
 
 /**

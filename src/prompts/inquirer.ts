@@ -34,7 +34,7 @@ const LONG = 10;
 /** Extra lines of a list question: an empty one, the key help, and the last one. */
 const BESIDE = 3;
 
-/** For a terminal of unknown size. */
+/** The width of a terminal of unknown size. */
 const USUAL_COLUMNS = 80;
 const USUAL_ROWS = 24;
 

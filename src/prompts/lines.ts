@@ -177,7 +177,7 @@ function numbered(word: string, lines: readonly string[]): number | undefined {
   return number >= 1 && number <= lines.length ? number - 1 : undefined;
 }
 
-/** The indexes that a number or a part of a name may mean. */
+/** Returns the indexes of the choices that a number or part of a name matches. */
 function placesOf(typed: string, lines: readonly string[]): number[] {
   const number = numbered(typed, lines);
   if (number !== undefined) return [number];

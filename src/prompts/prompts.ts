@@ -3,7 +3,7 @@ import type { Readable, Writable } from 'node:stream';
 export interface PromptsOptions {
   readonly stdin: Readable & { isTTY?: boolean; setRawMode?: (raw: boolean) => unknown };
   readonly stderr: Writable & { isTTY?: boolean; columns?: number; rows?: number };
-  /** For TERM, and for NO_COLOR and its like if `colour` is not given. */
+  /** The environment: TERM, and NO_COLOR and similar variables if `colour` is not given. */
   readonly env?: Readonly<Record<string, string | undefined>>;
   /** Whether stderr gets colours, as `--color` decided it. */
   readonly colour?: boolean;

@@ -144,7 +144,7 @@ export const topRow = lazy(() => {
         power_w: maybeNumber,
       }),
     ),
-    /** Of all cores together. */
+    /** The use of all cores together. */
     cpu_percent: maybeNumber,
     memory_used_mib: maybeNumber,
     memory_total_mib: maybeNumber,

@@ -38,7 +38,7 @@ export function sumOf(prices: readonly (Money | undefined)[]): Money | undefined
   );
 }
 
-/** At least two decimals, as prices are written; more if the amount has more. */
+/** Formats with at least two decimals, like prices; with more if the amount has more. */
 export function kopecksText(amount: Money): string {
   const exact = amount.toFixed();
   const decimals = exact.includes('.') ? exact.length - exact.indexOf('.') - 1 : 0;
@@ -51,7 +51,7 @@ export function inRoubles(amount: Money): string {
   return `${[whole.replace(/\B(?=(?:\d{3})+$)/g, ','), ...decimals].join('.')} ₽`;
 }
 
-/** The same; the text itself if it is not an amount. */
+/** Formats a text as roubles; returns it unchanged if it is not an amount. */
 export function roublesText(text: string): string {
   const amount = money(text);
   return amount.ok ? inRoubles(amount.value) : text;

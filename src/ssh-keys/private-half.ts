@@ -12,7 +12,7 @@ export interface PrivateHalf {
   readonly key: SshKey;
   /** undefined in the SSH agent, or if the service hides the public key, so nothing can be compared. */
   readonly file?: string;
-  /** It has a passphrase. */
+  /** Whether the private key has a passphrase. */
   readonly isLocked?: true;
 }
 

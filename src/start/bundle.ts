@@ -30,7 +30,7 @@ export function openBundle(file: string): Bundle {
     places.push(end);
     end += length;
   }
-  // Known before anything is done.
+  // Check the size before running anything.
   if (fstatSync(fd).size !== end) throw new Error('the bundle is cut short');
   bytes = Buffer.allocUnsafeSlow(Math.max(...lengths));
   return {

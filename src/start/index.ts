@@ -27,7 +27,8 @@ function codeCacheFor({ file, hash }: Bundle, argv: readonly string[]): CodeCach
 /** undefined if code must not be stored, or there is no folder for it. */
 function cacheFolder(): string | undefined {
   const { env, platform } = process;
-  // As for Node's own code cache; V8 also counts no coverage in cached code.
+  // NODE_DISABLE_COMPILE_CACHE also disables Node's own code cache. V8 counts no coverage in cached
+  // code.
   if (env.NODE_DISABLE_COMPILE_CACHE || env.NODE_V8_COVERAGE) return undefined;
   try {
     const home = namedHome(env, platform) ?? process.getBuiltinModule('node:os').homedir();

@@ -20,7 +20,7 @@ export interface CpuTime {
   readonly total: number;
 }
 
-/** What an instance shows of its use. */
+/** An instance's resource use. */
 export interface Sample {
   /** Seconds since the start of the system. */
   readonly uptime: Part<number>;
@@ -28,7 +28,7 @@ export interface Sample {
   readonly wall: Part<number>;
   /** Differs after a restart; empty if unknown. */
   readonly boot: string;
-  /** At the begin and at the end of the probe. */
+  /** CPU times at the start and end of the probe. */
   readonly cpu: Part<readonly [CpuTime, CpuTime]>;
   /** Bytes received and sent since the start. */
   readonly traffic: Part<number>;
@@ -100,7 +100,7 @@ function partsIn(text: string): Map<string, Raw> {
   return parts;
 }
 
-/** What people know a part by. */
+/** The names of the parts in messages. */
 const SOURCES: Readonly<Record<string, string>> = {
   cards: 'nvidia-smi',
   terminals: 'who',
@@ -215,7 +215,7 @@ function cardIn(line: string): Card | undefined {
   const fields = line.split(',').map((field) => field.trim());
   const [index, name, ...numbers] = fields;
   if (fields.length !== 7 || index === undefined || !/^\d{1,3}$/.test(index)) return undefined;
-  // Nothing but printable ASCII is the name of a card.
+  // A card's name must be printable ASCII.
   if (name === undefined || !/^[ -~]{1,100}$/.test(name)) return undefined;
   const values = numbers.map((text) => (UNREPORTED.test(text) ? null : decimal(text)));
   const [load, used, total, temperature, power] = values;

@@ -103,7 +103,7 @@ function nameOf({ id, name }: Instance): string {
   return name ?? id;
 }
 
-/** Of all cores together. */
+/** Returns the CPU use of all cores together. */
 function cpuPercent(times: readonly [CpuTime, CpuTime] | null): number | null {
   if (times === null) return null;
   const [before, after] = times;

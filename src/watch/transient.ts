@@ -3,7 +3,7 @@ import type { CliError } from '../errors.ts';
 /** Consecutive proxy or sign-in pages after which the fault is permanent. */
 const ODD_RESPONSES = 5;
 
-/** This many 404 responses in a row mean that a resource is gone. */
+/** The number of consecutive 404 responses after which a resource is gone. */
 const GONE_RESPONSES = 2;
 
 /**

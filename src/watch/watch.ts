@@ -23,7 +23,7 @@ interface Watching<T, R> {
   faultsIn?(reading: T): readonly CliError[];
   /** Notes about this read. */
   warnings?(reading: T): readonly Warning[];
-  /** Nothing can change any more, so the watch ends. */
+  /** Whether the watch ends because nothing can change any more. */
   isOver?(reading: T): boolean;
 }
 

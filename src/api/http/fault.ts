@@ -75,7 +75,7 @@ export class Fault extends Error {
     this.partial = details.partial;
   }
 
-  /** The same fault after several tries, one of which may have left. */
+  /** Returns the same fault after several tries, one of which may have been sent. */
   asSent(sent: boolean): Fault {
     if (sent === this.sent) return this;
     const { stopped, hint, partial } = this;

@@ -4,7 +4,7 @@ import { usageError } from '../../errors.ts';
 type Environment = Readonly<Record<string, string | undefined>>;
 
 export interface ProxyServer {
-  /** Without user name and password. */
+  /** The proxy's address, without user name and password. */
   readonly url: URL;
   readonly port: number;
   /** Value of a Proxy-Authorization header. */

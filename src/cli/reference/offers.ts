@@ -24,7 +24,7 @@ const THINGS: Readonly<Record<string, Completes>> = {
 const PLACEHOLDERS: Readonly<Record<string, Completes>> = {
   file: 'file',
   path: 'file',
-  // Only the user knows.
+  // Values that only the user knows.
   url: 'nothing',
   jmespath: 'nothing',
   duration: 'nothing',

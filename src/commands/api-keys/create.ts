@@ -83,7 +83,7 @@ async function placeFor(
   context: Context,
 ): Promise<Place | undefined> {
   if (saveProfile !== undefined) return profilePlace(saveProfile, context);
-  // Without a login, leave no empty file behind.
+  // Check the login first, to leave no empty file behind.
   await context.api();
   return keyFile === undefined ? undefined : reservedFile(keyFile);
 }

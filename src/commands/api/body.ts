@@ -21,7 +21,7 @@ export interface BodyStyle {
   readonly showSecrets: boolean;
   /** Spaces; 0 prints a value on one line. */
   readonly indent: number;
-  /** For another program: a body stays unchanged unless something in it is masked. */
+  /** Whether to print the body unchanged, for another program, unless something in it is masked. */
   readonly asItCame: boolean;
   /** Removes the active key and the request's secrets from a text. */
   hide(text: string): string;
@@ -89,7 +89,7 @@ export function elementValue(element: unknown, style: BodyStyle): unknown {
 /** One element of `data`, without a final line break. */
 export function elementText(element: unknown, style: BodyStyle): string {
   const safe = safeThing(element, style);
-  // As the only element of an array it gets an element's indentation.
+  // Formats it in an array, for an element's indentation.
   return style.indent === 0 ? written(safe, style) : written([safe], style).slice(2, -2);
 }
 

@@ -21,9 +21,9 @@ interface ApiInput {
 /** One parsed `-f` or `-F`. */
 interface Field {
   readonly name: string;
-  /** In a query. */
+  /** The value in a query. */
   readonly text: string;
-  /** In a body: JSON text, so a number keeps all its digits. */
+  /** The value in a body, as JSON text, so that a number keeps all its digits. */
   readonly json: string;
 }
 

@@ -22,7 +22,7 @@ function reportOf(
 ) {
   return {
     as_of: new Date(reading.now).toISOString(),
-    /** As the service wrote it; null if it was not read. */
+    /** The service's text; null if it was not read. */
     balance: reading.user?.balance ?? null,
     /** The known burn rate plus unexplained charges; null if a part could not be read. */
     per_hour: facts.read.instances && facts.read.drives ? kopecksText(facts.perHour) : null,

@@ -167,7 +167,7 @@ async function readBooks(
   return opened ?? open();
 }
 
-/** One line for spending and one for the rest: together they exceed most terminals. */
+/** Separate lines for spending and the rest, since one line would exceed most terminals. */
 function totalLines(books: Books, from: number, to: number): string[] {
   const { sums, other } = books.total();
   const spent = inRoubles(netOf({ sums }));

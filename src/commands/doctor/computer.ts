@@ -9,7 +9,7 @@ import { errorCode, faultOf } from '../../files/error-code.ts';
 import type { Self } from '../../platform/self.ts';
 import { type Checks, type Finding, fail, notChecked, pass, warn } from './check.ts';
 
-/** As in the package's `engines`. */
+/** The oldest supported version, as in the package's `engines`. */
 const OLDEST_NODE = '20.18.1';
 
 export function computerChecks(context: Context, runtime: Runtime): Checks {

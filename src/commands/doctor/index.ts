@@ -29,7 +29,7 @@ const checkView: View<Check> = {
 
 interface Report {
   readonly checks: readonly Check[];
-  /** Nothing failed; there may be warnings. */
+  /** Whether no check failed; there may be warnings. */
   readonly ok: boolean;
 }
 

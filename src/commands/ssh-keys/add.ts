@@ -45,7 +45,7 @@ export const add = verb('add', {
         : await readKey(file, given, isDefault, context);
     const { stored, isNew } = await addKey(wanted, context, await context.api());
     if (!isNew) noteName(stored, given, context);
-    // In a terminal the note is enough.
+    // Prints no result in a terminal: the note is enough.
     if (!context.out.people || !context.out.terminal) await context.out.item(stored, sshKeyView);
     if (wanted.isDefault && stored.is_default !== true && !isNew) throw notDefault(stored);
   },

@@ -56,7 +56,7 @@ export function mayBillIn(instances: readonly InstanceRow[]): InstanceRow[] {
   return instances.filter(({ id, bills }) => id !== null && bills !== false);
 }
 
-/** At most three; pending requests are in the attention list with their own command. */
+/** Returns at most three next steps. Pending requests have their own in the attention list. */
 function nextSteps(
   living: readonly InstanceRow[],
   drives: readonly DriveRow[],

@@ -124,7 +124,7 @@ function instanceTable(
   };
 }
 
-/** One extra row takes no more room than the line that mentions it. */
+/** Shows one extra row, since a line that counts it would take the same room. */
 function firstRows<T>(rows: readonly T[], all: boolean): readonly T[] {
   return all || rows.length <= MOST_ROWS + 1 ? rows : rows.slice(0, MOST_ROWS);
 }

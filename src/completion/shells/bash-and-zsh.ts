@@ -35,7 +35,7 @@ __gpucloud_slot() {
 }
 `;
 
-/** Reads the earlier word "word": its branches for all but a step and an argument. */
+/** The branches that handle an earlier word, except steps and arguments. */
 export const WORD = `    if [[ -n $pending ]]; then
       case $pending in
         --profile) profile=$word ;;

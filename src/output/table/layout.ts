@@ -134,7 +134,7 @@ export function headerCells(layout: Layout): readonly Shown[] {
   return layout.columns.map(({ header }) => ({ text: header, colour: 'bold', numeric: false }));
 }
 
-/** Without the spaces at the end of each line, found in linear time. */
+/** Removes the spaces at the end of each line in linear time. */
 export function trimLines(text: string): string {
   return text
     .split('\n')
