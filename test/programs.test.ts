@@ -84,7 +84,7 @@ describe('a program that leaves another in the background', () => {
     );
     expect(await running.ended).toBe(0);
     const then = said();
-    // Nobody reads its output.
+    // The program's output has no reader.
     await appears(join(folder, 'unheard'));
     expect(said()).toBe(then);
   });
@@ -146,7 +146,7 @@ describe('a program that ignores signals', () => {
 });
 
 test('is left running if it belongs to another user', needs('another user'), async () => {
-  // As under sudo, which not even SIGKILL reaches.
+  // Simulates sudo, which not even SIGKILL reaches.
   const sudo = join(folder, 'sudo');
   await chmod(folder, 0o755);
   await copyFile('/bin/bash', sudo);

@@ -36,9 +36,9 @@ export type Kind =
   | 'time'
   | 'bytes'
   | 'gigabytes'
-  /** Percent of what is paid for: high is good, and almost none is a waste. */
+  /** Percent of a paid resource in use: a high load is good, a very low one is a waste. */
   | 'load'
-  /** A number that screens with bars draw as a bar. */
+  /** A load that screens with bars draw as a bar. */
   | 'bar'
   | 'yes'
   /** A star in a table marks the row. */

@@ -127,7 +127,7 @@ test('ends a read in flight when it closes, and sends nothing more', async () =>
 
 test('ends the call at once during a TLS handshake, with nothing sent', async () => {
   const controller = new AbortController();
-  // It receives the first bytes of the handshake and never responds.
+  // The server receives the first bytes of the handshake and never responds.
   const server = await rawServer(() => controller.abort(INTERRUPT));
   const api = apiFor(server.url.replace('http:', 'https:'), { signal: controller.signal });
   await expect(api.instances.create(CREATE)).rejects.toBe(INTERRUPT);

@@ -54,7 +54,7 @@ const PARTS: Readonly<Record<string, RegExp>> = {
   'tar-stream': /^run-job\/copy\/tar\.ts$/,
   'big.js': /^rules\/money\.ts$/,
   'proper-lockfile': /^files\/lock\.ts$/,
-  // Only in the executable.
+  // Available only in the executable.
   'bun:ffi': /^platform\/pipe\.ts$/,
 };
 
@@ -98,7 +98,7 @@ const OF_NODE: Readonly<Record<string, RegExp>> = {
     /^(api\/http\/(connect|proxy)|watch\/ssh|reach\/browser|reach\/ports|output\/reader|sandbox\/ssh\/server)\.ts$/,
   // The sockets of the service for https.
   'node:tls': /^api\/http\/(transport|connect)\.ts$/,
-  // One file starts programs.
+  // Only one file starts programs.
   'node:child_process': /^programs\.ts$/,
   // Only the socket looks names up, so that a proxy sees them first.
   'node:dns': NOWHERE,
@@ -132,7 +132,9 @@ function allImports(): Import[] {
   );
 }
 
-/** `commands/instances/get.ts` is in the room `commands`, `errors.ts` in `errors`. */
+/**
+ * Returns the room of a file: `commands` for `commands/instances/get.ts`, `errors` for `errors.ts`.
+ */
 function roomOf(file: string): string {
   return (file.split('/')[0] ?? '').replace(/\.ts$/, '');
 }
@@ -200,7 +202,7 @@ function bareCode(source: string): string {
 /** Words that reach the process, or load modules past the rules of imports. */
 function forbiddenWords(source: string): string[] {
   const patterns = [
-    // Not `intent.process`, nor a field name: `{ process: null }`.
+    // Skips `intent.process` and field names: `{ process: null }`.
     /(?<![.\w$])process\b(?!(?<=(?:[{,;\n]|readonly)\s*process)\??:)/g,
     /(?<![.\w$])console\b/g,
     /(?<![.\w$])(?:globalThis|global)\b(?!\s*:)/g,

@@ -184,7 +184,7 @@ describe('the file of names', () => {
   });
 });
 
-/** What a reading of one thing teaches. */
+/** The change to the known names after one thing was read. */
 function seen(name: KnownName): Lesson {
   return {
     kind: name.kind,

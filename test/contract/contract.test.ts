@@ -23,7 +23,7 @@ async function cook(command: string, ...flags: string[]) {
   return kitchen.cli([...flags, ...argv], { stdin, env });
 }
 
-/** What the shipped schema of a command does not allow, or does not describe. */
+/** Returns the parts of a document that the command's shipped schema forbids or omits. */
 function faultsOf(document: unknown, command: string) {
   const path = new URL(`../../${resultSchemaOf(command.split(' '))}`, import.meta.url);
   const schema = strict(JSON.parse(readFileSync(path, 'utf8')));

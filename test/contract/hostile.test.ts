@@ -66,7 +66,7 @@ const CTRL_C = '\u0003';
 /** Fields that commands need to continue; every other text of a response is made hostile. */
 const STRUCTURE = /^(id|.*_id|status|type|.*_at|.*_until|ip_address|.*price.*|.*amount.*|balance)$/;
 
-/** The same, and the fields by which things are found. */
+/** Matches structural fields, and the fields used for lookups. */
 const NAMES_TOO = new RegExp(`${STRUCTURE.source}|^(name|slug)$`);
 
 type Poison = (body: unknown) => unknown;
@@ -180,7 +180,7 @@ describe('a hostile text in every field, error and argument', () => {
         const undo = undoer(kitchen);
         for (const [manner, change] of some([...manners(text).entries()], list)) {
           service.become(change);
-          // With the first two, most commands still work.
+          // Most commands still work with the first two.
           const isWorking = manner < 2;
           undo();
           for (const format of isWorking ? FORMATS : FORMATS.slice(0, 2)) {

@@ -59,7 +59,7 @@ test('detects a command that does not exist', () => {
   expect(KNOWN.has('instances recover')).toBe(true);
 });
 
-/** They use no profile, or name it as their argument. */
+/** Commands that use no profile, or take it as an argument. */
 const WITHOUT_PROFILE = [
   'commands',
   'completion',

@@ -2,7 +2,7 @@ import { HARDWARE, OFFER } from '../support/sandbox-ids.ts';
 
 /** Describes how to run a command, for the tests that hold for every command. */
 export interface Recipe {
-  /** Command lines to run before it, in the same fresh sandbox. */
+  /** Command lines to run first, in the same new sandbox. */
   readonly before?: readonly (readonly string[])[];
   /** Puts the record of an ended job on the instance beside it. */
   readonly job?: true;
@@ -81,7 +81,7 @@ export const RECIPES: Readonly<Record<string, Recipe>> = {
   'instances open': { before: [LAB], argv: ['lab', 'JupyterLab'] },
   'instances expire': { before: [INSTANCE], argv: ['trainer', '--after', '4h'], named: true },
   'instances reap': { before: [INSTANCE], list: true },
-  // It asks nothing if nothing is unknown.
+  // Asks nothing if no outcome is unknown.
   'instances recover': { before: [INSTANCE], list: true, local: true },
   'instances track': { before: [INSTANCE], argv: ['$INSTANCE'], named: true },
   'instances untrack': { before: [INSTANCE], argv: ['trainer', '-y'], named: true, local: true },

@@ -1,6 +1,6 @@
-/** One command line of a document. */
+/** A command line in a document. */
 export interface CommandLine {
-  /** Its line number, from 1. */
+  /** The line number in the document, from 1. */
   readonly line: number;
   readonly text: string;
   /** Whether the reader confirms with yes: `<!-- a person answers yes -->` before the block. */
@@ -18,7 +18,7 @@ export interface Walkthrough {
 
 const BLOCK = /^((?:[ \t]*<!--[\s\S]*?-->\n+)*)[ \t]*```(console|shell)\n([\s\S]*?)^[ \t]*```$/gm;
 
-/** What starts a command in each kind of block. */
+/** Matches the start of a command in each kind of block. */
 const COMMAND = {
   console: /^[ \t]*\$ ((?:.*\\\n)*.*)$/gm,
   shell: /^[ \t]*(\S(?:.*\\\n)*.*)$/gm,

@@ -37,7 +37,7 @@ sleep 2
 gpucloud() { "$RUNNER" "$PROGRAM" "$@"; }
 `;
 
-/** Only cron terminates the instance. */
+/** Rents an instance that only cron terminates. */
 const RENT_AND_WAIT = `
 gpucloud instances reap --install --every 1m --json
 gpucloud instances create trainer ${HARDWARE.join(' ')} --terminate-after 30m --json
@@ -59,7 +59,7 @@ test('terminates an instance at its deadline by cron alone', {
   const bin = join(computer.home, 'bin');
   const file = join(computer.home, 'service.json');
   mkdirSync(bin);
-  // This computer's systemd would be used before cron, and its timer outlive the test.
+  // Hides systemd, which would be preferred to cron and whose timer would outlive the test.
   writeFileSync(join(bin, 'systemctl'), '#!/bin/sh\nexit 1\n');
   chmodSync(join(bin, 'systemctl'), 0o755);
   const service = computer.start(['sandbox', 'serve', '--port', '0', '--state', file, '--json']);

@@ -101,7 +101,7 @@ describe('--follow in the built program', () => {
     };
     const printed = new Set<string>();
     const take = (stdout: string, before: readonly string[]) => {
-      // Only whole lines count, since the last one may be cut.
+      // Drops the last line, which may be incomplete.
       const lines = stdout.split('\n').slice(0, -1);
       expect(new Set(lines).size).toBe(lines.length);
       expect(lines.filter((id) => before.includes(id))).toEqual([]);

@@ -43,7 +43,7 @@ describe('the end of a job on GitHub', needs('ssh'), () => {
     const main = runner.startMain({ command: LASTS });
     await until(() => isRequested);
     const closed = new Promise((resolve) => main.once('close', resolve));
-    // As GitHub's runner ends a step; it would kill what is left 10 s later.
+    // GitHub's runner ends a step with SIGINT, and kills the rest 10 s later.
     main.kill('SIGINT');
     await sleep(7_500);
     main.kill('SIGTERM');
@@ -166,7 +166,7 @@ describe('the end of a job on GitHub', needs('ssh'), () => {
     });
     expect((await runner.main({ command: 'true', 'ssh-key': 'other' })).code).toBe(3);
     expect(await runner.post()).toMatchObject({ code: 0, stdout: 'Nothing was rented.\n' });
-    // Without a key, gpucloud could not look.
+    // Without a key, gpucloud can't look for the instance.
     const keyless = { GPUCLOUD_API_KEY: '' };
     expect((await runner.main({ command: 'true', 'terminate-after': '' })).code).toBe(2);
     expect(await runner.post(keyless)).toMatchObject({ code: 0 });

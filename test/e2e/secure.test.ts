@@ -20,10 +20,10 @@ const KEY = 'svc_sk_secure_0123456789abcdef';
 
 let computer: Computer;
 let servers: Server[];
-/** What reached the service, and what reached the proxy. */
+/** The requests that reached the service, and those that reached the proxy. */
 let requests: string[];
 let tunnels: string[];
-/** What the service does with a POST once it has read it. */
+/** How the service handles a POST once it has read it. */
 let onPost: 'make' | 'reset' | 'make after 100' | 'make after 103';
 let port: number;
 beforeEach(async () => {

@@ -79,7 +79,7 @@ describe('instances ssh', needs('ssh'), () => {
     expect((await world.instances('ssh', ID, '--', 'true')).code).toBe(0);
     await before.stop();
 
-    // The same address and port, with another instance.
+    // Another instance at the same address and port.
     const later = await site.start({ port, hostKey: site.otherHostKey });
     try {
       instances.set(ID, box(port, { status: 'TERMINATED', ip_address: null }));

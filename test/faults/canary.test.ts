@@ -130,7 +130,7 @@ describe('a secret, with --debug', () => {
     'is in no output of any command: service responds %s',
     async (manner) => {
       service.manner = manner;
-      // Without a response a read is tried three times with pauses, so the sample is smaller.
+      // Uses a smaller sample, since a read without a response is tried three times with pauses.
       const step = SOAK ? 1 : manner === 'well' ? 2 : manner === 'error' ? 4 : 11;
       const chosen = COMMANDS.filter((_command, at) => at % step === 0);
       for (const command of chosen) {

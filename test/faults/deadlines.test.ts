@@ -108,7 +108,7 @@ describe('reap after kill -9 of a request that rents', () => {
     const scenarios = chosen.map(
       (kill): Scenario => ({ operation: 'create', fault: NO_FAULT, kill }),
     );
-    // Only the first request on a computer creates all folders.
+    // Plays on new computers, since only the first request creates all folders.
     expectAllEnded(await playAndReap(scenarios, 1));
   });
 });

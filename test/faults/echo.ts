@@ -8,11 +8,11 @@ import {
 
 /** How a service responds to every request. */
 export type Manner =
-  /** As the document says. */
+  /** A documented response. */
   | 'well'
-  /** With an error whose message the test sets. */
+  /** An error with the test's message. */
   | 'error'
-  /** With a proxy's error page. */
+  /** A proxy's error page. */
   | 'page'
   | 'hang up';
 
@@ -20,7 +20,7 @@ export interface EchoService extends Service {
   manner: Manner;
 }
 
-/** Texts that are in paths, or that hold a time or number. */
+/** Matches fields that occur in paths, or that contain a time or number. */
 const PLAIN = /(^|_)id$|_at$|_until$|balance|price|amount|used_bytes|public_key/;
 const NONE = /(?!)/;
 

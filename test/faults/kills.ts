@@ -48,7 +48,7 @@ export async function diskKills(
       if (thread === undefined || !line.includes(` ${call}(`)) continue;
       const nth = (threads.get(thread) ?? 0) + 1;
       threads.set(thread, nth);
-      // Of the files opened, only new ones change the disk.
+      // Counts only opens that create a file: others don't change the disk.
       if (call !== 'openat' || line.includes('O_CREAT')) wanted.add(nth);
     }
     return [...wanted].map((nth): Kill => ({ call, nth }));

@@ -17,7 +17,7 @@ export const POINTS = [
 ] as const;
 export type Point = (typeof POINTS)[number];
 
-/** What goes wrong between the program and the service, once per request. */
+/** A failure between the program and the service, once per request. */
 export interface Fault {
   readonly name: string;
   /** Ends the connection here. */

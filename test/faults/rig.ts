@@ -19,12 +19,12 @@ export const KEY = 'svc_sk_canary0123456789abcdef';
 
 /** When to send SIGKILL to the program. */
 export type Kill =
-  /** At a point of the network. */
+  /** Kill at a point of the network. */
   | { readonly at: Point }
-  /** At the nth call of this name in one thread; needs strace. */
+  /** Kill at the nth call of this name in one thread; needs strace. */
   | { readonly call: string; readonly nth: number }
   | { readonly afterMs: number }
-  /** As soon as a file with a matching path is in the journal. */
+  /** Kill as soon as a file with a matching path is in the journal. */
   | { readonly file: RegExp };
 
 export interface Scenario {
@@ -116,7 +116,7 @@ export async function openRig(bundle: string, options: BooksOptions = {}): Promi
       let child: ChildProcessWithoutNullStreams | undefined;
       let killed = false;
       const strike = async (): Promise<void> => {
-        // It is killed as good as done, although a watcher may still see files.
+        // Skips a process that has already ended, although a watcher may still see files.
         const isGone = child?.exitCode !== null || child.signalCode !== null;
         if (child === undefined || isGone || killed) return;
         const gone = new Promise((resolve) => child?.once('exit', resolve));

@@ -5,7 +5,7 @@ export interface CommandPromises {
   readonly aliases: readonly string[];
   /** Arguments, by position. */
   readonly arguments: readonly (readonly string[])[];
-  /** Its own flags. */
+  /** The command's own flags. */
   readonly flags: Readonly<Record<string, readonly string[]>>;
   readonly without_global_flags: readonly string[];
   readonly columns: readonly string[];

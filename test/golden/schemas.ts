@@ -59,7 +59,7 @@ function typesOf({ type, anyOf = [] }: JsonSchema): string[] {
   return [...(type === undefined ? [] : [type].flat()), ...anyOf.flatMap(typesOf)];
 }
 
-/** The same schema, without room for fields of gpucloud that it does not describe. */
+/** Returns the schema without additional properties in gpucloud's own objects. */
 export function strict(schema: JsonSchema): Parameters<typeof z.fromJSONSchema>[0] {
   return JSON.parse(JSON.stringify(schema), (_name, value) =>
     value?.properties !== undefined && value.additionalProperties === undefined

@@ -81,7 +81,7 @@ describe('--max-instances', () => {
         hint: expect.stringContaining('gpucloud profiles set work --max-instances 3'),
       });
     }
-    // Nothing reserves the name any more.
+    // The name is no longer reserved.
     await guard('--max-instances', '3');
     expect((await create('box-3')).code).toBe(0);
   });
@@ -146,7 +146,7 @@ describe('--max-instances', () => {
     });
     syncBuiltinESMExports();
     expect((await refusal(create('box-2'))).message).toContain('2 may be running: box-1, box-3.');
-    // Its own request is gone.
+    // The refused request was removed.
     expect(await listed()).toMatchObject([{ name: 'box-3' }, { name: 'box-1' }]);
   });
 

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'v
 import { createWorld, type World } from '../support/run-cli.ts';
 import { ok } from '../support/service.ts';
 
-/** Its ID begins with two words that are also names, `face` and `CAFE`. */
+/** The ID begins with two words that are also names, `face` and `CAFE`. */
 const PROD = 'facecafe-0000-4000-8000-000000000001';
 const FACE = '11111111-0000-4000-8000-000000000002';
 const CAFE = 'cafe0000-0000-4000-8000-000000000003';

@@ -43,7 +43,7 @@ describe.each([
       resource: NEW,
       message: `trainer already exists (${NEW}, PROVISIONING). Nothing was sent.`,
     });
-    // Nothing reserves the name any more.
+    // The name is no longer reserved.
     expect(await listed()).toMatchObject([{ id: NEW }]);
   });
 

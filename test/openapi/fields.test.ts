@@ -10,14 +10,14 @@ import { DRIVE_ID, INSTANCE_ID, type Samples, SECRETS, samples } from './samples
 interface Command {
   readonly argv: readonly string[];
   readonly stdin?: string;
-  /** Its JSON, unless it is the resource itself. */
+  /** Whether the JSON is a list of the resource. */
   readonly isList?: true;
   /** The fields that differ in the response to this command. */
   readonly changed?: object;
 }
 
 interface Resource {
-  /** Its schema in the description. */
+  /** The resource's schema in the description. */
   readonly schema: string;
   /** All commands whose JSON is this resource or a list of it. */
   readonly json: readonly Command[];

@@ -13,7 +13,7 @@ interface Reading {
   readonly argv: readonly string[];
   /** The schema of the response. */
   readonly schema: string;
-  /** Its path; other paths return the usual samples. */
+  /** The path under test; other paths return the usual samples. */
   readonly path: string;
   readonly sample: Json;
   /** Whether its JSON is a list. */
@@ -23,7 +23,7 @@ interface Reading {
   readonly isPaged?: true;
   /** The fields that this computer adds to each. */
   readonly adds?: Json;
-  /** Its JSON is computed, so it can't be compared with the response. */
+  /** Whether the JSON is computed, and so can't be compared with the response. */
   readonly isDerived?: true;
 }
 

@@ -132,7 +132,7 @@ describe('a spinner', () => {
     expect(stderr.text).toMatch(/. outer\n {2}inner/);
     outer.done('outer done');
     await until(() => stderr.text.includes('outer done'));
-    // What is still in progress comes first.
+    // Unfinished tasks come first.
     expect(stderr.text).toMatch(/. inner\n {2}outer done/);
     inner.done();
     expect(stderr.text.endsWith('<clear>')).toBe(true);

@@ -39,7 +39,7 @@ export class Page extends Writable {
   }
 }
 
-/** What a terminal returns when a spinner or a question moves its cursor. */
+/** A terminal's screen, which spinners and prompts redraw. */
 export class Screen extends Page {
   cursorTo(): boolean {
     return true;

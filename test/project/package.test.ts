@@ -105,7 +105,7 @@ describe('gpucloud installed globally into an empty prefix', { timeout: 120_000 
   beforeAll(async () => {
     prefix = join(folder, 'prefix');
     const registry = 'http://127.0.0.1:9/';
-    // It could not download anything.
+    // Installs offline.
     await run(
       'npm',
       [

@@ -83,7 +83,7 @@ async function filesIn(at: string): Promise<string[]> {
     .sort();
 }
 
-/** Only the system's programs, without Node. */
+/** Runs with only the system's programs on PATH, without Node. */
 function install(...argv: string[]): Promise<Outcome> {
   const env = { PATH: '/usr/bin:/bin', HOME: folder };
   return outcomeOf(spawn('sh', [join(PACKAGES, 'install.sh'), ...argv], { env, cwd: folder }));
@@ -178,7 +178,7 @@ describe('install.sh', { timeout: 60_000 }, () => {
     const script = (text: string) => ({ mode: 0o755, text: `#!/bin/sh\n${text}\n` });
     for (const [name, { mode, text }] of Object.entries({
       uname: script(`[ "$1" = -s ] && echo ${system} || echo ${machine}`),
-      // As in Alpine, where it fails.
+      // Fails, as in Alpine.
       ldd: script(`echo '${libc} libc' >&2; exit 1`),
     })) {
       await writeFile(join(path, name), text, { mode });

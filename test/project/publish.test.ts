@@ -23,7 +23,7 @@ const url = z.string().check(z.regex(/^https:\/\/\S+$/), z.maxLength(2048));
 const sha256 = z.string().check(z.regex(/^[a-fA-F0-9]{64}$/));
 const text = z.string().check(z.minLength(3), z.maxLength(256));
 
-/** As Scoop's schema.json and winget's schemas of version 1.10.0 have them, without what is not used. */
+/** The used part of Scoop's schema.json and of winget's schemas, version 1.10.0. */
 const scoop = z.strictObject({
   version: z.string().check(z.regex(/^[\w.\-+]+$/)),
   description: text,
@@ -102,7 +102,7 @@ test('points Homebrew to the archive of each system, with its sum', () => {
     expect(sum).toBe(sumOf(address.slice(ADDRESS.length + 1)));
   }
   const [, description = ''] = /desc "([^"]*)"/.exec(formula) ?? [];
-  // As `brew audit` wants it.
+  // The limit of `brew audit`.
   expect(description.length).toBeLessThan(80);
   expect(description).not.toMatch(/^(?:An?|The) |gpucloud|\.$/i);
 });

@@ -67,7 +67,7 @@ const GOOD = [
 const piece = fc.oneof(
   { weight: 3, arbitrary: fc.constantFrom(...HOSTILE) },
   { weight: 1, arbitrary: anyText({ maxLength: 20 }) },
-  // Mostly valid characters, so that they meet the edge of a rule.
+  // Uses mostly valid characters, to test the limits of the rules.
   {
     weight: 2,
     arbitrary: fc
@@ -230,7 +230,7 @@ describe('ssh itself', needs('ssh'), () => {
   });
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-  /** What ssh itself would do: `hostname 203.0.113.7`. */
+  /** Returns the settings that ssh itself derives: `hostname 203.0.113.7`. */
   function understood(args: readonly string[]): Map<string, string> {
     const told = execFileSync(programAt('ssh') ?? '', ['-G', ...args], {
       encoding: 'utf8',
@@ -291,7 +291,7 @@ describe('a line to copy', () => {
       word.map((one) => one.replaceAll('\0', '').toWellFormed?.() ?? one.replaceAll('\0', '')),
       { minLength: 1, maxLength: 40 },
     );
-    // One bash reads many lines, since each start takes longer.
+    // Passes many lines to one bash, since starting bash is slow.
     const lines = fc.array(words, { minLength: 15, maxLength: 15 });
     fc.assert(
       fc.property(lines, (given) => {

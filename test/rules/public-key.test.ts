@@ -182,7 +182,7 @@ describe('a hostile text', () => {
             blob[place] = (blob[place] ?? 0) ^ mask;
           }
           const verdict = publicKey(lineOf(type, blob));
-          // Only changes within the numbers can stay unnoticed.
+          // Changes can only stay undetected inside the numbers.
           if (verdict.ok) expect(verdict.value.type).toBe(type);
           if (tail.length > 0 && flips.length === 0) expect(verdict.ok).toBe(false);
         },

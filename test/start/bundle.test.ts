@@ -15,7 +15,7 @@ import { install } from './installation.ts';
 const FILE = fileURLToPath(new URL('../../dist/gpucloud.cjs', import.meta.url));
 const require = createRequire(FILE);
 
-// It builds the whole bundle, which can exceed the usual time limit.
+// Building the bundle can exceed the usual time limit.
 const BUILDING = { timeout: 120_000 };
 
 test('runs every module and exports all its names', BUILDING, async () => {
@@ -74,7 +74,7 @@ test('runs a module once, when one of its names is first used', () => {
   runFake([
     (require) => {
       const one = require('1') as { count: number };
-      // What esbuild makes of `import * as`.
+      // Copies a module as esbuild does for `import * as`.
       const copy = Object.create(Object.getPrototypeOf(one)) as typeof one;
       said.push(Object.keys(one), one.count, copy.count, (require('1') as typeof one).count);
     },

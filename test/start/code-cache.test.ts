@@ -38,7 +38,7 @@ async function names(): Promise<string[]> {
 
 describe('cached code', () => {
   test('is used by the next run, and readable only by the user', async () => {
-    // This also shows the danger: V8 runs code of another text of the same length.
+    // Also demonstrates the risk: V8 runs cached code of another source of the same length.
     const file = await poison(at, HELP);
     expect((await at.run(HELP)).stdout).toContain(POISON);
     expect((await stat(file)).mode & 0o777).toBe(0o600);

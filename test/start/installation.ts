@@ -81,7 +81,7 @@ export async function install(): Promise<Installation> {
   };
 }
 
-/** What the program prints, and other words of the same length. */
+/** A text that the program prints, and a replacement of the same length. */
 export const SOUND = 'Rent GPU instances by the hour from the terminal';
 export const POISON = 'Rent GPU instances by the hour from an old cache';
 

@@ -39,7 +39,7 @@ process.on('exit', () => {
 });
 `;
 
-/** What Node loads while one of V8's flags differs from its default. */
+/** Prints the modules that Node loads while one of V8's flags differs from its default. */
 const TELL_FLAGS = `
 const v8 = require('node:v8');
 const { setFlagsFromString } = v8;

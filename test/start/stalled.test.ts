@@ -111,7 +111,7 @@ describe('a new instance whose output nobody reads', () => {
   const create = ['instances', 'create', '--name', 'box', '--offer', INSTANCE.offer.id];
   const image = ['--image', '22042204-0000-4000-8000-000000000011'];
 
-  // In a new home the catalog learns the offer, and its lock listens to signals too.
+  // Uses a new home, where the catalog stores the offer under a lock that also listens to signals.
   test.each([
     ['json', 'SIGINT', 130],
     ['jsonl', 'SIGTERM', 143],

@@ -9,7 +9,7 @@ interface Person {
   readonly context: Context;
   /** The questions and the rules that input broke, in order. */
   readonly said: readonly string[];
-  /** What was printed to stdout and stderr so far. */
+  /** The output to stdout and stderr so far. */
   stdout(): string;
   stderr(): string;
 }

@@ -3,7 +3,7 @@ import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { until } from './ssh-world.ts';
 
-/** What a browser of {@link installBrowser} recorded. */
+/** A visit that a browser from {@link installBrowser} recorded. */
 export interface Visit {
   readonly argv: readonly string[];
   readonly hasApiKey: boolean;

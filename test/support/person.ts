@@ -12,7 +12,7 @@ export interface Person extends Pick<Terminal, 'written' | 'ended' | 'close'> {
   answers(pattern: RegExp | string, keys: string): Promise<void>;
   /** Everything that was on the screen, with broken lines joined. */
   screen(): string;
-  /** The same, as the terminal's rows. */
+  /** The screen as the terminal's rows. */
   lines(): string[];
 }
 

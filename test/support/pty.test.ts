@@ -15,7 +15,7 @@ function block(pid: number): void {
   }
 }
 
-// At most what a pty holds, or the program could not end unread.
+// No more than a pty buffers: otherwise the program could not end before somebody reads.
 test.each([3_000, 6_000, 9_000])('reads %i bytes whole after the exit', async (size) => {
   let text = '';
   const child = openPty({

@@ -51,7 +51,7 @@ export interface CliOptions {
   readonly nodeVersion?: string | undefined;
   /** Default: {@link SELF}. */
   readonly self?: Self;
-  /** As `process.platform`; linux. */
+  /** The value of `process.platform`; linux by default. */
   readonly platform?: string;
 }
 

@@ -7,7 +7,7 @@ export interface Screen {
   shown(): string;
   /** The screen, with everything that scrolled away above it. */
   all(): string;
-  /** The same, with lines joined that the terminal broke. */
+  /** The screen with wrapped lines joined. */
   unbroken(): string;
   /** The line of the cursor. */
   line(): string;

@@ -7,7 +7,7 @@ export interface Terminal {
   screen(): string;
   /** The screen, with everything that scrolled away above it. */
   scrollback(): string;
-  /** The same, with lines joined that the terminal broke. */
+  /** The screen with wrapped lines joined. */
   unbroken(): string;
   /** The position of the cursor, from 0. */
   cursor(): { readonly x: number; readonly y: number };

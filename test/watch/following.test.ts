@@ -90,7 +90,7 @@ describe('the same test with a wrong follower', () => {
         { numRuns: 400, endOnFailure: true },
       );
       expect(found.failed).toBe(true);
-      // It must fail for the fault that it has.
+      // The follower must fail because of its own fault.
       const complaints: string[] = [];
       for (const story of fc.sample(anyStory, 200)) {
         complaints.push(...(await brokenPromises(story, make)));

@@ -282,7 +282,7 @@ function storyOf(what: fc.Arbitrary<Happening>): fc.Arbitrary<Story> {
 /** A story with everything that the promise covers. */
 export const anyStory = storyOf(happening);
 
-/** The same, with a service that returns the events of one moment in changing order. */
+/** A story in which the service returns simultaneous events in changing order. */
 export const anyShuffledStory = storyOf(
   fc.oneof(
     { weight: 5, arbitrary: happening },

@@ -86,7 +86,7 @@ describe('an event that enters the log late', () => {
 
   test("is not reported if the service's count lags behind its list", async () => {
     const steps = Array.from({ length: 8 }, () => [arrive(10)]);
-    // At the seventh reading, the count includes an event that the list lacks.
+    // At the seventh read, the count includes an event that the list lacks.
     const { lost, missed } = await followed(steps, (total, look) =>
       look === 6 ? total + 1 : total,
     );

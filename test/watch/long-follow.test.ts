@@ -84,7 +84,7 @@ describe('a follower that saw very many events', () => {
             done();
           },
         });
-      // It keeps no record of its sleeps.
+      // Keeps no record of its sleeps, which would use memory.
       const clock = { ...manualClock(), slept: undefined };
       const code = await run(['instances', 'events', ID, '--follow', '-o', format], {
         stdin: process.stdin,

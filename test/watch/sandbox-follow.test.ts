@@ -21,7 +21,8 @@ function droppingAnswers(handler: Handler): { handler: Handler; dropped(): numbe
       // A proxy in front of a stopped service has no response.
       const answer = await Promise.resolve(handler(request)).catch(() => 'hangUp' as const);
       count += 1;
-      // One in five at varying distances: a fixed one would spare all tries of a call.
+      // Drops one in five at varying distances: with a fixed distance, no call would lose all its
+      // tries.
       if ((count * 7 + Math.floor(count / 5)) % 5 !== 0) return answer;
       dropped += 1;
       return 'hangUp';

@@ -1,6 +1,6 @@
 import type { LogPage } from '../../src/watch/log-walk.ts';
 
-/** What happens to a log, or to its readings, between two moments. */
+/** Something that happens to a log, or to reads of it. */
 export type Happening =
   /** Adds events that are newer than all, or as new as the newest (`later` 0). */
   | { readonly kind: 'arrive'; readonly count: number; readonly later: number }
@@ -53,7 +53,7 @@ export class SimulatedLog {
       case 'arrive':
         for (let left = what.count; left > 0; left -= 1) {
           this.time += left === what.count ? what.later : 0;
-          // Nobody can distinguish more events of one moment than can be remembered.
+          // A follower can't distinguish more simultaneous events than it remembers.
           if (this.events[MOST_AT_ONCE - 1]?.time === this.time) this.time += 1;
           this.enter(0, this.time);
         }

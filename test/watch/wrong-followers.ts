@@ -36,14 +36,14 @@ const dated = (event: SimulatedEvent) => ({
   time: instant(event.created_at) ?? 0,
 });
 
-/** It never reads page 2. */
+/** Never reads page 2. */
 const firstPageOnly: MakeFollower = (parts) =>
   wrongFollower(parts, async () => {
     const { data } = await parts.read(1);
     return data.filter(({ id }) => !parts.cursor.has(id)).reverse();
   });
 
-/** It ignores what is not newer than the newest known event. */
+/** Ignores events that are not newer than the newest known event. */
 const timeWatermark: MakeFollower = (parts) => {
   const watermark = () => Math.max(0, ...parts.cursor.saved().known.map(([, time]) => time));
   return wrongFollower(parts, async () => {
@@ -57,7 +57,7 @@ const timeWatermark: MakeFollower = (parts) => {
   });
 };
 
-/** It returns what it meets during the walk, newest first, even if the walk fails. */
+/** Returns the events of a walk, newest first, even if the walk fails. */
 const printsWhileWalking: MakeFollower = (parts) => {
   const follower = wrongFollower(parts, async () => {
     const news = new Map<string, SimulatedEvent>();
@@ -82,7 +82,7 @@ const printsWhileWalking: MakeFollower = (parts) => {
   };
 };
 
-/** It stops at the first known event. */
+/** Stops at the first known event. */
 const stopsAtFirstKnown: MakeFollower = (parts) =>
   wrongFollower(parts, async () => {
     const news = new Map<string, SimulatedEvent>();

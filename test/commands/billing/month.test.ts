@@ -90,7 +90,7 @@ async function assertStatus(): Promise<void> {
   expect(runway.burn).toEqual(status.burn);
   expect(status.instances).toHaveLength(own.instances.length);
 
-  // Nothing that this computer rented may look unknown.
+  // Instances rented here must not count as unexplained.
   expect(status.charges?.unexplained).toBe('0.00');
   if (rate === 0n) {
     expect([status.hours_left, runway.hours_left]).toEqual([null, null]);

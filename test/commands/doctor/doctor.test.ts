@@ -365,7 +365,7 @@ describe('settings and files in doctor', () => {
 
   test("fails on a state folder that can't be written", async () => {
     const world = await worldOf();
-    // Not a folder, so that root can't write to it either.
+    // Uses a file, so that root can't write into it either.
     await writeFile(join(world.home, 'state'), '');
     const { code, of } = await examine(world);
     expect(code).toBe(1);

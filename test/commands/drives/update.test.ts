@@ -181,7 +181,7 @@ describe('the earlier price of a drive', () => {
     ['no get', ['drives', 'get', 'data'], 0],
   ])('is stored by %s', async (_what, command, count) => {
     const world = await sandboxWorld();
-    // Its journal learns the account.
+    // Stores the account in the journal.
     await world.cli(['status']);
     await world.cli(['drives', 'create', 'data', '--size', '500']);
     expect(await stored(world)).toEqual([]);

@@ -113,7 +113,7 @@ describe('unexplained charges', () => {
       terminated_at: service.ago(0),
     });
     expect((await status()).doc.charges.unexplained).toBe('0.00');
-    // It is in the archive, and is not read again.
+    // The instance is archived now and not read again.
     const again = await status();
     expect(again.doc.instances).toEqual([]);
     expect(again.doc.charges.unexplained).toBe('0.00');
