@@ -16,10 +16,14 @@ const PATIENCE = 30_000;
  * A link may hold a token, and every user of a computer can read the arguments of a process. So the
  * browser gets the path of a page that only this user can read. The page leads to a loopback
  * address, which redirects to the link: the link itself is never on disk, and the page goes as soon
- * as it was used.
+ * as it was used. `page` is shown instead of the link, which no server has in the sandbox.
  */
-export async function openInBrowser(url: string, context: Context): Promise<string | undefined> {
-  const signpost = await startSignpost(url);
+export async function openInBrowser(
+  url: string,
+  context: Context,
+  page?: string,
+): Promise<string | undefined> {
+  const signpost = await startSignpost(url, page);
   const over = new AbortController();
   const signal = AbortSignal.any([context.signal, over.signal]);
   try {
@@ -51,8 +55,8 @@ async function launch(page: string, { host }: Context): Promise<string> {
   return 'No browser found.';
 }
 
-/** Redirects once, from an address that only the page holds. */
-async function startSignpost(url: string) {
+/** Leads to the link once, from an address that only the page holds. */
+async function startSignpost(url: string, page: string | undefined) {
   const path = `/${randomBytes(16).toString('hex')}`;
   let pass: () => void = () => undefined;
   const passed = new Promise<undefined>((resolve) => {
@@ -63,12 +67,10 @@ async function startSignpost(url: string) {
       response.writeHead(404).end();
       return;
     }
-    response.writeHead(302, {
-      location: url,
-      'referrer-policy': 'no-referrer',
-      connection: 'close',
-    });
-    response.end(pass);
+    const headers = { 'referrer-policy': 'no-referrer', connection: 'close' };
+    if (page === undefined) response.writeHead(302, { ...headers, location: url });
+    else response.writeHead(200, { ...headers, 'content-type': 'text/html; charset=utf-8' });
+    response.end(page, pass);
   });
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);

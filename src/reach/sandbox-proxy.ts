@@ -30,3 +30,13 @@ export async function ensureSandboxSsh(
     hint: 'run gpucloud in WSL',
   });
 }
+
+/** The page behind a port of an instance of the built-in sandbox, which no server outlives. */
+export async function sandboxPage(
+  id: string,
+  port: number | null,
+  context: Context,
+): Promise<string | undefined> {
+  if (port === null || !(await isSandbox(context))) return undefined;
+  return (await context.sandbox()).page(id, port);
+}

@@ -3,6 +3,7 @@ import { CliError } from '../errors.ts';
 import { hasSsh, mayBill } from '../rules/statuses.ts';
 import { IMAGES } from './catalog/images.ts';
 import { OFFERS } from './catalog/offers.ts';
+import { pageOf } from './http/page.ts';
 import type { RequestEntry } from './http/server.ts';
 import { Refusal } from './refusal.ts';
 import { freshState, type SeedOptions } from './seed.ts';
@@ -27,6 +28,8 @@ export { SANDBOX_API_KEY };
 interface ListenOptions {
   readonly port: number;
   onRequest?(entry: RequestEntry): void;
+  /** Serves the SSH of the instances on ports too, and shows those as their addresses. */
+  readonly ssh?: Omit<Wire, 'stdin' | 'stdout'> & { onFault(message: string): void };
 }
 
 export type Sandbox = ReturnType<typeof openSandbox>;
@@ -62,6 +65,12 @@ export function openSandbox({ file, clock }: { file: string; clock: Clock }) {
     }
   }
 
+  const read = (id: string) =>
+    change(({ instances }) => instances.find((instance) => instance.id === id));
+
+  /** The web page behind a port of an instance; undefined if nothing responds. */
+  const page = async (id: string, port: number) => pageOf(await read(id), port);
+
   return {
     /** The state file. */
     file,
@@ -89,27 +98,40 @@ export function openSandbox({ file, clock }: { file: string; clock: Clock }) {
      * Serves the documented operations on 127.0.0.1; port 0 takes any free port. Calls `onRequest`
      * after each response. Throws a CliError `usage` if the port is in use.
      */
-    listen: async ({ port, onRequest }: ListenOptions) => {
+    listen: async ({ port, onRequest, ssh: wire }: ListenOptions) => {
       // Loaded here, since the other methods work without a server.
-      const [{ serveHttp }, { OPERATIONS }] = await Promise.all([
-        import('./http/server.ts'),
-        import('./http/operations.ts'),
-      ]);
+      const [{ serveHttp }, { OPERATIONS }, { onLoopback }, { createSshPorts }] = await Promise.all(
+        [
+          import('./http/server.ts'),
+          import('./http/operations.ts'),
+          import('./http/loopback.ts'),
+          import('./ssh/ports.ts'),
+        ],
+      );
+      const ssh = wire === undefined ? undefined : createSshPorts(file, { ...wire, read });
       const server = await serveHttp(
         {
           operations: OPERATIONS,
           now: () => clock.now(),
           onRequest,
-          run: (apiKey, answer) =>
-            change((state, now) => {
+          page,
+          run: async (apiKey, answer) => {
+            const plain = await change((state, now) => {
               authenticate(state, apiKey, now);
               return answer({ state, now });
-            }),
+            });
+            return ssh === undefined ? plain : onLoopback(plain, { url: server.url, ssh });
+          },
         },
         port,
       );
-      return { ...server, apiKey: SANDBOX_API_KEY };
+      async function close(): Promise<void> {
+        await Promise.all([server.close(), ssh?.close()]);
+      }
+      return { ...server, close, apiKey: SANDBOX_API_KEY };
     },
+
+    page,
 
     /** Moves the virtual clock ahead, 366 days at most; due events happen in order. */
     advance: (milliseconds: number) =>

@@ -10,8 +10,9 @@ export interface Visit {
   /** The page that it was started with: its text and the modes of it and its folder. */
   readonly page: string;
   readonly modes: readonly number[];
-  /** The URL where it arrived. */
+  /** The URL where it arrived; null if the link itself showed a page. */
   readonly location: string | null;
+  readonly shown: string;
 }
 
 export interface Browser {
@@ -34,13 +35,15 @@ const [page] = process.argv.slice(2);
 const text = readFileSync(page, 'utf8');
 const [, address] = /url=([^"]+)"/.exec(text);
 const modes = [page, dirname(page)].map((path) => statSync(path).mode & 0o777);
-const location = (await fetch(address, { redirect: 'manual' })).headers.get('location');
+const response = await fetch(address, { redirect: 'manual' });
+const location = response.headers.get('location');
+const shown = await response.text();
 const argv = process.argv.slice(2);
 const hasApiKey = 'GPUCLOUD_API_KEY' in process.env;
 const seen = ${JSON.stringify(seen)};
-writeFileSync(seen + '.new', JSON.stringify({ argv, hasApiKey, page: text, modes, location }));
+writeFileSync(seen + '.new', JSON.stringify({ argv, hasApiKey, page: text, modes, location, shown }));
 renameSync(seen + '.new', seen);
-await fetch(location, { signal: AbortSignal.timeout(2000) }).catch(() => undefined);
+if (location !== null) await fetch(location, { signal: AbortSignal.timeout(2000) }).catch(() => undefined);
 `,
   );
   await writeFile(

@@ -11,7 +11,9 @@ const faultNamed = oneOf('--fault', FAULT_NAMES);
 export const serve = action({
   notes:
     'Prints the address and key once it listens, and logs requests to stderr. Ctrl-C or ' +
-    'SIGTERM ends it with exit code 0. The state is kept.',
+    'SIGTERM ends it with exit code 0. The state is kept.\n\n' +
+    'Its instances respond on 127.0.0.1: SSH on a port each, for their keys only, and web ' +
+    'links with a page. Commands run on this computer, as you.',
   examples: [
     'gpucloud sandbox serve --port 8080',
     'gpucloud sandbox serve --json --state ./test.json --speed 3600',
@@ -37,12 +39,15 @@ export const serve = action({
       )
       .addOption(stateOption()),
   run: async (context, { port = 0, speed: pace, fault: faults = [], state }) => {
-    const { err, clock, signal } = context;
+    const { err, clock, signal, env, host } = context;
+    const { platform } = host;
     const sandbox = await context.sandbox(state);
+    const onFault = (message: string) => err.warn('connection', message);
     const { url, apiKey, close } = await sandbox.listen({
       port,
       // The log was requested, so print it in every mode; notes are for people.
       onRequest: (entry) => err.debug(logLine(entry, clock.now())),
+      ...(platform === 'win32' ? {} : { ssh: { env, platform, signal, onFault } }),
     });
     try {
       // After the port is ours: a command that could not start must change nothing.
@@ -66,6 +71,7 @@ async function announce(served: Served, { out, err }: Context): Promise<void> {
       err.note(
         'The sandbox is running. Copy these lines into another terminal; press Ctrl-C here to stop.',
       );
+      err.note('Commands on its instances run on this computer, as you.');
       return out.text(
         `export GPUCLOUD_BASE_URL=${served.url}\nexport GPUCLOUD_API_KEY=${served.api_key}\n`,
       );

@@ -21,6 +21,8 @@ export interface Serving {
     apiKey: string | undefined,
     answer: (call: Pick<Call, 'state' | 'now'>) => Answer,
   ): Promise<Answer>;
+  /** The page behind a port of an instance; undefined if there is none. */
+  page(id: string, port: number): Promise<string | undefined>;
   now(): number;
   onRequest: ((entry: RequestEntry) => void) | undefined;
 }
@@ -102,6 +104,16 @@ function buildApp(serving: Serving): Hono {
       return succeeded(answer);
     });
   }
+
+  // A browser has no key. The ID in the link is as hard to guess.
+  app.get('/pages/:id/:port{[0-9]+}/*', async ({ req }) => {
+    const page = await serving.page(req.param('id'), Number(req.param('port')));
+    const headers = { 'content-type': 'text/html; charset=utf-8' };
+    return new Response(page ?? 'Nothing responds here.\n', {
+      status: page === undefined ? 404 : 200,
+      headers,
+    });
+  });
 
   // Checks the key first here too, so a stranger can't find out which paths exist.
   app.all('*', async ({ req }) => {

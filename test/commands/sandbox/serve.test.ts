@@ -1,8 +1,12 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import { CliError, type Failure } from '../../../src/errors.ts';
+import { SANDBOX_API_KEY } from '../../../src/sandbox/index.ts';
 import { freePort } from '../../support/ports.ts';
 import { type CliResult, createWorld, type World } from '../../support/run-cli.ts';
+import { IMAGE, OFFER } from '../../support/sandbox-ids.ts';
 
 const worlds: World[] = [];
 
@@ -67,6 +71,14 @@ async function answering(url: string, result: Promise<CliResult>): Promise<void>
   }
 }
 
+interface Shown {
+  readonly id: string;
+  readonly status: string;
+  readonly ip_address: string;
+  readonly ssh_port: number;
+  readonly connection_info: { readonly endpoints: readonly { readonly url: string }[] };
+}
+
 describe('sandbox serve', () => {
   test.each(['interrupted', 'terminated', 'hungUp'] as const)(
     'ends with 0 when it is %s, frees its port and keeps its state',
@@ -91,6 +103,7 @@ describe('sandbox serve', () => {
     );
     expect(stderr.split('\n')).toEqual([
       'The sandbox is running. Copy these lines into another terminal; press Ctrl-C here to stop.',
+      'Commands on its instances run on this computer, as you.',
       '2026-01-15T12:00:00.000Z GET /ready 401 0 ms',
       '2026-01-15T12:00:00.000Z GET /users/me 401 0 ms',
       'Stopped the sandbox. Its state is saved.',
@@ -116,6 +129,33 @@ describe('sandbox serve', () => {
   test('has the same two fields in other formats', async () => {
     const { stdout } = await (await serve(await newWorld(), '-o', 'yaml')).end('interrupted');
     expect(stdout).toMatch(/^url: http:\/\/127\.0\.0\.1:\d+\napi_key: svc_sk_\w+\n$/);
+  });
+
+  test('shows addresses that respond: a page for a web link, and SSH', async () => {
+    const world = await newWorld();
+    const serving = await serve(world, '--speed', '3600');
+    const headers = { 'x-api-key': SANDBOX_API_KEY, 'content-type': 'application/json' };
+    const call = async (path: string, body?: object) => {
+      const sent = body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) };
+      const response = await fetch(`${serving.url}${path}`, { headers, ...sent });
+      return ((await response.json()) as { data: Shown }).data;
+    };
+    const template_id = '1ab1ab01-0000-4000-8000-000000000021';
+    const wish = { offer_id: OFFER, image_id: IMAGE, instance_name: 'lab', template_id };
+    const { id } = await call('/instances', wish);
+    world.clock.advance(1000);
+    const { status, ip_address, ssh_port, connection_info } = await call(`/instances/${id}`);
+    expect({ status, ip_address }).toEqual({ status: 'ACTIVE', ip_address: '127.0.0.1' });
+    const url = connection_info.endpoints[0]?.url ?? '';
+    expect(url).toMatch(new RegExp(`^${serving.url}/pages/${id}/8888/lab\\?token=[0-9a-f]{48}$`));
+    expect(await (await fetch(url)).text()).toContain('<h1>JupyterLab on lab</h1>');
+    const socket = connect(ssh_port, '127.0.0.1');
+    const [banner] = await once(socket, 'data');
+    expect(String(banner)).toBe('SSH-2.0-gpucloud-sandbox\r\n');
+    await call(`/instances/${id}/terminate`, {});
+    expect((await fetch(url)).status).toBe(404);
+    await serving.end('interrupted');
+    await once(socket, 'close');
   });
 
   test('applies --state, --speed and --fault', async () => {

@@ -4,6 +4,7 @@ import { findInstance } from '../../../instances/resolve.ts';
 import { field, type View } from '../../../output/output.ts';
 import { openInBrowser } from '../../../reach/browser.ts';
 import { type Connection, connectionsOf, mainOf } from '../../../reach/endpoints.ts';
+import { sandboxPage } from '../../../reach/sandbox-proxy.ts';
 
 interface Link {
   readonly name: string;
@@ -31,7 +32,7 @@ export const open = action({
     const { id } = await findInstance(typed, context);
     const instance = await (await context.api()).instances.get(id);
     const connections = await connectionsOf(instance, context);
-    const { name, url, address } = choose(connections, typed, endpoint);
+    const { name, url, address, port } = choose(connections, typed, endpoint);
     if (url === null) {
       throw new CliError(
         'notFound',
@@ -41,7 +42,8 @@ export const open = action({
     }
     if (context.out.format !== 'table') return context.out.item({ name, url }, linkView);
     if (print || !context.out.terminal) return context.out.text(`${url}\n`);
-    const problem = await openInBrowser(url, context);
+    const page = await sandboxPage(id, port, context);
+    const problem = await openInBrowser(url, context, page);
     if (problem === undefined) return context.err.note(`Opened ${name} in the browser.`);
     context.err.note(`${problem} Open this link:`);
     return context.out.text(`${url}\n`);

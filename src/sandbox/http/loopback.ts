@@ -1,0 +1,33 @@
+import type { SshPorts } from '../ssh/ports.ts';
+import type { Answer } from './operations.ts';
+
+/** The fields of an instance that lead to it. */
+interface Shown extends Record<string, unknown> {
+  readonly id: string;
+  readonly ip_address: string | null;
+  readonly connection_info: { readonly endpoints: readonly { readonly url: string }[] } | null;
+}
+
+/**
+ * Shows where an instance responds on this computer: SSH on its own port, web links as pages of the
+ * server at `url`. Other data is unchanged.
+ */
+export async function onLoopback(
+  answer: Answer,
+  { url, ssh }: { readonly url: string; readonly ssh: SshPorts },
+): Promise<Answer> {
+  const { data } = answer;
+  if (!isInstance(data) || data.ip_address === null) return answer;
+  const { id, ip_address: ip, connection_info: info } = data;
+  const endpoints = info?.endpoints.map((endpoint) => ({
+    ...endpoint,
+    url: endpoint.url.replace(`http://${ip}:`, `${url}/pages/${id}/`),
+  }));
+  const connection_info = info === null ? null : { ...info, endpoints };
+  const ssh_port = await ssh.portOf(id);
+  return { ...answer, data: { ...data, ip_address: '127.0.0.1', ssh_port, connection_info } };
+}
+
+function isInstance(data: unknown): data is Shown {
+  return typeof data === 'object' && data !== null && 'ssh_port' in data;
+}

@@ -1,0 +1,21 @@
+import { hasSsh } from '../../rules/statuses.ts';
+import { findTemplate } from '../catalog/templates.ts';
+import type { Instance } from '../store/state.ts';
+
+/**
+ * The page behind a port of an instance: a stand-in for the program of its template or container.
+ * undefined if the instance does not run.
+ */
+export function pageOf(instance: Instance | undefined, port: number): string | undefined {
+  if (instance === undefined || !hasSsh(instance.status)) return undefined;
+  const { name, templateId } = instance;
+  const endpoint = findTemplate(templateId)?.endpoints.find((one) => one.port === port);
+  // The catalog's name, or a number: nothing that a request could write.
+  const title = `${endpoint?.name ?? `Port ${port}`} on ${name}`;
+  return `<!doctype html>
+<meta charset="utf-8">
+<title>${title}</title>
+<h1>${title}</h1>
+<p>A page of the gpucloud sandbox. On a real instance, the program on port ${port} responds here.</p>
+`;
+}

@@ -1,0 +1,58 @@
+import { type AddressInfo, createServer, type Server } from 'node:net';
+import { CliError } from '../../errors.ts';
+import { hasSsh } from '../../rules/statuses.ts';
+import type { Instance } from '../store/state.ts';
+import { connectTo, type Wire } from './index.ts';
+
+interface Listening extends Omit<Wire, 'stdin' | 'stdout'> {
+  /** Reads an instance; undefined for an unknown one. */
+  read(id: string): Promise<Instance | undefined>;
+  /** A connection that could not be served. */
+  onFault(message: string): void;
+}
+
+export type SshPorts = ReturnType<typeof createSshPorts>;
+
+/** Serves SSH on 127.0.0.1, on a port per instance, as addresses of instances have no other name. */
+export function createSshPorts(file: string, { read, onFault, ...wire }: Listening) {
+  const servers = new Map<string, Promise<Server>>();
+
+  function listen(id: string): Promise<Server> {
+    const server = createServer((socket) => {
+      const work = async () => {
+        const instance = await read(id);
+        if (instance === undefined || !hasSsh(instance.status)) return;
+        await connectTo(file, instance, { ...wire, stdin: socket, stdout: socket });
+      };
+      socket.on('error', () => undefined);
+      work()
+        .catch((error: unknown) => onFault(error instanceof Error ? error.message : String(error)))
+        .finally(() => socket.destroy());
+    });
+    return new Promise((resolve, reject) => {
+      server.once('error', (cause) =>
+        reject(new CliError('storage', 'The sandbox could not open a port for SSH.', { cause })),
+      );
+      server.listen(0, '127.0.0.1', () => resolve(server));
+    });
+  }
+
+  return {
+    /** The port of an instance, opened at its first use. */
+    async portOf(id: string): Promise<number> {
+      let server = servers.get(id);
+      if (server === undefined) {
+        server = listen(id);
+        servers.set(id, server);
+        server.catch(() => servers.delete(id));
+      }
+      return ((await server).address() as AddressInfo).port;
+    },
+    /** Frees the ports. The signal of the connections ends those. */
+    async close(): Promise<void> {
+      for (const server of await Promise.allSettled(servers.values())) {
+        if (server.status === 'fulfilled') server.value.close();
+      }
+    },
+  };
+}
