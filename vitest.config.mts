@@ -45,7 +45,7 @@ const shared = {
   testTimeout: 30_000,
   hookTimeout: 30_000,
   // Keeps the developer's settings out of the tests. Node's readline ignores control keys on `dumb`.
-  env: { NO_COLOR: '1', TERM: 'xterm-256color', TZ: 'UTC' },
+  env: { NO_COLOR: '1', TERM: 'xterm-256color' },
 };
 
 export default defineConfig({

@@ -18,8 +18,8 @@ vitest rest --project rest
 scripts/test-executable.sh --quick || code=1
 # `npm test` ran these tests with some random values; this run tries all values, and measures the share
 # of lines and branches that they reach.
-# Meanwhile, other versions of Node run tests that mostly wait.
-scripts/nodes.sh > coverage/nodes.log 2>&1 &
+# Meanwhile, other versions of Node and another user run tests that mostly wait.
+(scripts/nodes.sh || code=1; scripts/ordinary-user.sh || code=1; exit "$code") > coverage/nodes.log 2>&1 &
 nodes=$!
 # In another time zone than UTC, half an hour off.
 GPUCLOUD_FUZZ=1 TZ=Asia/Kolkata npx --no-install vitest run --project code --coverage --reporter=dot || code=1

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { View } from '../../src/output/output.ts';
+import { inZone } from '../support/in-zone.ts';
 import { type Instance, instances, streamed, view, written } from './world.ts';
 
 const first = instances[0] as Instance;
@@ -10,7 +11,7 @@ describe('a list in a pipe', () => {
     expect(stdout).toBe(
       [
         'ID    NAME        STATUS                   PRICE/H  GPUS  PAID UNTIL',
-        'a1b2  trainer     ACTIVE                      89.9     1  2026-03-01 12:52:30',
+        inZone('a1b2  trainer     ACTIVE                      89.9     1  2026-03-01 12:52:30'),
         'c3d4  Ночной бот  STOPPED  1250.123456789012345678    16  -',
         '',
       ].join('\n'),

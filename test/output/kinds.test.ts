@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Cell, Kind } from '../../src/output/output.ts';
 import { cellText, detailText, rawText, statusColour } from '../../src/output/table/kinds.ts';
 import { instant, local, relative } from '../../src/output/time.ts';
+import { inZone } from '../support/in-zone.ts';
 import { NOW } from './world.ts';
 
 const terminal = { terminal: true, now: () => NOW };
@@ -28,7 +29,7 @@ describe('values for people', () => {
     [true, 'yes', 'yes', 'yes'],
     [false, 'yes', 'no', 'no'],
     [true, undefined, 'true', 'true'],
-    ['2026-03-01T11:57:00Z', 'time', '3 min ago', '2026-03-01 11:57:00'],
+    ['2026-03-01T11:57:00Z', 'time', '3 min ago', inZone('2026-03-01 11:57:00')],
     ['yesterday\u001b[2J', 'time', 'yesterday', 'yesterday'],
     ['', 'text', '', ''],
     [undefined, undefined, '', ''],

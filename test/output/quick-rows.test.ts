@@ -3,6 +3,7 @@ import type { Cell, Kind, View } from '../../src/output/output.ts';
 import { cleanData, escapeUnseen } from '../../src/output/sanitise.ts';
 import { cellText, kindColour } from '../../src/output/table/kinds.ts';
 import { layoutOf, lineOf, NO_CELL, type Shown } from '../../src/output/table/layout.ts';
+import { inZone } from '../support/in-zone.ts';
 import { fc, runs } from '../support/random.ts';
 import { NOW, written } from './world.ts';
 
@@ -127,7 +128,7 @@ test('measures a wide text once for all its cells', async () => {
   const pages = paged([wide, ...BEFORE], [['narrow', time]], [[12, time]]);
   const { stdout } = await written({ header: false }, (out) => out.list({ pages }, two));
   expect(fillings.mock.calls.length).toBeLessThan(cells / 10);
-  const shown = '2026-03-01 11:00:00';
+  const shown = inZone('2026-03-01 11:00:00');
   expect(stdout.split('\n').slice(-3)).toEqual([
     `${'narrow'.padEnd(cells)}  ${shown}`,
     `${'12'.padEnd(cells)}  ${shown}`,

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { CliError } from '../../src/errors.ts';
+import { inZone } from '../support/in-zone.ts';
 import { createWorld, type World } from '../support/run-cli.ts';
 import type { Answer } from '../support/service.ts';
 import { ok } from '../support/service.ts';
@@ -41,7 +42,7 @@ const READINGS = [
   [],
 ];
 
-describe('--watch with several requests', () => {
+describe('--watch of several requests', () => {
   const INSTANCE = '00000000-1111-4222-8333-444455556666';
 
   /** Refuses only the second reading of the drives; Ctrl-C comes with the fourth. */
@@ -157,10 +158,10 @@ describe('status --watch when not in a terminal', () => {
       .split('\n');
     expect(lines.map((line) => line.split(/ {2,}/))).toEqual([
       ['AS OF', 'BALANCE', 'ATTENTION'],
-      ['2026-01-15 12:00:00', '100', '1'],
+      [inZone('2026-01-15 12:00:00'), '100', '1'],
       // The instance is overdue from here on.
-      ['2026-01-15 12:20:00', '100', '2'],
-      ['2026-01-15 12:30:00', '90', '2'],
+      [inZone('2026-01-15 12:20:00'), '100', '2'],
+      [inZone('2026-01-15 12:30:00'), '90', '2'],
     ]);
   });
 
@@ -244,7 +245,7 @@ describe('--watch when not in a terminal', () => {
     },
   );
 
-  test('starts after a requested pause that fits into the first call', async () => {
+  test('starts after a pause that fits into the first call', async () => {
     const busy: Answer = { status: 429, headers: { 'retry-after': '20' }, body: {} };
     const { code, stdout, stderr } = await watched([busy, [A], []], ['-q']);
     expect({ code, stdout, stderr }).toEqual({ code: 130, stdout: 'id-a\n', stderr: '' });

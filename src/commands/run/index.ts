@@ -54,7 +54,7 @@ export const run = action({
     'gpucloud run -f box.yaml --terminate-after 1h -- nvidia-smi',
     'gpucloud run -f box.yaml --terminate-after 2h --sync . -- python train.py',
     'gpucloud run -f box.yaml --terminate-after 8h --fetch results -- ./train.sh',
-    'gpucloud run -f box.yaml --terminate-after 8h --pass-env HF_TOKEN -- ./train.sh',
+    'gpucloud run -f box.yaml --terminate-after 8h --pass-env HF_TOKEN -- make',
     'gpucloud run -f box.yaml --terminate-after 8h --detach -- ./train.sh',
   ],
   takes: (command) =>

@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
+import { inZone } from '../../support/in-zone.ts';
 import { createSandboxWorld, createWorld, type World } from '../../support/run-cli.ts';
 import { type Answer, ok, sent } from '../../support/service.ts';
 import { stderrLines } from '../../support/stderr-lines.ts';
@@ -85,9 +86,9 @@ describe('billing transactions, a page', () => {
     expect(stdout).toBe(
       [
         'TIME                 TYPE          STATUS     DIRECTION  AMOUNT  DESCRIPTION',
-        '2026-01-14 12:00:00  USAGE_CHARGE  COMPLETED  OUTGOING      1.5  Hour 1',
-        '2026-01-13 12:00:00  DEPOSIT       COMPLETED  INCOMING      0.1  -',
-        '2026-01-12 12:00:00  BONUS         COMPLETED  INCOMING      0.2  Hour 3',
+        inZone('2026-01-14 12:00:00  USAGE_CHARGE  COMPLETED  OUTGOING      1.5  Hour 1'),
+        inZone('2026-01-13 12:00:00  DEPOSIT       COMPLETED  INCOMING      0.1  -'),
+        inZone('2026-01-12 12:00:00  BONUS         COMPLETED  INCOMING      0.2  Hour 3'),
         '',
       ].join('\n'),
     );
@@ -334,7 +335,9 @@ describe('billing transactions, a period', () => {
     expect(stdout).toBe('ID\nt-1\nt-2\n');
     expect(stderr).toBe(
       [
-        'The service has no time filter: the whole history is read and filtered here, from 2026-01-10 00:00:00 +00:00, before 2026-01-20 00:00:00 +00:00.',
+        inZone(
+          'The service has no time filter: the whole history is read and filtered here, from 2026-01-10 00:00:00 +00:00, before 2026-01-20 00:00:00 +00:00.',
+        ),
         'Totals of 2 transactions: 0.00 ₽ in, 3.00 ₽ out.',
         '',
       ].join('\n'),

@@ -1,6 +1,7 @@
 import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { inZone } from '../../support/in-zone.ts';
 import { createSandboxWorld, createWorld, type World } from '../../support/run-cli.ts';
 import { HARDWARE, IMAGE, OFFER } from '../../support/sandbox-ids.ts';
 import type { Answer, RecordedRequest } from '../../support/service.ts';
@@ -85,10 +86,10 @@ describe('catalog list', () => {
     await see();
     world.clock.advance(3 * 86_400_000);
     expect((await world.cli(['catalog', 'list'])).stdout).toBe(
-      `KIND   NAME          ID                                    LAST PRICE  PRICE OF             FROM
+      inZone(`KIND   NAME          ID                                    LAST PRICE  PRICE OF             FROM
 offer  RTX 4090      ${A}       89.90  2026-01-12 09:00:00  instances
 image  Ubuntu 22.04  ${UBUNTU}           -  -                    instances
-`,
+`),
     );
     const { stdout } = await world.cli(['catalog', 'list'], { terminal: true });
     expect(stdout).toContain('6 days ago');

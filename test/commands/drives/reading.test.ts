@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
+import { inZone } from '../../support/in-zone.ts';
 import { calls, closeWorlds, DRIVE, ID, worldOf } from './world.ts';
 
 afterEach(closeWorlds);
@@ -107,11 +108,11 @@ describe('drives get', () => {
     'Size:          500 GB',
     'Used:          125.00 GiB',
     'Per hour:      6.00',
-    'Paid until:    2026-01-15 13:00:00 +00:00',
-    'Last charged:  2026-01-15 11:00:00 +00:00',
+    inZone('Paid until:    2026-01-15 13:00:00 +00:00'),
+    inZone('Last charged:  2026-01-15 11:00:00 +00:00'),
     'Path:          users/1/datasets/',
-    'Created:       2026-01-01 00:00:00 +00:00',
-    'Updated:       2026-01-15 11:00:00 +00:00',
+    inZone('Created:       2026-01-01 00:00:00 +00:00'),
+    inZone('Updated:       2026-01-15 11:00:00 +00:00'),
     '',
   ].join('\n');
 

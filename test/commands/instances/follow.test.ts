@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest';
+import { inZone } from '../../support/in-zone.ts';
 import { ok } from '../../support/service.ts';
 import { warningsOf } from '../../support/stderr-lines.ts';
 import { event, logOf, pageOf } from '../../watch/pages.ts';
@@ -17,10 +18,10 @@ describe('instances events --follow', () => {
     expect(stdout).toBe(
       [
         'TIME                 TYPE           MESSAGE',
-        '2026-01-15 12:00:01  INFO           -',
-        '2026-01-15 12:00:02  INFO           -',
-        '2026-01-15 12:00:03  INFO           -',
-        '2026-01-15 12:00:04  INFO           -',
+        inZone('2026-01-15 12:00:01  INFO           -'),
+        inZone('2026-01-15 12:00:02  INFO           -'),
+        inZone('2026-01-15 12:00:03  INFO           -'),
+        inZone('2026-01-15 12:00:04  INFO           -'),
         '',
       ].join('\n'),
     );
@@ -144,7 +145,7 @@ describe('instances events --follow', () => {
   test.each([
     [
       ['-q'],
-      /^warning: \S+: 1 event from before \S+ \S+ \+00:00 may have reached the log too late to be shown\. To see .*--all\n$/,
+      /^warning: \S+: 1 event from before \S+ \S+ [+-]\d\d:\d\d may have reached the log too late to be shown\. To see .*--all\n$/,
     ],
     [
       ['--json'],
@@ -180,7 +181,9 @@ describe('instances events --follow', () => {
     const { stdout, stderr } = await follow(stage, '-q');
     expect(stdout).toBe('e1\ne2\ne3\ne26\ne27\ne28\ne29\ne30\n');
     expect(stderr).toBe(
-      `warning: ${ID}: the log no longer has the last event shown: events before 2026-01-15 12:00:26 +00:00 may be missing.\n`,
+      inZone(
+        `warning: ${ID}: the log no longer has the last event shown: events before 2026-01-15 12:00:26 +00:00 may be missing.\n`,
+      ),
     );
   });
 
@@ -192,7 +195,9 @@ describe('instances events --follow', () => {
     const { stdout, stderr } = await follow(stage, '-q');
     expect(stdout.trim().split('\n')).toHaveLength(20_000);
     expect(stderr).toBe(
-      `warning: ${ID}: too many events to show at once: those before 2026-01-15 12:16:41 +00:00 are skipped. To see all: gpucloud instances events ${ID} --all\n`,
+      inZone(
+        `warning: ${ID}: too many events to show at once: those before 2026-01-15 12:16:41 +00:00 are skipped. To see all: gpucloud instances events ${ID} --all\n`,
+      ),
     );
   });
 });

@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { setPassword, update } from '../../../src/commands/me/index.ts';
 import { atTerminal } from '../../support/at-terminal.ts';
+import { inZone } from '../../support/in-zone.ts';
 import {
   createSandboxWorld,
   createWorld,
@@ -64,10 +65,10 @@ describe('me get', () => {
         'Billing mail:    yes',
         'News mail:       no',
         'Yandex:          y-1',
-        'Verified at:     2026-01-01 00:00:00 +00:00',
-        'Last login:      2026-01-02 00:00:00 +00:00',
-        'Created:         2025-12-31 00:00:00 +00:00',
-        'Updated:         2026-01-03 00:00:00 +00:00',
+        inZone('Verified at:     2026-01-01 00:00:00 +00:00'),
+        inZone('Last login:      2026-01-02 00:00:00 +00:00'),
+        inZone('Created:         2025-12-31 00:00:00 +00:00'),
+        inZone('Updated:         2026-01-03 00:00:00 +00:00'),
         '',
       ].join('\n'),
     );

@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
+import { inZone } from '../../support/in-zone.ts';
 import { createSandboxWorld, createWorld, type World } from '../../support/run-cli.ts';
 import { ok, sent } from '../../support/service.ts';
 
@@ -124,8 +125,8 @@ describe('templates get', () => {
         'Available:      yes',
         'Order:          20',
         'Logo:           https://example.com/w.png',
-        'Created:        2026-01-01 00:00:00 +00:00',
-        'Updated:        2026-01-02 00:00:00 +00:00',
+        inZone('Created:        2026-01-01 00:00:00 +00:00'),
+        inZone('Updated:        2026-01-02 00:00:00 +00:00'),
         'After start:    echo one',
         '                echo two',
         '',

@@ -1,6 +1,7 @@
 import { mkdirSync, readdirSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { inZone } from '../../../support/in-zone.ts';
 import { errorOf, warningsOf } from '../../../support/stderr-lines.ts';
 import {
   CREATE,
@@ -181,7 +182,8 @@ describe('create with a deadline', () => {
     expect(await deadlineIn('instances', 'get', 'trainer')).toBe(ends_at);
     expect(await deadlineIn(...CREATE, '--if-not-exists')).toBe(ends_at);
     const { stdout } = await world.cli(['instances', 'get', 'trainer']);
-    expect(stdout).toMatch(/^ {2}Ends: +2026-01-15 16:00:00 \+00:00$/m);
+    expect(stdout).toMatch(/^ {2}Ends: +\S+ \S+ \S+$/m);
+    expect(stdout).toContain(inZone(' 2026-01-15 16:00:00 +00:00\n'));
     world.rented.terminate(ID);
     expect(await deadlineIn('instances', 'get', 'trainer')).toBeNull();
   });
