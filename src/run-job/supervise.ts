@@ -82,7 +82,7 @@ export async function superviseToEnd(
 
 /** Whether a failure leaves the job alone: only `run` and `stop` end a command that may still run. */
 async function mayLeave(
-  { by, phases, stops, record }: Job,
+  { by, phases, stops, record, exitCode }: Job,
   failure: CliError,
   context: Context,
 ): Promise<boolean> {
@@ -96,7 +96,9 @@ async function mayLeave(
   // What is missing there stays so; all else may be repaired here before the next pass.
   if (by === 'reap') return failure.failure !== 'notFound' || record.kept !== null;
   const isBefore = phases.current === 'starting' || phases.current === 'connecting';
-  return isBefore && failure.failure !== 'otherEnd' && !stops.any.aborted;
+  // The host key is a new one, so nothing is known of the job.
+  const isUnknown = isBefore || (failure.failure === 'unreachable' && exitCode === undefined);
+  return isUnknown && failure.failure !== 'otherEnd' && !stops.any.aborted;
 }
 
 /** Whether a later process finishes the job. */

@@ -5,7 +5,7 @@ import { programAt } from '../support/needs.ts';
 import { type Computer, createComputer, type Outcome } from '../support/program.ts';
 import { NEW, RentingService } from '../support/renting-service.ts';
 import { type Handler, ok, type Service, startService } from '../support/service.ts';
-import { makeKey, type Sshd, startSshd, USER } from '../support/sshd.ts';
+import { makeKey, type Sshd, type SshdOptions, startSshd, USER } from '../support/sshd.ts';
 
 export const OFFER = '11111111-1111-4111-8111-111111111111';
 export const IMAGE = '22222222-2222-4222-8222-222222222222';
@@ -41,8 +41,8 @@ export interface JobWorld {
   rentals(): number;
   /** Moves the service's clock. */
   advance(milliseconds: number): void;
-  /** Starts the SSH server again after its end. */
-  startSshd(): Promise<void>;
+  /** Starts the SSH server again after its end, with other options. */
+  startSshd(how?: Partial<SshdOptions>): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -126,8 +126,9 @@ export async function createJobWorld(): Promise<JobWorld> {
     advance(milliseconds) {
       ahead += milliseconds;
     },
-    async startSshd() {
-      again = await startSshd({ ...how, port: sshd.port });
+    async startSshd(more = {}) {
+      await again?.stop();
+      again = await startSshd({ ...how, port: sshd.port, ...more });
     },
     async close() {
       await service.close();

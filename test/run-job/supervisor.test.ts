@@ -55,7 +55,7 @@ async function followed(shell: RemoteShell, offsets = { out: 0, err: 0 }, signal
     async print(from, bytes) {
       printed[from] += Buffer.from(bytes).toString('latin1');
     },
-    onCut: async (reason) => {
+    onCut: async ({ reason }) => {
       throw new Error(`the link was cut: ${reason}`);
     },
     onBack: () => undefined,

@@ -1,6 +1,6 @@
 import { CliError } from '../../errors.ts';
 import { faultOf } from '../../files/error-code.ts';
-import { SSH_FAILED } from '../remote/remote-shell.ts';
+import { isOtherHost, SSH_FAILED } from '../remote/failed-ssh.ts';
 
 /** Copying files to or from the instance failed. A copy may be repeated if the connection failed. */
 export function copyFailed(
@@ -30,7 +30,9 @@ export function programFailed(way: 'in' | 'out', code: number, printed: string):
   const lines = printed.trim().split('\n');
   // The first line of tar and rsync names the file. The last one is often a summary.
   const reason = lines.find((line) => /^(?:tar|rsync): /.test(line)) ?? lines.at(-1);
-  return copyFailed(way, reason || `exit code ${code}`, { retryable: CUT.includes(code) });
+  return copyFailed(way, reason || `exit code ${code}`, {
+    retryable: CUT.includes(code) && !isOtherHost(printed),
+  });
 }
 
 /** The exit codes of ssh, and of rsync, after a cut connection. */

@@ -6,6 +6,7 @@ import { sizeText } from '../phases.ts';
 import { findJob } from '../record/find-job.ts';
 import { keptOutput } from '../record/kept-output.ts';
 import { type JobRecord, readJob } from '../record/record.ts';
+import { ensureSameHost } from '../remote/failed-ssh.ts';
 import { follow, type Offsets, offsetsOf } from '../remote/follow.ts';
 import type { RemoteShell } from '../remote/remote-shell.ts';
 import { look } from './look.ts';
@@ -80,7 +81,8 @@ async function printRemote(
       clock,
       signal: AbortSignal.any([signal, over.signal]),
       print: output.print,
-      async onCut(reason, isNew) {
+      async onCut({ reason, isNew }) {
+        ensureSameHost(reason, job);
         const now = await readJob(job.id, context);
         // The process that follows the job has copied the rest.
         if (now.ended_at !== null) {

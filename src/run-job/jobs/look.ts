@@ -5,8 +5,10 @@ import { type HowToReach, sshOptions } from '../../reach/reach.ts';
 import { hasSsh, leadsTo } from '../../rules/statuses.ts';
 import { sshEndpoint } from '../../watch/ssh-endpoint.ts';
 import type { JobRecord } from '../record/record.ts';
+import { ensureSameHost } from '../remote/failed-ssh.ts';
 import { type Probed, probe } from '../remote/probe.ts';
 import { createRemoteShell, type RemoteShell } from '../remote/remote-shell.ts';
+import { within } from '../remote/within.ts';
 
 /** An instance that responded over SSH, or has ended. */
 export type Seen =
@@ -19,21 +21,16 @@ export type Seen =
 
 /** Looks at a job once, within some milliseconds. Throws CliError if it can't. */
 export async function look(
-  { id, name }: JobRecord,
+  job: JobRecord,
   how: HowToReach,
-  milliseconds: number,
+  time: number,
   context: Context,
 ): Promise<Seen> {
-  const { clock } = context;
-  const [late, done] = [new AbortController(), new AbortController()];
-  const signal = AbortSignal.any([context.signal, late.signal]);
-  const message = `${name} did not respond within ${milliseconds / 1000} s.`;
-  clock.sleep(milliseconds, done.signal).then(
-    () => late.abort(new CliError('unreachable', message)),
-    // It responded in time.
-    () => undefined,
-  );
-  try {
+  const { id, name } = job;
+  const { clock, signal: outer } = context;
+  const late = () =>
+    new CliError('unreachable', `${name} did not respond within ${time / 1000} s.`);
+  return within({ time, late, signal: outer }, clock, async (signal) => {
     const instance = await (await context.api()).instances.get(id, { signal });
     const { status } = instance;
     if (leadsTo('TERMINATED', status)) return { isOver: true, instance };
@@ -42,10 +39,9 @@ export async function look(
     const shell = createRemoteShell(endpoint, await sshOptions(id, how, context), context);
     const found = await probe(shell, signal);
     if (typeof found === 'string') {
+      ensureSameHost(found, job);
       throw new CliError('unreachable', `Could not connect to ${name}: ${found}`);
     }
     return { isOver: false, instance, shell, ...found };
-  } finally {
-    done.abort();
-  }
+  });
 }

@@ -8,8 +8,9 @@ import { createJobOutput } from '../output.ts';
 import { ensureOpen, findJob } from '../record/find-job.ts';
 import { withJob } from '../record/lock.ts';
 import { readJob } from '../record/record.ts';
+import { isCut, lastLine } from '../remote/failed-ssh.ts';
 import type { RemoteShell } from '../remote/remote-shell.ts';
-import { lastOf, SSH_FAILED } from '../remote/remote-shell.ts';
+import { lastOf } from '../remote/remote-shell.ts';
 import { STOP } from '../remote/supervisor.ts';
 import { collect } from '../stages/collect.ts';
 import { repeated } from '../stages/repeated.ts';
@@ -78,10 +79,11 @@ async function signalCommand(
   const code = await running.ended;
   signal.throwIfAborted();
   if (code === 0) return;
-  const reason = (await words).trim().split('\n').at(-1) || `exit code ${code}`;
+  const printed = await words;
+  const reason = lastLine(printed) || `exit code ${code}`;
   throw new CliError('refused', `Could not stop the command on ${name}: ${reason}`, {
     mayBeBilling: true,
-    retryable: code === SSH_FAILED,
+    retryable: isCut(code, printed),
     hint: `try again: gpucloud jobs stop ${typedName(name, id)}`,
   });
 }

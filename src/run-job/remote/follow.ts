@@ -1,8 +1,9 @@
 import type { Clock } from '../../clock.ts';
 import { CliError } from '../../errors.ts';
 import { afterLine } from './after-line.ts';
+import { isCut, lastLine } from './failed-ssh.ts';
 import { type CommandEnd, readFrames } from './frames.ts';
-import { lastOf, type RemoteShell, SSH_FAILED } from './remote-shell.ts';
+import { lastOf, type RemoteShell } from './remote-shell.ts';
 import { FOLLOW, FOLLOWING, OFFSETS } from './supervisor.ts';
 
 /** Bytes of each output printed so far. */
@@ -21,13 +22,20 @@ export interface Following {
   /** Stops following; the command goes on. */
   readonly signal: AbortSignal;
   print(from: 'out' | 'err', bytes: Uint8Array): Promise<void>;
-  /**
-   * Reports a failed attempt with ssh's last words; throws if another attempt is useless. `isNew` for
-   * the first one.
-   */
-  onCut(reason: string, isNew: boolean): Promise<void>;
+  /** Reports a failed attempt; throws if another one is useless. */
+  onCut(cut: Cut): Promise<void>;
   /** Reports that the link is back. */
   onBack(): void;
+}
+
+/** An attempt to follow that failed. */
+export interface Cut {
+  /** The last line of ssh. */
+  readonly reason: string;
+  /** The link was not cut before. */
+  readonly isFirst: boolean;
+  /** No attempt since then had this reason. */
+  readonly isNew: boolean;
 }
 
 /** Milliseconds between two attempts: from the first, doubling up to the second. */
@@ -40,17 +48,17 @@ const [FIRST_PAUSE, LONGEST_PAUSE] = [1_000, 15_000];
 export async function follow(following: Following): Promise<CommandEnd> {
   const { clock, signal, onCut, onBack } = following;
   let pause = FIRST_PAUSE;
-  let isCut = false;
+  const reasons = new Set<string>();
   for (;;) {
     const { end, begun, reason } = await followOnce(following, () => {
-      if (isCut) onBack();
-      isCut = false;
+      if (reasons.size > 0) onBack();
+      reasons.clear();
     });
     if (end !== undefined) return end;
     signal.throwIfAborted();
     if (begun) pause = FIRST_PAUSE;
-    await onCut(reason, !isCut);
-    isCut = true;
+    await onCut({ reason, isFirst: reasons.size === 0, isNew: !reasons.has(reason) });
+    reasons.add(reason);
     await clock.sleep(pause, signal);
     pause = Math.min(pause * 2, LONGEST_PAUSE);
   }
@@ -86,7 +94,7 @@ async function followOnce(
     });
     // The rest of the connection is of no interest.
     if (end !== undefined) return { end, begun, reason: '' };
-    const reason = (await words).trim().split('\n').at(-1) ?? '';
+    const reason = lastLine(await words);
     return { end, begun, reason };
   } finally {
     running.kill();
@@ -129,8 +137,8 @@ export async function offsetsOf(
     (from) => new RegExp(`^gpucloud-run ${from} (\\d+)$`, 'm').exec(printed)?.[1],
   );
   if (out !== undefined && err !== undefined) return { out: Number(out), err: Number(err) };
-  const reason = words.trim().split('\n').at(-1) || `exit code ${code}`;
+  const reason = lastLine(words) || `exit code ${code}`;
   throw new CliError('refused', `Could not read the output: ${reason}`, {
-    retryable: code === SSH_FAILED,
+    retryable: isCut(code, words),
   });
 }

@@ -1,3 +1,4 @@
+import { lastLine } from './failed-ssh.ts';
 import type { RemoteShell } from './remote-shell.ts';
 import { PROBE } from './supervisor.ts';
 
@@ -16,7 +17,7 @@ export async function probe(shell: RemoteShell, signal: AbortSignal): Promise<Pr
   const { code, stdout, stderr } = await shell.run(PROBE, '', signal);
   const lines = stdout.split('\n');
   if (!lines.includes('gpucloud-run ready')) {
-    return stderr.trim().split('\n').at(-1) || `ssh ended with ${code}`;
+    return lastLine(stderr) || `ssh ended with ${code}`;
   }
   const [, state = 'none', exit] =
     /^gpucloud-run (running|exited|lost)(?: (\d+))?$/m.exec(stdout) ?? [];

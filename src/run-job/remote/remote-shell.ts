@@ -4,9 +4,6 @@ import { batchSsh, type SshOptions } from '../../reach/ssh-argv.ts';
 import { notStarted } from '../../reach/ssh-process.ts';
 import type { SshEndpoint } from '../../watch/ssh-endpoint.ts';
 
-/** ssh's own exit code. A remote command may also end with it. */
-export const SSH_FAILED = 255;
-
 /** Characters of an output that are kept, for an error or a short result. */
 const KEPT = 8_000;
 

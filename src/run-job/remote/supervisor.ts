@@ -104,7 +104,7 @@ done`;
 export const INTERRUPT = `cd ${FOLDER} || exit
 ${ALIVE}
 alive || exit 0
-kill -s INT -- "-$p" 2>/dev/null || kill -s INT "$p"`;
+kill -s INT -- "-$p" 2>/dev/null || kill -s INT "$p" || ! alive`;
 
 /**
  * Ends the command: SIGINT, SIGTERM after $1 seconds, SIGKILL after $1 more. SIGKILL ends its supervisor

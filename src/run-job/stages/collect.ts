@@ -7,6 +7,7 @@ import { privateFolder } from '../../files/private-folder.ts';
 import type { Job } from '../job.ts';
 import type { JobOutput } from '../output.ts';
 import { jobPath } from '../record/record.ts';
+import { ensureSameHost } from '../remote/failed-ssh.ts';
 import { follow, offsetsOf } from '../remote/follow.ts';
 import type { RemoteShell } from '../remote/remote-shell.ts';
 import type { Connected } from './connect.ts';
@@ -62,7 +63,8 @@ async function keepOutput(job: Job, shell: RemoteShell, context: Context): Promi
         async print(from, bytes) {
           await files[from].writeFile(bytes);
         },
-        async onCut(reason) {
+        async onCut({ reason }) {
+          ensureSameHost(reason, record);
           throw new CliError('refused', `Could not copy the output: ${reason}`, {
             retryable: true,
           });

@@ -1,9 +1,12 @@
 import type { Context } from '../../context.ts';
 import { CliError } from '../../errors.ts';
 import { reach } from '../../reach/reach.ts';
+import { durationWord } from '../../rules/times.ts';
 import type { Job } from '../job.ts';
+import { ensureSameHost } from '../remote/failed-ssh.ts';
 import { type Probed, probe } from '../remote/probe.ts';
 import { createRemoteShell, type RemoteShell } from '../remote/remote-shell.ts';
+import { within } from '../remote/within.ts';
 
 /** An instance that runs scripts. */
 export interface Connected extends Pick<Probed, 'state'> {
@@ -15,13 +18,14 @@ export interface Connected extends Pick<Probed, 'state'> {
 /** Waits until the instance responds, and signs in. */
 export async function connect(job: Job, context: Context): Promise<Connected> {
   const { record, how, phases, stops } = job;
+  const begun = context.clock.monotonic();
   // The wait has a progress line of its own.
   phases.clear();
   const reached = await reach(record.id, how, context, stops.any);
   job.instance = reached.instance;
   phases.begin('connecting', `to ${record.name}`);
   const shell = createRemoteShell(reached.endpoint, reached.ssh, context);
-  const { state, hasTar, ...there } = await probed(shell, job, context);
+  const { state, hasTar, ...there } = await probed(shell, job, begun, context);
   const hasRsync = there.hasRsync && (await isRsyncHere(context));
   const needsTar = record.fetch.length > 0 || (record.sync !== null && !hasRsync);
   if (needsTar && !hasTar) throw noCopies(record.name);
@@ -40,20 +44,40 @@ const PAUSE = 3_000;
 /** sshd may start before the keys are in place. */
 const ATTEMPTS = 40;
 
-/** Checks the tools of the instance. Tries again until the keys are in place there. */
-async function probed(
+/** Milliseconds for an instance that responded near the end of the wait. */
+const LEAST = 5_000;
+
+/**
+ * Checks the tools of the instance. Tries again until the keys are in place there, or until the wait
+ * that began at `begun` is over.
+ */
+function probed(
   shell: RemoteShell,
-  { phases, stops }: Job,
+  { record, how, phases, stops }: Job,
+  begun: number,
   { clock }: Context,
 ): Promise<Probed> {
-  const signal = stops.any;
-  for (let attempt = 1; ; attempt += 1) {
-    const found = await probe(shell, signal);
-    if (typeof found !== 'string') return found;
-    if (attempt === ATTEMPTS) throw new CliError('refused', `Could not sign in with SSH: ${found}`);
-    phases.update(found);
-    await clock.sleep(PAUSE, signal);
-  }
+  const { timeout = 0 } = how.wait ?? {};
+  let found: Probed | string = 'the SSH server did not respond';
+  const late = () =>
+    new CliError(
+      'deadline',
+      `Could not sign in with SSH within ${durationWord(timeout)}: ${found}`,
+    );
+  const time = Math.max(timeout - (clock.monotonic() - begun), LEAST);
+  const limit = { time, late, signal: stops.any };
+  return within(limit, clock, async (signal) => {
+    for (let attempt = 1; ; attempt += 1) {
+      found = await probe(shell, signal);
+      if (typeof found !== 'string') return found;
+      ensureSameHost(found, record);
+      if (attempt === ATTEMPTS) {
+        throw new CliError('refused', `Could not sign in with SSH: ${found}`);
+      }
+      phases.update(found);
+      await clock.sleep(PAUSE, signal);
+    }
+  });
 }
 
 async function isRsyncHere({ start, host }: Context): Promise<boolean> {

@@ -1,12 +1,13 @@
 import type { Context } from '../../context.ts';
-import { CliError, isInterrupt } from '../../errors.ts';
+import { CliError, unforeseen } from '../../errors.ts';
 import { BRIEFLY } from '../../instances/refusal.ts';
 import { INSTANCE_STATUSES, leadsTo } from '../../rules/statuses.ts';
 import type { Job } from '../job.ts';
 import type { JobOutput } from '../output.ts';
 import type { JobRecord } from '../record/record.ts';
+import { ensureSameHost, isCut, lastLine } from '../remote/failed-ssh.ts';
 import { follow } from '../remote/follow.ts';
-import { type RemoteShell, SSH_FAILED } from '../remote/remote-shell.ts';
+import type { RemoteShell } from '../remote/remote-shell.ts';
 import { INTERRUPT } from '../remote/supervisor.ts';
 import { createPosition } from './position.ts';
 import { repeated } from './repeated.ts';
@@ -43,10 +44,15 @@ export async function followToEnd(
     );
     interrupt();
   };
+  /** Of an interrupt that failed. */
+  let warned: string | undefined;
   const interrupt = () => {
     repeated(() => interruptCommand(shell, stops.last), stops.last, clock).catch(
       (error: unknown) => {
-        if (!isInterrupt(error)) err.warn('connection', 'Could not interrupt the command.');
+        if (stops.last.aborted) return;
+        const { message } = error instanceof CliError ? error : unforeseen(error);
+        if (message !== warned) err.warn('connection', message);
+        warned = message;
       },
     );
   };
@@ -66,13 +72,17 @@ export async function followToEnd(
         await output.print(from, bytes);
         position.moved();
       },
-      onCut: async (reason, isNew) => {
+      onCut: async ({ reason, isFirst, isNew }) => {
+        ensureSameHost(reason, record);
         await ensureRunning(record, context);
         if (!isNew) return;
         begin();
+        const why = reason && ` (${reason.replace(/\.$/, '')})`;
         err.warn(
           'connection',
-          `The connection to ${name} was lost${reason && ` (${reason.replace(/\.$/, '')})`}. The command is still running; reconnecting.`,
+          isFirst
+            ? `The connection to ${name} was lost${why}. The command is still running; reconnecting.`
+            : `Still no connection to ${name}${why}.`,
         );
       },
       onBack: () => err.note(`Reconnected to ${name}.`),
@@ -90,10 +100,14 @@ export async function followToEnd(
   }
 }
 
-/** Throws a retryable CliError after a cut connection. */
+/** Throws a CliError, which is retryable after a cut connection. */
 export async function interruptCommand(shell: RemoteShell, signal: AbortSignal): Promise<void> {
-  const { code } = await shell.run(INTERRUPT, '', signal);
-  if (code === SSH_FAILED) throw new CliError('refused', 'No connection.', { retryable: true });
+  const { code, stderr } = await shell.run(INTERRUPT, '', signal);
+  if (code === 0) return;
+  const reason = lastLine(stderr) || `exit code ${code}`;
+  throw new CliError('refused', `Could not interrupt the command: ${reason}`, {
+    retryable: isCut(code, stderr),
+  });
 }
 
 /** Throws if somebody else ended the instance: no other attempt to connect can succeed. */

@@ -1,7 +1,8 @@
 import { CliError } from '../../errors.ts';
 import type { Command } from '../command.ts';
 import { afterLine } from '../remote/after-line.ts';
-import { lastOf, type RemoteShell, SSH_FAILED } from '../remote/remote-shell.ts';
+import { isCut, lastLine } from '../remote/failed-ssh.ts';
+import { lastOf, type RemoteShell } from '../remote/remote-shell.ts';
 import { START, STARTED, supervisorOf } from '../remote/supervisor.ts';
 
 /** Starts the command, unless an earlier call has started it. Throws a retryable CliError. */
@@ -20,8 +21,9 @@ export async function startCommand(
   }
   signal.throwIfAborted();
   const code = await running.ended;
-  const reason = (await words).trim().split('\n').at(-1) || `ssh ended with ${code}`;
+  const printed = await words;
+  const reason = lastLine(printed) || `ssh ended with ${code}`;
   throw new CliError('refused', `Could not start the command: ${reason}.`, {
-    retryable: code === SSH_FAILED,
+    retryable: isCut(code, printed),
   });
 }

@@ -1,0 +1,31 @@
+import { CliError } from '../../errors.ts';
+import type { Target } from '../../instances/resolve.ts';
+import { troubleIn } from '../../reach/ssh-process.ts';
+import { typedName } from '../../rules/names.ts';
+
+/** ssh's own exit code. A remote command may also end with it. */
+export const SSH_FAILED = 255;
+
+/** Whether another connection may succeed: ssh failed, but not because of a new host key. */
+export function isCut(code: number, printed: string): boolean {
+  return code === SSH_FAILED && !isOtherHost(printed);
+}
+
+export function isOtherHost(printed: string): boolean {
+  return troubleIn(printed) === 'hostKey';
+}
+
+/** Throws if ssh refused the host key: it would refuse it each time. */
+export function ensureSameHost(printed: string, { id, name }: Target): void {
+  if (!isOtherHost(printed)) return;
+  throw new CliError(
+    'unreachable',
+    `${name} has a new host key: it may have been reinstalled, or another server responds in its place.`,
+    { resource: id, hint: `to see how to trust it: gpucloud instances ssh ${typedName(name, id)}` },
+  );
+}
+
+/** The last line that a program printed. */
+export function lastLine(printed: string): string {
+  return printed.trim().split('\n').at(-1) ?? '';
+}

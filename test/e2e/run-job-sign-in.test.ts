@@ -1,0 +1,145 @@
+import { once } from 'node:events';
+import { copyFile, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { createServer, type Server, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { CliError } from '../../src/errors.ts';
+import { runFast } from '../run-job/fast-run.ts';
+import { createJobWorld, type JobWorld } from '../run-job/job-world.ts';
+import { needs } from '../support/needs.ts';
+import { heard } from '../support/program.ts';
+import { makeKey } from '../support/sshd.ts';
+import { pause } from '../support/terminal.ts';
+
+let world: JobWorld;
+let folder: string;
+
+const WAITS = ['sh', '-c', 'echo up; while [ ! -f go ]; do sleep 0.1; done; exit 3'];
+const go = () => writeFile(join(world.there, 'gpucloud-run', 'work', 'go'), '');
+const times = (text: string, part: string) => text.split(part).length - 1;
+
+describe('signing in to the instance of a job', needs('ssh'), () => {
+  beforeEach(async () => {
+    world = await createJobWorld();
+    folder = await mkdtemp(join(tmpdir(), 'gpucloud-keys-'));
+  });
+  afterEach(async () => {
+    await world.close();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  function start(...argv: string[]) {
+    const child = world.computer.start(argv, { env: world.env });
+    const printed = { stderr: '' };
+    child.stderr.on('data', (chunk) => {
+      printed.stderr += chunk;
+    });
+    return { child, printed, ended: once(child, 'close').then(([code]) => code) };
+  }
+
+  /** Waits until the command of {@link WAITS} runs, and is followed. */
+  const isUp = async () => {
+    const out = join(world.there, 'gpucloud-run', 'out');
+    while ((await readFile(out, 'utf8').catch(() => '')) === '') await pause(50);
+    await pause(1_000);
+  };
+
+  /** The server has another host key from now on. */
+  const restart = async (name: string) => {
+    await world.sshd.stop();
+    await world.startSshd({ hostKey: makeKey(folder, name) });
+  };
+
+  test('gives up after --wait-timeout if the server hangs after its banner', async () => {
+    const sockets: Socket[] = [];
+    const hanging: Server = createServer((socket) => {
+      sockets.push(socket.on('error', () => undefined));
+      socket.write('SSH-2.0-OpenSSH_9.6\r\n');
+    });
+    await once(hanging.listen(0, '127.0.0.1'), 'listening');
+    const address = hanging.address();
+    const ssh_port = typeof address === 'object' ? address?.port : undefined;
+    const rent = world.renting.rent;
+    world.renting.rent = (id, name, more) => rent(id, name, { ...more, ssh_port } as object);
+    try {
+      const begun = Date.now();
+      const { code, stderr } = await world.run(['--wait-timeout', '6s'], ['true']);
+      expect(code, stderr).toBe(125);
+      expect(stderr).toContain('Could not sign in with SSH within 6s: ');
+      expect(Date.now() - begun).toBeLessThan(30_000);
+      expect(world.status()).toBe('TERMINATING');
+    } finally {
+      for (const socket of sockets) socket.destroy();
+      hanging.close();
+    }
+  });
+
+  test('prints each reason once while it reconnects', async () => {
+    const running = runFast(world, [...world.words(), '--', ...WAITS]);
+    await isUp();
+    await world.sshd.stop();
+    await pause(1_500);
+    const accepted = join(folder, 'accepted.pub');
+    await copyFile(`${makeKey(folder, 'other')}.pub`, accepted);
+    await world.startSshd({ clientKey: accepted });
+    await pause(2_500);
+    await copyFile(`${world.clientKey}.pub`, accepted);
+    await pause(1_500);
+    await go();
+    const { code, stderr } = await running;
+    expect(code, stderr).toBe(3);
+    for (const part of [
+      'The connection to job was lost',
+      'Connection refused',
+      'Permission denied',
+      'Reconnected to job.',
+    ]) {
+      expect({ part, times: times(stderr, part) }).toEqual({ part, times: 1 });
+    }
+    expect(stderr).toMatch(/Still no connection to job \(.*Permission denied/);
+  });
+
+  test('ends with 125 if the host key changes, and terminates', async () => {
+    const { child, printed, ended } = start(...world.words(), '--', ...WAITS);
+    await heard(child, 'stdout', /up/);
+    await restart('new');
+    expect(await ended).toBe(125);
+    expect(times(printed.stderr, 'job has a new host key')).toBe(1);
+    expect(world.status()).toBe('TERMINATING');
+  });
+
+  test('leaves a job to which it attached if the host key changes', async () => {
+    await world.run(['--detach', '--unenforced'], WAITS);
+    const following = start('jobs', 'attach', 'job');
+    await heard(following.child, 'stdout', /up/);
+    await restart('new');
+    expect(await following.ended).toBe(7);
+    expect(times(following.printed.stderr, 'job has a new host key')).toBe(1);
+    expect(world.status()).toBe('ACTIVE');
+    // Not one of the forty attempts.
+    const begun = Date.now();
+    const again = start('jobs', 'attach', 'job');
+    expect(await again.ended).toBe(7);
+    expect(Date.now() - begun).toBeLessThan(20_000);
+    expect(again.printed.stderr).toContain('job has a new host key');
+    const logs = start('jobs', 'logs', 'job');
+    expect(await logs.ended).toBe(6);
+    expect(logs.printed.stderr).toContain('job has a new host key');
+  });
+
+  test('names once why it could not interrupt the command', async () => {
+    const [first, second] = [new AbortController(), new AbortController()];
+    const interrupts = { first: first.signal, second: second.signal };
+    const running = runFast(world, [...world.words(), '--', ...WAITS], { interrupts });
+    await isUp();
+    await world.sshd.stop();
+    first.abort(new CliError('interrupted', 'Interrupted.'));
+    await pause(3_000);
+    second.abort(new CliError('interrupted', 'Interrupted.'));
+    const { code, stderr } = await running;
+    expect(code, stderr).toBe(130);
+    expect(times(stderr, 'Could not interrupt the command: ')).toBe(1);
+    expect(stderr).toMatch(/Could not interrupt the command: .*Connection refused/);
+  });
+});
