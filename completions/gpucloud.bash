@@ -174,12 +174,13 @@ __gpucloud_at_instances() {
     secrets) path=instances_secrets ;;
     open) path=instances_open ;;
     top) path=instances_top ;;
+    inventory) path=instances_inventory ;;
     expire) path=instances_expire ;;
     reap) path=instances_reap ;;
     recover) path=instances_recover ;;
     track) path=instances_track ;;
     untrack) path=instances_untrack ;;
-    ' ') verbs='list get create reorder start stop terminate events wait ssh scp tunnel ssh-config endpoints secrets open top expire reap recover track untrack' ;;
+    ' ') verbs='list get create reorder start stop terminate events wait ssh scp tunnel ssh-config endpoints secrets open top inventory expire reap recover track untrack' ;;
     *) return 1 ;;
   esac
 }
@@ -361,6 +362,18 @@ __gpucloud_at_instances_top() {
     --columns) offer='list name id status index model utilization_percent vram_used_mib vram_total_mib temperature_c power_w cpu_percent memory_used_mib memory_total_mib disk_used_percent idle_seconds price_per_hour error' ;;
     --sort) offer='words name id status index model utilization_percent vram_used_mib vram_total_mib temperature_c power_w cpu_percent memory_used_mib memory_total_mib disk_used_percent idle_seconds price_per_hour error' ;;
     ' ') flags='--watch -w --interval --identity -i --user --ssh-option --ssh-arg' repeats=1 takes=('names instance') ;;
+    *) return 1 ;;
+  esac
+}
+
+__gpucloud_at_instances_inventory() {
+  case $1 in
+    --identity|-i) offer=file ;;
+    --user|--ssh-option|--ssh-arg) offer=free ;;
+    --columns) offer='list name hostname port user gpus offer host id' ;;
+    --sort) offer='words name hostname port user gpus offer host id' ;;
+    --format) offer='words ansible parallel hostfile ssh-config' ;;
+    ' ') flags='--format --identity -i --user --ssh-option --ssh-arg' repeats=1 takes=('names instance') ;;
     *) return 1 ;;
   esac
 }

@@ -72,6 +72,7 @@ Register-ArgumentCompleter -Native -CommandName gpucloud -ScriptBlock {
     $steps['instances:secrets'] = 'instances secrets'
     $steps['instances:open'] = 'instances open'
     $steps['instances:top'] = 'instances top'
+    $steps['instances:inventory'] = 'instances inventory'
     $steps['instances:expire'] = 'instances expire'
     $steps['instances:reap'] = 'instances reap'
     $steps['instances:recover'] = 'instances recover'
@@ -148,7 +149,7 @@ Register-ArgumentCompleter -Native -CommandName gpucloud -ScriptBlock {
     $takes['sandbox rogue'] = @('free')
     $flags['sandbox reset'] = @('--balance', 'opening balance (default: 10000.00 and a bonus of 500.00)', '--speed', 'virtual seconds per second; 0 stops the clock (default: 1)', '--state', 'state file (default: that of the profile "sandbox")')
     $flags['sandbox serve'] = @('--port', 'port to listen on; 0 takes any free one (default: 0)', '--speed', 'virtual seconds per second; 0 stops the clock (default: unchanged)', '--fault', 'failure to cause (repeatable): fail-start, fail-stop, fail-terminate, slow-provisioning, fail-provisioning, fail-running', '--state', 'state file (default: that of the profile "sandbox")')
-    $verbs['instances'] = @('list', 'List instances known to this computer', 'get', 'Show instances in detail', 'create', 'Rent an instance', 'reorder', 'Rent a terminated instance again', 'start', 'Start stopped instances', 'stop', 'Stop instances; their disks are kept', 'terminate', 'Terminate instances; their disks are deleted', 'events', 'Show or follow the event log', 'wait', 'Wait until instances reach a status', 'ssh', 'Open a shell, or run a command', 'scp', 'Copy files to or from an instance', 'tunnel', 'Forward a port to this computer', 'ssh-config', 'Let ssh, rsync and VS Code use instance names', 'endpoints', 'List URLs and ports', 'secrets', 'Show generated passwords and tokens', 'open', 'Open an application in the browser', 'top', 'Show what cards and processors do', 'expire', 'Set or remove a deadline', 'reap', 'Terminate instances past their deadline', 'recover', 'Settle requests with an unknown outcome', 'track', 'Add instances rented elsewhere', 'untrack', 'Remove from the list; billing continues')
+    $verbs['instances'] = @('list', 'List instances known to this computer', 'get', 'Show instances in detail', 'create', 'Rent an instance', 'reorder', 'Rent a terminated instance again', 'start', 'Start stopped instances', 'stop', 'Stop instances; their disks are kept', 'terminate', 'Terminate instances; their disks are deleted', 'events', 'Show or follow the event log', 'wait', 'Wait until instances reach a status', 'ssh', 'Open a shell, or run a command', 'scp', 'Copy files to or from an instance', 'tunnel', 'Forward a port to this computer', 'ssh-config', 'Let ssh, rsync and VS Code use instance names', 'endpoints', 'List URLs and ports', 'secrets', 'Show generated passwords and tokens', 'open', 'Open an application in the browser', 'top', 'Show what cards and processors do', 'inventory', 'Print hosts for Ansible, GNU parallel, MPI or ssh', 'expire', 'Set or remove a deadline', 'reap', 'Terminate instances past their deadline', 'recover', 'Settle requests with an unknown outcome', 'track', 'Add instances rented elsewhere', 'untrack', 'Remove from the list; billing continues')
     $flags['instances list'] = @('--all', 'include terminated instances', '-a', 'include terminated instances', '--watch', 'refresh until Ctrl-C; off a terminal, print each change', '-w', 'refresh until Ctrl-C; off a terminal, print each change', '--interval', 'time between refreshes of --watch')
     $flags['instances get'] = @('--watch', 'refresh until Ctrl-C; off a terminal, print each change', '-w', 'refresh until Ctrl-C; off a terminal, print each change', '--interval', 'time between refreshes of --watch')
     $repeats['instances get'] = $true
@@ -189,6 +190,9 @@ Register-ArgumentCompleter -Native -CommandName gpucloud -ScriptBlock {
     $flags['instances top'] = @('--watch', 'refresh until Ctrl-C; off a terminal, print each change', '-w', 'refresh until Ctrl-C; off a terminal, print each change', '--interval', 'time between refreshes of --watch', '--identity', 'private key file', '-i', 'private key file', '--user', 'user name (default: from the service)', '--ssh-option', 'option as in ssh_config (repeatable)', '--ssh-arg', 'extra argument for ssh, such as -A (repeatable)')
     $repeats['instances top'] = $true
     $takes['instances top'] = @('names instance')
+    $flags['instances inventory'] = @('--format', 'ansible, parallel, hostfile, ssh-config (default: ansible)', '--identity', 'private key file', '-i', 'private key file', '--user', 'user name (default: from the service)', '--ssh-option', 'option as in ssh_config (repeatable)', '--ssh-arg', 'extra argument for ssh, such as -A (repeatable)')
+    $repeats['instances inventory'] = $true
+    $takes['instances inventory'] = @('names instance')
     $flags['instances expire'] = @('--after', 'terminate after this time, such as 4h', '--at', 'terminate at this time, such as 18:00 or 2026-01-31T18:00', '--never', 'remove the deadline')
     $repeats['instances expire'] = $true
     $takes['instances expire'] = @('names instance')
@@ -309,6 +313,8 @@ Register-ArgumentCompleter -Native -CommandName gpucloud -ScriptBlock {
     $values['instances tunnel:-i'] = 'file'
     $values['instances top:--identity'] = 'file'
     $values['instances top:-i'] = 'file'
+    $values['instances inventory:--identity'] = 'file'
+    $values['instances inventory:-i'] = 'file'
     $values['run:--env-file'] = 'file'
     $values['run:--file'] = 'file'
     $values['run:-f'] = 'file'
@@ -384,6 +390,9 @@ Register-ArgumentCompleter -Native -CommandName gpucloud -ScriptBlock {
     $values['instances top:--user'] = 'free'
     $values['instances top:--ssh-option'] = 'free'
     $values['instances top:--ssh-arg'] = 'free'
+    $values['instances inventory:--user'] = 'free'
+    $values['instances inventory:--ssh-option'] = 'free'
+    $values['instances inventory:--ssh-arg'] = 'free'
     $values['instances expire:--after'] = 'free'
     $values['instances expire:--at'] = 'free'
     $values['instances reap:--every'] = 'free'
@@ -503,6 +512,9 @@ Register-ArgumentCompleter -Native -CommandName gpucloud -ScriptBlock {
     $values['instances secrets:--sort'] = 'words key value'
     $values['instances top:--columns'] = 'list name id status index model utilization_percent vram_used_mib vram_total_mib temperature_c power_w cpu_percent memory_used_mib memory_total_mib disk_used_percent idle_seconds price_per_hour error'
     $values['instances top:--sort'] = 'words name id status index model utilization_percent vram_used_mib vram_total_mib temperature_c power_w cpu_percent memory_used_mib memory_total_mib disk_used_percent idle_seconds price_per_hour error'
+    $values['instances inventory:--columns'] = 'list name hostname port user gpus offer host id'
+    $values['instances inventory:--sort'] = 'words name hostname port user gpus offer host id'
+    $values['instances inventory:--format'] = 'words ansible parallel hostfile ssh-config'
     $values['instances expire:--columns'] = 'list name id status ends_at paid_until'
     $values['instances expire:--sort'] = 'words name id status ends_at paid_until'
     $values['instances reap:--columns'] = 'list name id deadline outcome reason exit_code overdue_seconds'

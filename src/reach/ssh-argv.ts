@@ -16,13 +16,13 @@ export interface SshOptions {
 }
 
 /**
- * The arguments that ssh and scp share.
+ * The arguments that ssh and scp share, and the inventories of other programs.
  *
  * Host keys are stored per instance ID. Addresses are reused: a new instance at an old address must
  * not look like an attack, nor an attack like a new instance. The service publishes no host keys, so
  * the first one seen is stored, and any other is refused.
  */
-function shared({ id }: SshEndpoint, ssh: SshOptions): string[] {
+export function shared({ id }: Pick<SshEndpoint, 'id'>, ssh: SshOptions): string[] {
   const { identity, proxy } = ssh;
   return [
     ...ssh.words,

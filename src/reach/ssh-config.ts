@@ -6,29 +6,58 @@ import { CliError } from '../errors.ts';
 import { errorCode, faultOf } from '../files/error-code.ts';
 import { makeFolders } from '../files/make-folders.ts';
 import { replaceFile } from '../files/replace.ts';
+import { drivesUnread, readKnownInstances } from '../instances/known-instances.ts';
 import { mayBill } from '../rules/statuses.ts';
 import { knownSshEndpoint, type SshEndpoint } from '../watch/ssh-endpoint.ts';
-import { configWord } from './ssh-argv.ts';
+import { configWord, type SshOptions } from './ssh-argv.ts';
 
 /** An instance with its host names for ssh. */
 export interface HostEntry {
+  readonly instance: Instance;
+  /** Its name if no other instance has it and ssh accepts it, otherwise its ID. */
+  readonly name: string;
   /** `gpucloud-NAME` if no other instance has that name, and `gpucloud-ID`. */
   readonly hosts: readonly string[];
   readonly endpoint: SshEndpoint;
 }
 
-/** The entries of all instances that ssh can reach. */
-export function hostEntries(instances: readonly Instance[]): HostEntry[] {
+/** The entries of all instances that ssh can reach. `user` overrides the service's. */
+export function hostEntries(instances: readonly Instance[], user?: string): HostEntry[] {
   const uses = new Map<string, number>();
   for (const { id, name } of instances) uses.set(name ?? id, (uses.get(name ?? id) ?? 0) + 1);
   return instances.flatMap((instance) => {
     const { id, status, name } = instance;
     // A terminating instance can't be reached, although it may still have an address.
-    const endpoint = mayBill(status) ? knownSshEndpoint(instance) : undefined;
+    const endpoint = mayBill(status) ? knownSshEndpoint(instance, user) : undefined;
     if (endpoint === undefined) return [];
     const own = name != null && isHostName(name) && uses.get(name) === 1;
-    return [{ endpoint, hosts: [...(own ? [`gpucloud-${name}`] : []), `gpucloud-${id}`] }];
+    const hosts = [...(own ? [`gpucloud-${name}`] : []), `gpucloud-${id}`];
+    return [{ instance, name: own ? name : id, endpoint, hosts }];
   });
+}
+
+/** Reads all known instances; warns about those that could not be read. */
+export async function readEntries(context: Context, user?: string): Promise<HostEntry[]> {
+  const api = await context.api();
+  const known = await readKnownInstances(
+    { all: false, drives: api.drives.list(), now: context.clock.now() },
+    api,
+    context,
+  );
+  if (known.driveFault !== undefined)
+    context.err.warn('incomplete', drivesUnread(known.driveFault));
+  const [fault] = known.faults;
+  if (fault !== undefined && known.faults.length === known.requested) throw fault;
+  if (fault !== undefined) {
+    context.err.warn(
+      'incomplete',
+      `${known.faults.length} of ${known.requested} instances could not be read: ${fault.message}`,
+    );
+  }
+  return hostEntries(
+    known.rows.flatMap(({ instance }) => instance ?? []),
+    user,
+  );
 }
 
 /** ssh's patterns have marks of their own, so only these characters of a name are accepted. */
@@ -38,20 +67,24 @@ function isHostName(name: string): boolean {
 
 /** The lines of ssh's configuration for one instance. */
 export function hostBlock(
-  { hosts, endpoint }: HostEntry,
-  knownHosts: string,
-  proxyCommand: string | undefined,
+  { hosts, endpoint }: Pick<HostEntry, 'hosts' | 'endpoint'>,
+  { knownHosts, identity, proxy, options }: Omit<SshOptions, 'words'>,
 ): string {
   return [
     `Host ${hosts.join(' ')}`,
+    // ssh takes the first value of an option.
+    ...options.map((option) => `  ${option.replace(/[= ]/, ' ')}`),
     `  HostName ${endpoint.host}`,
     `  Port ${endpoint.port}`,
     `  User ${endpoint.user}`,
+    ...(identity === undefined
+      ? []
+      : [`  IdentityFile ${configWord(identity)}`, '  IdentitiesOnly yes']),
     `  HostKeyAlias ${endpoint.id}`,
     `  UserKnownHostsFile ${configWord(knownHosts)}`,
     '  StrictHostKeyChecking accept-new',
     '  CheckHostIP no',
-    ...(proxyCommand === undefined ? [] : [`  ProxyCommand ${proxyCommand}`]),
+    ...(proxy === undefined ? [] : [`  ProxyCommand ${proxy}`]),
     '',
   ].join('\n');
 }

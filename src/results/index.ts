@@ -46,6 +46,7 @@ export const RESULTS: Readonly<Record<string, Any>> = {
   'instances scp': instances.commandWords,
   'instances tunnel': either(instances.commandWords, instances.openTunnel),
   'instances ssh-config': list(instances.sshHost),
+  'instances inventory': list(instances.inventoryRow),
   'instances endpoints': list(instances.endpoint),
   'instances secrets': either(list(instances.secret), instances.secret),
   'instances open': instances.link,

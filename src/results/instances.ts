@@ -178,9 +178,25 @@ export const sshHost = lazy(() => {
   return z.object({ host: text, hosts: texts, id: text, hostname: text, port: number, user: text });
 });
 
+/** A row of `inventory`. `host` is the name in `ssh-config`; `gpus` is at least 1. */
+export const inventoryRow = lazy(() => {
+  const { text, number, maybeText } = fields();
+  return z.object({
+    name: text,
+    id: text,
+    host: text,
+    hostname: text,
+    port: number,
+    user: text,
+    gpus: number,
+    offer: maybeText,
+  });
+});
+
 /** An SSH command that was not run. */
 export const commandWords = lazy(() => fields().texts);
 
 export type TopRow = Infer<typeof topRow>;
 export type Recovered = Infer<typeof recovered>;
 export type SshHost = Infer<typeof sshHost>;
+export type InventoryRow = Infer<typeof inventoryRow>;

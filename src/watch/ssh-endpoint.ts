@@ -66,9 +66,9 @@ export async function isSandbox({ settings }: WithSettings): Promise<boolean> {
 }
 
 /** Returns the endpoint, or undefined if the instance has no usable one. */
-export function knownSshEndpoint(instance: Enterable): SshEndpoint | undefined {
+export function knownSshEndpoint(instance: Enterable, user?: string): SshEndpoint | undefined {
   try {
-    return sshEndpoint(instance);
+    return sshEndpoint(instance, { user });
   } catch (error) {
     if (error instanceof CliError) return undefined;
     throw error;

@@ -76,6 +76,7 @@ export const RECIPES: Readonly<Record<string, Recipe>> = {
   'instances scp': { before: [INSTANCE], argv: ['--print', 'trainer:log.txt', '.'], list: true },
   'instances tunnel': { before: [INSTANCE], argv: ['trainer', '0:6006', '--print'], list: true },
   'instances ssh-config': { before: [INSTANCE], list: true },
+  'instances inventory': { before: [INSTANCE], list: true },
   'instances endpoints': { before: [LAB], argv: ['lab'], list: true },
   'instances secrets': { before: [LAB], argv: ['lab'], list: true },
   'instances open': { before: [LAB], argv: ['lab', 'JupyterLab'] },

@@ -199,7 +199,10 @@ describe('a text of the service', () => {
       fc.property(instance, text, (sent, name) => {
         const [entry] = hostEntries([{ ...sent, name, status: 'ACTIVE' }]);
         if (entry === undefined) return;
-        const lines = hostBlock(entry, '/with blank/known_hosts', undefined).split('\n');
+        const lines = hostBlock(entry, {
+          knownHosts: '/with blank/known_hosts',
+          options: [],
+        }).split('\n');
         expect(lines).toHaveLength(LINES.length);
         for (const [at, line] of lines.entries()) expect(line).toMatch(LINES[at] ?? /(?!)/);
       }),
@@ -262,7 +265,9 @@ describe('ssh itself', needs('ssh'), () => {
         const file = join(folder, 'config');
         const [entry] = hostEntries([{ ...sent, name, status: 'ACTIVE' }]);
         if (entry === undefined) throw new Error('an instance with an endpoint has an entry');
-        writeFileSync(file, hostBlock(entry, ssh.knownHosts, undefined), { mode: 0o600 });
+        writeFileSync(file, hostBlock(entry, { knownHosts: ssh.knownHosts, options: [] }), {
+          mode: 0o600,
+        });
         const asked = [['-F', 'none', ...args], ...entry.hosts.map((host) => ['-F', file, host])];
         for (const words of asked) {
           const told = understood(words);

@@ -72,6 +72,7 @@ const SSH = ['sshd', 'ssh', 'scp', 'ssh-keygen', 'ps'];
 
 type Check = keyof typeof CHECKS;
 type Program =
+  | 'ansible'
   | 'apt-get'
   | 'awk'
   | 'busybox'
@@ -83,6 +84,8 @@ type Program =
   | 'gnome-keyring-daemon'
   | 'groff'
   | 'jq'
+  | 'mpirun'
+  | 'parallel'
   | 'prlimit'
   | 'pwsh'
   | 'python3'

@@ -116,6 +116,12 @@ export const instances: Group = {
         summary: 'Show what cards and processors do',
         load: async () => (await import('./top.ts')).top,
       },
+      {
+        name: 'inventory',
+        usage: '[instance...]',
+        summary: 'Print hosts for Ansible, GNU parallel, MPI or ssh',
+        load: async () => (await import('./connect/inventory.ts')).inventory,
+      },
     ]),
     ...under('Deadlines:', [
       {

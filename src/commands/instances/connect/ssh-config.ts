@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { action } from '../../../cli/verb.ts';
 import type { Context } from '../../../context.ts';
 import { CliError } from '../../../errors.ts';
-import { drivesUnread, readKnownInstances } from '../../../instances/known-instances.ts';
 import type { View } from '../../../output/output.ts';
 import { knownHostsFile } from '../../../reach/known-hosts.ts';
 import { sandboxProxy } from '../../../reach/sandbox-proxy.ts';
@@ -11,8 +10,8 @@ import {
   addInclude,
   type HostEntry,
   hostBlock,
-  hostEntries,
   hostsFile,
+  readEntries,
   writeHosts,
 } from '../../../reach/ssh-config.ts';
 import type { SshHost } from '../../../results/instances.ts';
@@ -55,7 +54,8 @@ export const sshConfig = action({
     const knownHosts = await knownHostsFile(context);
     const blocks: string[] = [];
     for (const entry of entries) {
-      blocks.push(hostBlock(entry, knownHosts, await sandboxProxy(entry.endpoint.id, context)));
+      const proxy = await sandboxProxy(entry.endpoint.id, context);
+      blocks.push(hostBlock(entry, { knownHosts, proxy, options: [] }));
     }
     const text = blocks.join('\n');
     const isText = out.format === 'table' && flags.columns === undefined && !install;
@@ -66,27 +66,6 @@ export const sshConfig = action({
     if (install && first !== undefined) err.note(`Connect: ssh ${first.hosts[0]}`);
   },
 });
-
-/** Covers all known instances; warns about those that could not be read. */
-async function readEntries(context: Context): Promise<HostEntry[]> {
-  const api = await context.api();
-  const known = await readKnownInstances(
-    { all: false, drives: api.drives.list(), now: context.clock.now() },
-    api,
-    context,
-  );
-  if (known.driveFault !== undefined)
-    context.err.warn('incomplete', drivesUnread(known.driveFault));
-  const [fault] = known.faults;
-  if (fault !== undefined && known.faults.length === known.requested) throw fault;
-  if (fault !== undefined) {
-    context.err.warn(
-      'incomplete',
-      `${known.faults.length} of ${known.requested} instances could not be read: ${fault.message}`,
-    );
-  }
-  return hostEntries(known.rows.flatMap(({ instance }) => instance ?? []));
-}
 
 async function installHosts(text: string, context: Context): Promise<void> {
   const { home } = context.host;

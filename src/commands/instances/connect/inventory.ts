@@ -1,0 +1,134 @@
+import { OR_STDIN } from '../../../cli/input.ts';
+import { oneOf } from '../../../cli/parse.ts';
+import { forEach } from '../../../cli/several.ts';
+import { action } from '../../../cli/verb.ts';
+import type { Context } from '../../../context.ts';
+import { type CliError, throwAll, usageError } from '../../../errors.ts';
+import type { View } from '../../../output/output.ts';
+import {
+  gpusOf,
+  INVENTORY_FORMATS,
+  type InventoryFormat,
+  type InventoryHost,
+  inventoryText,
+} from '../../../reach/inventory.ts';
+import { knownHostsFile } from '../../../reach/known-hosts.ts';
+import type { HowToReach } from '../../../reach/reach.ts';
+import { sandboxProxy } from '../../../reach/sandbox-proxy.ts';
+import { type HostEntry, hostEntries, readEntries } from '../../../reach/ssh-config.ts';
+import { howToReach, withSignInFlags } from '../../../reach/ssh-flags.ts';
+import type { InventoryRow } from '../../../results/instances.ts';
+import { hasSsh } from '../../../rules/statuses.ts';
+
+const inventoryView: View<InventoryHost> = {
+  columns: [
+    { id: 'name', header: 'NAME', value: ({ name }) => name },
+    { id: 'hostname', header: 'ADDRESS', value: ({ endpoint }) => endpoint.host },
+    { id: 'port', header: 'PORT', value: ({ endpoint }) => endpoint.port },
+    { id: 'user', header: 'USER', value: ({ endpoint }) => endpoint.user },
+    { id: 'gpus', header: 'GPUS', value: gpusOf },
+    { id: 'offer', header: 'OFFER', value: ({ instance }) => instance.offer?.name },
+    { id: 'host', header: 'HOST', value: ({ hosts }) => hosts[0], hidden: true },
+    { id: 'id', header: 'ID', value: ({ endpoint }) => endpoint.id, hidden: true },
+  ],
+  id: ({ name }) => name,
+  empty: 'No known instance runs.',
+  json: ({ name, hosts, endpoint, instance }): InventoryRow => ({
+    name,
+    id: endpoint.id,
+    host: hosts[0] ?? '',
+    hostname: endpoint.host,
+    port: endpoint.port,
+    user: endpoint.user,
+    gpus: gpusOf({ instance }),
+    offer: instance.offer?.name ?? null,
+  }),
+};
+
+export const inventory = action({
+  view: inventoryView,
+  notes:
+    'Prints the instances as other programs read them: Ansible (YAML), GNU parallel ' +
+    '(--sshloginfile), MPI (a hostfile) or ssh (a configuration). Sign-in and host keys are those of "instances ssh". ' +
+    'Without INSTANCE, lists every known instance that runs.\n\n' +
+    'Ansible gets a group per offer in the group gpucloud. GNU parallel gets a slot per GPU, ' +
+    'and so does MPI, whose host names need "instances ssh-config --install".',
+  examples: [
+    'gpucloud instances inventory > gpus.yaml',
+    'gpucloud instances inventory --format parallel > gpus.slf',
+    'gpucloud instances inventory a100-1 a100-2 --format hostfile > hosts',
+    'gpucloud instances inventory --format ssh-config --identity ~/.ssh/work',
+  ],
+  completes: { '--user': 'nothing' },
+  takes: (command) =>
+    withSignInFlags(
+      command
+        .argument('[instance...]', `names or IDs${OR_STDIN}`)
+        .option(
+          '--format <format>',
+          `${INVENTORY_FORMATS.join(', ')} (default: ansible)`,
+          oneOf('--format', INVENTORY_FORMATS),
+        ),
+    ),
+  run: async (context, typed, { format = 'ansible', ...flags }) => {
+    const { out } = context;
+    const how = await howToReach(flags, context);
+    ensureWritable(format, how);
+    const { entries, failed } = await entriesOf(typed, format, how, context);
+    const hosts = await inventoryHosts(entries, how, context);
+    const isText = out.format === 'table' && context.flags.columns === undefined;
+    if (isText && hosts.length > 0) await out.text(await inventoryText(format, hosts));
+    else if (hosts.length > 0 || failed.length === 0) await out.list(hosts, inventoryView);
+    throwAll(failed);
+  },
+});
+
+/** Refuses sign-in flags that the format can't hold. */
+function ensureWritable(format: InventoryFormat, { identity, user, options, words }: HowToReach) {
+  const isAny = identity !== undefined || user !== undefined || options.length > 0;
+  if (format === 'hostfile' && (isAny || words.length > 0)) {
+    throw usageError(
+      '--format hostfile has only host names, so it takes no flags that sign in',
+      'give them to ssh: --format ssh-config',
+    );
+  }
+  if (format === 'ssh-config' && words.length > 0) {
+    throw usageError('--ssh-arg has no place in --format ssh-config', 'use --ssh-option');
+  }
+}
+
+/** The named instances, or all known ones. */
+async function entriesOf(
+  typed: readonly string[],
+  format: InventoryFormat,
+  how: HowToReach,
+  context: Context,
+): Promise<{ entries: HostEntry[]; failed: readonly CliError[] }> {
+  const { user } = how;
+  if (typed.length === 0) {
+    const entries = await readEntries(context, user);
+    // A program would wait for a stopped one; the configuration serves until it runs again.
+    const isNow = ({ instance }: HostEntry) => format === 'ssh-config' || hasSsh(instance.status);
+    return { entries: entries.filter(isNow), failed: [] };
+  }
+  const { reach } = await import('../../../reach/reach.ts');
+  const read = async (text: string) => (await reach(text, how, context)).instance;
+  const { done, failed } = await forEach('INSTANCE', typed, read, context);
+  // A name and an ID may be the same instance.
+  const each = new Map(done.map((instance) => [instance.id, instance]));
+  return { entries: hostEntries([...each.values()], user), failed };
+}
+
+async function inventoryHosts(
+  entries: readonly HostEntry[],
+  { identity, options, words }: HowToReach,
+  context: Context,
+): Promise<InventoryHost[]> {
+  const knownHosts = await knownHostsFile(context);
+  const hosts: InventoryHost[] = [];
+  for (const entry of entries) {
+    const proxy = await sandboxProxy(entry.endpoint.id, context);
+    hosts.push({ ...entry, ssh: { knownHosts, identity, proxy, options, words } });
+  }
+  return hosts;
+}

@@ -1,0 +1,173 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { createWorld, type World } from '../../support/run-cli.ts';
+import { ok } from '../../support/service.ts';
+
+const A = '3f0c5d9e-1111-4222-8333-444455556666';
+const B = '7a1b2c3d-1111-4222-8333-444455556666';
+const C = '9c0d1e2f-1111-4222-8333-444455556666';
+const PAIR = { id: 'offer-pair', name: 'RTX 4090 ×2', gpu_count: 2 };
+
+let world: World;
+afterEach(() => world.close());
+
+/** A service with these instances, all known here. */
+async function open(...instances: Record<string, unknown>[]): Promise<void> {
+  const all = new Map(
+    instances.map((one) => [
+      one.id,
+      {
+        name: 'a100',
+        status: 'ACTIVE',
+        ip_address: '192.168.5.6',
+        ssh_username: 'root',
+        ssh_port: 22,
+        offer: PAIR,
+        ...one,
+      },
+    ]),
+  );
+  world = await createWorld({
+    handler: ({ path }) => {
+      if (path === '/storage/drives') return ok([]);
+      const found = all.get(path.replace('/instances/', ''));
+      return found === undefined ? { status: 404, body: { message: 'no' } } : ok(found);
+    },
+  });
+  await world.cli(['instances', 'track', ...instances.map(({ id }) => String(id))]);
+}
+
+const inventory = (...words: string[]) => world.cli(['instances', 'inventory', ...words]);
+const text = async (...words: string[]) => {
+  const { code, stdout, stderr } = await inventory(...words);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  return stdout;
+};
+const options = (id: string) =>
+  `-o HostKeyAlias=${id} -o UserKnownHostsFile=${join(world.home, 'state', 'ssh', 'known_hosts')} -o StrictHostKeyChecking=accept-new -o CheckHostIP=no`;
+
+test('prints a group per offer for Ansible, in the group gpucloud', async () => {
+  await open(
+    { id: A, name: 'no' },
+    { id: B, name: 'b.example', ssh_port: 2200, offer: { id: 'one', name: 'A100' } },
+    { id: C, name: 'alone', offer: null },
+  );
+  const host = (id: string, more = {}) => ({
+    ansible_host: '192.168.5.6',
+    ansible_port: 22,
+    ansible_user: 'root',
+    ansible_ssh_common_args: options(id),
+    gpucloud_id: id,
+    gpucloud_gpus: 1,
+    ...more,
+  });
+  const printed = await text();
+  expect(parse(printed)).toEqual({
+    gpucloud: {
+      children: {
+        offer_a100: { hosts: { 'b.example': host(B, { ansible_port: 2200 }) } },
+        offer_rtx_4090_2: { hosts: { no: host(A, { gpucloud_gpus: 2 }) } },
+      },
+      hosts: { alone: host(C) },
+    },
+  });
+  // A reader of YAML 1.1 would take a bare `no` for false.
+  expect(printed).toContain('"no":');
+});
+
+test('keeps two offers with one name apart, and names of Ansible for itself', async () => {
+  await open(
+    { id: A, name: 'all' },
+    { id: B, name: 'second', offer: { id: 'other-id', name: 'RTX 4090 (2)' } },
+  );
+  const { children } = parse(await text()).gpucloud;
+  const groups = Object.keys(children).sort();
+  expect(groups).toEqual([
+    'offer_rtx_4090_2',
+    expect.stringMatching(/^offer_rtx_4090_2_(?:other_id|offer_pair)$/),
+  ]);
+  const names = groups.flatMap((group) => Object.keys(children[group].hosts));
+  expect(names.sort()).toEqual([A, 'second']);
+});
+
+test('prints an ssh command per host for GNU parallel, with a slot per GPU', async () => {
+  await open({ id: A, ip_address: '2001:db8::5', ssh_port: 2200 });
+  expect(await text('--format', 'parallel')).toBe(
+    `2/ssh ${options(A)} -o HostName=2001:db8::5 -p 2200 -l root gpucloud-a100\n`,
+  );
+});
+
+test('prints hosts of ssh-config for MPI, without dots', async () => {
+  await open({ id: A }, { id: B, name: 'b.example', offer: null });
+  expect((await text('--format', 'hostfile')).split('\n').sort()).toEqual(
+    [`gpucloud-a100 slots=2`, `gpucloud-${B} slots=1`, ''].sort(),
+  );
+});
+
+test('prints the text of ssh-config', async () => {
+  await open({ id: A }, { id: B, name: 'b.example' });
+  const { stdout } = await world.cli(['instances', 'ssh-config']);
+  expect(stdout).toContain('Host gpucloud-a100 ');
+  expect(await text('--format', 'ssh-config')).toBe(stdout);
+});
+
+test('adds the flags that sign in', async () => {
+  await open({ id: A, ssh_username: null });
+  const key = join(world.home, 'my key');
+  await writeFile(key, '');
+  const flags = ['--user', 'ann', '-i', key, '--ssh-option', 'ProxyJump=bastion', A];
+  expect(await text(...flags, '--format', 'ssh-config')).toContain(
+    `\n  ProxyJump bastion\n  HostName 192.168.5.6\n  Port 22\n  User ann\n  IdentityFile "${key}"\n  IdentitiesOnly yes\n`,
+  );
+  expect(await text(...flags, '--ssh-arg=-A', '--format', 'parallel')).toContain(
+    `2/ssh -A -o ProxyJump=bastion -i '${key}' -o IdentitiesOnly=yes -o HostKeyAlias=`,
+  );
+  const { hosts } = parse(await text(...flags, '--ssh-arg=-A')).gpucloud.children.offer_rtx_4090_2;
+  expect(hosts.a100).toMatchObject({
+    ansible_user: 'ann',
+    ansible_ssh_common_args: expect.stringContaining(`-i '${key}' -o IdentitiesOnly=yes`),
+    ansible_ssh_extra_args: '-A',
+  });
+});
+
+test.each([
+  [['--format', 'hostfile', '--user', 'ann'], 'only host names'],
+  [['--format', 'ssh-config', '--ssh-arg=-A'], '--ssh-arg has no place'],
+  [['--format', 'slurm'], '--format "slurm": must be one of ansible, parallel'],
+])('rejects %j before any request', async (argv, words) => {
+  await open({ id: A });
+  const { code, stderr, requests } = await inventory(...argv);
+  expect({ code, requests }).toEqual({ code: 2, requests: [] });
+  expect(stderr).toContain(words);
+});
+
+test('prints the hosts that can be reached, then fails for the others', async () => {
+  await open({ id: A }, { id: B, name: 'off', status: 'STOPPED' });
+  const { code, stdout, stderr } = await inventory('a100', 'off', A, '--format', 'hostfile');
+  expect({ code, stdout }).toEqual({ code: 5, stdout: 'gpucloud-a100 slots=2\n' });
+  expect(stderr).toContain('off is STOPPED');
+  expect(await text('--format', 'hostfile')).toBe(stdout);
+});
+
+test('prints an array with --json, without any secret', async () => {
+  await open({ id: A, connection_info: { secrets: { token: 'hunter2' } } });
+  const outputs = await Promise.all(
+    ['ansible', 'parallel', 'hostfile', 'ssh-config'].map((format) => text('--format', format)),
+  );
+  const json = await text('--json');
+  expect(JSON.parse(json)).toEqual([
+    {
+      name: 'a100',
+      id: A,
+      host: 'gpucloud-a100',
+      hostname: '192.168.5.6',
+      port: 22,
+      user: 'root',
+      gpus: 2,
+      offer: 'RTX 4090 ×2',
+    },
+  ]);
+  expect([...outputs, json].join('')).not.toContain('hunter2');
+});
