@@ -12,7 +12,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { addInclude } from '../../src/reach/ssh-config.ts';
+import { addInclude } from '../../src/reach/hosts/ssh-config.ts';
 import { fc, runs } from '../support/random.ts';
 
 const OURS = 'Include /state/ssh/*.conf';

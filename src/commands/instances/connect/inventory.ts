@@ -11,11 +11,11 @@ import {
   type InventoryFormat,
   type InventoryHost,
   inventoryText,
-} from '../../../reach/inventory.ts';
+} from '../../../reach/hosts/inventory.ts';
+import { type HostEntry, hostEntries, readEntries } from '../../../reach/hosts/ssh-config.ts';
 import { knownHostsFile } from '../../../reach/known-hosts.ts';
 import type { HowToReach } from '../../../reach/reach.ts';
 import { sandboxProxy } from '../../../reach/sandbox-proxy.ts';
-import { type HostEntry, hostEntries, readEntries } from '../../../reach/ssh-config.ts';
 import { howToReach, withSignInFlags } from '../../../reach/ssh-flags.ts';
 import type { InventoryRow } from '../../../results/instances.ts';
 import { hasSsh } from '../../../rules/statuses.ts';

@@ -4,8 +4,6 @@ import { action } from '../../../cli/verb.ts';
 import type { Context } from '../../../context.ts';
 import { CliError } from '../../../errors.ts';
 import type { View } from '../../../output/output.ts';
-import { knownHostsFile } from '../../../reach/known-hosts.ts';
-import { sandboxProxy } from '../../../reach/sandbox-proxy.ts';
 import {
   addInclude,
   type HostEntry,
@@ -13,7 +11,9 @@ import {
   hostsFile,
   readEntries,
   writeHosts,
-} from '../../../reach/ssh-config.ts';
+} from '../../../reach/hosts/ssh-config.ts';
+import { knownHostsFile } from '../../../reach/known-hosts.ts';
+import { sandboxProxy } from '../../../reach/sandbox-proxy.ts';
 import type { SshHost } from '../../../results/instances.ts';
 
 const hostView: View<HostEntry> = {

@@ -1,15 +1,15 @@
 import { chmod, lstat, readFile, realpath, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import type { Instance } from '../api/index.ts';
-import type { Context } from '../context.ts';
-import { CliError } from '../errors.ts';
-import { errorCode, faultOf } from '../files/error-code.ts';
-import { makeFolders } from '../files/make-folders.ts';
-import { replaceFile } from '../files/replace.ts';
-import { drivesUnread, readKnownInstances } from '../instances/known-instances.ts';
-import { mayBill } from '../rules/statuses.ts';
-import { knownSshEndpoint, type SshEndpoint } from '../watch/ssh-endpoint.ts';
-import { configWord, type SshOptions } from './ssh-argv.ts';
+import type { Instance } from '../../api/index.ts';
+import type { Context } from '../../context.ts';
+import { CliError } from '../../errors.ts';
+import { errorCode, faultOf } from '../../files/error-code.ts';
+import { makeFolders } from '../../files/make-folders.ts';
+import { replaceFile } from '../../files/replace.ts';
+import { drivesUnread, readKnownInstances } from '../../instances/known-instances.ts';
+import { mayBill } from '../../rules/statuses.ts';
+import { knownSshEndpoint, type SshEndpoint } from '../../watch/ssh-endpoint.ts';
+import { configWord, type SshOptions } from '../ssh-argv.ts';
 
 /** An instance with its host names for ssh. */
 export interface HostEntry {

@@ -1,6 +1,6 @@
-import { loadYaml } from '../output/formats/yaml.ts';
-import { shellLine } from '../output/shell-line.ts';
-import { type SshOptions, shared } from './ssh-argv.ts';
+import { loadYaml } from '../../output/formats/yaml.ts';
+import { shellLine } from '../../output/shell-line.ts';
+import { type SshOptions, shared } from '../ssh-argv.ts';
 import { type HostEntry, hostBlock } from './ssh-config.ts';
 
 export const INVENTORY_FORMATS = ['ansible', 'parallel', 'hostfile', 'ssh-config'] as const;
