@@ -89,7 +89,7 @@ describe('an instance of the sandbox', { timeout: 60_000, ...needs('ssh') }, () 
   test('hides the settings of gpucloud and other variables', async () => {
     const { stdout } = await ssh('env');
     expect(stdout).toMatch(/^HOME=\S+\/home$/m);
-    expect(stdout).not.toMatch(/GPUCLOUD|SECRET_OF_MINE/);
+    expect(stdout).not.toMatch(/GPUCLOUD_(?!PROC=)|SECRET_OF_MINE/);
   });
 
   test('writes more to both outputs than a window holds', async () => {
@@ -286,6 +286,26 @@ describe('an instance of the sandbox', { timeout: 60_000, ...needs('ssh') }, () 
     const [row] = JSON.parse((await done('instances', 'reap', '--json')).stdout);
     expect(row).toMatchObject({ name: 'job', outcome: 'terminated', reason: 'job', exit_code: 0 });
     expect(await state()).toBe('EXITED');
+  });
+
+  test('shows its use in the folder that GPUCLOUD_PROC names', async () => {
+    const script =
+      'cd $GPUCLOUD_PROC; cat stat; sleep 1.5; cat stat uptime loadavg meminfo net/dev; who';
+    const busyTicks = async () => {
+      const { stdout } = await ssh(script);
+      expect(stdout).toMatch(
+        /\ncpu {2}\d+ 0 0 \d+ .*\n[\d.]+ [\d.]+\n.* 1\/100 1\nMemTotal: +\d+ kB\n.*\nMemAvailable: +\d+ kB\nInter-.*\n.*\n +eth0: [\d ]+\n$/,
+      );
+      const [one, two] = [...stdout.matchAll(/^cpu {2}(\d+) 0 0 (\d+)/gm)].map((line) =>
+        line.slice(1).map(Number),
+      );
+      const [used = 0, idle = 0] = [0, 1].map((at) => (two?.[at] ?? 0) - (one?.[at] ?? 0));
+      return Math.round((used / (used + idle)) * 100);
+    };
+    expect(await busyTicks()).toBeLessThan(5);
+    await done('sandbox', 'gpu', 'box', '80');
+    expect(await busyTicks()).toBe(80);
+    await done('sandbox', 'gpu', 'box', 'auto');
   });
 
   test('shows its cards with nvidia-smi, and a load that was set', async () => {

@@ -16,6 +16,7 @@ import {
   preparePlace,
   removeFolder,
 } from './place.ts';
+import { writeProc } from './proc.ts';
 
 /** The process's side of a connection. */
 export interface Wire {
@@ -34,9 +35,14 @@ export async function connectTo(file: string, instance: Instance, wire: Wire): P
   const { newHostKey, serveSsh } = await import('./server.ts');
   const place = placeOf(file, instance.id);
   const hostKey = await preparePlace(place, cardsOf(instance), newHostKey);
+  await writeProc(place, Date.now());
   const stream = Duplex.from({ readable: wire.stdin, writable: wire.stdout });
   const end = () => void stream.destroy();
-  const timer = setInterval(() => existsSync(place.mark) || end(), NOTICED);
+  const timer = setInterval(() => {
+    if (!existsSync(place.mark)) return end();
+    // Fails if the instance is terminated now, which ends the connection next.
+    writeProc(place, Date.now()).catch(() => undefined);
+  }, NOTICED);
   wire.signal.addEventListener('abort', end, { once: true });
   try {
     await serveSsh(stream, {

@@ -20,6 +20,8 @@ export interface Place {
   /** What nvidia-smi shows: a line per card, and the load that `sandbox gpu` set. */
   readonly cards: string;
   readonly load: string;
+  /** A folder with the files of /proc that show use. */
+  readonly proc: string;
 }
 
 /** The folder of all instances of a state file. */
@@ -37,19 +39,25 @@ export function placeOf(file: string, id: string): Place {
     hostKey: join(folder, 'host_key'),
     cards: join(folder, 'cards'),
     load: join(folder, 'load'),
+    proc: join(folder, 'proc'),
   };
 }
+
+/** The people at this computer's terminals are not on the instance. */
+const NOBODY = '#!/bin/sh\n';
 
 /** Makes the folder of an instance at its first use. */
 export async function preparePlace(place: Place, cards: string, makeKey: () => string) {
   await privateFolder(place.home);
-  await writeFile(place.mark, '');
+  // Its time is the start of the instance.
+  if (!existsSync(place.mark)) await writeFile(place.mark, '');
   await mkdir(join(place.folder, 'bin'), { recursive: true });
   const program = join(place.folder, 'bin', 'nvidia-smi');
   // Two connections at once must agree on the host key.
   return withLock(place.hostKey, async () => {
     await replaceFile(place.cards, cards);
     await replaceFile(program, NVIDIA_SMI, { mode: 0o700 });
+    await replaceFile(join(place.folder, 'bin', 'who'), NOBODY, { mode: 0o700 });
     if (!existsSync(place.hostKey)) await replaceFile(place.hostKey, makeKey());
     return readFile(place.hostKey, 'utf8');
   });
@@ -64,7 +72,7 @@ const PASSED = /^(?:LANG|LANGUAGE|LC_[A-Z]+|TZ|TMPDIR)$/;
 /** The environment of a command: without the account's key and the settings of gpucloud. */
 export function environmentOf(
   id: string,
-  { folder, home }: Place,
+  { folder, home, proc }: Place,
   env: Readonly<Record<string, string | undefined>>,
 ) {
   const { username } = userInfo();
@@ -77,6 +85,7 @@ export function environmentOf(
     LOGNAME: username,
     SHELL: existsSync('/bin/bash') ? '/bin/bash' : '/bin/sh',
     SSH_CONNECTION: '127.0.0.1 0 127.0.0.1 22',
+    GPUCLOUD_PROC: proc,
     [MARK]: id,
   };
 }

@@ -1,0 +1,61 @@
+import { randomUUID } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { mkdir, readFile, rename, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Place } from './place.ts';
+
+const CORES = 8;
+const KIB = 64 * 1024 * 1024;
+
+/** Hundredths of a second, as /proc counts the time of all cores. */
+const TICKS = 100 * CORES;
+
+/**
+ * Writes the files of /proc that show how busy an instance is: GPUCLOUD_PROC names the folder in its
+ * environment. It is as busy as its cards, and was since these files were written last.
+ */
+export async function writeProc(place: Place, now: number): Promise<void> {
+  const folder = place.proc;
+  await mkdir(join(folder, 'net'), { recursive: true });
+  const uptime = Math.max(0, now - (await stat(place.mark)).mtimeMs) / 1000;
+  const busy = Math.max(1, await loadOf(place));
+  const total = Math.round(uptime * TICKS);
+  const { used: before, total: totalBefore } = await ticksIn(join(folder, 'stat'));
+  const isRestarted = total < totalBefore;
+  const since = isRestarted ? total : total - totalBefore;
+  const used = Math.min(total, (isRestarted ? 0 : before) + Math.round((since * busy) / 100));
+  const bytes = Math.round(uptime * 100);
+  const free = Math.round(KIB * (0.95 - busy / 200));
+  const files = {
+    stat: `cpu  ${used} 0 0 ${total - used} 0 0 0 0 0 0\n`,
+    uptime: `${uptime.toFixed(2)} ${((total - used) / 100).toFixed(2)}\n`,
+    loadavg: `${`${((busy * CORES) / 100).toFixed(2)} `.repeat(3)}1/100 1\n`,
+    meminfo: `MemTotal:       ${KIB} kB\nMemFree:        ${free} kB\nMemAvailable:   ${free} kB\n`,
+    'net/dev':
+      'Inter-|   Receive                                                |  Transmit\n' +
+      ' face |bytes    packets errs drop fifo frame compressed multicast|bytes    packets errs drop fifo colls carrier compressed\n' +
+      `  eth0: ${bytes} 0 0 0 0 0 0 0 ${bytes} 0 0 0 0 0 0 0\n`,
+  };
+  for (const [name, text] of Object.entries(files)) {
+    const path = join(folder, name);
+    // Another connection may write it at the same time, and a command read it.
+    const fresh = `${path}.${randomUUID()}`;
+    await writeFile(fresh, text);
+    await rename(fresh, path);
+  }
+}
+
+/** The load of the cards in percent, as nvidia-smi shows it. */
+async function loadOf({ load, home }: Place): Promise<number> {
+  const set = await readFile(load, 'utf8').catch(() => '');
+  if (set !== '') return Number(set);
+  const job = join(home, 'gpucloud-run');
+  return existsSync(join(job, 'started')) && !existsSync(join(job, 'exit')) ? 97 : 0;
+}
+
+/** What was written last. */
+async function ticksIn(path: string): Promise<{ used: number; total: number }> {
+  const text = await readFile(path, 'utf8').catch(() => '');
+  const [, used = 0, idle = 0] = /^cpu +(\d+) 0 0 (\d+) /.exec(text) ?? [];
+  return { used: Number(used), total: Number(used) + Number(idle) };
+}
