@@ -436,8 +436,9 @@ __gpucloud_at_run() {
     --template) offer='names template' ;;
     --columns) offer='list name command' ;;
     --sort) offer='words name command' ;;
+    --on) offer='names instance' ;;
     --sync|--report) offer=path ;;
-    ' ') flags='--name --offer --image --drive --ssh-key --template --docker-image --docker-command --shm-size --port -p --env -e --env-file --any-env-key --volume -v --max-price --terminate-after --terminate-at --unenforced --file -f --identity -i --user --ssh-option --ssh-arg --sync --exclude --fetch --pass-env --keep-on-failure --grace --report --detach --dry-run --wait-timeout --poll-interval' repeats=1 takes=(free) ;;
+    ' ') flags='--name --offer --image --drive --ssh-key --template --docker-image --docker-command --shm-size --port -p --env -e --env-file --any-env-key --volume -v --max-price --terminate-after --terminate-at --unenforced --file -f --identity -i --user --ssh-option --ssh-arg --on --sync --exclude --fetch --pass-env --keep-on-failure --grace --report --detach --dry-run --wait-timeout --poll-interval' repeats=1 takes=(free) ;;
     *) return 1 ;;
   esac
 }

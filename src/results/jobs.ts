@@ -26,7 +26,7 @@ export const jobReport = lazy(() => {
     stage: z.enum([...PHASES, 'done']),
     /** null if nothing was rented. The ID is null if it is not known. */
     instance: z.nullable(z.object({ id: maybeText, name: text })),
-    /** false: it was kept, or nothing was rented. "unknown": it may still be billing. */
+    /** false: it was kept, it was there before, or nothing was rented. "unknown": it may still be billing. */
     terminated: z.union([z.boolean(), z.literal('unknown')]),
     /** Local paths. */
     fetched: texts,
@@ -55,13 +55,14 @@ export const jobRow = lazy(() => {
     exit_code: maybeNumber,
     command: texts,
     started_at: text,
-    /** null while the instance may run. */
+    /** null while the job may run. */
     ended_at: maybeTime,
     seconds: number,
     cost_at_most: maybeRoubles,
     /** The deadline; null once it has ended. */
     ends_at: maybeTime,
     fetched: texts,
+    /** `--on`: the instance was there before, and stays. */
     on: flag,
   });
 });

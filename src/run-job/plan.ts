@@ -11,7 +11,7 @@ import { makeRequest, missingError, missingFlags } from '../instances/request/bo
 import { type Given, withFile } from '../instances/request/given.ts';
 import { notePrice } from '../instances/request/hardware.ts';
 import { askDeadline, askJob } from './ask.ts';
-import { commandOf, shownWords } from './command.ts';
+import { type Command, commandOf, shownWords } from './command.ts';
 import { type FileList, listFiles } from './copy/files.ts';
 import type { JobInput, JobPlan } from './job.ts';
 import { filesText, sizeText } from './phases.ts';
@@ -28,20 +28,29 @@ export async function planJob(
   { dryRun }: { readonly dryRun: boolean },
   context: Context,
 ): Promise<JobPlan> {
-  const { command: words, sync, exclude, fetch } = input;
-  if (words.length === 0) {
-    throw usageError('COMMAND is missing: put it after --, as in -- python train.py');
-  }
   const read = await withFile(input.flags, context);
-  const toStart = await commandOf(words, input.passEnv, read, context);
-  await ensureTargets(fetch, input);
-  const files = sync === undefined ? undefined : await listFiles(resolve(sync), exclude);
-  await ensureSsh(context);
-  if (files !== undefined) noteFiles(files, context);
+  const { files, toStart } = await checkInput(input, read, context);
   const command = shownWords(toStart);
   const requested = await requestOf({ ...input, command }, read, dryRun, context);
   const how = await ensureSignIn(requested.request, input.how, context);
   return { ...input, ...requested, command, toStart, how, files };
+}
+
+/** Checks the command, the copies and ssh on this computer. Throws CliError. */
+export async function checkInput(
+  { command, passEnv, sync, exclude, fetch, detach }: JobInput,
+  read: Given,
+  context: Context,
+): Promise<{ readonly toStart: Command; readonly files: FileList | undefined }> {
+  if (command.length === 0) {
+    throw usageError('COMMAND is missing: put it after --, as in -- python train.py');
+  }
+  const toStart = await commandOf(command, passEnv, read, context);
+  await ensureTargets(fetch, { detach });
+  const files = sync === undefined ? undefined : await listFiles(resolve(sync), exclude);
+  await ensureSsh(context);
+  if (files !== undefined) noteFiles(files, context);
+  return { toStart, files };
 }
 
 type Requested = Pick<JobPlan, 'ends' | 'maxPrice' | 'request' | 'offer'>;

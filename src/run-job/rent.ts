@@ -10,9 +10,9 @@ import { runFailed } from './end/end-job.ts';
 import type { JobEnd } from './end/report.ts';
 import { costAtMost, readInstance, terminate } from './end/terminate.ts';
 import type { JobPlan } from './job.ts';
+import { newRecord } from './new-record.ts';
 import type { JobRecord } from './record/record.ts';
 import { graceFor } from './stops.ts';
-import { absolute } from './targets.ts';
 
 export interface Rented {
   readonly record: JobRecord;
@@ -22,7 +22,7 @@ export interface Rented {
 
 /** Rents the instance of a job. */
 export async function rentFor(plan: JobPlan, context: Context): Promise<Rented> {
-  const { request: body, offer, ends, how } = plan;
+  const { request: body, offer, ends } = plan;
   const { deadline } = await runPreflight(context, nothingCreated, async () => {
     if (ends.unenforced !== true) await warnIfUnarmed(body.instance_name, context);
     return deadlineField(ends, context);
@@ -38,31 +38,8 @@ export async function rentFor(plan: JobPlan, context: Context): Promise<Rented> 
     api.instances.create(body, options),
   );
   warnIfDearer(instance, offer, context);
-  const record: JobRecord = {
-    version: 1,
-    id: instance.id,
-    name,
-    command: plan.command,
-    variables: plan.toStart.variables.map(({ key }) => key),
-    sync: plan.files?.folder ?? null,
-    exclude: plan.exclude,
-    fetch: plan.fetch.map(({ remote, local }) => ({ remote, local: absolute(local) })),
-    keep_on_failure: plan.keepOnFailure ?? null,
-    grace,
-    report_file: plan.report_file,
-    identity: how.identity ?? null,
-    user: how.user ?? null,
-    ssh_options: how.options,
-    ssh_words: how.words,
-    started_at,
-    printed: { out: 0, err: 0 },
-    cut: { out: 0, err: 0 },
-    exit_code: null,
-    kept: null,
-    lost_at: null,
-    ended_at: null,
-    report: null,
-  };
+  const sync = plan.files?.folder ?? null;
+  const record = newRecord(plan, { id: instance.id, name, on: false, sync, grace, started_at });
   return { record, deadline };
 }
 

@@ -99,10 +99,11 @@ const [MINUTE, LEAST, MOST] = [60_000, 2, 15];
 
 /**
  * Milliseconds before the deadline at which the command is interrupted: a tenth of the job's time, 2 to
- * 15 minutes, at most half of it.
+ * 15 minutes, at most half of it. Without a deadline, for one that comes later.
  */
-export function graceFor(time: number): number {
-  return Math.min(Math.max(time / 10, LEAST * MINUTE), MOST * MINUTE, time / 2);
+export function graceFor(time: number | undefined): number {
+  if (time === undefined) return LEAST * MINUTE;
+  return Math.max(0, Math.min(Math.max(time / 10, LEAST * MINUTE), MOST * MINUTE, time / 2));
 }
 
 function isNear(): CliError {

@@ -2,6 +2,7 @@ import type { Context } from '../context.ts';
 import { CliError, failuresOf, isInterrupt, throwAll, unforeseen } from '../errors.ts';
 import { readEnforcement } from '../instances/deadlines/armed.ts';
 import { endJob, leaveJob } from './end/end-job.ts';
+import { endOn } from './end/end-on.ts';
 import { notifyOfEnd } from './end/notify.ts';
 import { type JobEnd, reportOf, writeReport } from './end/report.ts';
 import { noteEnd, noteStarted } from './end/summary.ts';
@@ -69,6 +70,12 @@ export async function superviseToEnd(
   if (job.exitCode !== undefined) job.record = { ...job.record, exit_code: job.exitCode };
   // A full disk is reported with the end.
   await failuresOf(writeJob(job.record, context));
+  if (record.on) {
+    const end = endOn(job, failure);
+    await save(end, job.record, context);
+    if (end.isOver) await notifyOfEnd(end, job.record.started_at, context);
+    return { record: job.record, end };
+  }
   if (failure !== undefined && (await mayLeave(job, failure, context))) {
     const left = leaveJob(job, failure);
     await save(left, job.record, context);
@@ -135,9 +142,9 @@ async function print(
 /** A file that can't be written changes nothing about the instance. */
 async function save(end: JobEnd, job: JobRecord, context: Context): Promise<void> {
   const { command_exit_code: exit_code, terminated, kept = null } = end;
-  const ended_at = terminated === true ? new Date(context.clock.now()).toISOString() : null;
-  const isOver = terminated === true || terminated === false;
-  const report = isOver ? reportOf(end, job.started_at, context) : job.report;
+  const { isOver = terminated === true } = end;
+  const ended_at = isOver ? new Date(context.clock.now()).toISOString() : null;
+  const report = terminated !== 'unknown' ? reportOf(end, job.started_at, context) : job.report;
   const stored = writeJob({ ...job, exit_code, kept, ended_at, report }, context);
   const [fault] = await failuresOf(stored.then(() => removeOldJobs(context)));
   if (fault !== undefined) context.err.warn('local_storage', fault.message);

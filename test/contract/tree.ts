@@ -155,6 +155,7 @@ async function putJob(
     printed: { out: 0, err: 0 },
     cut: { out: 0, err: 0 },
     exit_code: 3,
+    on: false,
     kept: null,
     lost_at: null,
     ended_at: time,

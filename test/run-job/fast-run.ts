@@ -11,19 +11,20 @@ interface FastRun {
   readonly interrupts?: Interrupts;
   /** More of the environment. */
   readonly env?: Readonly<Record<string, string>>;
+  /** How much faster pauses and time limits are; by default 100 times. */
+  readonly speed?: number;
 }
 
-const SPEED = 100;
 const never = new AbortController().signal;
 
 /**
  * Runs the program's code in this process. Its pauses between two attempts take a hundredth of their
- * time.
+ * time, and so do its time limits.
  */
 export async function runFast(
   { computer, env: address }: JobWorld,
   argv: readonly string[],
-  { env = {}, interrupts = { first: never, second: never } }: FastRun = {},
+  { env = {}, interrupts = { first: never, second: never }, speed = 100 }: FastRun = {},
 ): Promise<Outcome> {
   const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()];
   stdin.end();
@@ -39,7 +40,7 @@ export async function runFast(
       random: () => 0.5,
       async sleep(milliseconds, signal) {
         signal?.throwIfAborted();
-        await new Promise((resolve) => setTimeout(resolve, milliseconds / SPEED));
+        await new Promise((resolve) => setTimeout(resolve, milliseconds / speed));
         signal?.throwIfAborted();
       },
     },

@@ -18,7 +18,11 @@ afterEach(() => rm(folder, { recursive: true, force: true }));
 async function read(files: Parameters<typeof packed>[0]) {
   const changed: string[] = [];
   const content: Record<string, string> = {};
-  const listener = { onChanged: (path: string) => changed.push(path), onProgress: () => undefined };
+  const listener = {
+    onChanged: (path: string) => changed.push(path),
+    onProgress: () => undefined,
+    now: Date.now,
+  };
   for await (const entry of packed(files, listener).pipe(extract())) {
     const { name, type, linkname } = entry.header;
     const own = await text(entry);

@@ -80,6 +80,36 @@ describe('gpucloud run before renting', () => {
     expect(stderr).toMatch(/^error: run: missing --offer, --ssh-key, --terminate-after \(see/);
   });
 
+  test.each([
+    '--name=train',
+    '--offer=a',
+    '--image=b',
+    '--ssh-key=laptop',
+    '--template=t',
+    '--drive=d',
+    '--file=box.yaml',
+    '--max-price=5',
+    '--docker-image=x',
+    '--docker-command=x',
+    '--shm-size=8',
+    '--port=80:80',
+    '--env=A=b',
+    '--any-env-key',
+    '--volume=/a:/b',
+    '--terminate-after=1h',
+    '--terminate-at=18:00',
+    '--unenforced',
+    '--keep-on-failure=1h',
+    '--dry-run',
+  ])('refuses %s with --on, which rents nothing', async (flag) => {
+    const words = ['run', '--on', 'dev', flag, '--', 'true'];
+    const { code, stderr, requests } = await world.cli(words);
+    expect({ code, requests: requests.length }, stderr).toEqual({ code: 2, requests: 0 });
+    expect(stderr).toMatch(/option .* cannot be used with option/);
+    expect(stderr).toContain(flag.replace(/=.*/, ''));
+    expect(stderr).toContain('--on <instance>');
+  });
+
   test('takes the name of the file, unless --name is given', needs('ssh'), async () => {
     const file = join(folder, 'box.yaml');
     await writeFile(file, 'instance_name: trainer\noffer_id: a-1\nimage_id: b-1\n');

@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -6,8 +6,11 @@ import type { EnvironmentVariable } from '../../src/rules/container.ts';
 import { follow } from '../../src/run-job/remote/follow.ts';
 import type { RemoteShell } from '../../src/run-job/remote/remote-shell.ts';
 import {
+  BUSY,
   FOLDER,
+  FREE,
   INTERRUPT,
+  RESET,
   START,
   STARTED,
   supervisorOf,
@@ -35,9 +38,10 @@ async function started(
   shell: RemoteShell,
   command: readonly string[],
   variables: readonly EnvironmentVariable[] = [],
+  job = 'job',
 ): Promise<void> {
   const running = await shell.start(START, [], never);
-  running.stdin.end(supervisorOf({ words: command, variables }));
+  running.stdin.end(supervisorOf({ words: command, variables }, job));
   for await (const chunk of running.stdout) {
     expect(String(chunk)).toBe(`${STARTED}\n`);
     return;
@@ -103,7 +107,22 @@ describe.each(Object.entries(SHELLS))('%s', (name, sh) => {
     const { out } = await followed(shell);
     expect(out).toBe(Buffer.from(`${value}\n`).toString('latin1'));
     const files = await readdir(join(home, FOLDER), { recursive: true });
-    expect(files.sort()).toEqual(['err', 'exit', 'out', 'pid', 'since', 'started', 'work']);
+    const own = ['err', 'exit', 'out', 'pid', 'since', 'started', 'started/job', 'work'];
+    expect(files.sort()).toEqual(own);
+  });
+
+  test('starts no second job, and the next one once the first has ended', here, async () => {
+    const shell = localShell(home, sh);
+    await started(shell, ['sh', '-c', 'echo first; while [ ! -e go ]; do sleep 0.1; done']);
+    await expect(started(shell, ['echo', 'second'], [], 'other')).rejects.toThrow(
+      'printed nothing',
+    );
+    expect((await shell.run(RESET, '', never)).stdout).toBe(`${BUSY}\n`);
+    await writeFile(join(home, FOLDER, 'work', 'go'), 'x\n');
+    expect(await followed(shell)).toMatchObject({ out: 'first\n', exitCode: 0 });
+    expect((await shell.run(RESET, '', never)).stdout).toBe(`${FREE}\n`);
+    await started(shell, ['cat', 'go'], [], 'other');
+    expect(await followed(shell)).toEqual({ out: 'x\n', err: '', exitCode: 0 });
   });
 
   test('sends the command SIGINT and keeps its exit code', here, async () => {
@@ -154,7 +173,7 @@ describe.each(Object.entries(SHELLS))('%s', (name, sh) => {
     const shell = localShell(home, sh);
     const running = await shell.start(START, [], never);
     const words = ['touch', 'ran'];
-    running.stdin.end(supervisorOf({ words, variables: [] }).slice(0, -10));
+    running.stdin.end(supervisorOf({ words, variables: [] }, 'job').slice(0, -10));
     running.stdout.resume();
     expect(await running.ended).not.toBe(0);
     expect(await readdir(join(home, FOLDER))).not.toContain('started');

@@ -71,7 +71,8 @@ export const jobs: Group = {
     verb('attach', {
       summary: 'Take a job over: follow it, copy results, terminate',
       notes:
-        'Goes on with a job that was detached, or whose "run" was killed. Exits as "run" does.\n\n' +
+        'Goes on with a job that was detached, or whose "run" was killed. Exits as "run" does. ' +
+        'An instance of "run --on" is not terminated.\n\n' +
         'The first Ctrl-C leaves the job running. To end it: gpucloud jobs stop.',
       passesOn: 'COMMAND',
       ends: ['runFailed', 'outcomeUnknown'],
@@ -96,7 +97,7 @@ export const jobs: Group = {
       summary: 'Stop a job: copy results and terminate its instance',
       notes:
         'Sends SIGINT to the command, SIGTERM after 10 s, and SIGKILL after 20 s. Then copies the ' +
-        'results and terminates the instance.',
+        'results and terminates the instance, unless the job is one of "run --on".',
       ends: ['runFailed', 'outcomeUnknown'],
       completes: { '--user': 'nothing' },
       examples: ['gpucloud jobs stop train', 'gpucloud jobs stop train --no-fetch'],

@@ -1,9 +1,11 @@
+import { Option } from '../../cli/command.ts';
 import { checked, checkedSecret, each, repeated, ruled } from '../../cli/parse.ts';
 import { action } from '../../cli/verb.ts';
 import { withRequestFlags } from '../../instances/request/flags.ts';
+import type { CreateFlags } from '../../instances/request/given.ts';
 import { howToReach, withSignInFlags } from '../../reach/ssh-flags.ts';
 import { variableName } from '../../rules/container.ts';
-import { instanceName } from '../../rules/names.ts';
+import { anyName, instanceName } from '../../rules/names.ts';
 import { duration } from '../../rules/times.ts';
 import { reportOption } from '../../run-job/report-option.ts';
 import { pollIntervalOption, waitTimeoutOption } from '../../watch/flags.ts';
@@ -14,6 +16,29 @@ const passedName = repeated((text: string, before: string[] = []) => {
   const check = text.includes('=') ? checkedSecret : checked;
   return [...before, check('--pass-env', text, variableName)];
 });
+/** The flags that make no sense without a new instance. */
+const OF_NEW = {
+  name: true,
+  offer: true,
+  image: true,
+  sshKey: true,
+  template: true,
+  drive: true,
+  file: true,
+  maxPrice: true,
+  dockerImage: true,
+  dockerCommand: true,
+  shmSize: true,
+  port: true,
+  env: true,
+  anyEnvKey: true,
+  volume: true,
+  terminateAfter: true,
+  terminateAt: true,
+  unenforced: true,
+  keepOnFailure: true,
+  dryRun: true,
+} satisfies Record<Exclude<keyof CreateFlags, 'envFile'> | 'keepOnFailure' | 'dryRun', true>;
 
 /** `gpucloud run`, a verb of the root. */
 export const run = action({
@@ -27,6 +52,8 @@ export const run = action({
     'folder.\n\n' +
     '--pass-env and --env-file give COMMAND variables. Their values appear in no command line and ' +
     'no file. With --docker-image, --env-file is for the container.\n\n' +
+    '--on runs COMMAND on an instance that is there already, and leaves it there: copies in what ' +
+    'changed, runs, copies out. It takes no flag that describes a new instance.\n\n' +
     '--detach returns once COMMAND has started: follow it with "jobs". Then only "instances reap" ' +
     'fetches the results and terminates the instance. So it needs an armed one, or ' +
     '--unenforced.\n\n' +
@@ -43,6 +70,7 @@ export const run = action({
     '--port': 'nothing',
     '--docker-image': 'nothing',
     '--docker-command': 'nothing',
+    '--on': 'instance',
     '--exclude': 'nothing',
     '--fetch': 'nothing',
     '--pass-env': 'nothing',
@@ -56,6 +84,7 @@ export const run = action({
     'gpucloud run -f box.yaml --terminate-after 8h --fetch results -- ./train.sh',
     'gpucloud run -f box.yaml --terminate-after 8h --pass-env HF_TOKEN -- make',
     'gpucloud run -f box.yaml --terminate-after 8h --detach -- ./train.sh',
+    'gpucloud run --on dev --sync . -- python train.py',
   ],
   takes: (command) =>
     withSignInFlags(
@@ -65,6 +94,11 @@ export const run = action({
           .option('--name <name>', 'instance name', ruled('--name', instanceName)),
       ),
     )
+      .addOption(
+        new Option('--on <instance>', 'run on this instance, which stays')
+          .argParser(ruled('--on', anyName))
+          .conflicts(Object.keys(OF_NEW)),
+      )
       .option('--sync <folder>', 'folder to copy to the instance')
       .option('--exclude <pattern>', 'do not copy, as in .gitignore (repeatable)', each)
       .option('--fetch <path>', 'copy REMOTE[:LOCAL] back afterwards (repeatable)', each)
@@ -98,13 +132,26 @@ export const run = action({
       const { ensureReport } = await import('../../run-job/targets.ts');
       await ensureReport(report_file, { dryRun });
     }
-    const { sync, exclude = [], fetch = [], passEnv = [], keepOnFailure, grace, ...flags } = given;
+    const {
+      sync,
+      exclude = [],
+      fetch = [],
+      passEnv = [],
+      keepOnFailure,
+      grace,
+      on,
+      ...flags
+    } = given;
     const { planJob } = await import('../../run-job/plan.ts');
     const { parseFetch } = await import('../../run-job/copy/copy-out.ts');
     const fetched = fetch.map(parseFetch);
     const copies = { sync, exclude, fetch: fetched };
     const named = { ...copies, passEnv, keepOnFailure, grace, how, detach, report_file };
     const input = { flags, command, ...named };
+    if (on !== undefined) {
+      const { runOnInstance } = await import('../../run-job/on.ts');
+      return runOnInstance(on, input, context);
+    }
     const plan = await planJob(input, { dryRun }, context);
     if (dryRun) {
       const { planRental } = await import('../../instances/planned.ts');

@@ -20,8 +20,8 @@ export interface Reaped {
   readonly deadline: string | null;
   readonly overdue_seconds: number;
   /**
-   * `refused`: it was not terminated, for any reason. `kept`: a job failed, and asked for that. `lost`: a
-   * command is gone without an exit code.
+   * `refused`: it was not terminated, for any reason. `kept`: a job failed and asked for that, or its
+   * instance was there before. `lost`: a command is gone without an exit code.
    */
   readonly outcome: 'terminated' | 'already_ended' | 'refused' | 'unknown' | 'kept' | 'lost';
   readonly reason: 'deadline' | 'job';

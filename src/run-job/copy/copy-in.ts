@@ -1,7 +1,9 @@
 import { pipeline } from 'node:stream/promises';
+import type { Clock } from '../../clock.ts';
 import type { Context } from '../../context.ts';
 import { lastOf, type RemoteShell } from '../remote/remote-shell.ts';
 import { WORK } from '../remote/supervisor.ts';
+import { changedFiles } from './changed.ts';
 import { copyFailed, programFailed } from './copy-failed.ts';
 import type { FileList } from './files.ts';
 import { packed } from './pack.ts';
@@ -21,15 +23,23 @@ export interface Copying {
 interface CopyingIn extends Copying {
   /** Whether both sides have rsync. */
   readonly hasRsync: boolean;
+  /** Whether an earlier job may have left files there. */
+  readonly isAgain: boolean;
   readonly startPiped: Context['startPiped'];
+  readonly clock: Clock;
 }
 
 const MAKE_FOLDER = `umask 022; mkdir -p ${WORK} && cd ${WORK}`;
 
-/** Copies the listed files into the folder where the command runs. Throws CliError. */
+/**
+ * Copies the listed files into the folder where the command runs, unless they are there already. Throws
+ * CliError.
+ */
 export async function copyIn(files: FileList, copying: CopyingIn): Promise<void> {
   const { shell, signal } = copying;
-  if (!copying.hasRsync) return unpackThere(files, copying);
+  if (!copying.hasRsync) {
+    return unpackThere(copying.isAgain ? await changedFiles(files, copying) : files, copying);
+  }
   await shell.run(MAKE_FOLDER, '', signal);
   await rsync({
     ...copying,
@@ -54,7 +64,10 @@ async function unpackThere(files: FileList, copying: CopyingIn): Promise<void> {
   const onProgress = (bytes: number) => copying.onProgress(bytes, files.bytes);
   let fault: unknown;
   try {
-    await pipeline(packed(files, { ...copying, onProgress }), running.stdin);
+    await pipeline(
+      packed(files, { ...copying, onProgress, now: copying.clock.now }),
+      running.stdin,
+    );
   } catch (error) {
     fault = error;
     running.kill();

@@ -6,12 +6,13 @@ import { errorCode } from '../../files/error-code.ts';
 import type { FileList } from './files.ts';
 import { type Headers, type Pack, pack } from './tar.ts';
 
-/** Callbacks while an archive is made. */
+/** Callbacks while an archive is made, and the time in milliseconds. */
 export interface PackListener {
   /** A file vanished, or changed its size; the others are copied. */
   onChanged(path: string): void;
   /** Bytes of files in the archive so far. */
   onProgress(bytes: number): void;
+  now(): number;
 }
 
 /** A tar archive of the listed files, made as it is read; a fault destroys the stream. */
@@ -27,7 +28,7 @@ export function packed(files: FileList, listener: PackListener): Pack {
 async function fill(
   archive: Pack,
   { folder, entries }: FileList,
-  { onChanged, onProgress }: PackListener,
+  { onChanged, onProgress, now }: PackListener,
 ): Promise<void> {
   let bytes = 0;
   for (const { path, kind } of entries) {
@@ -35,7 +36,8 @@ async function fill(
     try {
       const stats = await lstat(file);
       if (kind === 'file' && stats.isFile()) {
-        await addFile(archive, file, headersOf(path, stats), () => onChanged(path));
+        const headers = { ...headersOf(path, stats), mtime: settledTime(stats, now()) };
+        await addFile(archive, file, headers, () => onChanged(path));
         bytes += stats.size;
         onProgress(bytes);
       } else if (kind === 'link' && stats.isSymbolicLink()) {
@@ -56,6 +58,15 @@ async function fill(
 /** This computer's owners mean nothing on the instance. */
 function headersOf(name: string, { mode, mtime, size }: Stats): Headers {
   return { name, mode: mode & 0o7777, mtime, size };
+}
+
+/**
+ * An archive has whole seconds. A file of the present second may change again within it: with an earlier
+ * time, the next run sends it again.
+ */
+function settledTime({ mtime, mtimeMs }: Stats, now: number): Date {
+  const isSettled = Math.floor(mtimeMs / 1000) < Math.floor(now / 1000);
+  return isSettled ? mtime : new Date(mtimeMs - 1000);
 }
 
 const CHUNK = 256 * 1024;

@@ -85,7 +85,8 @@ function interrupted({ record: { id, name }, exitCode }: Job, cause: CliError): 
   });
 }
 
-function progressOf({ record: { id, name, exit_code }, exitCode, fetched }: Job) {
+/** What a job has done so far. */
+export function progressOf({ record: { id, name, exit_code }, exitCode, fetched }: Job) {
   const command_exit_code = exitCode ?? exit_code;
   return {
     command_exit_code,

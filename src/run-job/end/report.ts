@@ -10,6 +10,8 @@ export interface JobEnd extends Omit<JobReport, 'fetched' | 'seconds' | 'exit_co
   readonly fetched: readonly string[];
   /** The error of the whole run; undefined for the command's own exit code. */
   readonly error: CliError | undefined;
+  /** Of a job of `--on`: whether nothing of it is left to do. The end of the instance ends others. */
+  readonly isOver?: boolean;
   /** Why the instance was kept, if it was. */
   readonly kept?: JobRecord['kept'];
 }

@@ -10,16 +10,23 @@ import type { JobReport } from '../../results/jobs.ts';
 import { inRoubles, money } from '../../rules/money.ts';
 import { typedName } from '../../rules/names.ts';
 import { printJson } from '../output.ts';
+import type { JobRecord } from '../record/record.ts';
 
 /** Prints the instance of a detached job, which bills on. */
 export async function noteStarted(
-  { id, name }: Target,
+  { id, name, on }: Pick<JobRecord, 'id' | 'name' | 'on'>,
   deadline: string | undefined,
   context: Context,
 ): Promise<void> {
   const { out, err } = context;
   const typed = typedName(name, id);
   const end = deadline === undefined ? 'its deadline' : minuteText(Date.parse(deadline));
+  if (on) {
+    err.note(
+      `The command runs on ${name}. See its output: gpucloud jobs logs ${typed}. Follow it to its end and copy its results: gpucloud jobs attach ${typed}`,
+    );
+    return out.item({ id, name }, startedView);
+  }
   const account = await (await context.journal()).account();
   err.warn(
     'may_be_billing',

@@ -143,7 +143,7 @@ async function noteLost(
   { state }: Extract<Seen, { isOver: false }>,
   context: Context,
 ): Promise<Finished> {
-  const { id, name, lost_at } = job;
+  const { id, name, on, lost_at } = job;
   if (lost_at !== null) return {};
   await writeJob({ ...job, lost_at: new Date(context.clock.now()).toISOString() }, context);
   const what =
@@ -151,10 +151,12 @@ async function noteLost(
       ? `The command on ${name} was never started`
       : `The command on ${name} is gone without an exit code, as after a restart`;
   const typed = typedName(name, id);
-  const error = new CliError('runFailed', `${what}. The instance bills until its deadline.`, {
+  const bills = on ? '' : ' The instance bills until its deadline.';
+  const ends = on ? '' : ' and terminate';
+  const error = new CliError('runFailed', `${what}.${bills}`, {
     resource: id,
-    mayBeBilling: true,
-    hint: `fetch what is there and terminate: gpucloud jobs stop ${typed}; look: gpucloud instances ssh ${typed}`,
+    mayBeBilling: !on,
+    hint: `fetch what is there${ends}: gpucloud jobs stop ${typed}; look: gpucloud instances ssh ${typed}`,
   });
   const { message } = error;
   await notify({ event: 'job_ended', id, name, message, exit_code: null }, job.started_at, context);

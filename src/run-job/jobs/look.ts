@@ -21,7 +21,7 @@ export type Seen =
 
 /** Looks at a job once, within some milliseconds. Throws CliError if it can't. */
 export async function look(
-  job: JobRecord,
+  job: Pick<JobRecord, 'id' | 'name'>,
   how: HowToReach,
   time: number,
   context: Context,

@@ -24,9 +24,9 @@ export async function jobDetails(typed: string, context: Context): Promise<JobDe
 }
 
 async function rowOf(job: JobRecord, context: Context): Promise<JobRow> {
-  const { id, name, command, started_at, ended_at, report } = job;
+  const { id, name, on, command, started_at, ended_at, report } = job;
   const fetched = [...(report?.fetched ?? [])];
-  const given = { name, id, command: [...command], started_at, ended_at, fetched, on: false };
+  const given = { name, id, command: [...command], started_at, ended_at, fetched, on };
   if (ended_at !== null) {
     return {
       ...given,
@@ -46,7 +46,7 @@ async function rowOf(job: JobRecord, context: Context): Promise<JobRow> {
     ...given,
     ...stateOf(job, seen),
     seconds: secondsTo(context.clock.now(), job),
-    cost_at_most: costAtMost(seen?.instance, context.serviceClock.now()),
+    cost_at_most: on ? null : costAtMost(seen?.instance, context.serviceClock.now()),
     ends_at: seen?.isOver === true ? null : (known?.deadline ?? null),
   };
 }

@@ -15,6 +15,8 @@ export interface JobRecord {
   /** Of the instance. */
   readonly id: string;
   readonly name: string;
+  /** `--on`: the instance was there before, and stays. */
+  readonly on: boolean;
   /** As shown: without values of its variables. */
   readonly command: readonly string[];
   /** The names of `--pass-env` and `--env-file`. Their values are not stored. */
@@ -48,7 +50,7 @@ export interface JobRecord {
   readonly kept: 'command' | 'results' | null;
   /** When the command was found to be gone without an exit code (ISO 8601). */
   readonly lost_at: string | null;
-  /** When the job was over and its instance terminated (ISO 8601). */
+  /** When the job was over and its instance terminated, unless it stays (ISO 8601). */
   readonly ended_at: string | null;
   readonly report: JobReport | null;
 }
@@ -69,6 +71,7 @@ const schema = lazy(() => {
     version: z.literal(1),
     id: text,
     name: text,
+    on: z.boolean(),
     command: z.array(text).check(z.minLength(1)),
     variables: z.optional(z.array(text)),
     sync: maybeText,
@@ -139,6 +142,13 @@ async function jobIds(context: Context): Promise<string[]> {
   } catch (error) {
     if (errorCode(error) === 'ENOENT') return [];
     throw unusable('read', 'jobs', error);
+  }
+}
+
+/** Removes the output of an earlier job on the instance. */
+export async function removeOutput(id: string, context: Context): Promise<void> {
+  for (const kind of ['out', 'err'] as const) {
+    rmSync(await jobPath(id, kind, context), { force: true });
   }
 }
 

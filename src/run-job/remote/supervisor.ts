@@ -5,7 +5,7 @@ import { shQuoted } from './remote-shell.ts';
 // busybox run them too.
 //
 //   work/     the files of --sync, and the command's working folder
-//   started/  made by the first request to start the command, so that it starts once
+//   started/  made by the first request to start the command, so that it starts once; has the job's name
 //   pid       the supervisor, which leads the process group of the command
 //   since     its start time, which another process with that ID does not have (after a reboot)
 //   out, err  the command's output
@@ -33,12 +33,19 @@ script=$(cat) && case $script in *'${WHOLE}') ;; *) exit 1 ;; esac && eval "$scr
  * Runs the command and writes its exit code. sshd makes the supervisor the leader of a session, so
  * a signal to its group reaches the command. The supervisor survives: it traps the signals, and a
  * command does not inherit traps. The command runs in the foreground, since sh makes a background
- * command ignore SIGINT.
+ * command ignore SIGINT. `job` names it: another computer may start one at the same time.
  */
-export function supervisorOf({ words, variables }: Command): string {
+export function supervisorOf({ words, variables }: Command, job: string): string {
   const assigned = variables.map(({ key, value }) => `${key}=${shQuoted(value)}`);
   const exported = assigned.length === 0 ? '' : `export ${assigned.join(' ')} && `;
-  return `mkdir started 2>/dev/null || { sleep 1; echo '${STARTED}'; exit 0; }
+  const own = `started/${job.replace(/\W/g, '-')}`;
+  return `mkdir started 2>/dev/null || {
+  sleep 1
+  [ -d ${own} ] || { echo 'another job was started there' >&2; exit 1; }
+  echo '${STARTED}'
+  exit 0
+}
+mkdir ${own}
 : >out; : >err; echo 000 >exit.new
 cut -d ' ' -f 22 /proc/$$/stat >since 2>/dev/null; echo $$ >pid
 echo '${STARTED}'
@@ -126,6 +133,17 @@ send INT; ended $1 && exit 0
 send TERM; ended $1 && exit 0
 send KILL; ended 5 || exit 1
 [ -f exit ] || { printf '137\\n' 1<>exit.new; mv exit.new exit; }`;
+
+export const BUSY = 'gpucloud-run busy';
+export const FREE = 'gpucloud-run free';
+
+/** Removes the state of a job that has ended, for the next one. The synced folder stays. */
+export const RESET = `cd ${FOLDER} 2>/dev/null || { echo '${FREE}'; exit; }
+${ALIVE}
+# Its supervisor is just starting.
+[ ! -d started ] || [ -f pid ] || sleep 1
+if alive 2>/dev/null; then echo '${BUSY}'; exit; fi
+rm -rf started && rm -f pid since out err exit exit.new && echo '${FREE}'`;
 
 /** Prints where the last $2 bytes (\`$1\` is -c) or lines (-n) of each output begin. */
 export const OFFSETS = `cd ${FOLDER} && for from in out err; do

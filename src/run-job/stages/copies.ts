@@ -18,13 +18,19 @@ export async function copyFiles(
   { shell, hasRsync }: Connected,
   context: Context,
 ): Promise<void> {
-  const { sync, exclude } = job.record;
+  const { sync, exclude, on: isAgain } = job.record;
   if (sync === null) return;
   // The start of an instance takes minutes, in which files come and go.
   const files = await listFiles(sync, exclude);
   job.phases.begin('copying', filesText(files));
   const { startPiped, clock } = context;
-  const copying = { ...copyingOf(job, shell, job.stops.any, context), hasRsync, startPiped };
+  const copying = {
+    ...copyingOf(job, shell, job.stops.any, context),
+    hasRsync,
+    isAgain,
+    startPiped,
+    clock,
+  };
   await repeated(() => copyIn(files, copying), copying.signal, clock);
 }
 
@@ -39,7 +45,8 @@ export async function fetchAll(
   const { interrupts, clock, err, host } = context;
   const explain = () => {
     if (stops.last.aborted) return;
-    err.note(`Still fetching. Ctrl-C again terminates ${record.name} without the rest.`);
+    const ends = record.on ? 'leaves' : 'terminates';
+    err.note(`Still fetching. Ctrl-C again ${ends} ${record.name} without the rest.`);
   };
   const copying: CopyingOut = {
     ...copyingOf(job, shell, stops.last, context),

@@ -21,7 +21,8 @@ export async function followToEnd(
 ): Promise<number | undefined> {
   const { record, stops, phases } = job;
   const { clock, err, interrupts } = context;
-  const { name } = record;
+  const { name, on } = record;
+  const ends = on ? 'leaves' : 'terminates';
   const offsets = { ...record.printed };
   const position = createPosition(job, offsets, context);
   /** Begins a line of our own. */
@@ -32,7 +33,7 @@ export async function followToEnd(
   const onCtrlC = () => {
     if (stops.last.aborted) return;
     begin(true);
-    err.note(`Interrupting the command. Ctrl-C again terminates ${name} without copying.`);
+    err.note(`Interrupting the command. Ctrl-C again ${ends} ${name} without copying.`);
     interrupt();
   };
   const onNear = () => {

@@ -13,7 +13,7 @@ import { repeated } from './repeated.ts';
 import { startCommand } from './start-command.ts';
 
 /**
- * Runs the command on a rented instance and copies the results. If it throws, the job shows what was
+ * Runs the command on an instance and copies the results. If it throws, the job shows what was
  * done. A command that was started earlier is resumed where its output stopped. Without a command, it
  * takes that of the record.
  */
@@ -30,7 +30,7 @@ export async function runOn(
   phases.begin('running', clamp(shellLine(record.command, 'linux'), 50));
   if (isNew) {
     const started = command ?? recordedCommand(record);
-    const start = () => startCommand(there.shell, started, stops.any);
+    const start = () => startCommand(there.shell, started, record.started_at, stops.any);
     await repeated(start, stops.any, context.clock);
   }
   if (job.by === 'detach') return;

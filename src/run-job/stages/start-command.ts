@@ -9,10 +9,11 @@ import { START, STARTED, supervisorOf } from '../remote/supervisor.ts';
 export async function startCommand(
   shell: RemoteShell,
   command: Command,
+  job: string,
   signal: AbortSignal,
 ): Promise<void> {
   const running = await shell.start(START, [], signal);
-  running.stdin.end(supervisorOf(command));
+  running.stdin.end(supervisorOf(command, job));
   const words = lastOf(running.stderr);
   for await (const _rest of afterLine(running.stdout, STARTED)) {
     // The supervisor keeps this connection open, but does not need it.

@@ -42,7 +42,8 @@ export const reap = action({
   notes:
     "Terminates every instance of the account whose deadline has passed by the service's clock, " +
     'without asking. Then finishes the jobs of "run" whose command has ended and that nothing ' +
-    'follows: copies results, keeps the output and terminates.\n\n' +
+    'follows: copies results, keeps the output and terminates. An instance of ' +
+    '"run --on" stays.\n\n' +
     'Exits with 0 if nothing is past its deadline or all have ended, with 125 if the results of ' +
     'a job could not be copied, and with 7 if an outcome is unknown. Any number of runs may ' +
     'overlap.\n\n' +

@@ -1,0 +1,47 @@
+import { lstat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterLine } from '../remote/after-line.ts';
+import { lastOf, type RemoteShell } from '../remote/remote-shell.ts';
+import { WORK } from '../remote/supervisor.ts';
+import type { Entry, FileList } from './files.ts';
+
+const BEGIN = 'gpucloud-run has';
+
+/** Without such a find or stat, it lists nothing. */
+const LIST = `cd ${WORK} 2>/dev/null || exit
+echo '${BEGIN}'
+find . -type f -exec stat -c '%s %Y %n' {} + 2>/dev/null`;
+
+/** Leaves out the files that the instance has with the same size and time, as rsync does. */
+export async function changedFiles(
+  files: FileList,
+  { shell, signal }: { readonly shell: RemoteShell; readonly signal: AbortSignal },
+): Promise<FileList> {
+  const running = await shell.start(LIST, [], signal);
+  running.stdin.end();
+  const words = lastOf(running.stderr);
+  const there = new Set<string>();
+  const decoder = new TextDecoder();
+  let rest = '';
+  for await (const chunk of afterLine(running.stdout, BEGIN)) {
+    const lines = (rest + decoder.decode(chunk, { stream: true })).split('\n');
+    rest = lines.pop() ?? '';
+    for (const line of lines) there.add(line);
+  }
+  await Promise.all([running.ended, words]);
+  signal.throwIfAborted();
+  const isSame = async ({ kind, path, size }: Entry) => {
+    if (kind !== 'file') return false;
+    const stats = await lstat(join(files.folder, path)).catch(() => undefined);
+    return stats !== undefined && there.has(`${size} ${secondsOf(stats)} ./${path}`);
+  };
+  const entries: Entry[] = [];
+  for (const entry of files.entries) if (!(await isSame(entry))) entries.push(entry);
+  const changed = entries.filter(({ kind }) => kind !== 'folder');
+  const bytes = changed.reduce((sum, { size }) => sum + size, 0);
+  return { ...files, entries, count: changed.length, bytes };
+}
+
+function secondsOf({ mtimeMs }: { readonly mtimeMs: number }): number {
+  return Math.floor(mtimeMs / 1000);
+}

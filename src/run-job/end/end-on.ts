@@ -1,0 +1,36 @@
+import { CliError, isInterrupt } from '../../errors.ts';
+import { typedName } from '../../rules/names.ts';
+import type { Job } from '../job.ts';
+import { progressOf, runFailed } from './end-job.ts';
+import type { JobEnd } from './report.ts';
+
+/** Ends a job of `--on`: its instance stays, whatever happened. */
+export function endOn(job: Job, failure: CliError | undefined): JobEnd {
+  const { by, phases, collection } = job;
+  const end = { ...progressOf(job), terminated: false } as const;
+  if (failure === undefined) return { ...end, stage: 'done', isOver: true, error: undefined };
+  const stage = phases.current;
+  const starts = by === 'run' || by === 'detach';
+  const isOver =
+    collection === 'done' ||
+    (starts && stage !== 'running' && stage !== 'fetching') ||
+    // Unlike a full disk, a path that is missing there stays so.
+    (by === 'reap' && failure.failure === 'notFound');
+  return { ...end, stage, isOver, error: isOver ? runFailed(failure) : left(job, failure) };
+}
+
+/** The command may still run, or its results are still there. */
+function left({ record, exitCode }: Job, cause: CliError): CliError {
+  const { id, name } = record;
+  const typed = typedName(name, id);
+  const hint = `go on: gpucloud jobs attach ${typed}`;
+  const state =
+    exitCode === undefined ? 'Its command may still run' : `Its command ended with ${exitCode}`;
+  if (isInterrupt(cause)) {
+    const message = `Stopped following ${name}. ${state}.`;
+    return cause.with(message, { hint: `${hint}; stop it: gpucloud jobs stop ${typed}` });
+  }
+  const end = /[.!?]$/.test(cause.message) ? '' : '.';
+  const rest = exitCode === undefined ? state : 'Its results are still there';
+  return new CliError('runFailed', `${name}: ${cause.message}${end} ${rest}.`, { hint, cause });
+}

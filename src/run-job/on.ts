@@ -1,0 +1,107 @@
+import type { Context } from '../context.ts';
+import { CliError } from '../errors.ts';
+import { withFile } from '../instances/request/given.ts';
+import { findInstance, type Target } from '../instances/resolve.ts';
+import type { HowToReach } from '../reach/reach.ts';
+import { typedName } from '../rules/names.ts';
+import { privateHalves } from '../ssh-keys/private-half.ts';
+import { shownWords } from './command.ts';
+import type { Job, JobInput } from './job.ts';
+import { look } from './jobs/look.ts';
+import { signInOf } from './jobs/sign-in-of.ts';
+import { newRecord } from './new-record.ts';
+import { checkInput } from './plan.ts';
+import { withJob } from './record/lock.ts';
+import { type JobRecord, readJobs, removeOutput } from './record/record.ts';
+import { lastLine } from './remote/failed-ssh.ts';
+import type { RemoteShell } from './remote/remote-shell.ts';
+import { BUSY, FREE, RESET } from './remote/supervisor.ts';
+import { runOn } from './stages/index.ts';
+import { graceFor } from './stops.ts';
+import { supervise } from './supervise.ts';
+
+/** Milliseconds to connect. */
+const LOOK = 30_000;
+
+/** Runs a job on an instance that is there already, and leaves the instance there. */
+export async function runOnInstance(
+  typed: string,
+  input: JobInput,
+  context: Context,
+): Promise<void> {
+  const started_at = new Date(context.clock.now()).toISOString();
+  const { toStart, files } = await checkInput(input, await withFile(input.flags, context), context);
+  const target = await findInstance(typed, context, { changes: true });
+  const how = await howToSignIn(target, input.how, context);
+  const seen = await look(target, how, LOOK, context);
+  if (seen.isOver) {
+    throw new CliError('wrongState', `${target.name} is ${seen.instance.status}.`, {
+      resource: target.id,
+    });
+  }
+  const name = seen.instance.name ?? target.name;
+  const instance = { id: target.id, name };
+  if (seen.state === 'running') throw busy(instance);
+  await withJob(instance, context, async () => {
+    ensureEnded(await jobOn(instance.id, context));
+    await reset(instance, seen.shell, context);
+    await removeOutput(instance.id, context);
+    const { deadline } = (await (await context.journal()).instance(instance.id)) ?? {};
+    const time =
+      deadline === undefined ? undefined : Date.parse(deadline) - context.serviceClock.now();
+    const { grace = graceFor(time) } = input;
+    const sync = files?.folder ?? null;
+    const given = { ...input, how, toStart, command: shownWords(toStart) };
+    const record = newRecord(given, { ...instance, on: true, sync, grace, started_at });
+    const work = (job: Job) => runOn(job, toStart, context);
+    const by = input.detach ? 'detach' : 'run';
+    await supervise({ record, how, by, deadline }, work, context);
+  });
+}
+
+/** Signs in as the job before did, or with the private half of one of the instance's keys. */
+async function howToSignIn(
+  { id }: Target,
+  given: HowToReach,
+  context: Context,
+): Promise<HowToReach> {
+  const before = await jobOn(id, context);
+  const how = before === undefined ? given : signInOf(before, given);
+  if (how.identity !== undefined) return how;
+  const { ssh_keys } = await (await context.api()).instances.get(id);
+  const keys = (ssh_keys ?? []).map((key) => ({ ...key, id: key.id ?? '' }));
+  const halves = await privateHalves(keys, context);
+  return { ...how, identity: halves.find(({ isLocked }) => !isLocked)?.file };
+}
+
+async function jobOn(id: string, context: Context): Promise<JobRecord | undefined> {
+  return (await readJobs(context)).find((job) => job.id === id);
+}
+
+/** The job that rented the instance terminates it, and may have results on it. */
+function ensureEnded(job: JobRecord | undefined): void {
+  if (job === undefined || job.on || job.ended_at !== null || job.kept === 'command') return;
+  const { id, name } = job;
+  throw new CliError('wrongState', `The job that rented ${name} has not ended.`, {
+    resource: id,
+    hint: `see its output: gpucloud jobs logs ${typedName(name, id)}; end it: gpucloud jobs attach ${typedName(name, id)}`,
+  });
+}
+
+/** Removes the state of the job before. Throws CliError('wrongState') if it still runs. */
+async function reset(instance: Target, shell: RemoteShell, context: Context): Promise<void> {
+  const { stdout, stderr, code } = await shell.run(RESET, '', context.signal);
+  const lines = stdout.split('\n');
+  if (lines.includes(BUSY)) throw busy(instance);
+  if (lines.includes(FREE)) return;
+  const reason = lastLine(stderr) || `exit code ${code}`;
+  throw new CliError('refused', `Could not remove the earlier job on ${instance.name}: ${reason}`);
+}
+
+function busy({ id, name }: Target): CliError {
+  const typed = typedName(name, id);
+  return new CliError('wrongState', `Another job runs on ${name}.`, {
+    resource: id,
+    hint: `see its output: gpucloud jobs logs ${typed}; stop it: gpucloud jobs stop ${typed}`,
+  });
+}
