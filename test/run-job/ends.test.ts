@@ -4,13 +4,14 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Context } from '../../src/context.ts';
 import { CliError } from '../../src/errors.ts';
+import { ownJournal } from '../../src/instances/pending.ts';
 import { notifyOfEnd } from '../../src/run-job/end/notify.ts';
 import { costAtMost } from '../../src/run-job/end/terminate.ts';
 import { endUnusable } from '../../src/run-job/rent.ts';
 import { createStops } from '../../src/run-job/stops.ts';
 import { atTerminal } from '../support/at-terminal.ts';
 import { createWorld, type World } from '../support/run-cli.ts';
-import { no } from '../support/service.ts';
+import { no, ok } from '../support/service.ts';
 
 const ID = '3f0c5d9e-1111-4222-8333-444455556666';
 
@@ -100,6 +101,18 @@ describe('a job that ends early', () => {
     expect(world.service.requests).toEqual([]);
   });
 
+  test('does not terminate the instance that a refusal names', async () => {
+    const refused = new CliError('refused', 'Taken.', {
+      httpStatus: 409,
+      mayBeBilling: true,
+      resource: ID,
+    });
+    const request = { instance_name: 'job', offer_id: 'a-1', image_id: 'b-1' };
+    const end = await endUnusable(refused, { request, maxPrice: undefined }, context);
+    expect(end).toMatchObject({ instance: { id: null }, terminated: 'unknown' });
+    expect(world.service.requests).toEqual([]);
+  });
+
   test.each([
     ['terminated', true],
     ['hungUp', true],
@@ -116,5 +129,46 @@ describe('a job that ends early', () => {
     second.abort(new CliError(failure, 'stopped'));
     expect(stops.last.aborted).toBe(true);
     stops.close();
+  });
+});
+
+describe('the deadline of a job', () => {
+  const MINUTE = 60_000;
+  let world: World;
+  let context: Context;
+  beforeEach(async () => {
+    world = await createWorld({ handler: () => ok({ id: 'user-1' }) });
+    ({ context } = atTerminal(world, []));
+  });
+  afterEach(() => world.close());
+
+  const later = (minutes: number) =>
+    new Date(Date.UTC(2026, 0, 15, 12) + minutes * MINUTE).toISOString();
+  const set = async (deadline: string | undefined) =>
+    (await ownJournal(context)).withDeadline(ID, (held) => held.set('job', deadline));
+  const minutes = () => Math.round((world.clock.now() - Date.UTC(2026, 0, 15, 12)) / MINUTE);
+  const aborted = (signal: AbortSignal) =>
+    new Promise<number>((resolve) =>
+      signal.addEventListener('abort', () => resolve(minutes()), { once: true }),
+    );
+  const stopsFor = (deadline: string) =>
+    createStops({ id: ID, deadline, grace: 4 * MINUTE, leaves: false }, context);
+
+  test('interrupts the command in time, and follows a later one', async () => {
+    await set(later(60));
+    const { near, half, last, close } = stopsFor(later(10));
+    const times = await Promise.all([near, half, last].map(aborted));
+    close();
+    expect(times).toEqual([56, 58, 60]);
+  });
+
+  test('ends nothing once it is removed', async () => {
+    await set(later(60));
+    const { near, last, close } = stopsFor(later(60));
+    await aborted(near);
+    await set(undefined);
+    while (minutes() < 65) await new Promise((resolve) => setImmediate(resolve));
+    expect(last.aborted).toBe(false);
+    close();
   });
 });

@@ -2,17 +2,21 @@ import { PassThrough } from 'node:stream';
 import type { Host, Interrupts } from '../../src/context.ts';
 import { startProgram } from '../../src/programs.ts';
 import { run } from '../../src/run.ts';
-import type { Outcome } from '../support/program.ts';
+import type { Computer, Outcome } from '../support/program.ts';
 import { SELF } from '../support/run-cli.ts';
-import type { JobWorld } from './job-world.ts';
 
-interface FastRun {
+export interface FastRun {
   /** Ctrl-C and its like. */
   readonly interrupts?: Interrupts;
   /** More of the environment. */
   readonly env?: Readonly<Record<string, string>>;
   /** How much faster pauses and time limits are; by default 100 times. */
   readonly speed?: number;
+}
+
+interface FastWorld {
+  readonly computer: Pick<Computer, 'home' | 'env'>;
+  readonly env: Readonly<Record<string, string>>;
 }
 
 const never = new AbortController().signal;
@@ -22,7 +26,7 @@ const never = new AbortController().signal;
  * time, and so do its time limits.
  */
 export async function runFast(
-  { computer, env: address }: JobWorld,
+  { computer, env: address }: FastWorld,
   argv: readonly string[],
   { env = {}, interrupts = { first: never, second: never }, speed = 100 }: FastRun = {},
 ): Promise<Outcome> {
