@@ -74,10 +74,10 @@ describe("the user's ssh configuration", () => {
     await mkdir(join(folder, 'dotfiles'));
     const real = join(folder, 'dotfiles', 'ssh');
     await writeFile(real, 'Host *\n');
-    await chmod(real, 0o644);
+    await chmod(real, 0o640);
     await symlink('../dotfiles/ssh', config);
     await addInclude(config, OURS);
-    expect((await stat(real)).mode & 0o777).toBe(0o644);
+    expect((await stat(real)).mode & 0o777).toBe(0o640);
     expect(await readdir(join(folder, 'dotfiles'))).toEqual(['ssh']);
     expect(await readFile(real, 'utf8')).toBe(`${OURS}\nHost *\n`);
   });

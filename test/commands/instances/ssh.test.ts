@@ -258,6 +258,8 @@ describe('the arguments of ssh and scp', () => {
     [['tunnel', ID, '70000'], 'PORTS "70000"'],
     [['tunnel', ID, '70000:22'], 'PORTS "70000"'],
     [['tunnel', ID, '80:'], 'PORTS "80:"'],
+    [['scp', 'a', `${ID}:b`, `${ID}:c`], 'must be on this computer'],
+    [['scp', `${ID}:a`, 'other:b', '.'], 'must be on the same instance'],
   ])('are refused for %j', async (argv, words) => {
     const world = await worldWith({});
     const { code, stderr, requests } = await run(world, ...argv);
