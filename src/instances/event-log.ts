@@ -16,10 +16,12 @@ export function beginningAt(
   return lazy(() => timeOf(moment, serviceClock.now()));
 }
 
-/** After this many events from before the start, the walk stops; a few may be out of order. */
+/** The walk stops after this many events from before the start, since a few may be out of order. */
 const BEFORE_THE_BEGINNING = 10;
 
-/** At least so many IDs recognize repeated events: more than a log gains between two pages. */
+/**
+ * How many IDs to remember, to recognize repeated events: more than a log gains between two pages.
+ */
 const REMEMBERED = 10_000;
 
 /**

@@ -69,7 +69,7 @@ export async function followEvents(input: FollowInput, context: Context): Promis
     });
     for await (const { log, event } of stream) {
       story.begin();
-      // With several instances, a column shows whose event it is.
+      // With several instances, a column shows the event's instance.
       yield event.instance_id == null ? { ...event, instance_id: log.target.id } : event;
     }
   }
@@ -103,7 +103,7 @@ function refuseWholes({ flags }: Context): void {
   }
 }
 
-/** The next run starts a log that this one did not. */
+/** Saves only logs already started; the next run starts the others. */
 function savedOf(logs: readonly InstanceLog[]): Map<string, SavedCursor> {
   const begun = logs.filter(({ cursor }) => cursor.begun);
   return new Map(begun.map(({ target, cursor }) => [target.id, cursor.saved()]));
@@ -122,7 +122,7 @@ function logsOf(targets: readonly Target[], input: FollowInput, parts: Parts): I
   const { api, signal, context, resume } = parts;
   const { limit, beginning } = input;
   const options = { signal };
-  // A pause requested before the first read has no other place to be stored.
+  // Limits the pause within a call, except before the first read, when nothing else waits it out.
   const later = { ...options, longestPauseMs: LONGEST_WITHIN_MS };
   return targets.map((target) => {
     const cursor = createCursor(resume?.of(target.id));

@@ -17,9 +17,9 @@ export interface Listed {
   readonly status: string;
   readonly instance?: Instance;
   readonly last?: Snapshot | undefined;
-  /** Only on a request. */
+  /** When a request was made; only on requests. */
   readonly asked_at?: string;
-  /** Only on a request; "untrack" accepts it. */
+  /** The UID of a request, which "untrack" accepts; only on requests. */
   readonly uid?: string;
   /** When this computer requested the instance; missing if it was only discovered. */
   readonly ordered_at?: string;
@@ -61,14 +61,14 @@ interface ReadHow {
   readonly drives: Promise<readonly Drive[]>;
   /** The time that ages are relative to. */
   readonly now: number;
-  /** For a caller that already has the account's journal. */
+  /** The account's journal, if the caller already has it. */
   readonly journal?: Promise<Journal>;
   /** Options for each read of an instance. */
   readonly options?: CallOptions;
 }
 
 /**
- * Reads every instance known to this computer, and those that drives name: the published API has no
+ * Reads every instance known to this computer, and those attached to drives, since the API has no
  * list of instances. An instance that can't be read becomes a row with its last state, and a fault.
  * Throws if the key is refused.
  */
@@ -129,7 +129,7 @@ async function archivedOf(
   return new Map(instances.filter(({ archived }) => archived).map((one) => [one.id, one]));
 }
 
-/** Such an ID can't be part of a request path or a file name. */
+/** Matches IDs that can't be part of a request path or a file name. */
 const ODD =
   'A drive names its instance by an invalid ID, so that instance may be missing here: gpucloud drives list';
 

@@ -33,7 +33,7 @@ export async function rentWithin(
   } catch (error) {
     const id = madeAfterAll(error);
     if (limit !== undefined && id !== undefined) {
-      // Its name may not be on disk.
+      // Reads the price by ID, since the name may not be on disk.
       await enforceMaxPrice(await readPrice(id, request.name, context), limit, context, id);
     }
     throw error;
@@ -42,7 +42,7 @@ export async function rentWithin(
   return rented;
 }
 
-/** Returns the ID from an error after the creation. After an interrupt, the user wants no more. */
+/** Returns the ID from an error after the creation. Returns nothing after an interrupt. */
 function madeAfterAll(error: unknown): string | undefined {
   const isMade =
     error instanceof CliError &&

@@ -48,7 +48,7 @@ export async function attempt(
   }
 }
 
-/** What a status says about the bill, if it was just read. */
+/** Says whether an instance in this status, if just read, bills. */
 export function billText(status: string | undefined): string {
   switch (instanceStatus(status).bills) {
     case 'yes':

@@ -9,7 +9,7 @@ import { mayBill } from '../rules/statuses.ts';
 import { livingNamesake, nameTaken } from './refusal.ts';
 import { guardOf } from './request/guards.ts';
 
-/** Retries while other requests take the name; more than one is rare. */
+/** How often to retry while other requests take the name; more than one retry is rare. */
 const ROUNDS = 5;
 
 /**
@@ -56,7 +56,7 @@ export async function ensureNoPending(name: string, context: Context): Promise<v
   if ((await context.prompts()) !== undefined) return;
   const open = await (await context.journal()).requests();
   if (!open.some((request) => request.name === name)) return;
-  // The request may be another account's.
+  // The request may belong to another account.
   await agreedUids(name, new Set(), await ownJournal(context), context);
 }
 
@@ -172,7 +172,7 @@ export class InFlight extends CliError {
   }
 }
 
-/** Milliseconds between two looks at another process's request. */
+/** Milliseconds between two checks of another process's request. */
 const LOOK = 500;
 
 /**

@@ -5,11 +5,11 @@ import type { Money } from '../rules/money.ts';
 import { type DeadlineFlags, plannedDeadline } from './deadlines/deadline.ts';
 import { ensureCanRent } from './pending.ts';
 
-/** What `--dry-run` shows besides the request. */
+/** The output of `--dry-run` besides the request. */
 export interface Planned {
-  /** ISO 8601. */
+  /** The deadline in ISO 8601. */
   readonly deadline: string | null;
-  /** Roubles per hour. */
+  /** The price limit in roubles per hour. */
   readonly max_price: string | null;
   /** Whether the same command without `--dry-run` would send the request. */
   readonly would_send: boolean;

@@ -15,18 +15,22 @@ const SKEW = 5 * 60_000;
 /** Milliseconds after which a new instance can't belong to the request. */
 const LATEST = 3_600_000;
 
-/** A request with an unknown outcome, and the instance it created if found. */
+/** A request with an unknown outcome, and the instance that it created, if found. */
 export interface Resolution {
   readonly request: OpenRequest;
   readonly instance: Instance | undefined;
-  /** Instances with the request's name and time; nobody has said that one of them is it. */
+  /**
+   * Instances with the request's name and time; no one has confirmed that one of them is the right
+   * one.
+   */
   readonly candidates: readonly Instance[];
 }
 
 /**
- * Finds the instances that open requests created, and settles those requests. The ID that a response
- * showed is certain. A name is not: somebody else may have used it since. So instances that drives
- * name, and tracked ones, are candidates, and a person says whether one is it.
+ * Finds the instances that open requests created, and settles those requests. The ID that a
+ * response showed is certain. A name is not: somebody else may have used it since. So tracked
+ * instances and those attached to drives are candidates, and a person decides whether one is the
+ * right one.
  */
 export async function reconcile(
   open: readonly OpenRequest[],
@@ -139,7 +143,7 @@ async function readOne(id: string, api: Api, context: Context): Promise<Instance
   }
 }
 
-/** Returns the instances that drives name: the only ones that the service lists. */
+/** Returns the instances attached to drives, the only ones that the service lists. */
 async function attachedIds(api: Api, context: Context): Promise<readonly string[]> {
   try {
     const drives = await api.drives.list();
@@ -164,7 +168,10 @@ function isOf(
   return age >= -SKEW + Math.min(0, ahead) && age <= LATEST + Math.max(0, ahead);
 }
 
-/** Without a service or a key nothing can be recovered. */
+/**
+ * Warns of an unread list. Rethrows an error without which nothing could be recovered anyway, such
+ * as a refused key.
+ */
 function warnUnread(what: string, error: unknown, { err, signal }: Context): void {
   const isEnd = !(error instanceof CliError) || ENDS.includes(error.failure) || signal.aborted;
   if (isEnd) throw error;
@@ -217,7 +224,7 @@ async function isAccepted(
   return isAgreed(facts(instance), `Is it the instance you requested ${when}?`, context);
 }
 
-/** Returns undefined if there is nothing to ask, or nobody. */
+/** Returns undefined if there is nothing to ask, or nobody to ask. */
 async function isDeadlineAccepted(
   { id }: Instance,
   { deadline }: OpenRequest,

@@ -58,7 +58,7 @@ export async function explainRental(
   );
 }
 
-/** A known instance with a name. */
+/** A known instance with the requested name. */
 interface Namesake {
   readonly id: string;
   /** undefined if the service does not find it, although nobody saw it end. */
@@ -100,7 +100,7 @@ async function statusNow(
   }
 }
 
-/** Without a refusal, nothing was sent. */
+/** If `refusal` is missing, nothing was sent. */
 export function nameTaken(
   { name }: Pick<RentalRequest, 'name'>,
   { id, status = 'not read yet' }: Namesake,
@@ -147,7 +147,7 @@ export async function explainStart(
     const message = `The instance ${id} stays STOPPED: ${missing}${shortfall ?? ''}`;
     return insufficientFunds(refusal, message, mayBeBilling);
   }
-  // It may have been stopping when the request arrived.
+  // The instance may have been stopping when the request arrived.
   return refusal.with(
     `${sentence(refusal.message)} The instance is STOPPED now. Either it was still stopping, or ${missing}`,
     {

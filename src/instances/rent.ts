@@ -70,7 +70,7 @@ interface Seen {
   doubt?: CliError;
   /** An ID that may be the new instance's: from an unsuccessful response, or not compared yet. */
   candidate?: string;
-  /** The one from an unsuccessful response; no record contradicts it. */
+  /** The ID from an unsuccessful response, if no record contradicts it. */
   shown?: string;
 }
 
@@ -236,7 +236,7 @@ function madeAnyway(error: unknown, id: string, { name }: RentalRequest): CliErr
   }
   const { failure, httpStatus }: Pick<CliError, 'failure' | 'httpStatus'> =
     error instanceof CliError ? error : { failure: 'notUnderstood', httpStatus: undefined };
-  // Both are on disk.
+  // The name and the ID are on disk.
   const typed = typedName(name, id);
   const status = httpStatus === undefined ? '' : ` (HTTP ${httpStatus})`;
   const why = error instanceof CliError ? status : `: ${messageOf(error)}`;

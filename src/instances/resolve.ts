@@ -94,7 +94,7 @@ type KnownHere = ReturnType<typeof knownIn>;
 function knownIn(context: Context) {
   return {
     one: async (id: string) => (await context.journal()).instance(id),
-    /** Without archived instances: there may be many, and they are rarely meant. */
+    /** Leaves out archived instances: there may be many, and people rarely mean one. */
     living: lazy(async () => (await context.journal()).read({ archived: false })),
     all: lazy(async () => (await context.journal()).read({ archived: true })),
   };
@@ -118,7 +118,8 @@ async function find(
   const beginning = preferLiving(beginningSo(typed, instances));
   const inAnyCase = instances.filter(isCalled(typed));
   if (inAnyCase.length > 0) {
-    // A change must not take one for another, nor the living one for its terminated namesake.
+    // A change must not confuse two instances, or a terminated instance and a running one with its
+    // name.
     const isChange = purpose.changes !== undefined;
     const meant = isChange ? new Set([...inAnyCase, ...beginning]) : preferLiving(inAnyCase);
     return onlyOne(typed, [...meant]);
@@ -177,8 +178,8 @@ async function called(
 }
 
 /**
- * Once an instance that was rented or tracked here has ended, its name still means that one for a
- * change. So terminating it twice does not end another one with its name, which needs its ID.
+ * For a change, the name of an ended instance still means that instance if it was rented or tracked
+ * here. So terminating it twice never terminates another one of that name, which needs its ID.
  */
 function meantBy(
   typed: string,

@@ -116,7 +116,7 @@ export async function waitFor(
     progress.done(`${line} ✔`);
     return instance;
   } catch (thrown) {
-    // Only a fault of the program itself ends the wait as well.
+    // Only a bug in the program itself also ends the wait.
     const error = thrown instanceof CliError ? thrown : unforeseen(thrown);
     const events = error.failure === 'otherEnd' ? await lastEvents(target.id, api) : [];
     throw withBill(error, awaited, last?.status, events);
@@ -134,7 +134,7 @@ function sshOf({ sshPort }: Awaited, signal: AbortSignal, context: Context): Als
     text: 'SSH did not respond',
     before: hasSsh,
     async holds(instance, longest) {
-      // An empty address would mean this computer.
+      // Rejects an empty address, which would mean this computer.
       if (instance.ip_address == null || instance.ip_address === '') return false;
       // A connection starts its own server there.
       if (await isSandbox(context)) return true;

@@ -3,7 +3,7 @@ import { usageError } from '../errors.ts';
 /** A copy between this computer and one instance. */
 export interface Copy {
   readonly instance: string;
-  /** Paths here, or paths on the instance, by `from`. */
+  /** Local paths, or paths on the instance, depending on `from`. */
   readonly sources: readonly string[];
   readonly target: string;
   /** The side that holds the sources. */
@@ -47,7 +47,7 @@ interface Place {
   readonly path: string;
 }
 
-/** As scp reads it: an instance is followed by a colon that comes before any slash. */
+/** Parses a place like scp: an instance name ends with a colon before any slash. */
 function parsePlace(text: string, platform: string): Place {
   const [, instance, path] = /^([^:/\\]+):(.*)$/s.exec(text) ?? [];
   const isDrive = platform === 'win32' && /^[A-Za-z]:/.test(text);

@@ -4,7 +4,7 @@ import type { Context } from '../context.ts';
 import type { DetailLine } from '../output/output.ts';
 import { fillTemplate } from './url-template.ts';
 
-/** One way to reach what runs on an instance. */
+/** An endpoint of a program on the instance. */
 interface Endpoint {
   readonly name: string;
   /** A link that a browser can open; null if none is known. */
@@ -63,8 +63,7 @@ const PORT_FIELDS = ['external_port', 'port', 'internal_port'] as const;
  * The endpoints of an instance: those of `connection_info`, otherwise the template's with ip, port
  * and secrets filled in, otherwise the container's published ports.
  *
- * The document does not show how an item of `connection_info` looks, so nothing is guessed: without
- * a link, none is made up.
+ * The document does not show an item of `connection_info`, so a missing link is never guessed.
  */
 export function endpointsOf(instance: Instance, template?: Template): Endpoint[] {
   const lists = [
@@ -80,7 +79,7 @@ export function endpointsOf(instance: Instance, template?: Template): Endpoint[]
   return [];
 }
 
-/** The same for the details view, one line each. */
+/** The endpoints for the details view, one line each. */
 export function endpointLines(instance: Instance): DetailLine[] {
   return endpointsOf(instance).map((endpoint) => ({
     label: endpoint.name,

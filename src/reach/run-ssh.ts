@@ -5,7 +5,7 @@ import type { Reached } from './reach.ts';
 import { probeArgv } from './ssh-argv.ts';
 import { notStarted, startSsh, type Trouble, troubleIn } from './ssh-process.ts';
 
-/** ssh's own failures; a remote command may end with it too. */
+/** The exit code of ssh's own failures, which a remote command may also return. */
 const SSH_FAILED = 255;
 
 /** Milliseconds for finding out why ssh failed. */

@@ -27,7 +27,7 @@ export function shared({ id }: Pick<SshEndpoint, 'id'>, ssh: SshOptions): string
   return [
     ...ssh.words,
     ...asOptions(ssh.options),
-    // With a named key, the agent's other keys are not tried first.
+    // Keeps ssh from trying the agent's other keys before the given one.
     ...(identity === undefined
       ? []
       : ['-i', withoutTokens(identity), ...asOptions(['IdentitiesOnly=yes'])]),
@@ -46,7 +46,7 @@ function asOptions(options: readonly string[]): string[] {
   return options.flatMap((option) => ['-o', option]);
 }
 
-/** Nothing after `--` is read as an option, not even the words of the remote command. */
+/** ssh reads nothing after `--` as an option, not even the words of the remote command. */
 function destination({ user, host, port }: SshEndpoint): string[] {
   return ['-p', String(port), '--', `${user}@${host}`];
 }

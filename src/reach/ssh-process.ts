@@ -12,7 +12,7 @@ interface Listener {
   log(line: string): void;
 }
 
-/** Enough for the warning about a changed host key. */
+/** Enough characters for the warning about a changed host key. */
 const KEPT = 4_000;
 
 /**

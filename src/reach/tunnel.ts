@@ -46,7 +46,7 @@ export async function holdTunnel(
       pause = FIRST_PAUSE;
     }
     if (signal.aborted) {
-      // Without a tunnel, an interrupt is not the normal end.
+      // An interrupt is the normal end only if the tunnel was open.
       if (lastOpen === undefined) throw signal.reason;
       break;
     }

@@ -32,7 +32,7 @@ export async function askJob(
 ): Promise<MadeRequest> {
   const { askRequest } = await import('../instances/wizard/index.ts');
   const { how, ends, maxPrice } = input;
-  // A suggested name serves once.
+  // A suggested name can be used once.
   const suggested = input.flags.name === undefined ? given.flags.name : undefined;
   const command = {
     start: (name?: string) => ['run', ...(name === suggested ? [] : flag('--name', name).flat())],

@@ -6,13 +6,15 @@ import { type EnvironmentVariable, variableName } from '../rules/container.ts';
 import { hider, SHORTEST_SECRET } from '../rules/secrets.ts';
 import type { JobRecord } from './record/record.ts';
 
-/** What an instance runs. Values of variables may be secrets: they are never stored or shown. */
+/**
+ * The command on an instance. Values of variables may be secrets: they are never stored or shown.
+ */
 export interface Command {
   readonly words: readonly string[];
   readonly variables: readonly EnvironmentVariable[];
 }
 
-/** What ssh, rsync and the programs that they start can't do without. */
+/** Variables that ssh, rsync and the programs that they start need. */
 const OF_PROGRAMS =
   /^(?:PATH|HOME|USER|LOGNAME|SHELL|TERM|LANG|LC_.*|TMPDIR|SSH_AUTH_SOCK|SYSTEMROOT|USERPROFILE)$/i;
 
@@ -56,7 +58,10 @@ export function shownWords({ words, variables }: Command): string[] {
   return words.map(hider(values.filter(({ length }) => length >= SHORTEST_SECRET)));
 }
 
-/** The command of a job that another process was to start. */
+/**
+ * Returns the recorded command, for a process other than its `run`. Throws CliError('runFailed') if
+ * it has variables, whose values are not stored.
+ */
 export function recordedCommand({ command: words, variables = [] }: JobRecord): Command {
   if (variables.length === 0) return { words, variables: [] };
   throw new CliError(

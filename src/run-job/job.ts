@@ -32,7 +32,7 @@ export interface JobInput {
 
 /** A job with everything that it needs, before any request that rents. */
 export interface JobPlan extends JobInput {
-  /** Without the values of its variables. */
+  /** The words of the command, with the values of its variables masked. */
   readonly command: readonly string[];
   readonly toStart: Command;
   readonly ends: DeadlineFlags;
@@ -50,17 +50,17 @@ type JobOwner = 'run' | 'detach' | 'attach' | 'stop' | 'reap';
 
 /** A job on its instance, with its progress. */
 export interface Job {
-  /** As stored. */
+  /** The job's record as stored. */
   record: JobRecord;
   readonly how: HowToReach;
   readonly stops: Stops;
   readonly phases: Phases;
   readonly by: JobOwner;
-  /** Of the command, once it ended. */
+  /** The exit code of the command, once it ended. */
   exitCode: number | undefined;
   /** Local paths. */
   fetched: readonly string[];
-  /** Of the results and the output: `done` once all are on this computer. */
+  /** The copying of results and output: `done` once all are on this computer. */
   collection: 'none' | 'begun' | 'done';
   /** The last state read of the instance. */
   instance: Instance | undefined;

@@ -16,7 +16,7 @@ import { graceFor } from './stops.ts';
 
 export interface Rented {
   readonly record: JobRecord;
-  /** By the service's clock (ISO 8601), if it is known already. */
+  /** The deadline by the service's clock (ISO 8601), if already known. */
   readonly deadline: string | undefined;
 }
 

@@ -12,7 +12,7 @@ import { type JobRecord, removeOldJobs, writeJob } from './record/record.ts';
 import { createStops } from './stops.ts';
 
 type Supervised = Pick<Job, 'record' | 'how' | 'by'> & {
-  /** By the service's clock (ISO 8601), if it is known already. */
+  /** The deadline by the service's clock (ISO 8601), if already known. */
   readonly deadline?: string | undefined;
 };
 
@@ -29,7 +29,7 @@ export async function supervise(given: Supervised, work: Work, context: Context)
 }
 
 interface Supervision {
-  /** As stored last. */
+  /** The record as last stored. */
   readonly record: JobRecord;
   /** undefined if the command was only started. */
   readonly end: JobEnd | undefined;
@@ -100,7 +100,8 @@ async function mayLeave(
     );
   }
   if (isInterrupt(failure)) return true;
-  // What is missing there stays so; all else may be repaired here before the next pass.
+  // A file missing on the instance stays missing; other causes can be repaired here before the next
+  // pass.
   if (by === 'reap') return failure.failure !== 'notFound' || record.kept !== null;
   const isBefore = phases.current === 'starting' || phases.current === 'connecting';
   // The host key is a new one, so nothing is known of the job.

@@ -11,8 +11,9 @@ export function follows<R>(rule: Rule<R>): (context: CheckContext<string>) => vo
 }
 
 /**
- * The same for a number of a body. The rules read text and accept plain decimal digits; a number
- * that JavaScript writes with an exponent or a fraction fails them, as it should.
+ * A zod check that applies a documented rule to a number in a body. The rules read text and accept
+ * plain decimal digits; a number that JavaScript writes with an exponent or a fraction fails them,
+ * as it should.
  */
 export function followsAsText<R>(rule: Rule<R>): (context: CheckContext<number>) => void {
   return (context) => judge(context, rule(String(context.value)));

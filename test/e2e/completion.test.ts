@@ -76,7 +76,7 @@ for (const program of ['bash', 'zsh', 'fish'] as const satisfies readonly Known[
       await shell.shows(/ssh-keys add a\\ key\.pub/);
     });
 
-    test('completes an alias, with the line that the help of completion names', async () => {
+    test('completes an alias, with the line from the help', async () => {
       const { stdout } = await computer.gpucloud(['completion', '--help']);
       const line = new RegExp(`^ +${program} +(.+)$`, 'm').exec(stdout)?.[1] ?? 'no line';
       shell = await completingShell(program, computer, `${line};`);
@@ -99,7 +99,7 @@ for (const program of ['bash', 'zsh', 'fish'] as const satisfies readonly Known[
       }
     });
 
-    test('completes instances with a colon beside files for scp, and nothing after the colon', async () => {
+    test('completes instances and files for scp, and nothing after the colon', async () => {
       await keepNames('instance', [
         'instance\ttrainer\tid-1\tACTIVE',
         'instance\tmy box\tid-2\tACTIVE',
@@ -129,7 +129,7 @@ for (const program of ['bash', 'zsh', 'fish'] as const satisfies readonly Known[
     });
 
     // No such name gets into the cache, but the script must survive one.
-    test('puts a hostile name on the line as one harmless word', async () => {
+    test('inserts a hostile name as one harmless word', async () => {
       const record = {
         bash: 'gpucloud() { printf "%s\\n" "$@" > got; };',
         zsh: 'gpucloud() { print -rl -- "$@" > got };',
@@ -151,7 +151,7 @@ for (const program of ['bash', 'zsh', 'fish'] as const satisfies readonly Known[
       await expect(readFile(join(computer.home, 'hit'))).rejects.toThrow();
     });
 
-    test('is found by a new shell once installed', async () => {
+    test('is loaded by a new shell once installed', async () => {
       const { stdout } = await computer.gpucloud(['completion', program, '--install', '-o', 'id']);
       const { status, stderr } = spawnSync(program, ['-n', stdout.trim()], { encoding: 'utf8' });
       expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
@@ -231,7 +231,7 @@ describe('the script of PowerShell', () => {
     expect(complete('gpucloud instances stop ')).toBe("'it''s'");
   });
 
-  test('closes what it opens, even without PowerShell to check', async () => {
+  test('has balanced brackets, even if PowerShell is missing', async () => {
     const text = (await readFile(file, 'utf8'))
       .replace(/^\s*#.*$/gm, '')
       .replace(/'(?:[^']|'')*'|"(?:[^"`]|`.)*"/g, '');
@@ -289,7 +289,7 @@ for (const program of ['bash', 'zsh'] as const) {
       expect((await readFile(rc(), 'utf8')).trimEnd()).toBe(text ?? '');
     });
 
-    test('changes no settings that load the script already', async () => {
+    test('leaves startup files unchanged if they already load the script', async () => {
       const script = (await gpucloud('--install', '-o', 'id')).stdout.trim();
       const loads = {
         bash: `source ${script}\n`,
@@ -302,7 +302,7 @@ for (const program of ['bash', 'zsh'] as const) {
       expect(await readFile(rc(), 'utf8')).toBe(loads[program]);
     });
 
-    test('says which line to add to settings that it may not change', async () => {
+    test("prints the line to add if it can't change the startup file", async () => {
       await mkdir(rc());
       const { code, stderr } = await gpucloud('--install');
       expect(code).toBe(0);

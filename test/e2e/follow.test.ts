@@ -85,7 +85,7 @@ describe('--follow in the built program', () => {
     expect({ stdout, stderr }).toEqual({ stdout: 'e1\ncode 0\n', stderr: '' });
   });
 
-  test('loses nothing with --resume across kills with signal 9', { timeout: 120_000 }, async () => {
+  test('loses nothing with --resume across kill -9', { timeout: 120_000 }, async () => {
     // The log grows with each page read, even during a walk, and is complete in the last run.
     let asked = 0;
     let isLastRun = false;
@@ -129,7 +129,7 @@ describe('--follow in the built program', () => {
     expect((await noted()).length).toBe(printed.size);
   });
 
-  test('shows the time of day in a terminal, no word after Ctrl-C, and exits with 130', async () => {
+  test('shows the time of day in a terminal, and exits with 130 after Ctrl-C without a message', async () => {
     log = (at) =>
       at < 2
         ? logOf(1)
@@ -160,7 +160,7 @@ describe('--follow in the built program', () => {
     }
   });
 
-  test('shows in a terminal that nothing happens, and that the service is down', async () => {
+  test('shows in a terminal that it is waiting, and that the service is down', async () => {
     log = () => [];
     const terminal = openTerminal({
       program: RUNNER,
@@ -193,7 +193,7 @@ test('does not keep the process alive when the reader has gone', async () => {
 });
 
 // Other systems report it only at the next write.
-describe('a reader that ends', needs('Linux'), () => {
+describe('a reader that exits', needs('Linux'), () => {
   test('ends the command, even if no event ever comes', async () => {
     log = () => logOf(1);
     const line = `gpucloud ${FOLLOW.join(' ')} -q | head -1; echo "code \${PIPESTATUS[0]}"`;
@@ -201,7 +201,7 @@ describe('a reader that ends', needs('Linux'), () => {
     expect({ stdout, stderr }).toEqual({ stdout: 'e1\ncode 0\n', stderr: '' });
   });
 
-  test('ends it too if the pipe was never written to, or has a name', async () => {
+  test('also ends it if the pipe was never written to, or is a named pipe', async () => {
     log = () => [];
     const line = (to: string) => `gpucloud ${FOLLOW.join(' ')} -q ${to}; echo "code $?"`;
     const nothing = { stdout: 'code 0\n', stderr: '' };
@@ -212,7 +212,7 @@ describe('a reader that ends', needs('Linux'), () => {
     expect(await computer.bash(early, { env: env() })).toMatchObject(nothing);
   });
 
-  test('ends it too if stdout is a socket', async () => {
+  test('also ends it if stdout is a socket', async () => {
     log = () => logOf(1);
     // Node's child processes get sockets as their streams.
     const child = start('-q');

@@ -52,7 +52,7 @@ describe('the end of a job on GitHub', needs('ssh'), () => {
     expect(await runner.state()).toMatchObject({ ended: 'true' });
   });
 
-  test('ends in post what a runner killed while main was terminating', async () => {
+  test('terminates in post if the runner killed main during the termination', async () => {
     world.renting.terminations = [() => new Promise(() => undefined)];
     const main = runner.startMain({ command: LASTS });
     await heard(main, 'stdout', /up/);
@@ -67,7 +67,7 @@ describe('the end of a job on GitHub', needs('ssh'), () => {
     expect(world.status()).toBe('TERMINATING');
   });
 
-  test('terminates in post what a killed main rented', async () => {
+  test('terminates in post the instance that a killed main rented', async () => {
     const main = runner.startMain({ name: 'nightly', command: LASTS });
     await heard(main, 'stdout', /up/);
     await killed(main);
@@ -78,7 +78,7 @@ describe('the end of a job on GitHub', needs('ssh'), () => {
     expect(world.status()).toBe('TERMINATING');
   });
 
-  test('finds in post the instance of a request whose response main never saw', async () => {
+  test('finds in post the instance of a request whose response was lost', async () => {
     let isRented = false;
     world.renting.posts = [
       ({ body }) => {
@@ -132,7 +132,7 @@ describe('the end of a job on GitHub', needs('ssh'), () => {
     expect(lines.length).toBeGreaterThan(3);
   });
 
-  test('looks in post where main rented, whatever a later step has set', async () => {
+  test("uses main's service and profile in post, whatever a later step sets", async () => {
     const main = runner.startMain({ command: LASTS });
     await heard(main, 'stdout', /up/);
     await killed(main);

@@ -37,7 +37,7 @@ describe('the GitHub Action', needs('ssh'), () => {
     expect(world.service.requests.length).toBe(sent);
   });
 
-  test('stops at the first failing line, also with the line breaks of a web page', async () => {
+  test('stops at the first failing line, also with Windows line breaks', async () => {
     const { code, stdout } = await runner.main({ command: 'echo one\r\nfalse\r\necho two\r\n' });
     expect({ code, stdout }).toEqual({ code: 1, stdout: 'one\n' });
   });
@@ -54,7 +54,7 @@ describe('the GitHub Action', needs('ssh'), () => {
     expect(await runner.outputs()).not.toHaveProperty('cost');
   });
 
-  test('masks the API key, and puts it nowhere else', async () => {
+  test('masks the API key everywhere', async () => {
     const key = world.env.GPUCLOUD_API_KEY;
     const { obeyed, stdout, stderr } = await runner.main({ command: 'true' });
     expect(obeyed).toEqual([{ name: 'add-mask', properties: {}, data: key }]);
@@ -65,7 +65,7 @@ describe('the GitHub Action', needs('ssh'), () => {
     expect(JSON.stringify([stdout, stderr, state, outputs, lines])).not.toContain(key);
   });
 
-  test('says what to do if gpucloud is not installed', async () => {
+  test('explains how to proceed if gpucloud is not installed', async () => {
     const { code, obeyed } = await runner.main({ command: 'true', program: '/nowhere/gpucloud' });
     expect(code).toBe(1);
     expect(obeyed.at(-1)).toEqual({

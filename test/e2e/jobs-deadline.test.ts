@@ -38,7 +38,7 @@ describe('the deadline of a job', needs('ssh'), () => {
     expect(world.status()).toBe('TERMINATING');
   }, 60_000);
 
-  test('fetches what is there if the command ignores the interrupt', async () => {
+  test('fetches the existing results if the command ignores the interrupt', async () => {
     const { code, stderr } = await job('30s', '22s', STUBBORN);
     expect(code, stderr).toBe(125);
     expect(stderr).toContain('The command did not end after SIGINT');
@@ -46,7 +46,7 @@ describe('the deadline of a job', needs('ssh'), () => {
     expect(world.status()).toBe('TERMINATING');
   }, 60_000);
 
-  test('is kept by reap for a job that nobody follows', async () => {
+  test('is enforced by reap for a job that no process follows', async () => {
     const words = ['--detach', '--unenforced', '--fetch', 'result'];
     const started = await world.run(words, ['sh', '-c', CHECKPOINT]);
     expect(started.code, started.stderr).toBe(0);
@@ -67,7 +67,7 @@ describe('the deadline of a job', needs('ssh'), () => {
     expect(world.status()).toBe('TERMINATING');
   }, 60_000);
 
-  test('bounds the wait for a lost connection while results are fetched', async () => {
+  test('limits the wait for a lost connection during the fetch', async () => {
     await world.replaceThere({ tar: 'touch "$HOME/begun"; sleep 2; real "$@"' });
     const command = 'mkdir out; echo x >out/file';
     const words = [...world.words('--fetch', `out:${at('out')}`), '--', 'sh', '-c', command];

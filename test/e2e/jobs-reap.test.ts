@@ -134,7 +134,7 @@ describe('reap and the jobs of run', needs('ssh'), () => {
     expect(await attention()).toEqual([]);
   });
 
-  test('keeps the instance while results can not be written here, and tries again', async () => {
+  test("keeps the instance while results can't be written here, and tries again", async () => {
     await detached('mkdir out; echo x >out/result', '--fetch', 'out:results');
     await hasExited();
     await writeFile(at('results'), 'in the way');
@@ -150,7 +150,7 @@ describe('reap and the jobs of run', needs('ssh'), () => {
     expect(await readFile(at('results', 'result'), 'utf8')).toBe('x\n');
   });
 
-  test('keeps the results of a lost job that stop can not write here', async () => {
+  test("keeps the results of a lost job if stop can't write them here", async () => {
     await detached('mkdir out; echo x >out/result; sleep 60', '--fetch', 'out:results');
     await until(() => existsSync(join(world.there, 'gpucloud-run', 'work', 'out', 'result')));
     process.kill(
@@ -169,7 +169,7 @@ describe('reap and the jobs of run', needs('ssh'), () => {
     expect(world.status()).toBe('TERMINATING');
   });
 
-  test('finishes a job after kill -9 of earlier passes, with whole results', async () => {
+  test('finishes a job after kill -9 of earlier passes, with complete results', async () => {
     const fill = 'mkdir out; for i in 1 2 3; do head -c 3000000 /dev/zero >out/$i; done';
     await detached(`${fill}; echo done`, '--fetch', 'out');
     await hasExited();
@@ -210,7 +210,7 @@ describe('reap and the jobs of run', needs('ssh'), () => {
     expect(await readFile(at('result'), 'utf8')).toBe('x\n');
   });
 
-  test('keeps an instance that --keep-on-failure asks for, and fetches once', async () => {
+  test('keeps an instance with --keep-on-failure, and fetches once', async () => {
     await mkdir(at('out'));
     const keep = ['--keep-on-failure', '20m', '--fetch', 'result:out/'];
     await detached('echo x >result; exit 5', ...keep);

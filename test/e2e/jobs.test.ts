@@ -93,7 +93,7 @@ describe('gpucloud jobs', needs('ssh'), () => {
     expect(again.stderr).toContain('gpucloud jobs logs job');
   });
 
-  test('leaves the job alone whatever ends logs -f and attach', async () => {
+  test('leaves the job running however logs -f and attach end', async () => {
     await detached(WAITS);
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGPIPE', 'SIGKILL'] as const) {
       for (const argv of [
@@ -122,7 +122,7 @@ describe('gpucloud jobs', needs('ssh'), () => {
     });
   }, 90_000);
 
-  test('says what goes on after the first Ctrl-C of attach', async () => {
+  test('reports after the first Ctrl-C of attach that the job continues', async () => {
     await detached(WAITS);
     const { child, ended } = start('jobs', 'attach', 'job');
     await heard(child, 'stdout', /two/);
@@ -142,7 +142,7 @@ describe('gpucloud jobs', needs('ssh'), () => {
     expect(await gpucloud('jobs', 'logs', 'job')).toMatchObject({ stdout: 'caught\n' });
   });
 
-  test('stops a job that another process follows, which ends it once', async () => {
+  test('stops a job that another process follows, and ends it only once', async () => {
     const command = 'trap "echo x >result; exit 9" INT; echo up; while :; do sleep 0.1; done';
     const words = [...world.words('--fetch', 'result'), '--', 'sh', '-c', command];
     const { child, ended } = start(...words);

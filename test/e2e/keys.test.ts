@@ -52,7 +52,7 @@ describe('a password manager', () => {
   const login = (env: Record<string, string>, command: string) =>
     computer.gpucloud(['login', '--base-url', url, '--key-command', command], { env });
 
-  test('provides the key of each command by its first line, which is neither stored nor shown', async () => {
+  test('provides the key in its first line for each command, without storing or showing it', async () => {
     const env = await manager(
       `echo "$@" >> "$HOME/calls"; echo unlocking ${key} >&2; echo ${key}; echo note: x`,
     );
@@ -90,7 +90,7 @@ describe('a password manager', () => {
   test.each([
     ['exit 3', 'it ended with exit code 3'],
     ['true', 'it printed nothing on its first line'],
-  ])('makes a command exit with 4 if it does "%s"', async (script, words) => {
+  ])('makes a command exit with 4 if the program does "%s"', async (script, words) => {
     const env = await manager(`echo ${key}`);
     await login(env, 'vault');
     const bad = await manager(script);
@@ -117,7 +117,7 @@ describe('a password manager', () => {
     [['--key-command', 'x', '--key-stdin'], "cannot be used with option '--key-stdin'"],
     [['--store', 'command'], '--store command needs --key-command'],
     [['--store', 'file', '--key-command', 'x'], "can't be used with --key-command"],
-  ])('is not asked by login %j, a usage error', async (flags, words) => {
+  ])('is not started by login %j, a usage error', async (flags, words) => {
     const outcome = await computer.gpucloud(['login', '--base-url', url, ...flags]);
     expect(outcome).toMatchObject({ code: 2 });
     expect(outcome.stderr).toContain(words);
@@ -172,7 +172,7 @@ describe('without a keyring', () => {
   const login = (...flags: string[]) =>
     computer.gpucloud(['login', '--base-url', url, '--key-stdin', ...flags], { stdin: key });
 
-  test('stores the key in a private file, and says so', async () => {
+  test('stores the key in a private file, with a note', async () => {
     const signed = await login();
     expect(signed).toMatchObject({ code: 0 });
     expect(signed.stderr).toMatch(
@@ -374,7 +374,7 @@ describe('gnome-keyring on its own bus', KEYRING, () => {
   });
 });
 
-describe('a new API key whose secret nobody could read', () => {
+describe('a new API key whose secret would be lost', () => {
   const env = () => ({ GPUCLOUD_BASE_URL: url, GPUCLOUD_API_KEY: key });
   const count = async () =>
     JSON.parse((await computer.gpucloud(['api-keys', 'list', '--json'], { env: env() })).stdout)
@@ -407,7 +407,7 @@ describe('a new API key whose secret nobody could read', () => {
     },
   );
 
-  test('is created with a place for the secret, whatever stdout is', async () => {
+  test('is created if the secret is saved, whatever stdout is', async () => {
     const line = 'gpucloud api-keys create kept --key-file ./kept.key >&-';
     expect((await computer.bash(line, { env: env() })).code).toBe(0);
     expect(await readFile(join(computer.home, 'kept.key'), 'utf8')).toMatch(/^svc_sk_/);

@@ -150,7 +150,7 @@ describe('status in a terminal', () => {
     expect(wide).toEqual([]);
   });
 
-  test('moves no cursor and has no colour on a dumb terminal', async () => {
+  test('uses no cursor movement or colour on a dumb terminal', async () => {
     await SCENES['one machine']?.();
     const { written } = await draw(80, ['status'], { term: 'dumb' });
     expect(written).not.toContain('\u001b');
@@ -224,7 +224,7 @@ describe('billing spend in a terminal', () => {
     expect(screen).toMatch(/1,724\.505 ₽/);
   });
 
-  test('has no bars in 24 columns, but all amounts', async () => {
+  test('shows all amounts but no bars in 24 columns', async () => {
     month();
     const { screen } = await spend(24);
     expect(screen).not.toContain('█');

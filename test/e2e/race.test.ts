@@ -43,7 +43,7 @@ function together(path: string, count: number): Handler {
   };
 }
 
-test('creates one drive when several processes ask for one name', async () => {
+test('creates one drive when several processes create the same name', async () => {
   const drives: unknown[] = [];
   handler = async ({ method, body }) => {
     if (method === 'GET') return ok(drives);
@@ -62,7 +62,7 @@ test('creates one drive when several processes ask for one name', async () => {
   }
 });
 
-test('sends one request when several processes create one instance', async () => {
+test('sends one request when several processes create the same instance', async () => {
   handler = together('/ssh-keys', RACERS);
   const argv = ['instances', 'create', 'race', ...HARDWARE, '--ssh-key', 'laptop'];
   const ended = await Promise.all(

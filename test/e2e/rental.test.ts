@@ -89,7 +89,7 @@ describe('the built program', () => {
     expect(stderr).toContain('--profile sandbox');
   });
 
-  test('exits with 6 if the service is not there', async () => {
+  test('exits with 6 if the service does not respond', async () => {
     const env = { GPUCLOUD_API_KEY: 'svc_sk_x', GPUCLOUD_BASE_URL: 'http://127.0.0.1:1' };
     const { code, stderr } = await computer.gpucloud(
       ['instances', 'get', '3f0c5d9e-1111-4222-8333-444455556666', '--json', '--timeout', '1s'],
@@ -101,7 +101,7 @@ describe('the built program', () => {
 });
 
 describe('sandbox serve', () => {
-  test('serves other programs, and on SIGTERM saves its state and ends', async () => {
+  test('serves other programs, and saves its state on SIGTERM', async () => {
     const server = computer.start(['sandbox', 'serve', '--port', '0', '--speed', '20', '--json']);
     const ended = outcomeOf(server);
     const { url, api_key } = JSON.parse(await heard(server, 'stdout', /\n/));

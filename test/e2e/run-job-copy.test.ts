@@ -63,7 +63,7 @@ describe('the copies of gpucloud run', needs('ssh'), () => {
     120_000,
   );
 
-  test('refuses to begin without rsync and tar on the instance', async () => {
+  test('refuses to start the job without rsync or tar on the instance', async () => {
     await world.removeThere('rsync', 'tar');
     const done = await job([`--fetch=results:${world.computer.home}`], 'echo ran');
     expect(done).toMatchObject({ code: 125, stdout: '' });
@@ -71,7 +71,7 @@ describe('the copies of gpucloud run', needs('ssh'), () => {
     expect(world.status()).toBe('TERMINATING');
   });
 
-  test('writes nothing through the link of a hostile instance, in any attempt', async () => {
+  test("never writes through a hostile instance's symlink", async () => {
     const { home } = world.computer;
     const victim = join(home, '.ssh');
     await mkdir(victim);
@@ -97,7 +97,7 @@ describe('the copies of gpucloud run', needs('ssh'), () => {
     expect(await readFile(join(back, 'x', 'authorized_keys'), 'utf8')).toBe('foreign key');
   }, 60_000);
 
-  test('keeps a file from a link that a command left in its results', async () => {
+  test('writes no file through a symlink that a command left in its results', async () => {
     const { home } = world.computer;
     await writeFile(join(home, 'bashrc'), 'mine');
     const script = 'mkdir r; ln -s ../bashrc r/log.gpucloud-part; echo log >log';
@@ -149,7 +149,7 @@ describe('the copies of gpucloud run', needs('ssh'), () => {
     ['a file', 'results/big'],
     ['a folder', 'results'],
   ])(
-    'names the file if the disk is full while it fetches %s, and leaves no part of it there',
+    'names the file if the disk fills up while it fetches %s, and leaves no partial file',
     needs('the right to mount'),
     async (_what, remote) => {
       const disk = await mountSmallDisk('64k');

@@ -62,7 +62,7 @@ describe('the ends of gpucloud run', needs('ssh'), () => {
     expect(world.status()).toBe('TERMINATING');
   });
 
-  test('skips the copy at the second Ctrl-C, and terminates', async () => {
+  test('skips the copy and terminates at the second Ctrl-C', async () => {
     const job = start([
       ...world.words('--fetch', 'ran'),
       '--',
@@ -79,7 +79,7 @@ describe('the ends of gpucloud run', needs('ssh'), () => {
     expect(world.status()).toBe('TERMINATING');
   });
 
-  test('leaves at the third Ctrl-C, and exits with 7', async () => {
+  test('exits with 7 at the third Ctrl-C', async () => {
     let isAsked = false;
     world.renting.terminations = [
       () => {
@@ -143,7 +143,7 @@ describe('the ends of gpucloud run', needs('ssh'), () => {
     expect(world.status()).toBe('TERMINATING');
   });
 
-  test('repeats no byte and loses none when the link is cut', async () => {
+  test('repeats and loses no byte if the connection is cut', async () => {
     const script =
       'echo ran >>ran; i=0; while [ $i -lt 60 ]; do i=$((i+1)); echo $i; sleep 0.1; done';
     const job = start([...world.words('--fetch', 'ran'), '--', 'sh', '-c', script]);

@@ -28,7 +28,7 @@ describe('gpucloud run after a fault', needs('ssh'), () => {
   });
   afterEach(() => world.close());
 
-  test('exits with 7 after two Ctrl-C in the request, and takes no namesake for its instance', async () => {
+  test('exits with 7 after two Ctrl-C during the request, and ignores an instance with the same name', async () => {
     world.renting.newId = () => OLD;
     expect(await world.run([], ['true'])).toMatchObject({ code: 0 });
     world.renting.newId = () => NEW;
@@ -48,7 +48,7 @@ describe('gpucloud run after a fault', needs('ssh'), () => {
     });
   });
 
-  test("exits with 7 if a refusal names an instance, and leaves somebody else's alone", async () => {
+  test('exits with 7 if a refusal contains an instance ID, and does not terminate that instance', async () => {
     world.renting.rent(OLD, 'other');
     world.renting.posts = [
       () => ({ status: 409, body: { error: { message: 'taken' }, data: { id: OLD } } }),
@@ -60,7 +60,7 @@ describe('gpucloud run after a fault', needs('ssh'), () => {
     });
   });
 
-  test('does not say that an instance bills which it terminated after Ctrl-C', async () => {
+  test('does not claim that an instance bills after terminating it on Ctrl-C', async () => {
     const { renting } = world;
     const rent = renting.rent.bind(renting);
     renting.rent = (id, name) => rent(id, name, { status: 'PROVISIONING' });
@@ -82,7 +82,7 @@ describe('gpucloud run after a fault', needs('ssh'), () => {
     expect(await report()).toMatchObject({ stage: 'renting', instance: null, exit_code: 4 });
   });
 
-  test('terminates with the key that it began with, whatever profile is active by then', async () => {
+  test('terminates with the key that it started with, whatever profile is active by then', async () => {
     const { computer, service } = world;
     const keyFile = join(computer.home, 'key');
     await writeFile(keyFile, world.env.GPUCLOUD_API_KEY ?? '', { mode: 0o600 });
@@ -98,7 +98,7 @@ describe('gpucloud run after a fault', needs('ssh'), () => {
     expect(world.status()).toBe('TERMINATING');
   });
 
-  test('notices that somebody else terminated the instance', async () => {
+  test('detects that somebody else terminated the instance', async () => {
     const { child, ended } = start([], ['sh', '-c', 'echo up; sleep 60']);
     await heard(child, 'stdout', /up/);
     world.renting.terminate(NEW);
@@ -114,7 +114,7 @@ describe('gpucloud run after a fault', needs('ssh'), () => {
     expect(said).not.toContain('may still be billing');
   });
 
-  test('runs to the end although it can no longer write to the state folder', async () => {
+  test('finishes even if it can no longer write to the state folder', async () => {
     const { child, ended } = start([], ['sh', '-c', 'echo up; sleep 3; echo more']);
     await heard(child, 'stdout', /up/);
     const jobs = join(world.computer.home, 'state', 'jobs');
@@ -126,7 +126,7 @@ describe('gpucloud run after a fault', needs('ssh'), () => {
     expect(await ended).toBe(0);
   });
 
-  test('prints every byte once to a run that is taken up a second after its last output', async () => {
+  test('prints every byte once if it is resumed a second after its last output', async () => {
     const { child, ended } = start([], ['sh', '-c', 'echo up; sleep 4; echo more']);
     await heard(child, 'stdout', /up/);
     await new Promise((resolve) => setTimeout(resolve, 1_800));
@@ -146,7 +146,7 @@ describe('gpucloud run after a fault', needs('ssh'), () => {
     expect(await ended).toBe(143);
   }, 90_000);
 
-  test('leaves a job that jobs attach can not reach, and exits with 7', async () => {
+  test("leaves a job running that jobs attach can't reach, and exits with 7", async () => {
     await world.run(['--detach', '--unenforced'], ['sh', '-c', 'sleep 1; echo done']);
     await world.sshd.stop();
     const away = await attached('--wait-timeout', '2s');
@@ -162,7 +162,7 @@ describe('gpucloud run after a fault', needs('ssh'), () => {
     expect(started.stderr).toContain('may_be_billing');
   });
 
-  test('ends at the deadline that expire has set meanwhile', async () => {
+  test('ends at a deadline that expire set during the run', async () => {
     const { child, ended } = start(['--grace', '0s'], ['sh', '-c', 'echo up; sleep 60']);
     await heard(child, 'stdout', /up/);
     const moved = await world.computer.gpucloud(['instances', 'expire', 'job', '--after', '2s'], {
@@ -173,7 +173,7 @@ describe('gpucloud run after a fault', needs('ssh'), () => {
     expect(world.status()).toBe('TERMINATING');
   });
 
-  test('copies nothing that is left out below a listed folder, and no other case of a pattern', async () => {
+  test('skips excluded files below a listed folder, and matches patterns with case', async () => {
     const source = join(world.computer.home, 'project');
     await mkdir(join(source, 'sub', 'Build'), { recursive: true });
     await mkdir(join(source, 'sub', 'build'));
@@ -204,7 +204,7 @@ describe('gpucloud run after a fault', needs('ssh'), () => {
     expect(await readFile(join(world.computer.home, 'results', 'out.txt'), 'utf8')).toBe('x');
   });
 
-  test('warns of a file that vanished before it was copied', async () => {
+  test('warns about a file that vanished before it was copied', async () => {
     const source = join(world.computer.home, 'project');
     await mkdir(source);
     await writeFile(join(source, 'stays'), 'x');

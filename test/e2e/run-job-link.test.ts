@@ -42,7 +42,7 @@ describe('the connection of gpucloud run', needs('ssh'), () => {
 
   const ran = () => readFile(join(world.there, 'gpucloud-run', 'work', 'ran'), 'utf8');
 
-  test('connects again after a minute, and prints each byte once', async () => {
+  test('reconnects after a minute, and prints each byte once', async () => {
     const running = runFast(world, [...world.words(), '--', ...COUNTS]);
     await pause(1_500);
     await world.sshd.stop();
@@ -53,7 +53,7 @@ describe('the connection of gpucloud run', needs('ssh'), () => {
     expect(await ran()).toBe('ran\n');
   });
 
-  test('connects again if the connection is dead but not closed', async () => {
+  test('reconnects if the connection is dead but not closed', async () => {
     const bin = join(world.computer.home, 'bin');
     await mkdir(bin);
     // Notices after a few seconds what takes 45.
@@ -65,7 +65,7 @@ describe('the connection of gpucloud run', needs('ssh'), () => {
     expect(await ran()).toBe('ran\n');
   });
 
-  test('prints all that was printed while the computer slept', async () => {
+  test('prints the output from while the computer slept', async () => {
     const { child, ended } = await started([], COUNTS);
     child.kill('SIGSTOP');
     await pause(6_000);
@@ -85,7 +85,7 @@ describe('the connection of gpucloud run', needs('ssh'), () => {
     expect(world.status()).toBe('TERMINATING');
   });
 
-  test('holds no output in memory that nobody reads yet', SLOW, async () => {
+  test('does not buffer output that nobody reads', SLOW, async () => {
     const size = 150_000_000;
     const child = world.computer.start(
       [...world.words(), '--', 'head', '-c', String(size), '/dev/zero'],

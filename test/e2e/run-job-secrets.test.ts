@@ -35,7 +35,7 @@ describe('values of passed variables', needs('ssh'), () => {
   const go = () => writeFile(join(world.there, 'gpucloud-run', 'work', 'go'), '');
 
   test(
-    'reach the command, and no other process and no file',
+    'reach the command, but no other process or file',
     needs('/proc/self/schedstat'),
     async () => {
       const copies = ['--sync', 'code', '--fetch', 'result', '--report', 'report.json'];

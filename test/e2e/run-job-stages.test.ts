@@ -71,7 +71,7 @@ describe('the stages of gpucloud run', needs('ssh'), () => {
     expect(world.status()).toBe('TERMINATING');
   });
 
-  test('repeats a copy and the start after a cut, and runs the command once', async () => {
+  test('repeats the copy and the start after a lost connection, and runs the command once', async () => {
     // The start renames its script with mv.
     await world.replaceThere({ tar: cut('$1'), mv: cut('-mv') });
     const done = await job(copies(), SCRIPT);
@@ -82,7 +82,7 @@ describe('the stages of gpucloud run', needs('ssh'), () => {
     expect(await readFile(join(home, 'out', 'ran'), 'utf8')).toBe('ran\n');
   });
 
-  test('sends Ctrl-C again after a cut', async () => {
+  test('resends Ctrl-C after a lost connection', async () => {
     const mark = join(home, 'cut');
     const env = await ssh(
       `case $* in *'kill -s INT'*) [ -f ${mark} ] || { touch ${mark}; exit 255; } ;; esac; real "$@"`,
@@ -98,7 +98,7 @@ describe('the stages of gpucloud run', needs('ssh'), () => {
     expect(existsSync(mark)).toBe(true);
   });
 
-  test('gives up to sign in, and terminates', async () => {
+  test('stops trying to sign in, and terminates', async () => {
     const env = await ssh('[ "$1" = -V ] || { echo "Permission denied." >&2; exit 255; }');
     const done = await runFast(world, [...world.words(), '--', 'true'], { env });
     expect(done).toMatchObject({ code: 125 });
@@ -114,7 +114,7 @@ describe('the stages of gpucloud run', needs('ssh'), () => {
     expect(world.status()).toBe('TERMINATING');
   });
 
-  test('terminates an instance whose response can not be read', async () => {
+  test("terminates an instance whose response can't be read", async () => {
     const { renting } = world;
     renting.posts = [
       () => {

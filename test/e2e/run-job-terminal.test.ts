@@ -42,7 +42,7 @@ describe('gpucloud run in a terminal', needs('ssh', 'rsync'), () => {
     );
   });
 
-  test('asks for what is missing, with the keys that can sign in, and shows the same command', async () => {
+  test('asks for missing values, offers the keys that can sign in, and prints the equivalent command', async () => {
     const { computer, keys, clientKey } = world;
     const ssh = join(computer.home, '.ssh');
     await mkdir(ssh);
@@ -96,7 +96,7 @@ describe('gpucloud run in a terminal', needs('ssh', 'rsync'), () => {
     expect(await one.ended()).toBe(0);
   });
 
-  test('begins a new line after Ctrl-C, and says what the next one does', async () => {
+  test('starts a new line after Ctrl-C, and explains the next one', async () => {
     person([], 'trap "" INT; printf "up\\nworking"; sleep 60');
     await one.reads(/^working$/m);
     await one.type(KEYS.ctrlC);
@@ -108,7 +108,7 @@ describe('gpucloud run in a terminal', needs('ssh', 'rsync'), () => {
     expect(one.screen()).toMatch(/^\^C\nTerminated job after \d+ s. .*\nInterrupted.$/m);
   });
 
-  test('shows the progress of the copies, and how Ctrl-C ends the last', async () => {
+  test('shows the progress of the copies, and how Ctrl-C stops the last one', async () => {
     // Stops after three quarters of what is fetched.
     const tar = `#!/bin/sh\n${programAt('tar')} "$@" | { head -c 3000000; sleep 60; }\n`;
     await writeFile(join(await world.removeThere('tar'), 'tar'), tar, { mode: 0o755 });

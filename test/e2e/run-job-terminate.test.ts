@@ -73,7 +73,7 @@ describe('the termination after gpucloud run', needs('ssh'), () => {
     expect(world.status()).toBe('ACTIVE');
   });
 
-  test('terminates if --keep-on-failure can not store the new deadline', async () => {
+  test("terminates if --keep-on-failure can't store the new deadline", async () => {
     const words = [...world.words('--keep-on-failure', '30m'), '--', 'sh', '-c'];
     const ended = runFast(world, [...words, 'touch up; sleep 1; exit 5']);
     await until(() => existsSync(join(world.there, 'gpucloud-run', 'work', 'up')));
@@ -108,7 +108,7 @@ describe('the termination after gpucloud run', needs('ssh'), () => {
     expect(world.status()).toBe('TERMINATING');
   });
 
-  test('suggests only its own flags if the name is taken, and says that an ended job is over', async () => {
+  test('suggests only its own flags if the name is taken, and reports that the job has ended', async () => {
     const { computer, env } = world;
     expect(await world.run(['--detach', '--unenforced'], ['true'])).toMatchObject({ code: 0 });
     const second = await world.run([], ['true']);

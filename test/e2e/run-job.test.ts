@@ -65,7 +65,7 @@ describe('gpucloud run', needs('ssh'), () => {
     });
   });
 
-  test('exits with the 7 of the command if the instance certainly ends', async () => {
+  test("exits with the command's own 7 if the instance is terminated", async () => {
     const { code } = await world.run(['--report', 'report.json'], ['sh', '-c', 'exit 7']);
     const report = await readFile(join(world.computer.home, 'report.json'), 'utf8');
     expect(code).toBe(7);
@@ -97,7 +97,7 @@ describe('gpucloud run', needs('ssh'), () => {
     expect({ code, status: world.status() }).toEqual({ code: 125, status: 'TERMINATING' });
   });
 
-  test('does not take the job of an earlier instance with the same home folder for its own', async () => {
+  test('does not confuse its job with an earlier one in the same home folder', async () => {
     const folder = join(world.there, 'gpucloud-run');
     await mkdir(join(folder, 'started'), { recursive: true });
     for (const file of ['out', 'err']) await writeFile(join(folder, file), 'old\n');

@@ -76,7 +76,7 @@ describe('an instance of the sandbox', { timeout: 60_000, ...needs('ssh') }, () 
     expect(second.code).toBe(255);
   });
 
-  test('is a host for ssh itself with ssh-config', async () => {
+  test('is reachable with plain ssh after ssh-config', async () => {
     const config = join(computer.home, 'hosts.conf');
     await writeFile(config, (await done('instances', 'ssh-config')).stdout);
     const { stdout, stderr } = await computer.bash(
@@ -92,7 +92,7 @@ describe('an instance of the sandbox', { timeout: 60_000, ...needs('ssh') }, () 
     expect(stdout).not.toMatch(/GPUCLOUD_(?!PROC=)|SECRET_OF_MINE/);
   });
 
-  test('writes more to both outputs than a window holds', async () => {
+  test('passes on more output than an SSH window holds', async () => {
     const { stdout, stderr, code } = await ssh(
       'head -c 5000000 /dev/zero & head -c 5000000 /dev/zero >&2; wait',
     );
@@ -101,7 +101,7 @@ describe('an instance of the sandbox', { timeout: 60_000, ...needs('ssh') }, () 
     ]);
   });
 
-  test('accepts the registered key only, and no password', async () => {
+  test('accepts only the registered key, and no password', async () => {
     const stranger = makeKey(computer.home, 'stranger');
     const outcome = await gpucloud(
       ...['instances', 'ssh', 'box', '--identity', stranger, '--ssh-arg=-F/dev/null'],
@@ -145,7 +145,7 @@ describe('an instance of the sandbox', { timeout: 60_000, ...needs('ssh') }, () 
     expect(missing.stderr).toContain('No such file or directory');
   });
 
-  test('serves sftp, whose exit ends the connection', async () => {
+  test('serves sftp, and closes the connection on its exit', async () => {
     const [, ...words] = await commandOf('box');
     const options = words.slice(0, words.indexOf('-p'));
     const batch = [
@@ -226,7 +226,7 @@ describe('an instance of the sandbox', { timeout: 60_000, ...needs('ssh') }, () 
     });
   });
 
-  test('ends what runs there with terminate, and deletes its folder without following links', async () => {
+  test('ends its processes on terminate, and deletes its folder without following links', async () => {
     await create('doomed');
     const kept = join(computer.home, 'kept');
     await mkdir(kept);
@@ -249,7 +249,7 @@ describe('an instance of the sandbox', { timeout: 60_000, ...needs('ssh') }, () 
     expect(readFileSync(join(kept, 'file'), 'utf8')).toBe('mine');
   });
 
-  test('goes on after its server was killed, and ends with stop', async () => {
+  test('keeps running after its server was killed, and ends with stop', async () => {
     await create('orphan');
     const child = computer.start(
       ['instances', 'ssh', ...own, 'orphan', '--', 'echo up; trap "" PIPE; sleep 4003'],
@@ -263,7 +263,7 @@ describe('an instance of the sandbox', { timeout: 60_000, ...needs('ssh') }, () 
     expect(runs('sleep 4003')).toBe(false);
   });
 
-  test('holds a detached job, which jobs list shows and reap finishes', async () => {
+  test('runs a detached job, which jobs list shows and reap finishes', async () => {
     const hired = ['--name', 'job', ...RENTED, ...own, '--terminate-after', '3h', '--unenforced'];
     await done(
       'run',
@@ -308,7 +308,7 @@ describe('an instance of the sandbox', { timeout: 60_000, ...needs('ssh') }, () 
     await done('sandbox', 'gpu', 'box', 'auto');
   });
 
-  test('shows its cards with nvidia-smi, and a load that was set', async () => {
+  test('shows its GPUs and a set load with nvidia-smi', async () => {
     const query = '--query-gpu=index,name,utilization.gpu,memory.total --format=csv,noheader';
     const { stdout } = await ssh(`nvidia-smi ${query},nounits; nvidia-smi; nvidia-smi -L`);
     expect(stdout).toContain('0, NVIDIA A100 80GB, 0, 81920\n');

@@ -191,7 +191,7 @@ describe('instances ssh-config', needs('ssh'), () => {
     expect(await readlink(config())).toBe(real);
   });
 
-  test('prints the lines without --install, and touches no file of the user', async () => {
+  test('prints the lines without --install, and changes no user files', async () => {
     const { stdout } = await world.gpucloud(['instances', 'ssh-config']);
     await writeFile(join(here, 'config'), stdout);
     expect(await readdir(world.computer.home)).not.toContain('.ssh');
@@ -203,7 +203,7 @@ describe('instances ssh-config', needs('ssh'), () => {
     ).toMatchObject({ code: 9 });
   });
 
-  test('renews the file when run again: new addresses, new instances, ended ones', async () => {
+  test('updates the file when run again: new addresses, new and ended instances', async () => {
     await install();
     const { instances } = world.service;
     instances.set(ID, box(2222, { ip_address: '192.168.7.7' }));

@@ -45,13 +45,13 @@ describe('instances ssh', needs('ssh'), () => {
     expect(second).toEqual({ code: 0, stdout: '', stderr: 'err\n' });
   });
 
-  test("passes on a remote command's 255 without a word", async () => {
+  test("passes on a remote command's 255 without a message", async () => {
     await world.instances('ssh', ID, '--', 'true');
     const { code, stderr } = await world.instances('ssh', ID, '--', 'exit 255');
     expect({ code, stderr }).toEqual({ code: 255, stderr: '' });
   });
 
-  test('takes what follows the name as the command, even flags of its own', async () => {
+  test('passes everything after the name to the command, including flags', async () => {
     const { code, stdout } = await world.instances('ssh', ID, 'echo', '--json', '-q', '--wait');
     expect({ code, stdout }).toEqual({ code: 0, stdout: '--json -q --wait\n' });
   });
@@ -177,7 +177,7 @@ describe('instances ssh', needs('ssh'), () => {
   test.each([
     ['ssh --wait', (...own: string[]) => ['ssh', ...own, '--wait', ID, '--', 'echo in']],
     ['wait --for ssh', () => ['wait', ID, '--for', 'ssh', '--columns', 'status', '--no-header']],
-  ])('ends on %s behind a port that accepts and says nothing', async (_what, argvOf) => {
+  ])('ends on %s with a port that accepts and never responds', async (_what, argvOf) => {
     const port = await freePort();
     world.service.instances.set(ID, box(port, { status: 'PROVISIONING', ip_address: null }));
     const argv = ['instances', ...argvOf(...world.own)];

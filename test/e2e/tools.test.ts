@@ -45,7 +45,7 @@ describe('the outputs in other tools', () => {
     expect(await bash('keys -o jsonl | jq -r .id')).toBe('k1\nk2\n');
   });
 
-  test('are read by jq although one name holds half a character', needs('jq'), async () => {
+  test('are read by jq even if a name contains half a character', needs('jq'), async () => {
     KEYS.push({ ...(KEYS[1] as (typeof KEYS)[number]), id: 'k3', name: 'half \ud83d' });
     try {
       expect(await bash("keys --json | jq -r '.[].id'")).toBe('k1\nk2\nk3\n');
@@ -54,7 +54,7 @@ describe('the outputs in other tools', () => {
     }
   });
 
-  test('are not read from a folder as stdin, which is not an empty list', async () => {
+  test('refuse a folder as stdin instead of reading an empty list', async () => {
     const refused = await bash('gpucloud ssh-keys delete - --yes < / 2>&1 || echo "exit $?"');
     expect(refused).toBe('error: KEY "-": stdin is a folder\nexit 2\n');
   });

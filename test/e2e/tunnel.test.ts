@@ -155,7 +155,7 @@ describe('instances tunnel', needs('ssh'), () => {
     expect(await ended).toMatchObject({ code: 0, stdout: `${address}\n` });
   });
 
-  test('waits for an instance that reboots', async () => {
+  test('waits for a rebooting instance', async () => {
     const first = await site.start();
     world.service.instances.set(ID, box(first.port));
     const child = start(ID, `0:${appPort}`);
@@ -187,7 +187,7 @@ describe('instances tunnel', needs('ssh'), () => {
     expect(stderr).toContain('gpucloud instances start box --wait=ssh');
   });
 
-  test('ends with the connection with --no-reconnect, and at once if it never opens', async () => {
+  test('ends when the connection is lost with --no-reconnect, and at once if it never opens', async () => {
     const first = await site.start();
     world.service.instances.set(ID, box(first.port));
     const child = start(ID, `0:${appPort}`, '--no-reconnect');

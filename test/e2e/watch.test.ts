@@ -167,7 +167,7 @@ describe('a live view in a terminal', () => {
     expect(shown.written().split('\u001b[?1049l')).toHaveLength(entered);
   });
 
-  test('ends on Ctrl-C during a reading, with the last frame and its age', async () => {
+  test('ends on Ctrl-C during a read, with the last frame and its age', async () => {
     await rented(1);
     const shown = watch(LIST);
     await shown.shows(/box-0 .*ACTIVE/);
@@ -259,7 +259,7 @@ describe('a live view in a terminal', () => {
     expect(shown.scrollback().match(/^box-\d+ /gm)).toHaveLength(20);
   });
 
-  test('releases the screen on Ctrl-Z, and takes it again with fg', async () => {
+  test('releases the screen on Ctrl-Z, and restores it with fg', async () => {
     await rented(1);
     const shown = watch([], {
       program: 'bash',
@@ -295,7 +295,7 @@ describe('a live view in a terminal', () => {
 });
 
 describe("a terminal that can't be redrawn", () => {
-  test('gets plain rows as they change if it is dumb', async () => {
+  test('gets unformatted rows as they change if it is dumb', async () => {
     await rented(2);
     const shown = watch(LIST, { term: 'dumb', columns: 120 });
     await shown.shows(/box-1 .*ACTIVE/);
@@ -370,7 +370,7 @@ describe('a watch when not in a terminal', () => {
     expect((await outcomeOf(child)).code).toBe(143);
   });
 
-  test('ends at the next change if its reader has gone', async () => {
+  test('ends at the next change if its reader is gone', async () => {
     await rented(1);
     const ended = computer.bash(
       `gpucloud ${LIST.join(' ')} --no-header | head -n 1; echo "\${PIPESTATUS[0]}"`,
@@ -389,7 +389,7 @@ describe('a watch when not in a terminal', () => {
 
   // Other systems report it only at the next write.
   test.each(['', '--json', '-o csv --no-header', '-o yaml'])(
-    'ends without a change if its reader has gone: %s',
+    'ends without a change if its reader is gone: %s',
     needs('Linux'),
     async (format) => {
       await rented(1);
@@ -400,7 +400,7 @@ describe('a watch when not in a terminal', () => {
   );
 
   // Node's timers fire at once beyond 25 days or so.
-  test('pauses for a year without a storm of requests', async () => {
+  test('sends no burst of requests with a pause of a year', async () => {
     await rented(1);
     const child = computer.start([...LIST, '-o', 'tsv'], { env: key() });
     await heard(child, 'stdout', /box-0/);
@@ -416,7 +416,7 @@ describe('a watch when not in a terminal', () => {
     expect((await end).code).toBe(143);
   });
 
-  test('reports a failed first reading as the error of the command', async () => {
+  test('reports a failed first read as the error of the command', async () => {
     await rented(1);
     instances.answer = 'hangUp';
     const { code, stdout } = await computer.gpucloud(LIST, { env: key() });

@@ -21,7 +21,7 @@ const { enter, down, up, tab, ctrlC, ctrlD, esc, clearLine } = KEYS;
 openTable();
 
 describe('instances create without arguments', () => {
-  test('asks for everything, shows it, rents, waits, and says how to connect and to terminate', async () => {
+  test('asks for everything, shows it, rents, waits, and shows how to connect and terminate', async () => {
     await prepared();
     const one = person(['instances', 'create', '--poll-interval', '500ms']);
     for (const [question, answer] of QUESTIONS) await one.answers(question, answer);
@@ -59,7 +59,7 @@ describe('instances create without arguments', () => {
     expect(await instances()).toMatchObject([{ name: 'box-one', status: 'ACTIVE' }]);
   });
 
-  test('shows a command that sends the same, word for word', async () => {
+  test('shows a command that sends exactly the same request', async () => {
     await prepared();
     await writeFile(join(computer.home, 'env.txt'), 'A=1\n');
     const flags = [
@@ -92,7 +92,7 @@ describe('instances create without arguments', () => {
     expect(JSON.parse(again.stdout)).toEqual(asked);
   });
 
-  test('asks only for what is missing, and for the image and ports of a container', async () => {
+  test("asks only for missing values, and for a container's image and ports", async () => {
     const flags = ['box-one', '--offer', 'rtx-4090', '--dry-run', '--json'];
     const one = person(['instances', 'create', ...flags], { columns: 60 });
     await one.answers(/\? Base image[\s\S]*select/, enter);
@@ -124,7 +124,7 @@ describe('instances create without arguments', () => {
     });
   });
 
-  test('refuses a name at Enter with its rule, and keeps what was typed', async () => {
+  test('refuses an invalid name on Enter with its rule, and keeps the typed text', async () => {
     const one = person(['instances', 'create']);
     await one.answers(/\? Instance name/, `a${enter}`);
     await one.reads(
@@ -138,7 +138,7 @@ describe('instances create without arguments', () => {
     await one.reads(/✔ Instance name a-box\n/);
   });
 
-  test('takes the offered name with Tab', async () => {
+  test('completes the offered name with Tab', async () => {
     const one = person(['instances', 'create']);
     await one.answers(/\? Instance name \(\w+-\w+\)$/m, tab);
     await one.reads(/\? Instance name \w+-\w+$/);
@@ -162,7 +162,7 @@ describe('instances create without arguments', () => {
     await one.reads('an instance known here has that name');
   });
 
-  test('changes an answer before the end, and sends nothing if the user leaves there', async () => {
+  test('changes an answer at the end, and sends nothing if the user cancels there', async () => {
     await prepared();
     const one = person(['instances', 'create']);
     for (const [question, answer] of QUESTIONS.slice(0, -1)) await one.answers(question, answer);
@@ -212,7 +212,7 @@ describe('instances create without arguments', () => {
     await expectNothingSent(one);
   });
 
-  test('reports one JSON error if the user leaves with --json', async () => {
+  test('reports one JSON error if the user cancels with --json', async () => {
     const one = person(['instances', 'create', '--json']);
     await one.answers(QUESTIONS[0]?.[0] ?? /never/, ctrlC);
     expect(await one.ended()).toBe(130);

@@ -10,7 +10,7 @@ const { enter, down, space, ctrlC, ctrlD, clearLine } = KEYS;
 openTable();
 
 describe('other commands without arguments', () => {
-  test('makes terminate offer the living instances, ask once more, and terminate those chosen', async () => {
+  test('makes terminate offer the running instances, confirm, and terminate the chosen ones', async () => {
     for (const name of ['one', 'two', 'old']) {
       await run(
         computer,
@@ -41,7 +41,7 @@ describe('other commands without arguments', () => {
     expect(statuses[second]).toMatch(/TERMINAT/);
   });
 
-  test('makes terminate report that there is nothing to terminate', async () => {
+  test('makes terminate report if there is nothing to terminate', async () => {
     const one = person(['instances', 'terminate']);
     expect(await one.ended()).toBe(3);
     expect(one.screen()).toContain('This computer knows no living instance');
@@ -63,7 +63,7 @@ describe('other commands without arguments', () => {
   test.each([
     ['Ctrl-C', ctrlC],
     ['Ctrl-D', ctrlD],
-  ])('creates no drive if left by %s', async (_name, key) => {
+  ])('creates no drive if cancelled by %s', async (_name, key) => {
     const one = person(['drives', 'create', 'data']);
     await one.answers(/\? Size .* *$/m, key);
     expect(await one.ended()).toBe(130);

@@ -67,7 +67,7 @@ describe.each(COMMANDS)('%s --dry-run', (verb, argv) => {
     expect(await refusedAlike(words, ...past)).toEqual({ code: 2, error: 'usage' });
   });
 
-  test('refuses what a guard of the profile refuses', ssh, async () => {
+  test('refuses requests that a guard refuses', ssh, async () => {
     service.shows = () => ({ price_per_hour_snapshot: '100.00' });
     await cli('instances', 'create', 'other', ...HARDWARE);
     await cli('profiles', 'set', 'work', '--max-instances', '1');
@@ -113,7 +113,7 @@ test('run --dry-run refuses a missing --ssh-key', needs('ssh'), async () => {
   expect(errorOf(stderr).message).toContain('missing --ssh-key');
 });
 
-test('create --if-not-exists --dry-run prints no request that would not be sent', async () => {
+test('create --if-not-exists --dry-run prints no request if none would be sent', async () => {
   await cli(...CREATE);
   const { code, stdout } = await dry(CREATE, '--if-not-exists');
   expect({ code, plan: JSON.parse(stdout) }).toEqual({

@@ -25,7 +25,7 @@ test('repeats no event that a growing log moves to the next page', async () => {
   expect(ids).toEqual(Array.from({ length: 5000 }, (_, at) => `event-${5000 - at}`));
 });
 
-test('holds no more of a log of 150,000 events than of a fifth of it', async () => {
+test('uses no more memory for 150,000 events than for a fifth of them', async () => {
   setFlagsFromString('--expose-gc');
   const collectGarbage = runInNewContext('gc') as () => void;
   const held: number[] = [];

@@ -96,7 +96,7 @@ describe('--max-instances', () => {
     expect((await cli('instances', 'reorder', old?.id ?? '', 'again')).code).toBe(0);
   });
 
-  test('reads the instances again, since one may have ended elsewhere', async () => {
+  test('rereads the instances, since one may have ended elsewhere', async () => {
     const [first] = await rented('box-1');
     await guard('--max-instances', '1');
     await refusal(create('box-2'));
@@ -119,7 +119,7 @@ describe('--max-instances', () => {
     await refusal(create('box-2'));
   });
 
-  test('holds if another process took the lock, since this one was suspended', async () => {
+  test('applies even if another process took the lock during a suspension', async () => {
     await rented('box-1');
     await guard('--max-instances', '2');
     const { openSync } = fs;
@@ -172,7 +172,7 @@ describe('--max-instances', () => {
     expect((await create('box-1')).code).toBe(0);
   });
 
-  test('sends two of ten requests that come at once', async () => {
+  test('sends two of ten simultaneous requests', async () => {
     await guard('--max-instances', '2');
     let open = 0;
     let most = 0;

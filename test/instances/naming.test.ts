@@ -50,7 +50,7 @@ async function changes(...argv: string[]) {
 }
 
 describe('a name and the beginning of an ID', () => {
-  test('terminate `face` once, and never the instance whose ID begins so', async () => {
+  test('terminate `face` once, and never the instance whose ID begins with it', async () => {
     const first = await changes('terminate', 'face', '--yes');
     expect(first).toMatchObject({ code: 0, posts: [`/instances/${FACE}/terminate`] });
     const second = await changes('terminate', 'face', '--yes');
@@ -133,7 +133,7 @@ describe('the beginning of an ID', () => {
     expect(stderr).toContain(`an ID prefix (CAFE ${LAB})`);
   });
 
-  test('is refused with --yes in a terminal too, since it asks nobody', async () => {
+  test('is refused with --yes in a terminal too, since there is no confirmation', async () => {
     const argv = ['instances', 'terminate', '2222', '--yes'];
     const { code, requests } = await world.cli(argv, { terminal: true });
     expect({ code, requests }).toEqual({ code: 2, requests: [] });
@@ -186,7 +186,7 @@ describe('a text that fits nothing known', () => {
     expect(stderr).toContain('did you mean prod-db?');
   });
 
-  test('does not stop other instances from being terminated, and is reported as failed', async () => {
+  test('is reported as failed, and the others are still terminated', async () => {
     const { code, stderr, sent } = await changes('terminate', 'one', 'prod-db', 'two', '--yes');
     expect({ code, sent }).toEqual({ code: 3, sent: 1 });
     expect(stderr.match(/^error: INSTANCE "(?:one|two)"/gm)).toHaveLength(2);

@@ -44,7 +44,7 @@ describe('an ID that is typed in capital letters', () => {
     expect(world.rented.instances.get(ID)?.status).toBe('ACTIVE');
   });
 
-  test('is one row, and known as before', async () => {
+  test('is one row for a known instance', async () => {
     for (const id of [CAPITALS, ID]) {
       const { code, stdout } = await world.cli(['instances', 'track', id, '-q']);
       expect({ code, stdout }).toEqual({ code: 0, stdout: `${ID}\n` });
@@ -58,7 +58,7 @@ describe('an ID that is typed in capital letters', () => {
     expect(await world.cli(['instances', 'list', '-q'])).toMatchObject({ code: 0, stdout: '' });
   });
 
-  test('is sent and printed in small letters if nothing is known of it', async () => {
+  test('is sent and printed in lower case if unknown', async () => {
     const got = await world.cli(['instances', 'get', CAPITALS, '-q']);
     expect(got.stdout).toBe(`${ID}\n`);
     expect(got.requests.map(({ path }) => path)).toContain(`/instances/${ID}`);
@@ -83,7 +83,7 @@ describe('a service that writes IDs in capital letters', () => {
     });
   });
 
-  test('rents one instance, which drives name too', async () => {
+  test('lists one instance, even if it is attached to a drive', async () => {
     const { code, stdout } = await world.cli([...CREATE, ...IN_FOUR_HOURS, '--json']);
     expect({ code, id: JSON.parse(stdout).id }).toEqual({ code: 0, id: ID });
     world.rented.drives = [{ id: 'drive-1', current_instance_id: ID }];

@@ -16,7 +16,7 @@ describe('the rest of a paid hour', () => {
     expect(rest?.left).toBe(minutes * MINUTE);
   });
 
-  test('is unknown if the fields show no running hour', () => {
+  test('is unknown without a running hour', () => {
     expect(restOfHour('89.90', NOW, NOW)).toBeUndefined();
     expect(restOfHour('89.90', NOW - 1, NOW)).toBeUndefined();
     expect(restOfHour('89.90', NOW + 61 * MINUTE, NOW)).toBeUndefined();

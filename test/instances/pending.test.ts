@@ -65,7 +65,7 @@ describe.each([
     },
   );
 
-  test('sends nothing if the service does not find an instance that nobody saw end: exit 7', async () => {
+  test('sends nothing if the service does not find an instance that was never seen to end: exit 7', async () => {
     await world.cli(CREATE);
     service.instances.delete(NEW);
     for (const more of [[], ['--json']]) {
@@ -209,7 +209,7 @@ describe.each([
 ])('%s of a name that an ended instance had', (_verb, argv) => {
   const journal = () => journalOf(world, { service: world.service.url, account: 'user-1' });
 
-  test('keeps the name reserved until nothing is left to read', async () => {
+  test('reads namesakes before it reserves the name', async () => {
     await world.cli(CREATE);
     service.rent(NEW, 'trainer', { status: 'TERMINATED' });
     const held: number[] = [];
@@ -236,7 +236,7 @@ describe.each([
 });
 
 describe('a key from the environment', () => {
-  test('asks for its account once, before its first request that rents', async () => {
+  test('reads its account once, before its first rental request', async () => {
     const first = await world.cli(CREATE);
     expect(first.requests.map(({ path }) => path)).toEqual(['/users/me', '/instances']);
     const second = await world.cli(['instances', 'create', 'lab', ...HARDWARE]);
@@ -251,7 +251,7 @@ describe('a key from the environment', () => {
     expect((await world.cli(['instances', 'recover'], { env })).code).toBe(7);
   });
 
-  test('may use the name if it is of another account', async () => {
+  test('may use the name if it belongs to another account', async () => {
     await lose();
     service.me = 'user-2';
     const env = { GPUCLOUD_API_KEY: 'svc_sk_stranger_0123456789' };

@@ -38,8 +38,8 @@ async function recover(answers: readonly string[]) {
   return { said, stderr: stderr(), ids: resolutions.map(({ instance }) => instance?.id) };
 }
 
-describe('a person who is asked about an instance with the name of a request', () => {
-  test('settles two requests by two instances, the last request first', async () => {
+describe("the question about an instance with a request's name", () => {
+  test('matches two requests to two instances, the last request first', async () => {
     await lose([], ID);
     world.clock.advance(60_000);
     await lose(['--yes'], NEW);
@@ -55,7 +55,7 @@ describe('a person who is asked about an instance with the name of a request', (
   });
 
   test.each([[[]], [[{ id: 'd1', current_instance_id: ID }]]])(
-    'is not asked about the instance of another request with that name, drives: %j',
+    "leaves out another request's instance with that name, drives: %j",
     async (drives) => {
       await lose([]);
       world.clock.advance(60_000);
@@ -65,7 +65,7 @@ describe('a person who is asked about an instance with the name of a request', (
     },
   );
 
-  test('is asked about the deadline too, and agrees', async () => {
+  test('includes the deadline, if the person agrees', async () => {
     await lose(IN_FOUR_HOURS, ID);
     world.rented.drives = [{ id: 'd1', current_instance_id: ID }];
     const ends_at = world.at(4);
@@ -75,7 +75,7 @@ describe('a person who is asked about an instance with the name of a request', (
     expect(await listed(world)).toMatchObject([{ id: ID, ends_at }]);
   });
 
-  test('takes the instance without the deadline', async () => {
+  test('accepts the instance without the deadline', async () => {
     await lose(IN_FOUR_HOURS, ID);
     world.rented.drives = [{ id: 'd1', current_instance_id: ID }];
     const { stderr } = await recover(['yes', 'no']);
@@ -90,7 +90,7 @@ describe('a person who is asked about an instance with the name of a request', (
     });
   });
 
-  test('is not asked about the deadline if the instance has one of its own', async () => {
+  test('leaves out the deadline if the instance has its own', async () => {
     await lose(IN_FOUR_HOURS, ID);
     const ends_at = world.at(8);
     expect((await world.cli(['instances', 'expire', ID, '--after', '8h'])).code).toBe(0);
@@ -120,7 +120,7 @@ describe('a request whose process was killed while it saved the instance', () =>
     expect(JSON.parse(stdout)).toMatchObject([{ id: ID, outcome: 'terminated' }]);
   });
 
-  test('gets no instance that another request saved', async () => {
+  test('does not get an instance that another request saved', async () => {
     await lose(IN_FOUR_HOURS, ID);
     await killedWhileSaving('11111111-2222-4333-8444-555555555555');
     world.clock.advance(5 * HOUR);

@@ -86,7 +86,7 @@ describe.each([
     expect(await failure(argv)).toMatchObject({ exit: 5, code: 'conflict', http_status: 409 });
   });
 
-  test('stays refused if a web page answered', async () => {
+  test('stays refused if a web page came back', async () => {
     service.posts = [() => ({ status: 409, body: '<html><title>Proxy</title></html>' })];
     service.balance = '0.00';
     expect(await failure(argv)).toMatchObject({ exit: 1, code: 'refused', http_status: 409 });
@@ -162,7 +162,7 @@ describe('a data.id in a refusal', () => {
     expect(error.message).not.toContain(ID);
   });
 
-  test('is listed beside the UNKNOWN request if the outcome is unknown', async () => {
+  test('is listed with the UNKNOWN request if the outcome is unknown', async () => {
     service.rent(NEW, 'trainer');
     refuse({ id: NEW }, 500);
     const error = await failure(CREATE);
@@ -185,7 +185,7 @@ describe('a data.id in a refusal', () => {
 describe('create --if-not-exists', () => {
   const ENSURE = [...CREATE, '--if-not-exists'];
 
-  test('prints the living instance of that name and sends nothing', async () => {
+  test('prints the existing instance with that name and sends nothing', async () => {
     await world.cli(CREATE);
     service.rent(NEW, 'trainer', { status: 'ACTIVE' });
     for (const more of [[], ['--yes']]) {
@@ -199,7 +199,7 @@ describe('create --if-not-exists', () => {
     expect((await world.cli([...ENSURE, '-q'])).stdout).toBe(`${NEW}\n`);
   });
 
-  test('creates the instance if none of that name is living', async () => {
+  test('creates the instance if no running one has that name', async () => {
     await world.cli(CREATE);
     service.rent(NEW, 'trainer', { status: 'TERMINATED' });
     service.posts.push(() => ok(service.rent(ID, 'trainer'), 201));
@@ -227,7 +227,7 @@ describe('create --if-not-exists', () => {
     expect({ code, status: JSON.parse(stdout).status }).toEqual({ code: 0, status: 'ACTIVE' });
   });
 
-  describe('of an instance that is not the requested one', () => {
+  describe('with an existing instance that differs', () => {
     const OTHERS = { id: '0b000000-0000-4000-8000-00000000000f', name: 'H100' };
     const refused = async (...more: string[]) => {
       const error = await failure([...ENSURE, ...more]);
@@ -253,7 +253,7 @@ describe('create --if-not-exists', () => {
     test.each([
       ['it costs 20.01 ₽ per hour, over --max-price 20.00', '20.01'],
       ['its price is unreadable, which counts as over --max-price 20.00', 'much'],
-    ])('exits with 5 and says that %s', async (words, price_per_hour_snapshot) => {
+    ])('exits with 5 and reports that %s', async (words, price_per_hour_snapshot) => {
       service.rent(NEW, 'trainer', { status: 'ACTIVE', price_per_hour_snapshot });
       expect(await refused('--max-price', '20')).toMatchObject({
         exit: 5,
@@ -287,7 +287,7 @@ describe('create --if-not-exists', () => {
     });
   });
 
-  test('ends with 7 while an earlier request is unresolved', async () => {
+  test('exits with 7 while an earlier request is unresolved', async () => {
     service.posts.push(() => 'hangUp');
     await world.cli(CREATE);
     const { code, requests } = await world.cli(ENSURE);

@@ -44,14 +44,14 @@ describe('the systemd unit', () => {
     expect(timerUnit(JOB)).toMatch(/^Persistent=true$/m);
   });
 
-  test('keeps words and variables as they are', () => {
+  test('keeps words and variables unchanged', () => {
     const unit = serviceUnit(JOB);
     expect(unit).toContain(`"a b %%d $$HOME \\"quoted\\" it's <&> \\\\n"`);
     expect(unit).toContain(`"GPUCLOUD_CONFIG_DIR=/home/a b %%d $HOME \\"quoted\\" it's <&> \\\\n"`);
   });
 });
 
-test('has the same words in a property list for launchd', needs('python3'), () => {
+test('contains the same words as a property list for launchd', needs('python3'), () => {
   const path = join(folder, 'agent.plist');
   writeFileSync(path, agentFile(JOB));
   const script =
@@ -82,7 +82,7 @@ describe('the line of a crontab', () => {
     expect(stdout).toBe(`${ODD}|--every|5m|`);
   });
 
-  test('is refused if cron would cut it', () => {
+  test('is refused if cron would truncate it', () => {
     const env = { ...JOB.env, GPUCLOUD_STATE_DIR: `/${'x'.repeat(1000)}` };
     expect(() => cronLine({ ...JOB, env })).toThrow("doesn't fit in a crontab line");
   });

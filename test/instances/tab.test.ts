@@ -27,7 +27,7 @@ const terminate = (name: string) =>
   world.cli(['instances', 'terminate', name, '--yes', '--wait', '-q']);
 
 describe('Tab', () => {
-  test('offers terminated instances for reorder only, whatever is listed later', async () => {
+  test('offers terminated instances for reorder only, even after a later list', async () => {
     await create('first');
     await create('second');
     await terminate('first');
@@ -46,7 +46,7 @@ describe('Tab', () => {
     expect(await offered('terminated')).toEqual([id]);
   });
 
-  test('offers no untracked instance, even after a list of all', async () => {
+  test('offers no untracked instance, even after list --all', async () => {
     await create('kept');
     const id = await create('dropped');
     await world.cli(['instances', 'untrack', id, '--yes']);

@@ -26,7 +26,7 @@ beforeEach(async () => {
 afterEach(() => rm(folder, { recursive: true, force: true }));
 
 describe("the user's ssh configuration", () => {
-  test('keeps any content below the line, whatever its bytes', { timeout: 60_000 }, async () => {
+  test('keeps any content below the line byte for byte', { timeout: 60_000 }, async () => {
     await mkdir(join(folder, '.ssh'));
     const line = fc.constantFrom(
       'Host *',

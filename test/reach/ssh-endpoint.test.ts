@@ -210,7 +210,7 @@ describe('a text of the service', () => {
     );
   });
 
-  test('is used for neither of two instances that share a name', () => {
+  test('is not used if two instances share a name', () => {
     const box = {
       name: 'box',
       status: 'ACTIVE',
@@ -286,7 +286,7 @@ describe('ssh itself', needs('ssh'), () => {
 });
 
 describe('a line to copy', () => {
-  test('is read by bash as the words that it was made of', { timeout: 60_000 }, () => {
+  test('is read by bash as the original words', { timeout: 60_000 }, () => {
     const word = fc.oneof(
       fc.constantFrom(...HOSTILE.filter((one) => !one.includes('\0'))),
       fc.string({ unit: 'grapheme', maxLength: 12 }),

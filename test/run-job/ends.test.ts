@@ -29,7 +29,7 @@ describe('the cost of a job', () => {
     [3_600_000, '89.90'],
     [3_600_001, '179.80'],
     [7_100_000, '179.80'],
-  ])('is the price of every hour that began, after %i ms', (passed, cost) => {
+  ])('is the price of every started hour, after %i ms', (passed, cost) => {
     expect(costAtMost(instance, start + passed)).toBe(cost);
   });
 });
@@ -90,7 +90,7 @@ describe('a job that ends early', () => {
   });
   afterEach(() => world.close());
 
-  test('does not take the name of its instance for an ID', async () => {
+  test("does not treat its instance's name as an ID", async () => {
     const interrupted = new CliError('interrupted', 'Interrupted.', {
       mayBeBilling: true,
       resource: 'job',

@@ -24,7 +24,7 @@ async function listed(
   return entries.flatMap(({ path, kind }) => (kind === 'file' ? [path] : []));
 }
 
-test('lists what a later pattern takes back', async () => {
+test('lists files that a later pattern includes again', async () => {
   const paths = ['a.bin', 'keep.bin', 'data/b.bin', 'data/keep.bin', 'logs/keep.bin'];
   expect(await listed(paths, '*.bin\nlogs/\n!keep.bin\n')).toEqual([
     '.gpucloudignore',

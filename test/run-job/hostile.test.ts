@@ -34,14 +34,14 @@ inFetchWorld();
 const KEY: RawEntry = { name: 'x/authorized_keys', content: 'foreign key' };
 
 describe('a hostile archive', needs('POSIX'), () => {
-  test('writes nothing through a link that it sent before', async () => {
+  test('writes nothing through a symlink that it sent earlier', async () => {
     const { skipped } = await fetchEntries(link('x', victim), KEY);
     expect(skipped).toEqual(['x']);
     expect(await treeOf(local)).toEqual({ 'x/': '', 'x/authorized_keys': 'foreign key' });
     expect(await readdir(victim)).toEqual([]);
   });
 
-  test('writes nothing through the link of an attempt that was cut, which leaves nothing', async () => {
+  test('writes nothing through a symlink from an interrupted attempt', async () => {
     const cut = await faultOf(fetchFrom(rawEntry(link('x', victim)), 'exit 255'));
     expect(cut.retryable).toBe(true);
     expect(await treeOf(local)).toEqual({});
@@ -50,7 +50,7 @@ describe('a hostile archive', needs('POSIX'), () => {
     expect(await readdir(victim)).toEqual([]);
   });
 
-  test('writes nothing through a link that was in the folder before', async () => {
+  test('writes nothing through an existing symlink in the folder', async () => {
     await symlink(victim, join(local, 'x'));
     await symlink(join(victim, 'file'), join(local, 'y'));
     await symlink(victim, join(local, 'z'));
@@ -71,14 +71,14 @@ describe('a hostile archive', needs('POSIX'), () => {
     ['/tmp/gpucloud-victim'],
     ['..'],
     ['./..//x'],
-  ])('may not send the path %s', async (name) => {
+  ])('is refused with the path %s', async (name) => {
     const fault = await faultOf(fetchEntries({ name: 'a', content: 'x' }, { name, content: 'x' }));
     expect(fault.message).toContain(`the instance sent "${name}"`);
     expect(fault.retryable).toBe(false);
     expect({ ...(await treeOf(local)), ...(await treeOf(victim)) }).toEqual({});
   });
 
-  test('may not send a long name that leaves the folder', async () => {
+  test('is refused with a long name that leaves the folder', async () => {
     const path = 'path=../victim/key\n';
     const pax: RawEntry = { name: 'pax', type: 'x', content: `${path.length + 3} ${path}` };
     const fault = await faultOf(fetchEntries(pax, { name: 'plain', content: 'x' }));
@@ -86,7 +86,7 @@ describe('a hostile archive', needs('POSIX'), () => {
     expect(await readdir(victim)).toEqual([]);
   });
 
-  test('makes only links that stay in the folder', async () => {
+  test('creates only symlinks that stay in the folder', async () => {
     await symlink(victim, join(local, 'mine'));
     const bad = [
       link('absolute', victim),
@@ -118,7 +118,7 @@ describe('a hostile archive', needs('POSIX'), () => {
     });
   });
 
-  test('makes no link in place of a folder, and none below another link', async () => {
+  test('creates no symlink in place of a folder or below another symlink', async () => {
     await mkdir(join(local, 'kept'));
     const { skipped } = await fetchEntries(
       link('d', '.'),
@@ -129,7 +129,7 @@ describe('a hostile archive', needs('POSIX'), () => {
     expect(await treeOf(local)).toEqual({ 'd/': '', 'd/d/': '', 'd/d/l': '-> ../..', 'kept/': '' });
   });
 
-  test('gives files no owner and no special rights, and makes no devices or pipes', async () => {
+  test('sets no owner or special mode, and creates no devices or pipes', async () => {
     const types = ['3', '4', '6', 'S', 'V'];
     const specials = types.map((type) => ({ name: `type-${type}`, type, size: 0 }));
     const { skipped } = await fetchEntries(
@@ -152,7 +152,7 @@ describe('a hostile archive', needs('POSIX'), () => {
     ]);
   });
 
-  test('links only to a file that it sent', async () => {
+  test('creates hard links only to files that it sent', async () => {
     await writeFile(join(victim, 'secret'), 'x');
     await symlink(victim, join(local, 'x'));
     const hard = (name: string, linkname: string): RawEntry => ({ name, type: '1', linkname });
@@ -186,7 +186,7 @@ describe('a hostile archive', needs('POSIX'), () => {
     ['a header without end', rawEntry({ name: 'a', type: 'x', size: 10 ** 12 })],
     ['no header', Buffer.alloc(2048, 'x')],
     ['nothing but zeros', Buffer.alloc(512)],
-  ])('ends an archive with %s', async (_what, start) => {
+  ])('rejects an archive with %s', async (_what, start) => {
     const rest = start.some((byte) => byte !== 0) ? 'x' : '\0';
     const archive = Buffer.concat([start, Buffer.alloc(3_000_000, rest)]);
     const fault = await faultOf(fetchFrom(archive, 'sleep 60'));
@@ -195,7 +195,7 @@ describe('a hostile archive', needs('POSIX'), () => {
     expect(await treeOf(local)).toEqual({});
   });
 
-  test('ends an archive that ends too early', async () => {
+  test('rejects a truncated archive', async () => {
     const whole = rawTar([{ name: 'a', content: 'x'.repeat(5_000) }]);
     const fault = await faultOf(fetchFrom(whole.subarray(0, 2_000)));
     expect(fault.message).toContain("the archive from the instance can't be read");
@@ -223,7 +223,7 @@ describe('a hostile archive', needs('POSIX'), () => {
     expect((await lstat(join(local, 'a'))).isFIFO()).toBe(true);
   });
 
-  test('is not merged with the home folder, nor with one that holds it', async () => {
+  test('is not merged with the home folder or a parent of it', async () => {
     await fetchEntries({ name: '.bashrc', content: 'foreign' });
     const files = join(local, '.bashrc');
     for (const home of [local, join(local, 'ann')]) {
@@ -263,7 +263,7 @@ exec ${programAt('tar')} -cf - -C "$own" .
     expect(await readdir(local)).toEqual(['a']);
   });
 
-  test('skips the second entry of a name', async () => {
+  test('skips a second entry with the same name', async () => {
     const twice = await fetchEntries({ name: 'a', content: '1' }, { name: './a', content: '2' });
     expect(twice.skipped).toEqual(['a']);
     expect(await treeOf(local)).toEqual({ a: '1' });
@@ -273,7 +273,7 @@ exec ${programAt('tar')} -cf - -C "$own" .
 describe('a file of a hostile instance', needs('POSIX'), () => {
   beforeEach(() => writeFile(join(base, WORK, 'results', 'log'), 'content'));
 
-  test('is not written through links that are beside its place', async () => {
+  test('is not written through symlinks beside its destination', async () => {
     await writeFile(join(victim, 'bashrc'), 'mine');
     await symlink(join(victim, 'bashrc'), join(local, 'log.gpucloud-part'));
     await fetchFile('results/log', `${local}/`);
@@ -300,7 +300,7 @@ describe('a file of a hostile instance', needs('POSIX'), () => {
     expect(await readdir(victim)).toEqual([]);
   });
 
-  test('is written to a pipe, which stays', async () => {
+  test('is written to a pipe, which is kept', async () => {
     const [pipe, read] = [join(local, 'pipe'), join(local, 'read')];
     execFileSync('mkfifo', [pipe]);
     const unread = await faultOf(fetchFile('results/log', pipe));
@@ -325,7 +325,7 @@ describe('a file of a hostile instance', needs('POSIX'), () => {
     expect((await lstat(pipe)).isFIFO()).toBe(true);
   });
 
-  test('is written to a device, which stays', needs('the right to make devices'), async () => {
+  test('is written to a device, which is kept', needs('the right to make devices'), async () => {
     const device = join(local, 'null');
     execFileSync('mknod', [device, 'c', '1', '3']);
     await fetchFile('results/log', device);

@@ -48,7 +48,7 @@ test('packs files, folders and links, and reports what changed since they were l
 // The size of such a file is that of a page.
 const SHORT = '/sys/kernel/uevent_seqnum';
 
-test('fills a file that is shorter than its size', needs(SHORT), async () => {
+test('pads a file that shrank since it was listed', needs(SHORT), async () => {
   const entries = [{ path: 'uevent_seqnum', kind: 'file', size: 4096 }] as const;
   const files = { folder: '/sys/kernel', entries, count: 1, bytes: 4096, special: [] };
   const { changed, content } = await read(files);

@@ -112,7 +112,7 @@ describe('a fetch that fails in part', needs('POSIX'), () => {
     }
   });
 
-  test('merges with a disk that is mounted below', needs('the right to mount'), async () => {
+  test('merges with a disk mounted below', needs('the right to mount'), async () => {
     const disk = await mountSmallDisk('1m');
     const mounted = join(local, 'sub');
     await mkdir(mounted);
@@ -148,7 +148,7 @@ describe('a fetch that fails in part', needs('POSIX'), () => {
   });
 
   test(
-    'leaves no part on a full disk that is mounted below',
+    'leaves no partial file on a full disk mounted below',
     needs('the right to mount'),
     async () => {
       const disk = await mountSmallDisk('64k');

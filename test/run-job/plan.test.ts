@@ -27,7 +27,7 @@ async function refused(...more: string[]): Promise<string> {
 }
 
 describe('gpucloud run before renting', () => {
-  test('refuses a report that could not be written', async () => {
+  test("refuses a report path that can't be written", async () => {
     const missing = join(folder, 'missing', 'report.json');
     expect(await refused('--report', missing)).toContain(`"${missing}" can't be written (ENOENT)`);
     expect(await refused('--report', folder)).toContain('is a folder');
@@ -35,7 +35,7 @@ describe('gpucloud run before renting', () => {
     expect(await refused('--report', '-')).toContain('stdout is that of COMMAND');
   });
 
-  test('empties the report of an earlier run, but not for a plan', async () => {
+  test("empties an earlier run's report, but not for a dry run", async () => {
     const report = join(folder, 'file');
     const words = ['--report', report, '--sync', join(folder, 'none')];
     await refused(...words, '--dry-run');
@@ -44,7 +44,7 @@ describe('gpucloud run before renting', () => {
     expect(await readFile(report, 'utf8')).toBe('');
   });
 
-  test('refuses a fetch into a place that can not become a folder', async () => {
+  test("refuses to fetch to a path that can't become a folder", async () => {
     const stderr = await refused('--fetch', `out:${join(folder, 'file', 'a', 'b')}`);
     expect(stderr).toMatch(/--fetch "out": ".*" can't be written \(ENOTDIR\)/);
   });
@@ -57,7 +57,7 @@ describe('gpucloud run before renting', () => {
     );
   });
 
-  test('takes fetches to devices and to our own streams, several times too', async () => {
+  test('accepts several fetches to devices and to stdout and stderr', async () => {
     const to = ['/dev/null', '/dev/null', '/dev/stdout', '/dev/fd/2'];
     const words = to.flatMap((path) => ['--fetch', `x:${path}`]);
     const stderr = await refused(...words, '--sync', join(folder, 'none'));
@@ -74,7 +74,7 @@ describe('gpucloud run before renting', () => {
     expect(stderr).toMatch(/would both be written to ".*(out|x)"/);
   });
 
-  test('names everything that is missing at once', async () => {
+  test('lists all missing values at once', async () => {
     const { code, stderr, requests } = await world.cli(['run', '--image', 'b-1', '--', 'true']);
     expect({ code, requests: requests.length }).toEqual({ code: 2, requests: 0 });
     expect(stderr).toMatch(/^error: run: missing --offer, --ssh-key, --terminate-after \(see/);
@@ -124,7 +124,7 @@ describe('gpucloud run before renting', () => {
     }
   });
 
-  test('refuses a variable that is not set, or that no shell can pass', async () => {
+  test('refuses a variable that is not set or has an invalid name', async () => {
     const names = ['--pass-env', 'HF_TOKEN', '--pass-env', 'HOME_OF_NONE'];
     expect(await refused(...names)).toBe(
       'error: --pass-env HF_TOKEN, HOME_OF_NONE: not set in the environment\n',
@@ -196,7 +196,7 @@ describe('gpucloud run before renting', () => {
     },
   );
 
-  test('takes two fetches to different files of a folder that is still missing', async () => {
+  test('accepts two fetches to different files in a missing folder', async () => {
     const into = join(folder, 'new', 'results/');
     const words = ['--fetch', `a:${into}`, '--fetch', `b:${into}`, '--sync', join(folder, 'none')];
     expect(await refused(...words)).toContain('--sync: the folder');

@@ -78,7 +78,7 @@ describe.each(Object.entries(SHELLS))('%s', (name, sh) => {
     expect(await followed(shell)).toEqual({ out: "it's out\n", err: 'err\n', exitCode: 3 });
   });
 
-  test('starts the command once, however often it is asked', here, async () => {
+  test('starts the command once, however often it is requested', here, async () => {
     const shell = localShell(home, sh);
     const command = ['sh', '-c', 'echo ran >>ran; sleep 0.3'];
     await Promise.all([started(shell, command), started(shell, command)]);
@@ -146,7 +146,7 @@ describe.each(Object.entries(SHELLS))('%s', (name, sh) => {
     expect(err).toContain('gpucloud-no-such-program');
   });
 
-  test('sends every byte from any offset once', here, async () => {
+  test('sends every byte after any offset once', here, async () => {
     const shell = localShell(home, sh);
     await started(shell, ['sh', '-c', 'head -c 3000000 /dev/urandom | tee copy']);
     const whole = (await followed(shell)).out;
@@ -169,7 +169,7 @@ describe.each(Object.entries(SHELLS))('%s', (name, sh) => {
     }
   });
 
-  test('starts nothing if the link was cut in the middle of its script', here, async () => {
+  test('starts nothing if the connection is cut in the middle of its script', here, async () => {
     const shell = localShell(home, sh);
     const running = await shell.start(START, [], never);
     const words = ['touch', 'ran'];
@@ -187,7 +187,7 @@ describe.each(Object.entries(SHELLS))('%s', (name, sh) => {
     expect((await followed(shell)).exitCode).toBeUndefined();
   });
 
-  test('gives the command the umask of the login', here, async () => {
+  test("runs the command with the login's umask", here, async () => {
     const shell = localShell(home, sh);
     await started(shell, ['sh', '-c', 'umask']);
     const { out } = await followed(shell);

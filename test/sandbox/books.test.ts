@@ -64,7 +64,7 @@ describe('random operations', () => {
     );
   });
 
-  test('give the same books by one long jump and many short ones', () => {
+  test('have the same result with one long jump and many short ones', () => {
     fc.assert(
       fc.property(life, fc.integer({ min: 1, max: 50 }), ({ opening, steps }, parts) => {
         const state = freshState(START, { balance: opening });

@@ -225,7 +225,7 @@ describe('a drive without funds', () => {
     expect((await b.sandbox.deposit('300')).available).toBe('97.20');
   });
 
-  test('is suspended on an instance only when the instance is gone', async () => {
+  test('is suspended only after its instance released it', async () => {
     const b = await bench({ balance: '100' });
     const id = await drive(b, 1000);
     const box = await b.createActive('box', { storage_drive_id: id });

@@ -241,7 +241,7 @@ describe('templates', () => {
 });
 
 describe('the server', () => {
-  test('listens on loopback only, logs requests, and ends although a client stays connected', async () => {
+  test('listens on loopback only, logs requests, and ends even if a client stays connected', async () => {
     const b = await bench();
     await b.call('GET', '/users/me');
     await b.call('GET', '/nowhere');

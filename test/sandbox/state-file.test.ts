@@ -33,7 +33,7 @@ describe('the state file', () => {
     expect((await stat(dirname(b.file))).mode & 0o777).toBe(0o700);
   });
 
-  test('is not written by a reading if nothing was due', async () => {
+  test('is not written by a read if nothing was due', async () => {
     const b = await bench();
     const id = await b.createActive('quiet');
     await b.call('GET', `/instances/${id}`);
@@ -67,7 +67,7 @@ describe('the state file', () => {
     expect(types).toContain('DEPOSIT');
   });
 
-  test('holds nothing from failed work, and neither does the memory', async () => {
+  test('keeps nothing from a failed operation, nor does the memory', async () => {
     const b = await bench();
     await b.sandbox.status();
     const store = openStore(b.file);
@@ -107,7 +107,7 @@ describe('the state file', () => {
   });
 
   test.each(['', '{', 'null', '[1]', '{"version":2}', '"text"'])(
-    'is reported and left alone if it holds %j',
+    'is reported and left unchanged if it contains %j',
     async (content) => {
       const b = await bench();
       await b.sandbox.status();
@@ -141,7 +141,7 @@ describe('the state file', () => {
     ['an amount that is a number', (text: string) => text.replace('"10500.00"', '10500')],
     ['a status', (text: string) => text.replace('"PROVISIONING"', '"LOST"')],
     ['a missing list', (text: string) => text.replace('"drives"', '"drive"')],
-  ])('is refused with %s changed by hand into nonsense', async (_, spoil) => {
+  ])('is refused if %s was changed to an invalid value', async (_, spoil) => {
     const b = await bench();
     await b.create('box');
     await b.call('POST', '/instances', {});
@@ -167,7 +167,7 @@ describe('the state file', () => {
     }
   });
 
-  test('keeps what eight processes create in it at once', async () => {
+  test('keeps everything that eight processes create at once', async () => {
     const folder = await temporaryFolder();
     const file = join(folder, 'state', 'sandbox.json');
     const { entryPoints: _main, ...options } = BUNDLE;
@@ -245,7 +245,7 @@ describe('the virtual clock', () => {
     expect(await now()).toBe(HOUR + 61 * SECOND + 500);
   });
 
-  test('moves instances without any request', async () => {
+  test('changes instances without any request', async () => {
     const b = await bench();
     const id = await b.create('box');
     b.clock.time += 3 * SECOND + 2 * HOUR;
@@ -302,7 +302,7 @@ describe('sandbox reset and catalog', () => {
     expect(await b.books()).toEqual([]);
   });
 
-  test('offer what can be ordered at the price shown', async () => {
+  test('list offers that can be ordered at the shown price', async () => {
     const b = await bench({ balance: '100000' });
     const { offers, images } = await b.sandbox.catalog();
     expect(offers).toHaveLength(5);

@@ -29,7 +29,7 @@ test('parses every part', () => {
   });
 });
 
-test('reads what the driver does not report as null', () => {
+test('reads missing values of the driver as null', () => {
   const line =
     '1, NVIDIA A100-SXM4-40GB MIG 1g.5gb, [N/A], [Not Supported], 40960, N/A, [Unknown Error]';
   const { cards } = parseSample(probeOutput({ cards1: line }), 1);
@@ -156,7 +156,7 @@ test.each(FAULTS)('rejects %s', (_what, part, change, fault) => {
   expect(parse(probeOutput(change))[part]).toEqual({ fault });
 });
 
-test('rejects a part that was cut off, or ends within a line', () => {
+test('rejects a part that is truncated or ends within a line', () => {
   const whole = probeOutput();
   const cut = whole.slice(0, whole.indexOf('gpucloud-probe end cards2'));
   expect(parse(cut).cards).toEqual({ fault: 'nvidia-smi did not finish' });
@@ -168,7 +168,7 @@ test('rejects a part that was cut off, or ends within a line', () => {
   }
 });
 
-test('reads no part as whole in any prefix of the output', () => {
+test('reads no part as complete in a prefix of the output', () => {
   const whole = probeOutput();
   for (let end = 0; end < whole.length - 1; end += 1) {
     const { cards, cpu } = parse(whole.slice(0, end));
@@ -233,7 +233,7 @@ describe('the script', () => {
       samples,
     );
 
-  test('reads everything, and leaves nothing', () => {
+  test('reads everything, and leaves no process or file', () => {
     const before = readdirSync(home, { recursive: true });
     const sample = probe(3);
     for (const part of Object.values(sample))
@@ -242,7 +242,7 @@ describe('the script', () => {
     expect(readdirSync(home, { recursive: true })).toEqual(before);
   });
 
-  test('names a missing program, and ends one that hangs', () => {
+  test('names a missing program, and stops one that hangs', () => {
     program('who', 'exec /bin/sleep 30');
     program('nvidia-smi', 'exit 127');
     const sample = probe();

@@ -105,7 +105,7 @@ test('reads an instance with two cards', async () => {
   expect(chosen.stdout).toContain('97');
 });
 
-test('draws a screen for people', async () => {
+test('draws a screen in a terminal', async () => {
   add(1);
   ssh.program(
     1,
@@ -191,7 +191,7 @@ test('reports an instance without SSH, and one that does not exist', async () =>
   expect((await top(['nobody'])).code).toBe(3);
 });
 
-test('says what to do if nothing runs, and shows all that run without a name', async () => {
+test('suggests a next step if nothing runs, and shows all running instances by default', async () => {
   const nothing = await top([], { terminal: true });
   expect({ code: nothing.code, stdout: nothing.stdout }).toEqual({ code: 0, stdout: '' });
   expect(nothing.stderr).toContain('gpucloud instances create');
@@ -203,7 +203,7 @@ test('says what to do if nothing runs, and shows all that run without a name', a
   expect(JSON.parse(stdout).map(({ name }: { name: string }) => name)).toEqual(['box-1']);
 });
 
-test('lets an instance that hangs or floods delay no other', async () => {
+test('is not delayed by an instance that hangs or floods', async () => {
   const ids = Array.from({ length: 20 }, (_, at) => add(at + 1));
   // It ignores SIGTERM, as an ssh in trouble may.
   ssh.ssh(4, "trap '' TERM; sleep 30 & wait; sleep 30");

@@ -185,7 +185,7 @@ async function prepareAsked(
   // If stdin is the file, it can't provide answers too.
   const prompts = input.given.flags.file === '-' ? undefined : await context.prompts();
   if (prompts === undefined) {
-    // Without a login, missing flags are not the first problem.
+    // Check the login before missing flags.
     await context.api();
     throw missingError(missing);
   }

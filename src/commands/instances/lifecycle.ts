@@ -177,7 +177,7 @@ async function change(
 }
 
 interface News {
-  /** What else to print of an instance, by ID. */
+  /** Additional text about an instance, by ID. */
   readonly facts?: ReadonlyMap<string, string> | undefined;
   isNews?(changed: Changed): boolean;
 }

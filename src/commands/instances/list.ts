@@ -112,7 +112,7 @@ function faultsIn({ faults, driveFault }: KnownInstances): readonly CliError[] {
   return driveFault === undefined ? faults : [...faults, driveFault];
 }
 
-/** One fault stands for all; the next read honours its Retry-After. */
+/** Returns one fault for all; the next read honours its Retry-After. */
 function longestAsking(faults: readonly CliError[]): CliError | undefined {
   return [...faults].sort((a, b) => (b.retryAfterMs ?? 0) - (a.retryAfterMs ?? 0))[0];
 }

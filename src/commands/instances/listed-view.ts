@@ -84,7 +84,7 @@ export const listedView: View<Listed> = {
   }),
 };
 
-/** What was last seen of an instance that could not be read now. */
+/** The last known facts about an instance that could not be read now. */
 function lastFacts({ unread, last }: Listed): NonNullable<Snapshot['facts']> {
   return unread === true ? (last?.facts ?? {}) : {};
 }

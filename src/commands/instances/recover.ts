@@ -46,7 +46,7 @@ export const recover = action({
   ],
   takes: (command) => command.argument('[name...]', 'request names (default: all)'),
   async run(context, names) {
-    // Its own rows show what is unknown.
+    // Quiet, since the rows already show unknown outcomes.
     await context.api({ quiet: true });
     const journal = await readableJournal(context);
     const open = chosen(await journal.requests(), names);

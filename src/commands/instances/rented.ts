@@ -23,7 +23,7 @@ export interface Wait {
 
 /** The request's options besides the instance. */
 interface Asked extends Wait {
-  /** By the service's clock. */
+  /** The deadline by the service's clock. */
   readonly deadline?: string;
 }
 

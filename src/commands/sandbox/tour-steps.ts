@@ -1,11 +1,11 @@
-/** One step of the tour: what a newcomer learns, and the command that shows it. */
+/** A step of the tour: a lesson, and the command that demonstrates it. */
 export interface TourStep {
   readonly title: string;
   /** Shown before the command; one item per line. */
   readonly words: readonly string[];
   /** {@link FOLDER} stands for the tour's own folder. */
   readonly argv: readonly string[];
-  /** It connects with ssh, and its stdout is the remote command's. */
+  /** Whether the command connects with ssh; its stdout is then the remote command's. */
   readonly needsSsh?: true;
 }
 

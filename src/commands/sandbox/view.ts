@@ -70,7 +70,7 @@ export const statusView: View<ShownStatus> = {
     { id: 'drives', header: 'DRIVES', value: (s) => s.drives.length },
     { id: 'faults', header: 'FAULTS', value: (s) => s.faults.join(' '), hidden: true },
   ],
-  // There is one sandbox per file, and it has no id.
+  // A sandbox has no ID, since there is one per file.
   id: () => null,
   empty: 'No sandbox.',
   sections: statusSections,

@@ -39,12 +39,12 @@ export interface ArmedStatus {
   /** The scheduler of "instances reap"; null if none, or if scheduled without `--install`. */
   readonly scheduler: Scheduler['name'] | null;
   readonly every_seconds: number | null;
-  /** By this computer's clock (ISO 8601): the last run that reached the service. */
+  /** The last run that reached the service, by this computer's clock (ISO 8601). */
   readonly last_run_at: string | null;
   readonly age_seconds: number | null;
   /** Why a later run did not reach it. */
   readonly failure: string | null;
-  /** Why deadlines are not enforced, or may not be; null if nothing is known. */
+  /** Why deadlines are not enforced, or may not be; null without a known reason. */
   readonly reason: string | null;
 }
 
@@ -191,7 +191,7 @@ function notArmed(why: string): CliError {
 /** Removes the entry of a profile from every scheduler that has one. */
 export async function disarm(profile: string, context: Context): Promise<void> {
   const name = await entryName(profile, context);
-  // Without a home folder, nothing was ever scheduled.
+  // Skips schedulers without a home folder, since nothing was ever scheduled.
   const all = context.host.home === undefined ? [] : schedulersIn(context);
   const having = await schedulersWith(name, all);
   for (const scheduler of having) {

@@ -14,7 +14,7 @@ import { relative, spanText } from '../../output/time.ts';
 import { ownJournal } from '../pending.ts';
 import { ENTRY, entryName, schedulersIn, schedulersWith } from '../scheduler/index.ts';
 
-/** Milliseconds between the service's clock and this computer's from which one of them is wrong. */
+/** If the service's clock and this computer's differ by more milliseconds, one of them is wrong. */
 export const FAR = 5 * 60_000;
 
 /** The name for a run with a key from the environment. */
@@ -30,7 +30,7 @@ export interface Enforcement {
   readonly reason: string | undefined;
 }
 
-/** For the active profile's service, and its account if known. */
+/** Reads the enforcement for the active profile's service, and its account if known. */
 export async function readEnforcement(
   context: Context,
   account: string | undefined,
@@ -112,7 +112,10 @@ async function hasKey(profile: string, context: Context): Promise<boolean> {
   return keyPlace(storedProfile(file, profile)) !== undefined;
 }
 
-/** An entry of other folders, which a copied state folder brings along, runs `reap` there only. */
+/**
+ * The entry may belong to other folders, if this state folder is a copy. It then runs `reap` for
+ * those only.
+ */
 async function isThere(entry: string, profile: string, context: Context): Promise<boolean> {
   if (entry !== (await entryName(profile, context))) return false;
   return (await schedulersWith(entry, schedulersIn(context))).length > 0;
@@ -143,7 +146,7 @@ export async function profileOf(context: Context): Promise<string> {
 
 /** Throws a usage error, before any request that rents, if nothing enforces deadlines here. */
 export async function ensureArmed(context: Context): Promise<void> {
-  // Without any schedule for the service, its account need not be read.
+  // Reads the account only if the service has a schedule.
   let found = await readEnforcement(context, undefined);
   if (found.isArmed) {
     const account = await (await ownJournal(context)).account();
@@ -193,7 +196,7 @@ export async function noteFault(every: number, error: CliError, context: Context
       failure: { at: nowText(context), message: error.message },
     });
   } catch {
-    // The error itself is printed; without a heartbeat, the schedule counts as dead anyway.
+    // The error itself is printed, and without a heartbeat the schedule counts as dead.
   }
 }
 

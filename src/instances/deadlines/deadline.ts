@@ -80,7 +80,10 @@ export async function deadlineFrom(wanted: WantedDeadline, context: Context): Pr
   return deadlineAt(wanted, time.now());
 }
 
-/** The same for `--dry-run`, which asks no service: without a response, by this computer's clock. */
+/**
+ * The deadline for `--dry-run`, which sends no request. Without a response, it follows this
+ * computer's clock.
+ */
 export function plannedDeadline(
   flags: DeadlineFlags,
   { serviceClock }: Pick<Context, 'serviceClock'>,
@@ -151,7 +154,7 @@ export function deadlineWords({ terminateAfter, terminateAt, unenforced }: Deadl
   ];
 }
 
-/** Prints when a new instance is terminated. */
+/** Prints when a new instance will be terminated. */
 export function noteDeadline(
   { id, name }: { readonly id: string; readonly name?: string | null | undefined },
   deadline: string,

@@ -9,7 +9,7 @@ const EVENTS: Readonly<Partial<Record<Reaped['outcome'], NotifyEvent['event']>>>
   unknown: 'outcome_unknown',
 };
 
-/** Notifies of what a pass terminated at its deadline, or failed to. */
+/** Notifies of instances that a pass terminated at their deadline, or failed to terminate. */
 export async function notifyOfReaped(
   { rows, errors }: Pick<Reaping, 'rows' | 'errors'>,
   context: Context,

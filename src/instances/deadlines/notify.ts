@@ -7,15 +7,15 @@ import { errorCode, faultOf } from '../../files/error-code.ts';
 import { privateFolder } from '../../files/private-folder.ts';
 import { cleanLines } from '../../output/sanitise.ts';
 
-/** What the command of `--notify` reads as JSON, in these names. */
+/** The JSON that the command of `--notify` reads. */
 export interface NotifyEvent {
   readonly event: 'job_ended' | 'terminated_at_deadline' | 'terminate_failed' | 'outcome_unknown';
-  /** Of the instance; null for a request of unknown outcome. */
+  /** The instance's ID; null for a request with an unknown outcome. */
   readonly id: string | null;
   readonly name: string;
   /** A sentence for a person. */
   readonly message: string;
-  /** Of the command of a job; null if unknown, or without a job. */
+  /** The exit code of a job's command; null if unknown, or without a job. */
   readonly exit_code: number | null;
 }
 
@@ -68,11 +68,11 @@ async function run(
     : typeof code === 'string'
       ? code
       : (cleanLines(last).trim().split('\n').at(-1) ?? '') || `exit code ${code}`;
-  // Its other words may be secret.
+  // Shows only the program, since its arguments may be secret.
   err.warn('notify', `The command of --notify (${file}) failed: ${reason.replace(/\.$/, '')}.`);
 }
 
-/** Days after which an event counts as new. */
+/** Days after which a repeated event counts as new. */
 const [KEPT, DAY] = [30, 24 * 3_600_000];
 
 /** Marks the event with a file, which one process makes. */

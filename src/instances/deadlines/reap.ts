@@ -16,7 +16,7 @@ export interface Reaped {
   /** null for a request whose outcome is unknown. */
   readonly id: string | null;
   readonly name: string;
-  /** By the service's clock (ISO 8601). */
+  /** The time of the deadline, by the service's clock (ISO 8601). */
   readonly deadline: string | null;
   readonly overdue_seconds: number;
   /**
@@ -25,7 +25,7 @@ export interface Reaped {
    */
   readonly outcome: 'terminated' | 'already_ended' | 'refused' | 'unknown' | 'kept' | 'lost';
   readonly reason: 'deadline' | 'job';
-  /** Of the job's command; null if unknown. */
+  /** The exit code of the job's command; null if unknown. */
   readonly exit_code: number | null;
 }
 
@@ -111,8 +111,8 @@ interface Ended {
 }
 
 /**
- * Settles the overdue requests whose response showed an ID; returns the others. An instance with the
- * name of a request may be somebody else's, so a name ends nothing.
+ * Settles the overdue requests whose response showed an ID; returns the others. An instance with
+ * the name of a request may be somebody else's, so a name terminates nothing.
  */
 async function settleOverdue(now: number, journal: Journal, context: Context): Promise<Ended[]> {
   const overdue = (await journal.requests()).filter(
@@ -177,7 +177,7 @@ function named(error: CliError, name: string): CliError {
   return error.message.includes(name) ? error : error.with(`${name}: ${error.message}`);
 }
 
-/** A terminated instance can still be read, so a 404 does not show that it ended. */
+/** Terminated instances stay readable, so a 404 does not show that one ended. */
 function nowhere({ id, name }: Pick<Overdue, 'id' | 'name'>, { httpStatus }: CliError): CliError {
   return new CliError(
     'outcomeUnknown',

@@ -10,10 +10,10 @@ const SAME = 60_000;
 const MOVED = 10_000;
 /** Milliseconds by which the second response may contradict the first. */
 const AGREES = 2_000;
-/** Milliseconds between the two: a clock that stands still contradicts itself. */
+/** Milliseconds between the two responses, which reveal a clock that stands still. */
 const PAUSE = 3_000;
 
-/** The service's time, as far as an instance may end by it. */
+/** The service's time, if it is certain enough to terminate an instance. */
 export interface ServiceTime {
   now(): number;
   /** Whether it can still be used: this computer has not slept since. */

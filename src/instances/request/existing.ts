@@ -37,7 +37,7 @@ export async function ensureUsable(found: Instance, given: Given, context: Conte
   });
 }
 
-/** Nothing if the response does not show it. */
+/** Reports no difference if the response does not show the hardware. */
 async function otherHardware(
   kind: Kind,
   has: { readonly [field in 'id' | 'name']?: string | null | undefined } | null | undefined,

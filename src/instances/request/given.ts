@@ -45,7 +45,7 @@ const FIELDS = {
   volume: ['docker_config', 'volumes'],
 } as const satisfies Partial<Record<keyof CreateFlags, readonly string[]>>;
 
-/** What describes the instance: the flags, and the file for what they leave out. */
+/** The description of the instance, from the flags, or from the file for missing ones. */
 export interface Given {
   readonly flags: CreateFlags;
   /** The flags as typed. */
@@ -76,7 +76,7 @@ function flagsIn({ fields, at }: Manifest, typed: CreateFlags): CreateFlags {
   if (after !== undefined && time !== undefined) {
     throw usageError(`${at(['terminate_at'])} can't be combined with terminate_after`);
   }
-  // One deadline replaces another, and so do variables.
+  // A deadline from flags replaces the file's, and so do variables.
   const hasDeadline = typed.terminateAfter !== undefined || typed.terminateAt !== undefined;
   const env = typed.envFile === undefined ? container?.env : undefined;
   const ports = container?.ports?.map(({ protocol = 'TCP' as const, ...port }) => ({

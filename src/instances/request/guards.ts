@@ -89,7 +89,7 @@ function checkCount(living: readonly { readonly name: string }[], { profile, gua
   );
 }
 
-/** Names in a message. */
+/** How many names a message shows. */
 const SHOWN = 5;
 
 interface Cost {

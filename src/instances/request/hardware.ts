@@ -63,7 +63,7 @@ export function brokenHardware(
   const { length } = fitting(typed, entries);
   if (length > 1) return `several ${kind}s have that name: use an ID`;
   if (length === 1 || isUuid(typed)) return undefined;
-  // IDs of a service look alike.
+  // If all known IDs are UUIDs, the service's other IDs are UUIDs too.
   if (entries.length > 0 && entries.every(({ id }) => isUuid(id))) {
     return `no known ${kind} has that name, and it is not an ID`;
   }

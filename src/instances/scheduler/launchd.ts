@@ -10,7 +10,7 @@ export function launchd({ start, home, uid }: Computer): Scheduler {
   const folder = join(home, 'Library', 'LaunchAgents');
   const path = (name: string) => join(folder, `${name}.plist`);
   const session = `gui/${uid}`;
-  // It fails if the agent is not loaded.
+  // launchctl fails if the agent is not loaded.
   const unload = (name: string) => runTool(start, ['launchctl', 'bootout', `${session}/${name}`]);
   return {
     name: 'launchd',

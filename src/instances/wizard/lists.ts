@@ -11,21 +11,21 @@ export const FIRST_WORDS =
 export const SECOND_WORDS =
   'alder bay birch brook cedar cliff crane delta dune falcon fern field heron ivy lake lark maple otter pine reef ridge river spruce wren';
 
-/** The choices. */
+/** The choices of the wizard. */
 export interface Lists {
   /** Names that are not suggested, each with the rule that forbids it, if any. */
   readonly names: ReadonlyMap<string, string | undefined>;
-  /** undefined if they could not be read. */
+  /** The account's SSH keys; undefined if they could not be read. */
   readonly sshKeys: readonly SshKey[] | undefined;
   /** IDs of the keys that sign in from here. */
   readonly usable: ReadonlySet<string>;
   /** A private half with a passphrase, if one is here. */
   readonly locked: PrivateHalf | undefined;
   readonly templates: readonly Template[];
-  /** Those that can be mounted. */
+  /** The drives that can be mounted. */
   readonly drives: readonly Drive[];
   readonly catalog: Readonly<Record<Kind, readonly CatalogEntry[]>>;
-  /** As the service writes it; undefined if it could not be read. */
+  /** The balance as the service's text; undefined if it could not be read. */
   readonly balance: string | undefined;
 }
 
@@ -57,7 +57,7 @@ export async function readLists(context: Context): Promise<Lists> {
       orNot('SSH keys', '--ssh-key', api.sshKeys.list()),
       orNot('templates', '--template', api.templates.list()),
       orNot('drives', '--drive', api.drives.list()),
-      // The balance is only information.
+      // Continues without the balance, which is only shown.
       api.users.me().catch((error: unknown) => {
         if (!isOfOneReading(error)) throw error;
         return undefined;

@@ -15,9 +15,9 @@ import { FIRST_WORDS, type Lists, SECOND_WORDS } from './lists.ts';
 
 /** A person's choice at one question. */
 export interface Answer {
-  /** As a person would type them, with names. */
+  /** The flags as a person would type them, with names. */
   readonly flags: CreateFlags;
-  /** For the summary. */
+  /** The text for the summary. */
   readonly text: string;
 }
 
@@ -30,11 +30,13 @@ export interface Question {
   ask(before: Answer | undefined): Promise<Answer>;
 }
 
-/** Who asks, and for what. */
+/** The context of the questions, and what they are for. */
 export interface Asking {
   readonly flags: CreateFlags;
   readonly lists: Lists;
-  /** For a job, which needs a key that signs in from here, and neither a template nor a drive. */
+  /**
+   * Whether it is for a job, which needs a key that signs in from here, and no template or drive.
+   */
   readonly isJob: boolean;
   readonly dryRun: boolean;
   readonly prompts: Prompts;

@@ -17,7 +17,9 @@ export interface Wish {
   readonly maxPrice: Money | undefined;
   readonly ends: DeadlineFlags;
   readonly dryRun: boolean;
-  /** For `run`, which needs a key that signs in from here, and asks for no template and no drive. */
+  /**
+   * Whether it is for `run`, which needs a key that signs in from here, and no template or drive.
+   */
   readonly isJob: boolean;
   /** `--identity` names the private key: then any key of the account may fit. */
   readonly hasIdentity: boolean;

@@ -163,7 +163,7 @@ async function read(config: string) {
   try {
     path = await realpath(config);
   } catch (error) {
-    // A dangling link is the user's, and may lead somewhere tomorrow.
+    // Leaves a dangling link alone: it is the user's, and its target may return.
     const isLink = await lstat(config).then(
       () => true,
       () => false,

@@ -11,12 +11,12 @@ export function copyFailed(
   return new CliError('refused', `Could not copy files ${way}: ${reason}`, { cause, retryable });
 }
 
-/** The same for a path on this computer. */
+/** The error for a path on this computer that can't be written. */
 export function unwritable(path: string, cause: unknown): CliError {
   return notStored(`${path} can't be written (${faultOf(cause)})`, cause);
 }
 
-/** This computer can't store a file. It may still store others. */
+/** The error for one file that this computer can't store. It may still store others. */
 export function notStored(reason: string, cause?: unknown): CliError {
   return new CliError('storage', copyFailed('out', reason).message, { cause });
 }
@@ -25,7 +25,7 @@ export function isNotStored(error: unknown): error is CliError {
   return error instanceof CliError && error.failure === 'storage';
 }
 
-/** The same for a program that ended with an exit code. */
+/** The error for a copy program that failed with an exit code. */
 export function programFailed(way: 'in' | 'out', code: number, printed: string): CliError {
   const lines = printed.trim().split('\n');
   // The first line of tar and rsync names the file. The last one is often a summary.

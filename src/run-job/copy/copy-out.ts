@@ -12,9 +12,9 @@ import { ensureRoom, lackOfRoom, type Place, placeOf, writeInto, writeNew } from
 import { contains, inStaging, makeLinks, moveInto } from './merge.ts';
 import { type Unpacking, unpack } from './unpack.ts';
 
-/** One `--fetch`. */
+/** A path of `--fetch`. */
 export interface Fetch {
-  /** On the instance, from the folder where the command runs, or absolute. */
+  /** The path on the instance: absolute, or relative to the folder in which the command runs. */
   readonly remote: string;
   /** Local path. */
   readonly local: string;
@@ -32,7 +32,7 @@ export function parseFetch(text: string): Fetch {
   return { remote: remote.replace(/\/+$/, ''), local: local === '' ? name : local };
 }
 
-/** Needs no foreground run. */
+/** Options of a copy from an instance, with or without a run in the foreground. */
 export interface CopyingOut extends Copying {
   readonly clock: Clock;
   /** The user's home folder, with which no folder is merged. */
@@ -63,8 +63,8 @@ const CHANGED = /: (?:file changed as we read it|File removed before we read it)
  * Copies a file or a folder from the instance. Throws CliError, also if neither exists.
  *
  * Everything is received into a folder of its own first. This computer writes nothing outside of
- * `local`, whatever the instance sends. What arrived whole is placed there, also if the rest fails: the
- * instance may be gone soon.
+ * `local`, whatever the instance sends. Complete files are placed there even if the rest fails,
+ * since the instance may be gone soon.
  */
 export async function copyOut({ remote, local }: Fetch, copying: CopyingOut): Promise<void> {
   // A path that begins with a hyphen must not become an option.
@@ -108,7 +108,7 @@ interface Left {
   count: number;
 }
 
-/** Those that are named. */
+/** How many entries a message names. */
 const NAMED = 5;
 
 function add(left: Left, name: string): void {
@@ -154,7 +154,7 @@ async function receiveFolder(
           const cut = await receive(SEND_FOLDER, path, take, copying);
           if (cut !== undefined) cuts.push(cut);
         } catch (error) {
-          // What arrived before an interrupt is placed.
+          // Places the files that arrived before an interrupt.
           if (!signal.aborted) throw error;
         }
       },

@@ -22,7 +22,7 @@ export interface FileList {
   /** Files and links. */
   readonly count: number;
   readonly bytes: number;
-  /** Not copied: sockets, pipes, devices, and names that are not UTF-8. */
+  /** Entries that are not copied: sockets, pipes, devices, and names that are not UTF-8. */
   readonly special: readonly string[];
 }
 
@@ -78,7 +78,7 @@ async function walk(folder: string, below: string, ignored: Ignore, found: Found
   }
 }
 
-/** Takes the place of bytes that are not UTF-8: the name can't be opened. */
+/** The replacement character for bytes that are not UTF-8; a name with it can't be opened. */
 const UNREADABLE = '\uFFFD';
 
 /** A folder that vanished while the list was made holds nothing. */

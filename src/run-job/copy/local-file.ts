@@ -6,7 +6,7 @@ import { errorCode } from '../../files/error-code.ts';
 import { sizeText } from '../phases.ts';
 import { copyFailed, notStored, unwritable } from './copy-failed.ts';
 
-/** Where the bytes of a fetched file go on this computer. */
+/** The local destination of a fetched file. */
 export interface Place {
   /** Leads through no link if it is a regular file. */
   readonly path: string;
@@ -20,7 +20,9 @@ export interface Place {
 /** Our own streams. Opened by these names, a socket fails, and a file is written from its start. */
 const STANDARD = /^\/(?:dev\/std(out|err)|(?:dev|proc\/self)\/fd\/([12]))$/;
 
-/** Like cp: into a folder that exists or ends with a slash, otherwise under that name. */
+/**
+ * Places a file like cp: into a folder that exists or ends with a slash, otherwise under that name.
+ */
 export async function placeOf(local: string, name: string): Promise<Place> {
   const path = (await isFolder(local)) ? join(local, name) : local;
   const [isStandard, word, number] = STANDARD.exec(path) ?? [];

@@ -42,7 +42,7 @@ export async function inStaging(
     await place(staging);
   } catch (error) {
     const fault = error instanceof CliError ? error : unwritable(parent, error);
-    // The instance, and the results on it, may be gone soon.
+    // Keeps the files that were not moved: the instance, with its results, may be gone soon.
     throw fault.with(`${fault.message}; files that were not moved are in ${staging}`);
   }
   await rmdir(staging);
@@ -66,7 +66,7 @@ export async function moveInto(
       { from: join(staging, one.name), to: join(folder, one.name), isFolder: one.isDirectory() },
       signal,
     );
-    // The others can still be moved.
+    // Continue, since the others can still be moved.
     await move.catch((error: unknown) => faults.push(error));
   }
   if (faults.length > 0) throw faults[0];

@@ -55,7 +55,7 @@ async function fill(
   }
 }
 
-/** This computer's owners mean nothing on the instance. */
+/** Leaves out owners, which mean nothing on the instance. */
 function headersOf(name: string, { mode, mtime, size }: Stats): Headers {
   return { name, mode: mode & 0o7777, mtime, size };
 }

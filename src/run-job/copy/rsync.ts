@@ -4,10 +4,10 @@ import { programFailed } from './copy-failed.ts';
 
 /** rsync's exit code if files vanished while it copied. The others are copied. */
 const VANISHED = 24;
-/** Its exit code for files that vanished before it began, among other reasons. */
+/** rsync's exit code for files that vanished before it began, among other reasons. */
 const PARTIAL = 23;
 
-/** What rsync prints of a file that vanished before it began. */
+/** Matches rsync's message about a file that vanished before it began. */
 const GONE = /^rsync: (?:\[sender\] )?link_stat .* failed: No such file or directory \(2\)$/;
 
 /** `    5,472,256  18%    4.84MB/s    0:00:04`: the bytes that were copied. */
@@ -19,7 +19,7 @@ interface Rsync {
   readonly signal: AbortSignal;
   /** The arguments after our own. */
   readonly words: readonly string[];
-  /** Its stdin. */
+  /** rsync's stdin. */
   readonly input: string;
   onChanged(what: string): void;
   onProgress(bytes: number, total: number): void;

@@ -11,7 +11,7 @@ import { type Entry, extract, type Headers } from './tar.ts';
 export interface Link {
   /** Relative to the folder, with slashes. */
   readonly path: string;
-  /** As the instance sent it. */
+  /** The target of the link, as the instance sent it. */
   readonly target: string;
 }
 
@@ -20,9 +20,9 @@ const LONGEST_HEADER = 2 ** 20;
 /** Characters of all links, which are kept in memory, and what one costs beside its text. */
 const [MOST_LINK_TEXT, PER_LINK] = [100_000_000, 200];
 
-/** Where an archive goes, and what of it arrived. */
+/** The destination of an archive, and its received parts. */
 export interface Unpacking {
-  /** Empty. Everything in it is whole, whatever happens. */
+  /** A folder that is empty at first. Every file in it is complete, even if the copy fails. */
   readonly folder: string;
   readonly links: Link[];
   files: number;
@@ -84,7 +84,7 @@ export async function unpack(chunks: AsyncIterable<Uint8Array>, into: Unpacking)
     const path = entry.header.name.replace(/^(?:\.\/+)+/, '');
     into.at = path;
     const content = contentOf(entry);
-    // Without `return`: a file that can't be written must not close the archive.
+    // Omits `return`, so that a file that can't be written doesn't close the archive.
     const unclosed = { [Symbol.asyncIterator]: () => ({ next: () => content.next() }) };
     try {
       if (!(await isTaken(entry.header, unclosed))) into.onSkipped(path);
@@ -99,7 +99,10 @@ export async function unpack(chunks: AsyncIterable<Uint8Array>, into: Unpacking)
   into.at = undefined;
 }
 
-/** On Windows, `\` and `:` lead elsewhere, and dots and spaces at the end are dropped. */
+/**
+ * Matches names that are unsafe on Windows, where `\` and `:` lead elsewhere, and final dots and
+ * spaces are dropped.
+ */
 const UNSAFE = sep === '/' ? /\0/ : /[\0-\x1f\\:*?"<>|]|[. ]$/;
 
 /** A path without `./` and double slashes; '' for the folder itself. Throws if it leaves the folder. */

@@ -19,7 +19,7 @@ export async function notifyOfEnd(
     return notify({ event: 'job_ended', ...about, message }, started_at, context);
   }
   const { cause, message = '' } = error ?? {};
-  // The third Ctrl-C: somebody is there.
+  // Sends nothing after the third Ctrl-C, since a person is present.
   if (cause instanceof CliError && isInterrupt(cause)) return;
   const isRefused = cause instanceof CliError && cause.failure !== 'outcomeUnknown';
   const event = isRefused ? 'terminate_failed' : 'outcome_unknown';

@@ -12,7 +12,7 @@ import { typedName } from '../../rules/names.ts';
 import { printJson } from '../output.ts';
 import type { JobRecord } from '../record/record.ts';
 
-/** Prints the instance of a detached job, which bills on. */
+/** Prints the instance of a detached job, which keeps billing. */
 export async function noteStarted(
   { id, name, on }: Pick<JobRecord, 'id' | 'name' | 'on'>,
   deadline: string | undefined,

@@ -18,7 +18,7 @@ const LOOK = 20_000;
 interface Wanted {
   /** Waits for more until the command ends. */
   readonly follows: boolean;
-  /** Of each output; undefined for all. */
+  /** The number of lines of each output; undefined for all. */
   readonly lines: number | undefined;
 }
 

@@ -60,11 +60,11 @@ function ended(exit_code: number | null): Pick<JobRow, 'status' | 'exit_code'> {
 }
 
 function stateOf(job: JobRecord, seen: Seen | undefined): Pick<JobRow, 'status' | 'exit_code'> {
-  // An exit code that was read once stays true.
+  // An exit code stays valid once it was read.
   if (job.exit_code !== null) return ended(job.exit_code);
   if (seen === undefined) return { status: 'UNREACHABLE', exit_code: null };
   if (seen.isOver || seen.state === 'lost') return ended(null);
   if (seen.state === 'exited') return ended(seen.exitCode ?? null);
-  // Its process is still copying files in.
+  // The job's process is still copying files in.
   return { status: 'RUNNING', exit_code: null };
 }

@@ -13,7 +13,7 @@ export function signInOf(record: JobRecord, given: HowToReach): HowToReach {
   };
 }
 
-/** Signs in as the run did, at once. */
+/** Signs in as the run did, without waiting for SSH. */
 export function sameSignIn(record: JobRecord): HowToReach {
   const none = { identity: undefined, user: undefined, options: [], words: [] };
   return signInOf(record, { ...none, port: undefined, wait: undefined });

@@ -8,9 +8,9 @@ const CHUNK = 64 * 1024;
 const LINE_FEED = 10;
 
 interface Wanted {
-  /** Skips so many bytes of the command's output. */
+  /** How many bytes of the command's output to skip. */
   readonly after?: number;
-  /** Prints the last lines only. */
+  /** How many of the last lines to print. */
   readonly lines?: number | undefined;
 }
 

@@ -9,15 +9,15 @@ import { lazy } from '../../lazy.ts';
 import { type JobReport, jobReport } from '../../results/jobs.ts';
 import * as z from '../../zod.ts';
 
-/** A job of this computer: how to go on with it, and how it ended. */
+/** A job of this computer: the facts to continue it, and how it ended. */
 export interface JobRecord {
   readonly version: 1;
-  /** Of the instance. */
+  /** The instance's ID. */
   readonly id: string;
   readonly name: string;
   /** `--on`: the instance was there before, and stays. */
   readonly on: boolean;
-  /** As shown: without values of its variables. */
+  /** The command's words, without values of its variables. */
   readonly command: readonly string[];
   /** The names of `--pass-env` and `--env-file`. Their values are not stored. */
   readonly variables?: readonly string[] | undefined;
@@ -44,7 +44,7 @@ export interface JobRecord {
   readonly printed: Bytes;
   /** Bytes at the start of each output that were not kept. */
   readonly cut: Bytes;
-  /** Of the command; null until it is known. */
+  /** The exit code of the command; null until it is known. */
   readonly exit_code: number | null;
   /** Why the instance was kept after the command ended: `results` if some are still there. */
   readonly kept: 'command' | 'results' | null;

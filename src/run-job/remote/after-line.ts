@@ -1,4 +1,4 @@
-/** A longer text without a line end can't contain our marker. */
+/** The limit of a line: a longer one can't contain our marker. */
 const LONGEST = 64 * 1024;
 
 /**

@@ -92,7 +92,7 @@ async function followOnce(
     }).catch((error: unknown) => {
       throw error instanceof RangeError ? garbled(error) : error;
     });
-    // The rest of the connection is of no interest.
+    // Ignores the rest of the connection.
     if (end !== undefined) return { end, begun, reason: '' };
     const reason = lastLine(await words);
     return { end, begun, reason };

@@ -2,12 +2,12 @@ import { lastLine } from './failed-ssh.ts';
 import type { RemoteShell } from './remote-shell.ts';
 import { PROBE } from './supervisor.ts';
 
-/** What an instance shows of its job. */
+/** The state of a job on its instance. */
 export interface Probed {
   /** `none`: the command was never started. `lost`: it is gone without an exit code. */
   readonly state: 'none' | 'running' | 'exited' | 'lost';
   readonly exitCode: number | undefined;
-  /** Of the instance. A login shell that prints something first rules out rsync. */
+  /** Whether the instance has rsync. It can't be used if a login shell prints something first. */
   readonly hasRsync: boolean;
   readonly hasTar: boolean;
 }

@@ -20,7 +20,7 @@ export interface RemoteShell {
   start(script: string, args: readonly string[], signal: AbortSignal): Promise<Piped>;
   /** Runs a short script to its end; `input` is its stdin. Throws the signal's reason. */
   run(script: string, input: string, signal: AbortSignal): Promise<Printed>;
-  /** For a program that starts ssh itself. */
+  /** The ssh command for a program that starts ssh itself. */
   readonly ssh: ReturnType<typeof batchSsh>;
 }
 
@@ -69,7 +69,7 @@ export function createRemoteShell(
   };
 }
 
-/** One word of a command line for sh. */
+/** Quotes a text as one word for sh. */
 export function shQuoted(word: string): string {
   return `'${word.replaceAll("'", `'\\''`)}'`;
 }

@@ -31,7 +31,7 @@ export async function collect(
   const onCut = by === 'run' ? undefined : patienceOf(job, context);
   const kept = repeated(keep, stops.last, context.clock, onCut);
   if (by === 'run') {
-    // It was printed.
+    // The output was already printed, so a failure to keep it is only a warning.
     const [fault] = await failuresOf(kept);
     if (fault !== undefined && !stops.last.aborted) context.err.warn('copy', fault.message);
   } else await kept;

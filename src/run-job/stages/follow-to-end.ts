@@ -57,7 +57,7 @@ export async function followToEnd(
       },
     );
   };
-  // Only a run stops its command.
+  // Only `run` interrupts its command.
   if (job.by === 'run') interrupts.first.addEventListener('abort', onCtrlC, { once: true });
   if (job.by === 'run' && interrupts.first.aborted) onCtrlC();
   stops.near.addEventListener('abort', onNear, { once: true });
@@ -90,7 +90,7 @@ export async function followToEnd(
     });
     return exitCode;
   } catch (error) {
-    // It ignores SIGINT: what is there is copied.
+    // The command ignores SIGINT, so copy the results that exist.
     if (stops.half.aborted && !stops.last.aborted) return undefined;
     throw error;
   } finally {
@@ -115,7 +115,7 @@ export async function interruptCommand(shell: RemoteShell, signal: AbortSignal):
 export async function ensureRunning({ id, name }: JobRecord, context: Context): Promise<void> {
   const status = await (await context.api()).instances.get(id, BRIEFLY).then(
     (found) => found.status,
-    // What can't be read now is read at the next attempt.
+    // Ignore the fault: the next attempt reads again.
     () => undefined,
   );
   if (status === undefined || !INSTANCE_STATUSES.includes(status)) return;

@@ -16,7 +16,7 @@ export function parseBody<T>(schema: ZodMiniType<T>, body: RawBody): T {
   throw badRequest(result.error.issues.map(describe).join('; '));
 }
 
-/** For operations without a body: none at all, or an empty object. */
+/** Refuses a body, unless it is empty or an empty object, for operations without one. */
 export function refuseBody(body: RawBody): void {
   if (body.text.trim() === '') return;
   const isEmpty = JSON.stringify(parseJson(body.text)) === '{}';

@@ -44,7 +44,7 @@ import { dockerConfig } from '../store/docker-config.ts';
 import type { State } from '../store/state.ts';
 import { parseBody, type RawBody, refuseBody } from './body.ts';
 
-/** One request, after its key was accepted and all due events have happened. */
+/** A request whose key was accepted, after all due events have happened. */
 export interface Call {
   state: State;
   /** Virtual milliseconds since 1970. */
@@ -64,7 +64,7 @@ export interface Answer {
 
 export interface Operation {
   method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
-  /** With `{id}`, as in the document. */
+  /** The path with `{id}`, as in the document. */
   path: string;
   answer(call: Call): Answer;
 }

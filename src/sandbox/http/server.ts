@@ -28,7 +28,7 @@ export interface Serving {
 }
 
 export interface Server {
-  /** Its base URL, such as `http://127.0.0.1:4242`, without a trailing slash. */
+  /** The server's base URL, such as `http://127.0.0.1:4242`, without a trailing slash. */
   url: string;
   /** Finishes requests in progress, then frees the port. */
   close(): Promise<void>;
@@ -146,7 +146,7 @@ function succeeded({ code, data, meta }: Answer): Response {
 }
 
 function failed(error: unknown): Response {
-  // Of other errors, only messages written for people leave the process.
+  // Only sends messages that were written for people.
   const words = error instanceof CliError ? error.message : 'The sandbox failed';
   const refusal = error instanceof Refusal ? error : new Refusal(500, words);
   return json(refusal.status, refusalBody(refusal));

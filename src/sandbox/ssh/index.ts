@@ -82,7 +82,7 @@ export async function writeLoad(file: string, id: string, load: number | undefin
   await replaceFile(path, load === undefined ? '' : String(load));
 }
 
-/** Only these were made here. */
+/** Matches the names of folders that were made here. */
 const ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /**

@@ -17,7 +17,7 @@ export interface Place {
   readonly mark: string;
   /** The private host key. */
   readonly hostKey: string;
-  /** What nvidia-smi shows: a line per card, and the load that `sandbox gpu` set. */
+  /** The file that nvidia-smi reads: a line per card, and the load that `sandbox gpu` set. */
   readonly cards: string;
   readonly load: string;
   /** A folder with the files of /proc that show use. */
@@ -97,7 +97,7 @@ export function environmentOf(
 export async function marked(id: string): Promise<number[]> {
   const numbers = (await readdir('/proc').catch(() => [])).filter((name) => /^\d+$/.test(name));
   const read = (number: string, what: string) =>
-    // It has ended, or is another user's.
+    // The process has ended, or belongs to another user.
     readFile(`/proc/${number}/${what}`, 'latin1').catch(() => '');
   const all = await Promise.all(
     numbers.map(async (number) => ({

@@ -3,7 +3,7 @@ import type { Duplex } from 'node:stream';
 import { type Serving, serveSession } from './session.ts';
 import { type Connection, type PublicKeyAuthContext, Server, utils } from './ssh2.ts';
 
-/** Without the ciphers that Bun lacks. */
+/** Leaves out the ciphers that Bun lacks. */
 const CIPHERS = ['aes128-gcm@openssh.com', 'aes256-gcm@openssh.com', 'aes128-ctr'] as const;
 
 /** Returns a new host key. */
@@ -48,7 +48,7 @@ function accept(client: Connection, serving: Serving): void {
   });
   client.on('session', (open) => serveSession(open(), serving));
   client.on('tcpip', (open, refuse, { destIP, destPort }) => {
-    // Other hosts are none of the instance's.
+    // Refuses other hosts, which don't belong to the instance.
     if (!/^(?:localhost|127\.[\d.]+|::1)$/i.test(destIP)) return refuse();
     const socket = connect({ host: destIP, port: destPort });
     socket.once('error', refuse);
@@ -68,7 +68,7 @@ type PublicKey = Exclude<ReturnType<typeof utils.parseKey>, Error>;
 function fits(key: PublicKey, attempt: PublicKeyAuthContext): boolean {
   const { algo, data } = attempt.key;
   if (algo !== key.type || !data.equals(key.getPublicSSH())) return false;
-  // Without a signature, the client asks whether this key may sign in.
+  // A client without a signature only asks whether this key may sign in.
   if (attempt.signature === undefined || attempt.blob === undefined) return true;
   return key.verify(attempt.blob, attempt.signature, attempt.hashAlgo) === true;
 }

@@ -7,7 +7,7 @@ import { type Leader, startPiped } from '../../programs.ts';
 import { serveSftp } from './sftp.ts';
 import type { PseudoTtyInfo, ServerChannel, Session } from './ssh2.ts';
 
-/** What an SSH connection to an instance of the sandbox needs. */
+/** The dependencies of an SSH connection to a sandbox instance. */
 export interface Serving {
   readonly hostKey: string;
   /** The keys of the account that the instance was created with. */
@@ -21,7 +21,7 @@ export interface Serving {
 /** Rows and columns of a terminal. */
 type Size = Pick<PseudoTtyInfo, 'rows' | 'cols'>;
 
-/** One session of a connection: a command, a shell or a copy. */
+/** Serves one session of a connection: a command, a shell or a copy. */
 export function serveSession(session: Session, serving: Serving): void {
   let env = serving.env;
   let terminal: Terminal | undefined;

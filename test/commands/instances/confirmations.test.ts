@@ -24,7 +24,7 @@ async function instance(name: string, ...flags: string[]): Promise<void> {
 }
 
 describe('the question before a termination', () => {
-  test('shows each instance with its price, its age and what is returned', async () => {
+  test('shows each instance with its price, age and refund', async () => {
     await instance('trainer');
     await instance('second');
     world.clock.advance(2 * HOUR + 30 * 60_000);
@@ -42,7 +42,7 @@ describe('the question before a termination', () => {
     );
   });
 
-  test('promises the amount that is then returned, except for the time in between', async () => {
+  test('shows the amount that is later returned, except for the time in between', async () => {
     await instance('trainer');
     world.clock.advance(20 * 60_000);
     const told = await world.cli(['instances', 'terminate', 'trainer'], {
@@ -55,7 +55,7 @@ describe('the question before a termination', () => {
     expect(Math.abs(said - Number(back))).toBeLessThan(0.1);
   });
 
-  test('reports afterwards what should be returned, if paid time is left', async () => {
+  test('reports the expected refund afterwards, if paid time is left', async () => {
     await instance('trainer');
     world.clock.advance(20 * 60_000);
     const { code, stdout, stderr } = await world.cli(['instances', 'terminate', 'trainer'], {
@@ -68,7 +68,7 @@ describe('the question before a termination', () => {
     expect(stderr).not.toContain('billing');
   });
 
-  test('promises nothing for an hour that ended before the response', async () => {
+  test('shows no refund for an hour that ended before the response', async () => {
     const late = await createSandboxWorld((handler) => (request) => {
       if (request.path.endsWith('/terminate')) late.clock.advance(HOUR);
       return handler(request);
@@ -96,7 +96,7 @@ describe('the question before a termination', () => {
     expect(stderr).not.toContain('comes back');
   });
 
-  test('leaves out the hourly charge of a moment ago', async () => {
+  test('leaves out an earlier hourly charge', async () => {
     await instance('trainer');
     world.clock.advance(HOUR);
     const list = await world.cli(['instances', 'list', '--json']);
@@ -107,7 +107,7 @@ describe('the question before a termination', () => {
     expect(stderr).not.toContain('Reserved');
   });
 
-  test('terminates all without their logs if one can not be read', async () => {
+  test("terminates all without their logs if one can't be read", async () => {
     const names = Array.from({ length: 6 }, (_, at) => `box-${at}`);
     const other = await createSandboxWorld((handler) => (request) => {
       const { path } = request;
@@ -123,13 +123,13 @@ describe('the question before a termination', () => {
     expect(requests.filter(({ path }) => path.includes('/events')).length).toBeLessThan(5);
   });
 
-  test('promises nothing if it read nothing and does not wait', async () => {
+  test('shows no refund if it read nothing and does not wait', async () => {
     await instance('trainer');
     const { stderr } = await world.cli(['instances', 'terminate', 'trainer', '--yes']);
     expect(stderr).toBe('');
   });
 
-  test('promises nothing for a stopped instance', async () => {
+  test('shows no refund for a stopped instance', async () => {
     await instance('trainer');
     await world.cli(['instances', 'stop', 'trainer', '--wait']);
     const { stderr } = await world.cli(['instances', 'terminate', 'trainer'], {
@@ -154,7 +154,7 @@ describe('the question before a termination', () => {
     expect(both.stderr).toMatch(/^trainer: TERMINATED[^;]*ago\.\nsecond: ACTIVE, /);
   });
 
-  test('is asked about an instance that is terminating, which may come back', async () => {
+  test('is asked about a terminating instance, which may be rolled back', async () => {
     await instance('trainer');
     await world.cli(['instances', 'terminate', 'trainer', '-y']);
     const argv = ['instances', 'terminate', 'trainer'];
@@ -235,7 +235,7 @@ describe('the question before a start', () => {
 });
 
 describe('a reorder', () => {
-  test('lists by name what is not copied', async () => {
+  test('lists what is not copied', async () => {
     await world.cli(['drives', 'create', 'data', '--size', '10']);
     await instance('lab', '--template', 'jupyterlab', '--drive', 'data');
     await world.cli(['instances', 'terminate', 'lab', '-y', '--wait']);
@@ -328,7 +328,7 @@ describe("--max-price with a response that can't be used", () => {
     );
   });
 
-  test('keeps an instance within the limit, and reports the response', async () => {
+  test('keeps an instance within the limit, and reports the unusable response', async () => {
     const { code, stderr, sent } = await create({ price_per_hour_snapshot: '100' });
     expect({ code, sent }).toEqual({ code: 10, sent: ['create'] });
     expect(JSON.parse(stderr.trim().split('\n').at(-1) ?? '').error).toMatchObject({

@@ -211,7 +211,7 @@ describe('link patterns in instances endpoints', () => {
 });
 
 describe('instances secrets', () => {
-  test('prints what other commands mask, and one value alone', async () => {
+  test('prints values that other commands mask, or a single value', async () => {
     world = use(await serviceWith({ connection_info: { secrets: { TOKEN, deep: { a: 1 } } } }));
     const all = await world.cli(['instances', 'secrets', ID, '--json']);
     expect(JSON.parse(all.stdout)).toEqual([
@@ -240,7 +240,7 @@ describe('instances secrets', () => {
     },
   );
 
-  test('prints a value without controls to a terminal, and as it is to a pipe', async () => {
+  test('prints a value without control characters to a terminal, and unchanged to a pipe', async () => {
     world = use(
       await serviceWith({ connection_info: { secrets: { k: 'a\u001b]52;c;x\u0007b' } } }),
     );
@@ -285,7 +285,7 @@ describe('instances open', () => {
     expect(none.stderr).toContain('lab, board, raw');
   });
 
-  test('gives the browser a page that no other user can read', async () => {
+  test('opens a page that no other user can read', async () => {
     world = use(await serviceWith({ connection_info: { endpoints, secrets: { TOKEN } } }));
     let mode = 0;
     await world.cli(['instances', 'open', ID], {

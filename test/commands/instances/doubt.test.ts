@@ -158,7 +158,7 @@ describe('an instance above --max-price, while it is terminated', () => {
     });
   });
 
-  test('is terminated although Ctrl-C was pressed once', async () => {
+  test('is terminated even after one Ctrl-C', async () => {
     const first = new AbortController();
     await dear(() => {
       first.abort(new CliError('interrupted', 'Interrupted.'));
@@ -174,7 +174,7 @@ describe('an instance above --max-price, while it is terminated', () => {
   });
 });
 
-describe('an ID that create does not believe', () => {
+describe('an ID that create rejects', () => {
   test.each([SOURCE, SOURCE.toUpperCase()])('is that of the reordered instance: %s', async (id) => {
     service.rent(SOURCE, 'old', { status: 'TERMINATED' });
     bend(id);
@@ -203,7 +203,7 @@ describe('an ID that create does not believe', () => {
     await expectDoubt(CREATE, 'is the ID of an instance known before the request');
   });
 
-  test('comes with another name, and is listed until a person settles it', async () => {
+  test('has another name, and stays listed until a person settles it', async () => {
     bend(NEW, 'other');
     await expectDoubt(CREATE, 'belongs to an instance with another name, other');
     expect(await listed()).toMatchObject([{ status: 'UNKNOWN' }, { id: NEW }]);
@@ -223,7 +223,7 @@ test('lists both the UNKNOWN name and an instance that the service renamed', asy
   ]);
 });
 
-describe('an ID that create believes', () => {
+describe('an ID that create accepts', () => {
   test('was found through a drive a moment before', async () => {
     service.posts.push(async () => {
       const instance = service.rent(NEW, 'trainer');
@@ -237,7 +237,7 @@ describe('an ID that create believes', () => {
     expect(await unknown()).toEqual([]);
   });
 
-  test('comes with a name in another case, or without one', async () => {
+  test('has a name in another case, or none', async () => {
     for (const name of ['TRAINER', null]) {
       service.posts.push(() => ok({ id: name ?? ID, name, status: 'PROVISIONING' }, 201));
       expect((await world.cli([...CREATE, '-q'])).code).toBe(0);

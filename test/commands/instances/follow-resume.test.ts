@@ -40,7 +40,7 @@ describe('an outage while following', () => {
     expect({ code, stdout }).toEqual({ code: 10, stdout: 'e1\n' });
   });
 
-  test('is waited out at the beginning too, for one of several instances', async () => {
+  test('is also waited out at the start, for one of several instances', async () => {
     const stage = await show((turn, id) => {
       if (turn === 8 && id === OTHER) setImmediate(() => stage.ctrlC());
       return id === OTHER && turn < 5 ? 'hangUp' : logOf(1);
@@ -119,7 +119,7 @@ describe('--resume', () => {
     );
   });
 
-  test('keeps the start of --since although no event came yet', async () => {
+  test('keeps the start of --since even without an event', async () => {
     const file = await scratch();
     const first = await show((turn) => {
       if (turn === 2) setImmediate(() => first.ctrlC());
@@ -180,7 +180,7 @@ describe('--resume', () => {
     });
   });
 
-  test('exits with 9 for a file that is not its own, and leaves it unchanged', async () => {
+  test('exits with 9 for a foreign file, and leaves it unchanged', async () => {
     const file = await scratch();
     await writeFile(file, '{"kind":"gpucloud-follow","version":1,"inst');
     const stage = await show(() => logOf(1));
@@ -191,7 +191,7 @@ describe('--resume', () => {
   });
 });
 
-describe("flags that don't go together", () => {
+describe('incompatible flags', () => {
   test.each([
     [['--page', '2'], "option '--page <number>' cannot be used with option '-f, --follow'"],
     [['--all'], "option '--all' cannot be used with option '-f, --follow'"],
@@ -227,7 +227,7 @@ describe("flags that don't go together", () => {
 });
 
 describe('instances events without --follow', () => {
-  test('reads as much as --since and --type need, newest first', async () => {
+  test('reads only as much as --since and --type need, newest first', async () => {
     const stage = await show(() => [event('b', 900, 'BILLING'), ...logOf(850)]);
     const since = await stage.world.cli([
       ...['instances', 'events', ID, '--since', '2026-01-15T12:14:09Z', '-q'],

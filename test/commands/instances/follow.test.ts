@@ -151,7 +151,7 @@ describe('instances events --follow', () => {
       ['--json'],
       /^\{"warning":\{"code":"incomplete","message":"[^"]*too late to be shown[^"]*"\}\}\n\{"error/,
     ],
-  ])('reports an event that enters the log out of reach, once: %j', async (flags, words) => {
+  ])('reports an event that arrives too late to be found, once: %j', async (flags, words) => {
     const late = event('late', -1);
     const stage = await show((turn) => {
       if (turn === 6) setImmediate(() => stage.ctrlC());
@@ -173,7 +173,7 @@ describe('instances events --follow', () => {
     );
   });
 
-  test('reports a log that lost what was shown, in the same run too', async () => {
+  test('reports a log that lost printed events, even in the same run', async () => {
     const stage = await show((turn) => {
       if (turn === 3) setImmediate(() => stage.ctrlC());
       return turn === 1 ? logOf(3) : logOf(30).slice(0, 5);
@@ -187,7 +187,7 @@ describe('instances events --follow', () => {
     );
   });
 
-  test("prints the newest if one walk can't gather all, and reports the gap", async () => {
+  test("prints the newest events if one walk can't collect all, and reports the gap", async () => {
     const stage = await show((turn) => {
       if (turn === 2) setImmediate(() => stage.ctrlC());
       return logOf(21_000);
@@ -203,7 +203,7 @@ describe('instances events --follow', () => {
 });
 
 describe('the end of a follow', () => {
-  test('comes one reading after the status of --until', async () => {
+  test('comes one read after the status of --until', async () => {
     const stage = await show((turn) => logOf(turn), {
       status: (reading) => (reading < 3 ? 'TERMINATING' : 'TERMINATED'),
     });
@@ -246,7 +246,7 @@ describe('the end of a follow', () => {
     });
   });
 
-  test("has exit code 12 for a deleted instance, which can't reach the status", async () => {
+  test("exits with 12 for a deleted instance, which can't reach the status", async () => {
     const stage = await show(() => logOf(1), { status: () => 'TERMINATED' });
     const { code, stdout, stderr } = await follow(stage, '--until', 'active', '-o', 'jsonl');
     expect(code).toBe(12);
@@ -254,7 +254,7 @@ describe('the end of a follow', () => {
     expect(JSON.parse(stderr).error).toMatchObject({ code: 'other_end', resource: ID });
   });
 
-  test('says what keeps running after Ctrl-C with --until', async () => {
+  test('lists what keeps running after Ctrl-C with --until', async () => {
     const stage = await show((turn) => {
       if (turn === 2) setImmediate(() => stage.ctrlC());
       return logOf(1);
@@ -280,7 +280,7 @@ describe('the end of a follow', () => {
     expect(requests).toHaveLength(1);
   });
 
-  test('comes after two responses that an instance is gone', async () => {
+  test('comes after two 404 responses', async () => {
     const stage = await show((turn) => ([2, 4, 5].includes(turn) ? missing : logOf(turn)));
     const { code, stdout, stderr } = await follow(stage, '-q');
     expect({ code, stdout }).toEqual({ code: 3, stdout: 'e1\ne2\ne3\n' });

@@ -24,13 +24,13 @@ describe('an offer with a similar name', () => {
     expect(JSON.parse(json.stderr).error.hint).toMatch(/^did you mean RTX 4090\?/);
   });
 
-  test('gets no suggestion if it is unlike every name', async () => {
+  test('gets no suggestion if no name is similar', async () => {
     const { code, stderr } = await create('offer_77');
     expect(code).toBe(2);
     expect(stderr).not.toContain('did you mean');
   });
 
-  test('is sent as an ID if no ID known here looks otherwise', async () => {
+  test('is sent as an ID unless known IDs have another form', async () => {
     const note = 'No image named "image_77" is known here; sending it as an ID.';
     const argv = ['instances', 'create', 'box', '--offer', OFFER, '--image', 'image_77'];
     const none = await world.cli(argv);
@@ -43,7 +43,7 @@ describe('an offer with a similar name', () => {
   });
 });
 
-test('names fit whatever their case: offers, templates, keys, drives and instances', async () => {
+test('matches names in any case: offers, templates, keys, drives and instances', async () => {
   const world = await createSandboxWorld();
   const env = {
     GPUCLOUD_API_KEY: undefined,

@@ -123,7 +123,7 @@ describe('instances stop and start', () => {
     });
   });
 
-  test('takes a stopping or stopped instance as success', async () => {
+  test('succeeds for a stopping or stopped instance', async () => {
     await rent('trainer');
     await world.cli(['instances', 'stop', 'trainer']);
     const going = await world.cli(['instances', 'stop', 'trainer', '--wait', '--json']);
@@ -136,7 +136,7 @@ describe('instances stop and start', () => {
     });
   });
 
-  test('prints one line per instance at a terminal, and no table that repeats it', async () => {
+  test('prints one line per instance in a terminal, without a table', async () => {
     await rent('trainer');
     const stopped = await world.cli(['instances', 'stop', 'trainer', '--wait'], { terminal: true });
     expect({ code: stopped.code, stdout: stopped.stdout }).toEqual({ code: 0, stdout: '' });
@@ -233,7 +233,7 @@ describe('instances terminate', () => {
     expect(calls.lastIndexOf('POST terminate')).toBeLessThan(firstWait);
   });
 
-  test('names the instances that it did not reach if interrupted', async () => {
+  test('lists the instances that it did not reach if interrupted', async () => {
     await rent('trainer');
     const interrupt = new AbortController();
     interrupt.abort(new CliError('interrupted', 'Interrupted.'));

@@ -122,7 +122,7 @@ describe('odd responses of the service', () => {
     expect(people.stdout).not.toMatch(/[\u001b\u202e]/);
   });
 
-  test('show a container as docker writes it to people, and unchanged to programs', async () => {
+  test("show a container in docker's notation to people, and unchanged to programs", async () => {
     const docker_config = {
       image: 'nginx',
       ports: [
@@ -162,7 +162,7 @@ describe('odd responses of the service', () => {
     expect(JSON.parse(json.stdout).docker_config).toEqual(docker_config);
   });
 
-  test('are not taken for another instance', async () => {
+  test('are rejected if they describe another instance', async () => {
     world = await createWorld({ handler: () => ok({ id: 'another', status: 'TERMINATED' }) });
     const { code, stdout, stderr } = await world.cli(['instances', 'get', ID]);
     expect({ code, stdout }).toEqual({ code: 10, stdout: '' });
@@ -218,7 +218,7 @@ describe('instances list', () => {
     );
   });
 
-  test('adds an instance that a drive names, and shows GONE for an unknown ID', async () => {
+  test('adds an instance attached to a drive, and shows GONE for an unknown ID', async () => {
     let present = true;
     world = await createWorld({
       handler: ({ path }) => {
@@ -253,7 +253,7 @@ describe('instances list', () => {
     expect(stderr).not.toContain('added it to the list');
   });
 
-  describe('that could read only a part', () => {
+  describe('with a partial read', () => {
     const SEEN = {
       id: ID,
       name: 'trainer',

@@ -60,7 +60,7 @@ describe('an unknown outcome', () => {
     expect(stranger.stderr).toContain(WARNING);
   });
 
-  test('is not read by a command that needs no key, since the key may need a passphrase', async () => {
+  test('is not reported by a command that needs no key, since the key may need a passphrase', async () => {
     await begin({ signedIn: false });
     const fetched = join(world.home, 'fetched');
     const profile = {
@@ -83,7 +83,7 @@ describe('an unknown outcome', () => {
     expect(await readFile(fetched, 'utf8')).toBe('x\n');
   });
 
-  test('names both commands in its error, which says that it may be billing', async () => {
+  test('has an error with both commands and a billing warning', async () => {
     await begin();
     service.posts.push(() => 'hangUp');
     const { code, stderr } = await world.cli([...CREATE, '--json']);
@@ -108,7 +108,7 @@ describe('instances recover', () => {
     });
   });
 
-  test('shows an instance that a drive names, and settles nothing by its name', async () => {
+  test('shows an instance attached to a drive, and settles nothing by its name', async () => {
     await begin();
     service.drives = [{ id: 'd1', current_instance_id: null }];
     await lose(true, [...CREATE, '--drive', '3f0c5d9e-0000-4222-8333-444455556666']);
@@ -179,7 +179,7 @@ describe('instances recover', () => {
     expect(await listed()).toContainEqual(expect.objectContaining({ status: 'UNKNOWN' }));
   });
 
-  test('settles a request by the ID that its response showed, without a question', async () => {
+  test('settles a request by the ID from its response, without a question', async () => {
     await begin();
     service.posts.push(() => {
       service.rent(ID, 'trainer');
@@ -201,7 +201,7 @@ describe('instances recover', () => {
   test.each([
     ['has another name', { name: 'other' }],
     ['was created long before', { created_at: '2026-01-15T11:00:00.000Z' }],
-  ])('does not settle by an ID that a response showed if the instance %s', async (_what, odd) => {
+  ])('does not settle by the ID from a response if the instance %s', async (_what, odd) => {
     await begin();
     service.posts.push(() => {
       service.rent(ID, 'trainer', odd);
@@ -213,7 +213,7 @@ describe('instances recover', () => {
     expect(JSON.parse(stdout)).toMatchObject([{ outcome: 'unknown', candidates: [] }]);
   });
 
-  test('ignores an instance of another name at a drive', async () => {
+  test('ignores an attached instance with another name', async () => {
     await begin();
     await lose(false);
     service.rent(ID, 'other');
@@ -223,7 +223,7 @@ describe('instances recover', () => {
     expect(JSON.parse(stdout)).toMatchObject([{ outcome: 'unknown', id: null }]);
   });
 
-  test("says where to look if nothing is certain and it can't ask", async () => {
+  test("suggests the web console if the outcome is unknown and it can't ask", async () => {
     await begin();
     await lose(true);
     const { code, stdout, stderr, requests } = await world.cli(['instances', 'recover']);
@@ -236,7 +236,7 @@ describe('instances recover', () => {
     );
   });
 
-  test('ignores an instance of another time or another request', async () => {
+  test('ignores an instance from another time or another request', async () => {
     await begin();
     service.rent(ID, 'trainer', { created_at: '2026-01-15T11:00:00.000Z', status: 'TERMINATED' });
     expect((await world.cli(['instances', 'track', ID])).code).toBe(0);
@@ -259,7 +259,7 @@ describe('instances recover', () => {
     expect(await listed()).toMatchObject([{ id: null, status: 'UNKNOWN' }]);
   });
 
-  test('asks for each of two requests with one name; --yes settles neither', async () => {
+  test('asks about each of two requests with one name; --yes settles neither', async () => {
     await begin();
     await lose(false);
     world.clock.advance(60_000);
@@ -314,7 +314,7 @@ describe('instances recover', () => {
   });
 });
 
-describe("recover and what can't be read", () => {
+describe('recover with unreadable data', () => {
   test('continues without the list of drives', async () => {
     await begin();
     await lose(true);
@@ -349,7 +349,7 @@ describe("recover and what can't be read", () => {
     expect(await world.cli(['instances', 'list', '-q'], { env })).toMatchObject({ stderr: '' });
   });
 
-  test("reads the instance of a torn file again by the ID in the file's name", async () => {
+  test('rereads the instance of an unreadable file by the ID in the file name', async () => {
     await begin();
     await world.cli(CREATE);
     const root = join(world.home, 'state', 'journal');
@@ -368,8 +368,8 @@ describe("recover and what can't be read", () => {
   });
 });
 
-describe('an archived instance that a drive names', () => {
-  test('is read again, so that a wrong response no longer hides it', async () => {
+describe('an archived instance that is attached to a drive', () => {
+  test('is reread, so that a wrong response no longer hides it', async () => {
     await begin();
     service.rent(ID, 'trainer', { status: 'TERMINATED' });
     await world.cli(['instances', 'track', ID]);
@@ -402,7 +402,7 @@ describe('a name whose instance has no known ID', () => {
   });
 
   test.each(['start', 'stop', 'terminate'])(
-    "does not mean somebody else's living instance of the same name in %s",
+    "does not mean somebody else's running instance with the same name in %s",
     async (verb) => {
       await begin();
       await lose(false);
@@ -431,7 +431,7 @@ describe('a name whose instance has no known ID', () => {
     ['expire', ['--after', '4h']],
     ['expire', ['--never']],
     ['reorder', ['again']],
-  ])('means no living instance of the same name in %s %j', async (verb, more) => {
+  ])('does not mean a running instance with the same name in %s %j', async (verb, more) => {
     await begin();
     await lose(true);
     await world.cli(['instances', 'track', ID]);
@@ -439,7 +439,7 @@ describe('a name whose instance has no known ID', () => {
     expect({ code, requests: posts(requests) }).toEqual({ code: 7, requests: [] });
   });
 
-  test('is not an ID that the service does not find', async () => {
+  test('is never sent as an ID', async () => {
     await begin();
     await lose(true);
     const { code, requests } = await world.cli(['instances', 'terminate', 'trainer', '--yes']);

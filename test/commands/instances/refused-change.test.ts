@@ -92,7 +92,7 @@ describe('a change that is refused', () => {
     });
   });
 
-  test('notices with --wait that the status changed back', async () => {
+  test('detects with --wait that the status changed back', async () => {
     await refusing('TERMINATING', 'ACTIVE');
     const { code, stderr } = await near.cli([...terminate, '--wait']);
     expect(code).toBe(12);
@@ -197,7 +197,7 @@ describe('an interrupt while the key is fetched', () => {
     ]);
   });
 
-  test('says after wait that the instance may be billing', async () => {
+  test('reports after wait that the instance may be billing', async () => {
     const { error } = JSON.parse(await interrupted(['instances', 'wait', 'trainer', '--json']));
     expect(error).toMatchObject({
       message: 'Interrupted. Stopped waiting for trainer (trainer). It may still be billing.',
@@ -247,7 +247,7 @@ describe('an interrupt once the request was sent', () => {
     });
   });
 
-  test.each(['stop', 'terminate'])('never says that no %s was sent', async (verb) => {
+  test.each(['stop', 'terminate'])('never claims that no %s was sent', async (verb) => {
     const { code, stderr } = await interruptedAt('GET', verb, 'ACTIVE');
     const error = errorOf(stderr);
     expect({ code, error }).toMatchObject({ code: 130, error: { may_be_billing: true } });
@@ -261,7 +261,7 @@ describe('an interrupt once the request was sent', () => {
 });
 
 describe('instances reorder', () => {
-  test('rents what a terminated instance was and lists what is not copied', async () => {
+  test('rents a terminated instance again and lists what is not copied', async () => {
     const id = await rent('trainer');
     await world.cli(['instances', 'terminate', 'trainer', '-y', '--wait']);
     const { code, stdout, stderr, requests } = await world.cli([

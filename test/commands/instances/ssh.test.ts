@@ -68,7 +68,7 @@ test('prints the address before ssh starts, unless a command runs there', async 
   expect((await world.cli(argv, { env, terminal: true })).stderr).toBe('');
 });
 
-test('handles a Ctrl-C that ends ssh after its end', async () => {
+test('handles a Ctrl-C that arrives after ssh has ended', async () => {
   const world = await worldWith({});
   const calls = join(world.home, 'calls');
   await writeFile(
@@ -93,7 +93,7 @@ test('handles a Ctrl-C that ends ssh after its end', async () => {
   }
 });
 
-describe("an instance that can't be entered", () => {
+describe('an instance without SSH', () => {
   test.each([
     ['STOPPED', 'gpucloud instances start trainer --wait=ssh'],
     ['STOPPING', 'gpucloud instances wait trainer --for stopped'],
@@ -162,7 +162,7 @@ describe("an instance that can't be entered", () => {
     expect((await print()).stderr).toBe('');
   });
 
-  test('is tried at an address for documentation, which only looks like the sandbox', async () => {
+  test('is tried at a documentation address, which only looks like the sandbox', async () => {
     const world = await worldWith({ ip_address: '203.0.113.7' });
     const { code } = await run(world, 'ssh', ID, '--', 'true');
     expect(code).toBe(0);
@@ -190,7 +190,7 @@ describe('the arguments of ssh and scp', () => {
     'CheckHostIP=no',
   ];
 
-  test('are these words and no others', async () => {
+  test('are exactly these words', async () => {
     const world = await worldWith({});
     await run(world, 'ssh', ID);
     expect(await started(world)).toEqual([

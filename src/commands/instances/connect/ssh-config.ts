@@ -75,7 +75,7 @@ async function installHosts(text: string, context: Context): Promise<void> {
     });
   }
   const file = await hostsFile(context);
-  // Also replaces an earlier run's file: its hosts are gone.
+  // Removes an earlier run's file, whose hosts are gone.
   if (text === '') return rm(file.path, { force: true });
   await writeHosts(file, text);
   const config = join(home, '.ssh', 'config');

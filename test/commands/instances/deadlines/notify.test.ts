@@ -61,7 +61,7 @@ describe('profiles set --notify', () => {
     expect(await readFile(heard(), 'utf8')).not.toContain(TEST_KEY);
   });
 
-  test('runs it once for a failed termination, however many passes fail, and then for the end', async () => {
+  test('runs it once for a failed termination, and once for the end', async () => {
     await notifyBy(await listener());
     await rentForFourHours(world);
     world.clock.advance(5 * HOUR);
@@ -99,7 +99,7 @@ describe('profiles set --notify', () => {
     expect(warningsOf(stderr)).toEqual([expect.stringContaining('ENOENT')]);
   });
 
-  test('is stored in words, shown without its arguments, and removed by none', async () => {
+  test('is stored as words, shown without its arguments, and removed by none', async () => {
     const set = async (value: string) =>
       JSON.parse(
         (await world.cli(['profiles', 'set', 'work', '--notify', value, '--json'])).stdout,

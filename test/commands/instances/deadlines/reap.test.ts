@@ -41,7 +41,7 @@ describe('reap', () => {
     expect(requests.filter(terminations)).toEqual([]);
   });
 
-  test('terminates what is past its deadline, once', async () => {
+  test('terminates an instance past its deadline, once', async () => {
     const deadline = world.at(4);
     world.clock.advance(7 * HOUR);
     const { code, stdout, stderr } = await world.cli(REAP);
@@ -104,7 +104,7 @@ describe('reap', () => {
     expect(statusOf(ID)).toBe('TERMINATING');
   });
 
-  test('exits with 7 if the response is lost and the instance looks as before, and then with 0', async () => {
+  test('exits with 7 if the response is lost and the status is unchanged, and then with 0', async () => {
     world.clock.advance(5 * HOUR);
     const late: string[] = [];
     const lose = (id: string) => {
@@ -155,7 +155,7 @@ describe('reap', () => {
     expect((await world.cli(REAP)).code).toBe(0);
   });
 
-  test('goes on to the next instance after a failure', async () => {
+  test('continues with the next instance after a failure', async () => {
     const other = `${ID.slice(0, -1)}7`;
     world.rented.newId = () => other;
     const argv = [...CREATE.map((word) => (word === 'trainer' ? 'lab' : word)), ...IN_FOUR_HOURS];
@@ -182,7 +182,7 @@ describe('reap', () => {
     expect(heartbeat()).toMatchObject({ at: null, failure: { at: expect.any(String) } });
   });
 
-  test('terminates what is known if a lost request cannot be looked up', async () => {
+  test("terminates known instances if a lost request can't be looked up", async () => {
     world.rented.posts.push(() => ({ status: 504, body: envelope({ id: NEW }, 504) }));
     const argv = ['instances', 'create', 'lab', ...CREATE.slice(3), ...IN_FOUR_HOURS];
     expect((await world.cli(argv)).code).toBe(7);
@@ -195,7 +195,7 @@ describe('reap', () => {
     });
   });
 
-  test('leaves an instance alone whose deadline is moved before its turn', async () => {
+  test('skips an instance whose deadline is moved before its turn', async () => {
     const ids = ['7', '8', '9', 'a'].map((digit) => `${ID.slice(0, -1)}${digit}`);
     for (const [at, id] of ids.entries()) {
       world.rented.newId = () => id;
@@ -216,7 +216,7 @@ describe('reap', () => {
     expect(statusOf(ids.at(-1) ?? '')).toBe('PROVISIONING');
   });
 
-  test('exits with 9 for a deadline that is unreadable when its turn comes, and names it', async () => {
+  test('exits with 9 for a deadline that becomes unreadable, and names it', async () => {
     const ids = ['7', '8', '9', 'a'].map((digit) => `${ID.slice(0, -1)}${digit}`);
     for (const [at, id] of ids.entries()) {
       world.rented.newId = () => id;
@@ -250,7 +250,7 @@ describe('reap', () => {
     expect(statusOf(last)).toBe('PROVISIONING');
   });
 
-  test('shows what it terminated although the jobs can not be read', async () => {
+  test("shows what it terminated even if the jobs can't be read", async () => {
     world.clock.advance(5 * HOUR);
     writeFileSync(join(world.home, 'state', 'jobs'), 'no folder');
     const { code, stdout, stderr } = await world.cli(REAP);
@@ -258,7 +258,7 @@ describe('reap', () => {
     expect({ code, error: errorOf(stderr) }).toMatchObject({ code: 9, error: { code: 'storage' } });
   });
 
-  test('lets nobody move a deadline while it terminates the instance', async () => {
+  test('locks the deadline while it terminates the instance', async () => {
     world.clock.advance(5 * HOUR);
     let moving: Promise<{ code: number }> | undefined;
     world.rented.terminations.push(async (id) => {
@@ -290,7 +290,7 @@ describe('an overdue request with an unknown outcome', () => {
     expect((await world.cli([...CREATE, ...IN_FOUR_HOURS])).code).toBe(7);
   };
 
-  test('is settled by the ID that its response showed, which is terminated', async () => {
+  test('is settled by the ID from its response, and that instance is terminated', async () => {
     world.rented.posts.push(() => {
       world.rented.rent(ID, 'trainer');
       return { status: 504, body: envelope({ id: ID }, 504) };
@@ -310,7 +310,7 @@ describe('an overdue request with an unknown outcome', () => {
     ['is shown by recover', ['instances', 'recover']],
     ['is tracked', ['instances', 'track', ID]],
     ['is not known here', ['drives', 'list']],
-  ])('ends no instance with its name that a drive names and that %s', async (_what, argv) => {
+  ])('terminates no attached instance with its name that %s', async (_what, argv) => {
     await lose(false);
     world.clock.advance(60_000);
     // Somebody creates it in the web console, or on another computer.
@@ -329,7 +329,7 @@ describe('an overdue request with an unknown outcome', () => {
     expect(statusOf(ID)).toBe('ACTIVE');
   });
 
-  test('is named, with exit code 7, if nothing shows its instance', async () => {
+  test('is reported with exit code 7 if its instance is unknown', async () => {
     await lose(true);
     const deadline = world.at(4);
     world.clock.advance(5 * HOUR);
@@ -354,7 +354,7 @@ describe('an overdue request with an unknown outcome', () => {
     });
   });
 
-  test('is left alone before its deadline', async () => {
+  test('is ignored before its deadline', async () => {
     await lose(false);
     expect(await world.cli(REAP)).toMatchObject({ code: 0, stdout: '[]\n' });
   });
@@ -363,7 +363,7 @@ describe('an overdue request with an unknown outcome', () => {
 describe('the heartbeat', () => {
   const scheduled = [...REAP, '--every', '5m'];
 
-  test('arms deadlines after a scheduled run, and not after one by hand', async () => {
+  test('arms deadlines after a scheduled run, but not after a manual one', async () => {
     await world.cli(REAP);
     expect(heartbeat()).toBeUndefined();
     expect((await world.cli([...CREATE, '--terminate-after', '4h'])).code).toBe(2);
@@ -372,7 +372,7 @@ describe('the heartbeat', () => {
     expect((await world.cli([...CREATE, '--terminate-after', '4h'])).code).toBe(0);
   });
 
-  test('expires while the service is down or the key refused, and shows the reason', async () => {
+  test('expires while the service is down or the key is refused, and shows the reason', async () => {
     await world.cli(scheduled);
     const before = heartbeat();
     world.clock.advance(11 * 60_000);
@@ -386,7 +386,7 @@ describe('the heartbeat', () => {
     );
   });
 
-  test('is written although the service refused to terminate', async () => {
+  test('is written even if the service refuses to terminate', async () => {
     await rentForFourHours(world);
     world.clock.advance(5 * HOUR);
     world.rented.terminations.push(() => no(403, 'Forbidden'));
@@ -396,7 +396,7 @@ describe('the heartbeat', () => {
 });
 
 describe('every other command', () => {
-  test('reports what is past its deadline, and terminates nothing', async () => {
+  test('reports instances past their deadline, and terminates nothing', async () => {
     await rentForFourHours(world);
     world.clock.advance(7 * HOUR);
     const { stderr, requests } = await world.cli(['drives', 'list', '-q']);
@@ -408,7 +408,7 @@ describe('every other command', () => {
     expect((await world.cli(['drives', 'list', '-q'])).stderr).toBe('');
   });
 
-  test("says nothing before the deadline by the service's clock, however late it is here", async () => {
+  test("reports nothing before the deadline by the service's clock, whatever the local time", async () => {
     await rentForFourHours(world);
     world.clock.advance(26 * HOUR);
     world.ahead = -26 * HOUR;

@@ -75,7 +75,7 @@ const ofDeadlines = (stderr: string) =>
   warningsOf(stderr).filter((text) => text.includes('enforces'));
 
 describe('logout', () => {
-  test('names the deadlines that nothing enforces any more, and --status is not armed', async () => {
+  test('lists deadlines that are no longer enforced, and disarms', async () => {
     await arm('work');
     await rentInFourHours();
     expect(await status()).toMatchObject({ armed: true, reason: null });
@@ -90,7 +90,7 @@ describe('logout', () => {
     expect(await status()).toMatchObject({ armed: true, reason: null });
   });
 
-  test('stays armed for none by a run that was on its way', async () => {
+  test('stays disarmed if a run was already in progress', async () => {
     await arm('work');
     await rentInFourHours();
     const reaping = new Promise<void>((resolve) => {
@@ -110,7 +110,7 @@ describe('logout', () => {
     expect(await status()).toMatchObject({ armed: false });
   });
 
-  test('says nothing of deadlines while another profile of the account enforces them', async () => {
+  test('lists no deadlines while another profile of the account enforces them', async () => {
     await login('home');
     await arm('home');
     await arm('work');
@@ -123,7 +123,7 @@ describe('logout', () => {
 });
 
 describe('profiles remove', () => {
-  test('takes the schedule along, and names the deadlines', async () => {
+  test('removes the schedule, and lists the deadlines', async () => {
     await login('home');
     await arm('home');
     await arm('work');
@@ -140,7 +140,7 @@ describe('profiles remove', () => {
     expect(await status()).toMatchObject({ armed: false, scheduler: null });
   });
 
-  test('keeps the profile if its schedule can not be removed', async () => {
+  test("keeps the profile if its schedule can't be removed", async () => {
     await arm('work');
     program('crontab', 'test "$1" = -l && cat "$STATE/crontab"');
     const { code, stderr } = await cli(['profiles', 'remove', 'work', '--yes']);
@@ -169,7 +169,7 @@ describe('a key that the service refuses', () => {
   test.each([
     ['a command', ['drives', 'list', '--json']],
     ['a scheduled run', [...REAP, '--every', '5m', '--json']],
-  ])('by %s disarms at once, and names the deadlines', async (_what, argv) => {
+  ])('disarms at once by %s, and lists the deadlines', async (_what, argv) => {
     await arm('work');
     await rentInFourHours();
     const accept = refuse();

@@ -15,7 +15,7 @@ async function attention(): Promise<unknown[]> {
   return JSON.parse(stdout).attention.filter(({ code }: { code: string }) => CODES.test(code));
 }
 
-test('says that nothing enforces a deadline, and how to arm it', async () => {
+test('reports a deadline that is not enforced, and how to arm it', async () => {
   await rentForFourHours(world);
   const message =
     'Nothing on this computer enforces the deadline of trainer: "instances reap" is not scheduled';
@@ -29,7 +29,7 @@ test('says that nothing enforces a deadline, and how to arm it', async () => {
   expect(await attention()).toMatchObject([{ code: 'deadline_unenforced' }]);
 });
 
-test('says that a deadline has passed, and how to terminate', async () => {
+test('reports a passed deadline, and how to terminate', async () => {
   await rentForFourHours(world);
   world.clock.advance(7 * HOUR);
   await world.arm();
