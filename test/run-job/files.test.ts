@@ -33,6 +33,11 @@ test('lists files that a later pattern includes again', async () => {
   ]);
 });
 
+test('distinguishes upper from lower case', async () => {
+  const paths = ['Data/a', 'data/b'];
+  expect(await listed(paths, 'data/')).toEqual(['.gpucloudignore', 'Data/a']);
+});
+
 test('applies --exclude after .gpucloudignore, and reads no .gitignore', async () => {
   const paths = ['.gitignore', 'a.bin', 'keep.bin'];
   await writeFile(join(folder, '.gitignore'), '*');

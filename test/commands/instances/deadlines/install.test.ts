@@ -109,6 +109,16 @@ describe('reap --install', () => {
     expect((await cli([...CREATE, '--terminate-after', '4h'])).code).toBe(0);
   });
 
+  test('waits for a new run if there was an earlier one', async () => {
+    systemctlLeaving({ account: 'user-1', at: now() });
+    expect((await cli([...REAP, '--install'])).code).toBe(0);
+    // The second installation starts no run.
+    program('systemctl', 'exit 0');
+    const { code, stderr } = await cli([...REAP, '--install']);
+    expect(code).toBe(1);
+    expect(stderr).toContain('did not run it within');
+  });
+
   test('says why a run through the scheduler failed, and arms nothing', async () => {
     systemctlLeaving({
       account: null,
