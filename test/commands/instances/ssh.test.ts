@@ -55,8 +55,31 @@ async function started(world: World): Promise<string[]> {
 
 test('ends with the exit code of the remote command', async () => {
   const world = await worldWith({});
-  await writeFile(join(world.home, 'bin', 'ssh'), '#!/bin/sh\nexit 3\n');
+  const calls = join(world.home, 'calls');
+  await writeFile(join(world.home, 'bin', 'ssh'), `#!/bin/sh\necho ssh >>'${calls}'\nexit 3\n`);
   expect((await run(world, 'ssh', ID, '--', 'false')).code).toBe(3);
+  // A second one would sign in again.
+  expect(await readFile(calls, 'utf8')).toBe('ssh\n');
+});
+
+test('exits with 130 if Ctrl-C ends a tunnel that never opened', async () => {
+  const world = await worldWith({});
+  const interrupt = new AbortController();
+  const calls = join(world.home, 'calls');
+  const ssh = `#!/bin/sh\necho ssh >>'${calls}'\nsleep 1\nexit 255\n`;
+  await writeFile(join(world.home, 'bin', 'ssh'), ssh);
+  const watcher = watch(world.home, () => {
+    if (existsSync(calls)) interrupt.abort(new CliError('interrupted', 'Interrupted.'));
+  });
+  try {
+    const { code } = await world.cli(['instances', 'tunnel', ID, '8888'], {
+      env: { PATH: `${join(world.home, 'bin')}:/usr/bin:/bin` },
+      interrupts: { first: interrupt.signal, second: new AbortController().signal },
+    });
+    expect(code).toBe(130);
+  } finally {
+    watcher.close();
+  }
 });
 
 test('prints the address before ssh starts, unless a command runs there', async () => {
