@@ -25,7 +25,8 @@ export function createContext(
 ): Context {
   const { env, clock, interrupts } = host;
   const serviceClock = parent?.serviceClock ?? createServiceClock(clock);
-  const terminal = createTerminal(host, flags, serviceClock.now);
+  const withheld = parent?.withheld ?? new Set<string>();
+  const terminal = createTerminal(host, flags, serviceClock.now, withheld);
   const { err } = terminal;
   const names = createRecorder();
   const settings = parent?.settings ?? createSettings(host, flags, terminal);
@@ -75,7 +76,7 @@ export function createContext(
     catalog,
     sandbox,
     async shielded(work) {
-      const shared = { settings, serviceClock };
+      const shared = { settings, serviceClock, withheld };
       const own = createContext(shieldedHost(host), flags, version, shared);
       try {
         return await work(own);
@@ -106,6 +107,7 @@ export function createContext(
 interface Shared {
   readonly settings: SettingsRoom;
   readonly serviceClock: ServiceClock;
+  readonly withheld: Set<string>;
 }
 
 /** Not a copy of the host: reading its stream properties would open them. */

@@ -10,8 +10,16 @@ export type Terminal = Pick<
   'out' | 'err' | 'prompts' | 'start' | 'startPiped' | 'withhold'
 >;
 
-/** Streams, prompts, and programs that use them. `now` is the service's time. */
-export function createTerminal(host: Host, flags: GlobalFlags, now: () => number): Terminal {
+/**
+ * Streams, prompts, and programs that use them. `now` is the service's time; `withheld` are the variables
+ * that no program gets.
+ */
+export function createTerminal(
+  host: Host,
+  flags: GlobalFlags,
+  now: () => number,
+  withheld: Set<string>,
+): Terminal {
   const { env, clock, interrupts } = host;
   // A stream opens only for writing, or if nothing else shows what it is.
   const stdout = {
@@ -59,7 +67,8 @@ export function createTerminal(host: Host, flags: GlobalFlags, now: () => number
       ...(flags.query === undefined ? {} : { query: flags.query }),
     },
   });
-  let childEnv = withoutApiKey(env);
+  const childEnv = () =>
+    Object.fromEntries(Object.entries(withoutApiKey(env)).filter(([name]) => !withheld.has(name)));
   return {
     out,
     err,
@@ -75,11 +84,10 @@ export function createTerminal(host: Host, flags: GlobalFlags, now: () => number
       });
     }),
     start: ({ keepsApiKey = false, ...program }) =>
-      startProgram(program, keepsApiKey ? env : childEnv, host),
-    startPiped: (program) => startPiped({ ...program, env: childEnv }, host.platform),
+      startProgram(program, keepsApiKey ? env : childEnv(), host),
+    startPiped: (program) => startPiped({ ...program, env: childEnv() }, host.platform),
     withhold(names) {
-      const rest = Object.entries(childEnv).filter(([name]) => !names.includes(name));
-      childEnv = Object.fromEntries(rest);
+      for (const name of names) withheld.add(name);
     },
   };
 }

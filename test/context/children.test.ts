@@ -1,6 +1,8 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
+import type { Context } from '../../src/context.ts';
+import { atTerminal } from '../support/at-terminal.ts';
 import { createWorld, TEST_KEY, type World } from '../support/run-cli.ts';
 import type { Handler } from '../support/service.ts';
 import { ok } from '../support/service.ts';
@@ -58,4 +60,21 @@ test('starts a key command with the whole environment', async () => {
   const { code, requests } = await world.cli(login, { env });
   expect(code).toBe(0);
   expect(requests[0]?.headers['x-api-key']).toBe(TEST_KEY);
+});
+
+test('keeps a withheld variable out of programs that start after an interrupt too', async () => {
+  world = await createWorld({ handler });
+  const { context } = atTerminal(world, []);
+  context.withhold(['GPUCLOUD_BASE_URL']);
+  const printed: string[] = [];
+  const start = async ({ start: begin }: Context) => {
+    const hear = (text: string) => printed.push(text);
+    const script = 'echo "${GPUCLOUD_BASE_URL-none} ${GPUCLOUD_STATE_DIR-none}"';
+    const running = await begin({ file: 'sh', args: ['-c', script], hear });
+    await running.ended;
+  };
+  await start(context);
+  await context.shielded(start);
+  const kept = `none ${world.env.GPUCLOUD_STATE_DIR}\n`;
+  expect(printed).toEqual([kept, kept]);
 });
