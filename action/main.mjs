@@ -36,6 +36,7 @@ function wordsOfRun() {
   const flags = [
     ...ONCE.map((flag) => [flag, input(flag)]),
     ...REPEATED.flatMap((flag) => linesOf(input(flag)).map((value) => [flag, value])),
+    ...linesOf(input('env')).map((variable) => ['pass-env', variable]),
   ].filter(([, value]) => value !== '');
   const command = input('command');
   return [

@@ -10,6 +10,7 @@ import { onReaderGone } from './output/reader.ts';
 import { whenStopped } from './output/sink.ts';
 import { openPipeLook } from './platform/pipe.ts';
 import { isInExecutable, keyringProgramOf, type Self, selfOf } from './platform/self.ts';
+import { onStdinData } from './platform/stdin.ts';
 import { openFile, startProgram } from './programs.ts';
 import { faultReport } from './report.ts';
 import { run } from './run.ts';
@@ -46,6 +47,7 @@ async function main(): Promise<void> {
     // Direct writes must not overtake the stream's pending output.
     syncWrite: plain && ((bytes) => (isStdoutOpen ? 0 : plain(bytes))),
     onReaderGone: (gone) => onReaderGone(1, gone, isExecutable ? openPipeLook : undefined),
+    onStdinData: (found) => onStdinData(() => process.stdin, found),
     isStdoutNull,
     env,
     endsAtOnce: true,

@@ -23,6 +23,7 @@ export const WARNINGS = {
   price: 'an instance costs more than expected',
   retrying: 'a read failed; trying again',
   settings: 'a variable or flag overrides or ignores a setting',
+  stdin_not_read: 'there is data on stdin, which the command does not read',
   unexplained_charges: "charges that known instances and drives don't explain",
 } as const;
 

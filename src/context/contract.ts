@@ -28,6 +28,8 @@ export interface Host {
    * a function that stops watching.
    */
   readonly onReaderGone?: ((gone: () => void) => () => void) | undefined;
+  /** Calls back once if there is data on stdin, for a command that reads none. */
+  onStdinData?(found: () => void): void;
   /** Whether stdout is closed or /dev/null, so that its output is lost. */
   isStdoutNull?(): boolean;
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -108,6 +110,7 @@ export interface Context {
     | 'stderr'
     | 'onReaderGone'
     | 'onThirdInterrupt'
+    | 'onStdinData'
     | 'isStdoutNull'
     | 'platform'
     | 'nodeVersion'

@@ -65,6 +65,20 @@ describe('the GitHub Action', needs('ssh'), () => {
     expect(JSON.stringify([stdout, stderr, state, outputs, lines])).not.toContain(key);
   });
 
+  test('passes the named variables, and their values by no command line', async () => {
+    const command = 'echo "$ONE|$TWO|${THREE-unset}" >passed';
+    const values = { ONE: 'the first value', TWO: '', THREE: 'not named' };
+    const inputs = { command, env: 'ONE\r\nTWO\r\n', fetch: 'passed' };
+    const { code, stderr } = await runner.main(inputs, values);
+    expect(code, stderr).toBe(0);
+    const passed = await readFile(join(world.computer.home, 'passed'), 'utf8');
+    expect(passed).toBe('the first value||unset\n');
+    expect(await runner.commandLines()).not.toContain('the first value');
+    const sent = world.rentals();
+    const unset = await runner.main({ command, env: 'NOT_SET' });
+    expect({ code: unset.code, rentals: world.rentals() }).toEqual({ code: 2, rentals: sent });
+  });
+
   test('explains how to proceed if gpucloud is not installed', async () => {
     const { code, obeyed } = await runner.main({ command: 'true', program: '/nowhere/gpucloud' });
     expect(code).toBe(1);

@@ -13,8 +13,8 @@ const ACTION = fileURLToPath(new URL('../../action/', import.meta.url));
 export interface CiRunner {
   readonly env: Readonly<Record<string, string>>;
   /** Starts main of a new step in a process group of its own, as the runner kills a whole tree. */
-  startMain(inputs: Inputs): ChildProcessWithoutNullStreams;
-  main(inputs: Inputs): Promise<Step>;
+  startMain(inputs: Inputs, env?: Readonly<Record<string, string>>): ChildProcessWithoutNullStreams;
+  main(inputs: Inputs, env?: Readonly<Record<string, string>>): Promise<Step>;
   post(env?: Readonly<Record<string, string>>): Promise<Step>;
   outputs(): Promise<Record<string, string>>;
   state(): Promise<Record<string, string>>;
@@ -79,10 +79,11 @@ export async function createCiRunner({ computer, env, clientKey }: JobWorld): Pr
       cwd: home,
       detached: true,
     });
-  const startMain = (inputs: Inputs) => {
+  const startMain = (inputs: Inputs, more: Readonly<Record<string, string>> = {}) => {
     printed = '';
     for (const file of [state, output]) writeFileSync(file, '');
-    const main = start('main.mjs', prefixed('INPUT_', { ...required, ...inputs }, true));
+    const typed = prefixed('INPUT_', { ...required, ...inputs }, true);
+    const main = start('main.mjs', { ...more, ...typed });
     for (const stream of [main.stdout, main.stderr]) {
       stream.on('data', (chunk: Buffer | string) => {
         printed += String(chunk);
@@ -93,7 +94,9 @@ export async function createCiRunner({ computer, env, clientKey }: JobWorld): Pr
   const runner = {
     env: given,
     startMain,
-    main: async (inputs: Inputs) => asStep(await outcomeOf(startMain(inputs))),
+    async main(inputs: Inputs, more: Readonly<Record<string, string>> = {}) {
+      return asStep(await outcomeOf(startMain(inputs, more)));
+    },
     async post(more: Readonly<Record<string, string>> = {}) {
       const states = prefixed('STATE_', await runner.state(), false);
       return asStep(await outcomeOf(start('post.mjs', { ...states, ...more })));

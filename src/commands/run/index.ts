@@ -1,6 +1,7 @@
 import { Option } from '../../cli/command.ts';
 import { checked, checkedSecret, each, repeated, ruled } from '../../cli/parse.ts';
 import { action } from '../../cli/verb.ts';
+import type { Context } from '../../context.ts';
 import { withRequestFlags } from '../../instances/request/flags.ts';
 import type { CreateFlags } from '../../instances/request/given.ts';
 import { howToReach, withSignInFlags } from '../../reach/ssh-flags.ts';
@@ -16,6 +17,7 @@ const passedName = repeated((text: string, before: string[] = []) => {
   const check = text.includes('=') ? checkedSecret : checked;
   return [...before, check('--pass-env', text, variableName)];
 });
+
 /** The flags that make no sense without a new instance. */
 const OF_NEW = {
   name: true,
@@ -39,6 +41,15 @@ const OF_NEW = {
   keepOnFailure: true,
   dryRun: true,
 } satisfies Record<Exclude<keyof CreateFlags, 'envFile'> | 'keepOnFailure' | 'dryRun', true>;
+
+function warnOfStdin({ host, err }: Context): void {
+  host.onStdinData?.(() =>
+    err.warn(
+      'stdin_not_read',
+      "stdin is not read, and COMMAND has none. Put a script into -- sh -c '...', or copy files with --sync.",
+    ),
+  );
+}
 
 /** `gpucloud run`, a verb of the root. */
 export const run = action({
@@ -104,7 +115,7 @@ export const run = action({
       .option('--fetch <path>', 'copy REMOTE[:LOCAL] back afterwards (repeatable)', each)
       .option(
         '--pass-env <name>',
-        'give COMMAND this variable of your environment (again for more)',
+        'give COMMAND this variable of your environment (repeatable)',
         passedName,
       )
       .option(
@@ -142,6 +153,7 @@ export const run = action({
       on,
       ...flags
     } = given;
+    if (flags.file !== '-') warnOfStdin(context);
     const { planJob } = await import('../../run-job/plan.ts');
     const { parseFetch } = await import('../../run-job/copy/copy-out.ts');
     const fetched = fetch.map(parseFetch);

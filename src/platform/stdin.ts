@@ -1,0 +1,45 @@
+import { fstatSync, readFileSync, readlinkSync, type Stats } from 'node:fs';
+import type { Readable } from 'node:stream';
+
+/**
+ * Calls back once if stdin has data, for a command that reads none. Never waits. Takes nothing that
+ * another process may read: in `while read name; do gpucloud ...; done <names`, stdin is the loop's.
+ *
+ * @param open opens the stream.
+ */
+export function onStdinData(open: () => Readable, found: () => void): void {
+  const stat = statOfStdin();
+  const isPipe = stat?.isFIFO() || stat?.isSocket();
+  if (stat === undefined || !(isPipe || stat.isFile())) return;
+  const isShared = isOfParent();
+  if (isShared) return;
+  // Only Linux counts no bytes of a pipe, so that they must be read.
+  if (stat.size > 0) found();
+  else if (isPipe && isShared === false) {
+    const stdin = open();
+    stdin.on('error', () => undefined);
+    stdin.once('readable', () => {
+      // null at the end of an empty pipe.
+      if (stdin.read() !== null) found();
+    });
+  }
+}
+
+function statOfStdin(): Stats | undefined {
+  try {
+    return fstatSync(0);
+  } catch {
+    // It is closed, or a console of Windows.
+    return undefined;
+  }
+}
+
+/** Whether the process that started this one has the same stdin; undefined if unknown. */
+function isOfParent(): boolean | undefined {
+  try {
+    const [, parent] = /.*\) \S (\d+)/s.exec(readFileSync('/proc/self/stat', 'utf8')) ?? [];
+    return readlinkSync(`/proc/${parent}/fd/0`) === readlinkSync('/proc/self/fd/0');
+  } catch {
+    return undefined;
+  }
+}
