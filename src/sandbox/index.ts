@@ -55,15 +55,17 @@ export function openSandbox({ file, clock }: { file: string; clock: Clock }) {
           try {
             return work(state, now);
           } finally {
-            statuses = new Map(state.instances.map(({ id, status }) => [id, status]));
+            statuses = statusesIn(state);
           }
         },
       );
     } finally {
       // The next change tries again to delete what is left, and reset reports it.
-      if (statuses !== undefined) await endStale(file, statuses);
+      if (statuses !== undefined) await endStale(file, statuses, readAgain);
     }
   }
+
+  const readAgain = () => store.change(() => freshState(clock.now()), statusesIn);
 
   const read = (id: string) =>
     change(({ instances }) => instances.find((instance) => instance.id === id));
@@ -222,4 +224,8 @@ export function openSandbox({ file, clock }: { file: string; clock: Clock }) {
         return sandboxStatus(state, now);
       }),
   };
+}
+
+function statusesIn({ instances }: State): ReadonlyMap<string, string> {
+  return new Map(instances.map(({ id, status }) => [id, status]));
 }

@@ -88,11 +88,12 @@ const ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 /**
  * Ends what runs on instances that don't run, and deletes the folders of terminated ones. Runs after
  * each change, so what a killed process left is ended by the next one. Returns the folders that
- * can't be deleted.
+ * can't be deleted. `readAgain` reads the statuses at that time.
  */
 export async function endStale(
   file: string,
   statuses: ReadonlyMap<string, string>,
+  readAgain = async () => statuses,
 ): Promise<string[]> {
   if (!existsSync(instancesFolder(file))) return [];
   const left: string[] = [];
@@ -100,11 +101,15 @@ export async function endStale(
     const status = statuses.get(id);
     if (!ID.test(id) || (status !== undefined && hasSsh(status))) continue;
     const place = placeOf(file, id);
+    const isKept = status !== undefined && mayBill(status);
+    if (isKept && !existsSync(place.mark)) continue;
+    // Another process may have seen it become ACTIVE since, and connected to it.
+    if (hasSsh((await readAgain()).get(id) ?? 'TERMINATED')) continue;
     if (existsSync(place.mark)) {
       await rm(place.mark, { force: true });
       await killAll(id);
     }
-    if (status !== undefined && mayBill(status)) continue;
+    if (isKept) continue;
     await removeFolder(place.folder).catch(() => left.push(place.folder));
   }
   return left;

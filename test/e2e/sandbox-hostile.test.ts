@@ -1,0 +1,167 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { existsSync, readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openSandbox } from '../../src/sandbox/index.ts';
+import { manualClock } from '../support/clock.ts';
+import { needs } from '../support/needs.ts';
+import {
+  type Computer,
+  createComputer,
+  heard,
+  type Outcome,
+  outcomeOf,
+  PROGRAM,
+  RUNNER,
+} from '../support/program.ts';
+import { HARDWARE, IMAGE, OFFER } from '../support/sandbox-ids.ts';
+import { until } from '../support/ssh-world.ts';
+import { makeKey } from '../support/sshd.ts';
+
+const RENTED = [...HARDWARE, '--ssh-key', 'laptop'];
+const MANY = 20;
+
+let computer: Computer;
+let key: string;
+let own: readonly string[];
+let file: string;
+const env = { GPUCLOUD_PROFILE: 'sandbox' };
+
+async function dataOf<T>(response: Promise<Response>): Promise<T> {
+  return ((await (await response).json()) as { data: T }).data;
+}
+
+describe('the sandbox', { timeout: 60_000, ...needs('ssh') }, () => {
+  beforeAll(async () => {
+    computer = await createComputer();
+    key = makeKey(computer.home, 'laptop');
+    own = ['--identity', key, '--ssh-arg=-F/dev/null'];
+    file = join(computer.home, 'state', 'sandbox.json');
+    await done('sandbox', 'reset', '--speed', '60', '--yes');
+    await done('ssh-keys', 'add', '--name', 'laptop', `${key}.pub`);
+  }, 60_000);
+  afterAll(async () => {
+    await done('sandbox', 'reset', '--yes');
+    await computer.remove();
+  });
+
+  async function done(...argv: string[]): Promise<Outcome> {
+    const outcome = await computer.gpucloud(argv, { env });
+    expect(outcome.code, outcome.stderr).toBe(0);
+    return outcome;
+  }
+  const create = (name: string) => done('instances', 'create', name, ...RENTED, '--wait', '--yes');
+  const place = (...path: string[]) => join(computer.home, 'state', 'sandbox-instances', ...path);
+  const runs = (word: string) => spawnSync('pgrep', ['-f', `^${word}$`]).status === 0;
+
+  /** Rents instances through a server of their own, and returns their IDs once they run. */
+  async function rent(count: number): Promise<string[]> {
+    const sandbox = openSandbox({ file, clock: { ...manualClock(), now: () => Date.now() } });
+    const { url, apiKey, close } = await sandbox.listen({ port: 0 });
+    const headers = { 'x-api-key': apiKey, 'content-type': 'application/json' };
+    const [laptop] = await dataOf<{ id: string }[]>(fetch(`${url}/ssh-keys`, { headers }));
+    const wish = { offer_id: OFFER, image_id: IMAGE, ssh_keys: [laptop?.id] };
+    const ids: string[] = [];
+    for (let at = 0; at < count; at += 1) {
+      const body = JSON.stringify({ ...wish, instance_name: `box-${randomUUID().slice(0, 8)}` });
+      const sent = fetch(`${url}/instances`, { method: 'POST', headers, body });
+      ids.push((await dataOf<{ id: string }>(sent)).id);
+    }
+    await sandbox.advance(10_000);
+    await close();
+    return ids;
+  }
+
+  /** Runs ssh itself. */
+  const ssh = (id: string, ...words: string[]) => {
+    const proxy = `"${RUNNER}" "${PROGRAM}" sandbox connect ${id} --state "${file}"`;
+    const known = join(computer.home, 'known_hosts');
+    const options = ['BatchMode=yes', 'IdentitiesOnly=yes', 'StrictHostKeyChecking=accept-new'];
+    options.push(`ProxyCommand=${proxy}`, `HostKeyAlias=${id}`, `UserKnownHostsFile=${known}`);
+    const argv = ['-F', '/dev/null', '-i', key, ...options.flatMap((one) => ['-o', one])];
+    const at = words[0]?.startsWith('-')
+      ? [...words, 'root@instance']
+      : ['root@instance', ...words];
+    return outcomeOf(spawn('ssh', [...argv, ...at], { env: computer.env }));
+  };
+
+  /** Starts a job that is still running; `words` are flags of `run`. */
+  function startJob(name: string, seconds: string, ...words: string[]) {
+    const ends = ['--terminate-after', '9h', '--unenforced', '--yes'];
+    const hired = ['--name', name, ...RENTED, ...own, ...ends];
+    return computer.start(['run', ...hired, ...words, '--', 'sleep', seconds], { env });
+  }
+
+  test('runs 20 instances at once, each for itself and closed to others', async () => {
+    const ids = await rent(MANY);
+    const outcomes = await Promise.all(
+      ids.map((id) => ssh(id, `echo ${id} >id; sleep 1; cat id; pwd`)),
+    );
+    const expected = ids.map((id) => ({ code: 0, stdout: `${id}\n${place(id, 'home')}\n` }));
+    expect(outcomes).toMatchObject(expected);
+    for (const file of [place(), ...ids.map((id) => place(id, 'host_key'))]) {
+      expect(statSync(file).mode & 0o077).toBe(0);
+    }
+  });
+
+  test.each([['192.0.2.1:80'], ['localhost.example:80']])(
+    'forwards no port to %s',
+    async (address) => {
+      const [id = ''] = await rent(1);
+      const { code, stderr } = await ssh(id, '-W', address);
+      expect(code).toBe(255);
+      expect(stderr).toContain('stdio forwarding failed');
+    },
+  );
+
+  test.each(['../../../etc', '..', '.'])('has no instance %j', async (id) => {
+    const { code } = await computer.gpucloud(['sandbox', 'connect', id], { env });
+    const load = await computer.gpucloud(['sandbox', 'gpu', id, '50'], { env });
+    expect([code, load.code]).toEqual([3, 3]);
+    expect(existsSync(join(computer.home, 'load'))).toBe(false);
+  });
+
+  test('ends a job with terminate, and run reports it', async () => {
+    const job = startJob('ended', '4101');
+    const outcome = outcomeOf(job);
+    await until(() => runs('sleep 4101'));
+    await done('instances', 'terminate', 'ended', '--yes');
+    expect(runs('sleep 4101')).toBe(false);
+    const { code, stderr } = await outcome;
+    expect(code, stderr).toBe(125);
+    expect(stderr).toContain('ended is TERMINAT');
+  });
+
+  test('serves SSH on loopback for the keys only, and its death leaves nothing that reset can not end', async () => {
+    const server = computer.start(['sandbox', 'serve', '--json'], { env });
+    const { url, api_key } = JSON.parse(await heard(server, 'stdout', /\n$/));
+    const through = { env: { GPUCLOUD_BASE_URL: url, GPUCLOUD_API_KEY: api_key } };
+    await create('served');
+    const { id } = JSON.parse((await done('instances', 'get', 'served', '--json')).stdout);
+    const enter = (file: string) =>
+      computer.gpucloud(
+        [
+          'instances',
+          'ssh',
+          id,
+          '-i',
+          file,
+          '--ssh-arg=-F/dev/null',
+          '--ssh-option',
+          'BatchMode=yes',
+          '--',
+          'setsid sleep 4102 >/dev/null 2>&1 & pwd',
+        ],
+        through,
+      );
+    const stranger = await enter(makeKey(computer.home, 'stranger'));
+    expect([stranger.code, stranger.stdout]).toEqual([255, '']);
+    expect(stranger.stderr).toContain('Permission denied (publickey).');
+    expect((await enter(key)).stdout).toBe(`${place(id, 'home')}\n`);
+    server.kill('SIGKILL');
+    expect(runs('sleep 4102')).toBe(true);
+    await done('sandbox', 'reset', '--yes');
+    expect([runs('sleep 4102'), readdirSync(place())]).toEqual([false, []]);
+  });
+});

@@ -1,0 +1,25 @@
+import { existsSync } from 'node:fs';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { endStale } from '../../src/sandbox/ssh/index.ts';
+import { temporaryFolder } from './support.ts';
+
+const ID = '3f0c5d9e-1111-4222-8333-444455556666';
+
+test.each([
+  ['PROVISIONING', 'ACTIVE', [true, true]],
+  ['TERMINATING', 'TERMINATED', [false, false]],
+  ['STOPPED', 'STOPPED', [true, false]],
+])(
+  'reads an instance that was %s again before it ends what runs there: %s',
+  async (before, now, left) => {
+    const file = join(await temporaryFolder(), 'sandbox.json');
+    const folder = join(file.replace('.json', '-instances'), ID);
+    const mark = join(folder, 'running');
+    await mkdir(folder, { recursive: true });
+    await writeFile(mark, '');
+    await endStale(file, new Map([[ID, before]]), async () => new Map([[ID, now]]));
+    expect([existsSync(folder), existsSync(mark)]).toEqual(left);
+  },
+);
