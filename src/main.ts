@@ -233,7 +233,7 @@ function isHungUp({ reason }: AbortSignal): boolean {
 }
 
 /**
- * Closes the terminal's descriptors: at exit Node resets its terminals, and aborts if one has gone.
+ * Closes the terminal's descriptors: at exit Node resets its terminals, and aborts if one is gone.
  */
 function releaseTerminal(): void {
   for (const descriptor of [0, 1, 2]) {
@@ -257,8 +257,8 @@ interface Faults {
 const UNWINDING_MS = 2_000;
 
 /**
- * Ends the run like two interrupts if a fault is uncaught, so that a possible rental is reported and
- * settled. Node would print its stack and exit at once.
+ * Ends the run like two interrupts if a fault is uncaught, so that a possible rental is reported
+ * and settled. Node would print its stack and exit at once.
  */
 function listenForFaults(first: AbortController, second: AbortController): Faults {
   let known: Error | undefined;

@@ -118,7 +118,7 @@ export function openCatalog({ file, service, builtIn, clock, warn }: CatalogSett
       await change((before) => before.filter((one) => !isIt(one)));
     },
     /**
-     * Learns an instance's offer and image; writes only news. Never fails: a storage fault is a
+     * Stores an instance's offer and image, if they changed. Never fails: a storage fault causes a
      * single warning.
      */
     learn(instance: SeenInstance) {

@@ -101,7 +101,7 @@ export function resolveSettings(
   const isOwn = mine?.kind === 'file' && fromEnvironment?.value === mine.key;
   return {
     settings: {
-      // An unused current profile is not active: its name would mislead.
+      // A current profile is not active while another address is used: its name would mislead.
       profile: chosen?.source === 'profile' && !atHome ? undefined : chosen,
       sandbox: false,
       baseUrl: base,

@@ -176,7 +176,7 @@ function reporterOf(logs: readonly InstanceLog[], context: Context) {
   let progress = logs.length === 0 ? undefined : err.progress(`${named(logs)}: reading the log`);
   let looks = 0;
 
-  /** Stops the progress line: nothing may move beside the rows. */
+  /** Stops the progress line, which would disturb the rows. */
   function begin(): void {
     progress?.done();
     progress = undefined;

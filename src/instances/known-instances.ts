@@ -28,14 +28,14 @@ export interface Listed {
   readonly ends_at?: string;
   /** The status is the last one seen, because the instance could not be read now. */
   readonly unread?: true;
-  /** Details that a person needs beside the status. */
+  /** Details for people in addition to the status. */
   readonly note?: string;
 }
 
 export interface KnownInstances {
   /**
-   * Requests without an outcome first, then instances, terminated ones too if they were read. Both
-   * parts are newest first.
+   * Requests without an outcome come first, then instances, including terminated ones that were
+   * read. Both parts are newest first.
    */
   readonly rows: readonly Listed[];
   /** Number of rows that were requested from the service. */
@@ -101,7 +101,8 @@ export async function readKnownInstances(
     if (instance === undefined || archived.has(instance.id)) continue;
     context.err.note(`Found an instance through its drive and added it to the list: ${id}.`);
   }
-  // A drive may still name a terminated instance. Only a read shows whether it really is terminated.
+  // A drive may still name a terminated instance. Only a read shows whether it really is
+  // terminated.
   const isOver = ({ id, status }: Listed) => archived.has(id ?? '') && isTerminated(status);
   const rows = [...(await reading), ...attached.filter((row) => !isOver(row))];
   const lost = known.unknown.map((rental) => unknownRow(rental, now));
@@ -218,7 +219,8 @@ function inFlightRow(rental: OpenRequest, now: number): Listed {
 
 /**
  * Sorts rows by rental time, newest first, as docker lists containers. For equal times the later
- * request comes first, then the ID decides, so two lists never differ. Rows without a time come last.
+ * request comes first, then the ID decides, so two lists never differ. Rows without a time come
+ * last.
  */
 export function newestFirst(rows: readonly Listed[]): Listed[] {
   return rows

@@ -22,8 +22,8 @@ function isUnclear({ httpStatus, request }: CliError): boolean {
 }
 
 /**
- * Explains why the service refused to rent, from the inventory, the balance and the last known price,
- * never from the response text. Returns the refusal if they show nothing.
+ * Explains why the service refused to rent, from the inventory, the balance and the last known
+ * price, never from the response text. Returns the refusal if they show nothing.
  */
 export async function explainRental(
   refusal: CliError,
@@ -61,7 +61,7 @@ export async function explainRental(
 /** A known instance with the requested name. */
 interface Namesake {
   readonly id: string;
-  /** undefined if the service does not find it, although nobody saw it end. */
+  /** undefined if the service does not find it, although it was never seen to end. */
   readonly status: string | undefined;
 }
 

@@ -33,9 +33,9 @@ interface Purpose {
 }
 
 /**
- * Finds the instance for INSTANCE: a UUID, a known name, in any case if none is exact, or a unique ID
- * prefix. Only a UUID may be unknown here. Throws CliError('notFound') without a match, and a usage
- * error for several matches.
+ * Finds the instance for INSTANCE: a UUID, a known name, in any case if none is exact, or a unique
+ * ID prefix. Only a UUID may be unknown here. Throws CliError('notFound') without a match, and a
+ * usage error for several matches.
  */
 export async function findInstance(
   typed: string,
@@ -206,7 +206,7 @@ function isOwn({ origin, untracked }: KnownInstance): boolean {
   return !untracked && origin !== 'read';
 }
 
-/** A name can be reused after a termination; the living instance is meant. */
+/** A name can be reused after a termination, so prefer the running instance. */
 function preferLiving(all: readonly KnownInstance[]): readonly KnownInstance[] {
   const living = all.filter(({ last }) => !isTerminated(last?.status));
   return living.length > 0 ? living : all;
@@ -232,8 +232,8 @@ function notKnown(typed: string, instances: readonly KnownInstance[]): CliError 
 }
 
 /**
- * Refuses a name whose request has no known ID. A namesake may be somebody else's instance, and "not
- * found" would be wrong.
+ * Refuses a name whose request has no known ID. A namesake may be somebody else's instance, and
+ * "not found" would be wrong.
  */
 function refusePending(
   name: string,

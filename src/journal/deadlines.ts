@@ -28,7 +28,7 @@ type KeptDeadline = Pick<DeadlineRecord, 'id' | 'name'> & {
   readonly deadline: string | null | undefined;
 };
 
-/** The deadlines of an account. Calls `spoil` with the path of each torn one. */
+/** The deadlines of an account. Calls `spoil` with the path of each unreadable one. */
 export async function deadlinesIn(
   folder: string,
   spoil: (path: string) => void,

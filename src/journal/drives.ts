@@ -17,7 +17,7 @@ export function drives({ ownFolder, folders, reading, writing }: Store) {
     const found: DriveRecord[] = [];
     for (const folder of folders()) {
       const files = await filesIn(folderOf(folder));
-      // The next observation rewrites a torn file.
+      // The next observation rewrites an unreadable file.
       found.push(...files.flatMap(({ text }) => parseRecord('drive', text) ?? []));
     }
     return found;

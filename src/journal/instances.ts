@@ -25,7 +25,7 @@ export interface KeptInstance {
 /** Milliseconds after which an unchanged observation is written again. */
 const FRESH = 10 * 60_000;
 
-/** Returns an account's instances. Calls `spoil` with the path of each torn one. */
+/** Returns an account's instances. Calls `spoil` with the path of each unreadable one. */
 export async function instancesIn(
   folder: string,
   place: Place,
@@ -56,7 +56,9 @@ export function findInstance(folders: readonly string[], id: string): KeptInstan
   return torn;
 }
 
-/** An instance that a process was saving when it was killed, and the UID of the request it names. */
+/**
+ * An instance that a process was saving when it was killed, and the UID of the request it names.
+ */
 export interface Unfinished {
   readonly id: string;
   readonly request: string | undefined;
@@ -107,7 +109,9 @@ export async function writeInstance(
   if (isOver) moved(deadlinePath(folder, record.id), path.replace(/json$/, 'deadline'));
 }
 
-/** Ignores a missing source: two processes may archive an instance at once, and both then write it. */
+/**
+ * Ignores a missing source: two processes may archive an instance at once, and both then write it.
+ */
 function moved(from: string, to: string): void {
   try {
     renameSync(from, to);

@@ -112,7 +112,7 @@ export type Snapshot = NonNullable<InstanceRecord['last']>;
 export type Origin = InstanceRecord['origin'];
 export type Operation = RequestRecord['operation'];
 
-/** Parses a record of that kind; undefined if the file is torn or foreign. */
+/** Parses a record of that kind; undefined if the file is unreadable or foreign. */
 export function parseRecord<K extends keyof Schemas>(
   kind: K,
   json: string | undefined,

@@ -68,7 +68,10 @@ export async function createRequest(folder: string, record: RequestRecord): Prom
   return true;
 }
 
-/** Returns an account's open requests, oldest first. Calls `spoil` with the path of each torn one. */
+/**
+ * Returns an account's open requests, oldest first. Calls `spoil` with the path of each unreadable
+ * one.
+ */
 export async function requestsIn(
   folder: string,
   alive: Alive,

@@ -171,8 +171,8 @@ function rentedElsewhere({ look, known }: AuditReading): CheckResult {
 }
 
 /**
- * Whether the instance was rented, tracked or untracked here. If its file is torn, it may have been
- * rented here.
+ * Whether the instance was rented, tracked or untracked here. If its file is unreadable, it may
+ * have been rented here.
  */
 function isOurs({ origin, untracked, asked_at }: KnownInstance): boolean {
   return untracked || origin !== 'read' || Date.parse(asked_at) === 0;
@@ -233,7 +233,9 @@ function endedButCharged({ ended }: AuditReading): CheckResult {
 
 const HOUR = 3_600_000;
 
-/** Whether the service charged it after its end, and how. The last hour may be charged at its end. */
+/**
+ * Whether the service charged it after its end, and how. The last hour may be charged at its end.
+ */
 function chargeAfterEnd(
   { last }: KnownInstance,
   { status, last_billed_at: billed, terminated_at }: Instance,
@@ -251,7 +253,7 @@ function chargeAfterEnd(
 /** A key used within these milliseconds counts as in use. */
 const RECENT = 24 * HOUR;
 
-/** Checks whether other keys are in use: whoever has one can rent. */
+/** Checks whether other keys are in use, since anyone with a key can rent. */
 function otherKeys({ keys, look }: AuditReading): CheckResult {
   const next = ['api-keys', 'list'];
   if (keys instanceof CliError) {

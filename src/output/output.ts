@@ -63,7 +63,7 @@ export interface Column<T> {
 type FieldOf<T> = string &
   keyof { [K in keyof T as string extends K ? never : T[K] extends Cell ? K : never]: T[K] };
 
-/** A column that shows a field as it is. Its ID is the field's name. */
+/** A column that shows a field unchanged. Its ID is the field's name. */
 export function field<T>(
   id: FieldOf<T>,
   header: string,
@@ -107,7 +107,7 @@ export interface ListOptions {
   readonly one?: boolean;
   /**
    * Gets a function before the first row is read. It resolves once the system has taken all rows so
-   * far; false if the reader of stdout has gone.
+   * far; false if the reader of stdout is gone.
    */
   onFlush?(flush: () => Promise<boolean>): void;
 }
@@ -120,7 +120,7 @@ export interface Foot {
 
 /** A view that is redrawn in place until it ends. */
 export interface Live {
-  /** Whether the terminal has gone. */
+  /** Whether the terminal was closed. */
   readonly ended: boolean;
   /** Shows the output of `write`, above a foot that is computed for each frame. */
   draw(write: (out: Output) => Promise<void>, foot: () => readonly Foot[]): Promise<void>;
@@ -185,7 +185,7 @@ export interface Output {
   prepare(): Promise<void>;
   /**
    * Writes a list: always an array in JSON, `[]` when empty. Rows are streamed unless they are
-   * sorted. Stops early once the reader of stdout has gone.
+   * sorted. Stops early once the reader of stdout is gone.
    */
   list<T>(rows: Rows<T>, view: View<T>, how?: ListOptions): Promise<void>;
   /** Writes one thing: details for people, one object in JSON. */

@@ -2,7 +2,7 @@ import { closeSync, constants, fstatSync, openSync, writeSync } from 'node:fs';
 import { connect, Socket } from 'node:net';
 
 // A command with `--follow` may write nothing for hours, and without a write it doesn't notice that
-// its reader has gone. This asks the system instead, so that `... --follow | head -1` ends.
+// its reader is gone. This asks the system instead, so that `... --follow | head -1` ends.
 
 /** Milliseconds in which short commands finish, so they don't start this. */
 const SHORT_MS = 500;
@@ -26,7 +26,7 @@ export function onReaderGone(fd: number, gone: () => void, pipeLook?: OpenPipeLo
     } catch (error) {
       // ENXIO: a named pipe without a reader can't be opened.
       if (error instanceof Error && 'code' in error && error.code === 'ENXIO') gone();
-      // In all other cases, the next write reports that the reader has gone.
+      // In all other cases, the next write reports that the reader is gone.
     }
   };
   const timer = setTimeout(begin, SHORT_MS).unref();
@@ -81,7 +81,9 @@ function watchPipe(fd: number, gone: () => void): () => void {
   return () => socket.destroy();
 }
 
-/** Returns the class of a socket's handle. Its lookup does nothing, so the socket never connects. */
+/**
+ * Returns the class of a socket's handle. Its lookup does nothing, so the socket never connects.
+ */
 function handleClass(): HandleClass | undefined {
   const asking = connect({ host: 'localhost', port: 1, lookup: () => undefined });
   const { _handle: handle } = asking as { _handle?: { constructor: unknown } };

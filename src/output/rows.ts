@@ -41,7 +41,7 @@ async function eachOf<T>(
   take: (one: T) => Promise<void> | undefined,
 ): Promise<void> {
   const source = given[Symbol.asyncIterator]();
-  // A reader who has gone must not wait for an event that may never come. (Promise.race would keep
+  // A reader that is gone must not wait for an event that may never come. (Promise.race would keep
   // a reaction of every row in memory; subscribing per row would cost more than its text.)
   let leave: () => void = () => undefined;
   const forget = sink.onEnd(() => leave());

@@ -5,11 +5,11 @@ import { errorCode } from '../files/error-code.ts';
 
 /** The target of a result, which knows whether the result has arrived. */
 export interface Sink {
-  /** True once nothing more can be written: the reader has gone, or a write has failed. */
+  /** True once nothing more can be written: the reader is gone, or a write has failed. */
   readonly ended: boolean;
   /**
    * Resolves once the system has taken the text, so a fast source is held back. Does nothing once
-   * the reader has gone: a closed pipe is how `head` ends.
+   * the reader is gone: a closed pipe is how `head` ends.
    *
    * @throws CliError('storage') if the text could not be written (a full disk).
    */

@@ -8,8 +8,8 @@ export function cancelled(reason: unknown): CliError {
 }
 
 /**
- * Asks a question on a stdin that may close, and under a signal that may cancel it. Anything but a
- * reply aborts the signal that `ask` gets.
+ * Asks a question on a stdin that may close, and under a signal that may cancel it. If it ends
+ * without a reply, the signal that `ask` gets is aborted.
  */
 export async function untilCancelled<T>(
   stdin: Readable,

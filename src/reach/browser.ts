@@ -55,7 +55,7 @@ async function launch(page: string, { host }: Context): Promise<string> {
   return 'No browser found.';
 }
 
-/** Leads to the link once, from an address that only the page holds. */
+/** Redirects to the link once, from an address that only the page contains. */
 async function startSignpost(url: string, page: string | undefined) {
   const path = `/${randomBytes(16).toString('hex')}`;
   let pass: () => void = () => undefined;

@@ -63,7 +63,7 @@ interface Clash {
   readonly rule: string;
 }
 
-/** An external port leads to one place only, and one port is the main one. */
+/** An external port can be published only once, and only one port can be the main one. */
 export function portClash(
   ports: readonly Pick<Port, 'external_port' | 'protocol' | 'is_main'>[],
 ): Clash | undefined {

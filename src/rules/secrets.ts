@@ -1,4 +1,4 @@
-/** Stands for a secret wherever one would be printed or stored. */
+/** Replaces a secret wherever one would be printed or stored. */
 export const MASK = '********';
 
 /** In characters; shorter texts are too common to be replaced elsewhere: `true`, `root`, `en`. */
@@ -20,7 +20,9 @@ function spellingsOf(secret: string): string[] {
   return [secret, inJson, twice, encodeURIComponent(secret.toWellFormed())];
 }
 
-/** Masks what looks like an API key or a private key, though nobody registered it as a secret. */
+/**
+ * Masks text that looks like an API key or a private key, even if it is not registered as a secret.
+ */
 export function withoutKeys(text: string): string {
   return text
     .replace(/svc_sk_[A-Za-z0-9_-]+/g, 'svc_sk_…')

@@ -18,7 +18,7 @@ export function duration(text: string): Verdict<number> {
   return kept(Number(match[1]) * unit);
 }
 
-/** A duration as it is typed, in its largest whole unit. */
+/** Formats a duration as people type it, in its largest whole unit. */
 export function durationWord(milliseconds: number): string {
   const units = Object.entries(MILLISECONDS).reverse();
   const [unit, length] = units.find(([, length]) => milliseconds % length === 0) ?? ['ms', 1];

@@ -4,7 +4,7 @@ import { type ServiceTime, serviceTime } from '../instances/deadlines/service-ti
 import { ownJournal } from '../instances/pending.ts';
 import type { Target } from '../instances/resolve.ts';
 
-/** Milliseconds between two looks at the deadline, and until there is one. */
+/** Milliseconds between two checks of the deadline, also before there is one. */
 const [STEP, UNKNOWN] = [10_000, 1_000];
 
 /** Signals that end parts of a job early. */
@@ -30,7 +30,7 @@ interface StopsFor extends Pick<Target, 'id'> {
   readonly deadline?: string | undefined;
   /** Milliseconds before the deadline at which the command is interrupted. */
   readonly grace: number;
-  /** The first Ctrl-C ends everything: the job goes on without this process. */
+  /** The first Ctrl-C ends everything here: the job continues without this process. */
   readonly leaves: boolean;
 }
 
@@ -98,8 +98,8 @@ export function createStops(
 const [MINUTE, LEAST, MOST] = [60_000, 2, 15];
 
 /**
- * Milliseconds before the deadline at which the command is interrupted: a tenth of the job's time, 2 to
- * 15 minutes, at most half of it. Without a deadline, for one that comes later.
+ * Milliseconds before the deadline at which the command is interrupted: a tenth of the job's time,
+ * 2 to 15 minutes, at most half of it. Without a deadline, for one that comes later.
  */
 export function graceFor(time: number | undefined): number {
   if (time === undefined) return LEAST * MINUTE;

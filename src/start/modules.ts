@@ -10,16 +10,16 @@ const IS_NUMBER = /^\d/;
 const IS_LATE = /^(?:\d|node:)/;
 
 /**
- * Runs the program, which is module 0. Every other module, and each `node:` module, is loaded when one of
- * its names is first used. A package that requires a module of Node gets it at once, since it may be a
- * class, or its names may be counted.
+ * Runs the program, which is module 0. Every other module, and each `node:` module, is loaded when
+ * one of its names is first used. A package that requires a module of Node gets it at once, since
+ * it may be a class, or its names may be counted.
  *
  * @param node `require` outside of the bundle.
  */
 export function runModules(bodyOf: (number: number) => Body, node: Require): void {
   const faces = new Map<string, object>();
 
-  /** Returns what stands for a module until, and after, one of its names is used. */
+  /** Returns a stand-in for a module, which loads it when one of its names is used. */
   function faceOf(id: string): object {
     const known = faces.get(id);
     if (known !== undefined) return known;
@@ -29,7 +29,8 @@ export function runModules(bodyOf: (number: number) => Body, node: Require): voi
       exports ??= load(id, face);
       return name === 'default' && exports.__esModule !== true ? exports : exports[name];
     };
-    // The names are inherited: esbuild copies a module's own names for `import * as`, which would load it.
+    // The names are inherited: esbuild copies a module's own names for `import * as`, which would
+    // load it.
     const face: object = Object.create(new Proxy({}, { get }));
     faces.set(id, face);
     return face;

@@ -9,8 +9,8 @@ import { createTransient, type Transient } from './transient.ts';
 /** One of several logs that are followed as one stream. */
 export interface FollowedLog<E extends LogEvent> extends Follower<E> {
   /**
-   * Whether the log has ended. Called before each read of the log. After `true` the log is read once
-   * more, since a service may record an event a moment after its cause.
+   * Whether the log has ended. Called before each read of the log. After `true` the log is read
+   * once more, since a service may record an event a moment after its cause.
    */
   hasEnded?(): Promise<boolean>;
 }
@@ -38,7 +38,7 @@ interface FollowOptions<L extends FollowedLog<E>, E extends LogEvent> {
   readonly report: FollowReport<L>;
 }
 
-/** Reports beside the events. */
+/** Reports that are separate from the events. */
 export interface FollowReport<L> {
   /** Some logs can't be read for now. Called once, until all are readable again. */
   lost(logs: readonly L[], error: CliError): void;
@@ -81,9 +81,9 @@ const CHUNK = 500;
  * Follows several logs as one stream. Each round reads every log and emits all new events, oldest
  * first, each once.
  *
- * Once a log was readable, transient faults are waited out. The stream ends when every log has ended
- * or is gone, when the reader of the events is gone, or when it is interrupted. Throws CliError for
- * permanent faults.
+ * Once a log was readable, transient faults are waited out. The stream ends when every log has
+ * ended or is gone, when the reader of the events is gone, or when it is interrupted. Throws
+ * CliError for permanent faults.
  */
 export async function* follow<L extends FollowedLog<E>, E extends LogEvent>(
   options: FollowOptions<L, E>,

@@ -27,8 +27,8 @@ export interface DatedEvent<E extends LogEvent> extends Dated {
 
 export interface WalkOptions {
   /**
-   * Start of the news at the first walk of a log. Computed late: the first response sets the service
-   * clock that "ten minutes ago" refers to.
+   * Start of the news at the first walk of a log. Computed late: the first response sets the
+   * service clock that "ten minutes ago" refers to.
    */
   since?(): number;
   /** Minimum of known events to walk past in search of late ones; Infinity for all. */
@@ -45,8 +45,8 @@ export interface Walk<E extends LogEvent> {
   /** At the first walk: everything that was not read is at or before this time. */
   readonly horizon: number | undefined;
   /**
-   * Events may be missing between the seen ones and the news: the log no longer holds any seen event,
-   * or there were more news than one walk may collect.
+   * Events may be missing between the seen ones and the news: the log no longer holds any seen
+   * event, or there were more news than one walk may collect.
    */
   readonly gap: 'pruned' | 'bound' | undefined;
   /** Everything after the cursor's horizon was read. */
@@ -158,7 +158,7 @@ async function walkOnce<E extends LogEvent>(
         continue;
       }
       seen.add(id);
-      // An event without a time gets the time of the newer one beside it.
+      // Gives an event without a time the time of the next newer one.
       time = instant(event.created_at) ?? time ?? options.now();
       const isKnown = cursor.has(id);
       const isPast = !isKnown && cursor.isPast(time);

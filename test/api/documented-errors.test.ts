@@ -41,7 +41,9 @@ interface Row {
   readonly next: string;
 }
 
-/** The document's table of errors, row by row; a row with several conditions appears once for each. */
+/**
+ * The document's table of errors, row by row; a row with several conditions appears once for each.
+ */
 const ROWS: readonly Row[] = [
   ...(
     [
@@ -171,7 +173,7 @@ const ROWS: readonly Row[] = [
   },
 ];
 
-/** Answers the row's operation with its error, and other readings as the row has them. */
+/** Responds to the row's operation with its error, and to other reads as the row specifies. */
 function serviceOf({ answer, state, operation }: Row): Handler {
   return ({ method, path }) => {
     if (method === 'GET' && path === '/ssh-keys') {

@@ -144,7 +144,7 @@ for (const program of ['bash', 'zsh', 'fish'] as const satisfies readonly Known[
         await shell.prompts(/drives get \S/);
         shell.type('\r');
         await shell.shows(() => existsSync(got));
-        // The whole line has run by then, whatever a name made of it.
+        // Waits until the shell has run the whole line, including anything from a name.
         await shell.ready();
         expect(await readFile(got, 'utf8')).toBe(`--profile\nwork\ndrives\nget\n${name}\n`);
       }

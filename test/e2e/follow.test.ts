@@ -20,7 +20,7 @@ const FOLLOW = ['instances', 'events', ID, '--follow', '--poll-interval', '500ms
 
 let computer: Computer;
 let service: Service;
-/** The log at the next reading; `looks` counts readings of its first page. */
+/** The log at the next read; `looks` counts reads of its first page. */
 let log: (looks: number) => readonly TestEvent[];
 let looks = 0;
 

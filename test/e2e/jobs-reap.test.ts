@@ -222,7 +222,7 @@ describe('reap and the jobs of run', needs('ssh'), () => {
     const [{ ends_at }] = await list();
     expect(Date.parse(ends_at) - Date.now()).toBeLessThan(20 * 60_000);
 
-    // A look at it changes nothing.
+    // Listing the job changes nothing.
     await world.sshd.stop();
     const left = await gpucloud('jobs', 'attach', 'job', '--wait-timeout', '1s');
     expect(left.code, left.stderr).not.toBe(0);

@@ -13,7 +13,7 @@ import { until } from '../support/ssh-world.ts';
 let world: JobWorld;
 let project: string;
 
-/** At the normal speed: a look at an instance has a time limit. */
+/** Runs at normal speed, since checking an instance has a time limit. */
 function gpucloud(argv: readonly string[], env: Readonly<Record<string, string>> = {}) {
   return runFast(world, argv, { env, speed: 1 });
 }

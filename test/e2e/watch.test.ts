@@ -20,7 +20,7 @@ interface Instances {
   readonly service: Service;
   readonly ids: readonly string[];
   status: string;
-  /** The response to every reading of an instance, if set. */
+  /** The response to every read of an instance, if set. */
   answer: Answer | 'hangUp' | 'silence' | undefined;
   /** An instance that was read too often. */
   refused: string | undefined;
@@ -319,7 +319,7 @@ describe("a terminal that can't be redrawn", () => {
     const readings = instances.service.requests.length;
     await shown.shows(() => instances.service.requests.length > readings + 12);
     expect(shown.written()).toBe(written);
-    // Twelve requests are four readings with three pauses of half a second. The program sleeps through
+    // Twelve requests are four reads with three pauses of half a second. The program sleeps through
     // these on any busy computer. A loop never sleeps, since waiting for a processor is not
     // sleeping.
     expect((await sleptFor(shown.pid)) - before).toBeGreaterThan(750);

@@ -40,7 +40,7 @@ function made(): string {
 }
 
 describe('a limit on the size of files', { timeout: 120_000 }, () => {
-  test('exits with 9 and sends nothing if it applies from the start', async () => {
+  test('exits with 9 and sends nothing if set from the start', async () => {
     const line = 'ulimit -f 0; exec "$@"';
     const argv = ['-c', line, 'bash', RUNNER, bundle.path, ...CREATE];
     const { code, stderr } = await outcomeOf(
@@ -54,30 +54,26 @@ describe('a limit on the size of files', { timeout: 120_000 }, () => {
     expect(await rows()).toEqual([]);
   });
 
-  test(
-    'exits with 9 and shows the ID if it applies during the request',
-    needs('prlimit'),
-    async () => {
-      let pid: number | undefined;
-      await rig.proxy.arm(NO_FAULT, async (point: Point) => {
-        if (point === 'acted') await run('prlimit', ['--pid', String(pid), '--fsize=0']);
-      });
-      const child = rig.start(CREATE);
-      pid = child.pid;
-      const { code, stdout, stderr } = await outcomeOf(child);
-      const id = made();
-      expect({ code, stdout }).toEqual({ code: 9, stdout: '' });
-      expect(stderrLines(stderr).at(-1)).toMatchObject({
-        error: {
-          code: 'storage',
-          resource: id,
-          may_be_billing: true,
-          message: expect.stringContaining(id),
-        },
-      });
-      expect(await rows()).toMatchObject([{ name: 'trainer', status: 'UNKNOWN' }]);
-    },
-  );
+  test('exits with 9 and shows the ID if set during the request', needs('prlimit'), async () => {
+    let pid: number | undefined;
+    await rig.proxy.arm(NO_FAULT, async (point: Point) => {
+      if (point === 'acted') await run('prlimit', ['--pid', String(pid), '--fsize=0']);
+    });
+    const child = rig.start(CREATE);
+    pid = child.pid;
+    const { code, stdout, stderr } = await outcomeOf(child);
+    const id = made();
+    expect({ code, stdout }).toEqual({ code: 9, stdout: '' });
+    expect(stderrLines(stderr).at(-1)).toMatchObject({
+      error: {
+        code: 'storage',
+        resource: id,
+        may_be_billing: true,
+        message: expect.stringContaining(id),
+      },
+    });
+    expect(await rows()).toMatchObject([{ name: 'trainer', status: 'UNKNOWN' }]);
+  });
 });
 
 describe('a full disk', { timeout: 120_000, ...needs('the right to mount') }, () => {

@@ -69,13 +69,16 @@ describe('the deadline of a request that a person settles', () => {
     expect(await ends()).toBe(wanted);
   });
 
-  test.each([true, false, undefined])('keeps one that was set: %s', async (answer) => {
-    const { uid } = await opened(deadline);
-    const later = '2026-01-15T20:00:00.000Z';
-    await journal().withDeadline(ID, (held) => held.set('trainer', later));
-    await journal().settle(uid, ID, answer);
-    expect(await ends()).toBe(later);
-  });
+  test.each([true, false, undefined])(
+    'keeps a deadline that was already set: %s',
+    async (answer) => {
+      const { uid } = await opened(deadline);
+      const later = '2026-01-15T20:00:00.000Z';
+      await journal().withDeadline(ID, (held) => held.set('trainer', later));
+      await journal().settle(uid, ID, answer);
+      expect(await ends()).toBe(later);
+    },
+  );
 });
 
 test('refuses an instance that another request created', async () => {

@@ -253,7 +253,7 @@ describe.each(READINGS.map(named))('gpucloud $words', (reading) => {
     await survives(reading, Object.fromEntries([...needed, ...nulls]));
   });
 
-  // A reading without such fields would get its sample again and again.
+  // Without such fields, a read would get the same sample repeatedly.
   const worded = leaves.filter(({ words }) => words !== undefined);
   if (worded.length > 0) {
     test('survives undocumented enum values', async () => {

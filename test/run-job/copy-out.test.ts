@@ -49,13 +49,15 @@ test('reports the size of a fetched file with its progress', async () => {
 /** Threads in which Node opens files. */
 const THREADS = Number(process.env.UV_THREADPOOL_SIZE ?? 4);
 
-/** Gives the pipe a writer until all have read it: a thread may begin to wait only after the first. */
+/**
+ * Gives the pipe a writer until all have read it: a thread may begin to wait only after the first.
+ */
 async function releaseReaders(pipe: string, readers: readonly Promise<unknown>[]): Promise<void> {
   const timer = setInterval(() => {
     try {
       closeSync(openSync(pipe, constants.O_WRONLY | constants.O_NONBLOCK));
     } catch (error) {
-      // Nobody waits at the moment.
+      // ENXIO: no writer is waiting at the moment.
       if (errorCode(error) !== 'ENXIO') throw error;
     }
   }, 2);

@@ -4,8 +4,8 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { envelope, type Service, startService } from '../support/service.ts';
 import { type Installation, install } from './installation.ts';
 
-// Limits what a command may load, so that a careless import fails here and not in a benchmark: Node's
-// modules, and the bytes of the bundle that are compiled.
+// Limits what a command may load, so that a careless import fails here and not in a benchmark:
+// Node's modules, and the bytes of the bundle that are compiled.
 
 const TELL = `
 const vm = require('node:vm');
@@ -144,7 +144,8 @@ test.each([
   const { bytes, modules, opened } = await loaded(...argv);
   expect(opened).toEqual([]);
   expect(bytes).toBeLessThan(REQUEST_BYTES);
-  // No crypto, assert, querystring, fs/promises, http, https, tls, http2, dns, zlib, readline or child_process.
+  // No crypto, assert, querystring, fs/promises, http, https, tls, http2, dns, zlib, readline or
+  // child_process.
   const allowed =
     /^(diagnostics_channel|events|net|os|process|stream|stream\/promises|string_decoder|timers\/promises|tty|v8|vm|perf_hooks|util\/types|async_hooks)$/;
   expect(modules.filter((name) => !allowed.test(name))).toEqual([]);
@@ -152,8 +153,8 @@ test.each([
 
 const major = Number(process.versions.node.split('.')[0]);
 
-// Node 20 would optimise the parser in the background, and its exit would wait for that.
-// Changed flags make Node compile each of its own modules again that is loaded then.
+// Node 20 would optimise the parser in the background, and its exit would wait for that. With
+// changed flags, Node recompiles each of its own modules that it loads.
 test('sets V8 flags only for the response parser, and only on Node 20', async () => {
   const { flags, loaded } = await told('tell-flags.cjs', ['instances', 'get', ID, '--json']);
   const names = ['wasm-lazy-compilation', 'wasm-dynamic-tiering', 'wasm-tier-up'];

@@ -20,7 +20,7 @@ export function sent(requests: readonly RecordedRequest[]): string[] {
 export interface Answer {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
-  /** A text is sent as it is, anything else as JSON. */
+  /** Sends a text unchanged, anything else as JSON. */
   readonly body?: unknown;
 }
 

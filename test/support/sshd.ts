@@ -14,7 +14,7 @@ export interface Sshd {
   readonly port: number;
   /** Ends the server and all its connections. */
   stop(): Promise<void>;
-  /** Ends its connections. What they started goes on. */
+  /** Ends the server's connections. Programs that they started continue. */
   cut(): void;
   /** Stops its connections without closing them, like a network that drops everything. */
   freeze(): void;
@@ -57,8 +57,8 @@ export async function startSshd(options: SshdOptions): Promise<Sshd> {
       'PasswordAuthentication no',
       'KbdInteractiveAuthentication no',
       'PermitRootLogin yes',
-      // Keeps the developer's .bashrc and .profile out, which may wait for a lock for a minute. bash
-      // reads .bashrc over SSH, unless another shell started it.
+      // Keeps the developer's .bashrc and .profile out, which may wait for a lock for a minute.
+      // bash reads .bashrc over SSH, unless another shell started it.
       `SetEnv SHLVL=1 HOME=${own}`,
       'Subsystem sftp internal-sftp',
       ...(options.home === undefined ? [] : [`ForceCommand ${inHome(options.home)}`]),
@@ -90,8 +90,8 @@ export async function startSshd(options: SshdOptions): Promise<Sshd> {
 }
 
 /**
- * `exec` keeps the process, and so the session, that sshd made. The start files of a login shell may
- * greet, and set the PATH.
+ * `exec` keeps the process, and so the session, that sshd made. The start files of a login shell
+ * may greet, and set the PATH.
  */
 function inHome(home: string): string {
   return `cd ${home}; [ ! -f .greeting ] || cat .greeting; [ ! -f .path ] || PATH=$(cat .path); HOME=${home} exec /bin/sh -c "$SSH_ORIGINAL_COMMAND"`;

@@ -12,8 +12,8 @@ const arrive = (count: number): Happening => ({ kind: 'arrive', count, later: 1 
 const late = (depth: number): Happening => ({ kind: 'late', depth, tie: false });
 
 /**
- * Follows a log of 30 events, with two seconds and one step between readings, after each of which the
- * computer's clock is set by `set` milliseconds.
+ * Follows a log of 30 events, with two seconds and one step between reads. After each read, sets
+ * the computer's clock by `set` milliseconds.
  */
 async function followed(
   steps: readonly (readonly Happening[])[],

@@ -10,7 +10,7 @@ export type Happening =
   | { readonly kind: 'prune'; readonly count: number }
   /** Changes the page size. */
   | { readonly kind: 'size'; readonly limit: number }
-  /** Fails so many readings. */
+  /** Makes this many reads fail. */
   | { readonly kind: 'outage'; readonly readings: number }
   /** Changes the order of events of one moment from now on. */
   | { readonly kind: 'shuffle' };
@@ -79,7 +79,7 @@ export class SimulatedLog {
     }
   }
 
-  /** Ends every fault of its readings. */
+  /** Makes all further reads succeed. */
   recover(): void {
     this.failing = 0;
   }

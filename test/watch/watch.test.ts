@@ -15,7 +15,7 @@ const drive = (name: string, status: string) => ({ id: `id-${name}`, name, statu
 
 const A = drive('a', 'AVAILABLE');
 
-/** Watches drives through these readings; Ctrl-C comes with the last. */
+/** Watches drives through these reads; Ctrl-C comes with the last. */
 async function watched(
   readings: readonly (readonly object[] | Answer | 'hangUp')[],
   flags: readonly string[],
@@ -45,7 +45,7 @@ const READINGS = [
 describe('--watch of several requests', () => {
   const INSTANCE = '00000000-1111-4222-8333-444455556666';
 
-  /** Refuses only the second reading of the drives; Ctrl-C comes with the fourth. */
+  /** Refuses only the second read of the drives; Ctrl-C comes with the fourth. */
   async function watchedInPart(argv: readonly string[]) {
     const interrupt = new AbortController();
     let drives = 0;

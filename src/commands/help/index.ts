@@ -3,7 +3,10 @@ import { findCommand } from '../../cli/reference/find-command.ts';
 import { action } from '../../cli/verb.ts';
 import { topicText } from './topics.ts';
 
-/** `gpucloud help instances create`: the same as `gpucloud instances create --help`; and topics. */
+/**
+ * `gpucloud help instances create` prints the same as `gpucloud instances create --help`. Also
+ * prints topics.
+ */
 export const help = action({
   notes: `Topics:\n${topicLines()}`,
   examples: ['gpucloud help', 'gpucloud help instances create', 'gpucloud help exit-codes'],

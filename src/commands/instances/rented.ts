@@ -28,8 +28,8 @@ interface Asked extends Wait {
 }
 
 /**
- * Waits if requested, then prints the instance. If the wait ends early, data formats still print it,
- * since it was rented.
+ * Waits if requested, then prints the instance. If the wait ends early, data formats still print
+ * it, since it was rented.
  */
 export async function showRented(
   rented: Instance,
@@ -109,7 +109,7 @@ async function waitAndPrint(
   await nextSteps(latest, context);
 }
 
-/** Ctrl-C came before the response, which was awaited. */
+/** The user pressed Ctrl-C during the request, and gpucloud waited for the response. */
 function stillRented(instance: Instance, { signal }: Context): CliError {
   const { id, name } = instance;
   const reason = signal.reason instanceof CliError ? signal.reason : unforeseen(signal.reason);

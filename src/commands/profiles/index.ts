@@ -280,7 +280,7 @@ async function warnOfRunning(
   const command = shellLine(['gpucloud', 'instances', 'terminate', ...running, '--profile', name]);
   context.err.warn(
     'may_be_billing',
-    `Removing a profile terminates nothing. May still be billing: ${running.join(', ')}. To terminate: ${command}`,
+    `Removing a profile terminates no instances. These may still be billing: ${running.join(', ')}. To terminate: ${command}`,
   );
 }
 

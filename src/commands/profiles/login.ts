@@ -91,7 +91,7 @@ function keyOnCommandLine(what: string) {
 export async function signIn(source: KeySource, context: Context): Promise<void> {
   const { err, out } = context;
   const config = await context.config();
-  // Read first, so that nobody types a key for an unusable file.
+  // Read the file first, so that no one types a key in vain if the file is unusable.
   const before = await config.read();
   refuseExposedConfig(config.path, context.host.uid);
   const given = givenBaseUrl(context);
@@ -164,8 +164,8 @@ async function isStored(
 }
 
 /**
- * Picks the profile for a login without a name. It is the current one if it is for this service, so a
- * new key replaces the old one; otherwise `default`, so no other service's key is lost.
+ * Picks the profile for a login without a name. It is the current one if it is for this service, so
+ * a new key replaces the old one; otherwise `default`, so no other service's key is lost.
  */
 function nameFor(file: ConfigFile, given: string | undefined, context: Context): string {
   const named = namedProfile(context);

@@ -59,7 +59,7 @@ async function signOut(context: Context): Promise<void> {
   if (running.length > 0) {
     err.warn(
       'may_be_billing',
-      `Signing out terminates nothing. May still be billing: ${running.join(', ')}.`,
+      `Signing out terminates no instances. These may still be billing: ${running.join(', ')}.`,
     );
   }
   if (env.GPUCLOUD_API_KEY) {

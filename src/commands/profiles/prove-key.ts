@@ -24,8 +24,8 @@ export interface KeySource {
 const TRIES = 3;
 
 /**
- * Checks a key. A refused typed key may be typed again; one from elsewhere may not. `before` receives
- * each key before it is sent.
+ * Checks a key. A refused typed key may be typed again; one from elsewhere may not. `before`
+ * receives each key before it is sent.
  */
 export async function proveKey(
   source: KeySource,
@@ -43,7 +43,7 @@ export async function proveKey(
     ];
     throw usageError(`not interactive: login needs ${missing.join(' and ')}`);
   }
-  // Read the key first, so nobody types an address for an unreadable key.
+  // Read the key first, so that no one types an address in vain if the key is unreadable.
   const given = isTyped ? undefined : await orStoreNothing(() => readKey(source, profile, context));
   const text = known ?? (await orStoreNothing(() => askAddress(prompts)));
   const address = checked('--base-url', (text ?? '').trim(), baseUrl);

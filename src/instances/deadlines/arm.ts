@@ -56,7 +56,7 @@ export async function armedStatus(context: Context): Promise<ArmedStatus> {
   );
   const service = await serviceName(context);
   const stored = heartbeatOf((await context.folders()).state, profile);
-  // A login may have moved the profile to another service since.
+  // A login may since have moved the profile to another service.
   const heartbeat = stored?.service === service ? stored : undefined;
   const { isArmed, reason } = await judge(heartbeat, profile, context);
   return {

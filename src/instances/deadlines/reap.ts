@@ -20,8 +20,8 @@ export interface Reaped {
   readonly deadline: string | null;
   readonly overdue_seconds: number;
   /**
-   * `refused`: it was not terminated, for any reason. `kept`: a job failed and asked for that, or its
-   * instance was there before. `lost`: a command is gone without an exit code.
+   * `refused`: it was not terminated, for any reason. `kept`: a job failed and asked for that, or
+   * its instance was there before. `lost`: a command is gone without an exit code.
    */
   readonly outcome: 'terminated' | 'already_ended' | 'refused' | 'unknown' | 'kept' | 'lost';
   readonly reason: 'deadline' | 'job';
@@ -39,9 +39,9 @@ export interface Reaping {
 }
 
 /**
- * Terminates every instance of the account whose deadline has passed by the service's clock. Asks
- * nothing: whoever set the deadline has agreed. A failure does not stop the others. Throws if the
- * service can't be reached with its key.
+ * Terminates every instance of the account whose deadline has passed by the service's clock.
+ * Doesn't ask: setting the deadline was the consent. A failure does not stop the others. Throws if
+ * the service can't be reached with its key.
  */
 export async function reapOverdue(context: Context): Promise<Reaping> {
   const api = await context.api({ quiet: true });

@@ -33,8 +33,8 @@ export interface MadeRequest {
 }
 
 /**
- * Builds the body of POST /instances. Checks all local rules and names everything missing before the
- * first request. Reads the lists that turn names into IDs only for values that are not UUIDs.
+ * Builds the body of POST /instances. Checks all local rules and names everything missing before
+ * the first request. Reads the lists that turn names into IDs only for values that are not UUIDs.
  */
 export async function makeRequest(given: Given, context: Context): Promise<MadeRequest> {
   const { flags, from } = given;
@@ -66,7 +66,7 @@ export function keylessWarning(body: CreateInstanceBody): string | undefined {
   return "No SSH key: you may not be able to log in, and a key can't be added later. Add one with --ssh-key.";
 }
 
-/** Finds every local fault before the prompts start, so nobody fills in a form for nothing. */
+/** Finds every local fault before the prompts start, so that no one answers them in vain. */
 export async function checkGiven(given: Given, context: Context): Promise<void> {
   const { flags } = given;
   ensureFilled(given);

@@ -11,7 +11,7 @@ const IGNORE_FILE = '.gpucloudignore';
 export interface Entry {
   readonly path: string;
   readonly kind: 'file' | 'link' | 'folder';
-  /** Bytes; 0 for anything but a file. */
+  /** Size in bytes; 0 for anything except a file. */
   readonly size: number;
 }
 

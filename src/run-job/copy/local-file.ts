@@ -48,7 +48,7 @@ export async function isFolder(path: string): Promise<boolean> {
   );
 }
 
-/** Bytes: smaller files are written without a look at the free space. */
+/** In bytes. Smaller files are written without checking the free space. */
 const LARGE = 1_000_000;
 
 /** Refuses a file that does not fit on the disk of a folder. */
@@ -79,8 +79,8 @@ interface NewFile {
 }
 
 /**
- * Writes a new file, and removes it if it is not whole. Throws EEXIST, unwrapped, for any that exists,
- * dangling links included.
+ * Writes a new file, and removes it if it is not whole. Throws EEXIST, unwrapped, for any that
+ * exists, dangling links included.
  */
 export async function writeNew(
   path: string,

@@ -21,8 +21,8 @@ import { writeNew } from './local-file.ts';
 import type { Link } from './unpack.ts';
 
 /**
- * Gives each attempt of a copy a folder of its own: only this user can enter it, and nobody can guess
- * its name. It is on the disk of the final place, so that a rename moves the files.
+ * Gives each attempt of a copy a folder of its own: only this user can enter it, and nobody can
+ * guess its name. It is on the disk of the final place, so that a rename moves the files.
  */
 export async function inStaging(
   parent: string,
@@ -52,8 +52,9 @@ export async function inStaging(
  * Moves folders and files into a folder. Folders that exist there are merged; files and links are
  * replaced.
  *
- * It follows no link below the folder, which an earlier job may have made. A folder that was checked
- * stays a folder, whatever other processes of ours do: `rename` and `unlink` refuse to replace one.
+ * It follows no link below the folder, which an earlier job may have made. A folder that was
+ * checked stays a folder, whatever other processes of ours do: `rename` and `unlink` refuse to
+ * replace one.
  */
 export async function moveInto(
   folder: string,
@@ -97,7 +98,7 @@ async function moveOne(move: Move, signal: AbortSignal): Promise<void> {
     const code = errorCode(error) ?? '';
     if (code === 'EXDEV' && !isFolder) return moveAcross(from, to, signal);
     if (code === 'EXDEV') await makeLike(from, to);
-    // Another job has moved a folder there meanwhile.
+    // Another job has just moved a folder there.
     else if (!isFolder || !['ENOTEMPTY', 'EEXIST'].includes(code)) throw unwritable(to, error);
     await moveOne(move, signal);
   }
@@ -190,7 +191,9 @@ export async function makeLinks(
   }
 }
 
-/** Whether a link may be made there: in a folder to which no link leads, unless a folder is there. */
+/**
+ * Whether a link may be made there: in a folder to which no link leads, unless a folder is there.
+ */
 async function isFree(path: string): Promise<boolean> {
   const parent = dirname(path);
   if ((await realpath(parent).catch(() => undefined)) !== parent) return false;
@@ -201,9 +204,9 @@ async function isFree(path: string): Promise<boolean> {
 const [isDone, isFailed] = [() => true, () => false];
 
 /**
- * Whether the target of a link is in the folder. In a target, `..` may only come first: after a name
- * it leaves the place to which another link of the archive leads. The user may have made links in the
- * folder that lead out of it.
+ * Whether the target of a link is in the folder. In a target, `..` may only come first: after a
+ * name it leaves the place to which another link of the archive leads. The user may have made links
+ * in the folder that lead out of it.
  */
 async function staysInside(root: string, path: string, target: string): Promise<boolean> {
   const parts = target.split('/').filter((part) => part !== '' && part !== '.');

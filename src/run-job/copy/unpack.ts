@@ -17,7 +17,7 @@ export interface Link {
 
 /** Bytes without an entry: the reader of the archive keeps a long header in memory. */
 const LONGEST_HEADER = 2 ** 20;
-/** Characters of all links, which are kept in memory, and what one costs beside its text. */
+/** The limit of characters of all links, which are kept in memory, and the overhead per link. */
 const [MOST_LINK_TEXT, PER_LINK] = [100_000_000, 200];
 
 /** The destination of an archive, and its received parts. */
@@ -40,7 +40,8 @@ export interface Unpacking {
  *
  * - A path that leaves the folder is an error.
  * - No symlink is made, so none can lead a later entry elsewhere. They are returned instead.
- * - Owners, set-uid and set-gid are ignored. Devices, pipes and a second entry of a name are skipped.
+ * - Owners, set-uid and set-gid are ignored. Devices, pipes and a second entry of a name are
+ * skipped.
  *
  * Throws CliError, or the error of the reader for a broken archive.
  */
@@ -105,7 +106,9 @@ export async function unpack(chunks: AsyncIterable<Uint8Array>, into: Unpacking)
  */
 const UNSAFE = sep === '/' ? /\0/ : /[\0-\x1f\\:*?"<>|]|[. ]$/;
 
-/** A path without `./` and double slashes; '' for the folder itself. Throws if it leaves the folder. */
+/**
+ * A path without `./` and double slashes; '' for the folder itself. Throws if it leaves the folder.
+ */
 function inside(name: string): string {
   const parts = name.split('/').filter((part) => part !== '' && part !== '.');
   if (name.startsWith('/') || parts.includes('..')) {

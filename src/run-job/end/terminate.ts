@@ -16,7 +16,7 @@ type Termination =
   | { readonly certain: true; readonly instance: Instance | undefined }
   | { readonly certain: false; readonly error: CliError };
 
-/** Terminates the instance of a job, without a question: whoever started the job has agreed. */
+/** Terminates the instance of a job. Doesn't ask: starting the job was the consent. */
 export function terminate(target: Target, context: Context): Promise<Termination> {
   // The first Ctrl-C has ended every request of the run's own context.
   const end = context.shielded((own) => terminateIn(own, target));

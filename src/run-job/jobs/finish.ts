@@ -37,9 +37,9 @@ export async function openJobs(context: Context): Promise<JobRecord[]> {
 }
 
 /**
- * Ends each job whose command has ended and which no process follows: copies results, keeps the output,
- * reports, terminates. One that runs or can't be reached is left to its deadline. A failure does not
- * stop the others.
+ * Ends each job whose command has ended and which no process follows: copies results, keeps the
+ * output, reports, terminates. One that runs or can't be reached is left to its deadline. A failure
+ * does not stop the others.
  */
 export async function finishJobs(
   { open, every }: Unfinished,
@@ -64,7 +64,7 @@ async function finishOne(job: JobRecord, every: number, context: Context): Promi
   if (seen === undefined) return {};
   if (seen.isOver) return noteOver(job, context);
   if (seen.state === 'lost' || seen.state === 'none') return noteLost(job, seen, context);
-  // A kept instance is for a person to look at.
+  // Skips a kept instance, which a person will look at.
   if (job.kept === 'command') return {};
   if (seen.state === 'running' && !(await isNearDeadline(job, every, context))) return {};
   const work = async (held: Job) => {
@@ -90,12 +90,12 @@ async function isNearDeadline(
   return Date.parse(deadline) - context.serviceClock.now() <= grace + every;
 }
 
-/** Milliseconds between two looks at a command, before and after SIGINT. */
+/** Milliseconds between two checks of a command, before and after SIGINT. */
 const [BEFORE, AFTER] = [10_000, 2_000];
 
 /**
- * Sends SIGINT once the deadline is near; returns the exit code, or undefined if the deadline comes too
- * near before.
+ * Sends SIGINT once the deadline is near; returns the exit code, or undefined if the deadline comes
+ * too near before.
  */
 async function interruptedEnd(
   { stops }: Job,

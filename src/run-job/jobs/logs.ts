@@ -95,7 +95,7 @@ async function printRemote(
     });
     if (exitCode === undefined && isRunning !== true) warnLost(job, context);
   } catch (error) {
-    // The reader of stdout has gone: a closed pipe ends quietly.
+    // The reader of stdout is gone: a closed pipe ends quietly.
     if (signal.aborted && !context.signal.aborted) return;
     if (error !== over || ended === undefined) throw error;
     for (const from of ['out', 'err'] as const) {

@@ -19,7 +19,7 @@ export type Seen =
       readonly shell: RemoteShell;
     });
 
-/** Looks at a job once, within some milliseconds. Throws CliError if it can't. */
+/** Checks a job once, with a time limit in milliseconds. Throws CliError if it can't. */
 export async function look(
   job: Pick<JobRecord, 'id' | 'name'>,
   how: HowToReach,

@@ -19,7 +19,7 @@ export interface Following {
   readonly clock: Clock;
   /** Stops at the end of what was printed so far. */
   readonly isOnce?: boolean;
-  /** Stops following; the command goes on. */
+  /** Stops following; the command continues. */
   readonly signal: AbortSignal;
   print(from: 'out' | 'err', bytes: Uint8Array): Promise<void>;
   /** Reports a failed attempt; throws if another one is useless. */

@@ -12,7 +12,7 @@ export interface Probed {
   readonly hasTar: boolean;
 }
 
-/** Looks at the job of an instance, once. Returns why it could not, as text. */
+/** Reads the state of an instance's job once. Returns the reason as text if it can't. */
 export async function probe(shell: RemoteShell, signal: AbortSignal): Promise<Probed | string> {
   const { code, stdout, stderr } = await shell.run(PROBE, '', signal);
   const lines = stdout.split('\n');

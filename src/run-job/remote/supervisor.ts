@@ -1,8 +1,8 @@
 import type { Command } from '../command.ts';
 import { shQuoted } from './remote-shell.ts';
 
-// A job uses one folder in the user's home on the instance. The scripts are plain POSIX sh: dash and
-// busybox run them too.
+// A job uses one folder in the user's home on the instance. The scripts are plain POSIX sh: dash
+// and busybox run them too.
 //
 //   work/     the files of --sync, and the command's working folder
 //   started/  made by the first request to start the command, so that it starts once; has the job's name
@@ -23,8 +23,8 @@ export const FOLLOWING = 'gpucloud-run follows';
 const WHOLE = '# whole';
 
 /**
- * Runs the supervisor from stdin, once it was received whole. It stays in the memory of sh: it has the
- * values of the command's variables, which no file and no command line may show.
+ * Runs the supervisor from stdin, once it was received whole. It stays in the memory of sh: it has
+ * the values of the command's variables, which no file and no command line may show.
  */
 export const START = `(umask 077; mkdir -p ${WORK}) && cd ${FOLDER} && unset script &&
 script=$(cat) && case $script in *'${WHOLE}') ;; *) exit 1 ;; esac && eval "$script"`;
@@ -58,8 +58,8 @@ ${WHOLE}
 }
 
 /**
- * A container may have nobody who reaps the dead: they stay, with the state Z. Without /proc, both times
- * are empty.
+ * A container may have no process that reaps zombies, which then stay with the state Z. Without
+ * /proc, both times are empty.
  */
 const ALIVE = `alive() {
   p=$(cat pid) && kill -0 "$p" 2>/dev/null || return 1
@@ -69,9 +69,10 @@ const ALIVE = `alive() {
 }`;
 
 /**
- * Prints both outputs from two byte offsets on, in frames: \`o COUNT\` or \`e COUNT\` and a line end,
- * then so many bytes. \`x CODE\` is the last line, or \`x lost\` if the supervisor is gone and left no
- * exit code. With \`once\`, it does not wait for more: then \`x now\` ends it. A dot every few seconds shows that a quiet command's link is alive.
+ * Prints both outputs from two byte offsets on, in frames: \`o COUNT\` or \`e COUNT\` and a line
+ * end, then so many bytes. \`x CODE\` is the last line, or \`x lost\` if the supervisor is gone and
+ * left no exit code. With \`once\`, it does not wait for more: then \`x now\` ends it. A dot every
+ * few seconds shows that a quiet command's link is alive.
  *
  * dd skips whole blocks of a file without reading them, in busybox too.
  */
@@ -114,8 +115,8 @@ alive || exit 0
 kill -s INT -- "-$p" 2>/dev/null || kill -s INT "$p" || ! alive`;
 
 /**
- * Ends the command: SIGINT, SIGTERM after $1 seconds, SIGKILL after $1 more. SIGKILL ends its supervisor
- * too, so this writes the exit code.
+ * Ends the command: SIGINT, SIGTERM after $1 seconds, SIGKILL after $1 more. SIGKILL ends its
+ * supervisor too, so this writes the exit code.
  */
 export const STOP = `cd ${FOLDER} 2>/dev/null || exit 0
 ${ALIVE}

@@ -5,8 +5,8 @@ import { CliError } from '../../errors.ts';
 const PAUSES = [3_000, 15_000, 45_000];
 
 /**
- * Repeats work that fails with a retryable CliError, such as after a cut connection. With `onCut`, which
- * may throw, it goes on until the signal.
+ * Repeats work that fails with a retryable CliError, such as after a cut connection. With `onCut`,
+ * which may throw, it continues until the signal.
  */
 export async function repeated(
   work: () => Promise<void>,

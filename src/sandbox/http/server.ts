@@ -66,7 +66,7 @@ export async function serveHttp(serving: Serving, port: number): Promise<Server>
   };
 }
 
-/** A response that was written, or whose client has gone. */
+/** A response that was written, or whose client is gone. */
 function ended(response: ServerResponse): Promise<void> {
   return new Promise((resolve) => {
     response.once('finish', resolve);

@@ -34,7 +34,7 @@ function refused(message: string): Answer {
 }
 
 interface Ledger {
-  /** Newest first; a test may add to it during a reading. */
+  /** Newest first; a test may add to it during a read. */
   rows: Row[];
   cap?: number;
   /** Called before each response with the page number. */

@@ -60,7 +60,7 @@ test('matches names in any case: offers, templates, keys, drives and instances',
     'Box\n',
   );
 
-  // A terminated instance of exactly that name is meant before a living one of another case.
+  // An exact match with a terminated instance precedes a running one with other case.
   await cli('instances', 'terminate', 'Box', '--yes', '--wait');
   await cli('instances', 'create', 'box', '--offer', 'rtx 4090', '--image', 'ubuntu 22.04');
   const status = async (name: string) =>

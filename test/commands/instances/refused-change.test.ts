@@ -16,7 +16,7 @@ describe('a change that is refused', () => {
   let near: World;
   afterEach(() => near.close());
 
-  /** Refuses each POST; readings return the given statuses in turn, the last one repeatedly. */
+  /** Refuses each POST; reads return the given statuses in turn, the last one repeatedly. */
   async function refusing(...readings: (string | (() => Answer))[]) {
     near = await createWorld({
       handler({ method }) {

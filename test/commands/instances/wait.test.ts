@@ -212,8 +212,8 @@ describe('instances wait during an outage', () => {
   });
 
   /**
-   * A service that refuses the second reading of each instance and asks for a pause of so many
-   * seconds. A request that comes sooner is refused for as long again.
+   * A service that refuses the second read of each instance and requests a pause of that many
+   * seconds. An earlier request is refused with the same pause.
    */
   async function strictWorld(seconds: number, end: string) {
     const clock = manualClock();

@@ -254,7 +254,7 @@ describe('after the last answer', () => {
   let other: World;
   afterEach(() => other.close());
 
-  /** A service with empty lists that responds so to the POST and to a reading. */
+  /** A service with empty lists that gives these responses to the POST and to a read. */
   async function rentAt(post: Answer, get: Answer) {
     other = await createWorld({
       handler: ({ method, path }) => {

@@ -94,7 +94,7 @@ describe('logout', () => {
     await journal.open(lost, new Set());
 
     expect((await world.cli(['logout'])).stderr).toBe(
-      `${FORGOTTEN}warning: Signing out terminates nothing. May still be billing: lost, trainer.\n` +
+      `${FORGOTTEN}warning: Signing out terminates no instances. These may still be billing: lost, trainer.\n` +
         'warning: 1 request has an unknown outcome and may be billing. Recover: gpucloud instances recover\n',
     );
   });
@@ -105,7 +105,9 @@ describe('logout', () => {
       const world = await signedIn();
       const journal = journalOf(world, { service: world.service.url, account: 'user-anna' });
       await journal.add({ id: 'a', name: 'trainer', status }, 'track');
-      expect((await world.cli(['logout'])).stderr).toContain('May still be billing: trainer.');
+      expect((await world.cli(['logout'])).stderr).toContain(
+        'These may still be billing: trainer.',
+      );
     },
   );
 

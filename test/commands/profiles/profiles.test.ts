@@ -347,7 +347,7 @@ describe('profiles remove', () => {
     const { code, stderr } = await world.cli(['profiles', 'remove', 'home']);
     expect(code).toBe(2);
     expect(stderr).toContain(
-      'warning: Removing a profile terminates nothing. May still be billing: trainer, lab. To terminate: gpucloud instances terminate trainer lab --profile home\n',
+      'warning: Removing a profile terminates no instances. These may still be billing: trainer, lab. To terminate: gpucloud instances terminate trainer lab --profile home\n',
     );
     expect((await world.cli(['profiles', 'remove', 'home', '--yes'])).code).toBe(0);
   });

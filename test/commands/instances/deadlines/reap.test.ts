@@ -313,7 +313,7 @@ describe('an overdue request with an unknown outcome', () => {
   ])('terminates no attached instance with its name that %s', async (_what, argv) => {
     await lose(false);
     world.clock.advance(60_000);
-    // Somebody creates it in the web console, or on another computer.
+    // Simulates an instance from the web console or another computer.
     world.rented.rent(ID, 'trainer', { status: 'ACTIVE' });
     world.rented.drives = [{ id: 'drive-1', current_instance_id: ID }];
     await world.cli(argv);
