@@ -36,7 +36,8 @@ export async function transmit(call: Call, request: Request): Promise<Sent> {
       const response = await call.exchange(request);
       const isLast = !isRepeated || !RETRIED.has(response.status) || tried === TRIES;
       if (isLast) return { response, doubted };
-      // Its Retry-After must not hide that an earlier try may have changed something.
+      // Keeps the doubt: a long Retry-After must not hide that an earlier try may have changed
+      // something.
       if (doubted && changes(request) && asksTooLong(call, response)) return { response, doubted };
       // A 429 means that the service did nothing.
       doubted ||= response.status !== 429;

@@ -58,7 +58,7 @@ export interface KnownInstance extends Pick<InstanceRecord, 'id' | 'name' | 'ori
   readonly deadline: string | undefined;
   /** UID of the request that created it. */
   readonly request: string | null;
-  /** Terminated or untracked. */
+  /** Whether the instance was terminated or untracked. */
   readonly archived: boolean;
   readonly untracked: boolean;
 }

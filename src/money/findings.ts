@@ -101,7 +101,7 @@ const LATE = 10 * 60_000;
 /** Seconds after which an instance without a deadline may have been forgotten. */
 const LONG = 24 * 3600;
 
-/** All kinds, the most serious first. */
+/** All kinds of findings, the most serious first. */
 const KINDS: readonly ((look: Look) => Finding[])[] = [
   unreadParts,
   ofInstances({

@@ -4,7 +4,7 @@ import { connect, Socket } from 'node:net';
 // A command with `--follow` may write nothing for hours, and without a write it doesn't notice that
 // its reader is gone. This asks the system instead, so that `... --follow | head -1` ends.
 
-/** Milliseconds in which short commands finish, so they don't start this. */
+/** Milliseconds to wait before watching, so that short commands never start it. */
 const SHORT_MS = 500;
 /** Milliseconds between two checks, if the system must be polled. */
 const LOOK_MS = 1_000;

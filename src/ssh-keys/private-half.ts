@@ -49,7 +49,7 @@ export function lockedKeyError({ key: { name, id }, file }: PrivateHalf): CliErr
   );
 }
 
-/** The middle of `ssh-ed25519 AAAA… comment`. */
+/** The key in base64: the middle of `ssh-ed25519 AAAA… comment`. */
 function blobOf(line: string): string | undefined {
   return /^(?:ssh|ecdsa|sk)-\S+ +(\S+)/.exec(line.trim())?.[1];
 }

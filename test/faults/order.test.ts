@@ -11,7 +11,7 @@ afterAll(() => bundle.remove());
 
 describe('strace of a create', () => {
   test.for(['create', 'reorder'] as const)(
-    'shows the request and its folder on disk before it is sent, the outcome before the output: %s',
+    'shows that the request and its folder are synced before sending, and the outcome before the output: %s',
     { timeout: 120_000, ...needs('strace') },
     async (operation) => {
       expect(await disorder(bundle.path, operation)).toEqual([]);

@@ -157,7 +157,7 @@ test('finds the bundle from a link on PATH, whether or not Node follows it', asy
     const linked = join(path, 'bin', 'gpucloud');
     await mkdir(join(path, 'bin'), { recursive: true });
     await symlink(join(at.root, 'bin', 'gpucloud.js'), linked);
-    // The link's folder is not the program's.
+    // Puts a wrong bundle beside the link, which must not be loaded.
     await mkdir(join(path, 'dist'));
     await writeFile(join(path, 'dist', 'gpucloud.cjs'), 'not a bundle');
     const list = [linked, 'profiles', 'list', '--json'];

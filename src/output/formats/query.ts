@@ -36,7 +36,7 @@ export async function compileQuery(expression: string): Promise<Query> {
 
 type Parser = Pick<typeof import('@jmespath-community/jmespath'), 'compile' | 'tokenize'>;
 
-/** Names the first word that can't follow those before it; the parser does not. */
+/** Names the first unexpected word, which the parser does not report. */
 function parsed(expression: string, { compile, tokenize }: Parser) {
   try {
     return compile(expression);

@@ -55,7 +55,7 @@ export function layoutOf(
 ): Layout {
   const widths = headers.map((header, at) => Math.max(width(header), ahead?.least[at] ?? 0));
   const last = headers.length - 1;
-  // If every other column is whole, the last one needs little room to begin in.
+  // If all other columns fit, the last one needs little room, since it continues on the next line.
   const isOpen = (at: number) => ahead !== undefined && at === last && fixedRight[at] !== true;
   const numeric = headers.map(() => true);
   const filled = headers.map(() => false);

@@ -46,7 +46,7 @@ export function closeHour(state: State, instance: Instance, at: number): Money {
   return used;
 }
 
-/** Returns all that is still held. */
+/** Returns the funds that are still held to the balance. */
 export function releaseReserved(state: State, instance: Instance, at: number): void {
   const rest = roubles(instance.reserved);
   if (rest.lte(0)) return;

@@ -24,7 +24,7 @@ describe.each([
     return { ...result, posts: result.requests.filter(({ method }) => method === 'POST').length };
   };
 
-  test('exits with 12 and may be billing if the instance stays ACTIVE', async () => {
+  test('exits with 12 and a billing warning if the instance stays ACTIVE', async () => {
     const { code, stderr, posts } = await answering('ACTIVE');
     expect({ code, posts }).toEqual({ code: 12, posts: 1 });
     expect(JSON.parse(stderr.trim().split('\n').at(-1) ?? '').error).toMatchObject({
@@ -53,7 +53,7 @@ describe('start with status STOPPED in the response', () => {
   test.each([
     ['STOPPED', `start it (this bills): gpucloud instances start ${boxId(1)} --wait`],
     ['ERROR', `see what happened: gpucloud instances events ${boxId(1)}`],
-  ])('exits with 12 and may be billing if the instance is %s then', async (status, hint) => {
+  ])('exits with 12 and a billing warning if the instance is then %s', async (status, hint) => {
     const { code, stdout, stderr } = await answering(status);
     expect({ code, stdout }).toEqual({ code: 12, stdout: '' });
     expect(errorOf(stderr)).toMatchObject({
@@ -63,7 +63,7 @@ describe('start with status STOPPED in the response', () => {
     });
   });
 
-  test.each(['STARTING', 'ACTIVE'])('exits with 0 if the instance is %s then', async (status) => {
+  test.each(['STARTING', 'ACTIVE'])('exits with 0 if the instance is then %s', async (status) => {
     const { code, stdout } = await answering(status);
     expect(code).toBe(0);
     expect(JSON.parse(stdout)).toMatchObject({ id: boxId(1), status });

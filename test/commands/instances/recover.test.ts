@@ -56,7 +56,7 @@ describe('an unknown outcome', () => {
     const stranger = await world.cli(['drives', 'list'], {
       env: { GPUCLOUD_API_KEY: 'svc_sk_other' },
     });
-    // It is not known yet whether both keys are of one account.
+    // gpucloud does not know yet whether both keys belong to one account.
     expect(stranger.stderr).toContain(WARNING);
   });
 
