@@ -18,8 +18,14 @@ const view: View<Row> = {
   empty: 'None.',
 };
 
-function outputOn(stdout: Page | Emulator['stream'], more: Partial<OutputSettings> = {}, env = {}) {
+function outputOn(
+  stdout: Page | Emulator['stream'],
+  more: Partial<OutputSettings> = {},
+  env = {},
+  borrowScreen?: () => () => void,
+) {
   return createOutput({
+    ...(borrowScreen === undefined ? {} : { borrowScreen }),
     stdout,
     env,
     clock,
@@ -74,6 +80,22 @@ describe('a live view', () => {
     await live.end();
     expect(await emulator.all()).toBe('$ watch\nNAME   STATUS\nbox-0  ACTIVE\n\nthen');
     expect(await emulator.cursor()).toEqual({ x: 0, y: 5 });
+  });
+
+  test('gives the screen back at its end', async () => {
+    const emulator = createEmulator(40, 10);
+    let isBorrowed = false;
+    const borrowScreen = () => {
+      isBorrowed = true;
+      return () => {
+        isBorrowed = false;
+      };
+    };
+    const live = await outputOn(emulator.stream, {}, {}, borrowScreen).live();
+    await live?.draw(table(rows('ACTIVE')), foot('now'));
+    expect(isBorrowed).toBe(true);
+    await live?.end();
+    expect(isBorrowed).toBe(false);
   });
 
   test("counts the lines that don't fit, and prints them all at the end", async () => {
