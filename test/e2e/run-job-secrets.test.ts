@@ -6,6 +6,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createJobWorld, type JobWorld } from '../run-job/job-world.ts';
 import { needs } from '../support/needs.ts';
 import { heard } from '../support/program.ts';
+import { pause } from '../support/terminal.ts';
 
 let world: JobWorld;
 
@@ -66,6 +67,28 @@ describe('values of passed variables', needs('ssh'), () => {
       expect(await readFile(join(world.computer.home, 'result'), 'utf8')).toBe('x\n');
     },
   );
+
+  test('are not there for a job that was killed before its start, which ends', async () => {
+    await world.sshd.stop();
+    const argv = [...world.words('--pass-env', 'HF_TOKEN'), '--', 'sh', '-c', WAITS];
+    const child = world.computer.start(argv, { env: env() });
+    await heard(child, 'stderr', /Starting/);
+    const jobs = join(world.computer.home, 'state', 'jobs');
+    while (!(await readdir(jobs).catch(() => [])).some((name) => name.endsWith('.json'))) {
+      await pause(50);
+    }
+    child.kill('SIGKILL');
+    await once(child, 'close');
+    await world.startSshd();
+    const attach = ['jobs', 'attach', 'job', '--ssh-arg=-F/dev/null'];
+    const { code, stderr } = await world.computer.gpucloud(attach, { env: world.env });
+    expect(code, stderr).toBe(125);
+    expect(stderr).toContain('never started, and the values of HF_TOKEN are not stored');
+    expect(world.status()).toBe('TERMINATING');
+    expect(await readdir(join(world.there, 'gpucloud-run')).catch(() => [])).not.toContain(
+      'started',
+    );
+  });
 
   test('are masked in the command of a detached job', async () => {
     const command = ['sh', '-c', `: ${PASSED}; ${WAITS}`];

@@ -2,6 +2,27 @@ const tests = 'run-job/hostile run-job/partial-fetch run-job/copy-out';
 
 export const runJob = [
   {
+    file: 'run-job/command.ts',
+    tests: 'run-job/plan',
+    changes: [
+      ['a variable may be missing', 'if (missing.length > 0)', 'if (missing.length > 9)'],
+      ['ssh gets the values', '!OF_PROGRAMS.test(name)', 'OF_PROGRAMS.test(name)'],
+      ['the shown command has the values', 'length >= SHORTEST_SECRET', 'length < SHORTEST_SECRET'],
+      ['a value may have a NUL byte', "value.includes('\\0')", "value.includes('\\0\\0')"],
+    ],
+  },
+  {
+    file: 'commands/run/index.ts',
+    tests: 'run-job/plan',
+    changes: [
+      [
+        'a typed value is shown',
+        "includes('=') ? checkedSecret : checked",
+        "includes('=') ? checked : checkedSecret",
+      ],
+    ],
+  },
+  {
     file: 'run-job/copy/unpack.ts',
     tests,
     changes: [

@@ -152,6 +152,25 @@ describe('gpucloud run before renting', () => {
     expect(await refused('--env-file', join(folder, 'none'))).toContain('no such file');
   });
 
+  test(
+    'starts programs without the passed variables, but with their own',
+    needs('POSIX'),
+    async () => {
+      const file = join(folder, 'job.env');
+      await writeFile(file, 'OF_FILE=hunter2000\nCOPIED\n');
+      const script = `#!/bin/sh\n/usr/bin/env >>${join(folder, 'seen')}\nexit 1\n`;
+      await writeFile(join(folder, 'ssh'), script, { mode: 0o755 });
+      const env = { PATH: folder, PASSED: 'correct-horse', COPIED: 'battery', OTHER: 'staple' };
+      const names = ['PASSED', 'PATH'].flatMap((name) => ['--pass-env', name]);
+      const words = ['run', ...REQUEST, ...names, '--env-file', file, '--terminate-after', '1h'];
+      expect((await world.cli([...words, '--', 'true'], { env })).code).toBe(2);
+      const seen = await readFile(join(folder, 'seen'), 'utf8');
+      expect(seen).toContain('OTHER=staple\n');
+      expect(seen).toContain(`PATH=${folder}\n`);
+      expect(seen).not.toMatch(/PASSED|COPIED|OF_FILE|GPUCLOUD_API_KEY/);
+    },
+  );
+
   test('explains that --env is for a container', async () => {
     const stderr = await refused('-e', 'TOKEN=hunter2000');
     expect(stderr).toBe(
