@@ -82,7 +82,7 @@ export function wrapped(text: string, columns: number | undefined, hang = 0): st
   if (!columns || width(text) <= columns) return text;
   const [indent = ''] = /^ */.exec(text) ?? [];
   const [first = '', ...rest] = paragraph(text.trim(), columns - indent.length);
-  // The first line has no hang.
+  // The first line has no hanging indent.
   const below = paragraph(rest.join(' '), columns - indent.length - hang);
   const lines = rest.length === 0 ? [] : below.map((line) => `${' '.repeat(hang)}${line}`);
   return [first, ...lines].map((line) => `${indent}${line}`).join('\n');

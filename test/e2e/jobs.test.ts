@@ -105,7 +105,7 @@ describe('gpucloud jobs', needs('ssh'), () => {
         else await heard(child, 'stderr', /Running/);
         if (signal === 'SIGPIPE') child.stdout.destroy();
         else child.kill(signal);
-        // attach follows on without a reader.
+        // attach continues without a reader.
         if (signal === 'SIGPIPE' && argv[0] === 'attach') child.kill('SIGTERM');
         await ended;
         expect(world.status()).toBe('ACTIVE');

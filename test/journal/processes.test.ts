@@ -36,7 +36,7 @@ const journal = (settings: Partial<JournalSettings> = {}): Journal =>
 const requestPath = (file: string) =>
   join(state, 'journal', '@sandbox', 'user-1', 'requests', `${file}.json`);
 
-test('a torn request that gave up its name is UNKNOWN at once', async () => {
+test('an unreadable request that gave up its name is UNKNOWN at once', async () => {
   const first = await journal().open(request, NOBODY);
   await journal().open(request, new Set([first?.uid ?? '']));
   await writeFile(requestPath(`trainer~${first?.uid}`), '{');

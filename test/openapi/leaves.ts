@@ -13,7 +13,7 @@ export interface Leaf {
   readonly words?: readonly string[];
 }
 
-/** Every leaf below a schema; of a list, in its first item. */
+/** Returns every leaf below a schema; for a list, those of its first item. */
 export function leavesOf(named: string | Schema, name = '', path: Path = []): Leaf[] {
   const schema = schemaOf(named);
   if (schema.type === 'object' && schema.properties !== undefined) {

@@ -182,7 +182,7 @@ describe('a hostile text', () => {
             blob[place] = (blob[place] ?? 0) ^ mask;
           }
           const verdict = publicKey(lineOf(type, blob));
-          // Changes can only stay undetected inside the numbers.
+          // Only a change in the key's numbers can still give a valid key.
           if (verdict.ok) expect(verdict.value.type).toBe(type);
           if (tail.length > 0 && flips.length === 0) expect(verdict.ok).toBe(false);
         },

@@ -71,7 +71,7 @@ export async function install(): Promise<Installation> {
     },
     async codeFiles() {
       const names = await readdir(codeFolder, { recursive: true }).catch(() => []);
-      // The folder of the only bundle, Node and processor.
+      // Reads the folder of the bundle, Node version and processor: there is only one.
       return names
         .filter((name) => name.includes(sep))
         .sort()

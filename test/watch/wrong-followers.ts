@@ -75,7 +75,7 @@ const printsWhileWalking: MakeFollower = (parts) => {
     ...follower,
     async look() {
       const { news } = await follower.look();
-      // In reading order, whatever the times.
+      // Returns events in the order of reads, whatever their times.
       return { news: news.map((one, at) => ({ ...one, time: at })), gap: undefined };
     },
     take: (events) => parts.cursor.learn(events.map(({ event }) => dated(event))),

@@ -76,7 +76,7 @@ async function askName(context: Context): Promise<string> {
 export async function setPassword(fromStdin: boolean, context: Context): Promise<void> {
   const body = fromStdin ? await readPasswords(context) : await askPasswords(context);
   const user = await (await context.api()).users.setPassword(body);
-  context.err.note('The new password is set.');
+  context.err.note('Password changed.');
   await context.out.item(user, profileView);
 }
 

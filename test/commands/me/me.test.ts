@@ -149,7 +149,7 @@ describe('me set-password', () => {
     });
     expect(code).toBe(0);
     expect(stdout).toMatch(/^Name: +Sandbox User\n/);
-    expect(stderr).toBe('The new password is set.\n');
+    expect(stderr).toBe('Password changed.\n');
     expect(requests.map(({ method, path, body }) => [method, path, body])).toEqual([
       ['POST', '/users/me/update-password', { current_password: OLD, new_password: NEW }],
     ]);

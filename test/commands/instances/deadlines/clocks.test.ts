@@ -242,7 +242,7 @@ describe('a difference of the clocks that two responses confirm', () => {
   });
 
   test.each([26, -26])(
-    'counts although this computer is set by %i hours during the run',
+    "counts even if this computer's clock is set by %i hours during the run",
     async (hours) => {
       const { sleep } = world.clock;
       let isSet = false;

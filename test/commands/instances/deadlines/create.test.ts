@@ -163,7 +163,7 @@ describe('create with a deadline', () => {
     expect(stderr).toContain('It would be terminated after 4 h.');
   });
 
-  test('leaves an instance of that name alone with --if-not-exists, and says so', async () => {
+  test('sets no deadline on an existing instance with --if-not-exists, with a note', async () => {
     world.rented.rent(ID, 'trainer');
     await world.cli(['instances', 'track', ID]);
     const { code, stderr } = await world.cli([...CREATE, ...IN_FOUR_HOURS, '--if-not-exists']);
