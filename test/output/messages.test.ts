@@ -64,6 +64,21 @@ describe('messages', () => {
     expect(stderr.text).toBe('warning: dear\n');
   });
 
+  it('come after a view that holds them back, each once', () => {
+    const stderr = new Screen({ columns: 80 });
+    const messages = messagesOn(stderr);
+    const held = messages.hold();
+    messages.warn('price', 'high');
+    messages.warn('price', 'high');
+    expect({ text: stderr.text, lines: held.lines }).toEqual({
+      text: '',
+      lines: ['warning: high'],
+    });
+    held.release();
+    messages.note('later');
+    expect(stderr.text).toBe('warning: high\nlater\n');
+  });
+
   it('do not end the process if nobody reads them', () => {
     const stderr = new Page();
     const messages = messagesOn(stderr);

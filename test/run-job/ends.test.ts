@@ -7,7 +7,8 @@ import { CliError } from '../../src/errors.ts';
 import { ownJournal } from '../../src/instances/pending.ts';
 import { notifyOfEnd } from '../../src/run-job/end/notify.ts';
 import { costAtMost } from '../../src/run-job/end/terminate.ts';
-import { endUnusable } from '../../src/run-job/rent.ts';
+import type { JobPlan } from '../../src/run-job/job.ts';
+import { endUnusable, rentFor } from '../../src/run-job/rent.ts';
 import { createStops } from '../../src/run-job/stops.ts';
 import { atTerminal } from '../support/at-terminal.ts';
 import { createWorld, type World } from '../support/run-cli.ts';
@@ -170,5 +171,15 @@ describe('the deadline of a job', () => {
     while (minutes() < 65) await new Promise((resolve) => setImmediate(resolve));
     expect(last.aborted).toBe(false);
     close();
+  });
+
+  test('leaves time for the command before its interrupt', async () => {
+    const request = { instance_name: 'job', offer_id: 'a-1', image_id: 'b-1' };
+    const ends = { terminateAfter: 60 * MINUTE, unenforced: true } as const;
+    const plan = { request, ends, grace: 60 * MINUTE } as unknown as JobPlan;
+    await expect(rentFor(plan, context)).rejects.toMatchObject({
+      failure: 'usage',
+      message: expect.stringContaining('--grace'),
+    });
   });
 });

@@ -62,6 +62,14 @@ test('ends with the exit code of the remote command', async () => {
   expect(await readFile(calls, 'utf8')).toBe('ssh\n');
 });
 
+test.each(['UDP', 'udp'])('opens no tunnel to an endpoint of the protocol %s', async (protocol) => {
+  const endpoints = [{ name: 'metrics', port: 9, protocol }];
+  const world = await worldWith({ connection_info: { endpoints } });
+  const { code, stderr } = await run(world, 'tunnel', ID, 'metrics');
+  expect(code).toBe(3);
+  expect(stderr).toContain('it is UDP');
+});
+
 test('exits with 130 if Ctrl-C ends a tunnel that never opened', async () => {
   const world = await worldWith({});
   const interrupt = new AbortController();
