@@ -36,7 +36,8 @@ export function createContext(
   const parts = { host, flags, version, settings, err, sandbox, serviceClock, observe };
   const service = createService(parts);
 
-  let isQuiet = false;
+  // The run's own context warns, once.
+  let isQuiet = parent !== undefined;
   let exitCode = 0;
   return {
     ...terminal,

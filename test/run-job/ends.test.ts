@@ -168,7 +168,7 @@ describe('the deadline of a job', () => {
     const { near, last, close } = stopsFor(later(60));
     await aborted(near);
     await set(undefined);
-    while (minutes() < 65) await new Promise((resolve) => setImmediate(resolve));
+    while (minutes() < 61) await new Promise((resolve) => setImmediate(resolve));
     expect(last.aborted).toBe(false);
     close();
   });

@@ -96,10 +96,13 @@ async function timeOfPass(
     warnOfDifference(time, context);
     return time;
   } catch (error) {
-    if (!(error instanceof CliError) || error.failure !== 'notUnderstood') throw error;
-    const [some] = await journal.deadlines();
-    const message = `${error.message} No deadline is enforced before the next run.`;
-    throw some === undefined ? error : error.with(message, { mayBeBilling: true });
+    if (!(error instanceof CliError)) throw error;
+    if (error.failure !== 'notUnderstood' && error !== unproven) throw error;
+    const [first, ...others] = await journal.deadlines();
+    if (first === undefined) throw error;
+    const whose = `${first.name}${others.length === 0 ? '' : ` and ${others.length} more`}`;
+    const message = `${error.message} The deadline of ${whose} is not enforced before the next run.`;
+    throw error.with(message, { mayBeBilling: true });
   }
 }
 

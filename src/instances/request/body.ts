@@ -22,7 +22,9 @@ export function missingFlags(flags: CreateFlags): string[] {
 export function missingError(names: readonly string[], command = 'instances create'): CliError {
   return usageError(
     `${command}: missing ${names.join(', ')}`,
-    'see the known offers and images: gpucloud catalog list',
+    names.some((name) => name === NEEDED.offer || name === NEEDED.image)
+      ? 'see the known offers and images: gpucloud catalog list'
+      : undefined,
   );
 }
 

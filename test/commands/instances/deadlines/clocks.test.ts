@@ -63,7 +63,7 @@ describe('one response that shows a time', () => {
         expect(errorOf(wrong.stderr)).toMatchObject({
           code: 'not_understood',
           message: expect.stringMatching(
-            /^The service's clock is unclear: a response shows .*, and one 3 s later shows 2026-01-15 .*\. Nothing was changed\. No deadline is enforced before the next run\.$/,
+            /^The service's clock is unclear: a response shows .*, and one 3 s later shows 2026-01-15 .*\. Nothing was changed\. The deadline of trainer is not enforced before the next run\.$/,
           ),
           retryable: true,
           may_be_billing: true,

@@ -250,6 +250,26 @@ describe('reap', () => {
     expect(statusOf(last)).toBe('PROVISIONING');
   });
 
+  test('names what no deadline ends while the service fails, and that it may be billing', async () => {
+    world.clock.advance(5 * HOUR);
+    world.rented.failing.add('/users/me');
+    world.rented.failing.add(`/instances/${ID}`);
+    const { code, stderr } = await world.cli(REAP);
+    expect(code).toBe(1);
+    expect(errorOf(stderr)).toMatchObject({
+      message: expect.stringContaining('The deadline of trainer is not enforced'),
+      may_be_billing: true,
+    });
+  });
+
+  test('does not advise to run itself after a failure', async () => {
+    world.clock.advance(5 * HOUR);
+    world.rented.terminations.push(() => no(409, 'Wrong state'));
+    const { code, stderr } = await world.cli(REAP);
+    expect(code).toBe(5);
+    expect(stderr).not.toContain('deadline_passed');
+  });
+
   test("shows what it terminated even if the jobs can't be read", async () => {
     world.clock.advance(5 * HOUR);
     writeFileSync(join(world.home, 'state', 'jobs'), 'no folder');
