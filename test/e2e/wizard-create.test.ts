@@ -128,11 +128,11 @@ describe('instances create without arguments', () => {
     const one = person(['instances', 'create']);
     await one.answers(/\? Instance name/, `a${enter}`);
     await one.reads(
-      / a\n> must be 3 to 50 letters (a-z), digits or hyphens, start with a letter and not end with a hyphen$/,
+      / a\n> must be 3 to 50 letters \(a-z\),\s+digits\s+or\s+hyphens,\s+start\s+with\s+a\s+letter\s+and\s+not\s+end\s+with\s+a\s+hyphen$/,
     );
     await one.type(`${clearLine}9ab${enter}`);
     await one.reads(
-      / 9ab\n> must be 3 to 50 letters (a-z), digits or hyphens, start with a letter and not end with a hyphen$/,
+      / 9ab\n> must be 3 to 50 letters \(a-z\),\s+digits\s+or\s+hyphens,\s+start\s+with\s+a\s+letter\s+and\s+not\s+end\s+with\s+a\s+hyphen$/,
     );
     await one.type(`${clearLine}a-box${enter}`);
     await one.reads(/✔ Instance name a-box\n/);
