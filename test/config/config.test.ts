@@ -215,6 +215,22 @@ test('writes through a symlink to its target', async () => {
   expect(await readdir(folder)).toEqual(['config.json']);
 });
 
+test('loses no change to one file under two names', async () => {
+  const names = Array.from({ length: 10 }, (_, at) => `profile-${at}`);
+  const linked = join(folder, 'linked', 'config.json');
+  await mkdir(join(folder, 'linked'), { recursive: true });
+  await openConfig(folder).change((file) => withProfile(file, 'work', WORK));
+  await symlink(path, linked);
+  const changes = names.map((name, at) =>
+    openConfig(at % 2 === 0 ? folder : join(folder, 'linked')).change((file) =>
+      withProfile(file, name, WORK),
+    ),
+  );
+  await Promise.all(changes);
+  const { profiles } = await openConfig(folder).read();
+  expect(Object.keys(profiles).sort()).toEqual([...names, 'work']);
+});
+
 test('does not overwrite a dangling symlink', async () => {
   await mkdir(folder);
   await symlink(join(folder, 'missing', 'gpucloud.json'), path);

@@ -65,6 +65,28 @@ test('stores the second key of a profile beside the first', async () => {
   expect(await keys.read('work', second)).toBe('two');
 });
 
+test.each([
+  ['did not respond within 3 s', true, ''],
+  ['its program returned nothing', false, ''],
+  ['its library is not installed', false, 'Error: Cannot find module'],
+])("says of a keyring that can't be read: %s", async (why, isLate, complaint) => {
+  const silent: Start = async ({ hear }) => {
+    hear?.(complaint, 'stderr');
+    return { ended: Promise.resolve(1), isLate, kill: () => undefined };
+  };
+  const { read } = openKeys({
+    helper: () => ({ file: 'keyring', args: [] }),
+    start: silent,
+    stop: new AbortController().signal,
+    complain: () => undefined,
+  });
+  const reading = read('work', { kind: 'keyring', entry: 'work 1' });
+  await expect(reading).rejects.toMatchObject({
+    failure: 'authentication',
+    message: expect.stringContaining(why),
+  });
+});
+
 test('removes the key that a new one replaces', async () => {
   const config = openConfig(folder);
   await keep('one', config);

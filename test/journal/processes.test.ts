@@ -84,3 +84,9 @@ test('a terminated instance keeps the time at which it was first seen so', async
   await journal().observe({ id: ID, status: 'TERMINATED' });
   expect((await journal().instance(ID))?.last?.seen_at).toBe(seen);
 });
+
+test('an instance that was known when a request began is not its own', async () => {
+  await journal().add({ id: ID }, 'track');
+  const made = await journal().open(request, NOBODY);
+  expect(await made?.doubt(ID, 'trainer')).toContain('known before');
+});

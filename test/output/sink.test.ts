@@ -120,6 +120,13 @@ describe('a reader that has gone', () => {
   });
 });
 
+it.each(['EPIPE', 'ECONNRESET'])('a reader that has gone is no failure: %s', async (code) => {
+  const { told, rows } = endless();
+  const out = outputOn(new Failing(1, code), { format: 'jsonl' });
+  await out.list(rows, view);
+  expect({ ...told, unread: out.unread }).toMatchObject({ stopped: true, unread: true });
+});
+
 describe('a result that could not be written', () => {
   it.each(['ENOSPC', 'EIO'])(
     'is a storage failure on %s, in every format and for every later write',

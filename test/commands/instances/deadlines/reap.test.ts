@@ -34,11 +34,14 @@ const heartbeat = () => heartbeatOf(join(world.home, 'state'), '@environment');
 describe('reap', () => {
   beforeEach(() => rentForFourHours(world));
 
-  test('terminates nothing before the deadline', async () => {
+  test('terminates nothing before the deadline, but at it', async () => {
     world.clock.advance(4 * HOUR - 1000);
     const { code, stdout, requests } = await world.cli(REAP);
     expect({ code, stdout }).toEqual({ code: 0, stdout: '[]\n' });
     expect(requests.filter(terminations)).toEqual([]);
+    world.clock.advance(1000);
+    await world.cli(REAP);
+    expect(statusOf(ID)).toBe('TERMINATING');
   });
 
   test('terminates an instance past its deadline, once', async () => {
