@@ -72,11 +72,11 @@ describe('the stages of gpucloud run', needs('ssh'), () => {
   });
 
   test('repeats the copy and the start after a lost connection, and runs the command once', async () => {
-    // The start renames its script with mv.
-    await world.replaceThere({ tar: cut('$1'), mv: cut('-mv') });
+    // The start reads its script with cat.
+    await world.replaceThere({ tar: cut('$1'), cat: cut('-cat') });
     const done = await job(copies(), SCRIPT);
     expect(done).toMatchObject({ code: 3 });
-    for (const mark of ['cut-xf', 'cut-mv', 'cut-cf']) {
+    for (const mark of ['cut-xf', 'cut-cat', 'cut-cf']) {
       expect(existsSync(join(world.there, mark))).toBe(true);
     }
     expect(await readFile(join(home, 'out', 'ran'), 'utf8')).toBe('ran\n');
