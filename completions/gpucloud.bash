@@ -208,7 +208,7 @@ __gpucloud_at_instances_get() {
 __gpucloud_at_instances_create() {
   case $1 in
     --env-file|--file|-f) offer=file ;;
-    --name|--docker-image|--docker-command|--shm-size|--port|-p|--env|-e|--volume|-v|--max-price|--terminate-after|--terminate-at|--wait-timeout|--poll-interval) offer=free ;;
+    --name|--retry-for|--docker-image|--docker-command|--shm-size|--port|-p|--env|-e|--volume|-v|--max-price|--terminate-after|--terminate-at|--wait-timeout|--poll-interval) offer=free ;;
     --columns) offer='list name id status offer price_per_hour_snapshot ip_address paid_until created_at region gpu_count image failure_reason ends_at' ;;
     --sort) offer='words name id status offer price_per_hour_snapshot ip_address paid_until created_at region gpu_count image failure_reason ends_at' ;;
     --offer) offer='names offer' ;;
@@ -217,7 +217,7 @@ __gpucloud_at_instances_create() {
     --ssh-key) offer='names ssh-key' ;;
     --template) offer='names template' ;;
     --wait) offer='=words active ssh' ;;
-    ' ') flags='--name --offer --image --drive --ssh-key --template --docker-image --docker-command --shm-size --port -p --env -e --env-file --any-env-key --volume -v --max-price --terminate-after --terminate-at --unenforced --file -f --if-not-exists --wait --wait-timeout --poll-interval --dry-run --schema' takes=(free) ;;
+    ' ') flags='--name --offer --retry-for --image --drive --ssh-key --template --docker-image --docker-command --shm-size --port -p --env -e --env-file --any-env-key --volume -v --max-price --terminate-after --terminate-at --unenforced --file -f --if-not-exists --wait --wait-timeout --poll-interval --dry-run --schema' takes=(free) ;;
     *) return 1 ;;
   esac
 }
@@ -428,7 +428,7 @@ __gpucloud_at_instances_untrack() {
 __gpucloud_at_run() {
   case $1 in
     --env-file|--file|-f|--identity|-i) offer=file ;;
-    --name|--docker-image|--docker-command|--shm-size|--port|-p|--env|-e|--volume|-v|--max-price|--terminate-after|--terminate-at|--user|--ssh-option|--ssh-arg|--exclude|--fetch|--pass-env|--keep-on-failure|--grace|--wait-timeout|--poll-interval) offer=free ;;
+    --name|--retry-for|--docker-image|--docker-command|--shm-size|--port|-p|--env|-e|--volume|-v|--max-price|--terminate-after|--terminate-at|--user|--ssh-option|--ssh-arg|--exclude|--fetch|--pass-env|--keep-on-failure|--grace|--wait-timeout|--poll-interval) offer=free ;;
     --offer) offer='names offer' ;;
     --image) offer='names image' ;;
     --drive) offer='names drive' ;;
@@ -438,7 +438,7 @@ __gpucloud_at_run() {
     --sort) offer='words name command' ;;
     --on) offer='names instance' ;;
     --sync|--report) offer=path ;;
-    ' ') flags='--name --offer --image --drive --ssh-key --template --docker-image --docker-command --shm-size --port -p --env -e --env-file --any-env-key --volume -v --max-price --terminate-after --terminate-at --unenforced --file -f --identity -i --user --ssh-option --ssh-arg --on --sync --exclude --fetch --pass-env --keep-on-failure --grace --report --detach --dry-run --wait-timeout --poll-interval' repeats=1 takes=(free) ;;
+    ' ') flags='--name --offer --retry-for --image --drive --ssh-key --template --docker-image --docker-command --shm-size --port -p --env -e --env-file --any-env-key --volume -v --max-price --terminate-after --terminate-at --unenforced --file -f --identity -i --user --ssh-option --ssh-arg --on --sync --exclude --fetch --pass-env --keep-on-failure --grace --report --detach --dry-run --wait-timeout --poll-interval' repeats=1 takes=(free) ;;
     *) return 1 ;;
   esac
 }

@@ -49,7 +49,7 @@ export const FINER_CODES = [
   {
     failure: 'wrongState',
     code: 'conflict',
-    meaning: 'the name may be taken, or the balance too low',
+    meaning: 'the offer may be out of stock, the name taken, or the balance too low',
   },
   {
     failure: 'rateLimited',

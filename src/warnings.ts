@@ -4,6 +4,7 @@
  */
 export const WARNINGS = {
   account_blocked: 'the account is blocked',
+  attempt: 'an offer could not be rented; with several, the next one is tried',
   clock_differs: "this computer's clock and the service's differ by more than a minute",
   connection: 'a connection to an instance, or a program started for it, failed',
   deadline_near: 'an instance is near its deadline, so its command is interrupted',

@@ -16,6 +16,9 @@ export function maxPriceOption() {
   ).argParser(ruled('--max-price', positiveMoney));
 }
 
+/** The instance cost more than allowed, and the service accepted its termination. */
+export class OverMaxPrice extends CliError {}
+
 /**
  * Rents an instance and terminates it if it costs more than the limit. If the response was unusable,
  * reads the instance for its price, and terminates it if that fails too.
@@ -127,7 +130,7 @@ async function enforceMaxPrice(
       },
     );
   }
-  throw new CliError('refused', `${found}, and was terminated at once.`, {
+  throw new OverMaxPrice('refused', `${found}, and was terminated at once.`, {
     resource: instance.id,
     hint: `gpucloud instances events ${typed}`,
   });

@@ -8,6 +8,18 @@ import { fields } from './fields.ts';
 /** `get`, `create` and `reorder`: the service's instance, with its deadline here. */
 export const shownInstance = lazy(() => z.extend(instance(), { ends_at: fields().maybeTime }));
 
+/** `create`; with several offers or `--retry-for`, also each attempt. */
+export const createdInstance = lazy(() => {
+  const { text, maybeText } = fields();
+  const attempt = z.object({
+    offer_id: text,
+    outcome: z.enum(['created', 'error', 'over_max_price', 'refused', 'unreachable']),
+    http_status: z.nullable(z.number()),
+    message: maybeText,
+  });
+  return z.extend(shownInstance(), { attempts: z.optional(z.array(attempt)) });
+});
+
 /**
  * A row of `list`: the service's instance, or what is known of one that was not read. Only a request
  * whose outcome is unknown has no ID.

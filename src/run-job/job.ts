@@ -38,7 +38,10 @@ export interface JobPlan extends JobInput {
   readonly ends: DeadlineFlags;
   readonly maxPrice: Money | undefined;
   readonly request: CreateInstanceBody;
-  readonly offer: Chosen;
+  /** In the order of trying. */
+  readonly offers: readonly Chosen[];
+  /** Milliseconds in which refused offers are tried again. */
+  readonly retryFor: number | undefined;
   readonly files: FileList | undefined;
 }
 

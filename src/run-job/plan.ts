@@ -53,7 +53,7 @@ export async function checkInput(
   return { toStart, files };
 }
 
-type Requested = Pick<JobPlan, 'ends' | 'maxPrice' | 'request' | 'offer'>;
+type Requested = Pick<JobPlan, 'ends' | 'maxPrice' | 'request' | 'offers' | 'retryFor'>;
 
 /** The request for the instance and its deadline. Asks for what is missing in a terminal. */
 async function requestOf(
@@ -70,7 +70,7 @@ async function requestOf(
     envFile: dockerImage === undefined ? undefined : envFile,
   };
   const given = { ...read, flags };
-  const { maxPrice } = flags;
+  const { maxPrice, retryFor } = flags;
   const missing = missingFlags(flags);
   if ((flags.sshKey ?? []).length === 0) missing.push('--ssh-key');
   // If stdin is the file, it can't provide answers too.
@@ -81,18 +81,18 @@ async function requestOf(
   if (input.detach) await checkDeadline(ends, context);
   await ensureNoPending(flags.name, context);
   if (prompts === undefined || missing.length === 0) {
-    const { body: request, offer } = await makeRequest(given, context);
-    notePrice(offer, context);
-    return { ends, maxPrice, request, offer };
+    const { body: request, offers } = await makeRequest(given, context);
+    for (const offer of offers) notePrice(offer, context);
+    return { ends, maxPrice, request, offers, retryFor };
   }
-  const { body: request, offer } = await askJob(
+  const { body: request, offers } = await askJob(
     { ...input, ends, maxPrice },
     given,
     dryRun,
     prompts,
     context,
   );
-  return { ends, maxPrice, request, offer };
+  return { ends, maxPrice, request, offers, retryFor };
 }
 
 /** Throws a usage error that names everything missing. */

@@ -1,11 +1,12 @@
+import type { Instance } from '../api/index.ts';
 import type { Context } from '../context.ts';
-import { CliError, unforeseen, usageError } from '../errors.ts';
+import { CliError, isInterrupt, unforeseen, usageError } from '../errors.ts';
 import { readEnforcement } from '../instances/deadlines/armed.ts';
 import { deadlineField } from '../instances/deadlines/deadline.ts';
 import { rentWithin } from '../instances/max-price.ts';
 import { ownJournal } from '../instances/pending.ts';
 import { nothingCreated, runPreflight } from '../instances/preflight.ts';
-import { warnIfDearer } from '../instances/request/hardware.ts';
+import { type Chosen, warnIfDearer } from '../instances/request/hardware.ts';
 import { runFailed } from './end/end-job.ts';
 import type { JobEnd } from './end/report.ts';
 import { costAtMost, readInstance, terminate } from './end/terminate.ts';
@@ -20,13 +21,35 @@ export interface Rented {
   readonly deadline: string | undefined;
 }
 
-/** Rents the instance of a job. */
+/** Rents the instance of a job, from the first offer that the service accepts. */
 export async function rentFor(plan: JobPlan, context: Context): Promise<Rented> {
-  const { request: body, offer, ends } = plan;
-  const { deadline } = await runPreflight(context, nothingCreated, async () => {
-    if (ends.unenforced !== true) await warnIfUnarmed(body.instance_name, context);
-    return deadlineField(ends, context);
+  const { request, offers, retryFor, ends } = plan;
+  const { instance_name: name } = request;
+  await runPreflight(context, nothingCreated, async () => {
+    if (ends.unenforced !== true) await warnIfUnarmed(name, context);
   });
+  const [only] = offers;
+  const isOne = offers.length === 1 && retryFor === undefined;
+  const { instance, deadline, grace, started_at } =
+    isOne && only !== undefined
+      ? await rentFrom(only, plan, context)
+      : await rentFirstOf(plan, context);
+  const sync = plan.files?.folder ?? null;
+  const record = newRecord(plan, { id: instance.id, name, on: false, sync, grace, started_at });
+  return { record, deadline };
+}
+
+interface RentedJob extends Pick<JobRecord, 'grace' | 'started_at'> {
+  readonly instance: Instance;
+  readonly deadline: string;
+}
+
+/** A deadline counts from the request, which may be hours after the command started. */
+async function rentFrom(offer: Chosen, plan: JobPlan, context: Context): Promise<RentedJob> {
+  const body = { ...plan.request, offer_id: offer.id };
+  const { deadline } = await runPreflight(context, nothingCreated, () =>
+    deadlineField(plan.ends, context),
+  );
   if (deadline === undefined) throw usageError('--terminate-after is missing');
   const time = Date.parse(deadline) - context.serviceClock.now();
   const { grace = graceFor(time) } = plan;
@@ -38,9 +61,32 @@ export async function rentFor(plan: JobPlan, context: Context): Promise<Rented> 
     api.instances.create(body, options),
   );
   warnIfDearer(instance, offer, context);
-  const sync = plan.files?.folder ?? null;
-  const record = newRecord(plan, { id: instance.id, name, on: false, sync, grace, started_at });
-  return { record, deadline };
+  return { instance, deadline, grace, started_at };
+}
+
+/** The job itself deals with an interrupt of the wait: it terminates the instance. */
+async function rentFirstOf(plan: JobPlan, context: Context): Promise<RentedJob> {
+  const { request, offers, retryFor, how } = plan;
+  const { timeout = 0, interval = 0 } = how.wait ?? {};
+  let rented: RentedJob | undefined;
+  const { rentFirst } = await import('../instances/capacity.ts');
+  const { instance, early } = await rentFirst(
+    {
+      name: request.instance_name,
+      offers,
+      retryFor,
+      until: 'ACTIVE',
+      times: { timeout, interval },
+      async rent(offer) {
+        rented = await rentFrom(offer, plan, context);
+        return rented.instance;
+      },
+    },
+    context,
+  );
+  if (early !== undefined && !isInterrupt(early)) throw early;
+  if (rented === undefined) throw new Error('an instance has a request');
+  return { ...rented, instance };
 }
 
 /** A run enforces its own deadline while it is alive. */

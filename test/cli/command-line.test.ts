@@ -18,7 +18,7 @@ describe('a command line', () => {
     [['--json=true', 'instances', 'list'], '--json takes no value'],
     [['instances', 'terminate', 'trainer', '--yes=no'], '--yes takes no value'],
     [['instances', 'terminate', 'trainer', '-y=no'], '-y takes no value'],
-    [[...CREATE, '--offer', 'other'], '--offer: given twice, but takes one value'],
+    [[...CREATE, '--image', 'other'], '--image: given twice, but takes one value'],
     [
       [...CREATE, '--max-price', '9', '--max-price=90'],
       '--max-price: given twice, but takes one value',

@@ -124,7 +124,7 @@ export const commands = [
     tests: 'commands/instances/create commands/instances/wizard commands/instances/doubt',
     changes: [
       ['--dry-run rents', 'if (input.dryRun) {', 'if (false) {'],
-      ['--max-price is ignored', 'rentWithin(input.maxPrice,', 'rentWithin(undefined,'],
+      ['--max-price is ignored', 'rentWithin(maxPrice,', 'rentWithin(undefined,'],
     ],
   },
   {

@@ -4,6 +4,27 @@ const RENT =
 
 export const instances = [
   {
+    file: 'instances/capacity.ts',
+    tests: 'instances/capacity instances/capacity-sequences',
+    changes: [
+      ['another offer is tried after a doubt', 'if (mayBeBilling) return false;', ''],
+      ['a proxy may have sent the refusal', " && request.obstacle !== 'web page'", ''],
+      ['a taken name is tried with each offer', "['name_taken', ", '['],
+      [
+        'a failed instance is left',
+        'await changeOne(change, target, { api, waits: true }, context);',
+        '',
+      ],
+      ['a failed instance is not read back', 'await ensureEnded(target, early, context);', ''],
+      [
+        'an instance over the price is not read back',
+        'await ensureEnded({ id: error',
+        'void ({ id: error',
+      ],
+      ['Ctrl-C does not end the round', 'if (signal.aborted) throw', 'if (false) throw'],
+    ],
+  },
+  {
     file: 'instances/rent.ts',
     tests: RENT,
     changes: [

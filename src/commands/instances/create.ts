@@ -1,4 +1,4 @@
-import type { CreateInstanceBody } from '../../api/index.ts';
+import type { CreateInstanceBody, Instance } from '../../api/index.ts';
 import { oneName, ruled } from '../../cli/parse.ts';
 import { action } from '../../cli/verb.ts';
 import type { Context } from '../../context.ts';
@@ -16,7 +16,6 @@ import {
   InFlight,
   otherSettled,
 } from '../../instances/pending.ts';
-import { planRental } from '../../instances/planned.ts';
 import { nothingCreated, runPreflight } from '../../instances/preflight.ts';
 import {
   keylessWarning,
@@ -27,7 +26,8 @@ import {
 } from '../../instances/request/body.ts';
 import { withRequestFlags } from '../../instances/request/flags.ts';
 import { type Given, withFile } from '../../instances/request/given.ts';
-import { notePrice, warnIfDearer } from '../../instances/request/hardware.ts';
+import { type Chosen, notePrice, warnIfDearer } from '../../instances/request/hardware.ts';
+import { planRental } from '../../instances/request/planned.ts';
 import type { Money } from '../../rules/money.ts';
 import { instanceName } from '../../rules/names.ts';
 import {
@@ -36,7 +36,7 @@ import {
   waitStartedOption,
   waitTimeoutOption,
 } from '../../watch/flags.ts';
-import { showExisting, showRented, type Wait } from './rented.ts';
+import { noteRented, showExisting, showObtained, showRented, type Wait } from './rented.ts';
 import { instanceView, plannedView } from './view.ts';
 
 export const create = action({
@@ -56,13 +56,17 @@ export const create = action({
     'instance if it has the same offer and image and costs at most --max-price, and exits ' +
     'with 12 if its status is ERROR. It waits for a process that is creating it. ' +
     'If an earlier request with the name is unresolved, create asks, or exits with 7; ' +
-    '"instances recover NAME" settles it. --yes creates another in both cases.',
+    '"instances recover NAME" settles it. --yes creates another in both cases.\n\n' +
+    'Several --offer are tried in order, each after a certain refusal or an instance that came ' +
+    'to ERROR and was terminated. They imply --wait. --retry-for goes round again, with pauses ' +
+    'of 30 seconds to 5 minutes. An unknown outcome ends it with 7.',
   examples: [
     'gpucloud instances create',
     'gpucloud instances create trainer --offer ID --image ID --ssh-key laptop',
     'gpucloud instances create lab -f lab.yaml --template jupyterlab --wait',
     'gpucloud instances create web -f web.yaml --docker-image nginx -p 8080:80',
     'gpucloud instances create trainer -f trainer.yaml --max-price 90 --json',
+    'gpucloud instances create lab -f lab.yaml --offer A100 --offer H100',
   ],
   takes: (command) =>
     withRequestFlags(
@@ -90,7 +94,7 @@ export const create = action({
       ends: given.flags,
       dryRun: dryRun === true,
       ifNotExists: ifNotExists === true,
-      until: statusFor(wait),
+      until: statusFor(wait) ?? ((given.flags.offer ?? []).length > 1 ? 'ACTIVE' : undefined),
       times: { timeout: waitTimeout, interval: pollInterval },
     };
     try {
@@ -158,7 +162,7 @@ async function prepare(input: CreateInput, context: Context): Promise<Prepared> 
   if (missing.length > 0) return await prepareAsked(missing, input, context);
   await checkPending(input, context);
   const made = await makeRequest(given, context);
-  notePrice(made.offer, context);
+  for (const offer of made.offers) notePrice(offer, context);
   const keyless = keylessWarning(made.body);
   if (keyless !== undefined) context.err.warn('no_ssh_key', keyless);
   return { made, until };
@@ -201,7 +205,7 @@ async function prepareAsked(
 }
 
 async function createNow(
-  { body, offer }: MadeRequest,
+  { body, offers }: MadeRequest,
   input: CreateInput,
   context: Context,
 ): Promise<void> {
@@ -209,17 +213,53 @@ async function createNow(
     const planned = await planRental(body, input, context);
     const ends = wantedText(input.ends);
     if (ends !== undefined) context.err.note(`It would be terminated ${ends}.`);
+    const others = offers.slice(1).map(({ id, known }) => known?.name ?? id);
+    if (others.length > 0) context.err.note(`If refused, it would try: ${others.join(', ')}.`);
     return context.out.item({ request: body, ...planned }, plannedView);
   }
-  const deadline = await runPreflight(context, nothingCreated, () =>
-    deadlineField(input.ends, context),
+  const { retryFor } = input.given.flags;
+  const rent = (offer: Chosen) => rentFrom(offer, body, input, context);
+  const [only] = offers;
+  if (retryFor === undefined && only !== undefined && offers.length === 1) {
+    const { created, deadline } = await rent(only);
+    return showRented(created, { ...input, deadline }, context);
+  }
+  const { rentFirst } = await import('../../instances/capacity.ts');
+  let deadline: string | undefined;
+  const obtained = await rentFirst(
+    {
+      name: body.instance_name,
+      offers,
+      retryFor,
+      until: input.until,
+      times: input.times,
+      async rent(offer) {
+        const { created, deadline: own } = await rent(offer);
+        deadline = own;
+        noteRented(created, deadline, context);
+        return created;
+      },
+    },
+    context,
   );
+  await showObtained(obtained, deadline, context);
+}
+
+/** A deadline counts from the request, which may be hours after the command started. */
+async function rentFrom(
+  offer: Chosen,
+  { offer_id: _first, ...rest }: CreateInstanceBody,
+  { ends, maxPrice }: CreateInput,
+  context: Context,
+): Promise<{ created: Instance; deadline: string | undefined }> {
+  const body = { offer_id: offer.id, ...rest };
+  const deadline = await runPreflight(context, nothingCreated, () => deadlineField(ends, context));
   const request = { ...requestOf(body), ...deadline };
-  const created = await rentWithin(input.maxPrice, request, context, (api, options) =>
+  const created = await rentWithin(maxPrice, request, context, (api, options) =>
     api.instances.create(body, options),
   );
   warnIfDearer(created, offer, context);
-  await showRented(created, { ...input, ...deadline }, context);
+  return { created, deadline: deadline.deadline };
 }
 
 function requestOf(body: CreateInstanceBody) {

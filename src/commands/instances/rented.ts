@@ -3,16 +3,17 @@ import type { Instance } from '../../api/index.ts';
 import { writeCreated } from '../../cli/creation.ts';
 import type { Context } from '../../context.ts';
 import { CliError, unforeseen } from '../../errors.ts';
+import type { Obtained } from '../../instances/capacity.ts';
 import { noteDeadline, wantedDeadline } from '../../instances/deadlines/deadline.ts';
-import { NOTHING_PLANNED } from '../../instances/planned.ts';
 import { ensureUsable } from '../../instances/request/existing.ts';
 import type { Given } from '../../instances/request/given.ts';
+import { NOTHING_PLANNED } from '../../instances/request/planned.ts';
 import { waitFor } from '../../instances/waiting.ts';
 import { typedName } from '../../rules/names.ts';
 import { hasSsh } from '../../rules/statuses.ts';
 import type { WaitTimes } from '../../watch/flags.ts';
 import { knownSshEndpoint } from '../../watch/ssh-endpoint.ts';
-import { plannedView, rentedView } from './view.ts';
+import { plannedView, rentedView, type WithDeadline } from './view.ts';
 
 /** The status or `ssh` to wait for before printing the instance. */
 export interface Wait {
@@ -24,7 +25,7 @@ export interface Wait {
 /** The request's options besides the instance. */
 interface Asked extends Wait {
   /** The deadline by the service's clock. */
-  readonly deadline?: string;
+  readonly deadline?: string | undefined;
 }
 
 /**
@@ -36,14 +37,29 @@ export async function showRented(
   { deadline, ...wait }: Asked,
   context: Context,
 ): Promise<void> {
+  noteRented(rented, deadline, context);
+  const print = (latest: Instance) => printRented({ ...latest, ends_at: deadline }, context);
+  await waitAndPrint(rented, { ...wait, after: rented.status }, print, context);
+}
+
+export function noteRented(rented: Instance, deadline: string | undefined, context: Context): void {
   context.err.note(`Rented ${rented.name ?? rented.id} (${rented.id}).`);
   if (deadline !== undefined) noteDeadline(rented, deadline, context);
-  const made = { what: 'Instance', id: rented.id, remedy: remedyFor(rented) };
-  const print = (latest: Instance) =>
-    writeCreated(made, context, () =>
-      context.out.item({ ...latest, ends_at: deadline }, rentedView),
-    );
-  await waitAndPrint(rented, { ...wait, after: rented.status }, print, context);
+}
+
+/** The same for one of several attempts, which have waited already. */
+export async function showObtained(
+  { instance, attempts, early }: Obtained,
+  deadline: string | undefined,
+  context: Context,
+): Promise<void> {
+  const shown = { ...instance, ends_at: deadline, attempts };
+  await printEnded(instance, early, true, () => printRented(shown, context), context);
+}
+
+function printRented(instance: WithDeadline, context: Context): Promise<void> {
+  const made = { what: 'Instance', id: instance.id, remedy: remedyFor(instance) };
+  return writeCreated(made, context, () => context.out.item(instance, rentedView));
 }
 
 interface Existing extends Wait {
@@ -100,13 +116,22 @@ async function waitAndPrint(
       early = error;
     }
   }
+  await printEnded(latest, early, after !== undefined, () => print(latest), context);
+}
+
+async function printEnded(
+  instance: Instance,
+  early: unknown,
+  isNew: boolean,
+  print: () => Promise<void>,
+  context: Context,
+): Promise<void> {
   const ended =
-    early ??
-    (after !== undefined && context.signal.aborted ? stillRented(instance, context) : undefined);
+    early ?? (isNew && context.signal.aborted ? stillRented(instance, context) : undefined);
   // People read the message, and programs need the instance too.
-  if (ended === undefined || !context.out.people) await print(latest);
+  if (ended === undefined || !context.out.people) await print();
   if (ended !== undefined) throw ended;
-  await nextSteps(latest, context);
+  await nextSteps(instance, context);
 }
 
 /** The user pressed Ctrl-C during the request, and gpucloud waited for the response. */

@@ -1,7 +1,7 @@
 import type { CreateInstanceBody, Instance } from '../../api/index.ts';
 import { fieldOf, numberField, textField } from '../../api/open-fields.ts';
 import type { Changed } from '../../instances/outcome.ts';
-import { type Planned, requestLines } from '../../instances/planned.ts';
+import { type Planned, requestLines } from '../../instances/request/planned.ts';
 import { type DetailLine, field, type Section, type View } from '../../output/output.ts';
 import { endpointLines } from '../../reach/endpoints.ts';
 import { clean } from '../../rules/clean.ts';

@@ -22,6 +22,7 @@ const passedName = repeated((text: string, before: string[] = []) => {
 const OF_NEW = {
   name: true,
   offer: true,
+  retryFor: true,
   image: true,
   sshKey: true,
   template: true,
@@ -68,6 +69,7 @@ export const run = action({
     '--detach returns once COMMAND has started: follow it with "jobs". Then only "instances reap" ' +
     'fetches the results and terminates the instance. So it needs an armed one, or ' +
     '--unenforced.\n\n' +
+    'Several --offer are tried in order, as in "instances create".\n\n' +
     "Exits with COMMAND's exit code, with 125 if gpucloud failed before COMMAND ended, and with 7 " +
     'if the instance may still be billing. The first Ctrl-C interrupts COMMAND; the second ' +
     'terminates without copying.',
@@ -166,7 +168,7 @@ export const run = action({
     }
     const plan = await planJob(input, { dryRun }, context);
     if (dryRun) {
-      const { planRental } = await import('../../instances/planned.ts');
+      const { planRental } = await import('../../instances/request/planned.ts');
       const planned = await planRental(plan.request, plan, context);
       return context.out.item({ ...plan, ...planned }, planView);
     }

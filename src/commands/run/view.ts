@@ -1,5 +1,5 @@
 import { wantedText } from '../../instances/deadlines/deadline.ts';
-import { type Planned, requestLines } from '../../instances/planned.ts';
+import { type Planned, requestLines } from '../../instances/request/planned.ts';
 import type { View } from '../../output/output.ts';
 import { shellLine } from '../../output/shell-line.ts';
 import type { JobPlan } from '../../run-job/job.ts';

@@ -32,6 +32,8 @@ export function missingError(names: readonly string[], command = 'instances crea
 export interface MadeRequest {
   readonly body: CreateInstanceBody;
   readonly offer: Chosen;
+  /** All offers, in the order of trying; `offer` is the first. */
+  readonly offers: readonly Chosen[];
 }
 
 /**
@@ -40,14 +42,18 @@ export interface MadeRequest {
  */
 export async function makeRequest(given: Given, context: Context): Promise<MadeRequest> {
   const { flags, from } = given;
-  const { name: instance_name, offer: offer_id, image: image_id } = flags;
-  if (instance_name === undefined || offer_id === undefined || image_id === undefined) {
+  const { name: instance_name, offer: [first, ...others] = [], image: image_id } = flags;
+  if (instance_name === undefined || first === undefined || image_id === undefined) {
     throw missingError(missingFlags(flags));
   }
   ensureFilled(given);
   const container = await containerOf(given, context);
   checked(from('name'), instance_name, instanceName);
-  const offer = await findHardware('offer', offer_id, from('offer'), context);
+  const offer = await findHardware('offer', first, from('offer', 0), context);
+  const offers = [offer];
+  for (const [at, other] of others.entries()) {
+    offers.push(await findHardware('offer', other, from('offer', at + 1), context));
+  }
   const image = await findHardware('image', image_id, from('image'), context);
   const body = {
     offer_id: offer.id,
@@ -56,7 +62,7 @@ export async function makeRequest(given: Given, context: Context): Promise<MadeR
     ...(await references(given, () => context.api())),
     ...(container === undefined ? {} : { docker_config: container }),
   };
-  return { body, offer };
+  return { body, offer, offers: [...new Map(offers.map((one) => [one.id, one])).values()] };
 }
 
 /** A key can't be added later. A template and a container may need none. */

@@ -44,11 +44,20 @@ async function otherHardware(
   { flags, from }: Given,
   context: Context,
 ): Promise<string[]> {
-  const wanted = flags[kind];
-  if (wanted === undefined || has?.id == null) return [];
-  const { id } = await findHardware(kind, wanted, from(kind), context);
-  const shown = has.name == null ? has.id : `${has.name} (${has.id})`;
-  return isSameId(has.id, id) ? [] : [`its ${kind} is ${shown}, not ${wanted}`];
+  const { id: own, name } = has ?? {};
+  const wanted = [flags[kind] ?? []].flat();
+  if (wanted.length === 0 || own == null) return [];
+  for (const [at, text] of wanted.entries()) {
+    const { id } = await findHardware(
+      kind,
+      text,
+      from(kind, kind === 'offer' ? at : undefined),
+      context,
+    );
+    if (isSameId(own, id)) return [];
+  }
+  const shown = name == null ? own : `${name} (${own})`;
+  return [`its ${kind} is ${shown}, not ${wanted.join(' or ')}`];
 }
 
 /** An unreadable price counts as too high, as for a new instance. */

@@ -2,6 +2,7 @@ import type { Command, OptionValues } from '../../cli/command.ts';
 import { each, ruled, ruledEach } from '../../cli/parse.ts';
 import { publishedPort, volume } from '../../rules/container.ts';
 import { sharedMemoryGb } from '../../rules/numbers.ts';
+import { positiveDuration } from '../../rules/times.ts';
 import {
   terminateAfterOption,
   terminateAtOption,
@@ -15,7 +16,16 @@ export function withRequestFlags<Args extends unknown[], Flags extends OptionVal
 ) {
   return command
     .optionsGroup('Hardware:')
-    .option('--offer <offer>', 'offer (the hardware), by name or ID; see "catalog list"')
+    .option(
+      '--offer <offer>',
+      'offer (the hardware), by name or ID (again for others to try in order)',
+      each,
+    )
+    .option(
+      '--retry-for <duration>',
+      'try refused offers again for this time',
+      ruled('--retry-for', positiveDuration),
+    )
     .option('--image <image>', 'base image (the system), by name or ID')
     .option('--drive <drive>', 'cloud drive to attach, by name or ID')
     .optionsGroup('Access:')

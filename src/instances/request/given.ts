@@ -12,7 +12,10 @@ import { faultsInManifest, type ManifestFields } from './manifest-schema.ts';
 /** Input of `instances create`, before names become IDs. */
 export interface CreateFlags extends DeadlineFlags {
   readonly name?: string | undefined;
-  readonly offer?: string | undefined;
+  /** In the order of trying. */
+  readonly offer?: readonly string[] | undefined;
+  /** Milliseconds. */
+  readonly retryFor?: number | undefined;
   readonly image?: string | undefined;
   readonly sshKey?: readonly string[] | undefined;
   readonly template?: string | undefined;
@@ -32,7 +35,7 @@ export interface CreateFlags extends DeadlineFlags {
 /** The flags, and the fields of a file that mean the same. */
 const FIELDS = {
   name: ['instance_name'],
-  offer: ['offer_id'],
+  offer: ['offers'],
   image: ['image_id'],
   sshKey: ['ssh_keys'],
   template: ['template_id'],
@@ -64,15 +67,19 @@ export async function withFile(typed: CreateFlags, context: Context): Promise<Gi
     from(flag, item) {
       const isOwn = typed[flag] !== undefined || manifest === undefined;
       const word = flag.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
-      return isOwn
-        ? `--${word}`
-        : manifest.at([...FIELDS[flag], ...(item === undefined ? [] : [item])]);
+      if (isOwn) return `--${word}`;
+      if (flag === 'offer' && manifest.fields.offer_id !== undefined)
+        return manifest.at(['offer_id']);
+      return manifest.at([...FIELDS[flag], ...(item === undefined ? [] : [item])]);
     },
   };
 }
 
 function flagsIn({ fields, at }: Manifest, typed: CreateFlags): CreateFlags {
   const { docker_config: container, terminate_after: after, terminate_at: time } = fields;
+  if (fields.offers !== undefined && fields.offer_id !== undefined) {
+    throw usageError(`${at(['offers'])} can't be combined with offer_id`);
+  }
   if (after !== undefined && time !== undefined) {
     throw usageError(`${at(['terminate_at'])} can't be combined with terminate_after`);
   }
@@ -85,7 +92,7 @@ function flagsIn({ fields, at }: Manifest, typed: CreateFlags): CreateFlags {
   }));
   return {
     name: fields.instance_name,
-    offer: fields.offer_id,
+    offer: fields.offers ?? (fields.offer_id === undefined ? undefined : [fields.offer_id]),
     image: fields.image_id,
     sshKey: fields.ssh_keys,
     template: fields.template_id,

@@ -7,6 +7,7 @@ const ADDED: Readonly<Record<string, { description: string; pattern?: string }>>
   offer_id: {
     description: 'The offer (hardware): an ID, or a name from "gpucloud catalog list".',
   },
+  offers: { description: 'Offers in the order of trying, instead of offer_id.' },
   image_id: {
     description: 'The base image: an ID, or a name from "gpucloud catalog list".',
   },

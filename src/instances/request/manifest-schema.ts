@@ -1,5 +1,5 @@
 import { faultsIn, NOT_DOCUMENTED, type Odd } from '../../api/schemas/check.ts';
-import { type Infer, ruled } from '../../api/schemas/fields.ts';
+import { filled, type Infer, ruled } from '../../api/schemas/fields.ts';
 import { createInstanceFields } from '../../api/schemas/instance-body.ts';
 import { lazy } from '../../lazy.ts';
 import { positiveMoney } from '../../rules/money.ts';
@@ -11,6 +11,7 @@ export const manifestSchema = lazy(() =>
   z.extend(createInstanceFields(), {
     /** Lets an editor check the file. */
     $schema: z.optional(z.string()),
+    offers: z.optional(z.array(filled()).check(z.minLength(1))),
     terminate_after: z.optional(ruled(positiveDuration)),
     terminate_at: z.optional(ruled(moment)),
     max_price: z.optional(

@@ -55,7 +55,7 @@ export function questionsFor(asking: Asking): Question[] {
     { label: 'Name', given: flags.name, ask: (before) => askName(asking, before) },
     ...(['offer', 'image'] as const).map((kind) => ({
       label: kind === 'offer' ? 'Offer' : 'Image',
-      given: flags[kind],
+      given: flags[kind] && [flags[kind]].flat().join(', '),
       ask: (before: Answer | undefined) => askHardware(kind, lists.catalog[kind], prompts, before),
     })),
     {
@@ -149,7 +149,7 @@ async function askHardware(
       name: titleOf(name, id),
       about: kind === 'offer' ? aboutOffer(entry) : [cudaOf(entry)],
       value: {
-        flags: { [kind]: names.find(isUnique) ?? id },
+        flags: chosenFlags(kind, names.find(isUnique) ?? id),
         text: [titleOf(name, id), region, cudaOf(entry)].filter(Boolean).join(', '),
       },
     };
@@ -163,7 +163,11 @@ async function askHardware(
   const typed = await prompts.text(`ID of the ${kind}`, {
     check: (text) => brokenHardware(kind, text.trim(), entries),
   });
-  return { flags: { [kind]: typed.trim() }, text: typed.trim() };
+  return { flags: chosenFlags(kind, typed.trim()), text: typed.trim() };
+}
+
+function chosenFlags(kind: Kind, text: string): CreateFlags {
+  return kind === 'offer' ? { offer: [text] } : { image: text };
 }
 
 function cudaOf({ cuda_version: cuda }: CatalogEntry): string {

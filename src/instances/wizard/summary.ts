@@ -6,6 +6,7 @@ import type { Prompts } from '../../prompts/prompts.ts';
 import { shown } from '../../prompts/words.ts';
 import type { Port } from '../../rules/container.ts';
 import { inRoubles, kopecksText, type Money, money, roublesText } from '../../rules/money.ts';
+import { durationWord } from '../../rules/times.ts';
 import { type DeadlineFlags, deadlineWords, wantedText } from '../deadlines/deadline.ts';
 import type { MadeRequest } from '../request/body.ts';
 import type { CreateFlags, Given } from '../request/given.ts';
@@ -86,7 +87,8 @@ export function printCommand(
     ...flag('--base-url', context.flags.baseUrl),
     command.start(flags.name),
     ...flag('--file', flags.file),
-    ...flag('--offer', offer),
+    ...flag('--offer', ...(offer ?? [])),
+    ...(flags.retryFor === undefined ? [] : [['--retry-for', durationWord(flags.retryFor)]]),
     ...flag('--image', image),
     ...flag('--ssh-key', ...(flags.sshKey ?? [])),
     ...flag('--template', template),

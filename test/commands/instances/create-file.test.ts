@@ -223,6 +223,7 @@ describe('instances create from a file', () => {
       'instance_name',
       'max_price',
       'offer_id',
+      'offers',
       'ssh_keys',
       'storage_drive_id',
       'template_id',

@@ -1,9 +1,9 @@
-import type { CreateInstanceBody } from '../api/index.ts';
-import type { Context } from '../context.ts';
-import type { DetailLine } from '../output/output.ts';
-import type { Money } from '../rules/money.ts';
-import { type DeadlineFlags, plannedDeadline } from './deadlines/deadline.ts';
-import { ensureCanRent } from './pending.ts';
+import type { CreateInstanceBody } from '../../api/index.ts';
+import type { Context } from '../../context.ts';
+import type { DetailLine } from '../../output/output.ts';
+import type { Money } from '../../rules/money.ts';
+import { type DeadlineFlags, plannedDeadline } from '../deadlines/deadline.ts';
+import { ensureCanRent } from '../pending.ts';
 
 /** The output of `--dry-run` besides the request. */
 export interface Planned {

@@ -1,0 +1,252 @@
+import type { Instance } from '../api/index.ts';
+import type { Context } from '../context.ts';
+import { CliError, isInterrupt, unforeseen } from '../errors.ts';
+import { inSeconds } from '../output/time.ts';
+import { typedName } from '../rules/names.ts';
+import { leadsTo } from '../rules/statuses.ts';
+import type { WaitTimes } from '../watch/flags.ts';
+import { changeOne } from './change.ts';
+import { OverMaxPrice } from './max-price.ts';
+import type { Chosen } from './request/hardware.ts';
+import { waitFor } from './waiting.ts';
+
+/** One request for one offer. */
+export interface Attempt {
+  readonly offer_id: string;
+  readonly outcome: 'created' | 'error' | 'over_max_price' | 'refused' | 'unreachable';
+  readonly http_status: number | null;
+  /** With the service's own words. */
+  readonly message: string | null;
+}
+
+interface Wish {
+  readonly name: string;
+  readonly offers: readonly Chosen[];
+  /** Milliseconds in which refused offers are tried again. */
+  readonly retryFor: number | undefined;
+  /** A status, or `ssh`; an instance that comes to ERROR before is replaced. */
+  readonly until: string | undefined;
+  readonly times: WaitTimes;
+  /** Sends the one request for this offer. */
+  rent(offer: Chosen): Promise<Instance>;
+}
+
+export interface Obtained {
+  readonly instance: Instance;
+  readonly attempts: readonly Attempt[];
+  /** Why the wait ended early. The instance exists. */
+  readonly early: CliError | undefined;
+}
+
+/**
+ * Rents from the first offer that the service accepts, and waits for the instance. At most one
+ * instance lives at a time: the next request follows only a certain refusal, or an instance that was
+ * terminated and read back so. Everything else is thrown at once.
+ */
+export async function rentFirst(wish: Wish, context: Context): Promise<Obtained> {
+  const { clock } = context;
+  const end = clock.monotonic() + (wish.retryFor ?? 0);
+  const attempts: Attempt[] = [];
+  let offers = wish.offers;
+  for (let round = 0; ; round += 1) {
+    let last: CliError | undefined;
+    for (const offer of offers) {
+      const tried = await tryOne(offer, wish, context);
+      attempts.push(tried.attempt);
+      if ('instance' in tried) return { ...tried, attempts };
+      last = tried.fault;
+      // It costs the same next time.
+      if (last instanceof OverMaxPrice) offers = offers.filter((one) => one !== offer);
+      else
+        context.err.warn('attempt', `${offer.known?.name ?? offer.id}: ${tried.attempt.message}`);
+      ensureWanted(context);
+      if (isForLater(last)) break;
+    }
+    if (last === undefined) throw new Error('a round has an offer');
+    const left = end - clock.monotonic();
+    const pause = Math.max(pauseAfter(round, clock.random()), last.retryAfterMs ?? 0);
+    if (offers.length === 0 || left <= 0 || (last.retryAfterMs ?? 0) > left) {
+      throw noneLeft(last, attempts.length, wish);
+    }
+    await sleep(Math.min(pause, left), wish, context);
+  }
+}
+
+type Tried = { readonly attempt: Attempt } & (
+  | Pick<Obtained, 'instance' | 'early'>
+  | { readonly fault: CliError }
+);
+
+/** Throws what forbids another attempt. */
+async function tryOne(offer: Chosen, wish: Wish, context: Context): Promise<Tried> {
+  const failed = (outcome: Attempt['outcome'], fault: CliError): Tried => {
+    const { httpStatus: http_status = null, message } = firstOf(fault);
+    return { attempt: { offer_id: offer.id, outcome, http_status, message }, fault };
+  };
+  let instance: Instance;
+  try {
+    instance = await wish.rent(offer);
+  } catch (error) {
+    if (!(error instanceof CliError) || !mayTryAnother(error, wish)) throw error;
+    if (error instanceof OverMaxPrice) {
+      context.err.warn('attempt', error.message);
+      await ensureEnded({ id: error.resource ?? '', name: wish.name }, error, context);
+      return failed('over_max_price', error);
+    }
+    return failed(error.failure === 'unreachable' ? 'unreachable' : 'refused', error);
+  }
+  const { latest, early } = await waitEarly(instance, wish, context);
+  const attempt = {
+    offer_id: offer.id,
+    outcome: 'created',
+    http_status: 201,
+    message: null,
+  } as const;
+  if (early?.failure !== 'otherEnd' || latest.status !== 'ERROR') {
+    return { attempt, instance: latest, early };
+  }
+  const fault = await terminateFailed(latest, early, context);
+  if (fault !== undefined) return { attempt, instance: latest, early: fault };
+  const reason = latest.failure_reason ?? 'its status is ERROR';
+  const ended = new CliError('otherEnd', `${wish.name} (${latest.id}) failed: ${reason}`, {
+    resource: latest.id,
+  });
+  return failed('error', ended);
+}
+
+async function waitEarly(
+  instance: Instance,
+  { name, until, times }: Wish,
+  context: Context,
+): Promise<{ latest: Instance; early: CliError | undefined }> {
+  let latest = instance;
+  if (until === undefined) return { latest, early: undefined };
+  const onReading = (reading: Instance) => {
+    latest = reading;
+  };
+  const target = { id: instance.id, name };
+  try {
+    await waitFor({ target, until, onReading, after: instance.status }, times, context);
+    return { latest, early: undefined };
+  } catch (error) {
+    return { latest, early: error instanceof CliError ? error : unforeseen(error) };
+  }
+}
+
+/** Returns why the instance may go on billing. */
+async function terminateFailed(
+  { id, name, status: last }: Instance,
+  early: CliError,
+  context: Context,
+): Promise<CliError | undefined> {
+  const target = { id, name: name ?? id, last };
+  const change = { verb: 'terminate', done: 'terminated', goal: 'TERMINATED' } as const;
+  try {
+    const api = await context.api();
+    await changeOne(change, target, { api, waits: true }, context);
+    await ensureEnded(target, early, context);
+    return undefined;
+  } catch (error) {
+    const fault = error instanceof CliError ? error : unforeseen(error);
+    return fault.with(
+      `${target.name} (${id}) came to ERROR, and its termination is not certain: ${fault.message}`,
+      {
+        resource: id,
+        mayBeBilling: true,
+        hint: `gpucloud instances terminate ${typedName(name, id)}`,
+      },
+    );
+  }
+}
+
+/** Reads a terminated instance back: the service rolls back a termination that fails. */
+async function ensureEnded(
+  { id, name }: { readonly id: string; readonly name: string },
+  cause: CliError,
+  context: Context,
+): Promise<void> {
+  let status: string | undefined;
+  try {
+    ({ status } = await (await context.api()).instances.get(id));
+  } catch (error) {
+    if (!(error instanceof CliError)) throw error;
+    throw error.with(`${name} (${id}) was terminated, but could not be read: ${error.message}`, {
+      resource: id,
+      mayBeBilling: true,
+    });
+  }
+  if (leadsTo('TERMINATED', status)) return;
+  throw new CliError('otherEnd', `${name} (${id}) was terminated, but its status is ${status}.`, {
+    resource: id,
+    mayBeBilling: true,
+    hint: `gpucloud instances terminate ${typedName(name, id)} --wait`,
+    cause,
+  });
+}
+
+/** Refusals that no other offer mends. */
+const FINAL_CODES: readonly string[] = ['name_taken', 'insufficient_funds', 'authentication'];
+
+/** Whether nothing was rented for certain, and another request may fare better. */
+function mayTryAnother(error: CliError, { retryFor }: Wish): boolean {
+  const { code, httpStatus = 0, request, mayBeBilling } = error;
+  if (mayBeBilling) return false;
+  if (error instanceof OverMaxPrice) return true;
+  if (isForLater(error)) return retryFor !== undefined;
+  const isRefusal = httpStatus >= 400 && httpStatus < 500 && httpStatus !== 408;
+  // A proxy's page is not the service's own refusal.
+  const isOwn = request?.operation === 'POST /instances' && request.obstacle !== 'web page';
+  return isRefusal && isOwn && !FINAL_CODES.includes(code);
+}
+
+/** The next offer would meet the same. */
+function isForLater({ failure }: CliError): boolean {
+  return failure === 'rateLimited' || failure === 'unreachable';
+}
+
+/** The refusal itself, without our explanation. */
+function firstOf(error: CliError): CliError {
+  const { cause } = error;
+  return cause instanceof CliError && cause.httpStatus !== undefined ? firstOf(cause) : error;
+}
+
+/** Ctrl-C during a request waits for its response. */
+function ensureWanted({ signal }: Context): void {
+  if (signal.aborted) throw unwanted(signal.reason);
+}
+
+function unwanted(reason: unknown): unknown {
+  if (!isInterrupt(reason)) return reason;
+  return reason.with(`${reason.message} No attempt left an instance running.`);
+}
+
+/** In milliseconds: the first pause, and what no pause exceeds without its jitter. */
+const FIRST_PAUSE = 30_000;
+const LONGEST_BASE = 200_000;
+
+/** 30 to 45 seconds at first, 200 to 300 later. */
+function pauseAfter(round: number, random: number): number {
+  return Math.min(LONGEST_BASE, FIRST_PAUSE * 1.5 ** round) * (1 + random / 2);
+}
+
+async function sleep(pause: number, { name }: Wish, context: Context): Promise<void> {
+  const { clock, err, signal } = context;
+  const progress = err.progress(`${name}: no offer yet; trying again in ${inSeconds(pause)}`);
+  try {
+    await clock.sleep(pause, signal);
+  } catch (error) {
+    throw unwanted(error);
+  } finally {
+    progress.done();
+  }
+}
+
+function noneLeft(last: CliError, attempts: number, { retryFor }: Wish): CliError {
+  if (attempts === 1) return last;
+  return last.with(
+    `No offer could be rented in ${attempts} attempts. The last one: ${last.message}`,
+    retryFor === undefined
+      ? { hint: 'keep trying with --retry-for 6h, or give another --offer' }
+      : {},
+  );
+}

@@ -1,0 +1,220 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { RentingService } from '../support/renting-service.ts';
+import { createWorld, type World } from '../support/run-cli.ts';
+import { HARDWARE } from '../support/sandbox-ids.ts';
+import { no, ok } from '../support/service.ts';
+
+const A = '11111111-1111-4222-8333-444455550001';
+const B = '11111111-1111-4222-8333-444455550002';
+const IMAGE = HARDWARE.slice(2, 4);
+const CREATE = ['instances', 'create', 'trainer', ...IMAGE, '--offer', A, '--offer', B];
+const GONE = 'Offer is out of stock';
+const REFUSED = `The service refused to create the instance trainer (409): ${GONE}.`;
+
+let world: World;
+let service: RentingService;
+let made: number;
+beforeEach(async () => {
+  service = new RentingService();
+  made = 0;
+  service.newId = () => {
+    made += 1;
+    return `22222222-1111-4222-8333-44445555000${made}`;
+  };
+  world = await createWorld({ handler: service.handler });
+});
+afterEach(() => world.close());
+
+/** Each instance gets this status when it is read. */
+function become(...statuses: string[]): void {
+  const left = [...statuses];
+  service.onRead = async (id) => {
+    const found = service.instances.get(id);
+    if (found?.status === 'PROVISIONING') {
+      service.instances.set(id, { ...found, status: left.shift() ?? 'ACTIVE' });
+    }
+  };
+}
+
+async function create(...more: string[]) {
+  const { code, stdout, stderr, requests } = await world.cli([...CREATE, ...more, '--json']);
+  const lines = stderr
+    .trim()
+    .split('\n')
+    .filter(Boolean)
+    .map((line) => JSON.parse(line));
+  return {
+    code,
+    shown: stdout === '' ? undefined : JSON.parse(stdout),
+    error: lines.at(-1)?.error,
+    attempts: lines.flatMap(({ warning }) => (warning?.code === 'attempt' ? warning.message : [])),
+    offers: requests.flatMap(({ method, path, body }) =>
+      method === 'POST' && path === '/instances' ? (body as { offer_id: string }).offer_id : [],
+    ),
+    requests,
+  };
+}
+
+test('rents the next offer after a refusal, and waits for it', async () => {
+  become('ACTIVE');
+  service.posts = [() => no(409, GONE)];
+  const { code, shown, attempts, offers } = await create();
+  expect({ code, offers }).toEqual({ code: 0, offers: [A, B] });
+  expect(shown).toMatchObject({
+    name: 'trainer',
+    status: 'ACTIVE',
+    attempts: [
+      { offer_id: A, outcome: 'refused', http_status: 409, message: REFUSED },
+      { offer_id: B, outcome: 'created', http_status: 201, message: null },
+    ],
+  });
+  expect(attempts).toEqual([`${A}: ${REFUSED}`]);
+});
+
+test('terminates an instance that came to ERROR, reads it back, and tries the next offer', async () => {
+  become('ERROR', 'ACTIVE');
+  const { code, shown, requests } = await create();
+  expect(code).toBe(0);
+  expect(shown.attempts).toMatchObject([
+    { offer_id: A, outcome: 'error', http_status: null },
+    { offer_id: B, outcome: 'created' },
+  ]);
+  const [first] = service.instances.values();
+  expect(first?.status).toBe('TERMINATING');
+  const ended = requests.findIndex(({ path }) => path.endsWith('/terminate'));
+  const readBack = requests.findIndex(
+    ({ method, path }, at) => at > ended && method === 'GET' && path === `/instances/${first?.id}`,
+  );
+  const second = requests.findLastIndex(
+    ({ method, path }) => method === 'POST' && path === '/instances',
+  );
+  expect(ended).toBeLessThan(readBack);
+  expect(readBack).toBeLessThan(second);
+});
+
+test('sends no more if the failed instance could not be terminated', async () => {
+  become('ERROR');
+  service.terminations = Array.from({ length: 9 }, () => () => no(400, 'no'));
+  const { code, shown, error, offers } = await create();
+  expect({ code, offers }).toEqual({ code: 5, offers: [A] });
+  expect(shown).toMatchObject({ status: 'ERROR' });
+  expect(error).toMatchObject({ may_be_billing: true, resource: shown.id });
+});
+
+test('drops an offer over --max-price, and terminates its instance', async () => {
+  become('ACTIVE');
+  service.shows = (body) => ({
+    price_per_hour_snapshot: (body as { offer_id: string }).offer_id === A ? '100.00' : '50.00',
+  });
+  const { code, shown, offers } = await create('--max-price', '60');
+  expect({ code, offers }).toEqual({ code: 0, offers: [A, B] });
+  expect(shown.attempts).toMatchObject([{ outcome: 'over_max_price' }, { outcome: 'created' }]);
+  expect([...service.instances.values()].map(({ status }) => status)).toEqual([
+    'TERMINATING',
+    'ACTIVE',
+  ]);
+});
+
+test('suggests --retry-for if every offer was refused', async () => {
+  service.posts = [() => no(409, GONE), () => no(404, 'Offer not found')];
+  const { code, error, attempts, offers } = await create();
+  expect({ code, offers }).toEqual({ code: 3, offers: [A, B] });
+  expect(error.message).toContain('No offer could be rented in 2 attempts.');
+  expect(error.hint).toContain('--retry-for 6h');
+  expect(attempts).toHaveLength(2);
+});
+
+test('goes round with growing pauses, and ends in time', async () => {
+  service.posts = Array.from({ length: 99 }, () => () => no(409, GONE));
+  const { code, offers } = await create('--retry-for', '20m');
+  expect(code).toBe(5);
+  const pauses = world.clock.slept.filter((pause) => pause >= 30_000);
+  expect(pauses.slice(0, 3)).toEqual([37_500, 56_250, 84_375]);
+  expect(Math.max(...pauses)).toBeLessThanOrEqual(300_000);
+  expect(pauses.reduce((sum, pause) => sum + pause, 0)).toBe(20 * 60_000);
+  expect(offers).toHaveLength(2 * (pauses.length + 1));
+});
+
+test('waits as long as the service asks, before the same offer', async () => {
+  become('ACTIVE');
+  service.posts = [() => ({ ...no(429, 'slow down'), headers: { 'retry-after': '400' } })];
+  const { code, offers } = await create('--retry-for', '1h');
+  expect({ code, offers }).toEqual({ code: 0, offers: [A, A] });
+  expect(world.clock.slept).toContain(400_000);
+});
+
+test('sends no more if an instance over --max-price comes back', async () => {
+  service.shows = () => ({ price_per_hour_snapshot: '100.00' });
+  service.terminations = [() => ok({ status: 'TERMINATING' })];
+  const { code, error, offers } = await create('--max-price', '60');
+  expect({ code, offers }).toEqual({ code: 12, offers: [A] });
+  expect(error).toMatchObject({ may_be_billing: true });
+});
+
+describe('ends at once', () => {
+  test("for a proxy's page", async () => {
+    service.posts = [() => ({ status: 409, body: '<html><title>Proxy</title></html>' })];
+    expect(await create()).toMatchObject({ code: 1, offers: [A] });
+  });
+
+  test.each([
+    [401, 4, 'authentication'],
+    [402, 5, 'insufficient_funds'],
+    [429, 11, 'rate_limited'],
+    [408, 7, 'outcome_unknown'],
+    [500, 7, 'outcome_unknown'],
+    [503, 7, 'outcome_unknown'],
+  ])('for %i', async (status, exit, code) => {
+    service.posts = [() => no(status, 'no')];
+    const retry = status === 429 ? [] : ['--retry-for', '1h'];
+    const outcome = await create(...retry);
+    expect(outcome).toMatchObject({ code: exit, offers: [A], error: { code } });
+  });
+
+  test('for a taken name', async () => {
+    await world.cli(['instances', 'create', 'trainer', ...HARDWARE]);
+    const { code, error, offers } = await create();
+    expect({ code, offers }).toEqual({ code: 5, offers: [] });
+    expect(error.code).toBe('name_taken');
+  });
+
+  test('for a guard, before its request', async () => {
+    await world.cli(['profiles', 'add', 'work', '--base-url', world.service.url]);
+    await world.cli(['profiles', 'set', 'work', '--max-instances', '0']);
+    const { code, offers } = await create('--profile', 'work');
+    expect({ code, offers }).toEqual({ code: 2, offers: [] });
+  });
+});
+
+test('reads the offers of a file, in order', async () => {
+  become('ACTIVE');
+  service.posts = [() => no(409, GONE)];
+  const file = join(world.home, 'box.yaml');
+  await writeFile(file, `offers: [${A}, ${B}]\n`);
+  const argv = ['instances', 'create', 'trainer', ...IMAGE, '-f', file, '--json'];
+  const { stdout } = await world.cli(argv);
+  expect(JSON.parse(stdout).attempts.map((one: { offer_id: string }) => one.offer_id)).toEqual([
+    A,
+    B,
+  ]);
+  await writeFile(file, `offers: [${A}]\noffer_id: ${B}\n`);
+  const both = await world.cli(argv);
+  expect(both.code).toBe(2);
+  expect(both.stderr).toContain("line 1: offers can't be combined with offer_id");
+  await writeFile(file, 'offers: []\n');
+  expect((await world.cli(argv)).stderr).toContain('line 1: offers ');
+});
+
+test('adds no attempts for one offer, and does not wait', async () => {
+  const { stdout } = await world.cli(['instances', 'create', 'trainer', ...HARDWARE, '--json']);
+  expect(JSON.parse(stdout)).toMatchObject({ status: 'PROVISIONING' });
+  expect(JSON.parse(stdout)).not.toHaveProperty('attempts');
+});
+
+test('names the other offers with --dry-run', async () => {
+  const { code, stderr, requests } = await world.cli([...CREATE, '--dry-run']);
+  expect({ code, requests }).toEqual({ code: 0, requests: [] });
+  expect(stderr).toContain(`If refused, it would try: ${B}.`);
+});
