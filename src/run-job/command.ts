@@ -39,8 +39,9 @@ export async function commandOf(
       'for COMMAND: --pass-env NAME, or --env-file FILE',
     );
   }
-  const ofFile =
-    dockerImage === undefined ? await environmentOf({ flags: { envFile }, from }, context) : [];
+  // Its own check follows: --any-env-key is for containers.
+  const ownFlags = { envFile: dockerImage === undefined ? envFile : undefined, anyEnvKey: true };
+  const ofFile = await environmentOf({ flags: ownFlags, from }, context);
   for (const { key, value } of ofFile) {
     const name = variableName(key);
     if (!name.ok) throw usageError(`--env-file, "${key}": ${name.rule}`);

@@ -143,6 +143,10 @@ describe('gpucloud run before renting', () => {
     expect(stderr).toBe(
       `error: --env-file, "EUID": can't be passed: the instance's shell sets it\n`,
     );
+    await writeFile(file, 'MY-KEY=hunter2000\n');
+    expect(await refused('--env-file', file)).toBe(
+      'error: --env-file, "MY-KEY": must contain only letters, digits and "_", and not start with a digit\n',
+    );
     await writeFile(file, 'A=hunter\x002000\n');
     expect(await refused('--env-file', file)).toBe('error: --env-file, "A": has a NUL byte\n');
     await writeFile(file, 'A=x\nHF_TOKEN\n');
