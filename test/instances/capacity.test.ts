@@ -1,7 +1,8 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { RentingService } from '../support/renting-service.ts';
+import { CliError } from '../../src/errors.ts';
+import { NEW, RentingService } from '../support/renting-service.ts';
 import { createWorld, type World } from '../support/run-cli.ts';
 import { HARDWARE } from '../support/sandbox-ids.ts';
 import { no, ok } from '../support/service.ts';
@@ -153,7 +154,43 @@ test('sends no more if an instance over --max-price comes back', async () => {
   expect(error).toMatchObject({ may_be_billing: true });
 });
 
+test('sends no more if the failed instance is still in ERROR after its termination', async () => {
+  become('ERROR');
+  service.terminations = [() => ok({ status: 'TERMINATING' })];
+  const { code, error, offers } = await create();
+  expect({ code, offers }).toEqual({ code: 12, offers: [A] });
+  expect(error).toMatchObject({ may_be_billing: true });
+});
+
+test('sends no more after Ctrl-C during a request that is refused', async () => {
+  const first = new AbortController();
+  service.posts = [
+    () => {
+      first.abort(new CliError('interrupted', 'Interrupted.'));
+      return no(409, GONE);
+    },
+  ];
+  const interrupts = { first: first.signal, second: new AbortController().signal };
+  const { code, stderr, requests } = await world.cli(CREATE, { interrupts });
+  expect(code).toBe(130);
+  expect(stderr).toContain('Interrupted. No attempt left an instance running.');
+  expect(requests.filter(({ method }) => method === 'POST')).toHaveLength(1);
+});
+
 describe('ends at once', () => {
+  test('for a refusal that names an instance', async () => {
+    const data = { id: NEW };
+    service.posts = [() => ({ status: 409, body: { statusCode: 409, message: GONE, data } })];
+    const { code, error, offers } = await create('--retry-for', '1h');
+    expect({ code, offers }).toEqual({ code: 5, offers: [A] });
+    expect(error).toMatchObject({ may_be_billing: true, resource: NEW });
+  });
+
+  test('for a 503 that asks to wait, since the request may have been carried out', async () => {
+    service.posts = [() => ({ ...no(503, 'busy'), headers: { 'retry-after': '5' } })];
+    expect(await create('--retry-for', '1h')).toMatchObject({ code: 7, offers: [A] });
+  });
+
   test("for a proxy's page", async () => {
     service.posts = [() => ({ status: 409, body: '<html><title>Proxy</title></html>' })];
     expect(await create()).toMatchObject({ code: 1, offers: [A] });
@@ -178,6 +215,13 @@ describe('ends at once', () => {
     const { code, error, offers } = await create();
     expect({ code, offers }).toEqual({ code: 5, offers: [] });
     expect(error.code).toBe('name_taken');
+  });
+
+  test('for a name that the service refuses and a known instance has', async () => {
+    await world.cli(['instances', 'create', 'trainer', ...HARDWARE]);
+    service.posts = [() => no(409, 'taken')];
+    const outcome = await create('--yes');
+    expect(outcome).toMatchObject({ code: 5, offers: [A], error: { code: 'name_taken' } });
   });
 
   test('for a guard, before its request', async () => {

@@ -5,7 +5,7 @@ const RENT =
 export const instances = [
   {
     file: 'instances/capacity.ts',
-    tests: 'instances/capacity instances/capacity-sequences',
+    tests: 'instances/capacity',
     changes: [
       ['another offer is tried after a doubt', 'if (mayBeBilling) return false;', ''],
       ['a proxy may have sent the refusal', " && request.obstacle !== 'web page'", ''],
