@@ -188,8 +188,8 @@ __gpucloud_at_instances() {
 __gpucloud_at_instances_list() {
   case $1 in
     --interval) offer=free ;;
-    --columns) offer='list name id status offer price_per_hour_snapshot ip_address paid_until created_at last_seen_at ends_at note unread' ;;
-    --sort) offer='words name id status offer price_per_hour_snapshot ip_address paid_until created_at last_seen_at ends_at note unread' ;;
+    --columns) offer='list name id status offer price_per_hour_snapshot ip_address paid_until created_at last_seen_at ends_at if_idle_seconds idle_seconds note unread' ;;
+    --sort) offer='words name id status offer price_per_hour_snapshot ip_address paid_until created_at last_seen_at ends_at if_idle_seconds idle_seconds note unread' ;;
     ' ') flags='--all -a --watch -w --interval' ;;
     *) return 1 ;;
   esac
@@ -208,7 +208,7 @@ __gpucloud_at_instances_get() {
 __gpucloud_at_instances_create() {
   case $1 in
     --env-file|--file|-f) offer=file ;;
-    --name|--retry-for|--docker-image|--docker-command|--shm-size|--port|-p|--env|-e|--volume|-v|--max-price|--terminate-after|--terminate-at|--wait-timeout|--poll-interval) offer=free ;;
+    --name|--retry-for|--docker-image|--docker-command|--shm-size|--port|-p|--env|-e|--volume|-v|--max-price|--terminate-after|--terminate-at|--if-idle|--wait-timeout|--poll-interval) offer=free ;;
     --columns) offer='list name id status offer price_per_hour_snapshot ip_address paid_until created_at region gpu_count image failure_reason ends_at' ;;
     --sort) offer='words name id status offer price_per_hour_snapshot ip_address paid_until created_at region gpu_count image failure_reason ends_at' ;;
     --offer) offer='names offer' ;;
@@ -217,18 +217,18 @@ __gpucloud_at_instances_create() {
     --ssh-key) offer='names ssh-key' ;;
     --template) offer='names template' ;;
     --wait) offer='=words active ssh' ;;
-    ' ') flags='--name --offer --retry-for --image --drive --ssh-key --template --docker-image --docker-command --shm-size --port -p --env -e --env-file --any-env-key --volume -v --max-price --terminate-after --terminate-at --unenforced --file -f --if-not-exists --wait --wait-timeout --poll-interval --dry-run --schema' takes=(free) ;;
+    ' ') flags='--name --offer --retry-for --image --drive --ssh-key --template --docker-image --docker-command --shm-size --port -p --env -e --env-file --any-env-key --volume -v --max-price --terminate-after --terminate-at --if-idle --unenforced --file -f --if-not-exists --wait --wait-timeout --poll-interval --dry-run --schema' takes=(free) ;;
     *) return 1 ;;
   esac
 }
 
 __gpucloud_at_instances_reorder() {
   case $1 in
-    --name|--max-price|--terminate-after|--terminate-at|--wait-timeout|--poll-interval) offer=free ;;
+    --name|--max-price|--terminate-after|--terminate-at|--if-idle|--wait-timeout|--poll-interval) offer=free ;;
     --columns) offer='list name id status offer price_per_hour_snapshot ip_address paid_until created_at region gpu_count image failure_reason ends_at' ;;
     --sort) offer='words name id status offer price_per_hour_snapshot ip_address paid_until created_at region gpu_count image failure_reason ends_at' ;;
     --wait) offer='=words active ssh' ;;
-    ' ') flags='--name --any-name --max-price --terminate-after --terminate-at --unenforced --wait --wait-timeout --poll-interval' takes=('names terminated' free) ;;
+    ' ') flags='--name --any-name --max-price --terminate-after --terminate-at --if-idle --unenforced --wait --wait-timeout --poll-interval' takes=('names terminated' free) ;;
     *) return 1 ;;
   esac
 }
@@ -380,10 +380,10 @@ __gpucloud_at_instances_inventory() {
 
 __gpucloud_at_instances_expire() {
   case $1 in
-    --after|--at) offer=free ;;
-    --columns) offer='list name id status ends_at paid_until' ;;
-    --sort) offer='words name id status ends_at paid_until' ;;
-    ' ') flags='--after --at --never' repeats=1 takes=('names instance') ;;
+    --after|--at|--if-idle) offer=free ;;
+    --columns) offer='list name id status ends_at if_idle_seconds paid_until' ;;
+    --sort) offer='words name id status ends_at if_idle_seconds paid_until' ;;
+    ' ') flags='--after --at --if-idle --never' repeats=1 takes=('names instance') ;;
     *) return 1 ;;
   esac
 }
@@ -428,7 +428,7 @@ __gpucloud_at_instances_untrack() {
 __gpucloud_at_run() {
   case $1 in
     --env-file|--file|-f|--identity|-i) offer=file ;;
-    --name|--retry-for|--docker-image|--docker-command|--shm-size|--port|-p|--env|-e|--volume|-v|--max-price|--terminate-after|--terminate-at|--user|--ssh-option|--ssh-arg|--exclude|--fetch|--pass-env|--keep-on-failure|--grace|--wait-timeout|--poll-interval) offer=free ;;
+    --name|--retry-for|--docker-image|--docker-command|--shm-size|--port|-p|--env|-e|--volume|-v|--max-price|--terminate-after|--terminate-at|--if-idle|--user|--ssh-option|--ssh-arg|--exclude|--fetch|--pass-env|--keep-on-failure|--grace|--wait-timeout|--poll-interval) offer=free ;;
     --offer) offer='names offer' ;;
     --image) offer='names image' ;;
     --drive) offer='names drive' ;;
@@ -438,7 +438,7 @@ __gpucloud_at_run() {
     --sort) offer='words name command' ;;
     --on) offer='names instance' ;;
     --sync|--report) offer=path ;;
-    ' ') flags='--name --offer --retry-for --image --drive --ssh-key --template --docker-image --docker-command --shm-size --port -p --env -e --env-file --any-env-key --volume -v --max-price --terminate-after --terminate-at --unenforced --file -f --identity -i --user --ssh-option --ssh-arg --on --sync --exclude --fetch --pass-env --keep-on-failure --grace --report --detach --dry-run --wait-timeout --poll-interval' repeats=1 takes=(free) ;;
+    ' ') flags='--name --offer --retry-for --image --drive --ssh-key --template --docker-image --docker-command --shm-size --port -p --env -e --env-file --any-env-key --volume -v --max-price --terminate-after --terminate-at --if-idle --unenforced --file -f --identity -i --user --ssh-option --ssh-arg --on --sync --exclude --fetch --pass-env --keep-on-failure --grace --report --detach --dry-run --wait-timeout --poll-interval' repeats=1 takes=(free) ;;
     *) return 1 ;;
   esac
 }

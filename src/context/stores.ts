@@ -169,7 +169,7 @@ function overdueWarning(deadlines: readonly Deadline[], now: number): string | u
   return `${first.name} ${what} ${late} past ${others === 0 ? 'its' : 'the'} deadline, and may be billing. To terminate ${them}: gpucloud instances reap`;
 }
 
-/** NaN for a deadline that can't be read. */
-function timeOf({ deadline = '' }: Deadline): number {
-  return Date.parse(deadline);
+/** NaN without a deadline that can be read. */
+function timeOf({ deadline }: Deadline): number {
+  return Date.parse(deadline ?? '');
 }

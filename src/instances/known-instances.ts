@@ -6,6 +6,7 @@ import type { Journal, KnownInstance, OpenRequest, Snapshot } from '../journal/i
 import { instant, relative } from '../output/time.ts';
 import { resourceId } from '../rules/names.ts';
 import { isTerminated } from '../rules/statuses.ts';
+import { idleTime } from './deadlines/idle-time.ts';
 import { readableJournal } from './pending.ts';
 
 /** An instance known to this computer: just read, as last seen, or only requested. */
@@ -26,6 +27,9 @@ export interface Listed {
   readonly offer_id?: string | null;
   /** The deadline, by the service's clock (ISO 8601). */
   readonly ends_at?: string;
+  /** The idle rule, and for how long the instance has been idle. */
+  readonly if_idle_seconds?: number;
+  readonly idle_seconds?: number | null;
   /** The status is the last one seen, because the instance could not be read now. */
   readonly unread?: true;
   /** Details for people in addition to the status. */
@@ -84,7 +88,9 @@ export async function readKnownInstances(
   const ids = new Map(known.instances.map((one) => [one.id, one]));
   const faults: CliError[] = [];
   const read = (wanted: readonly string[]) =>
-    eachBounded(wanted, AT_ONCE, (id) => readOne(id, ids.get(id), { api, faults, now, options }));
+    eachBounded(wanted, AT_ONCE, (id) =>
+      readOne(id, ids.get(id), { api, faults, now, options, serviceNow: context.serviceClock.now }),
+    );
 
   const isWanted = (id: string) => except?.has(id) !== true;
   const reading = read([...ids.keys()].filter(isWanted));
@@ -154,17 +160,19 @@ interface Reading {
   readonly faults: CliError[];
   readonly now: number;
   readonly options: CallOptions;
+  readonly serviceNow: () => number;
 }
 
 async function readOne(
   id: string,
   known: KnownInstance | undefined,
-  { api, faults, now, options }: Reading,
+  { api, faults, now, options, serviceNow }: Reading,
 ): Promise<Listed> {
   const isOurs = known?.origin === 'create' || known?.origin === 'reorder';
   const ordered = {
     ...(isOurs ? { ordered_at: known.asked_at } : {}),
     ...(known?.deadline === undefined ? {} : { ends_at: known.deadline }),
+    ...idleTime(known?.idle, serviceNow()),
   };
   try {
     const instance: Instance = await api.instances.get(id, options);

@@ -14,6 +14,8 @@ export interface Changed {
   readonly paid_until?: string | null | undefined;
   /** The deadline, by the service's clock (ISO 8601). */
   readonly ends_at?: string | undefined;
+  /** The idle rule, if one is set. */
+  readonly if_idle_seconds?: number;
 }
 
 /** The outcomes for several instances; `failure` combines all failures. */

@@ -4,10 +4,10 @@ import { onCancel } from '../cli/confirm.ts';
 import type { Context } from '../context.ts';
 import { CliError } from '../errors.ts';
 import type { Journal, KnownInstance, OpenRequest } from '../journal/index.ts';
-import { instant, minuteText, relative } from '../output/time.ts';
+import { instant, minuteText, relative, spanText } from '../output/time.ts';
 import { inRoubles, priceIn } from '../rules/money.ts';
 import { resourceId, typedName } from '../rules/names.ts';
-import { deadlineText, noteDeadline } from './deadlines/deadline.ts';
+import { deadlineText, noteEnds } from './deadlines/deadline.ts';
 
 const AT_ONCE = 8;
 /** Milliseconds that this computer's clock and the service's may differ. */
@@ -202,7 +202,7 @@ async function accepted(
       await journal.settle(request.uid, instance.id, ends);
       found.set(request, instance);
       taken.add(instance.id);
-      if (request.deadline !== undefined) await noteEnd(instance, journal, context);
+      if (endsText(request, 0) !== undefined) await noteEnd(instance, journal, context);
     }
   }
   return found;
@@ -227,14 +227,24 @@ async function isAccepted(
 /** Returns undefined if there is nothing to ask, or nobody to ask. */
 async function isDeadlineAccepted(
   { id }: Instance,
-  { deadline }: OpenRequest,
+  request: OpenRequest,
   journal: Journal,
   context: Context,
 ): Promise<boolean | undefined> {
-  const own = (await journal.instance(id))?.deadline;
-  if (deadline === undefined || own !== undefined || context.flags.yes === true) return undefined;
-  const when = deadlineText(deadline, context.serviceClock.now());
-  return isAgreed(`The request has a deadline: ${when}.`, 'Terminate it then?', context);
+  const known = await journal.instance(id);
+  const own = known?.deadline ?? known?.idle;
+  const asked = endsText(request, context.serviceClock.now());
+  if (asked === undefined || own !== undefined || context.flags.yes === true) return undefined;
+  return isAgreed(`The request has ${asked}.`, 'Terminate it then?', context);
+}
+
+/** What a request says about the end of its instance; undefined if nothing. */
+function endsText({ deadline, if_idle: idle }: OpenRequest, now: number): string | undefined {
+  const texts = [
+    ...(deadline === undefined ? [] : [`a deadline: ${deadlineText(deadline, now)}`]),
+    ...(idle === undefined ? [] : [`an idle rule: after ${spanText(idle / 1000)} without use`]),
+  ];
+  return texts.length === 0 ? undefined : texts.join(', and ');
 }
 
 /** False if nobody can be asked. */
@@ -257,9 +267,10 @@ function facts({ id, name, status, created_at, price_per_hour_snapshot }: Instan
 }
 
 async function noteEnd(instance: Instance, journal: Journal, context: Context): Promise<void> {
-  const deadline = (await journal.instance(instance.id))?.deadline;
-  if (deadline !== undefined) {
-    noteDeadline(instance, deadline, context);
+  const { deadline, idle } = (await journal.instance(instance.id)) ?? {};
+  if (deadline !== undefined || idle !== undefined) {
+    const rule = idle === undefined ? {} : { if_idle: idle.rule.after };
+    noteEnds(instance, { ...(deadline && { deadline }), ...rule }, context);
     return;
   }
   const typed = typedName(instance.name, instance.id);

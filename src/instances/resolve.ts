@@ -21,6 +21,7 @@ export interface Target {
   readonly last?: string | undefined;
   /** The deadline, by the service's clock (ISO 8601). */
   readonly ends_at?: string | undefined;
+  readonly idle?: KnownInstance['idle'];
 }
 
 /** How the command uses the instance. */
@@ -144,8 +145,8 @@ function onlyOne(typed: string, fitting: readonly KnownInstance[]): Target {
   return targetOf(first);
 }
 
-function targetOf({ id, name, last, deadline }: KnownInstance): Target {
-  return { id, name, last: last?.status, ends_at: deadline };
+function targetOf({ id, name, last, deadline, idle }: KnownInstance): Target {
+  return { id, name, last: last?.status, ends_at: deadline, ...(idle && { idle }) };
 }
 
 /** A full ID identifies one instance, so only its file is read. */

@@ -1,11 +1,18 @@
 import type { Clock } from '../clock.ts';
-import type { InstanceRecord, RequestRecord, Snapshot } from './record.ts';
+import type { IdleRecord, IdleRule, InstanceRecord, RequestRecord, Snapshot } from './record.ts';
 
 /** A request that rents, before it is sent. */
 export interface RentalRequest
   extends Pick<
     RequestRecord,
-    'operation' | 'name' | 'timeout_ms' | 'offer_id' | 'source_id' | 'max_price' | 'deadline'
+    | 'operation'
+    | 'name'
+    | 'timeout_ms'
+    | 'offer_id'
+    | 'source_id'
+    | 'max_price'
+    | 'deadline'
+    | 'if_idle'
   > {
   /** Secrets are masked before it is stored. */
   readonly body?: object;
@@ -41,6 +48,7 @@ export interface OpenRequest
     | 'source_id'
     | 'max_price'
     | 'deadline'
+    | 'if_idle'
     | 'shown_id'
   > {
   /** Its process is running and may still be waiting for the response. */
@@ -56,6 +64,8 @@ export interface KnownInstance extends Pick<InstanceRecord, 'id' | 'name' | 'ori
   readonly asked_at: string;
   /** The time of the deadline, by the service's clock (ISO 8601); undefined without one. */
   readonly deadline: string | undefined;
+  /** The idle rule, and what is known of the use. */
+  readonly idle?: { readonly rule: IdleRule; readonly found: IdleRecord | undefined };
   /** UID of the request that created it. */
   readonly request: string | null;
   /** Whether the instance was terminated or untracked. */
@@ -67,8 +77,9 @@ export interface KnownInstance extends Pick<InstanceRecord, 'id' | 'name' | 'ori
 export interface Deadline {
   readonly id: string;
   readonly name: string;
-  /** The time of the deadline, by the service's clock (ISO 8601); undefined if it can't be read. */
-  readonly deadline: string | undefined;
+  /** By the service's clock (ISO 8601); null for an idle rule alone, undefined if it can't be read. */
+  readonly deadline: string | null | undefined;
+  readonly if_idle?: IdleRule | undefined;
   /** The status that was seen last; undefined if the instance was never read. */
   readonly status: string | undefined;
 }

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { exists, filesIn, readText, writeRecord } from './files.ts';
 import { fileName, nameIn } from './names.ts';
-import { type DeadlineRecord, parseRecord, type RequestRecord } from './record.ts';
+import { type DeadlineRecord, type IdleRule, parseRecord, type RequestRecord } from './record.ts';
 
 /**
  * A deadline is stored in its own file beside the instance's: each response rewrites the instance's
@@ -16,17 +16,21 @@ export function deadlineOf(folder: string, id: string): DeadlineRecord | undefin
   return parseRecord('deadline', readText(deadlinePath(folder, id)));
 }
 
-/** null if none is set, undefined if it can't be read. */
-export function heldDeadline(folder: string, id: string): string | null | undefined {
-  const record = deadlineOf(folder, id);
-  if (record !== undefined) return record.deadline;
-  return exists(deadlinePath(folder, id)) ? undefined : null;
+/** When an instance is to be terminated. */
+export interface Ends {
+  /** null if none is set, undefined if it can't be read. */
+  readonly deadline: string | null | undefined;
+  /** The idle rule. */
+  readonly if_idle?: IdleRule | undefined;
 }
 
-/** null for an instance without a deadline, undefined for a deadline that can't be read. */
-type KeptDeadline = Pick<DeadlineRecord, 'id' | 'name'> & {
-  readonly deadline: string | null | undefined;
-};
+export function heldEnds(folder: string, id: string): Ends {
+  const record = deadlineOf(folder, id);
+  if (record !== undefined) return record;
+  return { deadline: exists(deadlinePath(folder, id)) ? undefined : null };
+}
+
+type KeptDeadline = Pick<DeadlineRecord, 'id' | 'name'> & Ends;
 
 /** The deadlines of an account. Calls `spoil` with the path of each unreadable one. */
 export async function deadlinesIn(
@@ -48,29 +52,36 @@ export async function writeDeadline(
   folder: string,
   id: string,
   name: string,
-  deadline: string | undefined,
+  { deadline, if_idle }: { deadline?: string | undefined; if_idle?: IdleRule | undefined },
 ): Promise<void> {
-  const record: DeadlineRecord = { version: 1, id, name, deadline: deadline ?? null };
+  const record: DeadlineRecord = { version: 1, id, name, deadline: deadline ?? null, if_idle };
   await writeRecord(deadlinePath(folder, id), record);
 }
 
-/** Sets or clears the deadline of a request. Keeps a deadline that `expire` has set. */
+type Asking = Pick<RequestRecord, 'uid' | 'name' | 'deadline' | 'if_idle'>;
+
+/** Sets or clears the deadline and the idle rule of a request. Keeps what `expire` has set. */
 export async function decideDeadline(
   folder: string,
   id: string,
-  { name, deadline }: Pick<RequestRecord, 'name' | 'deadline'>,
+  request: Asking,
   ends: boolean,
 ): Promise<void> {
-  if (deadline === undefined || deadlineOf(folder, id)?.deadline != null) return;
-  await writeDeadline(folder, id, name, ends ? deadline : undefined);
+  const held = deadlineOf(folder, id);
+  const isSet = held?.deadline != null || held?.if_idle !== undefined;
+  const asked = endsOf(request);
+  if (asked === undefined || isSet) return;
+  await writeDeadline(folder, id, request.name, ends ? asked : {});
 }
 
-/** Sets an instance's deadline from its request, unless `expire` has set another one. */
-export async function inheritDeadline(
-  folder: string,
-  id: string,
-  { name, deadline }: Pick<RequestRecord, 'name' | 'deadline'>,
-): Promise<void> {
-  if (deadline === undefined || deadlineOf(folder, id) !== undefined) return;
-  await writeDeadline(folder, id, name, deadline);
+/** Sets an instance's deadline and idle rule from its request, unless `expire` has set others. */
+export async function inheritDeadline(folder: string, id: string, request: Asking): Promise<void> {
+  const asked = endsOf(request);
+  if (asked === undefined || deadlineOf(folder, id) !== undefined) return;
+  await writeDeadline(folder, id, request.name, asked);
+}
+
+function endsOf({ uid, deadline, if_idle: after }: Asking) {
+  if (deadline === undefined && after === undefined) return undefined;
+  return { deadline, ...(after === undefined ? {} : { if_idle: { after, uid } }) };
 }

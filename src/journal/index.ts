@@ -11,7 +11,15 @@ export {
   removeHeartbeat,
   writeHeartbeat,
 } from './heartbeats.ts';
-export type { DriveRecord, Heartbeat, Operation, Origin, Snapshot } from './record.ts';
+export type {
+  DriveRecord,
+  Heartbeat,
+  IdleRecord,
+  IdleRule,
+  Operation,
+  Origin,
+  Snapshot,
+} from './record.ts';
 export { refusedId, responseId } from './response-id.ts';
 
 export type Journal = ReturnType<typeof openJournal>;

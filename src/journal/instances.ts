@@ -4,8 +4,9 @@ import { errorCode } from '../files/error-code.ts';
 import { privateFolder } from '../files/private-folder.ts';
 import { isTerminated } from '../rules/statuses.ts';
 import type { KnownInstance, Observation } from './contract.ts';
-import { deadlinePath } from './deadlines.ts';
+import { deadlinePath, type Ends } from './deadlines.ts';
 import { exists, filesIn, keepUnreadable, namesIn, readText, writeRecord } from './files.ts';
+import { idleOf, removeIdle } from './idle.ts';
 import { fileName, nameIn } from './names.ts';
 import { type InstanceRecord, type Origin, parseRecord, type Snapshot } from './record.ts';
 
@@ -106,7 +107,9 @@ export async function writeInstance(
   }
   // In the name, since the content may not have been written yet.
   await writeRecord(path, record, record.request === null ? undefined : `${record.request}~`);
-  if (isOver) moved(deadlinePath(folder, record.id), path.replace(/json$/, 'deadline'));
+  if (!isOver) return;
+  moved(deadlinePath(folder, record.id), path.replace(/json$/, 'deadline'));
+  removeIdle(folder, record.id);
 }
 
 /**
@@ -169,8 +172,8 @@ export function isOldNews(before: Snapshot | undefined, after: Snapshot): boolea
 }
 
 export function knownInstance(
-  { record, place }: KeptInstance,
-  deadline: string | undefined,
+  { record, place, folder }: KeptInstance,
+  { deadline, if_idle: rule }: Ends,
 ): KnownInstance {
   const { id, name, origin, last, known_at, request, untracked_at } = record;
   return {
@@ -179,7 +182,8 @@ export function knownInstance(
     origin,
     last,
     asked_at: known_at,
-    deadline,
+    deadline: deadline ?? undefined,
+    ...(rule === undefined ? {} : { idle: { rule, found: idleOf(folder, id, rule) } }),
     request,
     archived: place === 'archive',
     untracked: untracked_at !== undefined,

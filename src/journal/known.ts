@@ -1,7 +1,9 @@
 import { CliError } from '../errors.ts';
+import { faultOf } from '../files/error-code.ts';
 import { withLock } from '../files/lock.ts';
 import type { Deadline, Known, KnownInstance, Observation } from './contract.ts';
-import { deadlinePath, heldDeadline, writeDeadline } from './deadlines.ts';
+import { deadlinePath, type Ends, heldEnds, writeDeadline } from './deadlines.ts';
+import { idleOf, idlePath, writeIdle } from './idle.ts';
 import {
   isOldNews,
   type KeptInstance,
@@ -10,14 +12,18 @@ import {
   snapshotOf,
   writeInstance,
 } from './instances.ts';
-import type { InstanceRecord, Origin } from './record.ts';
+import type { IdleRecord, IdleRule, InstanceRecord, Origin } from './record.ts';
 import type { Store } from './store.ts';
 
-interface HeldDeadline {
-  /** null for none, undefined if it can't be read. */
-  readonly deadline: string | null | undefined;
-  /** `undefined` removes it. */
-  set(name: string, deadline: string | undefined): Promise<void>;
+interface HeldDeadline extends Ends {
+  /** Replaces both; `undefined` removes one. */
+  set(name: string, ends: { deadline?: string; if_idle?: IdleRule }): Promise<void>;
+}
+
+/** What is known of the use of an instance, while no other process can change it. */
+interface HeldIdle {
+  readonly found: IdleRecord | undefined;
+  write(record: Pick<IdleRecord, 'begun' | 'since' | 'last'>): Promise<void>;
 }
 
 /** Known instances, as last seen, and when they are to be terminated. */
@@ -48,7 +54,7 @@ export function known(store: Store) {
         for (const one of kept) if (!seen.has(one.record.id)) seen.set(one.record.id, one);
         return {
           instances: [...seen.values()].map((one) =>
-            knownInstance(one, deadlines.get(one.record.id)?.deadline),
+            knownInstance(one, deadlines.get(one.record.id) ?? { deadline: undefined }),
           ),
           unknown: open.filter(({ isInFlight }) => !isInFlight),
           inFlight: open.filter(({ isInFlight }) => isInFlight),
@@ -62,7 +68,7 @@ export function known(store: Store) {
         const kept = find(id);
         if (kept !== undefined) seen.set(id, kept);
         if (kept === undefined || kept.isTorn) return undefined;
-        return knownInstance(kept, heldDeadline(kept.folder, id) ?? undefined);
+        return knownInstance(kept, heldEnds(kept.folder, id));
       }),
 
     /** Stores what a response shows of an instance. A new one was not rented here. */
@@ -113,9 +119,9 @@ export function known(store: Store) {
       reading(async () => {
         // Reads requests first, since a settled one may still have to pass on its deadline.
         await store.openRequests();
-        return [...(await store.deadlines())].map(([id, { name, deadline }]) => {
+        return [...(await store.deadlines())].map(([id, { name, ...ends }]) => {
           const record = find(id)?.record;
-          return { id, name: record?.name ?? name, deadline, status: record?.last?.status };
+          return { id, name: record?.name ?? name, ...ends, status: record?.last?.status };
         });
       }),
 
@@ -128,14 +134,41 @@ export function known(store: Store) {
       const folder = store.main();
       const held = () =>
         work({
-          deadline: heldDeadline(folder, id),
-          set: (name, deadline) => writing(() => writeDeadline(folder, id, name, deadline)),
+          ...heldEnds(folder, id),
+          set: (name, ends) => writing(() => writeDeadline(folder, id, name, ends)),
         });
       return withLock(deadlinePath(folder, id), held, {
         async otherwise(cause, isHeld) {
           if (!isHeld) return held();
           const message = 'Another gpucloud process is changing this deadline.';
           throw new CliError('storage', message, { hint: 'try again', retryable: true, cause });
+        },
+      });
+    },
+
+    /**
+     * Runs `work` with what is known of an instance's use. Returns undefined without it if another
+     * process is at it. Throws CliError('storage') if no lock can be made.
+     */
+    withIdle<T>(
+      id: string,
+      rule: IdleRule,
+      work: (held: HeldIdle) => Promise<T>,
+    ): Promise<T | undefined> {
+      const folder = store.main();
+      const held = () =>
+        work({
+          found: idleOf(folder, id, rule),
+          write: (record) =>
+            writing(() => writeIdle(folder, { version: 1, id, rule: rule.uid, ...record })),
+        });
+      return withLock<T | undefined>(idlePath(folder, id), held, {
+        patience: 0,
+        async otherwise(cause, isHeld) {
+          if (isHeld) return undefined;
+          throw new CliError('storage', `Its use could not be saved (${faultOf(cause)}).`, {
+            cause,
+          });
         },
       });
     },

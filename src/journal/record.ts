@@ -28,6 +28,8 @@ const schemas = lazy(() => {
       max_price: z.optional(text),
       /** When the instance is to be terminated, by the service's clock (ISO 8601). */
       deadline: z.optional(time),
+      /** Milliseconds without use after which the instance is to be terminated. */
+      if_idle: z.optional(z.number()),
       /** The instance that a response to this request named, although its outcome is unknown. */
       shown_id: z.optional(resource),
       /** The request body, with secrets masked. */
@@ -79,6 +81,28 @@ const schemas = lazy(() => {
       name: text,
       /** The time of the deadline, by the service's clock; null for none. */
       deadline: z.nullable(time),
+      /** Terminates it after so many milliseconds without use. Each setting has a UID of its own. */
+      if_idle: z.optional(z.object({ after: z.number().check(z.positive()), uid: text })),
+    }),
+    /** What the passes of `reap` have found, for the rule with that UID. */
+    idle: z.looseObject({
+      version: z.literal(1),
+      id: resource,
+      rule: text,
+      /** A pass has begun and not written what it found. */
+      begun: z.boolean(),
+      since: z.nullable(z.object({ at: z.number(), uptime: z.number() })),
+      last: z.nullable(
+        z.object({
+          /** By the service's clock, in milliseconds, like `since.at`. */
+          at: z.number(),
+          uptime: z.number(),
+          booted: z.number(),
+          boot: text,
+          cpu: z.number(),
+          traffic: z.number(),
+        }),
+      ),
     }),
     heartbeat: z.looseObject({
       version: z.literal(1),
@@ -107,6 +131,8 @@ export type RequestRecord = z.infer<Schemas['request']>;
 export type InstanceRecord = z.infer<Schemas['instance']>;
 export type DriveRecord = z.infer<Schemas['drive']>;
 export type DeadlineRecord = z.infer<Schemas['deadline']>;
+export type IdleRule = NonNullable<DeadlineRecord['if_idle']>;
+export type IdleRecord = z.infer<Schemas['idle']>;
 export type Heartbeat = z.infer<Schemas['heartbeat']>;
 export type Snapshot = NonNullable<InstanceRecord['last']>;
 export type Origin = InstanceRecord['origin'];

@@ -147,8 +147,8 @@ export function openStore(settings: JournalSettings) {
     async deadlines() {
       const records = await inFolders((folder) => deadlinesIn(folder, spoil));
       return new Map(
-        records.flatMap(({ id, name, deadline }) =>
-          deadline === null ? [] : [[id, { name, deadline }]],
+        records.flatMap(({ id, name, deadline, if_idle }) =>
+          deadline === null && if_idle === undefined ? [] : [[id, { name, deadline, if_idle }]],
         ),
       );
     },

@@ -134,11 +134,16 @@ const KINDS: readonly ((look: Look) => Finding[])[] = [
   }),
   ofInstances({
     code: 'running_long',
-    test: ({ id, bills, ends_at, age_seconds: age }) =>
-      id !== null && bills === true && ends_at === null && age !== null && age >= LONG,
+    test: ({ id, bills, ends_at, if_idle_seconds: rule, age_seconds: age }) =>
+      id !== null &&
+      bills === true &&
+      ends_at === null &&
+      rule === null &&
+      age !== null &&
+      age >= LONG,
     message: (row) => `${short(row.name)} was ${ageText(row)} and has no deadline`,
     evidence: (row) => `${lineOf(row)}, ${ageText(row)}`,
-    next: (row) => ['instances', 'expire', typedRow(row), '--after', '4h'],
+    next: (row) => ['instances', 'expire', typedRow(row), '--if-idle', '45m'],
   }),
   ofAccount({
     code: 'unexplained_charges',
@@ -291,7 +296,9 @@ function unreadParts({ reading }: Look): Finding[] {
 
 /** One finding for all deadlines that nothing enforces, or perhaps not in time. */
 function unenforced({ instances, enforcement }: Look): Finding[] {
-  const [first, ...others] = instances.filter((row) => mayRun(row) && row.ends_at !== null);
+  const [first, ...others] = instances.filter(
+    (row) => mayRun(row) && (row.ends_at !== null || row.if_idle_seconds !== null),
+  );
   const reason = enforcement?.reason;
   if (first === undefined || reason === undefined) return [];
   const whose = `${short(first.name)}${others.length === 0 ? '' : ` and ${others.length} more`}`;

@@ -26,6 +26,9 @@ function instanceRow(row: Listed, now: number) {
     paid_until: instance?.paid_until ?? null,
     /** The deadline, by the service's clock. */
     ends_at: mayBill(status) ? (row.ends_at ?? null) : null,
+    /** The idle rule, and for how long the instance has been idle. */
+    if_idle_seconds: mayBill(status) ? (row.if_idle_seconds ?? null) : null,
+    idle_seconds: mayBill(status) ? (row.idle_seconds ?? null) : null,
     failure_reason: instance?.failure_reason ?? null,
     /** The status is the last one seen, at `last_seen_at`. */
     unread: row.unread === true,

@@ -6,7 +6,15 @@ import * as z from '../zod.ts';
 import { fields } from './fields.ts';
 
 /** `get`, `create` and `reorder`: the service's instance, with its deadline here. */
-export const shownInstance = lazy(() => z.extend(instance(), { ends_at: fields().maybeTime }));
+export const shownInstance = lazy(() => {
+  const { maybeTime, number, maybeNumber } = fields();
+  return z.extend(instance(), {
+    ends_at: maybeTime,
+    /** Only with an idle rule. */
+    if_idle_seconds: z.optional(number),
+    idle_seconds: z.optional(maybeNumber),
+  });
+});
 
 /** `create`; with several offers or `--retry-for`, also each attempt. */
 export const createdInstance = lazy(() => {
@@ -25,11 +33,13 @@ export const createdInstance = lazy(() => {
  * whose outcome is unknown has no ID.
  */
 export const listedInstance = lazy(() => {
-  const { text, maybeText, flag, maybeTime } = fields();
+  const { text, maybeText, flag, maybeTime, number, maybeNumber } = fields();
   return z.extend(instance(), {
     id: maybeText,
     name: text,
     ends_at: maybeTime,
+    if_idle_seconds: z.optional(number),
+    idle_seconds: z.optional(maybeNumber),
     unread: flag,
     last_seen_at: z.optional(maybeTime),
     uid: z.optional(maybeText),
@@ -53,10 +63,11 @@ export const changedInstance = lazy(() => {
 
 /** `create --dry-run`. The request is null if nothing would be sent. */
 export const plan = lazy(() => {
-  const { flag, maybeTime, maybeRoubles } = fields();
+  const { flag, maybeTime, maybeNumber, maybeRoubles } = fields();
   return z.object({
     request: z.nullable(createInstanceBody()),
     deadline: maybeTime,
+    if_idle_seconds: maybeNumber,
     max_price: maybeRoubles,
     would_send: flag,
   });
@@ -103,7 +114,7 @@ export const reaped = lazy(() => {
     deadline: maybeText,
     overdue_seconds: number,
     outcome: z.enum(['terminated', 'already_ended', 'refused', 'unknown', 'kept', 'lost']),
-    reason: z.enum(['deadline', 'job']),
+    reason: z.enum(['deadline', 'job', 'idle']),
     exit_code: maybeNumber,
   });
 });

@@ -104,6 +104,10 @@ export const overview = lazy(() => {
     age_seconds: maybeNumber,
     paid_until: maybeText,
     ends_at: maybeText,
+    /** The idle rule; null without one. */
+    if_idle_seconds: maybeNumber,
+    /** 0 in use; null if it is not known. */
+    idle_seconds: maybeNumber,
     failure_reason: maybeText,
     unread: flag,
     last_seen_at: maybeText,

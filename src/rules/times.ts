@@ -31,6 +31,14 @@ export function positiveDuration(text: string): Verdict<number> {
   return verdict.ok && verdict.value === 0 ? broken('must be longer than zero') : verdict;
 }
 
+/** A shorter time without use is a pause for thought, or for a download to begin. */
+const SHORTEST_IDLE_MS = 10 * 60_000;
+
+export function idleTime(text: string): Verdict<number> {
+  const verdict = duration(text);
+  return verdict.ok && verdict.value < SHORTEST_IDLE_MS ? broken('must be at least 10m') : verdict;
+}
+
 /**
  * How often a scheduler repeats a command. Every supported scheduler can repeat at these intervals.
  */

@@ -78,7 +78,8 @@ async function requestOf(
   if (prompts === undefined) ensureComplete(missing, flags);
   const ends = prompts === undefined ? flags : await askDeadline(flags, prompts);
   // No process is left to terminate the instance.
-  if (input.detach) await checkDeadline(ends, context);
+  // A run enforces its own deadline, but only `reap` sees that an instance idles.
+  if (input.detach || ends.ifIdle !== undefined) await checkDeadline(ends, context);
   await ensureNoPending(flags.name, context);
   if (prompts === undefined || missing.length === 0) {
     const { body: request, offers } = await makeRequest(given, context);

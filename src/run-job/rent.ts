@@ -47,15 +47,16 @@ interface RentedJob extends Pick<JobRecord, 'grace' | 'started_at'> {
 /** A deadline counts from the request, which may be hours after the command started. */
 async function rentFrom(offer: Chosen, plan: JobPlan, context: Context): Promise<RentedJob> {
   const body = { ...plan.request, offer_id: offer.id };
-  const { deadline } = await runPreflight(context, nothingCreated, () =>
+  const asked = await runPreflight(context, nothingCreated, () =>
     deadlineField(plan.ends, context),
   );
+  const { deadline } = asked;
   if (deadline === undefined) throw usageError('--terminate-after is missing');
   const time = Date.parse(deadline) - context.serviceClock.now();
   const { grace = graceFor(time) } = plan;
   if (grace >= time) throw usageError('--grace must be shorter than the time until the deadline');
   const { instance_name: name, offer_id } = body;
-  const request = { operation: 'create', name, offer_id, body, deadline } as const;
+  const request = { operation: 'create', name, offer_id, body, ...asked } as const;
   const started_at = new Date(context.clock.now()).toISOString();
   const instance = await rentWithin(plan.maxPrice, request, context, (api, options) =>
     api.instances.create(body, options),

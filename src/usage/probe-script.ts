@@ -39,7 +39,6 @@ ${PROBE}
 boot() { cat "$proc/sys/kernel/random/boot_id"; sed 's/.*) //' "$proc/1/stat" | cut -d ' ' -f 20; }
 cards() { limited nvidia-smi --query-gpu=${CARD_FIELDS} --format=csv,noheader,nounits; }
 part uptime cat "$proc/uptime"
-part wall date +%s
 part boot boot
 part cpu1 cat "$proc/stat"
 part net cat "$proc/net/dev"

@@ -24,8 +24,8 @@ export interface CpuTime {
 export interface Sample {
   /** Seconds since the start of the system. */
   readonly uptime: Part<number>;
-  /** Seconds since 1970, by the instance's clock. */
-  readonly wall: Part<number>;
+  /** When the system started, in seconds since 1970: it moves if the instance's clock is set. */
+  readonly booted: Part<number>;
   /** Differs after a restart; empty if unknown. */
   readonly boot: string;
   /** CPU times at the start and end of the probe. */
@@ -58,7 +58,7 @@ export function parseSample(text: string, samples: number): Sample {
   const cpu2 = part('cpu2', cpuTime);
   return {
     uptime: part('uptime', (body) => decimal(body.split(' ')[0])),
-    wall: part('wall', (body) => decimal(body.trim())),
+    booted: part('cpu1', (body) => decimal(/^btime (\d+)$/m.exec(body)?.[1])),
     boot: 'value' in boot ? boot.value : '',
     cpu:
       'fault' in cpu1
@@ -106,7 +106,6 @@ const SOURCES: Readonly<Record<string, string>> = {
   terminals: 'who',
   job: 'the state of the job',
   disk: 'df',
-  wall: 'date',
   cpu: '/proc/stat',
   net: '/proc/net/dev',
   memory: '/proc/meminfo',

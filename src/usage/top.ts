@@ -2,6 +2,7 @@ import type { Instance } from '../api/index.ts';
 import { eachBounded } from '../bounded.ts';
 import type { Context } from '../context.ts';
 import { CliError, isInterrupt } from '../errors.ts';
+import { type IdleTime, idleTime } from '../instances/deadlines/idle-time.ts';
 import { readKnownInstances } from '../instances/known-instances.ts';
 import type { Target } from '../instances/resolve.ts';
 import type { TopRow } from '../results/instances.ts';
@@ -21,22 +22,28 @@ export interface Top {
   readonly faults: readonly CliError[];
 }
 
+interface Wanted {
+  readonly target: Target;
+  /** As it was just read. */
+  readonly known?: Instance;
+  /** For how long it has been idle, once the service's time is known. */
+  idle(): IdleTime;
+}
+
 /** Reads what the instances do: those that were typed, or all that run. One that hangs delays no other. */
 export async function readTop(
   typed: readonly Target[],
   find: FindSignIn,
   context: Context,
 ): Promise<Top> {
+  const { serviceClock } = context;
   const { instances } = await context.api();
   const faults: CliError[] = [];
-  const wanted: readonly { target: Target; known?: Instance }[] =
+  const wanted: readonly Wanted[] =
     typed.length > 0
-      ? typed.map((target) => ({ target }))
-      : (await running(context)).map((known) => ({
-          target: { id: known.id, name: nameOf(known) },
-          known,
-        }));
-  const rows = await eachBounded(wanted, AT_ONCE, async ({ target, known }) => {
+      ? typed.map((target) => ({ target, idle: () => idleTime(target.idle, serviceClock.now()) }))
+      : await running(context);
+  const rows = await eachBounded(wanted, AT_ONCE, async ({ target, known, idle }) => {
     let instance = known;
     const name = () => instance?.name ?? target.name;
     try {
@@ -44,26 +51,28 @@ export async function readTop(
         instance ??= await instances.get(target.id, { signal });
         return readSample(instance, 1, { find, signal }, context);
       });
-      return rowOf(target, instance, sample, faults);
+      return { ...rowOf(target, instance, sample, faults), ...secondsOf(idle()) };
     } catch (error) {
       if (!(error instanceof CliError) || isInterrupt(error)) throw error;
       faults.push(error);
-      return rowOf(target, instance, undefined, [], error);
+      return { ...rowOf(target, instance, undefined, [], error), ...secondsOf(idle()) };
     }
   });
   return { rows, faults };
 }
 
 /** The instances known to this computer that have SSH now. */
-async function running(context: Context): Promise<Instance[]> {
+async function running(context: Context): Promise<Wanted[]> {
   const api = await context.api();
   const how = { all: false, drives: api.drives.list(), now: context.clock.now() };
   const { rows, faults, driveFault } = await readKnownInstances(how, api, context);
   for (const { message } of [...faults, ...(driveFault === undefined ? [] : [driveFault])]) {
     context.err.warn('incomplete', message);
   }
-  return rows.flatMap(({ instance }) =>
-    instance !== undefined && hasSsh(instance.status) ? [instance] : [],
+  return rows.flatMap(({ instance, ...row }) =>
+    instance !== undefined && hasSsh(instance.status)
+      ? [{ target: { id: instance.id, name: row.name }, known: instance, idle: () => row }]
+      : [],
   );
 }
 
@@ -99,8 +108,8 @@ function rowOf(
   };
 }
 
-function nameOf({ id, name }: Instance): string {
-  return name ?? id;
+function secondsOf({ idle_seconds = null }: IdleTime): Pick<TopRow, 'idle_seconds'> {
+  return { idle_seconds };
 }
 
 /** Returns the CPU use of all cores together. */

@@ -55,6 +55,7 @@ describe.each(COMMANDS)('%s --dry-run', (verb, argv) => {
       expect(JSON.parse(stdout)).toMatchObject({
         request: { instance_name: 'trainer' },
         deadline: new Date(world.clock.now() + 4 * 3_600_000).toISOString(),
+        if_idle_seconds: null,
         max_price: '90',
         would_send: true,
       });
@@ -118,7 +119,13 @@ test('create --if-not-exists --dry-run prints no request if none would be sent',
   const { code, stdout } = await dry(CREATE, '--if-not-exists');
   expect({ code, plan: JSON.parse(stdout) }).toEqual({
     code: 0,
-    plan: { request: null, deadline: null, max_price: null, would_send: false },
+    plan: {
+      request: null,
+      deadline: null,
+      if_idle_seconds: null,
+      max_price: null,
+      would_send: false,
+    },
   });
   const people = await world.cli([...CREATE, '--if-not-exists', '--dry-run'], { env });
   expect(people).toMatchObject({ code: 0, stdout: '' });

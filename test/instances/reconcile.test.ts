@@ -90,6 +90,20 @@ describe("the question about an instance with a request's name", () => {
     });
   });
 
+  test.each([
+    ['yes', 'Idle rule:   terminated after 45 min without use.', { if_idle_seconds: 2700 }],
+    ['no', 'It has no deadline.', { ends_at: null }],
+  ])('asks about an idle rule: %s', async (answer, noted, row) => {
+    await lose(['--if-idle', '45m', '--unenforced'], ID);
+    world.rented.drives = [{ id: 'd1', current_instance_id: ID }];
+    const { said, stderr } = await recover(['yes', answer]);
+    expect(said).toEqual(['Is it the instance you requested now?', 'Terminate it then?']);
+    expect(stderr).toContain(noted);
+    const [listedRow] = await listed(world);
+    expect(listedRow).toMatchObject(row);
+    expect('if_idle_seconds' in listedRow).toBe(answer === 'yes');
+  });
+
   test('leaves out the deadline if the instance has its own', async () => {
     await lose(IN_FOUR_HOURS, ID);
     const ends_at = world.at(8);

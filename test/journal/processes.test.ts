@@ -71,7 +71,7 @@ test('a deadline is changed by one process at a time', async () => {
     // Skips the wait for the lock.
     let now = performance.now();
     const skips = vi.spyOn(performance, 'now').mockImplementation(() => (now += 31_000));
-    const second = journal().withDeadline(ID, (held) => held.set('trainer', undefined));
+    const second = journal().withDeadline(ID, (held) => held.set('trainer', {}));
     return second.catch((fault: unknown) => fault).finally(() => skips.mockRestore());
   });
   expect(error).toMatchObject({ failure: 'storage', retryable: true });

@@ -64,7 +64,7 @@ describe('the deadline of a request that a person settles', () => {
     ['was not asked', undefined, undefined],
   ])('after "expire --never", is set only if the person %s', async (_what, answer, wanted) => {
     const { uid } = await opened(deadline);
-    await journal().withDeadline(ID, (held) => held.set('trainer', undefined));
+    await journal().withDeadline(ID, (held) => held.set('trainer', {}));
     await journal().settle(uid, ID, answer);
     expect(await ends()).toBe(wanted);
   });
@@ -74,7 +74,7 @@ describe('the deadline of a request that a person settles', () => {
     async (answer) => {
       const { uid } = await opened(deadline);
       const later = '2026-01-15T20:00:00.000Z';
-      await journal().withDeadline(ID, (held) => held.set('trainer', later));
+      await journal().withDeadline(ID, (held) => held.set('trainer', { deadline: later }));
       await journal().settle(uid, ID, answer);
       expect(await ends()).toBe(later);
     },

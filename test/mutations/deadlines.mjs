@@ -38,8 +38,8 @@ export const deadlines = [
     changes: [
       [
         'a request overwrites the deadline that was set for its instance',
-        'deadline === undefined || deadlineOf(folder, id) !== undefined',
-        'deadline === undefined',
+        'asked === undefined || deadlineOf(folder, id) !== undefined',
+        'asked === undefined',
       ],
     ],
   },
@@ -197,6 +197,42 @@ export const deadlines = [
     changes: [
       ['the other lines of a crontab are lost', '[...others, cronLine(job)]', '[cronLine(job)]'],
       ['an unreadable crontab counts as empty', '&& /no crontab/i.test(stderr)', ''],
+    ],
+  },
+  {
+    file: 'usage/idle-rule.ts',
+    tests: 'usage/idle-rule',
+    changes: [
+      [
+        'a reading that failed keeps the idle time',
+        'state: NOTHING_KNOWN, isDue: false',
+        'state, isDue: false',
+      ],
+      ['a job does not count as use', 'load > CARD || job', 'load > CARD'],
+      ['input does not count as use', 'signs.input < seconds + INPUT_LAG', 'false'],
+      ['traffic does not count as use', 'traffic - before.traffic >= TRAFFIC * seconds', 'false'],
+      ['a gap keeps the idle time', '(2 * every) / 1000', 'Number.POSITIVE_INFINITY'],
+      ['a restart keeps the idle time', 'now.boot !== before.boot ||', ''],
+      ['a step of the clock ends an instance', 'Math.abs(byService - seconds) > CLOCKS ||', ''],
+      ['a card without a load is idle', '|| loads.includes(null)', ''],
+    ],
+  },
+  {
+    file: 'usage/end-idle.ts',
+    tests: 'usage/end-idle',
+    changes: [
+      ['one look is enough', 'first.isDue && (await look()).isDue', 'first.isDue'],
+      ['a rule that was changed meanwhile ends it', 'held.if_idle?.uid !== rule.uid', 'false'],
+      [
+        'evidence of a killed process counts',
+        'found === undefined || found.begun',
+        'found === undefined',
+      ],
+      [
+        'the evidence is not marked before the look',
+        'await write({ begun: true, since: before.since, last: before.last });',
+        '',
+      ],
     ],
   },
 ];

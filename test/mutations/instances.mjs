@@ -257,7 +257,7 @@ export const instances = [
       ],
       [
         'a candidate gets the deadline without a question',
-        'deadline === undefined || own !== undefined || context.flags.yes === true) return undefined;',
+        'asked === undefined || own !== undefined || context.flags.yes === true) return undefined;',
         'true) return undefined;',
       ],
     ],

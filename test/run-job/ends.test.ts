@@ -146,7 +146,9 @@ describe('the deadline of a job', () => {
   const later = (minutes: number) =>
     new Date(Date.UTC(2026, 0, 15, 12) + minutes * MINUTE).toISOString();
   const set = async (deadline: string | undefined) =>
-    (await ownJournal(context)).withDeadline(ID, (held) => held.set('job', deadline));
+    (await ownJournal(context)).withDeadline(ID, (held) =>
+      held.set('job', deadline === undefined ? {} : { deadline }),
+    );
   const minutes = () => Math.round((world.clock.now() - Date.UTC(2026, 0, 15, 12)) / MINUTE);
   const aborted = (signal: AbortSignal) =>
     new Promise<number>((resolve) =>

@@ -1,9 +1,8 @@
 /** The parts of a probe on an idle instance with one card, in their order. */
 export const PARTS: Readonly<Record<string, string>> = {
   uptime: '5000.25 9000.00',
-  wall: '1768478400',
   boot: 'b1e2\n42',
-  cpu1: 'cpu  1000 0 500 90000 300 0 20 0 0 0\ncpu0 1000 0 500 90000 300 0 20 0 0 0',
+  cpu1: 'cpu  1000 0 500 90000 300 0 20 0 0 0\ncpu0 1000 0 500 90000 300 0 20 0 0 0\nbtime 1768473400',
   net: [
     'Inter-|   Receive                                                |  Transmit',
     ' face |bytes    packets errs drop fifo frame compressed multicast|bytes    packets errs drop fifo colls carrier compressed',

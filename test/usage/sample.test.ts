@@ -12,7 +12,7 @@ const parse = (text: string) => parseSample(text, 3);
 test('parses every part', () => {
   expect(parse(probeOutput())).toMatchObject({
     uptime: { value: 5000.25 },
-    wall: { value: 1768478400 },
+    booted: { value: 1768473400 },
     boot: 'b1e2\n42',
     cpu: {
       value: [

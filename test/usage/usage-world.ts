@@ -19,6 +19,8 @@ export interface FakeSsh {
   add(port: number): void;
   /** Replaces what ssh does for an instance. */
   ssh(port: number, script: string): void;
+  /** The path of a file of the instance. */
+  path(port: number, name: string): string;
   close(): void;
 }
 
@@ -46,6 +48,7 @@ cd "$own/home" && HOME=$PWD GPUCLOUD_PROC=$own/proc PATH=$own/bin:/usr/bin:/bin 
     env: { PATH: `${join(folder, 'here')}:/usr/bin:/bin` },
     write,
     program,
+    path: (port, name) => join(folder, String(port), name),
     ssh: (port, script) => write(port, 'ssh.sh', script),
     add(port) {
       mkdirSync(join(folder, String(port), 'home'), { recursive: true });
@@ -53,7 +56,6 @@ cd "$own/home" && HOME=$PWD GPUCLOUD_PROC=$own/proc PATH=$own/bin:/usr/bin:/bin 
       program(port, 'who', '');
       program(port, 'nvidia-smi', `echo '${PARTS.cards1}'`);
       program(port, 'df', `echo '${PARTS.disk}'`);
-      program(port, 'date', `echo '${PARTS.wall}'`);
       // Only a time limit really passes.
       program(port, 'sleep', 'case $1 in 1) ;; *) exec /bin/sleep "$1" ;; esac');
     },

@@ -122,6 +122,8 @@ Then set one:
   gpucloud instances create trainer --terminate-after 4h
   gpucloud instances expire trainer --at 18:00
   gpucloud instances expire trainer --never
+Or a rule for instances that nobody uses:
+  gpucloud instances create lab --if-idle 45m
 See when each instance ends:
   gpucloud status
 
@@ -134,6 +136,8 @@ See when each instance ends:
 - A failed termination is tried again at the next run.
 - "create" and "reorder" refuse a deadline that nothing enforces, unless you add
   --unenforced. "expire" sets it and warns.
+- An idle rule looks at cards, processor, network, terminals and jobs. What
+  can't be read counts as use.
 - Only "instances reap" terminates. Other commands report what is overdue.
 `;
 

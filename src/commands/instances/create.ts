@@ -7,6 +7,7 @@ import {
   checkDeadline,
   type DeadlineFlags,
   deadlineField,
+  type WantedEnds,
   wantedText,
 } from '../../instances/deadlines/deadline.ts';
 import { rentWithin } from '../../instances/max-price.ts';
@@ -221,11 +222,11 @@ async function createNow(
   const rent = (offer: Chosen) => rentFrom(offer, body, input, context);
   const [only] = offers;
   if (retryFor === undefined && only !== undefined && offers.length === 1) {
-    const { created, deadline } = await rent(only);
-    return showRented(created, { ...input, deadline }, context);
+    const { created, wanted } = await rent(only);
+    return showRented(created, { ...input, ...wanted }, context);
   }
   const { rentFirst } = await import('../../instances/capacity.ts');
-  let deadline: string | undefined;
+  let wanted: WantedEnds = {};
   const obtained = await rentFirst(
     {
       name: body.instance_name,
@@ -234,15 +235,15 @@ async function createNow(
       until: input.until,
       times: input.times,
       async rent(offer) {
-        const { created, deadline: own } = await rent(offer);
-        deadline = own;
-        noteRented(created, deadline, context);
-        return created;
+        const rented = await rent(offer);
+        ({ wanted } = rented);
+        noteRented(rented.created, wanted, context);
+        return rented.created;
       },
     },
     context,
   );
-  await showObtained(obtained, deadline, context);
+  await showObtained(obtained, wanted, context);
 }
 
 /** A deadline counts from the request, which may be hours after the command started. */
@@ -251,15 +252,15 @@ async function rentFrom(
   { offer_id: _first, ...rest }: CreateInstanceBody,
   { ends, maxPrice }: CreateInput,
   context: Context,
-): Promise<{ created: Instance; deadline: string | undefined }> {
+): Promise<{ created: Instance; wanted: WantedEnds }> {
   const body = { offer_id: offer.id, ...rest };
-  const deadline = await runPreflight(context, nothingCreated, () => deadlineField(ends, context));
-  const request = { ...requestOf(body), ...deadline };
+  const wanted = await runPreflight(context, nothingCreated, () => deadlineField(ends, context));
+  const request = { ...requestOf(body), ...wanted };
   const created = await rentWithin(maxPrice, request, context, (api, options) =>
     api.instances.create(body, options),
   );
   warnIfDearer(created, offer, context);
-  return { created, deadline: deadline.deadline };
+  return { created, wanted };
 }
 
 function requestOf(body: CreateInstanceBody) {

@@ -3,6 +3,7 @@ import { OR_STDIN } from '../../cli/input.ts';
 import { onlyTyped, printEach } from '../../cli/several.ts';
 import { action } from '../../cli/verb.ts';
 import { usageError } from '../../errors.ts';
+import { idleTime } from '../../instances/deadlines/idle-time.ts';
 import { instanceFinder } from '../../instances/resolve.ts';
 import { isTerminated } from '../../rules/statuses.ts';
 import { intervalOption, watchOption } from '../../watch/flags.ts';
@@ -25,8 +26,9 @@ export const get = action({
     const find = instanceFinder(context);
     const { instances } = await context.api();
     const work = async (text: string, options?: CallOptions) => {
-      const { id, ends_at } = await find(text);
-      return { ...(await instances.get(id, options)), ends_at };
+      const { id, ends_at, idle } = await find(text);
+      const instance = await instances.get(id, options);
+      return { ...instance, ends_at, ...idleTime(idle, context.serviceClock.now()) };
     };
     if (flags.watch !== true) {
       return printEach('INSTANCE', typed, { work, view: instanceView }, context);

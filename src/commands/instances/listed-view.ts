@@ -1,3 +1,4 @@
+import { idleText } from '../../instances/deadlines/idle-time.ts';
 import type { Listed } from '../../instances/known-instances.ts';
 import type { Snapshot } from '../../journal/index.ts';
 import { type Column, field, type View } from '../../output/output.ts';
@@ -13,10 +14,13 @@ const endsColumn: Column<Listed> = {
   value: endsAt,
 };
 
+const idleColumn: Column<Listed> = { id: 'idle_seconds', header: 'IDLE', value: idleText };
+
 /** The list for people, with deadlines and notes if any row has one. Scripts get fixed columns. */
 export function peopleView(rows: readonly Listed[]): View<Listed> {
   const shown = [
     ...(rows.some((row) => endsAt(row) !== undefined) ? [endsColumn] : []),
+    ...(rows.some((row) => idleText(row) !== undefined) ? [idleColumn] : []),
     ...(rows.some(({ note }) => note !== undefined) ? [noteColumn] : []),
   ];
   return {
@@ -68,6 +72,8 @@ export const listedView: View<Listed> = {
       hidden: true,
     },
     { ...endsColumn, hidden: true },
+    field('if_idle_seconds', 'IF IDLE SECONDS', { hidden: true }),
+    field('idle_seconds', 'IDLE SECONDS', { hidden: true }),
     { ...noteColumn, hidden: true },
     { id: 'unread', header: 'UNREAD', value: (row) => row.unread === true, hidden: true },
   ],
@@ -75,11 +81,14 @@ export const listedView: View<Listed> = {
   empty:
     'No instances known to this computer. "gpucloud audit" looks for others; --all shows terminated ones.',
   // A note contains ages.
-  steady: ({ note: _note, ...row }) => row,
+  steady: ({ note: _note, idle_seconds: _idle, ...row }) => row,
   secrets: (instanceView.secrets ?? []).map((path) => `instance.${path}`),
   json: (row) => ({
     ...(row.instance ?? unreadForm(row)),
     ends_at: endsAt(row) ?? null,
+    ...(row.if_idle_seconds === undefined
+      ? {}
+      : { if_idle_seconds: row.if_idle_seconds, idle_seconds: row.idle_seconds ?? null }),
     unread: row.unread === true,
   }),
 };

@@ -4,7 +4,7 @@ import { writeCreated } from '../../cli/creation.ts';
 import type { Context } from '../../context.ts';
 import { CliError, unforeseen } from '../../errors.ts';
 import type { Obtained } from '../../instances/capacity.ts';
-import { noteDeadline, wantedDeadline } from '../../instances/deadlines/deadline.ts';
+import { noteEnds, type WantedEnds, wantedDeadline } from '../../instances/deadlines/deadline.ts';
 import { ensureUsable } from '../../instances/request/existing.ts';
 import type { Given } from '../../instances/request/given.ts';
 import { NOTHING_PLANNED } from '../../instances/request/planned.ts';
@@ -23,10 +23,7 @@ export interface Wait {
 }
 
 /** The request's options besides the instance. */
-interface Asked extends Wait {
-  /** The deadline by the service's clock. */
-  readonly deadline?: string | undefined;
-}
+interface Asked extends Wait, WantedEnds {}
 
 /**
  * Waits if requested, then prints the instance. If the wait ends early, data formats still print
@@ -34,23 +31,24 @@ interface Asked extends Wait {
  */
 export async function showRented(
   rented: Instance,
-  { deadline, ...wait }: Asked,
+  { deadline, if_idle, ...wait }: Asked,
   context: Context,
 ): Promise<void> {
-  noteRented(rented, deadline, context);
+  const ends = { ...(deadline && { deadline }), ...(if_idle && { if_idle }) };
+  noteRented(rented, ends, context);
   const print = (latest: Instance) => printRented({ ...latest, ends_at: deadline }, context);
   await waitAndPrint(rented, { ...wait, after: rented.status }, print, context);
 }
 
-export function noteRented(rented: Instance, deadline: string | undefined, context: Context): void {
+export function noteRented(rented: Instance, ends: WantedEnds, context: Context): void {
   context.err.note(`Rented ${rented.name ?? rented.id} (${rented.id}).`);
-  if (deadline !== undefined) noteDeadline(rented, deadline, context);
+  noteEnds(rented, ends, context);
 }
 
 /** The same for one of several attempts, which have waited already. */
 export async function showObtained(
   { instance, attempts, early }: Obtained,
-  deadline: string | undefined,
+  { deadline }: WantedEnds,
   context: Context,
 ): Promise<void> {
   const shown = { ...instance, ends_at: deadline, attempts };
@@ -77,10 +75,15 @@ export async function showExisting(
   await ensureUsable(found, given, context);
   context.err.note(`${found.name ?? id} already exists (${id}). Nothing was sent.`);
   if (dryRun) return context.out.item(NOTHING_PLANNED, plannedView);
-  const ends_at = (await (await context.journal()).instance(id))?.deadline;
+  const known = await (await context.journal()).instance(id);
+  const ends_at = known?.deadline;
   if (wantedDeadline(given.flags) !== undefined) {
     if (ends_at === undefined) warnEndless(found, context);
-    else noteDeadline(found, ends_at, context);
+    else noteEnds(found, { deadline: ends_at }, context);
+  }
+  if (given.flags.ifIdle !== undefined) {
+    if (known?.idle === undefined) warnRuleless(found, context);
+    else noteEnds(found, { if_idle: known.idle.rule.after }, context);
   }
   const print = (latest: Instance) => context.out.item({ ...latest, ends_at }, rentedView);
   await waitAndPrint(found, wait, print, context);
@@ -92,6 +95,14 @@ function warnEndless({ id, name }: Instance, { err }: Context): void {
   err.warn(
     'deadline_unenforced',
     `${name ?? id} has no deadline. To set one: gpucloud instances expire ${typed} --after 4h`,
+  );
+}
+
+function warnRuleless({ id, name }: Instance, { err }: Context): void {
+  const typed = typedName(name, id);
+  err.warn(
+    'deadline_unenforced',
+    `${name ?? id} has no idle rule. To set one: gpucloud instances expire ${typed} --if-idle 45m`,
   );
 }
 

@@ -5,6 +5,7 @@ import { CliError, usageError } from '../../errors.ts';
 import {
   checkDeadline,
   deadlineField,
+  ifIdleOption,
   terminateAfterOption,
   terminateAtOption,
   unenforcedOption,
@@ -42,6 +43,7 @@ export const reorder = action({
       .addOption(maxPriceOption())
       .addOption(terminateAfterOption())
       .addOption(terminateAtOption())
+      .addOption(ifIdleOption())
       .addOption(unenforcedOption())
       .addOption(waitStartedOption())
       .addOption(waitTimeoutOption())

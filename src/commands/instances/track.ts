@@ -65,7 +65,9 @@ async function trackAll(ids: readonly string[], force: boolean, context: Context
   if (rows.length === 0) throwAll(failed);
   await settleOpen(journal, context);
   // A settled request passes its deadline on.
-  const deadlines = new Map((await journal.deadlines()).map(({ id, deadline }) => [id, deadline]));
+  const deadlines = new Map(
+    (await journal.deadlines()).map(({ id, deadline }) => [id, deadline ?? undefined]),
+  );
   return { done: rows.map((row) => ({ ...row, ends_at: deadlines.get(row.id) })), failed };
 }
 

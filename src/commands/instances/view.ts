@@ -1,5 +1,6 @@
 import type { CreateInstanceBody, Instance } from '../../api/index.ts';
 import { fieldOf, numberField, textField } from '../../api/open-fields.ts';
+import { type IdleTime, idleText } from '../../instances/deadlines/idle-time.ts';
 import type { Changed } from '../../instances/outcome.ts';
 import { type Planned, requestLines } from '../../instances/request/planned.ts';
 import { type DetailLine, field, type Section, type View } from '../../output/output.ts';
@@ -12,7 +13,7 @@ import { sshCommand } from '../../watch/ssh-endpoint.ts';
 const SECRETS = ['connection_info.secrets', 'metadata', 'docker_config.env[].value'] as const;
 
 /** An instance with its deadline here, by the service's clock (ISO 8601). */
-export type WithDeadline = Instance & Pick<Changed, 'ends_at'>;
+export type WithDeadline = Instance & Pick<Changed, 'ends_at'> & IdleTime;
 
 const sections: readonly Section<WithDeadline>[] = [
   {
@@ -40,6 +41,7 @@ const sections: readonly Section<WithDeadline>[] = [
       { label: 'Paid until', value: paidUntil(i), kind: 'time' },
       { label: 'Last charged', value: i.last_billed_at, kind: 'time' },
       { label: 'Ends', value: endsAt(i), kind: 'time' },
+      { label: 'Idle', value: mayBill(i.status) ? idleText(i) : undefined },
     ],
   },
   {
@@ -83,6 +85,7 @@ export const instanceView: View<WithDeadline> = {
     { id: 'ends_at', header: 'ENDS', kind: 'time', value: endsAt, hidden: true },
   ],
   id: (i) => i.id,
+  steady: ({ idle_seconds: _idle, ...instance }) => instance,
   empty: 'No instances known to this computer.',
   sections,
   secrets: SECRETS,

@@ -38,6 +38,7 @@ const OF_NEW = {
   volume: true,
   terminateAfter: true,
   terminateAt: true,
+  ifIdle: true,
   unenforced: true,
   keepOnFailure: true,
   dryRun: true,

@@ -32,7 +32,17 @@ export const planView: View<JobPlan & Planned> = {
     },
   ],
   secrets: ['request.docker_config.env[].value'],
-  json: ({ request, command, files, fetch, ends, deadline, max_price, would_send }) => ({
+  json: ({
+    request,
+    command,
+    files,
+    fetch,
+    ends,
+    deadline,
+    if_idle_seconds,
+    max_price,
+    would_send,
+  }) => ({
     request,
     command,
     sync:
@@ -40,6 +50,7 @@ export const planView: View<JobPlan & Planned> = {
     fetch,
     terminate: wantedText(ends) ?? null,
     deadline,
+    if_idle_seconds,
     max_price,
     would_send,
   }),

@@ -1,3 +1,4 @@
+import { idleText } from '../../instances/deadlines/idle-time.ts';
 import { byPrice, type DriveRow, type InstanceRow } from '../../money/rows.ts';
 import { type Block, type Cell, type Fact, field, type View } from '../../output/output.ts';
 import { minuteText, relative, spanText } from '../../output/time.ts';
@@ -32,7 +33,7 @@ export const statusView: View<Overview> = {
   // The charges' window moves with the clock; a new charge shows in the balance anyway.
   steady: ({ as_of, hours_left, runs_out_at, charges, ...status }) => ({
     ...status,
-    instances: status.instances.map(({ age_seconds, ...row }) => row),
+    instances: status.instances.map(({ age_seconds, idle_seconds, ...row }) => row),
     attention: status.attention.map(({ code, resource }) => [code, resource]),
     unread: status.unread.map(({ part, code }) => [part, code]),
   }),
@@ -101,6 +102,7 @@ function instanceTable(
   const shown = firstRows(sorted, all);
   // Both don't fit into 80 columns, and the paid hour renews itself.
   const isAny = shown.some(({ ends_at }) => ends_at !== null);
+  const isIdle = shown.some(({ if_idle_seconds: rule }) => rule !== null);
   return {
     kind: 'table',
     heading: `Instances known to this computer: ${instances.length}`,
@@ -110,6 +112,7 @@ function instanceTable(
       { header: 'PER HOUR', kind: 'money' },
       { header: 'AGE' },
       isAny ? { header: 'ENDS', kind: 'time' } : { header: 'PAID UNTIL', kind: 'time' },
+      ...(isIdle ? [{ header: 'IDLE' }] : []),
       { header: 'OFFER' },
     ],
     rows: shown.map((row) => [
@@ -118,6 +121,7 @@ function instanceTable(
       row.price_per_hour_snapshot,
       row.age_seconds === null ? null : spanText(row.age_seconds),
       isAny ? row.ends_at : mayBill(row.status) ? row.paid_until : null,
+      ...(isIdle ? [idleText(row)] : []),
       row.offer,
     ]),
     more: moreText(sorted.slice(shown.length), typed(['instances', 'list'])),

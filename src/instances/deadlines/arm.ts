@@ -16,8 +16,6 @@ import {
 } from '../scheduler/index.ts';
 import { judge, profileOf, serviceName } from './armed.ts';
 
-export const DEFAULT_EVERY = 5 * 60_000;
-
 /** Milliseconds for a scheduled run: its requests may time out. */
 const LONGEST_RUN = 120_000;
 

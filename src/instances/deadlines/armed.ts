@@ -17,6 +17,9 @@ import { ENTRY, entryName, schedulersIn, schedulersWith } from '../scheduler/ind
 /** If the service's clock and this computer's differ by more milliseconds, one of them is wrong. */
 export const FAR = 5 * 60_000;
 
+/** Milliseconds between two scheduled runs, unless --every says otherwise. */
+export const DEFAULT_EVERY = 5 * 60_000;
+
 /** The name for a run with a key from the environment. */
 const NO_PROFILE = '@environment';
 

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { Option } from '../../cli/command.ts';
 import { ruled } from '../../cli/parse.ts';
 import type { Context } from '../../context.ts';
@@ -11,6 +12,7 @@ import {
   comingAt,
   comingWord,
   durationWord,
+  idleTime,
   moment,
   positiveDuration,
 } from '../../rules/times.ts';
@@ -36,13 +38,22 @@ export function terminateAtOption() {
   ).argParser(ruled('--terminate-at', moment));
 }
 
+export function ifIdleOption() {
+  return new Option(
+    '--if-idle <duration>',
+    'terminate it after this time without use, such as 45m',
+  ).argParser(ruled('--if-idle', idleTime));
+}
+
 export function unenforcedOption() {
-  return new Option('--unenforced', 'allow a deadline although nothing enforces it');
+  return new Option('--unenforced', 'allow a deadline or idle rule although nothing enforces it');
 }
 
 export interface DeadlineFlags {
   readonly terminateAfter?: number | undefined;
   readonly terminateAt?: ComingTime | undefined;
+  /** Milliseconds. */
+  readonly ifIdle?: number | undefined;
   readonly unenforced?: true | undefined;
 }
 
@@ -67,7 +78,8 @@ export function wantedDeadline({
  */
 export async function checkDeadline(flags: DeadlineFlags, context: Context): Promise<void> {
   const wanted = wantedDeadline(flags);
-  if (wanted !== undefined && flags.unenforced !== true) await ensureArmed(context);
+  const isAny = wanted !== undefined || flags.ifIdle !== undefined;
+  if (isAny && flags.unenforced !== true) await ensureArmed(context);
 }
 
 /**
@@ -87,9 +99,12 @@ export async function deadlineFrom(wanted: WantedDeadline, context: Context): Pr
 export function plannedDeadline(
   flags: DeadlineFlags,
   { serviceClock }: Pick<Context, 'serviceClock'>,
-): { deadline?: string } {
+): WantedEnds {
   const wanted = wantedDeadline(flags);
-  return wanted === undefined ? {} : { deadline: deadlineAt(wanted, serviceClock.now()) };
+  return {
+    ...(wanted === undefined ? {} : { deadline: deadlineAt(wanted, serviceClock.now()) }),
+    ...idleField(flags),
+  };
 }
 
 function deadlineAt(wanted: WantedDeadline, now: number): string {
@@ -103,22 +118,35 @@ function deadlineAt(wanted: WantedDeadline, now: number): string {
   return new Date(end).toISOString();
 }
 
-/** The deadline as part of a request that rents. */
-export async function deadlineField(
-  flags: DeadlineFlags,
-  context: Context,
-): Promise<{ deadline?: string }> {
-  const wanted = wantedDeadline(flags);
-  return wanted === undefined ? {} : { deadline: await deadlineFrom(wanted, context) };
+/** When an instance ends, as part of a request that rents. */
+export interface WantedEnds {
+  /** By the service's clock (ISO 8601). */
+  readonly deadline?: string;
+  /** Milliseconds without use. */
+  readonly if_idle?: number;
 }
 
+function idleField({ ifIdle }: DeadlineFlags): Pick<WantedEnds, 'if_idle'> {
+  return ifIdle === undefined ? {} : { if_idle: ifIdle };
+}
+
+/** The deadline and the idle rule as part of a request that rents. */
+export async function deadlineField(flags: DeadlineFlags, context: Context): Promise<WantedEnds> {
+  const wanted = wantedDeadline(flags);
+  const deadline = wanted && (await deadlineFrom(wanted, context));
+  return { ...(deadline === undefined ? {} : { deadline }), ...idleField(flags) };
+}
+
+/** What `expire` changes; what is missing stays. `never` removes both. */
+export type Expiry = WantedEnds | 'never';
+
 /**
- * Sets or removes an instance's deadline. Holds the lock that `reap` needs while it reads the
- * instance, so the printed status stays true. Throws CliError('wrongState') for an ended instance.
+ * Sets or removes an instance's deadline and idle rule. Holds the lock that `reap` needs while it reads
+ * the instance, so the printed status stays true. Throws CliError('wrongState') for an ended instance.
  */
 export function setDeadline(
   { id, name }: Target,
-  deadline: string | undefined,
+  expiry: Expiry,
   journal: Journal,
   context: Context,
 ): Promise<Changed> {
@@ -131,13 +159,39 @@ export function setDeadline(
         hint: `rent one like it: gpucloud instances reorder ${typedName(name, id)} NEW-NAME`,
       });
     }
-    await held.set(instance.name ?? name, deadline);
-    return { id, name: instance.name ?? name, status, paid_until, ends_at: deadline };
+    const shown = instance.name ?? name;
+    const isNever = expiry === 'never';
+    if (held.deadline === undefined && !isNever && expiry.deadline === undefined) {
+      throw new CliError('storage', `The deadline of ${shown} can't be read.`, {
+        hint: `set it too: gpucloud instances expire ${typedName(name, id)} --after 4h`,
+        resource: id,
+      });
+    }
+    const deadline = isNever ? undefined : (expiry.deadline ?? held.deadline ?? undefined);
+    const after = isNever ? undefined : expiry.if_idle;
+    // A new rule starts the time again: what is known belongs to the UID of the old one.
+    const rule =
+      after === undefined ? (isNever ? undefined : held.if_idle) : { after, uid: randomUUID() };
+    await held.set(shown, {
+      ...(deadline === undefined ? {} : { deadline }),
+      ...(rule === undefined ? {} : { if_idle: rule }),
+    });
+    if (isNever && held.if_idle !== undefined) {
+      context.err.note(`${shown} has no deadline and no idle rule any longer.`);
+    }
+    const idle = rule === undefined ? {} : { if_idle_seconds: rule.after / 1000 };
+    return { id, name: shown, status, paid_until, ends_at: deadline, ...idle };
   });
 }
 
-/** The deadline as it was given: `after 4 h`, `at 2026-03-01 14:05 +03:00`, `at the next 18:00`. */
+/** When an instance ends, as it was given: `after 4 h`, `at the next 18:00, or after 45 min without use`. */
 export function wantedText(flags: DeadlineFlags): string | undefined {
+  const idle = flags.ifIdle && `after ${spanText(flags.ifIdle / 1000)} without use`;
+  const deadline = wantedDeadlineText(flags);
+  return deadline && idle ? `${deadline}, or ${idle}` : deadline || idle || undefined;
+}
+
+function wantedDeadlineText(flags: DeadlineFlags): string | undefined {
   const wanted = wantedDeadline(flags);
   if (wanted === undefined) return undefined;
   if ('after' in wanted) return `after ${spanText(wanted.after / 1000)}`;
@@ -146,23 +200,32 @@ export function wantedText(flags: DeadlineFlags): string | undefined {
 }
 
 /** The flags in a form that can be typed again. */
-export function deadlineWords({ terminateAfter, terminateAt, unenforced }: DeadlineFlags) {
+export function deadlineWords({ terminateAfter, terminateAt, ifIdle, unenforced }: DeadlineFlags) {
   return [
     ...(terminateAfter === undefined ? [] : ['--terminate-after', durationWord(terminateAfter)]),
     ...(terminateAt === undefined ? [] : ['--terminate-at', comingWord(terminateAt)]),
+    ...(ifIdle === undefined ? [] : ['--if-idle', durationWord(ifIdle)]),
     ...(unenforced === true ? ['--unenforced'] : []),
   ];
 }
 
 /** Prints when a new instance will be terminated. */
-export function noteDeadline(
+export function noteEnds(
   { id, name }: { readonly id: string; readonly name?: string | null | undefined },
-  deadline: string,
+  { deadline, if_idle: idle }: WantedEnds,
   { err, serviceClock }: Context,
 ): void {
-  err.note(
-    `Deadline:    ${deadlineText(deadline, serviceClock.now())}. To move it: gpucloud instances expire ${typedName(name, id)} --after 4h`,
-  );
+  const expire = `gpucloud instances expire ${typedName(name, id)}`;
+  if (deadline !== undefined) {
+    err.note(
+      `Deadline:    ${deadlineText(deadline, serviceClock.now())}. To move it: ${expire} --after 4h`,
+    );
+  }
+  if (idle !== undefined) {
+    err.note(
+      `Idle rule:   terminated after ${spanText(idle / 1000)} without use. To remove it: ${expire} --never`,
+    );
+  }
 }
 
 /** `2026-03-01 14:05 +03:00, in 3 h`. */

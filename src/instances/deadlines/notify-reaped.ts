@@ -14,11 +14,14 @@ export async function notifyOfReaped(
   { rows, errors }: Pick<Reaping, 'rows' | 'errors'>,
   context: Context,
 ): Promise<void> {
-  await eachBounded(rows, AT_ONCE, async ({ id, name, deadline, outcome }) => {
-    const event = EVENTS[outcome];
+  await eachBounded(rows, AT_ONCE, async ({ id, name, deadline, outcome, reason }) => {
+    const isIdle = reason === 'idle';
+    const event = isIdle && outcome === 'terminated' ? 'terminated_idle' : EVENTS[outcome];
     if (event === undefined) return;
     const failure = errors.find(({ resource }) => resource === (id ?? name));
-    const message = failure?.message ?? `${name} was terminated at its deadline.`;
+    const message =
+      failure?.message ??
+      `${name} was terminated ${isIdle ? 'by its idle rule' : 'at its deadline'}.`;
     await notify({ event, id, name, message, exit_code: null }, deadline ?? '', context);
   });
 }

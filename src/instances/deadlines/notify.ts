@@ -9,7 +9,12 @@ import { cleanLines } from '../../output/sanitise.ts';
 
 /** The JSON that the command of `--notify` reads. */
 export interface NotifyEvent {
-  readonly event: 'job_ended' | 'terminated_at_deadline' | 'terminate_failed' | 'outcome_unknown';
+  readonly event:
+    | 'job_ended'
+    | 'terminated_at_deadline'
+    | 'terminated_idle'
+    | 'terminate_failed'
+    | 'outcome_unknown';
   /** The instance's ID; null for a request with an unknown outcome. */
   readonly id: string | null;
   readonly name: string;

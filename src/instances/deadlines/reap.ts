@@ -24,14 +24,13 @@ export interface Reaped {
    * its instance was there before. `lost`: a command is gone without an exit code.
    */
   readonly outcome: 'terminated' | 'already_ended' | 'refused' | 'unknown' | 'kept' | 'lost';
-  readonly reason: 'deadline' | 'job';
+  readonly reason: 'deadline' | 'job' | 'idle';
   /** The exit code of the job's command; null if unknown. */
   readonly exit_code: number | null;
 }
 
 export interface Reaping {
-  /** Milliseconds by which the service's clock is ahead of this computer's. */
-  readonly ahead: number;
+  readonly time: ServiceTime;
   readonly rows: readonly Reaped[];
   readonly errors: readonly CliError[];
   /** Why the service did not confirm the key; one of the errors. */
@@ -58,14 +57,14 @@ export async function reapOverdue(context: Context): Promise<Reaping> {
   );
   const all = await journal.deadlines();
   const overdue = all.flatMap(({ deadline, ...one }) =>
-    deadline !== undefined && isPast(deadline, time.now()) ? [{ ...one, deadline }] : [],
+    deadline != null && isPast(deadline, time.now()) ? [{ ...one, deadline }] : [],
   );
   const ended = await eachBounded(overdue, AT_ONCE, (one) =>
     terminate(one, time, journal, context),
   );
   const done = [...unknown, ...ended.filter((one) => one !== undefined)];
   return {
-    ahead: time.ahead,
+    time,
     rows: done.map(({ row }) => row),
     unproven,
     errors: [
@@ -176,7 +175,7 @@ function overdueRow<T extends string | null>(id: T, name: string, deadline: stri
   return { id, name, deadline, overdue_seconds, reason: 'deadline', exit_code: null } as const;
 }
 
-function named(error: CliError, name: string): CliError {
+export function named(error: CliError, name: string): CliError {
   return error.message.includes(name) ? error : error.with(`${name}: ${error.message}`);
 }
 

@@ -28,7 +28,9 @@ export async function warnOfUnenforcedDeadlines(
   if (isArmed) return;
   const found = await deadlinesIn(open);
   if (found.length === 0) return;
-  const whose = found.map(({ name, time }) => `${name} (${minuteText(time)})`).join(', ');
+  const whose = found
+    .map(({ name, time }) => `${name} (${Number.isNaN(time) ? 'idle rule' : minuteText(time)})`)
+    .join(', ');
   const what = found.length === 1 ? 'the deadline' : 'the deadlines';
   context.err.warn(
     'deadline_unenforced',
@@ -36,15 +38,19 @@ export async function warnOfUnenforcedDeadlines(
   );
 }
 
-/** The deadlines of instances that may bill, the earliest first. */
+/** The deadlines and idle rules of instances that may bill, the earliest first. */
 async function deadlinesIn(open: () => Promise<Journal>) {
   try {
     const all = await (await open()).deadlines();
     return all
       .filter(({ status }) => mayBill(status))
-      .map(({ name, deadline = '' }) => ({ name, time: Date.parse(deadline) }))
-      .filter(({ time }) => !Number.isNaN(time))
-      .sort((a, b) => a.time - b.time);
+      .map(({ name, deadline, if_idle }) => ({
+        name,
+        time: Date.parse(deadline ?? ''),
+        isIdleRule: if_idle !== undefined,
+      }))
+      .filter(({ time, isIdleRule }) => isIdleRule || !Number.isNaN(time))
+      .sort((a, b) => (a.time || Infinity) - (b.time || Infinity));
   } catch (error) {
     if (error instanceof CliError) return [];
     throw error;

@@ -4,6 +4,7 @@ import { publishedPort, volume } from '../../rules/container.ts';
 import { sharedMemoryGb } from '../../rules/numbers.ts';
 import { positiveDuration } from '../../rules/times.ts';
 import {
+  ifIdleOption,
   terminateAfterOption,
   terminateAtOption,
   unenforcedOption,
@@ -60,6 +61,7 @@ export function withRequestFlags<Args extends unknown[], Flags extends OptionVal
     .addOption(maxPriceOption())
     .addOption(terminateAfterOption())
     .addOption(terminateAtOption())
+    .addOption(ifIdleOption())
     .addOption(unenforcedOption())
     .optionsGroup('Options:')
     .option('-f, --file <file>', 'read the request from a YAML or JSON file; - for stdin');

@@ -9,6 +9,7 @@ import { ensureCanRent } from '../pending.ts';
 export interface Planned {
   /** The deadline in ISO 8601. */
   readonly deadline: string | null;
+  readonly if_idle_seconds: number | null;
   /** The price limit in roubles per hour. */
   readonly max_price: string | null;
   /** Whether the same command without `--dry-run` would send the request. */
@@ -19,6 +20,7 @@ export interface Planned {
 export const NOTHING_PLANNED = {
   request: null,
   deadline: null,
+  if_idle_seconds: null,
   max_price: null,
   would_send: false,
 } as const;
@@ -34,11 +36,17 @@ export async function planRental(
   { ends, maxPrice }: Wish,
   context: Context,
 ): Promise<Planned> {
-  const deadline = plannedDeadline(ends, context);
+  const planned = plannedDeadline(ends, context);
   const max_price = maxPrice?.toFixed();
   const limit = max_price === undefined ? {} : { max_price };
-  await ensureCanRent({ operation: 'create', name, offer_id, ...deadline, ...limit }, context);
-  return { deadline: deadline.deadline ?? null, max_price: max_price ?? null, would_send: true };
+  await ensureCanRent({ operation: 'create', name, offer_id, ...planned, ...limit }, context);
+  const { deadline, if_idle: idle } = planned;
+  return {
+    deadline: deadline ?? null,
+    if_idle_seconds: idle === undefined ? null : idle / 1000,
+    max_price: max_price ?? null,
+    would_send: true,
+  };
 }
 
 /** The fields of a request that was not sent. */

@@ -130,7 +130,7 @@ function keep(
       const before = (await journal.instance(id))?.deadline;
       const isEarlier = before !== undefined && Date.parse(before) <= Date.parse(wanted);
       const deadline = isEarlier ? before : wanted;
-      if (!isEarlier) await setDeadline({ id, name }, deadline, journal, own);
+      if (!isEarlier) await setDeadline({ id, name }, { deadline }, journal, own);
       await warnUnenforced(journal, own);
       const typed = typedName(name, id);
       own.err.warn(

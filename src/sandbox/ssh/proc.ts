@@ -17,7 +17,8 @@ const TICKS = 100 * CORES;
 export async function writeProc(place: Place, now: number): Promise<void> {
   const folder = place.proc;
   await mkdir(join(folder, 'net'), { recursive: true });
-  const uptime = Math.max(0, now - (await stat(place.mark)).mtimeMs) / 1000;
+  const { mtimeMs: started } = await stat(place.mark);
+  const uptime = Math.max(0, now - started) / 1000;
   const busy = Math.max(1, await loadOf(place));
   const total = Math.round(uptime * TICKS);
   const { used: before, total: totalBefore } = await ticksIn(join(folder, 'stat'));
@@ -27,7 +28,7 @@ export async function writeProc(place: Place, now: number): Promise<void> {
   const bytes = Math.round(uptime * 100);
   const free = Math.round(KIB * (0.95 - busy / 200));
   const files = {
-    stat: `cpu  ${used} 0 0 ${total - used} 0 0 0 0 0 0\n`,
+    stat: `cpu  ${used} 0 0 ${total - used} 0 0 0 0 0 0\nbtime ${Math.floor(started / 1000)}\n`,
     uptime: `${uptime.toFixed(2)} ${((total - used) / 100).toFixed(2)}\n`,
     loadavg: `${`${((busy * CORES) / 100).toFixed(2)} `.repeat(3)}1/100 1\n`,
     meminfo: `MemTotal:       ${KIB} kB\nMemFree:        ${free} kB\nMemAvailable:   ${free} kB\n`,

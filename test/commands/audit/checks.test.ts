@@ -226,7 +226,7 @@ describe('requests and instances', () => {
       result: 'finding',
       evidence: [`box-1 (${id}), ACTIVE, 89.90 ₽ per hour, rented 1 day ago`],
       per_hour: '89.90',
-      command: 'gpucloud instances expire box-1 --after 4h',
+      command: 'gpucloud instances expire box-1 --if-idle 45m',
     });
   });
 

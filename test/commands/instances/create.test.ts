@@ -341,6 +341,7 @@ describe('instances create', () => {
         docker_config: { image: 'i', env: [{ key: 'PW', value: '********' }] },
       },
       deadline: null,
+      if_idle_seconds: null,
       max_price: null,
       would_send: true,
     });

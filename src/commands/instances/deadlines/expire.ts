@@ -2,9 +2,11 @@ import { OR_STDIN } from '../../../cli/input.ts';
 import { ruled } from '../../../cli/parse.ts';
 import { forEach, showDone } from '../../../cli/several.ts';
 import { action } from '../../../cli/verb.ts';
+import type { Context } from '../../../context.ts';
 import { usageError } from '../../../errors.ts';
 import {
   deadlineFrom,
+  type Expiry,
   setDeadline,
   type WantedDeadline,
 } from '../../../instances/deadlines/deadline.ts';
@@ -13,7 +15,7 @@ import type { Changed } from '../../../instances/outcome.ts';
 import { ownJournal } from '../../../instances/pending.ts';
 import { instanceFinder } from '../../../instances/resolve.ts';
 import { field, type View } from '../../../output/output.ts';
-import { type ComingTime, moment, positiveDuration } from '../../../rules/times.ts';
+import { type ComingTime, idleTime, moment, positiveDuration } from '../../../rules/times.ts';
 import { changedView, paidUntil } from '../view.ts';
 
 const expiringView: View<Changed> = {
@@ -23,6 +25,7 @@ const expiringView: View<Changed> = {
     field('id', 'ID'),
     field('status', 'STATUS', { kind: 'status' }),
     field('ends_at', 'ENDS', { kind: 'time' }),
+    field('if_idle_seconds', 'IF IDLE SECONDS', { hidden: true }),
     { id: 'paid_until', header: 'PAID UNTIL', kind: 'time', value: paidUntil, hidden: true },
   ],
   empty: 'No deadline was changed.',
@@ -31,11 +34,13 @@ const expiringView: View<Changed> = {
 export const expire = action({
   view: expiringView,
   notes:
-    "Sets a deadline by the service's clock. " +
-    '"instances reap" terminates the instance after it, without asking: "gpucloud help deadlines".',
+    "Sets a deadline by the service's clock, or an idle rule. " +
+    '"instances reap" terminates the instance after it, without asking: "gpucloud help deadlines". ' +
+    'A new deadline leaves the rule as it is, and a new rule the deadline.',
   examples: [
     'gpucloud instances expire trainer --after 4h',
     'gpucloud instances expire trainer lab --at 2026-01-31T18:00',
+    'gpucloud instances expire trainer --if-idle 45m',
     'gpucloud instances expire trainer --never',
   ],
   takes: (command) =>
@@ -51,30 +56,55 @@ export const expire = action({
         'terminate at this time, such as 18:00 or 2026-01-31T18:00',
         ruled('--at', moment),
       )
-      .option('--never', 'remove the deadline'),
+      .option(
+        '--if-idle <duration>',
+        'terminate after this time without use, such as 45m',
+        ruled('--if-idle', idleTime),
+      )
+      .option('--never', 'remove the deadline and the idle rule'),
   async run(context, typed, flags) {
     const wanted = wantedOf(flags);
     const journal = await ownJournal(context);
-    const deadline = wanted && (await deadlineFrom(wanted, context));
+    const expiry = await expiryOf(wanted, flags.ifIdle, context);
     const find = instanceFinder(context);
     const work = async (text: string) =>
-      setDeadline(await find(text, { changes: true }), deadline, journal, context);
+      setDeadline(await find(text, { changes: true }), expiry, journal, context);
     const { done, failed } = await forEach('INSTANCE', typed, work, context);
-    if (done.length > 0 && deadline !== undefined) await warnUnenforced(journal, context);
+    if (done.length > 0 && expiry !== 'never') await warnUnenforced(journal, context);
     await showDone({ typed, done, failed }, expiringView, context);
   },
 });
 
-/** undefined for `--never`. */
+type Wanted = WantedDeadline | 'never' | undefined;
+
 function wantedOf(flags: {
   after?: number | undefined;
   at?: ComingTime | undefined;
   never?: true | undefined;
-}): WantedDeadline | undefined {
-  const { after, at, never } = flags;
-  if ([after, at, never].filter((flag) => flag !== undefined).length !== 1) {
-    throw usageError('give one of --after, --at and --never');
+  ifIdle?: number | undefined;
+}): Wanted {
+  const { after, at, never, ifIdle } = flags;
+  const given = [after, at, never].filter((flag) => flag !== undefined).length;
+  if (given > 1 || (given === 0 && ifIdle === undefined)) {
+    throw usageError('give one of --after, --at, --if-idle and --never');
   }
+  if (never === true && ifIdle !== undefined) {
+    throw usageError("--never and --if-idle can't be combined");
+  }
+  if (never === true) return 'never';
   if (after !== undefined) return { after };
   return at === undefined ? undefined : { at };
+}
+
+async function expiryOf(
+  wanted: Wanted,
+  ifIdle: number | undefined,
+  context: Context,
+): Promise<Expiry> {
+  if (wanted === 'never') return wanted;
+  const deadline = wanted && (await deadlineFrom(wanted, context));
+  return {
+    ...(deadline === undefined ? {} : { deadline }),
+    ...(ifIdle === undefined ? {} : { if_idle: ifIdle }),
+  };
 }

@@ -1,11 +1,20 @@
 import { Option } from '../../../cli/command.ts';
 import { ruled } from '../../../cli/parse.ts';
 import { action } from '../../../cli/verb.ts';
+import type { Context } from '../../../context.ts';
 import { type CliError, failuresOf, throwAll } from '../../../errors.ts';
 import type { ArmedStatus } from '../../../instances/deadlines/arm.ts';
-import { beat, noteFailure, noteFault, profileOf } from '../../../instances/deadlines/armed.ts';
+import {
+  beat,
+  DEFAULT_EVERY,
+  noteFailure,
+  noteFault,
+  profileOf,
+} from '../../../instances/deadlines/armed.ts';
 import { notifyOfReaped } from '../../../instances/deadlines/notify-reaped.ts';
 import { type Reaped, reapOverdue } from '../../../instances/deadlines/reap.ts';
+import type { ServiceTime } from '../../../instances/deadlines/service-time.ts';
+import { heartbeatOf } from '../../../journal/index.ts';
 import { field, type View } from '../../../output/output.ts';
 import { schedule } from '../../../rules/times.ts';
 
@@ -20,7 +29,7 @@ const reapedView: View<Reaped> = {
     field('overdue_seconds', 'OVERDUE SECONDS', { hidden: true }),
   ],
   id: ({ id }) => id,
-  empty: 'Nothing is past its deadline, and no job has ended.',
+  empty: 'Nothing is past its deadline or idle for too long, and no job has ended.',
 };
 
 const armedView: View<ArmedStatus> = {
@@ -37,11 +46,18 @@ const armedView: View<ArmedStatus> = {
   empty: 'Nothing is scheduled.',
 };
 
+/** How often the schedule of this profile runs `reap`, in milliseconds. */
+async function everyOf(context: Context): Promise<number> {
+  const { state } = await context.folders();
+  return heartbeatOf(state, await profileOf(context))?.every ?? DEFAULT_EVERY;
+}
+
 export const reap = action({
   view: reapedView,
   notes:
     "Terminates every instance of the account whose deadline has passed by the service's clock, " +
-    'without asking. Then finishes the jobs of "run" whose command has ended and that nothing ' +
+    'without asking, and those that nobody has used for the time of their idle rule. ' +
+    'Then finishes the jobs of "run" whose command has ended and that nothing ' +
     'follows: copies results, keeps the output and terminates. An instance of ' +
     '"run --on" stays.\n\n' +
     'Exits with 0 if nothing is past its deadline or all have ended, with 125 if the results of ' +
@@ -73,9 +89,7 @@ export const reap = action({
       ),
   async run(context, { every, install, uninstall, status }) {
     if (install === true || uninstall === true || status === true) {
-      const { arm, armedStatus, DEFAULT_EVERY, disarm } = await import(
-        '../../../instances/deadlines/arm.ts'
-      );
+      const { arm, armedStatus, disarm } = await import('../../../instances/deadlines/arm.ts');
       if (install === true) await arm(every ?? DEFAULT_EVERY, context);
       if (uninstall === true) await disarm(await profileOf(context), context);
       return context.out.item(await armedStatus(context), armedView);
@@ -83,16 +97,27 @@ export const reap = action({
     const rows: Reaped[] = [];
     const errors: CliError[] = [];
     const notified: Promise<void>[] = [];
+    const idle = async (time: ServiceTime) => {
+      const { endIdle } = await import('../../../usage/end-idle.ts');
+      const ended = await endIdle({ time, every: every ?? (await everyOf(context)) }, context);
+      const failed = ended.flatMap(({ error }) => error ?? []);
+      rows.push(...ended.map(({ row }) => row));
+      errors.push(...failed);
+      notified.push(notifyOfReaped({ rows: ended.map(({ row }) => row), errors: failed }, context));
+    };
     /** Instances have been terminated by now: a later fault must not hide them or the failures. */
     const pass = async () => {
       const reaping = await noteFailure(every, context, () => reapOverdue(context));
-      const { unproven, ahead } = reaping;
+      const { unproven, time } = reaping;
       rows.push(...reaping.rows);
       errors.push(...reaping.errors);
       notified.push(notifyOfReaped(reaping, context));
+      errors.push(...(await failuresOf(idle(time))));
       if (every === undefined) return;
       const noted =
-        unproven === undefined ? beat(every, ahead, context) : noteFault(every, unproven, context);
+        unproven === undefined
+          ? beat(every, time.ahead, context)
+          : noteFault(every, unproven, context);
       errors.push(...(await failuresOf(noted)));
     };
     const inHand = new Set<string>();

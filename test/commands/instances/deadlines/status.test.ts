@@ -45,7 +45,7 @@ test('names an instance that has run for a day without a deadline', async () => 
   expect(await attention()).toEqual([]);
   world.clock.advance(60_000);
   const message = 'trainer was rented 1 day ago and has no deadline';
-  const command = 'gpucloud instances expire trainer --after 4h';
+  const command = 'gpucloud instances expire trainer --if-idle 45m';
   expect(await attention()).toEqual([{ code: 'running_long', resource: ID, message, command }]);
   await world.cli(['instances', 'expire', 'trainer', '--after', '30d']);
   await world.arm();

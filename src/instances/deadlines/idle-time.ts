@@ -1,0 +1,37 @@
+import type { KnownInstance } from '../../journal/index.ts';
+import { spanText } from '../../output/time.ts';
+
+/** The idle rule of an instance, and for how long it has been idle. Empty without a rule. */
+export interface IdleTime {
+  readonly if_idle_seconds?: number;
+  /** 0 in use; null if it is not known. */
+  readonly idle_seconds?: number | null;
+}
+
+/** Milliseconds after which evidence is too old for the longest interval of `reap`. */
+const OLD = 2 * 3_600_000;
+
+/** `now` is the service's time. */
+export function idleTime(idle: KnownInstance['idle'], now: number): IdleTime {
+  if (idle === undefined) return {};
+  const { rule, found } = idle;
+  return { if_idle_seconds: rule.after / 1000, idle_seconds: secondsOf(found, now) };
+}
+
+function secondsOf(found: NonNullable<KnownInstance['idle']>['found'], now: number): number | null {
+  if (found?.last == null || Math.abs(now - found.last.at) > OLD) return null;
+  return found.since === null ? 0 : Math.max(0, Math.floor((now - found.since.at) / 1000));
+}
+
+/** `31 min of 45 min`; undefined without a rule. */
+export function idleText({
+  if_idle_seconds: after,
+  idle_seconds: idle,
+}: {
+  readonly if_idle_seconds?: number | null;
+  readonly idle_seconds?: number | null;
+}): string | undefined {
+  if (after == null) return undefined;
+  const shown = idle == null ? 'unknown' : idle === 0 ? 'in use' : spanText(idle);
+  return `${shown} of ${spanText(after)}`;
+}

@@ -1,0 +1,158 @@
+import { eachBounded } from '../bounded.ts';
+import type { Context } from '../context.ts';
+import { CliError, isInterrupt } from '../errors.ts';
+import { changeOne } from '../instances/change.ts';
+import { named, type Reaped } from '../instances/deadlines/reap.ts';
+import type { ServiceTime } from '../instances/deadlines/service-time.ts';
+import { ownJournal } from '../instances/pending.ts';
+import type { IdleRule as HeldRule, Journal } from '../journal/index.ts';
+import { type IdleState, judge, NOTHING_KNOWN, type Signs, signsOf } from './idle-rule.ts';
+import { CARD_SAMPLES } from './probe-script.ts';
+import { readSample, within } from './read-sample.ts';
+import { type FindSignIn, signInFinder } from './sign-in.ts';
+
+/** Milliseconds for one look at an instance. */
+const LIMIT = 20_000;
+
+/** Instances at once: each only waits for its SSH. */
+const AT_ONCE = 16;
+
+/** The only status in which an instance can idle: it starts or stops in the others. */
+const RUNNING = 'ACTIVE';
+
+interface Pass {
+  readonly time: ServiceTime;
+  /** Milliseconds between two passes. */
+  readonly every: number;
+}
+
+interface Ended {
+  readonly row: Reaped;
+  readonly error?: CliError;
+}
+
+interface Ruled {
+  readonly id: string;
+  readonly name: string;
+  readonly deadline: string | null;
+  readonly rule: HeldRule;
+}
+
+/**
+ * Terminates every instance of the account whose idle rule says so. One that can't be judged counts as
+ * in use: a warning says why.
+ */
+export async function endIdle(pass: Pass, context: Context): Promise<Ended[]> {
+  const journal = await ownJournal(context);
+  const ruled = (await journal.deadlines()).flatMap(({ id, name, deadline, if_idle: rule }) =>
+    rule === undefined ? [] : [{ id, name, deadline: deadline ?? null, rule }],
+  );
+  if (ruled.length === 0) return [];
+  const signIn = { identity: undefined, user: undefined, options: [], words: [] };
+  const find = signInFinder({ ...signIn, port: undefined, wait: undefined }, context);
+  const tools = { pass, find, journal, context };
+  const ended = await eachBounded(ruled, AT_ONCE, async (one) => {
+    try {
+      return await journal.withIdle(one.id, one.rule, (held) => judgeOne(one, held, tools));
+    } catch (error) {
+      if (!(error instanceof CliError) || isInterrupt(error)) throw error;
+      warnUnjudged(one, error.message, context);
+      return undefined;
+    }
+  });
+  return ended.filter((one) => one !== undefined);
+}
+
+interface Tools {
+  readonly pass: Pass;
+  readonly find: FindSignIn;
+  readonly journal: Journal;
+  readonly context: Context;
+}
+
+type Held = Parameters<Parameters<Journal['withIdle']>[2]>[0];
+
+/**
+ * Marks the evidence before it looks, and replaces it afterwards. A process that ends in between leaves
+ * the mark, and then the time starts again: what it may have seen is lost.
+ */
+async function judgeOne(
+  one: Ruled,
+  { found, write }: Held,
+  tools: Tools,
+): Promise<Ended | undefined> {
+  const { pass } = tools;
+  const before: IdleState = found === undefined || found.begun ? NOTHING_KNOWN : found;
+  const rule = { after: one.rule.after, every: pass.every };
+  await write({ begun: true, since: before.since, last: before.last });
+  const look = async () => {
+    const signs = await lookAt(one, tools);
+    return judge(before, signs, pass.time.now(), rule);
+  };
+  const first = await look();
+  // Only a second look may end it, by the same evidence.
+  const isSure = first.isDue && (await look()).isDue;
+  const ended = isSure && pass.time.isFresh() ? await terminate(one, tools) : undefined;
+  if (ended !== undefined && ended.error === undefined) return ended;
+  // The next pass tries a refused termination again.
+  const { since, last } = first.isDue && !isSure ? NOTHING_KNOWN : first.state;
+  await write({ begun: false, since, last });
+  return ended;
+}
+
+/** undefined if the instance can't be judged now. */
+async function lookAt({ id, name }: Ruled, { find, context }: Tools): Promise<Signs | undefined> {
+  try {
+    return await within(
+      LIMIT,
+      () => name,
+      context,
+      async (signal) => {
+        const instance = await (await context.api()).instances.get(id, { signal });
+        if (instance.status !== RUNNING) return undefined;
+        const sample = await readSample(instance, CARD_SAMPLES, { find, signal }, context);
+        const signs = signsOf(sample, instance);
+        if (typeof signs !== 'string') return signs;
+        throw new CliError('notUnderstood', `${signs}.`);
+      },
+    );
+  } catch (error) {
+    if (!(error instanceof CliError) || isInterrupt(error)) throw error;
+    warnUnjudged({ name }, error.message, context);
+    return undefined;
+  }
+}
+
+function warnUnjudged({ name }: Pick<Ruled, 'name'>, why: string, { err }: Context): void {
+  err.warn('probe_failed', `${name} counts as in use, since it could not be judged: ${why}`);
+}
+
+/** Returns undefined if the rule has changed since: the new one applies. */
+async function terminate(one: Ruled, { journal, context }: Tools): Promise<Ended | undefined> {
+  const { id, name, deadline, rule } = one;
+  const row = { id, name, deadline, overdue_seconds: 0, reason: 'idle', exit_code: null } as const;
+  let outcome: Reaped['outcome'] = 'already_ended';
+  try {
+    const api = await context.api();
+    return await journal.withDeadline(id, async (held) => {
+      if (held.if_idle?.uid !== rule.uid) return undefined;
+      const change = {
+        verb: 'terminate',
+        done: 'terminated',
+        goal: 'TERMINATED',
+        onAccepted: () => {
+          outcome = 'terminated';
+        },
+      } as const;
+      await changeOne(change, { id, name }, { api, waits: false }, context);
+      return { row: { ...row, outcome } };
+    });
+  } catch (error) {
+    if (!(error instanceof CliError) || isInterrupt(error)) throw error;
+    const isUnknown = ['outcomeUnknown', 'notFound'].includes(error.failure);
+    return {
+      row: { ...row, outcome: isUnknown ? 'unknown' : 'refused' },
+      error: named(error, name),
+    };
+  }
+}

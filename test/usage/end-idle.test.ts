@@ -1,0 +1,350 @@
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import {
+  CREATE,
+  type DeadlineWorld,
+  deadlineWorld,
+  ID,
+  listed,
+  recordsIn,
+} from '../commands/instances/deadlines/world.ts';
+import { errorOf, warningsOf } from '../support/stderr-lines.ts';
+import { PARTS } from './probe-output.ts';
+import { type FakeSsh, fakeSsh, realSleeps } from './usage-world.ts';
+
+const MINUTE = 60_000;
+const PORT = 1;
+const REAP = ['instances', 'reap', '--every', '25m', '--json'];
+const RULE = ['--if-idle', '45m'];
+
+let ssh: FakeSsh;
+let world: DeadlineWorld;
+/** Seconds since the first pass, on the instance. */
+let seconds: number;
+let hasRun: boolean;
+
+beforeEach(async () => {
+  ssh = fakeSsh();
+  ssh.add(PORT);
+  seconds = 0;
+  hasRun = false;
+  world = await deadlineWorld({ clock: realSleeps() });
+  await world.arm();
+});
+afterEach(async () => {
+  await world.close();
+  ssh.close();
+});
+
+const cli = (argv: readonly string[]) => world.cli(argv, { env: ssh.env });
+const terminations = () =>
+  world.service.requests.filter(({ path }) => path.endsWith('/terminate')).length;
+
+async function rent(...more: string[]): Promise<void> {
+  const { code, stderr } = await cli([...CREATE, ...more]);
+  expect({ code, stderr }).toMatchObject({ code: 0 });
+  run();
+}
+
+function run(more: object = {}): void {
+  const sshPart = { ip_address: '192.168.5.6', ssh_username: 'root', ssh_port: PORT };
+  world.rented.rent(ID, 'trainer', { status: 'ACTIVE', ...sshPart, ...more });
+}
+
+/** Lets time pass, on every clock. */
+function pass(minutes: number): void {
+  world.clock.advance(minutes * MINUTE);
+  seconds += minutes * 60;
+  ssh.write(PORT, 'proc/uptime', `${5000 + seconds}.25 9000.00\n`);
+}
+
+/** Runs `reap` so often, 25 minutes apart; returns the outcomes of all. */
+async function passes(count: number, each: (at: number) => void = () => undefined) {
+  const outcomes: string[] = [];
+  for (let at = 0; at < count; at += 1) {
+    if (hasRun) pass(25);
+    hasRun = true;
+    each(at);
+    const { code, stdout } = await cli(REAP);
+    expect(code).toBe(0);
+    outcomes.push(...JSON.parse(stdout).map(({ outcome }: { outcome: string }) => outcome));
+  }
+  return outcomes;
+}
+
+/** The evidence of the instance, as its file has it. */
+function evidence(): Record<string, unknown> | undefined {
+  return evidencePaths().map((path) => JSON.parse(readFileSync(path, 'utf8')))[0];
+}
+
+function evidencePaths(): string[] {
+  const journal = join(world.home, 'state', 'journal');
+  const paths = readdirSync(journal, { recursive: true, encoding: 'utf8' });
+  return paths
+    .filter((path) => /\/idle\/[^/]+\.json$/.test(path))
+    .map((path) => join(journal, path));
+}
+
+describe('reap', () => {
+  test('terminates an idle instance after its time, and not a pass before', async () => {
+    await rent(...RULE);
+    expect(await passes(2)).toEqual([]);
+    pass(25);
+    const { code, stdout, stderr } = await cli(REAP);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(JSON.parse(stdout)).toEqual([
+      {
+        id: ID,
+        name: 'trainer',
+        deadline: null,
+        overdue_seconds: 0,
+        outcome: 'terminated',
+        reason: 'idle',
+        exit_code: null,
+      },
+    ]);
+    expect(terminations()).toBe(1);
+    expect(await passes(1)).toEqual([]);
+  });
+
+  test.each<[string, () => void]>([
+    ['a card', () => ssh.program(PORT, 'nvidia-smi', "echo '0, H100, 6, 5, 81559, 31, 69.95'")],
+    [
+      'the processor',
+      () =>
+        ssh.write(
+          PORT,
+          'proc/stat',
+          `cpu  ${1000 + seconds * 11} 0 500 90000 300 0 20 0\nbtime 1768473400\n`,
+        ),
+    ],
+    [
+      'the network',
+      () => {
+        const lines = (PARTS.net ?? '').replace('4000 ', `${4000 + seconds * 11_000} `);
+        ssh.write(PORT, 'proc/net/dev', `${lines}\n`);
+      },
+    ],
+    [
+      'a terminal',
+      () => ssh.program(PORT, 'who', "echo 'ann  pts/0  Jan 15 10:00 00:03  1234 (10.0.0.1)'"),
+    ],
+    ['a job', () => ssh.write(PORT, 'home/gpucloud-run/started/x', '')],
+  ])('leaves an instance that %s uses', async (_what, use) => {
+    await rent(...RULE);
+    expect(await passes(4, use)).toEqual([]);
+    expect(terminations()).toBe(0);
+  });
+
+  test('keeps an instance that it can not judge, and says why', async () => {
+    await rent(...RULE);
+    expect(await passes(2)).toEqual([]);
+    ssh.program(PORT, 'nvidia-smi', 'exit 127');
+    pass(25);
+    const { code, stdout, stderr } = await cli(REAP);
+    expect({ code, stdout }).toEqual({ code: 0, stdout: '[]\n' });
+    expect(warningsOf(stderr)).toEqual([
+      'trainer counts as in use, since it could not be judged: nvidia-smi is missing.',
+    ]);
+    expect(stderr).toContain('"probe_failed"');
+    ssh.add(PORT);
+    expect(await passes(2)).toEqual([]);
+    expect(await passes(1)).toEqual(['terminated']);
+  });
+
+  test('keeps an instance that is used at the second look', async () => {
+    await rent(...RULE);
+    expect(await passes(2)).toEqual([]);
+    // Three samples in the first look, then a busy card.
+    ssh.program(
+      PORT,
+      'nvidia-smi',
+      `echo x >> calls; [ $(wc -l < calls) -gt 3 ] && load=50 || load=0; echo "0, H100, $load, 5, 81559, 31, 69.95"`,
+    );
+    expect(await passes(1)).toEqual([]);
+    expect(terminations()).toBe(0);
+    expect(evidence()).toMatchObject({ begun: false, since: null });
+  });
+
+  test('starts again after a stop, a gap, and a clock step', async () => {
+    await rent(...RULE);
+    expect(await passes(2)).toEqual([]);
+    run({ status: 'STOPPED' });
+    expect(await passes(1)).toEqual([]);
+    run({ started_at: '2026-01-15T13:00:00Z' });
+    expect(await passes(2)).toEqual([]);
+    // Nothing looked for longer than two intervals.
+    pass(26);
+    expect(await passes(2)).toEqual([]);
+    world.ahead = 4 * MINUTE;
+    expect(await passes(2)).toEqual([]);
+    expect(terminations()).toBe(0);
+    expect(await passes(1)).toEqual(['terminated']);
+  });
+
+  test.each([[['--never']], [RULE]])(
+    'does not end an instance whose rule was changed by %j while it looked',
+    async (change) => {
+      await rent(...RULE);
+      expect(await passes(2)).toEqual([]);
+      pass(25);
+      let reads = 0;
+      world.rented.onRead = async () => {
+        reads += 1;
+        // The second look reads the instance.
+        if (reads === 2) await cli(['instances', 'expire', 'trainer', ...change]);
+      };
+      expect(JSON.parse((await cli(REAP)).stdout)).toEqual([]);
+      expect(reads).toBeGreaterThan(2);
+      expect(terminations()).toBe(0);
+    },
+  );
+
+  test('sends one request if two run at once', async () => {
+    await rent(...RULE);
+    expect(await passes(2)).toEqual([]);
+    pass(25);
+    const both = await Promise.all([cli(REAP), cli(REAP)]);
+    expect(both.map(({ code }) => code)).toEqual([0, 0]);
+    expect(both.flatMap(({ stdout }) => JSON.parse(stdout))).toHaveLength(1);
+    expect(terminations()).toBe(1);
+  });
+
+  test('tries a refused termination again in the next pass', async () => {
+    await rent(...RULE);
+    expect(await passes(2)).toEqual([]);
+    world.rented.terminations.push(
+      ...Array.from({ length: 4 }, () => () => ({
+        status: 500,
+        body: { statusCode: 500, message: 'no', error: 'Internal Server Error' },
+      })),
+    );
+    pass(25);
+    const refused = await cli(REAP);
+    expect(refused.code).not.toBe(0);
+    expect(JSON.parse(refused.stdout)).toMatchObject([{ reason: 'idle' }]);
+    world.rented.terminations.length = 0;
+    expect(await passes(1)).toEqual(['terminated']);
+  });
+});
+
+describe('evidence', () => {
+  test('is marked before the look, so that a process that ends in between loses it', async () => {
+    await rent(...RULE);
+    expect(await passes(2)).toEqual([]);
+    const [path = ''] = evidencePaths();
+    const before = readFileSync(path, 'utf8');
+    expect(JSON.parse(before)).toMatchObject({ begun: false, since: { uptime: 5000.25 } });
+    ssh.program(PORT, 'nvidia-smi', `cp '${path}' copy; echo '${PARTS.cards1}'`);
+    expect(await passes(1)).toEqual(['terminated']);
+    const during = readFileSync(ssh.path(PORT, 'home/copy'), 'utf8');
+    expect(JSON.parse(during)).toEqual({ ...JSON.parse(before), begun: true });
+  });
+
+  test.each<[string, (path: string) => void]>([
+    [
+      'a mark of a killed process',
+      (path) => {
+        const record = JSON.parse(readFileSync(path, 'utf8'));
+        writeFileSync(path, JSON.stringify({ ...record, begun: true }));
+      },
+    ],
+    ['no file', (path) => rmSync(path)],
+    ['half a file', (path) => writeFileSync(path, readFileSync(path, 'utf8').slice(0, 100))],
+    [
+      'the file of another rule',
+      (path) => {
+        const record = JSON.parse(readFileSync(path, 'utf8'));
+        writeFileSync(path, JSON.stringify({ ...record, rule: 'other' }));
+      },
+    ],
+  ])('starts again with %s', async (_what, spoil) => {
+    await rent(...RULE);
+    expect(await passes(2)).toEqual([]);
+    spoil(evidencePaths()[0] ?? '');
+    expect(await passes(2)).toEqual([]);
+    expect(await passes(1)).toEqual(['terminated']);
+  });
+
+  test('is a pass late at most if the file is one pass old', async () => {
+    await rent(...RULE);
+    expect(await passes(1)).toEqual([]);
+    const [path = ''] = evidencePaths();
+    const old = readFileSync(path, 'utf8');
+    expect(await passes(1)).toEqual([]);
+    writeFileSync(path, old);
+    expect(await passes(1)).toEqual(['terminated']);
+  });
+});
+
+describe('a rule', () => {
+  test('needs an armed reap', async () => {
+    await cli(['instances', 'reap', '--uninstall']);
+    world.clock.advance(60 * MINUTE);
+    const { code, stderr, requests } = await cli([...CREATE, ...RULE, '--json']);
+    expect(code).toBe(2);
+    expect(errorOf(stderr).message).toContain('Nothing on this computer enforces deadlines');
+    expect(requests.filter(({ method }) => method === 'POST')).toEqual([]);
+  });
+
+  test('must be at least ten minutes', async () => {
+    const { code, stderr } = await cli([...CREATE, '--if-idle', '9m', '--json']);
+    expect({ code, message: errorOf(stderr).message }).toEqual({
+      code: 2,
+      message: '--if-idle "9m": must be at least 10m',
+    });
+  });
+
+  test('is on disk before the request, and goes to the instance', async () => {
+    world.rented.posts.push(async () => {
+      expect(recordsIn(world, 'requests')).toMatchObject([{ if_idle: 45 * MINUTE }]);
+      return { status: 201, body: { success: true, data: world.rented.rent(ID, 'trainer') } };
+    });
+    const { stderr } = await cli([...CREATE, ...RULE]);
+    expect(stderr).toContain('Idle rule:   terminated after 45 min without use.');
+    expect(recordsIn(world, 'deadlines')).toMatchObject([
+      { id: ID, deadline: null, if_idle: { after: 45 * MINUTE } },
+    ]);
+  });
+
+  test('of an existing instance is missed with --if-not-exists', async () => {
+    await rent();
+    const { stderr } = await cli([...CREATE, ...RULE, '--if-not-exists', '--json']);
+    expect(warningsOf(stderr)).toContain(
+      'trainer has no idle rule. To set one: gpucloud instances expire trainer --if-idle 45m',
+    );
+  });
+
+  test('and a deadline change one without the other; --never ends both', async () => {
+    await rent('--terminate-after', '4h');
+    const expire = async (...flags: string[]) =>
+      JSON.parse((await cli(['instances', 'expire', 'trainer', ...flags, '--json'])).stdout);
+    const ends_at = world.at(4);
+    expect(await expire(...RULE)).toMatchObject({ ends_at, if_idle_seconds: 2700 });
+    expect(await expire('--after', '8h')).toMatchObject({ if_idle_seconds: 2700 });
+    const never = await cli(['instances', 'expire', 'trainer', '--never']);
+    expect(never.stderr).toContain('trainer has no deadline and no idle rule any longer.');
+    expect(recordsIn(world, 'deadlines')).toMatchObject([{ deadline: null }]);
+    expect(recordsIn(world, 'deadlines')[0]).not.toHaveProperty('if_idle');
+    const both = await cli(['instances', 'expire', 'trainer', '--never', ...RULE]);
+    expect(both.code).toBe(2);
+  });
+
+  test('is shown with the idle time', async () => {
+    await rent(...RULE);
+    expect(await listed(world)).toMatchObject([{ if_idle_seconds: 2700, idle_seconds: null }]);
+    await passes(2);
+    world.clock.advance(6 * MINUTE);
+    expect(await listed(world)).toMatchObject([{ if_idle_seconds: 2700, idle_seconds: 1860 }]);
+    const get = JSON.parse((await cli(['instances', 'get', 'trainer', '--json'])).stdout);
+    expect(get).toMatchObject({ if_idle_seconds: 2700, idle_seconds: 1860 });
+    expect((await cli(['instances', 'get', 'trainer'])).stdout).toMatch(/Idle: +31 min of 45 min/);
+    expect((await cli(['instances', 'list'])).stdout).toContain('31 min of 45 min');
+    const status = JSON.parse((await cli(['status', '--json'])).stdout);
+    expect(status.instances).toMatchObject([{ if_idle_seconds: 2700, idle_seconds: 1860 }]);
+    expect((await cli(['status'])).stdout).toContain('31 min of 45 min');
+    const top = await cli(['instances', 'top', 'trainer', '--json']);
+    expect(JSON.parse(top.stdout)).toMatchObject({ idle_seconds: 1860 });
+  });
+});
