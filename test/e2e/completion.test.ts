@@ -279,7 +279,11 @@ for (const program of ['bash', 'zsh'] as const) {
       expect(first.stderr).toContain(`Added a line to ${rc()}, so new shells load it.`);
       await completes();
       const added = await readFile(rc(), 'utf8');
-      expect(added.split('\n').filter((line) => line.includes('gpucloud'))).toHaveLength(1);
+      const lines = added.split('\n').filter((line) => line.includes('gpucloud'));
+      expect(lines).toHaveLength(1);
+      // The open shell has loaded no more than a new one had.
+      const [line = ''] = (lines[0] ?? '').split(' #');
+      expect(first.stderr).toContain(`To load it now: ${line}\n`);
 
       const again = await gpucloud('--install');
       expect(again.stderr).toContain('New shells load it.');

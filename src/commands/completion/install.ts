@@ -172,7 +172,7 @@ async function ensureLoads(shell: Asked, script: string, context: Context): Prom
   const after = await newShell(shell, context);
   err.note(
     after?.completes
-      ? `Added a line to ${before.file}, so new shells load it. To load it now: ${load}`
+      ? `Added a line to ${before.file}, so new shells load it. To load it now: ${line}`
       : `Added a line to ${before.file}, but a new ${shell} does not load it: something earlier in that file prevents it.`,
   );
 }
