@@ -46,7 +46,7 @@ export async function checkInput(
     throw usageError('COMMAND is missing: put it after --, as in -- python train.py');
   }
   const toStart = await commandOf(command, passEnv, read, context);
-  await ensureTargets(fetch, { detach });
+  await ensureTargets(fetch, { detach, home: context.host.home });
   const files = sync === undefined ? undefined : await listFiles(resolve(sync), exclude);
   await ensureSsh(context);
   if (files !== undefined) noteFiles(files, context);

@@ -1,19 +1,25 @@
 import { constants, statSync } from 'node:fs';
-import { access, truncate } from 'node:fs/promises';
+import { access, realpath, truncate } from 'node:fs/promises';
 import { basename, dirname, resolve, sep } from 'node:path';
 import { usageError } from '../errors.ts';
 import { errorCode, faultOf } from '../files/error-code.ts';
 import type { Fetch } from './copy/copy-out.ts';
 import { isFolder, placeOf } from './copy/local-file.ts';
+import { contains } from './copy/merge.ts';
+import { isPattern } from './copy/pattern.ts';
 
 /** Checks before renting that the results can be written. Throws a usage error. */
 export async function ensureTargets(
   fetch: readonly Fetch[],
-  { detach }: { readonly detach: boolean },
+  { detach, home }: { readonly detach: boolean; readonly home: string | undefined },
 ): Promise<void> {
   const taken = new Map<string, string>();
   for (const { remote, local } of fetch) {
     const what = `--fetch "${remote}"`;
+    if (isPattern(remote)) {
+      await ensureFolder(absolute(local), what, home);
+      continue;
+    }
     const { path, kind } = await placeOf(absolute(local), basename(remote));
     if (kind === 'dangling link')
       throw usageError(`${what}: "${path}" is a link to a missing file`);
@@ -29,6 +35,19 @@ export async function ensureTargets(
     taken.set(path, remote);
     await ensureWritable(folderOf(path), what);
   }
+}
+
+/** Checks the folder for what matches a pattern. */
+async function ensureFolder(path: string, what: string, home: string | undefined): Promise<void> {
+  const found = await realpath(path).catch(() => undefined);
+  if (found === undefined) return ensureWritable(path, what);
+  if (home !== undefined && contains(found, await realpath(home))) {
+    throw usageError(
+      `${what}: "${path}" has your home folder in it`,
+      `name a folder for the files: --fetch 'REMOTE:LOCAL'`,
+    );
+  }
+  await ensureWritable(`${found}${sep}`, what);
 }
 
 /**

@@ -48,6 +48,8 @@ describe('gpucloud run', needs('ssh'), () => {
       'out/result.txt:single.txt',
       '--fetch',
       'out/result.txt:new/',
+      '--fetch',
+      'out/res*:matches',
       '--report',
       'report.json',
     );
@@ -56,11 +58,12 @@ describe('gpucloud run', needs('ssh'), () => {
     expect(await readFile(join(computer.home, 'out', 'link'), 'utf8')).toBe('hello\n');
     expect(await readFile(join(computer.home, 'single.txt'), 'utf8')).toBe('hello\n');
     expect(await readFile(join(computer.home, 'new', 'result.txt'), 'utf8')).toBe('hello\n');
+    expect(await readFile(join(computer.home, 'matches', 'result.txt'), 'utf8')).toBe('hello\n');
     expect(JSON.parse(await readFile(join(computer.home, 'report.json'), 'utf8'))).toMatchObject({
       command_exit_code: 0,
       stage: 'done',
       terminated: true,
-      fetched: ['out', 'single.txt', 'new/'].map((name) => join(computer.home, name)),
+      fetched: ['out', 'single.txt', 'new/', 'matches/'].map((name) => join(computer.home, name)),
       cost_at_most: '89.90',
     });
   });

@@ -71,13 +71,28 @@ export const runJob = [
     file: 'run-job/copy/copy-out.ts',
     tests,
     changes: [
-      ['a pipe of the instance is read', '[ -f "$1" ]', '[ -e "$1" ]'],
       [
         'bytes get lost before the local file is open',
         'afterLine(received',
         'afterLine(running.stdout',
       ],
       ['a folder is merged with the home folder', 'home === undefined || ', 'home !== "" || '],
+    ],
+  },
+  {
+    file: 'run-job/copy/send-scripts.ts',
+    tests: `${tests} run-job/patterns`,
+    changes: [
+      ['a pipe of the instance is read', '[ -f "$1" ]', '[ -e "$1" ]'],
+      ['two matches of one name are one file', '[ "$same" -eq 0 ]', '[ "$same" -ge 0 ]'],
+    ],
+  },
+  {
+    file: 'run-job/copy/pattern.ts',
+    tests: 'run-job/patterns',
+    changes: [
+      ['a star sends hidden files', "'(?!\\\\.)'", "''"],
+      ['a pattern may match a part of a name', '^${hidden}', '${hidden}'],
     ],
   },
 ];

@@ -29,11 +29,11 @@ export function inFetchWorld(): void {
 }
 
 /** Fetches once from an instance that sends these bytes as its archive. Returns what it skips. */
-export async function fetchFrom(archive: Buffer, ending = '') {
+export async function fetchFrom(archive: Buffer, ending = '', remote = 'results') {
   const script = `#!/bin/sh\ncat "$HOME/archive"\n${ending}\n`;
   await writeFile(join(base, 'archive'), archive);
   await writeFile(join(base, 'bin', 'tar'), script, { mode: 0o755 });
-  return fetchFile('results', local);
+  return fetchFile(remote, local);
 }
 
 export async function fetchFile(
@@ -41,13 +41,14 @@ export async function fetchFile(
   to: string,
   home = base,
   signal = new AbortController().signal,
+  sh: readonly string[] = ['sh'],
 ) {
   const skipped: string[] = [];
   const printed: string[] = [];
   await copyOut(
     { remote, local: to },
     {
-      shell: localShell(base, ['sh'], join(base, 'bin')),
+      shell: localShell(base, sh, join(base, 'bin')),
       signal,
       home,
       clock: {

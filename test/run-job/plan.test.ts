@@ -74,6 +74,17 @@ describe('gpucloud run before renting', () => {
     expect(stderr).toMatch(/would both be written to ".*(out|x)"/);
   });
 
+  test('refuses a pattern whose matches would go into a file or into the home folder', async () => {
+    expect(await refused('--fetch', `*.csv:${join(folder, 'file')}`)).toMatch(
+      /--fetch "\*\.csv": ".*" can't be written \(ENOTDIR\)/,
+    );
+    expect(await refused('--fetch', `*.csv:${world.home}`)).toContain(
+      `--fetch "*.csv": "${world.home}/" has your home folder in it`,
+    );
+    const words = ['--fetch', `*.csv:${folder}`, '--fetch', `*.log:${join(folder, 'new')}`];
+    expect(await refused(...words, '--sync', join(folder, 'none'))).toContain('--sync: the folder');
+  });
+
   test('lists all missing values at once', async () => {
     const { code, stderr, requests } = await world.cli(['run', '--image', 'b-1', '--', 'true']);
     expect({ code, requests: requests.length }).toEqual({ code: 2, requests: 0 });

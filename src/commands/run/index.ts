@@ -62,7 +62,7 @@ export const run = action({
     'asks for missing values.\n\n' +
     'COMMAND runs in the copied folder, with its words unchanged: no shell expands them. ' +
     '--sync skips .git and the patterns in .gpucloudignore. --fetch is relative to that ' +
-    'folder.\n\n' +
+    'folder, and may be a quoted pattern, which the instance expands.\n\n' +
     '--pass-env and --env-file give COMMAND variables. Their values appear in no command line and ' +
     'no file. With --docker-image, --env-file is for the container.\n\n' +
     '--on runs COMMAND on an instance that is there already, and leaves it there: copies in what ' +
@@ -99,6 +99,7 @@ export const run = action({
     'gpucloud run -f box.yaml --terminate-after 8h --pass-env HF_TOKEN -- make',
     'gpucloud run -f box.yaml --terminate-after 8h --detach -- ./train.sh',
     'gpucloud run --on dev --sync . -- python train.py',
+    "gpucloud run --on dev --fetch 'out/*.csv:tables' -- ./report.sh",
   ],
   takes: (command) =>
     withSignInFlags(

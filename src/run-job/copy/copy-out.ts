@@ -5,11 +5,19 @@ import type { Clock } from '../../clock.ts';
 import { CliError, failuresOf, usageError } from '../../errors.ts';
 import { afterLine } from '../remote/after-line.ts';
 import { lastOf } from '../remote/remote-shell.ts';
-import { WORK } from '../remote/supervisor.ts';
 import { copyFailed, programFailed, unwritable } from './copy-failed.ts';
 import type { Copying } from './copy-in.ts';
 import { ensureRoom, lackOfRoom, type Place, placeOf, writeInto, writeNew } from './local-file.ts';
 import { contains, inStaging, makeLinks, moveInto } from './merge.ts';
+import { ensurePlain, isPattern, matcherOf } from './pattern.ts';
+import {
+  BEGIN,
+  KIND,
+  KIND_OF_MATCHES,
+  SEND_FILE,
+  SEND_FOLDER,
+  SEND_MATCHES,
+} from './send-scripts.ts';
 import { type Unpacking, unpack } from './unpack.ts';
 
 /** A path of `--fetch`. */
@@ -20,7 +28,10 @@ export interface Fetch {
   readonly local: string;
 }
 
-/** `results`, `results:out`, `/var/log/job.log:`. Without LOCAL, the same name in the current folder. */
+/**
+ * `results`, `results:out`, `/var/log/job.log:`, `out/*.csv:tables`. Without LOCAL, the same name in the
+ * current folder.
+ */
 export function parseFetch(text: string): Fetch {
   const [, remote = '', local = ''] = /^(.+?)(?::(.*))?$/s.exec(text) ?? [];
   const name = basename(remote);
@@ -29,7 +40,11 @@ export function parseFetch(text: string): Fetch {
       `--fetch "${text}": must be REMOTE[:LOCAL], with the path of a file or folder on the instance`,
     );
   }
-  return { remote: remote.replace(/\/+$/, ''), local: local === '' ? name : local };
+  const path = remote.replace(/\/+$/, '');
+  if (!isPattern(path)) return { remote: path, local: local === '' ? name : local };
+  ensurePlain(path);
+  // All that matches goes into a folder.
+  return { remote: path, local: local.endsWith('/') ? local : `${local || '.'}/` };
 }
 
 /** Options of a copy from an instance, with or without a run in the foreground. */
@@ -45,17 +60,6 @@ export interface CopyingOut extends Copying {
   print(from: 'out' | 'err', bytes: Uint8Array): Promise<void>;
 }
 
-const BEGIN = 'gpucloud-run sends';
-
-/** A pipe or a device may never end. */
-const KIND = `cd ${WORK} || exit
-if [ -d "$1" ]; then echo "${BEGIN} folder $(du -sk "$1/." 2>/dev/null | cut -f 1)"
-elif [ -f "$1" ]; then echo "${BEGIN} file $(stat -L -c %s "$1" 2>/dev/null)"
-elif [ -e "$1" ]; then echo '${BEGIN} other'; else echo '${BEGIN} nothing'; fi`;
-const SEND_FILE = `cd ${WORK} && echo '${BEGIN}' && exec cat "$1"`;
-const SEND_FOLDER = `LC_ALL=C; export LC_ALL
-cd ${WORK} && cd "$1" && echo '${BEGIN}' && exec tar -cf - .`;
-
 /** GNU tar's message, with exit code 1, about files that changed while it read them. */
 const CHANGED = /: (?:file changed as we read it|File removed before we read it)$/;
 
@@ -69,16 +73,29 @@ const CHANGED = /: (?:file changed as we read it|File removed before we read it)
 export async function copyOut({ remote, local }: Fetch, copying: CopyingOut): Promise<void> {
   // A path that begins with a hyphen must not become an option.
   const path = remote.startsWith('/') ? remote : `./${remote}`;
-  const { kind, size } = await kindOf(path, copying);
+  const isOfMany = isPattern(remote);
+  const { kind, size } = await kindOf(isOfMany ? KIND_OF_MATCHES : KIND, path, copying);
   const onProgress = (bytes: number) => copying.onProgress(bytes, size);
-  if (kind === 'folder') return receiveFolder(path, size, local, { ...copying, onProgress });
+  if (kind === 'folder') {
+    const from = { script: SEND_FOLDER, path, size };
+    return receiveFolder(from, local, { ...copying, onProgress });
+  }
+  if (kind === 'matches') {
+    const from = { script: SEND_MATCHES, path, size, mayBe: matcherOf(remote) };
+    return receiveFolder(from, local, { ...copying, onProgress });
+  }
   if (kind === 'file') {
     const place = await placeOf(local, basename(remote));
     return receiveFile(path, size, place, { ...copying, onProgress });
   }
-  const what = kind === 'nothing' ? 'does not exist' : 'is neither a file nor a folder';
-  const { message } = copyFailed('out', `${remote} ${what} on the instance`);
+  const { message } = copyFailed('out', `${remote} ${lackOf(kind, isOfMany)}`);
   throw new CliError('notFound', message);
+}
+
+function lackOf(kind: string, isOfMany: boolean): string {
+  if (kind === 'same') return 'matches several files with the same name';
+  if (kind !== 'nothing') return 'is neither a file nor a folder on the instance';
+  return isOfMany ? 'matches nothing on the instance' : 'does not exist on the instance';
 }
 
 async function makeFolder(path: string): Promise<void> {
@@ -87,8 +104,8 @@ async function makeFolder(path: string): Promise<void> {
   });
 }
 
-async function kindOf(path: string, { shell, signal }: CopyingOut) {
-  const running = await shell.start(KIND, [path], signal);
+async function kindOf(script: string, path: string, { shell, signal }: CopyingOut) {
+  const running = await shell.start(script, [path], signal);
   running.stdin.end();
   const [printed, said, code] = await Promise.all([
     lastOf(running.stdout),
@@ -99,7 +116,7 @@ async function kindOf(path: string, { shell, signal }: CopyingOut) {
   const [, kind, count] = new RegExp(`^${BEGIN} (\\w+) ?(\\d*)$`, 'm').exec(printed) ?? [];
   if (kind === undefined) throw programFailed('out', code, said);
   // du counts kibibytes.
-  return { kind, size: Number(count) * (kind === 'folder' ? 1024 : 1) };
+  return { kind, size: Number(count) * (kind === 'file' ? 1 : 1024) };
 }
 
 /** Entries that are left out. */
@@ -120,9 +137,16 @@ function moreText({ named, count }: Left): string {
   return count > named.length ? ` and ${count - named.length} more` : '';
 }
 
+interface Folder {
+  readonly script: string;
+  readonly path: string;
+  readonly size: number;
+  /** The names that may be in it. */
+  readonly mayBe?: (name: string) => boolean;
+}
+
 async function receiveFolder(
-  path: string,
-  size: number,
+  { script, path, size, mayBe }: Folder,
   local: string,
   copying: CopyingOut,
 ): Promise<void> {
@@ -135,6 +159,7 @@ async function receiveFolder(
     folder: '',
     links: [],
     files: 0,
+    mayBe,
     onSkipped: (name) => add(skipped, name),
     onFailed(name, fault) {
       if (faults.length > 0) add(failed, name);
@@ -151,7 +176,7 @@ async function receiveFolder(
       async (folder) => {
         const take: Take = (bytes) => unpack(bytes, Object.assign(into, { folder }));
         try {
-          const cut = await receive(SEND_FOLDER, path, take, copying);
+          const cut = await receive(script, path, take, copying);
           if (cut !== undefined) cuts.push(cut);
         } catch (error) {
           // Places the files that arrived before an interrupt.

@@ -26,6 +26,8 @@ export interface Unpacking {
   readonly folder: string;
   readonly links: Link[];
   files: number;
+  /** The names that its entries may have or begin with; any without it. */
+  readonly mayBe?: ((name: string) => boolean) | undefined;
   /** The entry in which a broken archive ended. */
   at?: string | undefined;
   /** Reports an entry that is never made, as a device. */
@@ -46,7 +48,7 @@ export interface Unpacking {
  * Throws CliError, or the error of the reader for a broken archive.
  */
 export async function unpack(chunks: AsyncIterable<Uint8Array>, into: Unpacking): Promise<void> {
-  const { folder, links } = into;
+  const { folder, links, mayBe } = into;
   const archive = extract();
   let sinceEntry = 0;
   async function* bounded() {
@@ -69,6 +71,9 @@ export async function unpack(chunks: AsyncIterable<Uint8Array>, into: Unpacking)
   let made = folder;
   async function isTaken(header: Headers, content: AsyncIterable<Uint8Array>): Promise<boolean> {
     const path = inside(header.name);
+    if (mayBe?.(path.split('/')[0] ?? '') === false) {
+      throw copyFailed('out', `the instance sent "${path}", which does not match`);
+    }
     const parent = join(folder, dirname(path));
     // Entries of one folder follow each other.
     if (parent !== made) await makeFolder(parent);

@@ -1,0 +1,43 @@
+import { basename } from 'node:path';
+import { usageError } from '../../errors.ts';
+
+/** Whether REMOTE of `--fetch` is a pattern, which sh expands on the instance. */
+export function isPattern(remote: string): boolean {
+  return /[*?[]/.test(remote);
+}
+
+/** Throws a usage error for a pattern that not every sh reads alike. */
+export function ensurePlain(pattern: string): void {
+  const isOpen = partsOf(pattern).includes('[');
+  if (!isOpen && !/\\|\[[:.=]/.test(pattern)) return;
+  throw usageError(`--fetch "${pattern}": a pattern may have *, ? and [a-z] only`);
+}
+
+/**
+ * The rule for the names that a pattern lets an instance send, byte by byte as the instance expands it:
+ * it may send others.
+ */
+export function matcherOf(pattern: string): (name: string) => boolean {
+  const last = bytesOf(basename(pattern));
+  const hidden = /^[*?[]/.test(last) ? '(?!\\.)' : '';
+  const whole = new RegExp(`^${hidden}${partsOf(last).map(expressionOf).join('')}$`, 's');
+  return (name) => whole.test(bytesOf(name)) || bytesOf(name) === last;
+}
+
+/** Its characters and sets. */
+function partsOf(pattern: string): readonly string[] {
+  return pattern.match(/\[[!^]?\]?[^\]]*\]|./gs) ?? [];
+}
+
+/** One character per byte. */
+function bytesOf(text: string): string {
+  return Buffer.from(text).toString('latin1');
+}
+
+function expressionOf(part: string): string {
+  if (part === '*') return '.*';
+  if (part === '?') return '.';
+  const [, not, set] = /^\[([!^]?)(.+)\]$/s.exec(part) ?? [];
+  if (set === undefined) return part.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&');
+  return `[${not === '' ? '' : '^'}${set.replace(/[\\^[\]]/g, '\\$&')}]`;
+}

@@ -1,0 +1,39 @@
+import { WORK } from '../remote/supervisor.ts';
+
+// The scripts that send results from an instance; $1 is the path. They are plain POSIX sh.
+
+/** Comes before their output. */
+export const BEGIN = 'gpucloud-run sends';
+
+/** A pipe or a device may never end. */
+export const KIND = `cd ${WORK} || exit
+if [ -d "$1" ]; then echo "${BEGIN} folder $(du -sk "$1/." 2>/dev/null | cut -f 1)"
+elif [ -f "$1" ]; then echo "${BEGIN} file $(stat -L -c %s "$1" 2>/dev/null)"
+elif [ -e "$1" ]; then echo '${BEGIN} other'; else echo '${BEGIN} nothing'; fi`;
+
+/** The names of a pattern, byte by byte; the pattern itself if nothing matches. */
+const EXPAND = `LC_ALL=C; export LC_ALL; IFS=
+cd ${WORK} && set -- $1 || exit`;
+
+/** Two of one name would be one file here. */
+export const KIND_OF_MATCHES = `${EXPAND}
+[ -e "$1" ] || [ -h "$1" ] || { echo '${BEGIN} nothing'; exit; }
+same=$(for one; do printf '%s\\n' "\${one##*/}"; done | sort | uniq -d | wc -l)
+[ "$same" -eq 0 ] || { echo '${BEGIN} same'; exit; }
+echo "${BEGIN} matches $(du -sk "$@" 2>/dev/null |
+  { sum=0; while IFS=' \t' read -r size _; do sum=$((sum + size)); done; echo $sum; })"`;
+
+/** An archive for each, with its name only. Of a link, it has what the link leads to. */
+export const SEND_MATCHES = `${EXPAND}
+echo '${BEGIN}'
+code=0
+for one; do
+  [ -h "$one" ] && how=-chf || how=-cf
+  (cd "\${one%/*}/" && exec tar $how - "./\${one##*/}") || code=$?
+done
+exit $code`;
+
+export const SEND_FILE = `cd ${WORK} && echo '${BEGIN}' && exec cat "$1"`;
+
+export const SEND_FOLDER = `LC_ALL=C; export LC_ALL
+cd ${WORK} && cd "$1" && echo '${BEGIN}' && exec tar -cf - .`;
