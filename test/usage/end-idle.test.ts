@@ -334,6 +334,7 @@ describe('a rule', () => {
   test('is shown with the idle time', async () => {
     await rent(...RULE);
     expect(await listed(world)).toMatchObject([{ if_idle_seconds: 2700, idle_seconds: null }]);
+    expect((await cli(['status'])).stdout).toContain('unknown');
     await passes(2);
     world.clock.advance(6 * MINUTE);
     expect(await listed(world)).toMatchObject([{ if_idle_seconds: 2700, idle_seconds: 1860 }]);

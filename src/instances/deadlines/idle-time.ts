@@ -23,7 +23,7 @@ function secondsOf(found: NonNullable<KnownInstance['idle']>['found'], now: numb
   return found.since === null ? 0 : Math.max(0, Math.floor((now - found.since.at) / 1000));
 }
 
-/** `31 min of 45 min`; undefined without a rule. */
+/** `31 min of 45 min`, `in use` or `unknown`; undefined without a rule. */
 export function idleText({
   if_idle_seconds: after,
   idle_seconds: idle,
@@ -32,6 +32,6 @@ export function idleText({
   readonly idle_seconds?: number | null;
 }): string | undefined {
   if (after == null) return undefined;
-  const shown = idle == null ? 'unknown' : idle === 0 ? 'in use' : spanText(idle);
-  return `${shown} of ${spanText(after)}`;
+  if (idle == null) return 'unknown';
+  return idle === 0 ? 'in use' : `${spanText(idle)} of ${spanText(after)}`;
 }

@@ -6,9 +6,12 @@ import { type Connection, type PublicKeyAuthContext, Server, utils } from './ssh
 /** Leaves out the ciphers that Bun lacks. */
 const CIPHERS = ['aes128-gcm@openssh.com', 'aes256-gcm@openssh.com', 'aes128-ctr'] as const;
 
-/** Returns a new host key. */
+/** Returns a new host key. The library makes one of about 400 in a form that it can't read. */
 export function newHostKey(): string {
-  return utils.generateKeyPairSync('ed25519').private;
+  for (;;) {
+    const key = utils.generateKeyPairSync('ed25519').private;
+    if (!(utils.parseKey(key) instanceof Error)) return key;
+  }
 }
 
 /**

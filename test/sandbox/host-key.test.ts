@@ -1,0 +1,8 @@
+import { expect, test } from 'vitest';
+import { newHostKey } from '../../src/sandbox/ssh/server.ts';
+import { utils } from '../../src/sandbox/ssh/ssh2.ts';
+
+test('makes host keys that the server can read', () => {
+  const keys = Array.from({ length: 2500 }, newHostKey);
+  expect(keys.filter((key) => utils.parseKey(key) instanceof Error)).toEqual([]);
+});
