@@ -178,7 +178,8 @@ describe('the deadline of a job', () => {
   test('leaves time for the command before its interrupt', async () => {
     const request = { instance_name: 'job', offer_id: 'a-1', image_id: 'b-1' };
     const ends = { terminateAfter: 60 * MINUTE, unenforced: true } as const;
-    const plan = { request, ends, grace: 60 * MINUTE } as unknown as JobPlan;
+    const offers = [{ id: 'a-1', known: undefined }];
+    const plan = { request, offers, ends, grace: 60 * MINUTE } as unknown as JobPlan;
     await expect(rentFor(plan, context)).rejects.toMatchObject({
       failure: 'usage',
       message: expect.stringContaining('--grace'),
