@@ -1,5 +1,6 @@
 import type { Context } from '../context.ts';
 import { CliError } from '../errors.ts';
+import { ownJournal } from '../instances/pending.ts';
 import { withFile } from '../instances/request/given.ts';
 import { findInstance, type Target } from '../instances/resolve.ts';
 import type { HowToReach } from '../reach/reach.ts';
@@ -31,6 +32,8 @@ export async function runOnInstance(
 ): Promise<void> {
   const started_at = new Date(context.clock.now()).toISOString();
   const { toStart, files } = await checkInput(input, await withFile(input.flags, context), context);
+  // Without an account, nothing that is read of the instance is stored, and its job is not listed.
+  await ownJournal(context);
   const target = await findInstance(typed, context, { changes: true });
   const how = await howToSignIn(target, input.how, context);
   const seen = await look(target, how, LOOK, context);
