@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { Clock } from '../../src/clock.ts';
 import type { Context } from '../../src/context.ts';
 import { CliError } from '../../src/errors.ts';
 import { ownJournal } from '../../src/instances/pending.ts';
@@ -154,8 +155,8 @@ describe('the deadline of a job', () => {
     new Promise<number>((resolve) =>
       signal.addEventListener('abort', () => resolve(minutes()), { once: true }),
     );
-  const stopsFor = (deadline: string) =>
-    createStops({ id: ID, deadline, grace: 4 * MINUTE, leaves: false }, context);
+  const stopsFor = (deadline: string, clock: Clock = world.clock) =>
+    createStops({ id: ID, deadline, grace: 4 * MINUTE, leaves: false }, { ...context, clock });
 
   test('interrupts the command in time, and follows a later one', async () => {
     await set(later(60));
@@ -167,11 +168,18 @@ describe('the deadline of a job', () => {
 
   test('ends nothing once it is removed', async () => {
     await set(later(60));
-    const { near, last, close } = stopsFor(later(60));
-    await aborted(near);
-    await set(undefined);
-    while (minutes() < 61) await new Promise((resolve) => setImmediate(resolve));
-    expect(last.aborted).toBe(false);
+    let removed = Promise.resolve();
+    // No time passes until the removal is on disk.
+    const sleep: Clock['sleep'] = async (milliseconds, signal) => {
+      await removed;
+      await world.clock.sleep(milliseconds, signal);
+    };
+    const { near, last, close } = stopsFor(later(60), { ...world.clock, sleep });
+    near.addEventListener('abort', () => {
+      removed = set(undefined);
+    });
+    while (minutes() < 65 && !last.aborted) await new Promise((resolve) => setImmediate(resolve));
+    expect({ near: near.aborted, last: last.aborted }).toEqual({ near: true, last: false });
     close();
   });
 
