@@ -157,13 +157,18 @@ function table(results) {
   ].join('\n');
 }
 
+/** The part of the page that this script does not write. */
+function rest() {
+  return /^## Changes made without the list[\s\S]*/m.exec(readFileSync(PAGE, 'utf8'))?.[0] ?? '';
+}
+
 function page(results) {
   const equivalent = results
     .filter(({ outcome }) => outcome === 'equivalent')
     .map(({ mutation }) => `- \`src/${mutation.file}\`: ${mutation.name}. ${mutation.equivalent}`);
   return `# Mutations
 
-\`npm run mutate\` writes this page. A mutation changes the source in one small way, and is killed if
+\`npm run mutate\` writes this table. A mutation changes the source in one small way, and is killed if
 a test of its room then fails. \`test/mutations/\` lists them.
 
 ${table(results)}
@@ -171,7 +176,8 @@ ${table(results)}
 No test can notice these:
 
 ${equivalent.join('\n')}
-`;
+
+${rest()}`;
 }
 
 const selected = chosen(process.argv.slice(2));
