@@ -113,7 +113,7 @@ describe('commands --json', () => {
     const { flags } = commandNamed(tree, 'instances create');
     expect(flagNamed(flags, '--env')).toMatchObject({ short: '-e', repeatable: true });
     expect(flagNamed(flags, '--volume')).toMatchObject({ repeatable: true });
-    expect(flagNamed(flags, '--offer')).toMatchObject({ repeatable: false });
+    expect(flagNamed(flags, '--image')).toMatchObject({ repeatable: false });
     expect(flagNamed(flags, '--wait')).toMatchObject({ value: 'target', value_optional: true });
     expect(flagNamed(flags, '--file')).toMatchObject({ type: 'path' });
     const wait = commandNamed(tree, 'instances wait');
