@@ -44,12 +44,13 @@ export async function askJob(
 
 /** The flags of `run` alone, and the command. */
 function wordsAfter(input: JobInput): string[][] {
-  const { sync, exclude, fetch, keepOnFailure, grace, report_file, detach, how, command, passEnv } =
-    input;
+  const { sync, exclude, fetch, fetchEvery, keepOnFailure, grace, report_file, detach } = input;
+  const { how, command, passEnv } = input;
   return [
     ...flag('--sync', sync),
     ...flag('--exclude', ...exclude),
     ...flag('--fetch', ...fetch.map(({ remote, local }) => `${remote}:${local}`)),
+    ...(fetchEvery === undefined ? [] : [['--fetch-every', durationWord(fetchEvery)]]),
     ...(keepOnFailure === undefined ? [] : [['--keep-on-failure', durationWord(keepOnFailure)]]),
     ...(grace === undefined ? [] : [['--grace', durationWord(grace)]]),
     ...flag('--report', report_file ?? undefined),

@@ -20,6 +20,8 @@ export interface JobInput {
   readonly sync: string | undefined;
   readonly exclude: readonly string[];
   readonly fetch: readonly Fetch[];
+  /** Milliseconds; `--fetch-every`. */
+  readonly fetchEvery: number | undefined;
   /** Milliseconds. */
   readonly keepOnFailure: number | undefined;
   /** Milliseconds; `--grace`. */

@@ -4,13 +4,20 @@ import { absolute } from './targets.ts';
 
 type Given = Pick<
   JobPlan,
-  'toStart' | 'command' | 'exclude' | 'fetch' | 'keepOnFailure' | 'report_file' | 'how'
+  | 'toStart'
+  | 'command'
+  | 'exclude'
+  | 'fetch'
+  | 'fetchEvery'
+  | 'keepOnFailure'
+  | 'report_file'
+  | 'how'
 >;
 type Start = Pick<JobRecord, 'id' | 'name' | 'on' | 'sync' | 'grace' | 'started_at'>;
 
 /** The record of a job that has not begun. */
 export function newRecord(given: Given, start: Start): JobRecord {
-  const { command, toStart, exclude, fetch, keepOnFailure, report_file, how } = given;
+  const { command, toStart, exclude, fetch, fetchEvery, keepOnFailure, report_file, how } = given;
   return {
     version: 1,
     ...start,
@@ -18,6 +25,7 @@ export function newRecord(given: Given, start: Start): JobRecord {
     variables: toStart.variables.map(({ key }) => key),
     exclude,
     fetch: fetch.map(({ remote, local }) => ({ remote, local: absolute(local) })),
+    fetch_every: fetchEvery ?? null,
     keep_on_failure: keepOnFailure ?? null,
     report_file,
     identity: how.identity ?? null,

@@ -38,7 +38,7 @@ export async function planJob(
 
 /** Checks the command, the copies and ssh on this computer. Throws CliError. */
 export async function checkInput(
-  { command, passEnv, sync, exclude, fetch, detach }: JobInput,
+  { command, passEnv, sync, exclude, fetch, fetchEvery, detach }: JobInput,
   read: Given,
   context: Context,
 ): Promise<{ readonly toStart: Command; readonly files: FileList | undefined }> {
@@ -46,7 +46,9 @@ export async function checkInput(
     throw usageError('COMMAND is missing: put it after --, as in -- python train.py');
   }
   const toStart = await commandOf(command, passEnv, read, context);
-  await ensureTargets(fetch, { detach, home: context.host.home });
+  const isRepeated = fetchEvery !== undefined;
+  if (isRepeated && fetch.length === 0) throw usageError('--fetch-every needs --fetch');
+  await ensureTargets(fetch, { detach, isRepeated, home: context.host.home });
   const files = sync === undefined ? undefined : await listFiles(resolve(sync), exclude);
   await ensureSsh(context);
   if (files !== undefined) noteFiles(files, context);

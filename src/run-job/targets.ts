@@ -8,10 +8,17 @@ import { isFolder, placeOf } from './copy/local-file.ts';
 import { contains } from './copy/merge.ts';
 import { isPattern } from './copy/pattern.ts';
 
+interface TargetsFor {
+  readonly detach: boolean;
+  /** Whether they are copied several times. */
+  readonly isRepeated: boolean;
+  readonly home: string | undefined;
+}
+
 /** Checks before renting that the results can be written. Throws a usage error. */
 export async function ensureTargets(
   fetch: readonly Fetch[],
-  { detach, home }: { readonly detach: boolean; readonly home: string | undefined },
+  { detach, isRepeated, home }: TargetsFor,
 ): Promise<void> {
   const taken = new Map<string, string>();
   for (const { remote, local } of fetch) {
@@ -25,6 +32,9 @@ export async function ensureTargets(
       throw usageError(`${what}: "${path}" is a link to a missing file`);
     if (detach && (kind === 'stdout' || kind === 'stderr')) {
       throw usageError(`${what}: ${path} has ended before the results of --detach arrive`);
+    }
+    if (isRepeated && kind !== 'file' && kind !== 'folder') {
+      throw usageError(`${what}: --fetch-every can't write to ${path} several times`);
     }
     if (kind === 'stream') await ensureWritable(path, what);
     if (kind !== 'file' && kind !== 'folder') continue;

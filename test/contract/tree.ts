@@ -144,6 +144,7 @@ async function putJob(
     sync: null,
     exclude: [],
     fetch: [],
+    fetch_every: null,
     keep_on_failure: null,
     grace: 0,
     report_file: null,

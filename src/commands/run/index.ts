@@ -7,7 +7,7 @@ import type { CreateFlags } from '../../instances/request/given.ts';
 import { howToReach, withSignInFlags } from '../../reach/ssh-flags.ts';
 import { variableName } from '../../rules/container.ts';
 import { anyName, instanceName } from '../../rules/names.ts';
-import { duration } from '../../rules/times.ts';
+import { duration, pollInterval } from '../../rules/times.ts';
 import { reportOption } from '../../run-job/report-option.ts';
 import { pollIntervalOption, waitTimeoutOption } from '../../watch/flags.ts';
 import { planView } from './view.ts';
@@ -96,6 +96,7 @@ export const run = action({
     'gpucloud run -f box.yaml --terminate-after 1h -- nvidia-smi',
     'gpucloud run -f box.yaml --terminate-after 2h --sync . -- python train.py',
     'gpucloud run -f box.yaml --terminate-after 8h --fetch results -- ./train.sh',
+    'gpucloud run --on dev --fetch out --fetch-every 10m -- python train.py',
     'gpucloud run -f box.yaml --terminate-after 8h --pass-env HF_TOKEN -- make',
     'gpucloud run -f box.yaml --terminate-after 8h --detach -- ./train.sh',
     'gpucloud run --on dev --sync . -- python train.py',
@@ -117,6 +118,11 @@ export const run = action({
       .option('--sync <folder>', 'folder to copy to the instance')
       .option('--exclude <pattern>', 'do not copy, as in .gitignore (repeatable)', each)
       .option('--fetch <path>', 'copy REMOTE[:LOCAL] back afterwards (repeatable)', each)
+      .option(
+        '--fetch-every <duration>',
+        'copy the same paths this often while COMMAND runs, too',
+        ruled('--fetch-every', pollInterval),
+      )
       .option(
         '--pass-env <name>',
         'give COMMAND this variable of your environment (repeatable)',
@@ -151,6 +157,7 @@ export const run = action({
       sync,
       exclude = [],
       fetch = [],
+      fetchEvery,
       passEnv = [],
       keepOnFailure,
       grace,
@@ -161,7 +168,7 @@ export const run = action({
     const { planJob } = await import('../../run-job/plan.ts');
     const { parseFetch } = await import('../../run-job/copy/copy-out.ts');
     const fetched = fetch.map(parseFetch);
-    const copies = { sync, exclude, fetch: fetched };
+    const copies = { sync, exclude, fetch: fetched, fetchEvery };
     const named = { ...copies, passEnv, keepOnFailure, grace, how, detach, report_file };
     const input = { flags, command, ...named };
     if (on !== undefined) {

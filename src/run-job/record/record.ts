@@ -26,6 +26,8 @@ export interface JobRecord {
   readonly exclude: readonly string[];
   /** `local` is an absolute path. */
   readonly fetch: readonly { readonly remote: string; readonly local: string }[];
+  /** Milliseconds; `--fetch-every`. */
+  readonly fetch_every: number | null;
   /** Milliseconds; `--keep-on-failure`. */
   readonly keep_on_failure: number | null;
   /** Milliseconds before the deadline at which the command is interrupted. */
@@ -77,6 +79,7 @@ const schema = lazy(() => {
     sync: maybeText,
     exclude: z.array(text),
     fetch: z.array(z.object({ remote: text, local: text })),
+    fetch_every: maybeNumber,
     keep_on_failure: maybeNumber,
     grace: z.number(),
     report_file: maybeText,

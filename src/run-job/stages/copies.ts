@@ -1,7 +1,7 @@
 import type { Context } from '../../context.ts';
 import { CliError } from '../../errors.ts';
 import { copyFailed } from '../copy/copy-failed.ts';
-import { type Copying, copyIn } from '../copy/copy-in.ts';
+import { copyIn } from '../copy/copy-in.ts';
 import { type CopyingOut, copyOut } from '../copy/copy-out.ts';
 import { listFiles } from '../copy/files.ts';
 import type { Job } from '../job.ts';
@@ -25,7 +25,10 @@ export async function copyFiles(
   job.phases.begin('copying', filesText(files));
   const { startPiped, clock } = context;
   const copying = {
-    ...copyingOf(job, shell, job.stops.any, context),
+    shell,
+    signal: job.stops.any,
+    onChanged: (what: string) => context.err.warn('copy', `Changed while it was copied: ${what}`),
+    onProgress: job.phases.bytes,
     hasRsync,
     isAgain,
     startPiped,
@@ -42,24 +45,15 @@ export async function fetchAll(
   context: Context,
 ): Promise<void> {
   const { record, stops, phases } = job;
-  const { interrupts, clock, err, host } = context;
+  const { interrupts, err } = context;
   const explain = () => {
     if (stops.last.aborted) return;
     const ends = record.on ? 'leaves' : 'terminates';
     err.note(`Still fetching. Ctrl-C again ${ends} ${record.name} without the rest.`);
   };
   const copying: CopyingOut = {
-    ...copyingOf(job, shell, stops.last, context),
-    clock,
-    home: host.home,
-    onSkipped(named, count) {
-      const more = count > named.length ? ` and ${count - named.length} more` : '';
-      err.warn(
-        'copy',
-        `Not fetched (a device, pipe or socket, a link out of the folder, or a name that exists): ${named.join(', ')}${more}`,
-      );
-    },
-    onLack: (what) => err.warn('copy', what),
+    ...copyingFrom(shell, stops.last, (what) => err.warn('copy', what), context),
+    onProgress: phases.bytes,
     async print(from, bytes) {
       phases.clear();
       if (output === undefined) throw noStream(from);
@@ -72,6 +66,29 @@ export async function fetchAll(
   } finally {
     interrupts.first.removeEventListener('abort', explain);
   }
+}
+
+/** A copy of results, with its warnings. */
+export function copyingFrom(
+  shell: RemoteShell,
+  signal: AbortSignal,
+  warn: (what: string) => void,
+  { clock, host }: Context,
+): Omit<CopyingOut, 'onProgress' | 'print'> {
+  return {
+    shell,
+    signal,
+    clock,
+    home: host.home,
+    onChanged: (what) => warn(`Changed while it was copied: ${what}`),
+    onSkipped(named, count) {
+      const more = count > named.length ? ` and ${count - named.length} more` : '';
+      warn(
+        `Not fetched (a device, pipe or socket, a link out of the folder, or a name that exists): ${named.join(', ')}${more}`,
+      );
+    },
+    onLack: warn,
+  };
 }
 
 async function fetchEach(
@@ -95,20 +112,6 @@ async function fetchEach(
     }
   }
   if (failure !== undefined) throw failure;
-}
-
-function copyingOf(
-  { phases }: Job,
-  shell: RemoteShell,
-  signal: AbortSignal,
-  { err }: Context,
-): Copying {
-  return {
-    shell,
-    signal,
-    onChanged: (what) => err.warn('copy', `Changed while it was copied: ${what}`),
-    onProgress: phases.bytes,
-  };
 }
 
 /** The terminal or the pipe of a run that has ended is gone. */

@@ -8,6 +8,7 @@ import { createJobOutput } from '../output.ts';
 import { collect } from './collect.ts';
 import { connect } from './connect.ts';
 import { copyFiles } from './copies.ts';
+import { fetchEvery } from './fetch-every.ts';
 import { followToEnd } from './follow-to-end.ts';
 import { repeated } from './repeated.ts';
 import { startCommand } from './start-command.ts';
@@ -35,7 +36,12 @@ export async function runOn(
   }
   if (job.by === 'detach') return;
   const output = createJobOutput(context, stops.last);
-  job.exitCode = await followToEnd(job, there.shell, output, context);
+  const endFetching = fetchEvery(job, there.shell, output, context);
+  try {
+    job.exitCode = await followToEnd(job, there.shell, output, context);
+  } finally {
+    await endFetching();
+  }
   await collect(job, there, output, context);
   if (output.lost !== undefined) throw output.lost;
   if (job.exitCode === undefined) {

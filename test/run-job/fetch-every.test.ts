@@ -1,0 +1,60 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { createLoopbackWorld, type LoopbackWorld } from './loopback-world.ts';
+
+let world: LoopbackWorld;
+let local: string;
+beforeEach(async () => {
+  world = await createLoopbackWorld();
+  local = join(world.job, '..', 'local');
+});
+afterEach(() => world.close());
+
+/** Waits on the instance until the file is on this computer, which is the same. */
+const here = (file: string, text: string) =>
+  `i=0; until grep -q ${text} ${local}/${file} 2>/dev/null; do i=$((i+1)); [ $i -lt 200 ] || exit 9; sleep 0.1; done`;
+
+const every = (time = '1s') => ['--fetch', `out:${local}`, '--fetch-every', time];
+
+describe('run --fetch-every', () => {
+  test('copies what is there while the command runs, and all of it at the end', async () => {
+    const command = `mkdir out; echo one >out/a; ${here('a', 'one')}; echo two >out/a; ${here('a', 'two')}; echo last >out/b`;
+    const { code, stderr } = await world.run(command, every());
+    expect(code, stderr).toBe(0);
+    expect(await readFile(join(local, 'a'), 'utf8')).toBe('two\n');
+    expect(await readFile(join(local, 'b'), 'utf8')).toBe('last\n');
+    expect(world.status()).toBe('TERMINATING');
+  });
+
+  test('warns once of a path that is not there yet, and tries again', async () => {
+    const command = `sleep 2; mkdir out; echo one >out/a; ${here('a', 'one')}`;
+    const { code, stderr } = await world.run(command, every());
+    expect(code, stderr).toBe(0);
+    expect(stderr.match(/out does not exist on the instance/g)).toHaveLength(1);
+    expect(stderr).toContain('The command is still running; trying again.');
+  });
+
+  test('never ends the job, whatever is in the way here', async () => {
+    await writeFile(local, 'a file');
+    const { code, stderr } = await world.run('mkdir out; echo x >out/a; sleep 2', [
+      ...every(),
+      '--keep-on-failure',
+      '0s',
+    ]);
+    // The last copy fails too, which is the failure of the job.
+    expect(code, stderr).toBe(125);
+    expect(stderr.match(/The command is still running/g)).toHaveLength(1);
+  });
+
+  test.each([
+    ['without --fetch', ['--fetch-every', '1s'], '--fetch-every needs --fetch'],
+    ['for a stream', ['--fetch', 'log:/dev/stdout', '--fetch-every', '1s'], 'several times'],
+    ['too often', every('0s'), '--fetch-every "0s"'],
+  ])('is refused before renting %s', async (_why, flags, rule) => {
+    const { code, stderr } = await world.run('true', flags);
+    expect(code).toBe(2);
+    expect(stderr).toContain(rule);
+    expect(world.service.requests.filter(({ method }) => method === 'POST')).toEqual([]);
+  });
+});
