@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { SOAK } from '../faults/tools.ts';
 import { createJobWorld, type JobWorld } from '../run-job/job-world.ts';
 import { needs } from '../support/needs.ts';
 import { heard } from '../support/program.ts';
@@ -11,6 +12,7 @@ import { until } from '../support/ssh-world.ts';
 import { pause } from '../support/terminal.ts';
 
 let world: JobWorld;
+const timeLimit = SOAK ? 600_000 : 90_000;
 
 function gpucloud(...argv: string[]) {
   return world.computer.gpucloud(argv, { env: world.env });
@@ -169,30 +171,35 @@ describe('reap and the jobs of run', needs('ssh'), () => {
     expect(world.status()).toBe('TERMINATING');
   });
 
-  test('finishes a job after kill -9 of earlier passes, with complete results', async () => {
-    const fill = 'mkdir out; for i in 1 2 3; do head -c 3000000 /dev/zero >out/$i; done';
-    await detached(`${fill}; echo done`, '--fetch', 'out');
-    await hasExited();
-    for (let delay = 200; terminations() === 0 && delay < 3_000; delay += 300) {
-      const child = world.computer.start(['instances', 'reap'], { env: world.env });
-      const ended = once(child, 'close');
-      await pause(delay);
-      child.kill('SIGKILL');
-      await ended;
-      // The next pass comes a minute later.
-      await utimes(at('state', 'jobs', `${NEW}.json.lock`), 0, 0).catch(() => undefined);
-    }
-    const { rows } = await reap();
-    expect(rows.length).toBeLessThan(2);
-    expect(world.status()).toBe('TERMINATING');
-    expect(await list()).toMatchObject([{ status: 'EXITED', exit_code: 0 }]);
-    const whole = await Promise.all(
-      ['1', '2', '3'].map(async (name) => (await readFile(at('out', name))).length),
-    );
-    expect(whole).toEqual([3_000_000, 3_000_000, 3_000_000]);
-    expect((await readdir(at('out'))).filter((name) => /^\d$/.test(name))).toHaveLength(3);
-    expect(await gpucloud('jobs', 'logs', 'job')).toMatchObject({ stdout: 'done\n' });
-  }, 90_000);
+  test(
+    'finishes a job after kill -9 of earlier passes, with complete results',
+    async () => {
+      const fill = 'mkdir out; for i in 1 2 3; do head -c 3000000 /dev/zero >out/$i; done';
+      await detached(`${fill}; echo done`, '--fetch', 'out');
+      await hasExited();
+      const step = SOAK ? 40 : 300;
+      for (let delay = 200; terminations() === 0 && delay < 3_000; delay += step) {
+        const child = world.computer.start(['instances', 'reap'], { env: world.env });
+        const ended = once(child, 'close');
+        await pause(delay);
+        child.kill('SIGKILL');
+        await ended;
+        // The next pass comes a minute later.
+        await utimes(at('state', 'jobs', `${NEW}.json.lock`), 0, 0).catch(() => undefined);
+      }
+      const { rows } = await reap();
+      expect(rows.length).toBeLessThan(2);
+      expect(world.status()).toBe('TERMINATING');
+      expect(await list()).toMatchObject([{ status: 'EXITED', exit_code: 0 }]);
+      const whole = await Promise.all(
+        ['1', '2', '3'].map(async (name) => (await readFile(at('out', name))).length),
+      );
+      expect(whole).toEqual([3_000_000, 3_000_000, 3_000_000]);
+      expect((await readdir(at('out'))).filter((name) => /^\d$/.test(name))).toHaveLength(3);
+      expect(await gpucloud('jobs', 'logs', 'job')).toMatchObject({ stdout: 'done\n' });
+    },
+    timeLimit,
+  );
 
   test('finishes the job of a run whose terminal closed, if it is armed', async () => {
     expect(await reap('--every', '5m')).toMatchObject({ code: 0 });
