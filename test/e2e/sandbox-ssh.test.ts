@@ -294,7 +294,7 @@ describe('an instance of the sandbox', { timeout: 60_000, ...needs('ssh') }, () 
     const busyTicks = async () => {
       const { stdout } = await ssh(script);
       expect(stdout).toMatch(
-        /\ncpu {2}\d+ 0 0 \d+ .*\n[\d.]+ [\d.]+\n.* 1\/100 1\nMemTotal: +\d+ kB\n.*\nMemAvailable: +\d+ kB\nInter-.*\n.*\n +eth0: [\d ]+\n$/,
+        /\ncpu {2}\d+ 0 0 \d+ .*\nbtime \d+\n[\d.]+ [\d.]+\n.* 1\/100 1\nMemTotal: +\d+ kB\n.*\nMemAvailable: +\d+ kB\nInter-.*\n.*\n +eth0: [\d ]+\n$/,
       );
       const [one, two] = [...stdout.matchAll(/^cpu {2}(\d+) 0 0 (\d+)/gm)].map((line) =>
         line.slice(1).map(Number),

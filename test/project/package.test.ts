@@ -16,7 +16,7 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const PACKED = 1_500_000;
 const UNPACKED = 3_500_000;
 // 270,000 of it are the sandbox's SSH server.
-const BUNDLE = 1_900_000;
+const BUNDLE = 1_930_000;
 const START = 20_000;
 
 interface Pack {
