@@ -1,10 +1,10 @@
 # bash completion for gpucloud
 # Written by "gpucloud completion": do not edit.
-# Names come from files that gpucloud keeps in its cache folder: Tab starts no process, asks no
-# service, and runs nothing of what it reads.
+# Names come from files that gpucloud keeps in its cache folder: Tab starts no process, sends
+# no request, and runs none of the text that it reads.
 
-# What a word means at a place: a step to another place ("path"), or a flag that takes something
-# ("offer", with a leading "=" if the value is optional). A blank lists everything.
+# One function per command. For a word, it sets "path" (a subcommand) or "offer" (the type of a
+# flag's value, with a leading "=" if the value is optional). For a blank, it lists all words.
 __gpucloud_at_() {
   case $1 in
     login) path=login ;;
@@ -943,7 +943,7 @@ __gpucloud_at_help() {
   esac
 }
 
-# Flags of every place.
+# Flags of every command.
 __gpucloud_everywhere() {
   case $1 in
     --profile) offer='names profile' ;;

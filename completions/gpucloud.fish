@@ -1,7 +1,7 @@
 # fish completion for gpucloud
 # Written by "gpucloud completion": do not edit.
-# Names come from files that gpucloud keeps in its cache folder: Tab starts no process, asks no
-# service, and runs nothing of what it reads.
+# Names come from files that gpucloud keeps in its cache folder: Tab starts no process, sends
+# no request, and runs none of the text that it reads.
 
 # Where the word leads from a place.
 function __gpucloud_step -a place word

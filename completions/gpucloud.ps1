@@ -1,7 +1,7 @@
 # PowerShell completion for gpucloud
 # Written by "gpucloud completion": do not edit.
-# Names come from files that gpucloud keeps in its cache folder: Tab starts no process, asks no
-# service, and runs nothing of what it reads.
+# Names come from files that gpucloud keeps in its cache folder: Tab starts no process, sends
+# no request, and runs none of the text that it reads.
 
 Register-ArgumentCompleter -Native -CommandName gpucloud -ScriptBlock {
     param($wordToComplete, $commandAst, $cursorPosition)

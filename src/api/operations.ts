@@ -69,9 +69,9 @@ export type Retry =
 export interface Settling {
   /** The operation that reads the state. */
   readonly read: 'GET /instances/{id}' | 'GET /storage/drives/{id}' | 'GET /ssh-keys';
-  /** The result if the state shows the effect. `state` is what `read` returns. */
+  /** Returns the result if `state`, as returned by `read`, shows the operation's effect. */
   shows(state: never, input: Input): object | undefined;
-  /** Whether it is sent once more if the state does not show the effect. */
+  /** Whether to resend the request if the state does not show the effect. */
   readonly again: boolean;
 }
 

@@ -41,7 +41,7 @@ const PAGE =
 
 function afterWaiting(retryAfterMs: number | undefined): string {
   return retryAfterMs === undefined
-    ? 'Wait a little and run the command again.'
+    ? 'Wait a moment, then run the command again.'
     : `Run the command again in ${Math.ceil(retryAfterMs / 1000)} s.`;
 }
 

@@ -65,8 +65,7 @@ export async function findOne<T extends Named>(typed: string, lookup: Lookup<T>)
     const ids = fitting
       .map(({ id, name }) => (isBeginning && name != null ? `${name} ${id}` : id))
       .join(', ');
-    const what = isBeginning ? 'several IDs start with that' : 'several have that name';
-    throw usageError(`${lookup.flag} "${typed}": ${what}: ${ids}`, 'use an ID');
+    throw usageError(`${lookup.flag} "${typed}" is ambiguous: ${ids}`, 'use an ID');
   }
   return first;
 }

@@ -106,6 +106,6 @@ export function flagWords(flags: readonly Flag[]): Named[] {
 
 export const HEAD = [
   'Written by "gpucloud completion": do not edit.',
-  'Names come from files that gpucloud keeps in its cache folder: Tab starts no process, asks no',
-  'service, and runs nothing of what it reads.',
+  'Names come from files that gpucloud keeps in its cache folder: Tab starts no process, sends',
+  'no request, and runs none of the text that it reads.',
 ] as const;

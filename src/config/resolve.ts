@@ -199,7 +199,7 @@ function storedBaseUrl(name: string, profile: Profile): Sourced<string> {
   return { value: verdict.value, source: 'profile' };
 }
 
-/** Whether an address is the profile's own, however the two were written. */
+/** Whether an address equals the profile's, once both are normalized. */
 function isHome(profile: Profile, address: string): boolean {
   const own = baseUrl(profile.base_url);
   return own.ok && own.value === address;

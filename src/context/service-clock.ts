@@ -15,7 +15,7 @@ export interface Reading {
   readonly monotonic: number;
 }
 
-/** By how many milliseconds the service's clock moved against the passing time from `a` to `b`. */
+/** How far the service's clock drifted from elapsed time between `a` and `b`, in milliseconds. */
 export function driftBetween(a: Reading, b: Reading): number {
   return b.service - a.service - (b.monotonic - a.monotonic);
 }

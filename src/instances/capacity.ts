@@ -15,16 +15,16 @@ export interface Attempt {
   readonly offer_id: string;
   readonly outcome: 'created' | 'error' | 'over_max_price' | 'refused' | 'unreachable';
   readonly http_status: number | null;
-  /** With the service's own words. */
+  /** Includes the service's message. */
   readonly message: string | null;
 }
 
 interface Wish {
   readonly name: string;
   readonly offers: readonly Chosen[];
-  /** Milliseconds in which refused offers are tried again. */
+  /** How long to retry refused offers, in milliseconds. */
   readonly retryFor: number | undefined;
-  /** A status, or `ssh`; an instance that comes to ERROR before is replaced. */
+  /** A status, or `ssh`; an instance that reaches ERROR first is replaced. */
   readonly until: string | undefined;
   readonly times: WaitTimes;
   /** Sends the one request for this offer. */
@@ -40,7 +40,7 @@ export interface Obtained {
 
 /**
  * Rents from the first offer that the service accepts, and waits for the instance. At most one
- * instance lives at a time: the next request follows only a certain refusal, or an instance that was
+ * instance lives at a time: the next request follows only a definite refusal, or an instance that was
  * terminated and read back so. Everything else is thrown at once.
  */
 export async function rentFirst(wish: Wish, context: Context): Promise<Obtained> {

@@ -200,7 +200,7 @@ function reporterOf(logs: readonly InstanceLog[], context: Context) {
         'incomplete',
         why === 'pruned'
           ? `${target.name}: the log no longer has the last event shown: events before ${before} may be missing.`
-          : `${target.name}: too many events to show at once: those before ${before} are skipped. To see all: gpucloud instances events ${typed(target)} --all`,
+          : `${target.name}: too many new events: skipped those before ${before}. To see all: gpucloud instances events ${typed(target)} --all`,
       );
     },
     missed(log, { count, before }) {

@@ -161,7 +161,7 @@ export async function moveAside(request: KeptRequest, alive: Alive): Promise<voi
   });
 }
 
-/** Records that no process is waiting for the response, which may have shown an ID. */
+/** Records that no process is waiting for the response, and the ID that it showed, if any. */
 export async function giveUpRequest(
   folder: string,
   record: RequestRecord,

@@ -93,16 +93,16 @@ export function reservedBalance(exact: Exact, look: Look, known: Known): CheckRe
   const more = reserved.value.minus(cost);
   if (more.eq(0) || more.abs().lt(rounding(holding))) {
     const [exactly, rounded] = more.eq(0) ? ['exactly ', ''] : ['', ' up to rounding'];
-    const message = `${holdsText}, ${exactly}the hourly cost of the instances known to run${rounded}.`;
+    const message = `${holdsText}, ${exactly}the hourly cost of the known running instances${rounded}.`;
     return { result: 'ok', message };
   }
   if (more.lt(0)) {
     return unknown(
-      `${holdsText}, less than the instances known to run cost (${costText}), so the two can't be compared.`,
+      `${holdsText}, less than the known running instances cost (${costText}), so the two can't be compared.`,
       { evidence: holding.map(lineOf) },
     );
   }
-  const facts = `${holdsText}. The instances known to run cost ${costText}.`;
+  const facts = `${holdsText}. The known running instances cost ${costText}.`;
   const hidden = untracked(known);
   const evidence = [
     ...holding.map(lineOf),

@@ -13,7 +13,7 @@ const PAGE = 100;
  */
 const REMEMBERED = 1000;
 
-/** Pages without anything new after which the service counts as not paging. */
+/** Stops after this many pages in a row without a new transaction: the service ignores `page`. */
 const STUCK = 5;
 
 /**
@@ -73,7 +73,7 @@ export interface RecentHistory {
   readonly from: number | undefined;
 }
 
-/** A limit for sampling the history; longer ones are not read to the end. */
+/** Limit for sampling, in pages; a longer history is not read to its end. */
 const MOST_PAGES = 6;
 
 /**

@@ -64,7 +64,7 @@ export function createLeftOut() {
       doubt.count += 1;
       if (doubt.names.length < NAMED) doubt.names.push(name);
     },
-    /** Lines about statuses; these are normal. */
+    /** Lines about uncounted statuses, which are normal. */
     notes() {
       const counts = [...statuses].map(([word, count]) => `${count} ${word}`).join(', ');
       return counts === '' ? [] : [`Not counted (only COMPLETED counts): ${counts}.`];

@@ -103,7 +103,7 @@ export interface View<T> {
 export interface ListOptions {
   /** Rows come as they happen (events that are followed): each is written at once. */
   readonly live?: boolean;
-  /** The command named one thing: in the data formats and for a query, its row is not in a list. */
+  /** The command named one resource: data formats and --query get an object, not a list. */
   readonly one?: boolean;
   /**
    * Gets a function before the first row is read. It resolves once the system has taken all rows so

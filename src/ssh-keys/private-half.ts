@@ -16,7 +16,7 @@ export interface PrivateHalf {
   readonly isLocked?: true;
 }
 
-/** The private halves that are here, those in the agent first. */
+/** Finds the private halves on this computer, those in the agent first. */
 export async function privateHalves(
   keys: readonly SshKey[],
   context: Context,
@@ -41,10 +41,10 @@ export async function privateHalves(
   return halves;
 }
 
-/** A key that ssh could use only after a question, in commands that ask none. */
+/** For a key with a passphrase, in a command that can't prompt for it. */
 export function lockedKeyError({ key: { name, id }, file }: PrivateHalf): CliError {
   return usageError(
-    `--ssh-key ${name ?? id}: its private key ${file} has a passphrase, and a run asks no questions`,
+    `--ssh-key ${name ?? id}: private key ${file} has a passphrase, and "gpucloud run" can't prompt for it`,
     `add the key to the agent: ssh-add ${file}`,
   );
 }

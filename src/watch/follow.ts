@@ -74,7 +74,7 @@ type Look<L, E extends LogEvent> = Seen<L, E> | Faulted<L>;
 
 type Found<L, E extends LogEvent> = DatedEvent<E> & { readonly log: L };
 
-/** Events emitted before the position is saved. */
+/** How many events to emit before saving the position. */
 const CHUNK = 500;
 
 /**

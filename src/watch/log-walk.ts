@@ -38,7 +38,7 @@ export interface WalkOptions {
 }
 
 export interface Walk<E extends LogEvent> {
-  /** New events, oldest first; those with one time in log order. */
+  /** New events, oldest first; events with the same time keep the log's order. */
   readonly news: DatedEvent<E>[];
   /** At the first walk: events before the start, to be marked as seen. */
   readonly older: Dated[];

@@ -235,7 +235,7 @@ describe('meta', () => {
     expect(await meta(undefined, 50)).toMatchObject({ total: 50, total_pages: 1 });
   });
 
-  test('is completed if it is incomplete', async () => {
+  test('has its missing fields filled in', async () => {
     expect(await meta({ total: 41, limit: null }, 10)).toEqual({
       total: 41,
       page: 1,

@@ -8,7 +8,7 @@ test.each<[Failure, ErrorDetails, string | undefined]>([
   ['usage', { hint: 'say it right' }, 'say it right'],
   ['outcomeUnknown', { hint: 'its own', request: STOP }, 'its own'],
   ['storage', {}, undefined],
-  ['rateLimited', {}, 'Wait a little'],
+  ['rateLimited', {}, 'Wait a moment'],
   ['rateLimited', { retryAfterMs: 1500 }, 'again in 2 s'],
   ['unreachable', { request: { ...STOP, obstacle: 'deadline' } }, '--timeout'],
   ['unreachable', { request: { ...STOP, obstacle: 'network' } }, 'gpucloud doctor'],

@@ -53,7 +53,7 @@ describe('--follow in the built program', () => {
     ['SIGINT', 130],
     ['SIGTERM', 143],
     ['SIGHUP', 129],
-  ] as const)('ends at once on %s with %i, with whole lines printed', async (signal, code) => {
+  ] as const)('exits at once on %s with %i, after printing whole lines', async (signal, code) => {
     const child = start('-o', 'jsonl');
     const outcome = outcomeOf(child);
     await heard(child, 'stdout', /e2/);

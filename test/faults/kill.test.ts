@@ -34,7 +34,7 @@ function matrix(
 }
 
 describe('kill -9', () => {
-  test('loses no instance at each point of the network', async () => {
+  test('loses no instance if killed at each network step', async () => {
     const bare = NETWORK_KILLS.map((kill, at): Scenario => {
       return { operation: at % 2 === 0 ? 'create' : 'reorder', fault: NO_FAULT, kill };
     });
@@ -59,7 +59,7 @@ describe('kill -9', () => {
   );
 
   test(
-    'loses no instance as a file of the journal appears',
+    'loses no instance if killed when a journal file appears',
     async (context) => {
       const kills = SOAK
         ? matrix(FILE_KILLS, 0)
@@ -73,7 +73,7 @@ describe('kill -9', () => {
   );
 
   test.for(OPERATIONS)(
-    'loses no instance before each call to the disk: %s',
+    'loses no instance if killed before a disk call: %s',
     { timeout: HOUR, ...needs('strace') },
     async (operation, context) => {
       const first = await diskKills(bundle.path, operation, 'first');
@@ -110,7 +110,7 @@ describe('kill -9', () => {
   });
 
   test(
-    'loses no instance at random',
+    'loses no instance if killed at random moments',
     async (context) => {
       const count = SOAK ? countOf('GPUCLOUD_SOAK_KILLS', 2000) : runs(24);
       const scenarios = Array.from({ length: count }, (_, at): Scenario => {

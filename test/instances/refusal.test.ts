@@ -108,7 +108,7 @@ describe.each([400, 402])('a create refused with %i', (status) => {
     expect(await failure(CREATE)).toMatchObject({ exit: 5, code: 'insufficient_funds' });
   });
 
-  test(`is ${status === 402 ? 'insufficient_funds' : 'refused'} if nothing is known`, async () => {
+  test(`is ${status === 402 ? 'insufficient_funds' : 'refused'} if the balance is sufficient`, async () => {
     service.balance = '1000.00';
     expect(await failure(CREATE)).toMatchObject(
       status === 402 ? { exit: 5, code: 'insufficient_funds' } : { exit: 1, code: 'refused' },

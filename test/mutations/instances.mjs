@@ -45,7 +45,7 @@ export const instances = [
         'a rental answered 408 counts as refused',
         'httpStatus < 500 && httpStatus !== 408;',
         'httpStatus < 500;',
-        { equivalent: 'A 408 to a POST is outcomeUnknown, which is not a refusal.' },
+        { equivalent: 'The client reports a 408 to a POST as outcomeUnknown, never as a refusal.' },
       ],
       ['a fault after the request was sent counts as certain', 'return !sent;', 'return true;'],
       ['may_be_billing is lost when an error is renamed', 'true })', 'false })'],

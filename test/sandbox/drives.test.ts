@@ -217,7 +217,7 @@ describe('a drive without funds', () => {
     expect((await b.call('GET', `/storage/drives/${id}`)).status).toBe(404);
     expect((await b.call('POST', `/storage/drives/${id}/resume`, {})).status).toBe(404);
     expect((await b.call('GET', '/storage/drives')).list).toEqual([]);
-    // The first hour and 168 frozen ones.
+    // Debt for the first hour and 168 suspended hours.
     const status = await b.sandbox.status();
     expect(status).toMatchObject({ debt: '202.80', counts: { drives: { DELETED: 1 } } });
     await b.sandbox.advance(DAY);

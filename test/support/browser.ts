@@ -18,7 +18,7 @@ export interface Visit {
 export interface Browser {
   /** The folder for PATH, with `xdg-open`. */
   readonly bin: string;
-  /** Waits for the record: gpucloud ends as soon as the browser was redirected. */
+  /** Waits for the record, since gpucloud exits as soon as the browser is redirected. */
   visit(): Promise<Visit>;
 }
 

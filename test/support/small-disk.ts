@@ -29,7 +29,7 @@ export async function mountSmallDisk(size: string): Promise<SmallDisk> {
       }
     },
     async remove() {
-      // A process that has just ended may still hold the folder: the disk goes with it.
+      // Unmounts lazily: a process that has just ended may still hold the folder.
       await run('umount', ['-l', path]);
       await rm(path, { recursive: true, force: true });
     },

@@ -187,15 +187,15 @@ export function codeOf(error: unknown): string {
 }
 
 const STATUS = 'HTTP/1.1 100';
-/** Matches the complete head of such a response. */
+/** Matches the complete head of a 100 response. */
 const WHOLE = /^HTTP\/1\.1 100[\s\S]*?\n\r?\n/;
 
 /** In bytes; undici refuses longer heads. */
 const LONGEST = 16 * 1024;
 
 /**
- * Drops "100 Continue" before a connection's first response. undici closes the connection at it, and
- * the response behind it, with the ID of a new instance, would be lost.
+ * Drops "100 Continue" before a connection's first response. undici would close the connection, and
+ * lose the real response, with the ID of a new instance.
  */
 function skipContinue<S extends Readable>(socket: S): S {
   let held = '';

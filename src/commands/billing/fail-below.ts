@@ -38,7 +38,7 @@ export function shortage(facts: MoneyFacts, failBelow: Limit): CliError | undefi
   return error(`${has} and lasts ${span} at ${inRoubles(perHour)} per hour`);
 }
 
-/** Why the known facts don't show that the limit is met. */
+/** Returns an error if a missing fact prevents the check. */
 export function doubtOf(facts: MoneyFacts, failBelow: Limit): CliError | undefined {
   const { balance, burn, charges, unexplainedPerHour } = facts;
   const unjudged = (words: string, item?: BillingItem) =>

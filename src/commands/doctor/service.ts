@@ -157,7 +157,7 @@ async function sshKeyCheck(heard: Heard | undefined, context: Context): Promise<
         'add a key of this computer: gpucloud ssh-keys add',
       )
     : warn(
-        `${locked.file} has a passphrase, and "gpucloud run" asks no questions`,
+        `${locked.file} has a passphrase, and "gpucloud run" can't prompt for it`,
         `add it to the SSH agent: ssh-add ${locked.file}`,
       );
 }

@@ -183,8 +183,8 @@ async function confirmResize(before: Drive, size: number, context: Context): Pro
 }
 
 /**
- * PATCH needs both fields. The unchanged one is sent as just read: the service may have raised the
- * size, and an older value would undo that.
+ * PATCH needs both fields. Sends the current value of the unchanged one: the service may have raised
+ * the size, and an older value would undo that.
  */
 function bodyOf({ name, size }: Changes, before: Drive): { name: string; size_gb: number } {
   const kept = { name: name ?? before.name, size_gb: size ?? before.size_gb };

@@ -37,9 +37,9 @@ function exitCodes(): string {
   return `Exit codes, and the "code" of the error in JSON:
 
 ${table(rows)}
-A command on several things prints an error for each and exits with the worst
-code. After 7 an instance may exist and cost money: run "gpucloud instances
-list" before you try again.
+A command on several resources prints one error for each failure and exits with
+the worst code. After exit code 7, an instance may exist and cost money: run
+"gpucloud instances list" before you try again.
 
 "instances ssh" and "instances scp" exit with the code of ssh: that of the
 remote command, or 255 if ssh itself failed.
@@ -99,19 +99,19 @@ const SCRIPTING = `What a script can rely on:
 - The exit code shows what happened: "gpucloud help exit-codes".
 - With --json an error is one object on stderr: {"error": {"code", "message",
   "http_status", "hint", "retryable", "resource", "may_be_billing"}}.
-- Nothing prompts off a terminal, with --no-input, or with CI set. A command
+- No command prompts outside a terminal, with --no-input, or with CI set. One
   that needs a confirmation exits with 2 before any request; --yes confirms.
 - -q prints IDs, and "-" reads them from stdin:
     gpucloud instances list -q | gpucloud instances stop -
-- To terminate an instance whatever happens, keep its ID before you wait:
+- To make sure that an instance is terminated, save its ID before you wait:
     set -e
     id=$(gpucloud instances create job-1 --offer ID --image ID -q)
     trap 'gpucloud instances terminate "$id" --yes' EXIT
     gpucloud instances wait "$id"
 - The key comes from GPUCLOUD_API_KEY or a profile, never from an argument.
-- The profile "sandbox" is the whole service on this computer. Test with it.
-- "gpucloud commands --json" has every command, flag, column and exit code. New
-  versions add to it and to JSON results, and take nothing away.
+- To test, use the profile "sandbox": it simulates the service on this computer.
+- "gpucloud commands --json" lists every command, flag, column and exit code.
+  New versions add to it and to JSON results, and remove nothing.
 `;
 
 const DEADLINES = `A deadline terminates an instance at a time that you choose.

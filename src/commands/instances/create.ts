@@ -57,10 +57,10 @@ export const create = action({
     'instance if it has the same offer and image and costs at most --max-price, and exits ' +
     'with 12 if its status is ERROR. It waits for a process that is creating it. ' +
     'If an earlier request with the name is unresolved, create asks, or exits with 7; ' +
-    '"instances recover NAME" settles it. --yes creates another in both cases.\n\n' +
-    'Several --offer are tried in order, each after a certain refusal or an instance that came ' +
-    'to ERROR and was terminated. They imply --wait. --retry-for goes round again, with pauses ' +
-    'of 30 seconds to 5 minutes. An unknown outcome ends it with 7.',
+    '"instances recover NAME" resolves it. In both cases, --yes creates another.\n\n' +
+    'Several --offer are tried in order: the next one after a definite refusal, or after an ' +
+    'instance reached ERROR and was terminated. They imply --wait. --retry-for repeats the list, ' +
+    'with pauses of 30 seconds to 5 minutes. After an unknown outcome, create exits with 7.',
   examples: [
     'gpucloud instances create',
     'gpucloud instances create trainer --offer ID --image ID --ssh-key laptop',

@@ -61,11 +61,11 @@ function tables({ shared, places, values }: Model): string {
       '}',
     ].join('\n'),
   );
-  return `# What a word means at a place: a step to another place ("path"), or a flag that takes something
-# ("offer", with a leading "=" if the value is optional). A blank lists everything.
+  return `# One function per command. For a word, it sets "path" (a subcommand) or "offer" (the type of a
+# flag's value, with a leading "=" if the value is optional). For a blank, it lists all words.
 ${functions.join('\n\n')}
 
-# Flags of every place.
+# Flags of every command.
 __gpucloud_everywhere() {
   case $1 in
 ${everywhere.join('\n')}

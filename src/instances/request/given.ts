@@ -32,7 +32,7 @@ export interface CreateFlags extends DeadlineFlags {
   readonly volume?: readonly Volume[] | undefined;
 }
 
-/** The flags, and the fields of a file that mean the same. */
+/** Each flag, and the path of the file field that sets the same value. */
 const FIELDS = {
   name: ['instance_name'],
   offer: ['offers'],

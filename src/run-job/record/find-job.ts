@@ -14,7 +14,8 @@ export async function findJob(typed: string, context: Context): Promise<JobRecor
   // Newest first.
   if (called[0] !== undefined) return called[0];
   const [first, ...others] = beginningSo(typed, jobs);
-  if (others.length > 0) throw usageError(`INSTANCE "${typed}": several IDs start with that`);
+  if (others.length > 0)
+    throw usageError(`INSTANCE "${typed}" is ambiguous: several IDs start with it`);
   if (first !== undefined) return first;
   const near = nearest(
     typed,

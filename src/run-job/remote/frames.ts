@@ -1,6 +1,6 @@
 /** The frames that the follower on the instance sends; see supervisor.ts. */
 export interface FrameListener {
-  /** Bytes of one output. The next are read only after these are written. */
+  /** Bytes of one output stream. Waits until they are written before it reads more. */
   onBytes(from: 'out' | 'err', bytes: Uint8Array): Promise<void>;
 }
 
@@ -10,7 +10,7 @@ export interface CommandEnd {
   readonly isRunning?: true;
 }
 
-/** A follower sends no longer lines. */
+/** The follower never sends longer lines. */
 const LONGEST_LINE = 100;
 
 /**

@@ -84,7 +84,7 @@ export function copyingFrom(
     onSkipped(named, count) {
       const more = count > named.length ? ` and ${count - named.length} more` : '';
       warn(
-        `Not fetched (a device, pipe or socket, a link out of the folder, or a name that exists): ${named.join(', ')}${more}`,
+        `Not fetched (devices, pipes, sockets, links out of the folder, or duplicate names): ${named.join(', ')}${more}`,
       );
     },
     onLack: warn,

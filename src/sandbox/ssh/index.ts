@@ -115,7 +115,7 @@ export async function endStale(
   return left;
 }
 
-/** A process may start another one while it is being killed. */
+/** Most rounds of SIGKILL: a process may start another one while it is being killed. */
 const ROUNDS = 20;
 
 async function killAll(id: string): Promise<void> {

@@ -46,10 +46,10 @@ export function placeOf(file: string, id: string): Place {
 /** The people at this computer's terminals are not on the instance. */
 const NOBODY = '#!/bin/sh\n';
 
-/** Makes the folder of an instance at its first use. */
+/** Creates an instance's folder on first use. */
 export async function preparePlace(place: Place, cards: string, makeKey: () => string) {
   await privateFolder(place.home);
-  // Its time is the start of the instance.
+  // Its modification time is the instance's start.
   if (!existsSync(place.mark)) await writeFile(place.mark, '');
   await mkdir(join(place.folder, 'bin'), { recursive: true });
   const program = join(place.folder, 'bin', 'nvidia-smi');

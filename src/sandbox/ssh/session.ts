@@ -35,8 +35,9 @@ export function serveSession(session: Session, serving: Serving): void {
       const program = { file, args, env, cwd: serving.home };
       running = await startPiped(program, serving.platform);
     } catch {
-      const missing = terminal === undefined ? shell : 'script, which gives the shell a terminal,';
-      channel.stderr.write(`gpucloud: ${missing} could not be started on this computer.\n`);
+      const missing =
+        terminal === undefined ? shell : 'script, which the shell needs for a terminal,';
+      channel.stderr.write(`gpucloud: could not start ${missing} on this computer.\n`);
       channel.exit(127);
       channel.end();
       return;

@@ -71,7 +71,7 @@ describe('four known instances', () => {
       check: 'reserved_balance',
       result: 'finding',
       message:
-        'The service holds 449.50 ₽ for instances. The instances known to run cost 359.60 ₽ per hour. Unknown instances cost 89.90 ₽ per hour. Look for them in the web console.',
+        'The service holds 449.50 ₽ for instances. The known running instances cost 359.60 ₽ per hour. Unknown instances cost 89.90 ₽ per hour. Look for them in the web console.',
       evidence: expect.arrayContaining([expect.stringMatching(/^box-1 \(.*\), ACTIVE, 89\.90 ₽/)]),
       per_hour: '89.90',
       command: null,

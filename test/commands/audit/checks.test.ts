@@ -30,7 +30,7 @@ describe('--exact', () => {
       code: 0,
       result: 'ok',
       message:
-        'The service holds 179.80 ₽ for instances, exactly the hourly cost of the instances known to run.',
+        'The service holds 179.80 ₽ for instances, exactly the hourly cost of the known running instances.',
     });
   });
 
@@ -130,7 +130,7 @@ describe('--exact', () => {
       expect(await exact()).toMatchObject({
         code: 0,
         result: 'ok',
-        message: `The service holds ${amount} ₽ for instances, the hourly cost of the instances known to run up to rounding.`,
+        message: `The service holds ${amount} ₽ for instances, the hourly cost of the known running instances up to rounding.`,
       });
     }
     reserved('179.82');
@@ -305,7 +305,7 @@ test('prints findings first, and only their names with -q', async () => {
   expect(code).toBe(5);
   expect(stdout.split('\n').slice(0, 3)).toEqual([
     'FINDING reserved_balance, 100.00 ₽ per hour',
-    '- The service holds 189.90 ₽ for instances. The instances known to run cost 89.90 ₽ per hour. Unknown instances cost 100.00 ₽ per hour. Look for them in the web console.',
+    '- The service holds 189.90 ₽ for instances. The known running instances cost 89.90 ₽ per hour. Unknown instances cost 100.00 ₽ per hour. Look for them in the web console.',
     expect.stringMatching(/^- box-1 \(.*\), ACTIVE, 89\.90 ₽ per hour$/),
   ]);
   expect(stdout).toContain('\nOK\n- No request has an unknown outcome.\n');

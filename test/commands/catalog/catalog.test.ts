@@ -188,7 +188,7 @@ describe('learning from instances', () => {
     expect((await entries())[0]).toMatchObject({ name: 'RTX 4090', price_per_hour: null });
   });
 
-  test("prefers a name given by hand to the service's", async () => {
+  test("prefers the name from catalog add to the service's", async () => {
     await world.cli(['catalog', 'add', 'offer', A, '--name', 'mine']);
     await see();
     expect((await entries())[0]).toMatchObject({

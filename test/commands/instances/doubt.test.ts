@@ -203,7 +203,7 @@ describe('an ID that create rejects', () => {
     await expectDoubt(CREATE, 'is the ID of an instance known before the request');
   });
 
-  test('has another name, and stays listed until a person settles it', async () => {
+  test('belongs to another name, and is listed with the UNKNOWN request until recovered', async () => {
     bend(NEW, 'other');
     await expectDoubt(CREATE, 'belongs to an instance with another name, other');
     expect(await listed()).toMatchObject([{ status: 'UNKNOWN' }, { id: NEW }]);

@@ -196,7 +196,7 @@ describe('instances events --follow', () => {
     expect(stdout.trim().split('\n')).toHaveLength(20_000);
     expect(stderr).toBe(
       inZone(
-        `warning: ${ID}: too many events to show at once: those before 2026-01-15 12:16:41 +00:00 are skipped. To see all: gpucloud instances events ${ID} --all\n`,
+        `warning: ${ID}: too many new events: skipped those before 2026-01-15 12:16:41 +00:00. To see all: gpucloud instances events ${ID} --all\n`,
       ),
     );
   });

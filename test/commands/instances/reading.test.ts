@@ -34,7 +34,7 @@ describe('instances get', () => {
     }
   });
 
-  test('prefers the running one of two instances with one name', async () => {
+  test('prefers the running instance of two with the same name', async () => {
     const first = (
       await world.cli(['instances', 'create', 'trainer', ...HARDWARE, '-q'])
     ).stdout.trim();

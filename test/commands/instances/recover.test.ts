@@ -83,7 +83,7 @@ describe('an unknown outcome', () => {
     expect(await readFile(fetched, 'utf8')).toBe('x\n');
   });
 
-  test('has an error with both commands and a billing warning', async () => {
+  test('suggests recover and list, and warns that it may be billing', async () => {
     await begin();
     service.posts.push(() => 'hangUp');
     const { code, stderr } = await world.cli([...CREATE, '--json']);

@@ -134,7 +134,7 @@ describe('instances create asks for what is missing', () => {
         '',
       );
       expect(code).toBe(2);
-      expect(stderr).toContain(`--ssh-key locked: its private key ${file} has a passphrase`);
+      expect(stderr).toContain(`--ssh-key locked: private key ${file} has a passphrase`);
       expect(stderr).toContain(`ssh-add ${file}`);
       expect(stderr).not.toContain('Offer');
     },

@@ -330,7 +330,7 @@ describe('an unusual service', () => {
     const vague = await world.cli(['ssh-keys', 'delete', '0a058147', '-y']);
     expect(vague.code).toBe(2);
     expect(vague.stderr).toBe(
-      'error: KEY "0a058147": several IDs start with that: one 0a058147-8b32, two 0a058147-9c00 (use an ID)\n',
+      'error: KEY "0a058147" is ambiguous: one 0a058147-8b32, two 0a058147-9c00 (use an ID)\n',
     );
     expect(sent(vague.requests)).toEqual(['GET /ssh-keys']);
     const deleted = await world.cli(['ssh-keys', 'delete', '0A058147-9', '-y', '-q']);
@@ -354,7 +354,7 @@ describe('an unusual service', () => {
     const vague = await world.cli(['ssh-keys', 'delete', 'a', '-y']);
     expect(vague).toMatchObject({
       code: 2,
-      stderr: 'error: KEY "a": several have that name: k1, k2 (use an ID)\n',
+      stderr: 'error: KEY "a" is ambiguous: k1, k2 (use an ID)\n',
     });
     const there = await world.cli(['ssh-keys', 'add', '-', '--name', 'a', '-q'], { stdin: RSA });
     expect(there).toMatchObject({ code: 0, stdout: 'k1\n' });

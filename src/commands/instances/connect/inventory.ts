@@ -32,7 +32,7 @@ const inventoryView: View<InventoryHost> = {
     { id: 'id', header: 'ID', value: ({ endpoint }) => endpoint.id, hidden: true },
   ],
   id: ({ name }) => name,
-  empty: 'No known instance runs.',
+  empty: 'No known instance is running.',
   json: ({ name, hosts, endpoint, instance }): InventoryRow => ({
     name,
     id: endpoint.id,

@@ -41,7 +41,7 @@ describe('a deadline that nothing enforces', () => {
     }
   });
 
-  test('is not armed by a heartbeat that is older than two intervals, or from the future', async () => {
+  test('is not enforced by a heartbeat that is older than two intervals, or from the future', async () => {
     await world.arm();
     world.clock.advance(10 * 60_000);
     const late = await world.cli([...CREATE, '--terminate-after', '4h']);
@@ -51,20 +51,20 @@ describe('a deadline that nothing enforces', () => {
     expect((await world.cli([...CREATE, '--terminate-after', '4h'])).code).toBe(2);
   });
 
-  test('is not armed by a heartbeat of another account', async () => {
+  test('is not enforced by a heartbeat of another account', async () => {
     await world.arm('work', 'user-2');
     const { code, requests } = await world.cli([...CREATE, '--terminate-after', '4h']);
     expect({ code, posts: requests.filter(posts) }).toEqual({ code: 2, posts: [] });
   });
 
-  test('is not armed by a heartbeat of another service', async () => {
+  test('is not enforced by a heartbeat of another service', async () => {
     await world.arm('work', 'user-1', 'https://other.example.com');
     const { code, stderr, requests } = await world.cli([...CREATE, '--terminate-after', '4h']);
     expect({ code, requests }).toEqual({ code: 2, requests: [] });
     expect(stderr).toContain('"instances reap" is not scheduled');
   });
 
-  test('is armed by a young heartbeat', async () => {
+  test('is enforced by a recent heartbeat', async () => {
     await world.arm();
     world.clock.advance(9 * 60_000);
     const { code, stderr } = await world.cli([...CREATE, '--terminate-after', '4h']);
