@@ -240,7 +240,7 @@ describe('the service in doctor', () => {
 
   test.each([
     ['', 'pass', /^laptop signs in with .*\/\.ssh\/id_ed25519$/],
-    ['secret', 'warn', /^.*\/\.ssh\/id_ed25519 has a passphrase, and "gpucloud run" asks/],
+    ['secret', 'warn', /^.*\/\.ssh\/id_ed25519 has a passphrase, and "gpucloud run" can't prompt/],
     [undefined, 'warn', /^no registered SSH key has its private key/],
   ])(
     'reports a registered key with the passphrase %j here: %s',
