@@ -20,9 +20,9 @@ export interface Request {
   readonly resource?: string | undefined;
   /** The meaning of a 404. */
   readonly missing?: string | undefined;
-  /** Whether it is sent again at once although it may have taken effect. */
+  /** Whether to resend the request at once, although it may have taken effect. */
   readonly isRepeated: boolean;
-  /** Whether doing it twice does no more than once. */
+  /** Whether the request is idempotent. */
   readonly isRepeatable: boolean;
   /** See {@link Operation}. */
   readonly doubt?: string | undefined;

@@ -102,7 +102,7 @@ export function openCatalog({ file, service, builtIn, clock, warn }: CatalogSett
       }
       return entriesIn(latest?.names ?? []);
     },
-    /** Gives a name by hand, instead of any earlier one. Throws CliError('storage'). */
+    /** Stores a name that the user chose, replacing any earlier one. Throws CliError('storage'). */
     async add(kind: Kind, id: string, name: string): Promise<CatalogEntry> {
       const { names } = await change((before) => {
         const known = before.find(isOf(kind, id));

@@ -59,8 +59,8 @@ export function learnNames(folder: string, lessons: readonly Lesson[]): void {
  * One line per name: kind, name, id and state, separated by tabs; a hyphen for none. The first line
  * has all the names, each after a tab: bash reads one line much faster than a hundred.
  *
- * Several things with one name are listed by their IDs: the name alone would be refused. So is a
- * thing whose name a shell could take for more than a word. Every command takes either.
+ * Lists an ID instead of a name that several resources share, which commands refuse, and instead of a
+ * name that a shell could expand. Every command takes either.
  */
 export function textFor(kind: NameKind, names: readonly KnownName[]): string {
   const some: KnownName[] = [];

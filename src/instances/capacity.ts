@@ -149,7 +149,7 @@ async function terminateFailed(
   } catch (error) {
     const fault = error instanceof CliError ? error : unforeseen(error);
     return fault.with(
-      `${target.name} (${id}) came to ERROR, and its termination is not certain: ${fault.message}`,
+      `${target.name} (${id}) reached ERROR, and its termination could not be confirmed: ${fault.message}`,
       {
         resource: id,
         mayBeBilling: true,

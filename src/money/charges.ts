@@ -221,7 +221,7 @@ function explainedBy(
   return most.div(HOUR).round(2, 3);
 }
 
-/** Milliseconds of a window that can have been charged. */
+/** The chargeable part of a window, in milliseconds. */
 function timeIn(window: Window, { from, to }: Pick<Chargeable, 'from' | 'to'>): number {
   const start = Math.max(from ?? window.from, window.from);
   const end = Math.min(to ?? window.to, window.to);
@@ -229,7 +229,7 @@ function timeIn(window: Window, { from, to }: Pick<Chargeable, 'from' | 'to'>): 
   return Math.max(0, end - start) + HOUR;
 }
 
-/** Milliseconds after the end of an instance in which the service may still charge it. */
+/** How long after its end the service may still charge an instance, in milliseconds. */
 export const LATE = 24 * HOUR;
 
 /**

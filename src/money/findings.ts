@@ -98,7 +98,7 @@ interface Kind<T> {
 const LOW = 24 * 3600;
 /** In milliseconds: an hourly charge may be minutes late. */
 const LATE = 10 * 60_000;
-/** Seconds after which an instance without a deadline may have been forgotten. */
+/** Age at which an instance without a deadline may have been forgotten, in seconds. */
 const LONG = 24 * 3600;
 
 /** All kinds of findings, the most serious first. */

@@ -8,7 +8,7 @@ import { notStarted, startSsh, type Trouble, troubleIn } from './ssh-process.ts'
 /** The exit code of ssh's own failures, which a remote command may also return. */
 const SSH_FAILED = 255;
 
-/** Milliseconds for finding out why ssh failed. */
+/** Timeout for finding out why ssh failed, in milliseconds. */
 const PROBE_TIMEOUT = 10_000;
 
 /**

@@ -6,7 +6,7 @@ import { troubleText } from './run-ssh.ts';
 import { type Forwarding, tunnelArgv } from './ssh-argv.ts';
 import { notStarted, startSsh, troubleIn } from './ssh-process.ts';
 
-/** Milliseconds after which reconnecting stops. */
+/** How long to keep reconnecting, in milliseconds. */
 const GIVE_UP_AFTER = 10 * 60_000;
 
 /** Milliseconds between two attempts; doubles from the first to the second value. */

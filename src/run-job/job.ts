@@ -42,7 +42,7 @@ export interface JobPlan extends JobInput {
   readonly request: CreateInstanceBody;
   /** In the order of trying. */
   readonly offers: readonly Chosen[];
-  /** Milliseconds in which refused offers are tried again. */
+  /** How long to retry refused offers, in milliseconds. */
   readonly retryFor: number | undefined;
   readonly files: FileList | undefined;
 }

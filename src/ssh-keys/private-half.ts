@@ -4,7 +4,7 @@ import type { SshKey } from '../api/index.ts';
 import type { Context } from '../context.ts';
 import { type CliError, usageError } from '../errors.ts';
 
-/** Milliseconds for a program that prints a few lines. */
+/** Timeout of a program that prints a few lines, in milliseconds. */
 const QUICK = 10_000;
 
 /** Where this computer has the private half of a key. */

@@ -11,7 +11,7 @@ import { CARD_SAMPLES } from './probe-script.ts';
 import { readSample, within } from './read-sample.ts';
 import { type FindSignIn, signInFinder } from './sign-in.ts';
 
-/** Milliseconds for one look at an instance. */
+/** Timeout for one measurement of an instance, in milliseconds. */
 const LIMIT = 20_000;
 
 /** Instances at once: each only waits for its SSH. */

@@ -44,7 +44,7 @@ export async function readSample(
   throw failed(stderr, code, { name, tried, address: `${host} port ${port}`, instance });
 }
 
-/** Milliseconds in which work that was cut off may still return what it has. */
+/** How long interrupted work may still return partial results, in milliseconds. */
 const WIND_UP = 200;
 
 /**

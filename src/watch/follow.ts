@@ -42,7 +42,7 @@ interface FollowOptions<L extends FollowedLog<E>, E extends LogEvent> {
 export interface FollowReport<L> {
   /** Some logs can't be read for now. Called once, until all are readable again. */
   lost(logs: readonly L[], error: CliError): void;
-  /** Milliseconds for which something could not be read. */
+  /** Reports the end of an outage, and its length in milliseconds. */
   back(after: number): void;
   /** `until`: time of the first event after the gap, in milliseconds since 1970. */
   gap(log: L, why: NonNullable<Walk<LogEvent>['gap']>, until: number): void;

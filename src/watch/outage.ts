@@ -4,7 +4,7 @@ import type { CliError } from '../errors.ts';
 interface OutageReport {
   /** `retryAfter`: the pause that the service requested, in milliseconds. */
   lost(error: CliError, retryAfter: number | undefined): void;
-  /** Milliseconds for which nothing could be read. */
+  /** Reports the end of an outage, and its length in milliseconds. */
   over?(after: number): void;
 }
 

@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
 
-/** Milliseconds in which a listening instance sends its banner; a wait may have less left. */
+/** Timeout for the SSH banner, in milliseconds; shorter if the wait has less left. */
 const PATIENCE_MS = 5_000;
 /** Minimum milliseconds for a response, even near a deadline. */
 const SHORTEST_PATIENCE_MS = 500;

@@ -104,7 +104,7 @@ describe('the copies of gpucloud run', needs('ssh'), () => {
     const words = [`--fetch=r:${home}/r`, `--fetch=log:${home}/r/log`];
     const done = await job(words, script);
     expect(done).toMatchObject({ code: 0 });
-    expect(done.stderr).toContain('a link out of the folder, or a name that exists): log.gpucloud');
+    expect(done.stderr).toContain('links out of the folder, or duplicate names): log.gpucloud');
     expect(await readFile(join(home, 'bashrc'), 'utf8')).toBe('mine');
     expect(await readdir(join(home, 'r'))).toEqual(['log']);
   });

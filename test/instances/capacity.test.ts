@@ -74,7 +74,7 @@ test('rents the next offer after a refusal, and waits for it', async () => {
   expect(attempts).toEqual([`${A}: ${REFUSED}`]);
 });
 
-test('terminates an instance that came to ERROR, reads it back, and tries the next offer', async () => {
+test('terminates an instance that reached ERROR, reads it back, and tries the next offer', async () => {
   become('ERROR', 'ACTIVE');
   const { code, shown, requests } = await create();
   expect(code).toBe(0);

@@ -34,7 +34,7 @@ describe('gpucloud run with several offers', { timeout: 60_000, ...needs('ssh') 
     expect(statuses()).toEqual(['TERMINATING']);
   });
 
-  test('terminates an instance that comes to ERROR, and runs the command on the next', async () => {
+  test('terminates an instance that reaches ERROR, and runs the command on the next', async () => {
     const instance = world.renting.rent;
     world.renting.rent = (id, name, more) =>
       instance(id, name, { ...more, ...(id === IDS[0] ? { status: 'ERROR' } : {}) });

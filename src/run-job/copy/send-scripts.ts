@@ -15,7 +15,7 @@ elif [ -e "$1" ]; then echo '${BEGIN} other'; else echo '${BEGIN} nothing'; fi`;
 const EXPAND = `LC_ALL=C; export LC_ALL; IFS=
 cd ${WORK} && set -- $1 || exit`;
 
-/** Two of one name would be one file here. */
+/** Prints the matches' size. "same": two share a base name, and would overwrite each other here. */
 export const KIND_OF_MATCHES = `${EXPAND}
 [ -e "$1" ] || [ -h "$1" ] || { echo '${BEGIN} nothing'; exit; }
 same=$(for one; do printf '%s\\n' "\${one##*/}"; done | sort | uniq -d | wc -l)
@@ -23,7 +23,7 @@ same=$(for one; do printf '%s\\n' "\${one##*/}"; done | sort | uniq -d | wc -l)
 echo "${BEGIN} matches $(du -sk "$@" 2>/dev/null |
   { sum=0; while IFS=' \t' read -r size _; do sum=$((sum + size)); done; echo $sum; })"`;
 
-/** An archive for each, with its name only. Of a link, it has what the link leads to. */
+/** Sends one archive per match, under its base name. Follows a match that is a link. */
 export const SEND_MATCHES = `${EXPAND}
 echo '${BEGIN}'
 code=0

@@ -97,7 +97,7 @@ export function progressOf({ record: { id, name, exit_code }, exitCode, fetched 
   };
 }
 
-/** Milliseconds for results that could not be copied. */
+/** How long to keep an instance whose results could not be copied, in milliseconds. */
 const FOR_RESULTS = 30 * 60_000;
 
 /** Why the instance is kept, and for how long; undefined if it is not. Interrupts end the run. */

@@ -17,7 +17,7 @@ import { superviseToEnd } from '../supervise.ts';
 import { look, type Seen } from './look.ts';
 import { sameSignIn } from './sign-in-of.ts';
 
-/** Milliseconds for one instance to respond. */
+/** Timeout for one instance, in milliseconds. */
 const LOOK = 20_000;
 
 interface Finished {

@@ -8,7 +8,7 @@ import { type JobRecord, readJobs } from '../record/record.ts';
 import { look, type Seen } from './look.ts';
 import { sameSignIn } from './sign-in-of.ts';
 
-/** Milliseconds for one instance. */
+/** Timeout for one instance, in milliseconds. */
 const LOOK = 5_000;
 /** Instances at once: the last of 100 responds within the time of two. */
 const AT_ONCE = 50;

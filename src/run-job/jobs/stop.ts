@@ -20,7 +20,7 @@ import { signInOf } from './sign-in-of.ts';
 
 /** Milliseconds to connect. */
 const LOOK = 30_000;
-/** Seconds for the command after SIGINT, and again after SIGTERM. */
+/** Seconds to wait for the command after SIGINT, and again after SIGTERM. */
 const PATIENCE = 10;
 
 interface Stopping {

@@ -14,7 +14,7 @@ import type { Connected } from './connect.ts';
 import { fetchAll, patienceOf } from './copies.ts';
 import { repeated } from './repeated.ts';
 
-/** Bytes of each output that stay on this computer. */
+/** How many bytes of each output to keep on this computer. */
 const MOST_KEPT = 64 * 1024 * 1024;
 
 /** Copies the results and the output of a command that has ended. Throws the first failure. */

@@ -44,7 +44,7 @@ const PAUSE = 3_000;
 /** sshd may start before the keys are in place. */
 const ATTEMPTS = 40;
 
-/** Milliseconds for an instance that responded near the end of the wait. */
+/** Minimum time for an instance that responded near the end of the wait, in milliseconds. */
 const LEAST = 5_000;
 
 /**

@@ -3,7 +3,7 @@ import { failuresOf } from '../../errors.ts';
 import type { Job } from '../job.ts';
 import { type Bytes, writeJob } from '../record/record.ts';
 
-/** Milliseconds until a move is saved. */
+/** Delay before a new position is saved, in milliseconds. */
 const SAVE_AFTER = 1_000;
 
 /** Saves how far the output was printed, a while after it moved. A full disk ends no job. */

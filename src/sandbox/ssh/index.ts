@@ -27,7 +27,7 @@ export interface Wire {
   readonly signal: AbortSignal;
 }
 
-/** Milliseconds after which a connection notices that its instance has stopped. */
+/** How often a connection checks whether its instance has stopped, in milliseconds. */
 const NOTICED = 500;
 
 /** Serves one SSH connection to an instance, until it ends, the instance stops, or the signal. */
