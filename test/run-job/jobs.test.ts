@@ -1,8 +1,9 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { CliError } from '../../src/errors.ts';
 import { NEW } from '../support/renting-service.ts';
+import { until } from '../support/ssh-world.ts';
 import { pause } from '../support/terminal.ts';
 import { createLoopbackWorld, type LoopbackWorld } from './loopback-world.ts';
 
@@ -53,6 +54,17 @@ test('a lost job is reported once', async () => {
   expect(await reap()).toMatchObject({ code: 0, rows: [] });
   const { stderr } = await world.gpucloud(['jobs', 'logs', 'job']);
   expect(stderr).toContain('gone without an exit code');
+});
+
+test('reap gives up for a missing result only once it has copied the others', async () => {
+  const local = join(world.job, '..', 'local');
+  writeFileSync(local, 'in the way');
+  await world.detach('mkdir out; echo x >out/a', '--fetch', 'missing', '--fetch', `out:${local}`);
+  await until(() => existsSync(join(world.job, 'exit')));
+  expect((await reap()).rows).toMatchObject([{ outcome: 'refused' }]);
+  rmSync(local);
+  expect((await reap()).rows).toMatchObject([{ outcome: 'kept' }]);
+  expect(readFileSync(join(local, 'a'), 'utf8')).toBe('x\n');
 });
 
 test("another account's jobs are not listed", async () => {

@@ -37,7 +37,7 @@ export async function copyFiles(
   await repeated(() => copyIn(files, copying), copying.signal, clock);
 }
 
-/** Copies all results it can, then throws the first failure. */
+/** Copies all results it can, then throws the first failure, preferably one other than a missing path. */
 export async function fetchAll(
   job: Job,
   { shell }: Pick<Connected, 'shell'>,
@@ -108,7 +108,8 @@ async function fetchEach(
       // An interrupted copy fails with a reason of its own.
       copying.signal.throwIfAborted();
       if (!(error instanceof CliError)) throw error;
-      failure ??= error;
+      // Unlike a missing path, another cause can be repaired: `reap` then comes again.
+      if (failure === undefined || failure.failure === 'notFound') failure = error;
     }
   }
   if (failure !== undefined) throw failure;
