@@ -1,8 +1,12 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { changedFiles } from '../../src/run-job/copy/changed.ts';
 import { listFiles } from '../../src/run-job/copy/files.ts';
+import { WORK } from '../../src/run-job/remote/supervisor.ts';
+import { needs } from '../support/needs.ts';
+import { localShell } from './local-shell.ts';
 
 let folder: string;
 beforeEach(async () => {
@@ -46,3 +50,32 @@ test('applies --exclude after .gpucloudignore, and reads no .gitignore', async (
     '.gpucloudignore',
   ]);
 });
+
+test(
+  'sends again what changed its size, time or mode since, though not for the umask',
+  needs('Linux'),
+  async () => {
+    const [here, there] = [join(folder, 'here'), join(folder, WORK)];
+    for (const path of [here, there]) await mkdir(path, { recursive: true });
+    for (const name of ['same', 'shared', 'script', 'touched', 'longer']) {
+      for (const path of [here, there]) {
+        await writeFile(join(path, name), 'x');
+        await chmod(join(path, name), 0o644);
+        await utimes(join(path, name), 1_700_000_000, 1_700_000_000);
+      }
+    }
+    await chmod(join(here, 'shared'), 0o664);
+    await chmod(join(here, 'script'), 0o755);
+    await utimes(join(here, 'touched'), 1_700_000_001, 1_700_000_001);
+    await writeFile(join(here, 'longer'), 'xy');
+    await utimes(join(here, 'longer'), 1_700_000_000, 1_700_000_000);
+    const { signal } = new AbortController();
+    const shell = localShell(folder, ['sh']);
+    const { entries, count, bytes } = await changedFiles(await listFiles(here, []), {
+      shell,
+      signal,
+    });
+    expect(entries.map(({ path }) => path)).toEqual(['longer', 'script', 'touched']);
+    expect({ count, bytes }).toEqual({ count: 3, bytes: 4 });
+  },
+);

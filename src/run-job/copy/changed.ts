@@ -10,9 +10,9 @@ const BEGIN = 'gpucloud-run has';
 /** Without such a find or stat, it lists nothing. */
 const LIST = `cd ${WORK} 2>/dev/null || exit
 echo '${BEGIN}'
-find . -type f -exec stat -c '%s %Y %n' {} + 2>/dev/null`;
+find . -type f -exec stat -c '%a %s %Y %n' {} + 2>/dev/null`;
 
-/** Leaves out the files that the instance has with the same size and time, as rsync does. */
+/** Leaves out the files that the instance has with the same mode, size and time, as rsync does. */
 export async function changedFiles(
   files: FileList,
   { shell, signal }: { readonly shell: RemoteShell; readonly signal: AbortSignal },
@@ -26,20 +26,29 @@ export async function changedFiles(
   for await (const chunk of afterLine(running.stdout, BEGIN)) {
     const lines = (rest + decoder.decode(chunk, { stream: true })).split('\n');
     rest = lines.pop() ?? '';
-    for (const line of lines) there.add(line);
+    for (const line of lines) {
+      const [, mode = '', file] = /^([0-7]+) (.*)$/.exec(line) ?? [];
+      if (file !== undefined) there.add(`${modeOf(Number.parseInt(mode, 8))} ${file}`);
+    }
   }
   await Promise.all([running.ended, words]);
   signal.throwIfAborted();
   const isSame = async ({ kind, path, size }: Entry) => {
     if (kind !== 'file') return false;
     const stats = await lstat(join(files.folder, path)).catch(() => undefined);
-    return stats !== undefined && there.has(`${size} ${secondsOf(stats)} ./${path}`);
+    if (stats === undefined) return false;
+    return there.has(`${modeOf(stats.mode)} ${size} ${secondsOf(stats)} ./${path}`);
   };
   const entries: Entry[] = [];
   for (const entry of files.entries) if (!(await isSame(entry))) entries.push(entry);
   const changed = entries.filter(({ kind }) => kind !== 'folder');
   const bytes = changed.reduce((sum, { size }) => sum + size, 0);
   return { ...files, entries, count: changed.length, bytes };
+}
+
+/** What the umask of the copy, 022, and tar leave of a mode. */
+function modeOf(mode: number): number {
+  return mode & 0o755;
 }
 
 function secondsOf({ mtimeMs }: { readonly mtimeMs: number }): number {
