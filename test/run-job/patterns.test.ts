@@ -133,4 +133,18 @@ describe('a pattern on the command line', () => {
   test.each(['a\\*', '[[:digit:]]', 'x[![.a.]]', 'a[1'])('%s is refused', (text) => {
     expect(() => parseFetch(text)).toThrow(CliError);
   });
+
+  test.each([
+    ['runs/*/metrics.json', 'runs'],
+    ['/var/a/b?/c*/log.txt:logs', '/var/a'],
+    ['*/m.json', "'*'"],
+    ['./[ab]/m', "'./[ab]'"],
+    ['/*/x', "'/*'"],
+  ])('%s, all of one name, is refused with the folder to fetch', (text, folder) => {
+    const refused = () => parseFetch(text);
+    expect(refused).toThrow('all matches have the same name');
+    expect(refused).toThrow(
+      expect.objectContaining({ hint: `fetch the folders: --fetch ${folder}` }),
+    );
+  });
 });

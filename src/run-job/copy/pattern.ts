@@ -1,16 +1,37 @@
 import { basename } from 'node:path';
 import { usageError } from '../../errors.ts';
+import { shellLine } from '../../output/shell-line.ts';
 
 /** Whether REMOTE of `--fetch` is a pattern, which sh expands on the instance. */
 export function isPattern(remote: string): boolean {
   return /[*?[]/.test(remote);
 }
 
-/** Throws a usage error for a pattern that not every sh reads alike. */
+/**
+ * Throws a usage error for a pattern that not every sh reads alike, or whose matches would all have the
+ * same name.
+ */
 export function ensurePlain(pattern: string): void {
   const isOpen = partsOf(pattern).includes('[');
-  if (!isOpen && !/\\|\[[:.=]/.test(pattern)) return;
-  throw usageError(`--fetch "${pattern}": a pattern may have *, ? and [a-z] only`);
+  if (isOpen || /\\|\[[:.=]/.test(pattern)) {
+    throw usageError(`--fetch "${pattern}": a pattern may have *, ? and [a-z] only`);
+  }
+  const name = basename(pattern);
+  if (isPattern(name)) return;
+  throw usageError(
+    `--fetch "${pattern}": all matches have the same name, "${name}"`,
+    `fetch the folders: --fetch ${shellLine([folderOf(pattern)])}`,
+  );
+}
+
+/** The folder above the first part with a wildcard; without a name of its own, that part as a pattern. */
+function folderOf(pattern: string): string {
+  const parts = pattern.split('/');
+  const first = parts.findIndex(isPattern);
+  const above = parts.slice(0, first);
+  return /^\.{0,2}$/.test(above.at(-1) ?? '')
+    ? parts.slice(0, first + 1).join('/')
+    : above.join('/');
 }
 
 /**
