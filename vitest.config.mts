@@ -12,6 +12,7 @@ const PROGRAM = [
   'test/contract/streams.test.ts',
   'test/output/sink.test.ts',
   'test/programs.test.ts',
+  'test/reach/inventory-tools.test.ts',
   'test/run-job/supervisor.test.ts',
   'test/sandbox/state-file.test.ts',
   'test/watch/sandbox-follow.test.ts',

@@ -1,5 +1,12 @@
 import type { Context } from '../context.ts';
-import { CliError, failuresOf, isInterrupt, throwAll, unforeseen } from '../errors.ts';
+import {
+  CliError,
+  type Failure,
+  failuresOf,
+  isInterrupt,
+  throwAll,
+  unforeseen,
+} from '../errors.ts';
 import { readEnforcement } from '../instances/deadlines/armed.ts';
 import { endJob, leaveJob } from './end/end-job.ts';
 import { endOn } from './end/end-on.ts';
@@ -8,7 +15,7 @@ import { type JobEnd, reportOf, writeReport } from './end/report.ts';
 import { noteEnd, noteStarted } from './end/summary.ts';
 import type { Job } from './job.ts';
 import { createPhases } from './phases.ts';
-import { type JobRecord, removeOldJobs, writeJob } from './record/record.ts';
+import { type JobRecord, readEnded, removeOldJobs, writeJob } from './record/record.ts';
 import { createStops } from './stops.ts';
 
 type Supervised = Pick<Job, 'record' | 'how' | 'by'> & {
@@ -65,6 +72,8 @@ export async function superviseToEnd(
   }
   stops.close();
   phases.clear();
+  const elsewhere = await endedElsewhere(record, context);
+  if (elsewhere !== undefined) return elsewhere;
   if (by === 'detach' && failure === undefined) return { record: job.record, end: undefined };
   // A process that ends after the termination finds no exit code on the instance.
   if (job.exitCode !== undefined) job.record = { ...job.record, exit_code: job.exitCode };
@@ -87,6 +96,18 @@ export async function superviseToEnd(
   return { record: job.record, end };
 }
 
+/** The end that another process gave the job. */
+async function endedElsewhere(job: JobRecord, context: Context): Promise<Supervision | undefined> {
+  const record = await readEnded(job, context);
+  if (record === undefined || record.report === null) return undefined;
+  const { report } = record;
+  const error = report.error === null ? undefined : new CliError('runFailed', report.error);
+  return { record, end: { ...report, error } };
+}
+
+/** Failures that show nothing of a command that ran before. */
+const UNKNOWN: readonly Failure[] = ['unreachable', 'refused', 'notUnderstood'];
+
 /** Whether a failure leaves the job alone: only `run` and `stop` end a command that may still run. */
 async function mayLeave(
   { by, phases, stops, record, exitCode }: Job,
@@ -95,17 +116,18 @@ async function mayLeave(
 ): Promise<boolean> {
   if (by === 'run' || by === 'detach') {
     // A closed terminal leaves the job to `reap`.
-    return (
-      failure.failure === 'hungUp' && phases.current === 'running' && (await isReaped(context))
-    );
+    const isStarted = phases.current === 'running' || phases.current === 'fetching';
+    return failure.failure === 'hungUp' && isStarted && (await isReaped(context));
   }
   if (isInterrupt(failure)) return true;
   // A file missing on the instance stays missing; other causes can be repaired here before the next
   // pass.
-  if (by === 'reap') return failure.failure !== 'notFound' || record.kept !== null;
+  if (by === 'reap') {
+    return !stops.last.aborted && (failure.failure !== 'notFound' || record.kept !== null);
+  }
   const isBefore = phases.current === 'starting' || phases.current === 'connecting';
-  // The host key is a new one, so nothing is known of the job.
-  const isUnknown = isBefore || (failure.failure === 'unreachable' && exitCode === undefined);
+  // Such as a new host key, or garbled output: nothing is known of the command.
+  const isUnknown = isBefore || (UNKNOWN.includes(failure.failure) && exitCode === undefined);
   return isUnknown && failure.failure !== 'otherEnd' && !stops.any.aborted;
 }
 

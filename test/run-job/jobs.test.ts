@@ -94,3 +94,76 @@ test('a job ends with its terminal if nothing enforces its deadline', async () =
   expect(await ended).toMatchObject({ code: 129 });
   expect(world.status()).toBe('TERMINATING');
 });
+
+const readReport = (path: string) => JSON.parse(readFileSync(path, 'utf8'));
+const local = (name: string) => join(world.job, '..', '..', 'home', name);
+
+test('the output of a job is kept although a result is missing', async () => {
+  await world.detach('echo Traceback >&2; exit 1', '--fetch', `results:${local('results')}`);
+  await until(() => existsSync(join(world.job, 'exit')));
+  const reaped = await reap();
+  expect(reaped, reaped.stderr).toMatchObject({ code: 125, rows: [{ exit_code: 1 }] });
+  await world.gpucloud(['jobs', 'stop', 'job', '--no-fetch']);
+  expect(world.status()).toBe('TERMINATING');
+  expect(await world.gpucloud(['jobs', 'logs', 'job'])).toMatchObject({ stderr: 'Traceback\n' });
+});
+
+test('jobs stop --no-fetch keeps the exit code of a command that has ended', async () => {
+  const report = local('report.json');
+  await world.detach('exit 5', '--report', report);
+  await until(() => existsSync(join(world.job, 'exit')));
+  const { code, stderr } = await world.gpucloud(['jobs', 'stop', 'job', '--no-fetch']);
+  expect(code, stderr).toBe(0);
+  expect(await shown()).toMatchObject({ status: 'EXITED', exit_code: 5 });
+  expect(readReport(report)).toMatchObject({ command_exit_code: 5, exit_code: 5 });
+});
+
+test('a report of a command without an exit code does not say that it succeeded', async () => {
+  const report = local('report.json');
+  await world.detach('sleep 60', '--report', report);
+  process.kill(-Number(readFileSync(join(world.job, 'pid'), 'utf8')), 'SIGKILL');
+  await world.gpucloud(['jobs', 'stop', 'job']);
+  expect(readReport(report)).toMatchObject({ command_exit_code: null, exit_code: 125 });
+});
+
+test('the end that another process gave a job stays', async () => {
+  const report = local('report.json');
+  const ended = world.run('echo up; touch up; until [ -e go ]; do sleep 0.1; done; exit 3', [
+    '--report',
+    report,
+  ]);
+  await until(() => existsSync(join(world.job, 'work', 'up')));
+  await pause(500);
+  // As after a suspended run, whose lock was taken over.
+  const path = local(`state/jobs/${NEW}.json`);
+  const record = JSON.parse(readFileSync(path, 'utf8'));
+  const own = { command_exit_code: 0, stage: 'done', instance: { id: NEW, name: 'job' } };
+  const rest = { terminated: true, fetched: ['/r'], seconds: 9, cost_at_most: null };
+  const end = { ...own, ...rest, exit_code: 0, error: null };
+  writeFileSync(path, JSON.stringify({ ...record, ended_at: record.started_at, report: end }));
+  writeFileSync(join(world.job, 'work', 'go'), '');
+  expect(await ended).toMatchObject({ code: 0 });
+  expect(world.service.requests.filter((one) => one.path.endsWith('/terminate'))).toEqual([]);
+  expect(await shown()).toMatchObject({ exit_code: null, fetched: ['/r'] });
+  expect(existsSync(report)).toBe(false);
+});
+
+test('a closed terminal leaves results to an armed reap while they are fetched', async () => {
+  await world.gpucloud(['instances', 'reap', '--every', '5m']);
+  const begun = local('begun');
+  writeFileSync(
+    join(world.job, '..', '..', 'bin', 'tar'),
+    `#!/bin/sh\n[ -e ${begun} ] || { touch ${begun}; sleep 5; }\nexec /usr/bin/tar "$@"\n`,
+    { mode: 0o755 },
+  );
+  const [first, second] = [new AbortController(), new AbortController()];
+  const interrupts = { first: first.signal, second: second.signal };
+  const flags = ['--fetch', `out:${local('out')}`];
+  const ended = world.run('mkdir out; echo x >out/r', flags, { interrupts });
+  await until(() => existsSync(begun));
+  first.abort(new CliError('hungUp', 'The terminal hung up.'));
+  expect(await ended).toMatchObject({ code: 129 });
+  expect(world.status()).toBe('ACTIVE');
+  expect((await reap()).rows).toMatchObject([{ outcome: 'terminated', exit_code: 0 }]);
+  expect(readFileSync(join(local('out'), 'r'), 'utf8')).toBe('x\n');
+});

@@ -2,6 +2,7 @@ import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promis
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { CliError } from '../../src/errors.ts';
 import type { EnvironmentVariable } from '../../src/rules/container.ts';
 import { follow } from '../../src/run-job/remote/follow.ts';
 import type { RemoteShell } from '../../src/run-job/remote/remote-shell.ts';
@@ -156,6 +157,35 @@ describe.each(Object.entries(SHELLS))('%s', (name, sh) => {
       const rest = await followed(shell, { out, err: 0 });
       expect(rest.out === copy.slice(out)).toBe(true);
     }
+  });
+
+  test('follows again after its ssh could not be started once', here, async () => {
+    const shell = localShell(home, sh);
+    await started(shell, ['sh', '-c', 'echo whole; exit 4']);
+    const reasons: string[] = [];
+    let isMissing = true;
+    const start: typeof shell.start = (...given) => {
+      if (!isMissing) return shell.start(...given);
+      isMissing = false;
+      throw new CliError('refused', 'ssh is not on PATH.');
+    };
+    let out = '';
+    const { exitCode } = await follow({
+      shell: { ...shell, start },
+      offsets: { out: 0, err: 0 },
+      signal: never,
+      clock: { sleep: async () => undefined, now: () => 0, monotonic: () => 0, random: () => 0 },
+      async print(_from, bytes) {
+        out += Buffer.from(bytes).toString();
+      },
+      onCut: async ({ reason }) => void reasons.push(reason),
+      onBack: () => undefined,
+    });
+    expect({ out, exitCode, reasons }).toEqual({
+      out: 'whole\n',
+      exitCode: 4,
+      reasons: ['ssh is not on PATH.'],
+    });
   });
 
   test('keeps the exit code if the command fills the disk', disk, async () => {

@@ -13,7 +13,9 @@ export async function notifyOfEnd(
   const { id, name } = instance;
   const about = { id, name, exit_code: command_exit_code };
   if (terminated !== 'unknown') {
-    const how = error?.message ?? `The command on ${name} ended with ${command_exit_code}.`;
+    const ended =
+      command_exit_code === null ? 'ended without an exit code' : `ended with ${command_exit_code}`;
+    const how = error?.message ?? `The command on ${name} ${ended}.`;
     const then = terminated ? `Terminated ${name}.` : `Kept ${name}: it bills.`;
     const message = `${how} ${then}`;
     return notify({ event: 'job_ended', ...about, message }, started_at, context);

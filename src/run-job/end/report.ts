@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import type { Context } from '../../context.ts';
-import { CliError } from '../../errors.ts';
+import { CliError, FAILURES } from '../../errors.ts';
 import { faultOf } from '../../files/error-code.ts';
 import type { JobReport } from '../../results/jobs.ts';
 import type { JobRecord } from '../record/record.ts';
@@ -26,7 +26,7 @@ export function reportOf(end: JobEnd, started_at: string, { clock }: Context): J
     fetched: [...fetched],
     seconds: Math.round((clock.now() - Date.parse(started_at)) / 1000),
     cost_at_most,
-    exit_code: error?.exitCode ?? command_exit_code ?? 0,
+    exit_code: error?.exitCode ?? command_exit_code ?? FAILURES.runFailed.exit,
     error: error?.message ?? null,
   };
 }

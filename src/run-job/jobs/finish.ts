@@ -13,6 +13,7 @@ import type { RemoteShell } from '../remote/remote-shell.ts';
 import { collect } from '../stages/collect.ts';
 import { interruptCommand } from '../stages/follow-to-end.ts';
 import { repeated } from '../stages/repeated.ts';
+import { withoutExitCode } from '../stages/without-exit-code.ts';
 import { superviseToEnd } from '../supervise.ts';
 import { look, type Seen } from './look.ts';
 import { sameSignIn } from './sign-in-of.ts';
@@ -71,6 +72,7 @@ async function finishOne(job: JobRecord, every: number, context: Context): Promi
     held.instance = seen.instance;
     held.exitCode = seen.exitCode ?? (await interruptedEnd(held, seen.shell, context));
     await collect(held, seen, undefined, context);
+    if (held.exitCode === undefined) throw withoutExitCode(held.stops);
   };
   const { end } = await superviseToEnd({ record: job, how, by: 'reap' }, work, context);
   const outcome =
@@ -103,6 +105,11 @@ async function interruptedEnd(
   { clock }: Context,
 ): Promise<number | undefined> {
   let isInterrupted = false;
+  /** Ends early with the next step. */
+  async function pauseUntil(next: AbortSignal, milliseconds: number): Promise<void> {
+    const signal = AbortSignal.any([stops.last, next]);
+    await clock.sleep(milliseconds, signal).catch(() => stops.last.throwIfAborted());
+  }
   while (!stops.half.aborted) {
     if (stops.near.aborted && !isInterrupted) {
       await repeated(() => interruptCommand(shell, stops.last), stops.last, clock);
@@ -110,7 +117,7 @@ async function interruptedEnd(
     }
     const seen = await probe(shell, stops.last);
     if (typeof seen !== 'string' && seen.state !== 'running') return seen.exitCode;
-    await clock.sleep(isInterrupted ? AFTER : BEFORE, stops.last);
+    await pauseUntil(isInterrupted ? stops.half : stops.near, isInterrupted ? AFTER : BEFORE);
   }
   return undefined;
 }

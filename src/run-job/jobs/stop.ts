@@ -44,12 +44,11 @@ export async function stopJob(
     // The process that followed the job has ended it.
     if (record.ended_at !== null) return;
     const work = async (job: Job) => {
-      if (!fetches) return;
       const now = await look(record, how, LOOK, context);
       if (now.isOver) return;
       job.instance = now.instance;
       job.exitCode = now.exitCode;
-      await collect(job, now, createJobOutput(context, job.stops.last), context);
+      if (fetches) await collect(job, now, createJobOutput(context, job.stops.last), context);
     };
     await supervise({ record, how, by: 'stop' }, work, context);
   });

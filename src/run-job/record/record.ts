@@ -119,6 +119,19 @@ export async function readJob(id: string, context: Context): Promise<JobRecord> 
   }
 }
 
+/**
+ * The record of a job that another process has ended: it takes over from one that is suspended, as by
+ * Ctrl-Z or on a sleeping laptop. undefined if none has, or if the file can't be read.
+ */
+export async function readEnded(
+  { id, started_at }: Pick<JobRecord, 'id' | 'started_at'>,
+  context: Context,
+): Promise<JobRecord | undefined> {
+  const found: JobRecord[] = [];
+  await failuresOf(readJob(id, context).then((job) => found.push(job)));
+  return found.find((job) => job.started_at === started_at && job.ended_at !== null);
+}
+
 /** The jobs of the account, newest first. Warns of a file that can't be read. */
 export async function readJobs(context: Context): Promise<JobRecord[]> {
   const journal = await context.journal();

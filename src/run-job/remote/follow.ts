@@ -1,5 +1,6 @@
 import type { Clock } from '../../clock.ts';
 import { CliError } from '../../errors.ts';
+import type { Piped } from '../../programs.ts';
 import { afterLine } from './after-line.ts';
 import { isCut, lastLine } from './failed-ssh.ts';
 import { type CommandEnd, readFrames } from './frames.ts';
@@ -75,8 +76,16 @@ async function followOnce(
   onBegin: () => void,
 ): Promise<Attempt> {
   const at = [String(offsets.out), String(offsets.err), ...(isOnce ? ['once'] : [])];
-  const running = await shell.start(FOLLOW, at, signal);
   let begun = false;
+  let running: Piped;
+  try {
+    running = await shell.start(FOLLOW, at, signal);
+  } catch (error) {
+    // ssh is missing while it is upgraded, or there are too many processes: neither ends the command.
+    signal.throwIfAborted();
+    if (!(error instanceof CliError)) throw error;
+    return { end: undefined, begun, reason: error.message };
+  }
   try {
     running.stdin.end();
     const words = lastOf(running.stderr);

@@ -25,16 +25,21 @@ export async function collect(
   context: Context,
 ): Promise<void> {
   job.collection = 'begun';
-  await fetchAll(job, there, output, context);
+  const failures = await failuresOf(fetchAll(job, there, output, context));
   const { stops, by } = job;
   const keep = () => keepOutput(job, there.shell, context);
   const onCut = by === 'run' ? undefined : patienceOf(job, context);
-  const kept = repeated(keep, stops.last, context.clock, onCut);
-  if (by === 'run') {
-    // The output was already printed, so a failure to keep it is only a warning.
-    const [fault] = await failuresOf(kept);
-    if (fault !== undefined && !stops.last.aborted) context.err.warn('copy', fault.message);
-  } else await kept;
+  // A missing result is often explained by the output.
+  const faults = await failuresOf(repeated(keep, stops.last, context.clock, onCut));
+  // The output was already printed, so a failure to keep it is only a warning.
+  if (by !== 'run') failures.push(...faults);
+  else if (faults[0] !== undefined && !stops.last.aborted) {
+    context.err.warn('copy', faults[0].message);
+  }
+  // A file missing on the instance stays missing; other causes can be repaired here.
+  const [first] = failures;
+  const failure = failures.find(({ failure }) => failure !== 'notFound') ?? first;
+  if (failure !== undefined) throw failure;
   job.collection = 'done';
 }
 

@@ -12,6 +12,7 @@ import { fetchEvery } from './fetch-every.ts';
 import { followToEnd } from './follow-to-end.ts';
 import { repeated } from './repeated.ts';
 import { startCommand } from './start-command.ts';
+import { withoutExitCode } from './without-exit-code.ts';
 
 /**
  * Runs the command on an instance and copies the results. If it throws, the job shows what was
@@ -44,12 +45,7 @@ export async function runOn(
   }
   await collect(job, there, output, context);
   if (output.lost !== undefined) throw output.lost;
-  if (job.exitCode === undefined) {
-    const reason = stops.half.aborted
-      ? 'The command did not end after SIGINT, and its deadline is near.'
-      : 'The command was killed together with its supervisor.';
-    throw new CliError('runFailed', reason);
-  }
+  if (job.exitCode === undefined) throw withoutExitCode(stops);
 }
 
 /** An image or drive may bring the home folder of an instance on which another job ran. */

@@ -1,7 +1,7 @@
 import type { Context } from '../../context.ts';
 import { failuresOf } from '../../errors.ts';
 import type { Job } from '../job.ts';
-import { type Bytes, writeJob } from '../record/record.ts';
+import { type Bytes, readEnded, writeJob } from '../record/record.ts';
 
 /** Delay before a new position is saved, in milliseconds. */
 const SAVE_AFTER = 1_000;
@@ -13,6 +13,7 @@ export function createPosition(job: Job, offsets: Bytes, context: Context) {
   let isLost = false;
   async function save(): Promise<void> {
     job.record = { ...job.record, printed: { ...offsets } };
+    if ((await readEnded(job.record, context)) !== undefined) return;
     const [fault] = await failuresOf(writeJob(job.record, context));
     if (fault !== undefined && !isLost) context.err.warn('local_storage', fault.message);
     isLost ||= fault !== undefined;

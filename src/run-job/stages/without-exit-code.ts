@@ -1,0 +1,10 @@
+import { CliError } from '../../errors.ts';
+import type { Stops } from '../stops.ts';
+
+/** Why a command whose results were copied has no exit code. */
+export function withoutExitCode({ half }: Pick<Stops, 'half'>): CliError {
+  const reason = half.aborted
+    ? 'The command did not end after SIGINT, and its deadline is near.'
+    : 'The command was killed together with its supervisor.';
+  return new CliError('runFailed', reason);
+}
