@@ -1,12 +1,12 @@
 import { constants, statSync } from 'node:fs';
 import { access, realpath, truncate } from 'node:fs/promises';
-import { basename, dirname, resolve, sep } from 'node:path';
-import { usageError } from '../errors.ts';
+import { basename, dirname, posix, resolve, sep } from 'node:path';
+import { type CliError, usageError } from '../errors.ts';
 import { errorCode, faultOf } from '../files/error-code.ts';
 import type { Fetch } from './copy/copy-out.ts';
 import { isFolder, placeOf } from './copy/local-file.ts';
 import { contains } from './copy/merge.ts';
-import { isPattern } from './copy/pattern.ts';
+import { isPattern, matcherOf } from './copy/pattern.ts';
 
 interface TargetsFor {
   readonly detach: boolean;
@@ -21,10 +21,11 @@ export async function ensureTargets(
   { detach, isRepeated, home }: TargetsFor,
 ): Promise<void> {
   const taken = new Map<string, string>();
+  const patterns: Merged[] = [];
   for (const { remote, local } of fetch) {
     const what = `--fetch "${remote}"`;
     if (isPattern(remote)) {
-      await ensureFolder(absolute(local), what, home);
+      patterns.push({ remote, folder: await ensureFolder(absolute(local), what, home) });
       continue;
     }
     const { path, kind } = await placeOf(absolute(local), basename(remote));
@@ -39,18 +40,52 @@ export async function ensureTargets(
     if (kind === 'stream') await ensureWritable(path, what);
     if (kind !== 'file' && kind !== 'folder') continue;
     const other = taken.get(path);
-    if (other !== undefined) {
-      throw usageError(`--fetch "${other}" and "${remote}" would both be written to "${path}"`);
-    }
+    if (other !== undefined) throw bothInto(path, other, remote);
     taken.set(path, remote);
     await ensureWritable(folderOf(path), what);
   }
+  ensureApart(patterns, taken);
 }
 
-/** Checks the folder for what matches a pattern. */
-async function ensureFolder(path: string, what: string, home: string | undefined): Promise<void> {
+/** A pattern, and the folder for what matches it. */
+interface Merged {
+  readonly remote: string;
+  readonly folder: string;
+}
+
+/** Refuses a pattern that could replace what another fetch wrote. */
+function ensureApart(patterns: readonly Merged[], taken: ReadonlyMap<string, string>): void {
+  for (const [at, { remote, folder }] of patterns.entries()) {
+    // In the same folder there, a name is the same file.
+    const before = patterns.slice(0, at).filter((other) => other.folder === folder);
+    const other = before.find((one) => !isOneFolder(one.remote, remote));
+    if (other !== undefined) throw bothInto(folder, other.remote, remote);
+    const fits = matcherOf(remote);
+    for (const [path, single] of taken) {
+      if (dirname(path) === folder && fits(basename(path))) throw bothInto(path, single, remote);
+    }
+  }
+}
+
+function isOneFolder(one: string, other: string): boolean {
+  const folder = posix.dirname(one);
+  return folder === posix.dirname(other) && !isPattern(folder);
+}
+
+function bothInto(path: string, one: string, other: string): CliError {
+  return usageError(
+    `--fetch "${one}" and "${other}" would both be written to "${path}"`,
+    `name a place for each: --fetch 'REMOTE:LOCAL'`,
+  );
+}
+
+/** Checks the folder for what matches a pattern, and returns its path without symlinks. */
+async function ensureFolder(path: string, what: string, home: string | undefined): Promise<string> {
   const found = await realpath(path).catch(() => undefined);
-  if (found === undefined) return ensureWritable(path, what);
+  if (found === undefined) {
+    await ensureWritable(path, what);
+    return resolve(path);
+  }
   if (home !== undefined && contains(found, await realpath(home))) {
     throw usageError(
       `${what}: "${path}" has your home folder in it`,
@@ -58,6 +93,7 @@ async function ensureFolder(path: string, what: string, home: string | undefined
     );
   }
   await ensureWritable(`${found}${sep}`, what);
+  return found;
 }
 
 /**

@@ -18,6 +18,9 @@ afterEach(() => world.close());
 
 const REQUEST = ['--offer', 'a-1', '--image', 'b-1', '--ssh-key', 'laptop'];
 
+/** A fetch into the folder. */
+const local = (text: string) => text.replace(':', `:${folder}/`);
+
 /** A run that ends before its first request. */
 async function refused(...more: string[]): Promise<string> {
   const words = ['run', ...REQUEST, '--terminate-after', '1h', ...more, '--', 'true'];
@@ -69,7 +72,6 @@ describe('gpucloud run before renting', () => {
     ['one name in the current folder', 'a/x', 'b/x'],
     ['one name in a folder', 'a/x:folder', 'b/x:folder/'],
   ])('refuses two fetches to %s', async (_, one, other) => {
-    const local = (text: string) => text.replace(':', `:${folder}/`);
     const stderr = await refused('--fetch', local(one), '--fetch', local(other));
     expect(stderr).toMatch(/would both be written to ".*(out|x)"/);
   });
@@ -82,6 +84,28 @@ describe('gpucloud run before renting', () => {
       `--fetch "*.csv": "${world.home}/" has your home folder in it`,
     );
     const words = ['--fetch', `*.csv:${folder}`, '--fetch', `*.log:${join(folder, 'new')}`];
+    expect(await refused(...words, '--sync', join(folder, 'none'))).toContain('--sync: the folder');
+  });
+
+  test.each([
+    ['two patterns of different folders', 'a/*.csv:folder', 'b/*.csv:folder/'],
+    ['two patterns into the current folder', 'a/*', 'b/*'],
+    ['one pattern of several folders', 'run-?/a*:new', 'run-?/*b:new'],
+    ['a pattern and a path that it matches', 'a/x.csv:folder/x.csv', 'b/*.csv:folder'],
+    ['a path and a pattern that matches it', 'b/*.csv:folder', 'a/x.csv:folder'],
+  ])('refuses %s, of which one could replace the other', async (_, one, other) => {
+    const stderr = await refused('--fetch', local(one), '--fetch', local(other));
+    expect(stderr).toMatch(/--fetch ".*" and ".*" would both be written to ".*"/);
+    expect(stderr).toContain("name a place for each: --fetch 'REMOTE:LOCAL'");
+    for (const text of [one, other]) expect(stderr).toContain(`"${text.replace(/:.*/, '')}"`);
+  });
+
+  test.each([
+    ['patterns of one folder', 'a/*.csv:folder', 'a/*.log:folder'],
+    ['patterns into different folders', 'a/*:folder', 'b/*:new'],
+    ['a pattern and a path with another name', 'a/*.csv:folder', 'b/x.log:folder'],
+  ])('accepts %s', async (_, one, other) => {
+    const words = ['--fetch', local(one), '--fetch', local(other)];
     expect(await refused(...words, '--sync', join(folder, 'none'))).toContain('--sync: the folder');
   });
 
