@@ -15,6 +15,7 @@ import { checkInput } from './plan.ts';
 import { withJob } from './record/lock.ts';
 import { type JobRecord, readJobs, removeOutput } from './record/record.ts';
 import { lastLine } from './remote/failed-ssh.ts';
+import type { Probed } from './remote/probe.ts';
 import type { RemoteShell } from './remote/remote-shell.ts';
 import { BUSY, FREE, RESET } from './remote/supervisor.ts';
 import { runOn } from './stages/index.ts';
@@ -46,7 +47,7 @@ export async function runOnInstance(
   const instance = { id: target.id, name };
   if (seen.state === 'running') throw busy(instance);
   await withJob(instance, context, async () => {
-    ensureEnded(await jobOn(instance.id, context));
+    ensureReplaceable(await jobOn(instance.id, context), seen);
     await reset(instance, seen.shell, context);
     await removeOutput(instance.id, context);
     const { deadline } = (await (await context.journal()).instance(instance.id)) ?? {};
@@ -81,13 +82,21 @@ async function jobOn(id: string, context: Context): Promise<JobRecord | undefine
   return (await readJobs(context)).find((job) => job.id === id);
 }
 
-/** The job that rented the instance terminates it, and may have results on it. */
-function ensureEnded(job: JobRecord | undefined): void {
-  if (job === undefined || job.on || job.ended_at !== null || job.kept === 'command') return;
-  const { id, name } = job;
-  throw new CliError('wrongState', `The job that rented ${name} has not ended.`, {
+/** The job that rented the instance terminates it. Each job may have results there, not copied yet. */
+function ensureReplaceable(job: JobRecord | undefined, { state }: Pick<Probed, 'state'>): void {
+  if (job === undefined || job.ended_at !== null) return;
+  const { id, name, on, kept, fetch, fetched } = job;
+  const typed = typedName(name, id);
+  if (!on && kept !== 'command') {
+    throw new CliError('wrongState', `The job that rented ${name} has not ended.`, {
+      resource: id,
+      hint: `see its output: gpucloud jobs logs ${typed}; end it: gpucloud jobs attach ${typed}`,
+    });
+  }
+  if (!on || state === 'none' || fetch.length === 0 || fetched === true) return;
+  throw new CliError('wrongState', `The results of the last job on ${name} were not fetched.`, {
     resource: id,
-    hint: `see its output: gpucloud jobs logs ${typedName(name, id)}; end it: gpucloud jobs attach ${typedName(name, id)}`,
+    hint: `fetch them: gpucloud jobs attach ${typed}; drop them: gpucloud jobs stop ${typed} --no-fetch`,
   });
 }
 

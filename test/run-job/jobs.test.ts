@@ -167,3 +167,44 @@ test('a closed terminal leaves results to an armed reap while they are fetched',
   expect((await reap()).rows).toMatchObject([{ outcome: 'terminated', exit_code: 0 }]);
   expect(readFileSync(join(local('out'), 'r'), 'utf8')).toBe('x\n');
 });
+
+describe('run --on after a job whose results were not fetched', () => {
+  let local: string;
+  const exited = () => until(() => existsSync(join(world.job, 'exit')));
+  beforeEach(async () => {
+    local = join(world.job, '..', 'result');
+    world.renting.rent(NEW, 'dev');
+    const fetch = ['--detach', '--fetch', `result:${local}`];
+    const { code, stderr } = await world.runOn('echo first >result', ...fetch);
+    expect(code, stderr).toBe(0);
+    await exited();
+  });
+
+  test('is refused until they are fetched', async () => {
+    const { code, stderr } = await world.runOn('echo second >result');
+    expect(code, stderr).toBe(5);
+    expect(stderr).toContain('The results of the last job on dev were not fetched.');
+    expect(stderr).toContain('gpucloud jobs attach dev');
+    expect(await world.gpucloud(['jobs', 'attach', 'dev'])).toMatchObject({ code: 0 });
+    expect(readFileSync(local, 'utf8')).toBe('first\n');
+    expect(await world.runOn('cat result')).toMatchObject({ code: 0, stdout: 'first\n' });
+  });
+
+  test('is refused until they are dropped', async () => {
+    expect(await world.runOn('true')).toMatchObject({ code: 5 });
+    const stopped = await world.gpucloud(['jobs', 'stop', 'dev', '--no-fetch']);
+    expect(stopped, stopped.stderr).toMatchObject({ code: 0 });
+    expect(existsSync(local)).toBe(false);
+    expect(await world.runOn('true')).toMatchObject({ code: 0 });
+  });
+
+  test('runs if they do not exist, or its command never started', async () => {
+    rmSync(join(world.job, 'work', 'result'));
+    expect(await world.gpucloud(['jobs', 'attach', 'dev'])).toMatchObject({ code: 125 });
+    const again = await world.runOn('echo x >result', '--detach', '--fetch', `result:${local}`);
+    expect(again, again.stderr).toMatchObject({ code: 0 });
+    await exited();
+    rmSync(world.job, { recursive: true });
+    expect(await world.runOn('true')).toMatchObject({ code: 0 });
+  });
+});

@@ -34,6 +34,8 @@ export interface LoopbackWorld {
   /** Starts a command, and leaves it running. */
   detach(command: string, ...flags: string[]): Promise<void>;
   run(command: string, flags: readonly string[], how?: FastRun): Promise<Outcome>;
+  /** Runs a command on the instance that `renting` rented. */
+  runOn(command: string, ...flags: string[]): Promise<Outcome>;
   status(): string | undefined;
   close(): Promise<void>;
 }
@@ -80,6 +82,8 @@ export async function createLoopbackWorld(): Promise<LoopbackWorld> {
     runFast({ computer, env }, argv, { speed: 5, ...how });
   const run = (command: string, flags: readonly string[], how?: FastRun) =>
     gpucloud(['run', ...words, ...flags, '--', 'sh', '-c', command], how);
+  const runOn = (command: string, ...flags: string[]) =>
+    gpucloud(['run', '--on', NEW, '--identity', key, ...flags, '--', 'sh', '-c', command]);
   const job = join(there, 'gpucloud-run');
   return {
     renting,
@@ -87,6 +91,7 @@ export async function createLoopbackWorld(): Promise<LoopbackWorld> {
     job,
     gpucloud,
     run,
+    runOn,
     async detach(command, ...flags) {
       const { code, stderr } = await run(command, ['--detach', '--unenforced', ...flags]);
       if (code !== 0) throw new Error(stderr);

@@ -26,6 +26,8 @@ export interface JobRecord {
   readonly exclude: readonly string[];
   /** `local` is an absolute path. */
   readonly fetch: readonly { readonly remote: string; readonly local: string }[];
+  /** Whether every result that exists on the instance was copied after the command. */
+  readonly fetched?: boolean | undefined;
   /** Milliseconds; `--fetch-every`. */
   readonly fetch_every: number | null;
   /** Milliseconds; `--keep-on-failure`. */
@@ -79,6 +81,7 @@ const schema = lazy(() => {
     sync: maybeText,
     exclude: z.array(text),
     fetch: z.array(z.object({ remote: text, local: text })),
+    fetched: z.optional(z.boolean()),
     fetch_every: maybeNumber,
     keep_on_failure: maybeNumber,
     grace: z.number(),

@@ -112,6 +112,8 @@ async function fetchEach(
       if (failure === undefined || failure.failure === 'notFound') failure = error;
     }
   }
+  const fetched = failure === undefined || failure.failure === 'notFound';
+  job.record = { ...job.record, fetched };
   if (failure !== undefined) throw failure;
 }
 
