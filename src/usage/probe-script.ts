@@ -15,11 +15,15 @@ export const CARD_SAMPLES = 3;
  * that is cut off or mixed with other output has no `end` line of its own. Plain POSIX sh; leaves
  * nothing on the instance. $1 is how often it reads the cards.
  *
+ * Without utmp, as in a container, who shows nobody, so the access times of the terminals count too.
+ * In the sandbox, which sets GPUCLOUD_PROC, /dev/pts has the user's own terminals: they don't count.
+ *
  * The time limit needs no `timeout`, which is not POSIX. The sleep that outlives its program holds no
  * stream of the connection.
  */
 export const PROBE_SCRIPT = `LC_ALL=C; export LC_ALL
 proc=\${GPUCLOUD_PROC:-/proc}
+pts=\${GPUCLOUD_PROC:-/dev}/pts
 part() {
   name=$1; shift
   echo "gpucloud-probe begin $name"
@@ -38,6 +42,13 @@ ${PROBE}
 }
 boot() { cat "$proc/sys/kernel/random/boot_id"; sed 's/.*) //' "$proc/1/stat" | cut -d ' ' -f 20; }
 cards() { limited nvidia-smi --query-gpu=${CARD_FIELDS} --format=csv,noheader,nounits; }
+ptys() {
+  for pty in "$pts"/[0-9]*; do
+    [ -e "$pty" ] || continue
+    at=$(stat -c %X "$pty") || return
+    echo "$at $(date +%s)"
+  done
+}
 part uptime cat "$proc/uptime"
 part boot boot
 part cpu1 cat "$proc/stat"
@@ -45,6 +56,7 @@ part net cat "$proc/net/dev"
 part memory cat "$proc/meminfo"
 part disk df -P /
 part terminals limited who -u
+part ptys ptys
 part job job
 sleep 1 & second=$!
 i=1

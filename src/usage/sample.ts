@@ -69,7 +69,7 @@ export function parseSample(text: string, samples: number): Sample {
     traffic: part('net', traffic),
     memory: part('memory', memory),
     disk: part('disk', (body) => decimal(/ (\d+)% +\/$/m.exec(body)?.[1])),
-    input: part('terminals', lastInput),
+    input: least(part('terminals', lastInput), part('ptys', lastRead)),
     job: part('job', isJobRunning),
     cards: allCards(Array.from({ length: samples }, (_, at) => part(`cards${at + 1}`, cardsIn))),
   };
@@ -104,6 +104,7 @@ function partsIn(text: string): Map<string, Raw> {
 const SOURCES: Readonly<Record<string, string>> = {
   cards: 'nvidia-smi',
   terminals: 'who',
+  ptys: 'stat of /dev/pts',
   job: 'the state of the job',
   disk: 'df',
   cpu: '/proc/stat',
@@ -180,6 +181,25 @@ function lastInput(body: string): number | undefined {
     least = Math.min(least, seconds);
   }
   return least;
+}
+
+/** A line for each terminal: when it was last read, and the time then. */
+function lastRead(body: string): number | undefined {
+  let last = Number.POSITIVE_INFINITY;
+  for (const line of body.split('\n').filter((line) => line !== '')) {
+    const [, at, now] = /^(\d{1,15}) (\d{1,15})$/.exec(line) ?? [];
+    const seconds = Number(now) - Number(at);
+    // A time in the future, as after the clock was set, has no age.
+    if (!(seconds >= 0)) return undefined;
+    last = Math.min(last, seconds);
+  }
+  return last;
+}
+
+function least(a: Part<number>, b: Part<number>): Part<number> {
+  if ('fault' in a) return a;
+  if ('fault' in b) return b;
+  return { value: Math.min(a.value, b.value) };
 }
 
 function isJobRunning(body: string): boolean | undefined {

@@ -12,6 +12,7 @@ export const PARTS: Readonly<Record<string, string>> = {
   memory: 'MemTotal:       65536000 kB\nMemFree:        1000 kB\nMemAvailable:   60293120 kB',
   disk: 'Filesystem 1024-blocks Used Available Capacity Mounted on\n/dev/vda1 100 61 39 61% /',
   terminals: '',
+  ptys: '',
   job: 'gpucloud-run tar\ngpucloud-run ready',
   cards1: '0, NVIDIA H100 80GB HBM3, 0, 5, 81559, 31, 69.95',
   cards2: '0, NVIDIA H100 80GB HBM3, 1, 5, 81559, 31, 69.95',

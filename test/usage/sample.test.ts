@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -138,6 +138,22 @@ const FAULTS: readonly (readonly [
     { terminals: 'root     pts/0        Jan 15 10:00   ?          1234 (10.0.0.1)' },
     'who printed something unknown',
   ],
+  ['no stat', 'input', { ptys: { code: 127 } }, 'stat of /dev/pts is missing'],
+  [
+    'a stat without formats',
+    'input',
+    { ptys: { code: 1, text: '900 1000' } },
+    'stat of /dev/pts failed with exit code 1',
+  ],
+  ...['1010 1000', '900.5 1000', '900', '900 1000\n? 1000', '900 '].map(
+    (ptys) =>
+      [
+        `a terminal with the times ${JSON.stringify(ptys)}`,
+        'input',
+        { ptys },
+        'stat of /dev/pts printed something unknown',
+      ] as const,
+  ),
   [
     'an unknown state',
     'job',
@@ -187,6 +203,16 @@ test.each([
   ['a pts/0 Jan 1 10:00 old 1 (x)\nb pts/1 Jan 1 10:00 00:07 2 (y)', 420],
 ])('reads the last input of %j', (terminals, seconds) => {
   expect(parse(probeOutput({ terminals })).input).toEqual({ value: seconds });
+});
+
+test.each([
+  ['', '900 1000', 100],
+  ['', '900 1000\n998 1001\n0 1001', 3],
+  ['a pts/0 Jan 1 10:00 00:07 1 (x)', '900 1000', 100],
+  ['a pts/0 Jan 1 10:00 . 1 (x)', '900 1000', 0],
+  ['a pts/0 Jan 1 10:00 00:07 1 (x)', '', 420],
+])('takes the youngest input of who %j and the terminals %j', (terminals, ptys, seconds) => {
+  expect(parse(probeOutput({ terminals, ptys })).input).toEqual({ value: seconds });
 });
 
 test.each([
@@ -249,6 +275,38 @@ describe('the script', () => {
     expect(sample.input).toEqual({ fault: 'who did not respond within 4 s' });
     expect(sample.cards).toEqual({ fault: 'nvidia-smi is missing' });
     expect(sample.traffic).toEqual({ value: 5000 });
+  });
+
+  /** A terminal that was last read so many seconds ago. */
+  const terminal = (name: string, ago: number) => {
+    mkdirSync(join(home, 'proc', 'pts'), { recursive: true });
+    write(`proc/pts/${name}`, '');
+    const at = Math.floor(Date.now() / 1000) - ago;
+    utimesSync(join(home, 'proc', 'pts', name), at, at - 5000);
+  };
+
+  test('sees input in a terminal that who does not show', () => {
+    terminal('ptmx', 0);
+    expect(probe().input).toEqual({ value: Number.POSITIVE_INFINITY });
+    terminal('0', 7200);
+    terminal('12', 600);
+    const { input } = probe();
+    const seconds = 'value' in input ? input.value : Number.NaN;
+    expect(seconds).toBeGreaterThanOrEqual(600);
+    expect(seconds).toBeLessThan(660);
+  });
+
+  test.each([
+    ['is missing', 'exit 127', 'stat of /dev/pts is missing'],
+    ['fails', 'echo 0; exit 1', 'stat of /dev/pts failed with exit code 1'],
+    ['prints something else', 'echo 900.5', 'stat of /dev/pts printed something unknown'],
+  ])('needs stat only where a terminal is open: it %s', (_what, script, fault) => {
+    program('stat', script);
+    expect(probe().input).toEqual({ value: Number.POSITIVE_INFINITY });
+    terminal('0', 7200);
+    const sample = probe();
+    expect(sample.input).toEqual({ fault });
+    expect(sample.cards).toMatchObject({ value: { length: 1 } });
   });
 
   test('sees a running job', () => {
