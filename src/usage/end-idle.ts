@@ -6,6 +6,8 @@ import { named, type Reaped } from '../instances/deadlines/reap.ts';
 import type { ServiceTime } from '../instances/deadlines/service-time.ts';
 import { ownJournal } from '../instances/pending.ts';
 import type { IdleRule as HeldRule, Journal } from '../journal/index.ts';
+import { lazy } from '../lazy.ts';
+import { type JobRecord, readJobs } from '../run-job/record/record.ts';
 import { type IdleState, judge, NOTHING_KNOWN, type Signs, signsOf } from './idle-rule.ts';
 import { CARD_SAMPLES } from './probe-script.ts';
 import { readSample, within } from './read-sample.ts';
@@ -49,8 +51,9 @@ export async function endIdle(pass: Pass, context: Context): Promise<Ended[]> {
   );
   if (ruled.length === 0) return [];
   const signIn = { identity: undefined, user: undefined, options: [], words: [] };
-  const find = signInFinder({ ...signIn, port: undefined, wait: undefined }, context);
-  const tools = { pass, find, journal, context };
+  const jobs = lazy(() => readJobs(context));
+  const find = signInFinder({ ...signIn, port: undefined, wait: undefined }, context, jobs);
+  const tools = { pass, find, jobs, journal, context };
   const ended = await eachBounded(ruled, AT_ONCE, async (one) => {
     try {
       return await journal.withIdle(one.id, one.rule, (held) => judgeOne(one, held, tools));
@@ -66,6 +69,7 @@ export async function endIdle(pass: Pass, context: Context): Promise<Ended[]> {
 interface Tools {
   readonly pass: Pass;
   readonly find: FindSignIn;
+  readonly jobs: () => Promise<readonly JobRecord[]>;
   readonly journal: Journal;
   readonly context: Context;
 }
@@ -101,7 +105,10 @@ async function judgeOne(
 }
 
 /** undefined if the instance can't be judged now. */
-async function lookAt({ id, name }: Ruled, { find, context }: Tools): Promise<Signs | undefined> {
+async function lookAt(
+  { id, name }: Ruled,
+  { find, jobs, context }: Tools,
+): Promise<Signs | undefined> {
   try {
     return await within(
       LIMIT,
@@ -112,8 +119,8 @@ async function lookAt({ id, name }: Ruled, { find, context }: Tools): Promise<Si
         if (instance.status !== RUNNING) return undefined;
         const sample = await readSample(instance, CARD_SAMPLES, { find, signal }, context);
         const signs = signsOf(sample, instance);
-        if (typeof signs !== 'string') return signs;
-        throw new CliError('notUnderstood', `${signs}.`);
+        if (typeof signs === 'string') throw new CliError('notUnderstood', `${signs}.`);
+        return { ...signs, job: signs.job || mayHaveResults(id, await jobs()) };
       },
     );
   } catch (error) {
@@ -121,6 +128,13 @@ async function lookAt({ id, name }: Ruled, { find, context }: Tools): Promise<Si
     warnUnjudged({ name }, error.message, context);
     return undefined;
   }
+}
+
+/** A job that has not ended terminates its own instance, and may have results on it. */
+function mayHaveResults(id: string, jobs: readonly JobRecord[]): boolean {
+  return jobs.some(
+    (job) => job.id === id && job.ended_at === null && !job.on && job.kept !== 'command',
+  );
 }
 
 function warnUnjudged({ name }: Pick<Ruled, 'name'>, why: string, { err }: Context): void {

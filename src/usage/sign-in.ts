@@ -24,8 +24,11 @@ export type FindSignIn = (instance: Instance) => Promise<SignIn>;
  * Finds how to sign in without a question: the flags, else as the job of the instance did, else the
  * private half of one of its keys. Looks for each key once.
  */
-export function signInFinder(flags: HowToReach, context: Context): FindSignIn {
-  const jobs = lazy(() => readJobs(context));
+export function signInFinder(
+  flags: HowToReach,
+  context: Context,
+  jobs: () => Promise<readonly JobRecord[]> = lazy(() => readJobs(context)),
+): FindSignIn {
   const keys = lazy(async () => (await context.api()).sshKeys.list());
   const found = new Map<string, Promise<Tried>>();
 

@@ -218,10 +218,28 @@ export const deadlines = [
     ],
   },
   {
+    file: 'usage/sample.ts',
+    tests: 'usage/sample',
+    changes: [
+      ['only who shows input', 'Math.min(a.value, b.value)', 'a.value'],
+      [
+        'a terminal of unknown age is idle',
+        "if ('fault' in b) return b;",
+        "if ('fault' in b) return a;",
+      ],
+    ],
+  },
+  {
+    file: 'usage/probe-script.ts',
+    tests: 'usage/sample',
+    changes: [['a missing stat shows no terminal', '"$pty") || return', '"$pty") || continue']],
+  },
+  {
     file: 'usage/end-idle.ts',
     tests: 'usage/end-idle',
     changes: [
       ['one look is enough', 'first.isDue && (await look()).isDue', 'first.isDue'],
+      ['results that are not copied yet are lost', 'signs.job || may', 'signs.job && may'],
       ['a rule that was changed meanwhile ends it', 'held.if_idle?.uid !== rule.uid', 'false'],
       [
         'evidence of a killed process counts',

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import {
@@ -130,6 +130,13 @@ describe('reap', () => {
       'a terminal',
       () => ssh.program(PORT, 'who', "echo 'ann  pts/0  Jan 15 10:00 00:03  1234 (10.0.0.1)'"),
     ],
+    [
+      'a terminal that who does not show',
+      () => {
+        ssh.write(PORT, 'proc/pts/0', '');
+        ssh.program(PORT, 'stat', 'echo $(($(date +%s) - 180))');
+      },
+    ],
     ['a job', () => ssh.write(PORT, 'home/gpucloud-run/started/x', '')],
   ])('leaves an instance that %s uses', async (_what, use) => {
     await rent(...RULE);
@@ -226,6 +233,68 @@ describe('reap', () => {
     expect(JSON.parse(refused.stdout)).toMatchObject([{ reason: 'idle' }]);
     world.rented.terminations.length = 0;
     expect(await passes(1)).toEqual(['terminated']);
+  });
+});
+
+describe('a job that has exited', () => {
+  /** Its results can't be copied: a file has the name of their folder. */
+  const exited = async (more: object) => {
+    await rent(...RULE);
+    ssh.write(PORT, 'home/gpucloud-run/started/x/y', '');
+    ssh.write(PORT, 'home/gpucloud-run/work/result', 'x');
+    ssh.write(PORT, 'home/gpucloud-run/exit', '000\n');
+    const none = { sync: null, exclude: [], fetch_every: null, grace: 0, report_file: null };
+    const signIn = { identity: null, user: null, ssh_options: [], ssh_words: [] };
+    const bytes = { printed: { out: 0, err: 0 }, cut: { out: 0, err: 0 } };
+    const ended = { exit_code: null, kept: null, lost_at: null, ended_at: null, report: null };
+    const job = {
+      ...{ version: 1, id: ID, name: 'trainer', on: false, command: ['true'] },
+      ...{ ...none, ...signIn, ...bytes, ...ended },
+      fetch: [{ remote: 'result', local: join(world.home, 'taken', 'result') }],
+      keep_on_failure: null,
+      started_at: new Date(world.clock.now()).toISOString(),
+      ...more,
+    };
+    writeFileSync(join(world.home, 'taken'), '');
+    const jobs = join(world.home, 'state', 'jobs');
+    mkdirSync(jobs, { recursive: true, mode: 0o700 });
+    writeFileSync(join(jobs, `${ID}.json`), JSON.stringify(job), { mode: 0o600 });
+  };
+  const ends = async () => {
+    const rows: object[] = [];
+    for (let at = 0; at < 4; at += 1) {
+      if (at > 0) pass(25);
+      rows.push(...JSON.parse((await cli(REAP)).stdout));
+    }
+    return rows;
+  };
+
+  test.each([[{ kept: null }], [{ kept: 'results' }]])(
+    'keeps its instance while results are not copied: %j',
+    async (more) => {
+      await exited(more);
+      const failed = { reason: 'job', outcome: 'refused', exit_code: 0 };
+      expect(await ends()).toMatchObject([failed, failed, failed, failed]);
+      const record = readFileSync(join(world.home, 'state', 'jobs', `${ID}.json`), 'utf8');
+      expect(JSON.parse(record)).toMatchObject({ ...more, ended_at: null });
+      expect(terminations()).toBe(0);
+      expect(await listed(world)).toMatchObject([{ idle_seconds: 0 }]);
+    },
+  );
+
+  test.each([
+    ['was kept for its command', { kept: 'command' }],
+    ['has ended', { ended_at: '2026-01-15T12:00:00Z' }],
+  ])('does not keep an instance that %s', async (_what, more) => {
+    await exited(more);
+    expect(await ends()).toMatchObject([{ reason: 'idle', outcome: 'terminated' }]);
+  });
+
+  test('does not keep an instance that it did not rent', async () => {
+    await exited({ on: true });
+    expect(await ends()).toContainEqual(
+      expect.objectContaining({ reason: 'idle', outcome: 'terminated' }),
+    );
   });
 });
 
