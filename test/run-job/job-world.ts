@@ -6,6 +6,7 @@ import { type Computer, createComputer, type Outcome } from '../support/program.
 import { NEW, RentingService } from '../support/renting-service.ts';
 import { type Handler, ok, type Service, startService } from '../support/service.ts';
 import { makeKey, type Sshd, type SshdOptions, startSshd, USER } from '../support/sshd.ts';
+import { endCommand } from './end-command.ts';
 
 export const OFFER = '11111111-1111-4111-8111-111111111111';
 export const IMAGE = '22222222-2222-4222-8222-222222222222';
@@ -134,6 +135,8 @@ export async function createJobWorld(): Promise<JobWorld> {
       await service.close();
       await again?.stop();
       await sshd.stop();
+      // A service would end it with its instance.
+      endCommand(join(there, 'gpucloud-run', 'pid'));
       await computer.remove();
       await rm(folder, { recursive: true, force: true });
     },

@@ -1,13 +1,12 @@
 import { once } from 'node:events';
-import { existsSync, readFileSync } from 'node:fs';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { errorCode } from '../../src/files/error-code.ts';
 import type { Outcome } from '../support/program.ts';
 import { NEW, RentingService } from '../support/renting-service.ts';
 import { type Service, startService } from '../support/service.ts';
+import { endCommand } from './end-command.ts';
 import { type FastRun, runFast } from './fast-run.ts';
 import { IMAGE, KEY_ID, OFFER } from './job-world.ts';
 
@@ -104,14 +103,4 @@ export async function createLoopbackWorld(): Promise<LoopbackWorld> {
       await rm(folder, { recursive: true, force: true });
     },
   };
-}
-
-/** Ends a command that still runs, with everything that it started. */
-function endCommand(pidFile: string): void {
-  if (!existsSync(pidFile)) return;
-  try {
-    process.kill(-Number(readFileSync(pidFile, 'utf8')), 'SIGKILL');
-  } catch (error) {
-    if (errorCode(error) !== 'ESRCH') throw error;
-  }
 }
