@@ -119,10 +119,11 @@ export async function prepare(
   };
 }
 
-/** An ended job; its name and command are those of a person. */
-async function putJob(
+/** Stores a job that has ended, unless `more` says otherwise. */
+export async function putJob(
   { GPUCLOUD_STATE_DIR: state = '' }: SandboxWorld['env'],
   { id, name }: { readonly id: string; readonly name: string },
+  more: object = {},
 ): Promise<void> {
   const time = '2026-01-15T12:00:00.000Z';
   const report = {
@@ -161,6 +162,7 @@ async function putJob(
     lost_at: null,
     ended_at: time,
     report,
+    ...more,
   };
   await mkdir(join(state, 'jobs'), { recursive: true });
   await writeFile(join(state, 'jobs', `${id}.json`), JSON.stringify(record));

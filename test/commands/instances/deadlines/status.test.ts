@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { putJob } from '../../../contract/tree.ts';
 import { CREATE, type DeadlineWorld, deadlineWorld, HOUR, ID, rentForFourHours } from './world.ts';
 
 let world: DeadlineWorld;
@@ -8,7 +9,7 @@ beforeEach(async () => {
 });
 afterEach(() => world.close());
 
-const CODES = /^(deadline|running)_/;
+const CODES = /^(deadline|job|running)_/;
 
 async function attention(): Promise<unknown[]> {
   const { stdout } = await world.cli(['status', '--json']);
@@ -49,6 +50,23 @@ test('names an instance that has run for a day without a deadline', async () => 
   expect(await attention()).toEqual([{ code: 'running_long', resource: ID, message, command }]);
   await world.cli(['instances', 'expire', 'trainer', '--after', '30d']);
   await world.arm();
+  expect(await attention()).toEqual([]);
+});
+
+test.each([
+  [{ exit_code: 3, kept: null }, 'job_results', 'attach'],
+  [{ exit_code: null, kept: 'results' }, 'job_results', 'attach'],
+  [{ exit_code: null, lost_at: '2026-01-15T12:30:00.000Z' }, 'job_lost', 'stop'],
+  [{ exit_code: 3, kept: 'command' }, undefined, undefined],
+  [{ exit_code: null, kept: null }, undefined, undefined],
+])('names a job that needs attention: %o', async (state, code, verb) => {
+  await rentForFourHours(world);
+  await world.arm();
+  await putJob(world.env, { id: ID, name: 'trainer' }, { ended_at: null, report: null, ...state });
+  expect(await attention()).toMatchObject(
+    code === undefined ? [] : [{ code, resource: ID, command: `gpucloud jobs ${verb} trainer` }],
+  );
+  world.rented.rent(ID, 'trainer', { status: 'TERMINATED' });
   expect(await attention()).toEqual([]);
 });
 
