@@ -1,0 +1,67 @@
+import { expect, test } from 'vitest';
+import type { AccountReading } from '../../src/money/account.ts';
+import { findingsOf, lookAt } from '../../src/money/findings.ts';
+import type { DriveRow, InstanceRow } from '../../src/money/rows.ts';
+
+const NOW = Date.parse('2026-01-15T12:00:00.000Z');
+const reading: AccountReading = {
+  now: NOW,
+  user: { id: 'user-1', balance: '100.00' },
+  instances: { rows: [], requested: 0, faults: [], driveFault: undefined },
+  drives: [],
+  charges: undefined,
+  faults: [],
+};
+const hoursOn = (hours: number) => new Date(NOW + hours * 3_600_000).toISOString();
+
+/** An instance that bills, with these fields. */
+const instance = (fields: Partial<InstanceRow>) =>
+  ({
+    id: 'i-1',
+    name: 'trainer',
+    status: 'ACTIVE',
+    bills: true,
+    price_per_hour_snapshot: '1.00',
+    paid_until: null,
+    created_at: null,
+    failure_reason: null,
+    ends_at: null,
+    age_seconds: null,
+    ...fields,
+  }) as InstanceRow;
+
+function messages(code: string, more: { instances?: InstanceRow[]; drives?: DriveRow[] }) {
+  const enforcement = { isArmed: false, reason: 'not scheduled' } as const;
+  const look = { ...lookAt(reading), enforcement, ...more };
+  return findingsOf(look, code).map(({ message }) => message);
+}
+
+test.each([
+  [null, null, 'Drive d-1 is SUSPENDED', 'deleted for good 7 days after the suspension'],
+  [hoursOn(48), hoursOn(48), 'Drive d-1 is SUSPENDED', 'in about 2 days'],
+  [hoursOn(48), hoursOn(72), 'Drive d-1 is SUSPENDED', 'in 2 days to 3 days'],
+  [hoursOn(-2), null, 'Drive d-1 is SUSPENDED', 'in about 0 s'],
+])('says when a suspended drive is deleted: %s to %s', (earliest, latest, drive, when) => {
+  const row = { id: 'd-1', name: null, status: 'SUSPENDED' };
+  const times = { deleted_at_earliest: earliest, deleted_at_latest: latest };
+  const [message] = messages('drive_suspended', { drives: [{ ...row, ...times } as DriveRow] });
+  expect(message).toContain(drive);
+  expect(message).toContain(when);
+});
+
+test('names one of several instances whose deadline nothing enforces', () => {
+  const [one, two] = [hoursOn(1), hoursOn(2)].map((ends_at) => instance({ ends_at }));
+  expect(messages('deadline_unenforced', { instances: [one, two] as InstanceRow[] })).toEqual([
+    'Nothing on this computer enforces the deadline of trainer and 1 more: not scheduled',
+  ]);
+});
+
+test('leaves out what is not known of a request or an error', () => {
+  const request = instance({ id: null, name: 'lost', status: 'UNKNOWN' });
+  expect(messages('unknown_request', { instances: [request] })).toEqual([
+    'The outcome of lost is unknown: it may be billing',
+  ]);
+  expect(messages('instance_error', { instances: [instance({ status: 'ERROR' })] })).toEqual([
+    'trainer is in ERROR and may be billing',
+  ]);
+});
