@@ -110,7 +110,7 @@ const UNKNOWN: readonly Failure[] = ['unreachable', 'refused', 'notUnderstood'];
 
 /** Whether a failure leaves the job alone: only `run` and `stop` end a command that may still run. */
 async function mayLeave(
-  { by, phases, stops, record, exitCode }: Job,
+  { by, phases, stops, record, exitCode, collection }: Job,
   failure: CliError,
   context: Context,
 ): Promise<boolean> {
@@ -127,7 +127,8 @@ async function mayLeave(
   }
   const isBefore = phases.current === 'starting' || phases.current === 'connecting';
   // Such as a new host key, or garbled output: nothing is known of the command.
-  const isUnknown = isBefore || (UNKNOWN.includes(failure.failure) && exitCode === undefined);
+  const isSilent = exitCode === undefined && collection === 'none';
+  const isUnknown = isBefore || (isSilent && UNKNOWN.includes(failure.failure));
   return isUnknown && failure.failure !== 'otherEnd' && !stops.any.aborted;
 }
 
