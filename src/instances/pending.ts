@@ -70,7 +70,7 @@ export async function openAlone(request: RentalRequest, context: Context): Promi
   const ignoresNames = context.flags.yes === true;
   const before = new Set((await journal.read()).instances.map(({ id }) => id));
   if (!ignoresNames) await ensureNotTaken(request, context, { asks: true });
-  const guard = await guardOf(request, async () => journal, context);
+  const guard = await guardOf([request], async () => journal, context);
   let agreed: ReadonlySet<string> = new Set();
   for (let round = 0; round < ROUNDS; round += 1) {
     agreed = await agreedUids(name, agreed, journal, context);
@@ -89,19 +89,21 @@ export async function openAlone(request: RentalRequest, context: Context): Promi
 }
 
 /**
- * Makes the checks of {@link openAlone} for `--dry-run`. Reads from the service only what a known
- * instance or a guard needs.
+ * Makes the checks of {@link openAlone} for all requests together, before anything is sent. Reads from
+ * the service only what a known instance or a guard needs.
  */
 export async function ensureCanRent(
-  request: Omit<RentalRequest, 'timeout_ms'>,
+  requests: readonly Omit<RentalRequest, 'timeout_ms'>[],
   context: Context,
 ): Promise<void> {
-  const { name } = request;
   const { instances } = await (await context.journal()).read();
-  const isNew = instances.every((one) => one.name !== name);
-  if (!isNew && context.flags.yes !== true) await ensureNotTaken(request, context);
-  const guard = await guardOf(request, () => ownJournal(context), context);
-  await ensureNoPending(name, context);
+  const taken = new Set(instances.map(({ name }) => name));
+  for (const request of requests) {
+    if (!taken.has(request.name) || context.flags.yes === true) continue;
+    await ensureNotTaken(request, context);
+  }
+  const guard = await guardOf(requests, () => ownJournal(context), context);
+  for (const { name } of requests) await ensureNoPending(name, context);
   await guard?.();
 }
 

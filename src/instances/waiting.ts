@@ -31,7 +31,7 @@ export interface Awaited {
 }
 
 /** Concurrent reads; low, since the service's rate limits are not documented. */
-const READINGS_AT_ONCE = 8;
+export const READINGS_AT_ONCE = 8;
 
 /** Waits for several instances at once, each with its own deadline. Passes on earlier failures. */
 export function waitForEach(

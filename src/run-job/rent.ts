@@ -70,7 +70,7 @@ async function rentFirstOf(plan: JobPlan, context: Context): Promise<RentedJob> 
   const { request, offers, retryFor, how } = plan;
   const { timeout = 0, interval = 0 } = how.wait ?? {};
   let rented: RentedJob | undefined;
-  const { rentFirst } = await import('../instances/capacity.ts');
+  const { rentFirst } = await import('../instances/rental/capacity.ts');
   const { instance, early } = await rentFirst(
     {
       name: request.instance_name,

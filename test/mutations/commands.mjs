@@ -120,7 +120,7 @@ export const commands = [
     ],
   },
   {
-    file: 'commands/instances/create.ts',
+    file: 'commands/instances/renting/create.ts',
     tests: 'commands/instances/create commands/instances/wizard commands/instances/doubt',
     changes: [
       ['--dry-run rents', 'if (input.dryRun) {', 'if (false) {'],

@@ -4,7 +4,7 @@ const RENT =
 
 export const instances = [
   {
-    file: 'instances/capacity.ts',
+    file: 'instances/rental/capacity.ts',
     tests: 'instances/capacity',
     changes: [
       ['another offer is tried after a doubt', 'if (mayBeBilling) return false;', ''],

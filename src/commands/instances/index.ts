@@ -26,13 +26,13 @@ export const instances: Group = {
         name: 'create',
         usage: '[name]',
         summary: 'Rent an instance',
-        load: async () => (await import('./create.ts')).create,
+        load: async () => (await import('./renting/create.ts')).create,
       },
       {
         name: 'reorder',
         usage: '<instance> [new-name]',
         summary: 'Rent a terminated instance again',
-        load: async () => (await import('./reorder.ts')).reorder,
+        load: async () => (await import('./renting/reorder.ts')).reorder,
       },
       {
         name: 'start',

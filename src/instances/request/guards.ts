@@ -7,11 +7,12 @@ import { mayBill } from '../../rules/statuses.ts';
 import { readAll } from '../preflight.ts';
 
 /**
- * The check of the profile's guards, for the journal to run under its lock; undefined if there are
- * none. It does not count the request with the given UID. Throws CliError('usage', code `guard`).
+ * The check of the profile's guards for all requests together, for the journal to run under its lock;
+ * undefined if there are none. It does not count the request with the given UID. Throws
+ * CliError('usage', code `guard`).
  */
 export async function guardOf(
-  request: Omit<RentalRequest, 'timeout_ms'>,
+  requests: readonly Omit<RentalRequest, 'timeout_ms'>[],
   openJournal: () => Promise<Journal>,
   context: Context,
 ): Promise<((own?: string) => Promise<void>) | undefined> {
@@ -19,13 +20,13 @@ export async function guardOf(
   if (profile === undefined) return undefined;
   const { guards } = profileOf(await (await context.config()).read(), profile.value) ?? {};
   if (guards === undefined || Object.keys(guards).length === 0) return undefined;
-  if (guards.require_deadline === true && request.deadline === undefined) {
+  if (guards.require_deadline === true && requests.some((one) => one.deadline === undefined)) {
     throw refused(
       `Profile "${profile.value}" requires a deadline.`,
       'give one: --terminate-after 4h',
     );
   }
-  const guarded = { profile: profile.value, guards, request };
+  const guarded = { profile: profile.value, guards, requests };
   const journal = await openJournal();
   // One may have ended elsewhere, or a failed termination may be rolled back. The lock is not held for
   // requests to the service.
@@ -36,7 +37,7 @@ export async function guardOf(
     checkCount([...instances, ...open], guarded);
     if (guards.max_burn === undefined) return;
     const costs = instances.map(({ name, last }) => ({ name, price: last?.price_per_hour }));
-    for (const one of [...open, request]) {
+    for (const one of [...open, ...requests]) {
       costs.push({ name: one.name, price: await prices(one) });
     }
     checkBurn(costs, guarded);
@@ -46,7 +47,7 @@ export async function guardOf(
 interface Guarded {
   readonly profile: string;
   readonly guards: Guards;
-  readonly request: Omit<RentalRequest, 'timeout_ms'>;
+  readonly requests: readonly Pick<RentalRequest, 'name'>[];
 }
 
 /** The instances that may bill, and the other requests that may have rented one. */
@@ -74,19 +75,25 @@ export async function openPrices(journal: Journal, context: Context) {
   };
 }
 
-function checkCount(living: readonly { readonly name: string }[], { profile, guards }: Guarded) {
+function checkCount(
+  living: readonly { readonly name: string }[],
+  { profile, guards, requests: { length } }: Guarded,
+): void {
   const most = guards.max_instances;
-  if (most === undefined || living.length < most) return;
-  const names = living
-    .map(({ name }) => name)
-    .sort()
-    .slice(0, SHOWN);
-  const more = living.length > SHOWN ? ` and ${living.length - SHOWN} more` : '';
-  const those = names.length === 0 ? '' : `: ${names.join(', ')}${more}`;
+  if (most === undefined || living.length + length <= most) return;
+  const names = listed(living.map(({ name }) => name).sort());
+  const those = names === '' ? '' : `: ${names}`;
+  const asked = length === 1 ? '' : ` ${length} more are too many.`;
   throw refused(
-    `Profile "${profile}" allows ${most} instances, and ${living.length} may be running${those}.`,
-    `terminate one: gpucloud instances list; or change the guard: gpucloud profiles set ${profile} --max-instances ${living.length + 1}`,
+    `Profile "${profile}" allows ${most} instances, and ${living.length} may be running${those}.${asked}`,
+    `${length > 1 ? 'lower --count' : 'terminate one: gpucloud instances list'}; or change the guard: gpucloud profiles set ${profile} --max-instances ${living.length + length}`,
   );
+}
+
+/** The first names, and how many more there are. */
+function listed(names: readonly string[]): string {
+  const more = names.length > SHOWN ? ` and ${names.length - SHOWN} more` : '';
+  return `${names.slice(0, SHOWN).join(', ')}${more}`;
 }
 
 /** How many names a message shows. */
@@ -97,7 +104,7 @@ interface Cost {
   readonly price: string | null | undefined;
 }
 
-function checkBurn(costs: readonly Cost[], { profile, guards, request }: Guarded): void {
+function checkBurn(costs: readonly Cost[], { profile, guards, requests }: Guarded): void {
   const most = priceIn(guards.max_burn);
   if (most === undefined) return;
   const allows = `Profile "${profile}" allows ${inRoubles(most)} per hour`;
@@ -107,7 +114,7 @@ function checkBurn(costs: readonly Cost[], { profile, guards, request }: Guarded
     if (amount === undefined) {
       throw refused(
         `${allows}, and the price of ${name} is unknown.`,
-        name === request.name
+        requests.some((one) => one.name === name)
           ? 'set a limit for it: --max-price RUB'
           : 'gpucloud instances list shows what is known of it',
       );
@@ -116,7 +123,7 @@ function checkBurn(costs: readonly Cost[], { profile, guards, request }: Guarded
   }
   if (sum.lte(most)) return;
   throw refused(
-    `${allows}, and with ${request.name} the instances may cost ${inRoubles(sum)}.`,
+    `${allows}, and with ${listed(requests.map(({ name }) => name))} the instances may cost ${inRoubles(sum)}.`,
     `terminate one: gpucloud instances list; or change the guard: gpucloud profiles set ${profile} --max-burn ${kopecksText(sum)}`,
   );
 }

@@ -26,6 +26,8 @@ export const NOTHING_PLANNED = {
 } as const;
 
 interface Wish {
+  /** Of several instances; by default the one in the request. */
+  readonly names?: readonly string[];
   readonly ends: DeadlineFlags;
   readonly maxPrice: Money | undefined;
 }
@@ -33,13 +35,17 @@ interface Wish {
 /** Refuses what the same command without `--dry-run` would refuse before its request. */
 export async function planRental(
   { instance_name: name, offer_id }: CreateInstanceBody,
-  { ends, maxPrice }: Wish,
+  { ends, maxPrice, names = [name] }: Wish,
   context: Context,
 ): Promise<Planned> {
   const planned = plannedDeadline(ends, context);
   const max_price = maxPrice?.toFixed();
   const limit = max_price === undefined ? {} : { max_price };
-  await ensureCanRent({ operation: 'create', name, offer_id, ...planned, ...limit }, context);
+  const request = { operation: 'create', offer_id, ...planned, ...limit } as const;
+  await ensureCanRent(
+    names.map((one) => ({ ...request, name: one })),
+    context,
+  );
   const { deadline, if_idle: idle } = planned;
   return {
     deadline: deadline ?? null,

@@ -1,14 +1,14 @@
-import type { Instance } from '../api/index.ts';
-import type { Context } from '../context.ts';
-import { CliError, isInterrupt, unforeseen } from '../errors.ts';
-import { inSeconds } from '../output/time.ts';
-import { typedName } from '../rules/names.ts';
-import { leadsTo } from '../rules/statuses.ts';
-import type { WaitTimes } from '../watch/flags.ts';
-import { changeOne } from './change.ts';
-import { OverMaxPrice } from './max-price.ts';
-import type { Chosen } from './request/hardware.ts';
-import { waitFor } from './waiting.ts';
+import type { Instance } from '../../api/index.ts';
+import type { Gate } from '../../bounded.ts';
+import type { Context } from '../../context.ts';
+import { CliError, isInterrupt, unforeseen } from '../../errors.ts';
+import { inSeconds } from '../../output/time.ts';
+import { typedName } from '../../rules/names.ts';
+import type { WaitTimes } from '../../watch/flags.ts';
+import { OverMaxPrice } from '../max-price.ts';
+import type { Chosen } from '../request/hardware.ts';
+import { waitFor } from '../waiting.ts';
+import { ensureEnded, giveBack } from './give-back.ts';
 
 /** One request for one offer. */
 export interface Attempt {
@@ -27,15 +27,38 @@ interface Wish {
   /** A status, or `ssh`; an instance that reaches ERROR first is replaced. */
   readonly until: string | undefined;
   readonly times: WaitTimes;
+  /** Limits what several wishes send and read at once. */
+  readonly gates?: Gates;
   /** Sends the one request for this offer. */
   rent(offer: Chosen): Promise<Instance>;
 }
 
+/** For the requests that rent, and for the reads of the waits. */
+export interface Gates {
+  readonly sending: Gate;
+  readonly reading: Gate;
+}
+
 export interface Obtained {
   readonly instance: Instance;
-  readonly attempts: readonly Attempt[];
+  /** Only with several offers, or with a time to retry. */
+  readonly attempts?: readonly Attempt[];
   /** Why the wait ended early. The instance exists. */
   readonly early: CliError | undefined;
+}
+
+/** Rents one instance and waits for it: with one request, or as {@link rentFirst} does. */
+export async function obtain(wish: Wish, context: Context): Promise<Obtained> {
+  const [only, ...others] = wish.offers;
+  if (only === undefined || others.length > 0 || wish.retryFor !== undefined) {
+    return rentFirst(wish, context);
+  }
+  const { latest, early } = await waitEarly(await send(only, wish), wish, context);
+  return { instance: latest, early };
+}
+
+function send(offer: Chosen, { gates, rent }: Wish): Promise<Instance> {
+  return gates === undefined ? rent(offer) : gates.sending(() => rent(offer));
 }
 
 /**
@@ -85,12 +108,12 @@ async function tryOne(offer: Chosen, wish: Wish, context: Context): Promise<Trie
   };
   let instance: Instance;
   try {
-    instance = await wish.rent(offer);
+    instance = await send(offer, wish);
   } catch (error) {
     if (!(error instanceof CliError) || !mayTryAnother(error, wish)) throw error;
     if (error instanceof OverMaxPrice) {
       context.err.warn('attempt', error.message);
-      await ensureEnded({ id: error.resource ?? '', name: wish.name }, error, context);
+      await ensureEnded({ id: error.resource ?? '', name: wish.name }, context);
       return failed('over_max_price', error);
     }
     return failed(error.failure === 'unreachable' ? 'unreachable' : 'refused', error);
@@ -105,7 +128,7 @@ async function tryOne(offer: Chosen, wish: Wish, context: Context): Promise<Trie
   if (early?.failure !== 'otherEnd' || latest.status !== 'ERROR') {
     return { attempt, instance: latest, early };
   }
-  const fault = await terminateFailed(latest, early, context);
+  const fault = await terminateFailed(latest, context);
   if (fault !== undefined) return { attempt, instance: latest, early: fault };
   const reason = latest.failure_reason ?? 'its status is ERROR';
   const ended = new CliError('otherEnd', `${wish.name} (${latest.id}) failed: ${reason}`, {
@@ -116,7 +139,7 @@ async function tryOne(offer: Chosen, wish: Wish, context: Context): Promise<Trie
 
 async function waitEarly(
   instance: Instance,
-  { name, until, times }: Wish,
+  { name, until, times, gates }: Wish,
   context: Context,
 ): Promise<{ latest: Instance; early: CliError | undefined }> {
   let latest = instance;
@@ -126,7 +149,8 @@ async function waitEarly(
   };
   const target = { id: instance.id, name };
   try {
-    await waitFor({ target, until, onReading, after: instance.status }, times, context);
+    const gate = gates && { gate: gates.reading };
+    await waitFor({ target, until, onReading, after: instance.status, ...gate }, times, context);
     return { latest, early: undefined };
   } catch (error) {
     return { latest, early: error instanceof CliError ? error : unforeseen(error) };
@@ -136,15 +160,11 @@ async function waitEarly(
 /** Returns why the instance may go on billing. */
 async function terminateFailed(
   { id, name, status: last }: Instance,
-  early: CliError,
   context: Context,
 ): Promise<CliError | undefined> {
   const target = { id, name: name ?? id, last };
-  const change = { verb: 'terminate', done: 'terminated', goal: 'TERMINATED' } as const;
   try {
-    const api = await context.api();
-    await changeOne(change, target, { api, waits: true }, context);
-    await ensureEnded(target, early, context);
+    await giveBack(target, context);
     return undefined;
   } catch (error) {
     const fault = error instanceof CliError ? error : unforeseen(error);
@@ -157,31 +177,6 @@ async function terminateFailed(
       },
     );
   }
-}
-
-/** Reads a terminated instance back: the service rolls back a termination that fails. */
-async function ensureEnded(
-  { id, name }: { readonly id: string; readonly name: string },
-  cause: CliError,
-  context: Context,
-): Promise<void> {
-  let status: string | undefined;
-  try {
-    ({ status } = await (await context.api()).instances.get(id));
-  } catch (error) {
-    if (!(error instanceof CliError)) throw error;
-    throw error.with(`${name} (${id}) was terminated, but could not be read: ${error.message}`, {
-      resource: id,
-      mayBeBilling: true,
-    });
-  }
-  if (leadsTo('TERMINATED', status)) return;
-  throw new CliError('otherEnd', `${name} (${id}) was terminated, but its status is ${status}.`, {
-    resource: id,
-    mayBeBilling: true,
-    hint: `gpucloud instances terminate ${typedName(name, id)} --wait`,
-    cause,
-  });
 }
 
 /** Refusals that no other offer mends. */

@@ -1,44 +1,44 @@
-import type { CreateInstanceBody, Instance } from '../../api/index.ts';
-import { oneName, ruled } from '../../cli/parse.ts';
-import { action } from '../../cli/verb.ts';
-import type { Context } from '../../context.ts';
-import { CliError } from '../../errors.ts';
+import type { CreateInstanceBody, Instance } from '../../../api/index.ts';
+import { oneName, ruled } from '../../../cli/parse.ts';
+import { action } from '../../../cli/verb.ts';
+import type { Context } from '../../../context.ts';
+import { CliError } from '../../../errors.ts';
 import {
   checkDeadline,
   type DeadlineFlags,
   deadlineField,
   type WantedEnds,
   wantedText,
-} from '../../instances/deadlines/deadline.ts';
-import { rentWithin } from '../../instances/max-price.ts';
+} from '../../../instances/deadlines/deadline.ts';
+import { rentWithin } from '../../../instances/max-price.ts';
 import {
   ensureNoPending,
   ensureNotTaken,
   InFlight,
   otherSettled,
-} from '../../instances/pending.ts';
-import { nothingCreated, runPreflight } from '../../instances/preflight.ts';
+} from '../../../instances/pending.ts';
+import { nothingCreated, runPreflight } from '../../../instances/preflight.ts';
 import {
   keylessWarning,
   type MadeRequest,
   makeRequest,
   missingError,
   missingFlags,
-} from '../../instances/request/body.ts';
-import { withRequestFlags } from '../../instances/request/flags.ts';
-import { type Given, withFile } from '../../instances/request/given.ts';
-import { type Chosen, notePrice, warnIfDearer } from '../../instances/request/hardware.ts';
-import { planRental } from '../../instances/request/planned.ts';
-import type { Money } from '../../rules/money.ts';
-import { instanceName } from '../../rules/names.ts';
+} from '../../../instances/request/body.ts';
+import { withRequestFlags } from '../../../instances/request/flags.ts';
+import { type Given, withFile } from '../../../instances/request/given.ts';
+import { type Chosen, notePrice, warnIfDearer } from '../../../instances/request/hardware.ts';
+import { planRental } from '../../../instances/request/planned.ts';
+import type { Money } from '../../../rules/money.ts';
+import { instanceName } from '../../../rules/names.ts';
 import {
   pollIntervalOption,
   statusFor,
   waitStartedOption,
   waitTimeoutOption,
-} from '../../watch/flags.ts';
+} from '../../../watch/flags.ts';
+import { instanceView, plannedView } from '../view.ts';
 import { noteRented, showExisting, showObtained, showRented, type Wait } from './rented.ts';
-import { instanceView, plannedView } from './view.ts';
 
 export const create = action({
   view: instanceView,
@@ -119,7 +119,7 @@ function nameTakenIn(error: unknown): CliError | undefined {
 }
 
 async function printSchema(context: Context): Promise<void> {
-  const { manifestJsonSchema } = await import('../../instances/request/manifest-json.ts');
+  const { manifestJsonSchema } = await import('../../../instances/request/manifest-json.ts');
   await context.out.text(`${JSON.stringify(manifestJsonSchema(), null, 2)}\n`);
 }
 
@@ -195,7 +195,7 @@ async function prepareAsked(
     throw missingError(missing);
   }
   await checkPending(input, context);
-  const { askRequest } = await import('../../instances/wizard/index.ts');
+  const { askRequest } = await import('../../../instances/wizard/index.ts');
   const until = input.until ?? 'ACTIVE';
   const command = {
     start: (name?: string) => ['instances', 'create', ...(name === undefined ? [] : [name])],
@@ -225,7 +225,7 @@ async function createNow(
     const { created, wanted } = await rent(only);
     return showRented(created, { ...input, ...wanted }, context);
   }
-  const { rentFirst } = await import('../../instances/capacity.ts');
+  const { rentFirst } = await import('../../../instances/rental/capacity.ts');
   let wanted: WantedEnds = {};
   const obtained = await rentFirst(
     {

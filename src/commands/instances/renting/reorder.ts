@@ -1,7 +1,7 @@
-import { calledBy } from '../../cli/hints.ts';
-import { checked, oneName } from '../../cli/parse.ts';
-import { action } from '../../cli/verb.ts';
-import { CliError, usageError } from '../../errors.ts';
+import { calledBy } from '../../../cli/hints.ts';
+import { checked, oneName } from '../../../cli/parse.ts';
+import { action } from '../../../cli/verb.ts';
+import { CliError, usageError } from '../../../errors.ts';
 import {
   checkDeadline,
   deadlineField,
@@ -9,20 +9,20 @@ import {
   terminateAfterOption,
   terminateAtOption,
   unenforcedOption,
-} from '../../instances/deadlines/deadline.ts';
-import { maxPriceOption, rentWithin } from '../../instances/max-price.ts';
-import { ensureNoPending } from '../../instances/pending.ts';
-import { nothingCreated, reorderNote, runPreflight } from '../../instances/preflight.ts';
-import { findInstance } from '../../instances/resolve.ts';
-import { anyName, instanceName, typedName } from '../../rules/names.ts';
+} from '../../../instances/deadlines/deadline.ts';
+import { maxPriceOption, rentWithin } from '../../../instances/max-price.ts';
+import { ensureNoPending } from '../../../instances/pending.ts';
+import { nothingCreated, reorderNote, runPreflight } from '../../../instances/preflight.ts';
+import { findInstance } from '../../../instances/resolve.ts';
+import { anyName, instanceName, typedName } from '../../../rules/names.ts';
 import {
   pollIntervalOption,
   statusFor,
   waitStartedOption,
   waitTimeoutOption,
-} from '../../watch/flags.ts';
+} from '../../../watch/flags.ts';
+import { instanceView } from '../view.ts';
 import { showRented } from './rented.ts';
-import { instanceView } from './view.ts';
 
 export const reorder = action({
   view: instanceView,

@@ -1,19 +1,23 @@
-import { sentence } from '../../api/errors.ts';
-import type { Instance } from '../../api/index.ts';
-import { writeCreated } from '../../cli/creation.ts';
-import type { Context } from '../../context.ts';
-import { CliError, unforeseen } from '../../errors.ts';
-import type { Obtained } from '../../instances/capacity.ts';
-import { noteEnds, type WantedEnds, wantedDeadline } from '../../instances/deadlines/deadline.ts';
-import { ensureUsable } from '../../instances/request/existing.ts';
-import type { Given } from '../../instances/request/given.ts';
-import { NOTHING_PLANNED } from '../../instances/request/planned.ts';
-import { waitFor } from '../../instances/waiting.ts';
-import { typedName } from '../../rules/names.ts';
-import { hasSsh } from '../../rules/statuses.ts';
-import type { WaitTimes } from '../../watch/flags.ts';
-import { knownSshEndpoint } from '../../watch/ssh-endpoint.ts';
-import { plannedView, rentedView, type WithDeadline } from './view.ts';
+import { sentence } from '../../../api/errors.ts';
+import type { Instance } from '../../../api/index.ts';
+import { writeCreated } from '../../../cli/creation.ts';
+import type { Context } from '../../../context.ts';
+import { CliError, unforeseen } from '../../../errors.ts';
+import {
+  noteEnds,
+  type WantedEnds,
+  wantedDeadline,
+} from '../../../instances/deadlines/deadline.ts';
+import type { Obtained } from '../../../instances/rental/capacity.ts';
+import { ensureUsable } from '../../../instances/request/existing.ts';
+import type { Given } from '../../../instances/request/given.ts';
+import { NOTHING_PLANNED } from '../../../instances/request/planned.ts';
+import { waitFor } from '../../../instances/waiting.ts';
+import { typedName } from '../../../rules/names.ts';
+import { hasSsh } from '../../../rules/statuses.ts';
+import type { WaitTimes } from '../../../watch/flags.ts';
+import { knownSshEndpoint } from '../../../watch/ssh-endpoint.ts';
+import { plannedView, rentedView, type WithDeadline } from '../view.ts';
 
 /** The status or `ssh` to wait for before printing the instance. */
 export interface Wait {

@@ -1,0 +1,55 @@
+import { Option } from '../../cli/command.ts';
+import { ruled } from '../../cli/parse.ts';
+import { usageError } from '../../errors.ts';
+import { instanceName } from '../../rules/names.ts';
+import { wholeNumber } from '../../rules/numbers.ts';
+
+/** The most instances of one command; a larger number is probably a typing error. */
+const MOST = 32;
+
+const countRule = (text: string) => wholeNumber(text, 1, MOST);
+
+export function countOption() {
+  return new Option('--count <n>', 'create NAME-1 to NAME-N, side by side').argParser(
+    ruled('--count', countRule),
+  );
+}
+
+export function minCountOption() {
+  return new Option(
+    '--min-count <m>',
+    'terminate all again if fewer than M can be had (with --count)',
+  ).argParser(ruled('--min-count', countRule));
+}
+
+export interface CountFlags {
+  readonly count?: number | undefined;
+  readonly minCount?: number | undefined;
+}
+
+/** Throws a usage error for flags that don't fit together. `drive` names the flag that has one. */
+export function checkCount({ count, minCount }: CountFlags, drive: string | undefined): void {
+  if (count === undefined) {
+    if (minCount !== undefined) throw usageError('--min-count needs --count');
+    return;
+  }
+  if (minCount !== undefined && minCount > count) {
+    throw usageError(`--min-count ${minCount}: must be at most --count, which is ${count}`);
+  }
+  if (drive !== undefined && count > 1) {
+    throw usageError(
+      `${drive} can't be combined with --count ${count}: a drive can be attached to only one instance`,
+    );
+  }
+}
+
+/** `trainer-1` to `trainer-4`. Throws a usage error if the longest breaks the rule of names. */
+export function numberedNames(base: string, count: number): string[] {
+  const last = `${base}-${count}`;
+  if (!instanceName(last).ok) {
+    throw usageError(
+      `NAME "${base}" is too long for --count ${count}: ${last} has ${last.length} characters, and 50 are allowed`,
+    );
+  }
+  return Array.from({ length: count }, (_, at) => `${base}-${at + 1}`);
+}
