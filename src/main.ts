@@ -11,7 +11,7 @@ import { whenStopped } from './output/sink.ts';
 import { openPipeLook } from './platform/pipe.ts';
 import { isInExecutable, keyringProgramOf, type Self, selfOf } from './platform/self.ts';
 import { onStdinData } from './platform/stdin.ts';
-import { openFile, startProgram } from './programs.ts';
+import { openFile, startPiped, startProgram } from './programs.ts';
 import { faultReport } from './report.ts';
 import { run } from './run.ts';
 
@@ -67,6 +67,7 @@ async function main(): Promise<void> {
     onThirdInterrupt,
     borrowScreen,
     start: startProgram,
+    startPiped,
     openFile,
     self,
     keyring: () => keyringProgramOf(self()),

@@ -56,6 +56,8 @@ export interface Host {
   borrowScreen?(leave: () => void, back: () => void): () => void;
   /** Starts a program; see programs.ts. */
   start(program: Program): Promise<Running>;
+  /** Starts a program for its bytes; see programs.ts. */
+  startPiped(program: Omit<Program, 'hear'>, platform: string): Promise<Piped>;
   /** Opens a file with the user's default program; false if none starts. Tests open nothing. */
   openFile?(path: string): Promise<boolean>;
   /** How another process starts this program: a scheduler, or a helper. */

@@ -2,7 +2,7 @@ import { CliError, type Failure, usageError } from '../errors.ts';
 import { lazy } from '../lazy.ts';
 import { createMessages, createOutput, parseFormat, wantsColour } from '../output/index.ts';
 import type { Format } from '../output/output.ts';
-import { type Child, type Running, type Signal, startPiped, withoutApiKey } from '../programs.ts';
+import { type Child, type Running, type Signal, withoutApiKey } from '../programs.ts';
 import type { Context, GlobalFlags, Host } from './contract.ts';
 
 export type Terminal = Pick<
@@ -85,7 +85,7 @@ export function createTerminal(
     }),
     start: ({ keepsApiKey = false, ...program }) =>
       startProgram(program, keepsApiKey ? env : childEnv(), host),
-    startPiped: (program) => startPiped({ ...program, env: childEnv() }, host.platform),
+    startPiped: (program) => host.startPiped({ ...program, env: childEnv() }, host.platform),
     withhold(names) {
       for (const name of names) withheld.add(name);
     },

@@ -1,6 +1,6 @@
 import { PassThrough } from 'node:stream';
 import type { Host, Interrupts } from '../../src/context.ts';
-import { startProgram } from '../../src/programs.ts';
+import { startPiped, startProgram } from '../../src/programs.ts';
 import { run } from '../../src/run.ts';
 import type { Computer, Outcome } from '../support/program.ts';
 import { SELF } from '../support/run-cli.ts';
@@ -12,6 +12,8 @@ export interface FastRun {
   readonly env?: Readonly<Record<string, string>>;
   /** How much faster pauses and time limits are; by default 100 times. */
   readonly speed?: number;
+  /** By default those of this computer. */
+  readonly programs?: Pick<Host, 'start' | 'startPiped'>;
 }
 
 interface FastWorld {
@@ -28,7 +30,12 @@ const never = new AbortController().signal;
 export async function runFast(
   { computer, env: address }: FastWorld,
   argv: readonly string[],
-  { env = {}, interrupts = { first: never, second: never }, speed = 100 }: FastRun = {},
+  {
+    env = {},
+    interrupts = { first: never, second: never },
+    speed = 100,
+    programs = { start: startProgram, startPiped },
+  }: FastRun = {},
 ): Promise<Outcome> {
   const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()];
   stdin.end();
@@ -54,7 +61,7 @@ export async function runFast(
     uid: process.geteuid?.(),
     isAlive: () => true,
     interrupts,
-    start: startProgram,
+    ...programs,
     self: () => SELF,
   };
   const code = await run(argv, host);

@@ -9,24 +9,18 @@ import { type Service, startService } from '../support/service.ts';
 import { endCommand } from './end-command.ts';
 import { type FastRun, runFast } from './fast-run.ts';
 import { IMAGE, KEY_ID, OFFER } from './job-world.ts';
+import { type LoopbackSsh, loopbackSsh } from './loopback-ssh.ts';
 
-/** Runs the last word in a home folder and session of its own, which its end does not end. */
-const sshTo = (home: string) => `#!${process.execPath}
-const { spawn } = require('node:child_process');
-if (process.argv[2] !== '-V') {
-  const env = { PATH: process.env.PATH, HOME: ${JSON.stringify(home)} };
-  const child = spawn('sh', ['-c', process.argv.at(-1)], { cwd: env.HOME, env, detached: true });
-  process.stdin.pipe(child.stdin).on('error', () => undefined);
-  child.stdout.pipe(process.stdout);
-  child.stderr.pipe(process.stderr);
-  child.on('close', (code) => process.exit(code ?? 255));
-}
+/** The supervisor's pauses, a fifth as long. */
+const SLEEP = `#!/bin/sh
+case $1 in 0.2) exec /bin/sleep 0.04 ;; 1) exec /bin/sleep 0.2 ;; *) exec /bin/sleep "$1" ;; esac
 `;
 
-/** A world for jobs in one process: its ssh starts programs on this computer. */
+/** A world for jobs in one process: its ssh starts shells on this computer. */
 export interface LoopbackWorld {
   readonly renting: RentingService;
   readonly service: Service;
+  readonly ssh: LoopbackSsh;
   /** The folder of the job on the instance. */
   readonly job: string;
   gpucloud(argv: readonly string[], how?: FastRun): Promise<Outcome>;
@@ -47,7 +41,9 @@ export async function createLoopbackWorld(): Promise<LoopbackWorld> {
     string,
   ];
   for (const path of [bin, home, there]) await mkdir(path);
-  await writeFile(join(bin, 'ssh'), sshTo(there), { mode: 0o755 });
+  await writeFile(join(bin, 'sleep'), SLEEP, { mode: 0o755 });
+  const path = `${bin}:${process.env.PATH}`;
+  const ssh = loopbackSsh({ home: there, path });
   const key = join(home, 'key');
   await writeFile(key, '');
   const banner = createServer((socket) => socket.end('SSH-2.0-test\r\n')).listen(0, '127.0.0.1');
@@ -68,7 +64,7 @@ export async function createLoopbackWorld(): Promise<LoopbackWorld> {
   const computer = {
     home,
     env: {
-      PATH: `${bin}:${process.env.PATH}`,
+      PATH: path,
       HOME: home,
       GPUCLOUD_CONFIG_DIR: join(home, 'config'),
       GPUCLOUD_STATE_DIR: join(home, 'state'),
@@ -78,7 +74,7 @@ export async function createLoopbackWorld(): Promise<LoopbackWorld> {
   const hardware = ['--name', 'job', '--offer', OFFER, '--image', IMAGE, '--ssh-key', KEY_ID];
   const words = [...hardware, '--identity', key, '--terminate-after', '1h'];
   const gpucloud = (argv: readonly string[], how?: FastRun) =>
-    runFast({ computer, env }, argv, { speed: 5, ...how });
+    runFast({ computer, env }, argv, { speed: 5, programs: ssh, ...how });
   const run = (command: string, flags: readonly string[], how?: FastRun) =>
     gpucloud(['run', ...words, ...flags, '--', 'sh', '-c', command], how);
   const runOn = (command: string, ...flags: string[]) =>
@@ -87,6 +83,7 @@ export async function createLoopbackWorld(): Promise<LoopbackWorld> {
   return {
     renting,
     service,
+    ssh,
     job,
     gpucloud,
     run,

@@ -1,7 +1,7 @@
 import { PassThrough } from 'node:stream';
 import { type Context, createContext, type GlobalFlags } from '../../src/context.ts';
 import { CliError } from '../../src/errors.ts';
-import { startProgram } from '../../src/programs.ts';
+import { startPiped, startProgram } from '../../src/programs.ts';
 import type { Prompts } from '../../src/prompts/prompts.ts';
 import { SELF, type World } from './run-cli.ts';
 
@@ -66,6 +66,7 @@ export function atTerminal(
       self: () => SELF,
       isAlive: () => false,
       start: startProgram,
+      startPiped,
       interrupts: { first: never, second: never },
     },
     flags,

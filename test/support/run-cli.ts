@@ -6,7 +6,7 @@ import { PassThrough } from 'node:stream';
 import type { Host, Interrupts } from '../../src/context.ts';
 import { type Journal, openJournal, type Scope } from '../../src/journal/index.ts';
 import type { Self } from '../../src/platform/self.ts';
-import { startProgram } from '../../src/programs.ts';
+import { startPiped, startProgram } from '../../src/programs.ts';
 import { run } from '../../src/run.ts';
 import { openSandbox, type Sandbox } from '../../src/sandbox/index.ts';
 import { type ManualClock, manualClock } from './clock.ts';
@@ -223,6 +223,7 @@ async function runCli(
     openFile: options.openFile ?? (async () => false),
     self: () => options.self ?? SELF,
     // A program that would inherit the streams writes to the run's stdout.
+    startPiped,
     start: (program) => startProgram({ hear: (text) => stdout.write(text), ...program }),
   };
   const code = await run(argv, host);

@@ -17,6 +17,7 @@ import { SELF } from '../support/run-cli.ts';
 import { envelope } from '../support/service.ts';
 import { at } from './pages.ts';
 
+const none = () => Promise.reject(new Error('a follower starts no program'));
 const ID = '3f0c5d9e-1111-4222-8333-444455556666';
 const EVENTS = runs(100_000);
 const EACH_LOOK = 100;
@@ -102,7 +103,8 @@ describe('a follower that saw very many events', () => {
         pid: 1,
         self: () => SELF,
         isAlive: () => false,
-        start: () => Promise.reject(new Error('a follower starts no program')),
+        start: none,
+        startPiped: none,
         interrupts: { first: stop.signal, second: new AbortController().signal },
       });
       function quickly(milliseconds: number, signal?: AbortSignal): Promise<void> {
