@@ -96,8 +96,7 @@ describe.each([
         return { text: told, colour: kindColour(told, kind), numeric: typeof value === 'number' };
       });
     const layout = layoutOf(
-      view.columns.map(() => ''),
-      KINDS.map((kind) => kind === 'money'),
+      KINDS.map((kind) => ({ header: '', right: kind === 'money' })),
       BEFORE.map(shown),
       terminal?.columns ?? Number.POSITIVE_INFINITY,
     );

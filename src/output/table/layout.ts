@@ -28,10 +28,13 @@ export interface LayoutColumn {
   readonly open?: true;
 }
 
-/** Column settings of rows that are still coming. */
-interface Ahead {
-  /** Minimum cells per column, whatever the first rows hold. */
-  readonly least: readonly number[];
+/** A column before its cells are measured. */
+export interface Heading {
+  readonly header: string;
+  /** Aligned right, whatever it holds. */
+  readonly right: boolean;
+  /** Minimum cells, whatever the first rows hold. */
+  readonly least?: number | undefined;
 }
 
 export const GAP = 2;
@@ -44,66 +47,73 @@ const NARROWEST = 6;
 const TELLING = 10;
 
 /**
- * Measures rows. `terminal` is the cells of a line; Infinity means unlimited, and nothing is cut.
+ * Measures rows. `terminal` is the cells of a line; Infinity means unlimited, and nothing is cut. With
+ * `isComing`, more rows follow.
  */
 export function layoutOf(
-  headers: readonly string[],
-  fixedRight: readonly boolean[],
+  headings: readonly Heading[],
   rows: Iterable<readonly Shown[]>,
   terminal: number,
-  ahead?: Ahead,
+  isComing = false,
 ): Layout {
-  const widths = headers.map((header, at) => Math.max(width(header), ahead?.least[at] ?? 0));
-  const last = headers.length - 1;
-  // If all other columns fit, the last one needs little room, since it continues on the next line.
-  const isOpen = (at: number) => ahead !== undefined && at === last && fixedRight[at] !== true;
-  const numeric = headers.map(() => true);
-  const filled = headers.map(() => false);
+  const last = headings.length - 1;
+  const columns = headings.map(({ header, right, least = 0 }, at) => ({
+    header,
+    right,
+    // If all other columns fit, the last one needs little room, since it continues on the next line.
+    isOpen: isComing && at === last && !right,
+    wanted: Math.max(width(header), least),
+    width: 0,
+    /** Whether it holds only numbers; undefined while it holds nothing. */
+    numbers: undefined as boolean | undefined,
+  }));
   for (const row of rows) {
-    row.forEach((cell, at) => {
-      if (isOpen(at)) return;
-      widths[at] = Math.max(widths[at] ?? 0, width(cell.text));
-      if (cell.numeric === undefined) return;
-      filled[at] = true;
-      if (!cell.numeric) numeric[at] = false;
-    });
+    for (const [at, column] of columns.entries()) {
+      const cell = row[at];
+      if (cell === undefined || column.isOpen) continue;
+      column.wanted = Math.max(column.wanted, width(cell.text));
+      if (cell.numeric !== undefined) column.numbers = cell.numeric && column.numbers !== false;
+    }
   }
-  const right = headers.map(
-    (_, at) => fixedRight[at] === true || (numeric[at] === true && filled[at] === true),
-  );
-  if (isOpen(last)) widths[last] = Math.max(widths[last] ?? 0, TELLING);
-  const room = terminal - GAP * (headers.length - 1);
-  const fitted = squeeze(widths, right, room);
-  const enough = (at: number) =>
-    ahead === undefined ? Math.min(TELLING, widths[at] ?? 0) : (widths[at] ?? 0);
+  for (const column of columns) {
+    column.right ||= column.numbers === true;
+    if (column.isOpen) column.wanted = Math.max(column.wanted, TELLING);
+  }
+  const room = terminal - GAP * last;
+  const spare = room - squeeze(columns, room);
   return {
-    columns: headers.map((header, at) => ({
-      header,
-      width: fitted[at] ?? 0,
-      right: right[at] === true,
-      ...(isOpen(at) ? { open: true } : {}),
-    })),
-    spare: Math.max(0, room - sum(fitted)),
-    fits: sum(fitted) <= room && fitted.every((cells, at) => cells >= enough(at)),
+    columns: columns.map(({ header, width, right, isOpen }) =>
+      isOpen ? { header, width, right, open: true } : { header, width, right },
+    ),
+    spare: Math.max(0, spare),
+    fits:
+      spare >= 0 &&
+      columns.every((one) => one.width >= (isComing ? one.wanted : Math.min(TELLING, one.wanted))),
   };
 }
 
-/** Takes cells from the widest text columns until all fit; a number is never cut. */
-function squeeze(widths: readonly number[], rigid: readonly boolean[], room: number): number[] {
+/**
+ * Takes cells from the widest text columns until all fit, and returns how many they take. A number is
+ * never cut.
+ */
+function squeeze(
+  columns: readonly { readonly wanted: number; readonly right: boolean; width: number }[],
+  room: number,
+): number {
   // No text needs more than a whole line, which limits the steps below.
   const most = Math.max(room, NARROWEST);
-  const fitted = widths.map((cells, at) => (rigid[at] ? cells : Math.min(cells, most)));
-  for (let excess = sum(fitted) - room; excess > 0; excess -= 1) {
-    const soft = fitted.map((cells, at) => (rigid[at] ? 0 : cells));
-    const widest = Math.max(...soft);
-    if (widest <= NARROWEST) break;
-    fitted[soft.indexOf(widest)] = widest - 1;
+  let taken = 0;
+  for (const column of columns) {
+    column.width = column.right ? column.wanted : Math.min(column.wanted, most);
+    taken += column.width;
   }
-  return fitted;
-}
-
-function sum(numbers: readonly number[]): number {
-  return numbers.reduce((total, number) => total + number, 0);
+  for (; taken > room; taken -= 1) {
+    let widest = { width: NARROWEST };
+    for (const column of columns) if (!column.right && column.width > widest.width) widest = column;
+    if (widest.width === NARROWEST) break;
+    widest.width -= 1;
+  }
+  return taken;
 }
 
 /**

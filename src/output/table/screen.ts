@@ -104,12 +104,8 @@ function measured(
   shown: readonly (readonly Shown[])[],
   cells: number,
 ): Layout {
-  return layoutOf(
-    columns.map(({ header }) => header),
-    columns.map(({ kind }) => isNumeric(kind)),
-    shown.map((row) => row.slice(0, columns.length)),
-    cells,
-  );
+  const headings = columns.map(({ header, kind }) => ({ header, right: isNumeric(kind) }));
+  return layoutOf(headings, shown, cells);
 }
 
 function takenBy({ columns }: Layout): number {

@@ -21,9 +21,6 @@ export async function writeTable<T>(
   coming: Coming,
 ): Promise<number> {
   const live = coming.live === true;
-  const batch = createBatch(sink, true, coming, () =>
-    waiting.length > 0 ? begin(measure(waiting)) : undefined,
-  );
   let shown = columns;
 
   function cellsOf(row: T): readonly Shown[] {
@@ -32,14 +29,13 @@ export async function writeTable<T>(
   }
 
   function layoutFor(first: Iterable<T>): Layout {
-    return layoutOf(
-      shown.map((column) => (style.header ? column.header : '')),
-      shown.map((column) => isNumeric(column.kind)),
-      map(first, cellsOf),
-      style.cells,
+    const headings = shown.map(({ header, kind, least }) => ({
+      header: style.header ? header : '',
+      right: isNumeric(kind),
       // The rows to come are unknown, and people read log lines to the end.
-      live ? { least: shown.map(({ least = 0 }) => least) } : undefined,
-    );
+      ...(live ? { least } : {}),
+    }));
+    return layoutOf(headings, map(first, cellsOf), style.cells, live);
   }
 
   /**
@@ -58,6 +54,22 @@ export async function writeTable<T>(
     return layout;
   }
 
+  /** All the rows, if they are few. */
+  async function textOf(whole: readonly T[]): Promise<string> {
+    const layout = measure(whole);
+    if (layout.fits) return tableText(whole.map(cellsOf), layout, style);
+    const cards = cardWriter(layout, style, cellsOf);
+    return whole.map(cards.row).join('');
+  }
+
+  if (isArray(rows) && rows.length <= SMALL && !live) {
+    if (rows.length > 0) await sink.write(await textOf(rows));
+    return rows.length;
+  }
+
+  const batch = createBatch(sink, true, coming, () =>
+    waiting.length > 0 ? begin(measure(waiting)) : undefined,
+  );
   /** The first rows, until the columns have their positions. */
   let waiting: T[] = [];
   let writer: RowWriter<T> | undefined;
@@ -73,7 +85,7 @@ export async function writeTable<T>(
     return batch.add(text);
   }
 
-  if (isArray(rows) && rows.length > SMALL) await begin(measure(rows));
+  if (isArray(rows) && !live) await begin(measure(rows));
 
   await eachRow(rows, sink, (row) => {
     count += 1;
@@ -90,12 +102,7 @@ export async function writeTable<T>(
   });
 
   over = true;
-  if (waiting.length > 0) {
-    const layout = measure(waiting);
-    await (layout.fits
-      ? batch.add(await tableText(waiting.map(cellsOf), layout, style))
-      : begin(layout));
-  }
+  if (waiting.length > 0) await batch.add(await textOf(waiting));
   await batch.finish();
   return count;
 }
