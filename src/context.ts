@@ -87,13 +87,13 @@ export function createContext(
     },
     async close() {
       // A command that read local data but sent no request warns at its end.
-      if (settings.areFoldersUsed() && !isQuiet) await warnOfUnknown();
+      if (settings.used.areFolders && !isQuiet) await warnOfUnknown();
       if (serviceClock.isKnown() && !isQuiet) await stores.warnOfOverdue(serviceClock.now());
       // Both are independent and slow.
       const kept = names.keep({
         ...settings,
-        profiles: settings.lastProfiles(),
-        catalog: stores.usedCatalog(),
+        profiles: settings.used.config?.last(),
+        catalog: stores.used.catalog,
       });
       try {
         await service.close();

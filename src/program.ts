@@ -53,10 +53,13 @@ export function buildProgram({
       getOutHasColors: () => true,
     });
 
-  const chosen = chosenEntry(program, words);
+  const word = wordAfterFlags(program, words);
+  const chosen = word === undefined ? undefined : namedBy(ENTRIES, word);
   for (const { heading, entries } of CHAPTERS) {
     for (const entry of entries) {
-      if (chosen === undefined || chosen === entry) addEntry(program, { ...entry, heading });
+      if (chosen !== undefined && chosen !== entry) continue;
+      const command = addListed(program, { ...entry, heading }).helpCommand(false);
+      if (entry.local === true) about(command).local = true;
     }
   }
   if (chosen === undefined) {
@@ -65,15 +68,10 @@ export function buildProgram({
     about(program).foot = FOOT;
   }
   program.hook('preSubcommand', (root, command) => {
-    const entry = ENTRIES.find(({ name }) => name === command.name());
+    const entry = namedBy(ENTRIES, command.name());
     return entry && loadEntry(entry, command, runtime, root.args.slice(1));
   });
   return program;
-}
-
-function chosenEntry(program: AnyCommand, words: readonly string[]): Entry | undefined {
-  const word = wordAfterFlags(program, words);
-  return word === undefined ? undefined : namedBy(ENTRIES, word);
 }
 
 /** A level's global flags cost more than many a command, and rarely precede the verb. */
@@ -81,11 +79,6 @@ function wordAfterFlags(command: AnyCommand, words: readonly string[]): string |
   if (words[0]?.startsWith('-') === false) return words[0];
   addGlobalOptions(command);
   return firstWord(words, command.options);
-}
-
-function addEntry(program: AnyCommand, entry: Entry): void {
-  const command = addListed(program, entry).helpCommand(false);
-  if (entry.local === true) about(command).local = true;
 }
 
 async function loadEntry(

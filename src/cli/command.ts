@@ -76,19 +76,16 @@ class StrictCommand extends Command {
 
   override parseOptions(args: string[]): ReturnType<Command['parseOptions']> {
     if (this.commands.length === 0) {
-      return super.parseOptions(splitShort(this.closed(args), this.options));
+      const closed = closeOptionalValues(args, this.options);
+      const { ownWords } = this.about;
+      const own = ownWords === undefined ? closed : endFlags(closed, this.options, ownWords);
+      return super.parseOptions(splitShort(own, this.options));
     }
     const parsed = super.parseOptions(helpLast(splitShort(args, this.options, true)));
     const [word] = parsed.operands;
     // Given `nonsense --help`, commander would print the group's help.
     const isKnown = word === undefined || this.commands.some((one) => isNamed(one, word));
     return isKnown ? parsed : { ...parsed, unknown: [] };
-  }
-
-  private closed(args: readonly string[]): string[] {
-    const closed = closeOptionalValues(args, this.options);
-    const { ownWords } = this.about;
-    return ownWords === undefined ? closed : endFlags(closed, this.options, ownWords);
   }
 
   /** Commander suggests only similar spellings; this adds a hint for the rest. */

@@ -13,7 +13,7 @@ interface GlobalFlag {
   /** In commander's format: `-o, --output <format>`. */
   readonly flags: string;
   readonly about: string;
-  readonly parser?: () => (text: string) => unknown;
+  readonly parser?: (text: string) => unknown;
 }
 
 /** Variables appear only in the help: commander would read the real environment. */
@@ -23,12 +23,12 @@ export function globals(): readonly GlobalFlag[] {
     {
       flags: '--base-url <url>',
       about: 'send requests to this address (env: GPUCLOUD_BASE_URL)',
-      parser: () => (text) => checkedAddress('--base-url', text, baseUrl),
+      parser: (text) => checkedAddress('--base-url', text, baseUrl),
     },
     {
       flags: '-o, --output <format>',
       about: `print as ${FORMATS.join(', ')} (env: GPUCLOUD_OUTPUT)`,
-      parser: () => oneOf('--output', FORMATS),
+      parser: oneOf('--output', FORMATS),
     },
     { flags: '--json', about: 'same as -o json' },
     {
@@ -38,7 +38,7 @@ export function globals(): readonly GlobalFlag[] {
     {
       flags: '--columns <ids>',
       about: 'show these columns, separated by commas',
-      parser: () => commaList('--columns'),
+      parser: commaList('--columns'),
     },
     {
       flags: '--sort <column>',
@@ -50,7 +50,7 @@ export function globals(): readonly GlobalFlag[] {
     {
       flags: '--color <when>',
       about: `use colours: ${COLOURS.join(', ')}`,
-      parser: () => oneOf('--color', COLOURS),
+      parser: oneOf('--color', COLOURS),
     },
     { flags: '--no-color', about: 'same as --color never' },
     { flags: '--no-input', about: 'never prompt (env: GPUCLOUD_NO_INPUT)' },
@@ -58,7 +58,7 @@ export function globals(): readonly GlobalFlag[] {
     {
       flags: '--timeout <duration>',
       about: 'time limit for each request (default: 60s)',
-      parser: () => ruled('--timeout', positiveDuration),
+      parser: ruled('--timeout', positiveDuration),
     },
     { flags: '--debug', about: 'print requests and responses, with secrets masked' },
     {
@@ -68,18 +68,15 @@ export function globals(): readonly GlobalFlag[] {
   ];
 }
 
-/** Each call creates a new option, since commander modifies it. */
-function optionOf({ flags, about, parser }: GlobalFlag): Option {
-  const option = new Option(flags, about);
-  return (parser === undefined ? option : option.argParser(parser())).helpGroup(GLOBAL_HEADING);
-}
-
 /**
  * Adds the flags that work everywhere. They exist at each level, with positional options on, so a
  * root flag is never taken from a verb's values.
  */
 export function addGlobalOptions(command: AnyCommand): void {
-  for (const flag of globals()) command.addOption(optionOf(flag));
+  for (const { flags, about, parser } of globals()) {
+    const option = new Option(flags, about).helpGroup(GLOBAL_HEADING);
+    command.addOption(parser === undefined ? option : option.argParser(parser));
+  }
 }
 
 /** Whether a flag sets the format. A default from the environment yields if it can't apply. */

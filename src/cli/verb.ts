@@ -10,18 +10,6 @@ interface VerbHelp extends Omit<About, 'refusal' | 'local'> {
   examples: readonly [string, ...string[]];
 }
 
-/**
- * Gives a command its help. Arguments, flags and the action follow in commander's own calls, so their
- * types reach the action.
- */
-function withHelp(command: AnyCommand, help: VerbHelp): Command {
-  Object.assign(about(command), help);
-  if (help.notes !== undefined) command.description(`${command.summary()}\n\n${help.notes}`);
-  addGlobalOptions(command);
-  // A group passes a command without typed flags; its types start here.
-  return command as unknown as Command;
-}
-
 interface VerbSpec<Args extends unknown[], Flags extends OptionValues> extends VerbHelp {
   /** Adds arguments and flags with commander's own calls, so their types reach `run`. */
   takes(command: Command): Command<Args, Flags>;
@@ -41,7 +29,11 @@ export function action<Args extends unknown[], Flags extends OptionValues>(
 ): Register {
   const { takes, run, ...help } = spec;
   return (command, runtime) => {
-    takes(withHelp(command, help)).action((...given) => {
+    Object.assign(about(command), help);
+    if (help.notes !== undefined) command.description(`${command.summary()}\n\n${help.notes}`);
+    addGlobalOptions(command);
+    // A group passes a command without typed flags; its types start here.
+    takes(command as unknown as Command).action((...given) => {
       const own = given.pop() as unknown as AnyCommand;
       const invocation = { args: own.args, runtime };
       return run(runtime.context(own), ...(given as unknown as [...Args, Flags]), invocation);

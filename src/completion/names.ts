@@ -24,24 +24,19 @@ export interface Lesson {
 /** Tab stays fast with this many names. */
 const MOST_OF_A_KIND = 300;
 
-/** The file with the names of a profile: the scripts compute the same path. */
-export function namesFolder(cache: string, slot: string): string {
-  return join(cache, 'completion', 'names', slot);
-}
-
-/** The names of the profiles; the current one, if any, is the first line. */
-export function profilesFile(cache: string): string {
-  return join(cache, 'completion', 'profiles.tsv');
-}
-
 /**
  * The owner of names from commands whose address or key comes from the environment. No profile can
  * have this name.
  */
 export const NO_PROFILE = '-env';
 
-/** Applies the changes in order. Writes only files that change. Throws the file system's error. */
-export function learnNames(folder: string, lessons: readonly Lesson[]): void {
+/**
+ * Applies the changes in order to the names of a profile. Writes only files that change. Throws the file
+ * system's error.
+ */
+export function learnNames(cache: string, slot: string, lessons: readonly Lesson[]): void {
+  // The scripts compute the same path.
+  const folder = join(cache, 'completion', 'names', slot);
   for (const kind of new Set(lessons.map((lesson) => lesson.kind))) {
     const shown: readonly NameKind[] = kind === 'instance' ? [kind, 'terminated'] : [kind];
     const files = shown.map((of) => join(folder, `${of}.tsv`));
@@ -136,17 +131,16 @@ function replace(file: string, text: string): void {
   }
 }
 
-/** Stores the list of profiles. Throws as {@link learnNames}. */
+/** Stores the list of profiles; the current one, if any, is the first line. Throws as {@link learnNames}. */
 export function learnProfiles(
-  file: string,
+  cache: string,
   profiles: readonly string[],
   current: string | undefined,
 ): void {
+  const file = join(cache, 'completion', 'profiles.tsv');
   let text = '';
   for (const name of new Set([...(current === undefined ? [] : [current]), ...profiles])) {
     if (isPlain(name)) text += `profile\t${name}\t-\t${name === current ? 'current' : '-'}\n`;
   }
-  if (text !== contentOf(file)) {
-    replace(file, text);
-  }
+  if (text !== contentOf(file)) replace(file, text);
 }

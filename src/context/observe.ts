@@ -14,45 +14,42 @@ export function createObserver(
   { journal, catalog }: Pick<Context, 'journal' | 'catalog'>,
   { err }: Pick<Context, 'err'>,
 ): (seen: Observed) => Promise<void> {
-  async function store(seen: Observed): Promise<void> {
-    switch (seen.title) {
-      case 'GET /instances/{id}':
-        names.instance(seen.result);
-        await (await journal()).observe(observationOf(seen.result));
-        return (await catalog()).learn(seen.result);
-      case 'POST /instances':
-      case 'POST /instances/{id}/reorder':
-        names.instance(seen.result);
-        return (await catalog()).learn(seen.result);
-      case 'POST /instances/{id}/start':
-      case 'POST /instances/{id}/stop':
-      case 'POST /instances/{id}/terminate': {
-        const { id } = seen.input;
-        const { status } = seen.result;
-        names.status(id, status);
-        await (await journal()).observe({ id, status });
-        return;
-      }
-      case 'GET /storage/drives':
-        return names.drives(seen.result);
-      case 'GET /storage/drives/{id}':
-      case 'POST /storage/drives':
-      case 'PATCH /storage/drives/{id}':
-        return names.drive(seen.result);
-      case 'GET /ssh-keys':
-        return names.sshKeys(seen.result);
-      case 'POST /ssh-keys':
-        return names.sshKey(seen.result);
-      case 'DELETE /ssh-keys/{id}':
-        return names.gone('ssh-key', seen.input.id);
-      case 'GET /templates':
-        return names.templates(seen.result);
-      default:
-    }
-  }
-  return async (seen) => {
+  return async function store(seen) {
     try {
-      await store(seen);
+      switch (seen.title) {
+        case 'GET /instances/{id}':
+          names.one('instance', seen.result);
+          await (await journal()).observe(observationOf(seen.result));
+          return await (await catalog()).learn(seen.result);
+        case 'POST /instances':
+        case 'POST /instances/{id}/reorder':
+          names.one('instance', seen.result);
+          return await (await catalog()).learn(seen.result);
+        case 'POST /instances/{id}/start':
+        case 'POST /instances/{id}/stop':
+        case 'POST /instances/{id}/terminate': {
+          const { id } = seen.input;
+          const { status } = seen.result;
+          names.status(id, status);
+          await (await journal()).observe({ id, status });
+          return;
+        }
+        case 'GET /storage/drives':
+          return names.all('drive', seen.result);
+        case 'GET /storage/drives/{id}':
+        case 'POST /storage/drives':
+        case 'PATCH /storage/drives/{id}':
+          return names.one('drive', seen.result);
+        case 'GET /ssh-keys':
+          return names.all('ssh-key', seen.result);
+        case 'POST /ssh-keys':
+          return names.one('ssh-key', seen.result);
+        case 'DELETE /ssh-keys/{id}':
+          return names.gone('ssh-key', seen.input.id);
+        case 'GET /templates':
+          return names.all('template', seen.result);
+        default:
+      }
     } catch (error) {
       // A rented instance is in the journal since its request.
       if (!(error instanceof CliError)) throw error;

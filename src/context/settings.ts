@@ -11,17 +11,17 @@ export type SettingsRoom = ReturnType<typeof createSettings>;
 /** Folders, config file, keys and the resulting settings, each read at its first use. */
 export function createSettings(host: Host, flags: GlobalFlags, { out, err, start }: Terminal) {
   const { env } = host;
-  let areFoldersUsed = false;
+  /** What the run has used. */
+  const used: { areFolders: boolean; config?: Config } = { areFolders: false };
   const folders = lazy(async () => {
-    areFoldersUsed = true;
+    used.areFolders = true;
     const { folders } = await import('../config/index.ts');
     return folders(env, host.home, host.platform);
   });
-  let opened: Config | undefined;
   const config = lazy(async () => {
     const { openConfig } = await import('../config/index.ts');
-    opened = openConfig((await folders()).config);
-    return opened;
+    used.config = openConfig((await folders()).config);
+    return used.config;
   });
   const keys = lazy(async () => {
     const { openKeys } = await import('../config/keys.ts');
@@ -56,10 +56,8 @@ export function createSettings(host: Host, flags: GlobalFlags, { out, err, start
   });
   return {
     folders,
-    areFoldersUsed: () => areFoldersUsed,
+    used,
     config,
-    /** The profiles last read or written; undefined if the run used none. */
-    lastProfiles: () => opened?.last(),
     keys,
     /** The settings without fetching a key that the command may not need. */
     resolved,

@@ -117,7 +117,7 @@ export function createStores(
     }
   }
 
-  let usedCatalog: Catalog | undefined;
+  const used: { catalog?: Catalog } = {};
   const catalog = lazy(async () => {
     const { openCatalog } = await import('../catalog/index.ts');
     const { sandbox: builtIn, baseUrl } = (await resolved()).settings;
@@ -128,22 +128,22 @@ export function createStores(
         '--base-url (or GPUCLOUD_BASE_URL) is missing: offers and images belong to a service',
       );
     }
-    usedCatalog = openCatalog({
+    used.catalog = openCatalog({
       file: join((await folders()).state, 'catalog.json'),
       service: baseUrl?.value ?? 'sandbox',
       clock,
       warn,
       ...(builtIn ? { builtIn: async () => (await sandbox()).catalog() } : {}),
     });
-    return usedCatalog;
+    return used.catalog;
   });
 
   return {
     journal,
     journalOf,
     catalog,
-    /** undefined if the run used none. */
-    usedCatalog: () => usedCatalog,
+    /** What the run has used. */
+    used,
     sandbox,
     /** Warns once per run of requests with an unknown outcome. */
     warnOfUnknown: lazy(warnOfUnknown),

@@ -128,7 +128,7 @@ describe('the file of names', () => {
         const last = new Map<string, string>();
         for (const { id, state } of sightings) {
           const name = { kind: 'instance' as const, id, name: `box-${id}`, state };
-          learnNames(own, [seen(name)]);
+          learnNames(own, SLOT, [seen(name)]);
           last.set(id, state);
         }
         const known = [...last].sort().map(([id, state]) => ({
@@ -137,7 +137,7 @@ describe('the file of names', () => {
           name: `box-${id}`,
           state,
         }));
-        const text = await readFile(join(own, 'instance.tsv'), 'utf8').catch(() => '');
+        const text = await readFile(join(own, ...NAMES, 'instance.tsv'), 'utf8').catch(() => '');
         expect(text).toBe(textFor('instance', known));
       }),
       { numRuns: runs(50) },
@@ -149,11 +149,11 @@ describe('the file of names', () => {
     async (_how, spoil) => {
       const own = await mkdtemp(join(world.home, 'spoilt-'));
       const name = { kind: 'instance' as const, id: '1', name: 'box', state: 'ACTIVE' };
-      const file = join(own, 'instance.tsv');
-      learnNames(own, [seen(name)]);
+      const file = join(own, ...NAMES, 'instance.tsv');
+      learnNames(own, SLOT, [seen(name)]);
       const spoilt = spoil(await readFile(file, 'utf8'));
       await writeFile(file, spoilt);
-      learnNames(own, [seen(name)]);
+      learnNames(own, SLOT, [seen(name)]);
       expect(await readFile(file, 'utf8')).toBe(textFor('instance', [name]));
     },
   );
@@ -161,14 +161,14 @@ describe('the file of names', () => {
   test('forgets an instance that was seen terminated, even if another process wrote it again', async () => {
     const own = await mkdtemp(join(world.home, 'raced-'));
     const name = { kind: 'instance' as const, id: '1', name: 'box', state: 'ACTIVE' };
-    learnNames(own, [seen(name)]);
-    const before = await readFile(join(own, 'instance.tsv'), 'utf8');
+    learnNames(own, SLOT, [seen(name)]);
+    const before = await readFile(join(own, ...NAMES, 'instance.tsv'), 'utf8');
     const ended = { ...name, state: 'TERMINATED' };
-    learnNames(own, [seen(ended)]);
+    learnNames(own, SLOT, [seen(ended)]);
     // A process that read the file earlier writes it now.
-    await writeFile(join(own, 'instance.tsv'), before);
-    learnNames(own, [seen(ended)]);
-    expect(await readFile(join(own, 'instance.tsv'), 'utf8')).toBe('');
+    await writeFile(join(own, ...NAMES, 'instance.tsv'), before);
+    learnNames(own, SLOT, [seen(ended)]);
+    expect(await readFile(join(own, ...NAMES, 'instance.tsv'), 'utf8')).toBe('');
   });
 
   test('has a size limit', async () => {
@@ -179,10 +179,15 @@ describe('the file of names', () => {
       name: `drive-${at}`,
       state: '',
     }));
-    learnNames(many, [{ kind: 'drive', change: () => drives }]);
-    expect((await readFile(join(many, 'drive.tsv'), 'utf8')).split('\n')).toHaveLength(302);
+    learnNames(many, SLOT, [{ kind: 'drive', change: () => drives }]);
+    expect((await readFile(join(many, ...NAMES, 'drive.tsv'), 'utf8')).split('\n')).toHaveLength(
+      302,
+    );
   });
 });
+
+const SLOT = 'own';
+const NAMES = ['completion', 'names', SLOT];
 
 /** The change to the known names after one thing was read. */
 function seen(name: KnownName): Lesson {

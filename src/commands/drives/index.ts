@@ -66,8 +66,11 @@ export const drives: Group = {
       ],
       takes: (command) => command.argument(...DRIVES),
       async run(context, typed) {
-        const find = driveFinder(await context.api());
-        await printEach('DRIVE', typed, { work: find, view: driveView }, context);
+        const api = await context.api();
+        const lookup = driveLookup(api);
+        // Reads the drive itself: the list may be older than the expected change.
+        const work = async (text: string) => api.drives.get(await idOf(text, lookup));
+        await printEach('DRIVE', typed, { work, view: driveView }, context);
       },
     }),
     create,
@@ -103,9 +106,9 @@ export const drives: Group = {
       takes: (command) => command.argument(...DRIVES),
       async run(context, typed) {
         const api = await context.api();
-        const idOfDrive = driveIds(api);
+        const lookup = driveLookup(api);
         async function work(text: string): Promise<Drive> {
-          const drive = await api.drives.resume(await idOfDrive(text));
+          const drive = await api.drives.resume(await idOf(text, lookup));
           context.err.note(
             `Drive ${nameOf(drive)} is ${drive.status ?? 'resumed'}: ${hourly(drive)}, still billing.`,
           );
@@ -129,16 +132,9 @@ export const drives: Group = {
   },
 };
 
-/** Finds the IDs of drives; looks up several names in one list. */
-function driveIds(api: Api): (typed: string) => Promise<string> {
-  const list = lazy(() => api.drives.list());
-  return (typed) => idOf(typed, { flag: 'DRIVE', list, ...DRIVE });
-}
-
-/** Reads the drive itself: the list may be older than the expected change. */
-function driveFinder(api: Api): (typed: string) => Promise<Drive> {
-  const idOfDrive = driveIds(api);
-  return async (typed) => api.drives.get(await idOfDrive(typed));
+/** Finds drives; looks up several names in one list. */
+function driveLookup(api: Api) {
+  return { flag: 'DRIVE', list: lazy(() => api.drives.list()), ...DRIVE };
 }
 
 function suspended(drives: readonly Drive[]): Warning[] {
@@ -161,7 +157,7 @@ export async function update(typed: string, changes: Changes, context: Context):
     throw usageError('nothing to change: add --name, --size or both');
   }
   const api = await context.api();
-  const before = await driveFinder(api)(typed);
+  const before = await api.drives.get(await idOf(typed, driveLookup(api)));
   const body = bodyOf(changes, before);
   if (body.size_gb !== before.size_gb) await confirmResize(before, body.size_gb, context);
   await rememberDrives([before], { whole: false }, context);
