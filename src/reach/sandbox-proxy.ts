@@ -31,6 +31,15 @@ export async function ensureSandboxSsh(
   });
 }
 
+/** Notes for people that no server has the addresses of the built-in sandbox, and what works instead. */
+export async function noteNowhere(
+  context: Context,
+  instead = 'Use gpucloud instances ssh, tunnel and open.',
+): Promise<void> {
+  if (!context.out.people || !(await isSandbox(context))) return;
+  context.err.note(`Sandbox addresses lead nowhere. ${instead}`);
+}
+
 /** The page behind a port of an instance of the built-in sandbox, which no server outlives. */
 export async function sandboxPage(
   id: string,

@@ -1,11 +1,9 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { chmod, mkdir, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { needs } from '../support/needs.ts';
-import { freePort } from '../support/ports.ts';
 import {
   type Computer,
   createComputer,
@@ -180,20 +178,6 @@ describe('an instance of the sandbox', { timeout: 60_000, ...needs('ssh') }, () 
     });
     expect(status, stderr).toBe(0);
     expect((await ssh('wc -c <for-rsync/file')).stdout.trim()).toBe('100000');
-  });
-
-  test('carries a tunnel to its loopback only', async () => {
-    const server = createServer((socket) => socket.end('hello\n'));
-    const remote = await freePort();
-    await new Promise<void>((resolve) => server.listen(remote, '127.0.0.1', resolve));
-    const tunnel = computer.start(['instances', 'tunnel', 'box', `0:${remote}`, ...own, '--json'], {
-      env,
-    });
-    const { local_port: local } = JSON.parse(await heard(tunnel, 'stdout', /\n$/));
-    const text = await computer.bash(`cat </dev/tcp/127.0.0.1/${local}`);
-    tunnel.kill('SIGINT');
-    server.close();
-    expect(text.stdout).toBe('hello\n');
   });
 
   describe('in a terminal', needs('script'), () => {

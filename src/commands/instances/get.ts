@@ -5,6 +5,7 @@ import { action } from '../../cli/verb.ts';
 import { usageError } from '../../errors.ts';
 import { idleTime } from '../../instances/deadlines/idle-time.ts';
 import { instanceFinder } from '../../instances/resolve.ts';
+import { noteNowhere } from '../../reach/sandbox-proxy.ts';
 import { isTerminated } from '../../rules/statuses.ts';
 import { intervalOption, watchOption } from '../../watch/flags.ts';
 import { instanceView } from './view.ts';
@@ -31,7 +32,8 @@ export const get = action({
       return { ...instance, ends_at, ...idleTime(idle, context.serviceClock.now()) };
     };
     if (flags.watch !== true) {
-      return printEach('INSTANCE', typed, { work, view: instanceView }, context);
+      await printEach('INSTANCE', typed, { work, view: instanceView }, context);
+      return noteNowhere(context);
     }
     const only = onlyTyped(typed);
     if (only === undefined) {

@@ -94,6 +94,11 @@ function templateEndpoints(
   }));
 }
 
+/** Whether the instance's container publishes a port. */
+export function publishesPort({ dockerConfig }: Instance, port: number): boolean {
+  return containerEndpoints(dockerConfig, '').some((one) => one.external_port === port);
+}
+
 function containerEndpoints(config: DockerConfig | null, ip: string): Record<string, unknown>[] {
   return (config?.ports ?? []).map((port) => {
     // No field of a port is required: if one number is missing, the other replaces it.

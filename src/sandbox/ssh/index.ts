@@ -7,6 +7,7 @@ import { startPiped } from '../../programs.ts';
 import { hasSsh, mayBill } from '../../rules/statuses.ts';
 import { findImage } from '../catalog/images.ts';
 import { findOffer } from '../catalog/offers.ts';
+import { pageOf } from '../http/page.ts';
 import type { Instance } from '../store/state.ts';
 import {
   environmentOf,
@@ -49,6 +50,7 @@ export async function connectTo(file: string, instance: Instance, wire: Wire): P
       hostKey,
       publicKeys: instance.sshKeys.map(({ publicKey }) => publicKey),
       home: place.home,
+      pageAt: (port) => pageOf(instance, port),
       env: environmentOf(instance.id, place, wire.env),
       platform: wire.platform,
     });

@@ -1,5 +1,5 @@
-import { connect } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { type PageAt, serveForwards } from './forward.ts';
 import { type Serving, serveSession } from './session.ts';
 import { type Connection, type PublicKeyAuthContext, Server, utils } from './ssh2.ts';
 
@@ -14,6 +14,10 @@ export function newHostKey(): string {
   }
 }
 
+interface WithPages {
+  readonly pageAt: PageAt;
+}
+
 /**
  * Serves one SSH connection over a stream, and resolves at its end. Accepts the instance's public keys
  * only. Commands that run on then are left alone, as sshd does.
@@ -21,7 +25,7 @@ export function newHostKey(): string {
  * ssh starts this program for each connection (ProxyCommand), as inetd starts sshd. So no port is open
  * that another user of this computer could connect to, and no server has to outlive a command.
  */
-export function serveSsh(stream: Duplex, serving: Serving): Promise<void> {
+export function serveSsh(stream: Duplex, serving: Serving & WithPages): Promise<void> {
   return new Promise((resolve) => {
     const server = new Server(
       {
@@ -39,7 +43,7 @@ export function serveSsh(stream: Duplex, serving: Serving): Promise<void> {
   });
 }
 
-function accept(client: Connection, serving: Serving): void {
+function accept(client: Connection, serving: Serving & WithPages): void {
   const keys = serving.publicKeys.flatMap((line) => {
     const key = utils.parseKey(line);
     return key instanceof Error ? [] : [key];
@@ -50,18 +54,7 @@ function accept(client: Connection, serving: Serving): void {
     else attempt.reject(['publickey']);
   });
   client.on('session', (open) => serveSession(open(), serving));
-  client.on('tcpip', (open, refuse, { destIP, destPort }) => {
-    // Refuses other hosts, which don't belong to the instance.
-    if (!/^(?:localhost|127\.[\d.]+|::1)$/i.test(destIP)) return refuse();
-    const socket = connect({ host: destIP, port: destPort });
-    socket.once('error', refuse);
-    socket.once('connect', () => {
-      const channel = open();
-      socket.off('error', refuse).on('error', () => channel.close());
-      channel.on('error', () => socket.destroy()).on('close', () => socket.destroy());
-      socket.pipe(channel).pipe(socket);
-    });
-  });
+  serveForwards(client, serving.pageAt);
   // ssh reports why it left.
   client.on('error', () => undefined);
 }

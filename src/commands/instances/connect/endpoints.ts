@@ -4,6 +4,7 @@ import { action } from '../../../cli/verb.ts';
 import { instanceFinder } from '../../../instances/resolve.ts';
 import { type Column, field, type View } from '../../../output/output.ts';
 import { type Connection, connectionsOf } from '../../../reach/endpoints.ts';
+import { noteNowhere } from '../../../reach/sandbox-proxy.ts';
 
 const INSTANCE: Column<Connection> = {
   id: 'instance',
@@ -52,8 +53,12 @@ export const endpoints = action({
     const read = async (text: string) =>
       connectionsOf(await instances.get((await find(text)).id), context);
     const only = onlyTyped(typed);
-    if (only !== undefined) return context.out.list(await read(only), connectionView);
-    const { done, failed } = await forEach('INSTANCE', typed, read, context);
-    await showDone({ done: done.flat(), failed }, ofSeveral, context);
+    if (only === undefined) {
+      const { done, failed } = await forEach('INSTANCE', typed, read, context);
+      await showDone({ done: done.flat(), failed }, ofSeveral, context);
+    } else {
+      await context.out.list(await read(only), connectionView);
+    }
+    await noteNowhere(context);
   },
 });

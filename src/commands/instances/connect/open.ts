@@ -1,10 +1,11 @@
 import { action } from '../../../cli/verb.ts';
+import type { Context } from '../../../context.ts';
 import { CliError } from '../../../errors.ts';
 import { findInstance } from '../../../instances/resolve.ts';
 import { field, type View } from '../../../output/output.ts';
 import { openInBrowser } from '../../../reach/browser.ts';
 import { type Connection, connectionsOf, mainOf } from '../../../reach/endpoints.ts';
-import { sandboxPage } from '../../../reach/sandbox-proxy.ts';
+import { noteNowhere, sandboxPage } from '../../../reach/sandbox-proxy.ts';
 
 interface Link {
   readonly name: string;
@@ -41,14 +42,19 @@ export const open = action({
       );
     }
     if (context.out.format !== 'table') return context.out.item({ name, url }, linkView);
-    if (print || !context.out.terminal) return context.out.text(`${url}\n`);
+    if (print || !context.out.terminal) return printLink(url, typed, context);
     const page = await sandboxPage(id, port, context);
     const problem = await openInBrowser(url, context, page);
     if (problem === undefined) return context.err.note(`Opened ${name} in the browser.`);
     context.err.note(`${problem} Open this link:`);
-    return context.out.text(`${url}\n`);
+    return printLink(url, typed, context);
   },
 });
+
+async function printLink(url: string, instance: string, context: Context): Promise<void> {
+  await context.out.text(`${url}\n`);
+  await noteNowhere(context, `To see the page: gpucloud instances tunnel ${instance}`);
+}
 
 function choose(
   connections: readonly Connection[],

@@ -1,0 +1,55 @@
+import { connect } from 'node:net';
+import type { Connection, ServerChannel } from './ssh2.ts';
+
+/** The page that stands in for the program on a port of the instance; undefined if it has none. */
+export type PageAt = (port: number) => string | undefined;
+
+/**
+ * Serves the port forwardings of a connection: the ports of the template and the container with a
+ * page, all others with what listens on this computer's loopback.
+ */
+export function serveForwards(client: Connection, pageAt: PageAt): void {
+  const own = new Set<number | undefined>();
+  client.on('tcpip', (open, refuse, { destIP, destPort, srcPort }) => {
+    // Refuses other hosts, which don't belong to the instance.
+    if (!/^(?:localhost|127\.[\d.]+|::1)$/i.test(destIP)) return refuse();
+    const page = pageAt(destPort);
+    if (page !== undefined) return servePage(open(), page);
+    // Both ends of a tunnel are this computer: with one number for both, it would connect to itself.
+    if (own.has(srcPort)) return refuse();
+    const socket = connect({ host: destIP, port: destPort });
+    socket.once('error', refuse);
+    socket.once('connect', () => {
+      const { localPort } = socket;
+      own.add(localPort);
+      const channel = open();
+      socket.off('error', refuse).on('error', () => channel.close());
+      socket.once('close', () => own.delete(localPort));
+      channel.on('error', () => socket.destroy()).on('close', () => socket.destroy());
+      socket.pipe(channel).pipe(socket);
+    });
+  });
+}
+
+/** The end of a request's head; longer heads are refused. */
+const [HEAD_END, LONGEST_HEAD] = [/\r?\n\r?\n/, 64 * 1024];
+
+/** Answers one HTTP request with a page. Bun's HTTP server takes no stream of ours. */
+function servePage(channel: ServerChannel, page: string): void {
+  let head = '';
+  channel.on('error', () => undefined);
+  channel.on('data', (chunk: Buffer) => {
+    if (channel.writableEnded) return;
+    head += chunk.toString('latin1');
+    if (head.length > LONGEST_HEAD) channel.close();
+    if (!HEAD_END.test(head)) return;
+    const lines = [
+      'HTTP/1.1 200 OK',
+      'content-type: text/html; charset=utf-8',
+      `content-length: ${Buffer.byteLength(page)}`,
+      'connection: close',
+    ];
+    channel.end(`${lines.join('\r\n')}\r\n\r\n${head.startsWith('HEAD ') ? '' : page}`);
+  });
+  channel.on('end', () => channel.end());
+}

@@ -1,0 +1,93 @@
+import { createServer } from 'node:net';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { needs } from '../support/needs.ts';
+import { freePort } from '../support/ports.ts';
+import { type Computer, createComputer, heard, type Outcome } from '../support/program.ts';
+import { HARDWARE } from '../support/sandbox-ids.ts';
+import { makeKey } from '../support/sshd.ts';
+
+let computer: Computer;
+let own: readonly string[];
+const env = { GPUCLOUD_PROFILE: 'sandbox' };
+
+describe('the ports of a sandbox instance', { timeout: 60_000, ...needs('ssh') }, () => {
+  beforeAll(async () => {
+    computer = await createComputer();
+    const key = makeKey(computer.home, 'laptop');
+    own = ['--identity', key, '--ssh-arg=-F/dev/null'];
+    await done('sandbox', 'reset', '--speed', '60', '--yes');
+    await done('ssh-keys', 'add', '--name', 'laptop', `${key}.pub`);
+    await create('box');
+    await create('notebook', '--template', 'jupyterlab');
+    await create('web', '--docker-image', 'nginx', '--port', '8080:80');
+  }, 60_000);
+  afterAll(async () => {
+    await done('sandbox', 'reset', '--yes');
+    await computer.remove();
+  });
+
+  async function done(...argv: string[]): Promise<Outcome> {
+    const outcome = await computer.gpucloud(argv, { env });
+    expect(outcome.code, outcome.stderr).toBe(0);
+    return outcome;
+  }
+  const create = (name: string, ...more: string[]) =>
+    done('instances', 'create', name, ...HARDWARE, '--ssh-key', 'laptop', ...more, '--wait', '-y');
+
+  /** Opens a tunnel, and runs a command of bash with its local port as `$port`. */
+  async function through(name: string, ports: readonly string[], line: string): Promise<Outcome> {
+    const tunnel = computer.start(['instances', 'tunnel', name, ...ports, ...own, '--json'], {
+      env,
+    });
+    const { local_port: local } = JSON.parse(await heard(tunnel, 'stdout', /\n$/));
+    const outcome = await computer.bash(`port=${local}; ${line}`);
+    tunnel.kill('SIGINT');
+    return outcome;
+  }
+
+  test('carries a tunnel to its loopback only', async () => {
+    const server = createServer((socket) => socket.end('hello\n'));
+    const remote = await freePort();
+    await new Promise<void>((resolve) => server.listen(remote, '127.0.0.1', resolve));
+    const { stdout } = await through('box', [`0:${remote}`], 'cat </dev/tcp/127.0.0.1/$port');
+    server.close();
+    expect(stdout).toBe('hello\n');
+  });
+
+  test('refuses a tunnel that leads to itself', async () => {
+    const port = await freePort();
+    const tunnel = computer.start(['instances', 'tunnel', 'box', `${port}:${port}`, ...own], {
+      env,
+    });
+    const said = heard(tunnel, 'stderr', /Nothing listens on port .*\n/);
+    await heard(tunnel, 'stdout', /\n$/);
+    const { stdout } = await computer.bash(`cat </dev/tcp/127.0.0.1/${port}`);
+    expect([stdout, await said]).toEqual(['', expect.stringContaining(`port ${port} of box`)]);
+    tunnel.kill('SIGINT');
+  });
+
+  test('shows the pages of its template and its container through a tunnel', async () => {
+    const get = 'printf "GET / HTTP/1.0\\r\\n\\r\\n" >&5; cat <&5';
+    const read = (name: string, ...ports: string[]) =>
+      through(name, ports, `exec 5<>/dev/tcp/127.0.0.1/$port; ${get}`);
+    expect((await read('notebook')).stdout).toMatch(
+      /^HTTP\/1\.1 200 OK\r\n[\s\S]*\r\n\r\n<!doctype html>[\s\S]*<h1>JupyterLab on notebook<\/h1>/,
+    );
+    expect((await read('notebook', '0:6006')).stdout).toContain('<h1>TensorBoard on notebook</h1>');
+    const head =
+      'exec 5<>/dev/tcp/127.0.0.1/$port; printf "HEAD / HTTP/1.1\\r\\nHost: a\\r\\n\\r\\n" >&5; cat <&5';
+    expect((await through('notebook', [], head)).stdout).toMatch(/close\r\n\r\n$/);
+    expect((await read('web', '0:8080')).stdout).toContain('<h1>Port 8080 on web</h1>');
+  });
+
+  test.each([
+    ['get', 'Use gpucloud instances ssh, tunnel and open.'],
+    ['endpoints', 'Use gpucloud instances ssh, tunnel and open.'],
+    ['open', 'To see the page: gpucloud instances tunnel notebook'],
+  ])('notes in %s that the addresses lead nowhere, but not in JSON', async (verb, instead) => {
+    const { stdout, stderr } = await done('instances', verb, 'notebook');
+    expect(stdout).toContain('http://203.0.113.');
+    expect(stderr).toBe(`Sandbox addresses lead nowhere. ${instead}\n`);
+    expect((await done('instances', verb, 'notebook', '--json')).stderr).toBe('');
+  });
+});
