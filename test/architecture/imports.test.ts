@@ -95,7 +95,7 @@ const OF_NODE: Readonly<Record<string, RegExp>> = {
   // browser: the type of its server's address. reach/ports: finds a free local port.
   // output/reader: waits for a pipe as for a socket. sandbox/ssh: the ports of its instances.
   'node:net':
-    /^(api\/http\/(connect|proxy)|watch\/ssh|reach\/browser|reach\/ports|output\/reader|sandbox\/ssh\/(ports|server))\.ts$/,
+    /^(api\/http\/(connect|proxy)|watch\/ssh|reach\/browser|reach\/ports|output\/reader|sandbox\/ssh\/(forward|ports))\.ts$/,
   // The sockets of the service for https.
   'node:tls': /^api\/http\/(transport|connect)\.ts$/,
   // Only one file starts programs.
