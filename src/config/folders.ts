@@ -1,4 +1,4 @@
-import { posix, win32 } from 'node:path';
+import { join as joinHere, posix, win32 } from 'node:path';
 import { CliError, usageError } from '../errors.ts';
 
 /** gpucloud's permanent folders. Each is checked when it is used. */
@@ -44,7 +44,7 @@ function folderOf(
   const { join, isAbsolute } = platform === 'win32' ? win32 : posix;
   const { set, below, what } = OWN[kind];
   const whole = env[set] ?? '';
-  if (isAbsolute(whole)) return below === undefined ? whole : join(whole, below);
+  if (isAbsolute(whole)) return below === undefined ? whole : joinHere(whole, below);
   if (whole !== '') throw usageError(`${set}: must be an absolute path, not "${whole}"`);
   const { variable, base, parts } = (PLACES[platform] ?? XDG)[kind];
   const named = env[variable] ?? '';

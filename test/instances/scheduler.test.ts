@@ -6,6 +6,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 import type { Job } from '../../src/instances/scheduler/contract.ts';
 import { cronLine } from '../../src/instances/scheduler/crontab.ts';
 import { agentFile } from '../../src/instances/scheduler/launchd.ts';
+import { cmdArguments, taskFile } from '../../src/instances/scheduler/schtasks.ts';
 import { serviceUnit, timerUnit } from '../../src/instances/scheduler/systemd.ts';
 import { needs } from '../support/needs.ts';
 
@@ -64,6 +65,54 @@ test('contains the same words as a property list for launchd', needs('python3'),
     EnvironmentVariables: JOB.env,
     StartInterval: 300,
     RunAtLoad: true,
+  });
+});
+
+describe('the task for Windows', () => {
+  // Windows allows all of these in the name of a folder.
+  const folders = `C:\\Users\\Zoë & <Co> ^!(1)\\AppData`;
+  const job: Job = {
+    ...JOB,
+    about: 'Terminate <instances> & more',
+    command: ['C:\\Program Files\\gpucloud.exe', '--every', '5m'],
+    env: { GPUCLOUD_CONFIG_DIR: folders, GPUCLOUD_STATE_DIR: 'D:\\state' },
+  };
+
+  test('runs every five minutes, on battery power too', needs('python3'), () => {
+    const path = join(folder, 'task.xml');
+    writeFileSync(path, `\ufeff${taskFile(job)}`, 'utf16le');
+    const script = `import json, sys, xml.etree.ElementTree as tree
+print(json.dumps({e.tag.split("}")[1]: e.text for e in tree.parse(sys.argv[1]).iter() if len(e) == 0}))`;
+    const { stdout, stderr } = spawnSync('python3', ['-c', script, path], { encoding: 'utf8' });
+    expect(stderr).toBe('');
+    expect(JSON.parse(stdout)).toEqual({
+      Description: job.about,
+      Interval: 'PT5M',
+      StopAtDurationEnd: 'false',
+      StartBoundary: '2020-01-01T00:00:00',
+      LogonType: 'InteractiveToken',
+      RunLevel: 'LeastPrivilege',
+      MultipleInstancesPolicy: 'Parallel',
+      DisallowStartIfOnBatteries: 'false',
+      StopIfGoingOnBatteries: 'false',
+      StartWhenAvailable: 'true',
+      Enabled: 'true',
+      Command: '%SystemRoot%\\System32\\cmd.exe',
+      Arguments: cmdArguments(job),
+    });
+  });
+
+  test('sets the variables before the command', () => {
+    expect(cmdArguments(job)).toBe(
+      `/d /v:off /s /c "set "GPUCLOUD_CONFIG_DIR=${folders}"&set "GPUCLOUD_STATE_DIR=D:\\state"&` +
+        `"C:\\Program Files\\gpucloud.exe" "--every" "5m""`,
+    );
+  });
+
+  test.each(['C:\\100%\\state', 'a"b', 'a\nb'])('refuses %j, which cmd would change', (path) => {
+    expect(() => cmdArguments({ ...job, env: { GPUCLOUD_STATE_DIR: path } })).toThrow(
+      `can't contain "%" or line breaks`,
+    );
   });
 });
 

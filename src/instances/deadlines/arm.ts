@@ -86,7 +86,7 @@ export async function arm(every: number, context: Context): Promise<void> {
     const { [ENTRY]: _own, ...env } = job.env;
     const line = isWindows ? shellLine(job.command, 'win32') : commandLine({ ...job, env });
     throw usageError(
-      'Found no running scheduler that you may use (systemd, launchd, cron).',
+      'Found no running scheduler that you may use (systemd, launchd, cron, schtasks).',
       `let another one run this every ${spanText(every / 1000)}: ${line}`,
     );
   }
@@ -97,11 +97,7 @@ export async function arm(every: number, context: Context): Promise<void> {
   context.err.note(
     `Installed ${job.name} (${scheduler.name}). Its first run takes up to ${spanText(longest / 1000)}.`,
   );
-  if (scheduler.name === 'systemd') {
-    context.err.note(
-      'It runs only while you are logged in. To run it always: loginctl enable-linger',
-    );
-  }
+  if (scheduler.note !== undefined) context.err.note(scheduler.note);
   await firstRun({ profile, state, before, scheduler, longest }, context);
 }
 

@@ -23,7 +23,9 @@ export interface Computer {
 
 /** A scheduler that a user may use without administrator rights. */
 export interface Scheduler {
-  readonly name: 'systemd' | 'launchd' | 'crontab';
+  readonly name: 'systemd' | 'launchd' | 'crontab' | 'schtasks';
+  /** Printed once an entry is installed. */
+  readonly note?: string;
   /** Whether it is available here. */
   isHere(): Promise<boolean>;
   /** Replaces any earlier entry, and runs the job once if the scheduler can. */

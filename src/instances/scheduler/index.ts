@@ -4,6 +4,7 @@ import { usageError } from '../../errors.ts';
 import type { Computer, Scheduler } from './contract.ts';
 import { crontab } from './crontab.ts';
 import { launchd } from './launchd.ts';
+import { schtasks } from './schtasks.ts';
 import { systemd } from './systemd.ts';
 
 /** The variable in which an entry passes its own name to the runs that it starts. */
@@ -37,7 +38,7 @@ function schedulersOf(platform: string, computer: Computer): readonly Scheduler[
     case 'linux':
       return [systemd(computer), crontab(computer)];
     case 'win32':
-      return [];
+      return [schtasks(computer)];
     default:
       return [crontab(computer)];
   }

@@ -4,6 +4,7 @@ import { makeFolders } from '../../files/make-folders.ts';
 import { replaceFile } from '../../files/replace.ts';
 import type { Computer, Job, Scheduler } from './contract.ts';
 import { mustRun, runTool } from './tool.ts';
+import { xmlText } from './xml.ts';
 
 /** An agent of the user's session on macOS. */
 export function launchd({ start, home, uid }: Computer): Scheduler {
@@ -33,16 +34,16 @@ export function launchd({ start, home, uid }: Computer): Scheduler {
 
 export function agentFile({ name, command, env, every }: Job): string {
   const variables = Object.entries(env).flatMap(([variable, value]) => [
-    `    <key>${escaped(variable)}</key>`,
-    `    <string>${escaped(value)}</string>`,
+    `    <key>${xmlText(variable)}</key>`,
+    `    <string>${xmlText(value)}</string>`,
   ]);
-  const words = command.map((word) => `    <string>${escaped(word)}</string>`);
+  const words = command.map((word) => `    <string>${xmlText(word)}</string>`);
   return `<?xml version="1.0" encoding="UTF-8"?>
 <!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">
 <plist version="1.0">
 <dict>
   <key>Label</key>
-  <string>${escaped(name)}</string>
+  <string>${xmlText(name)}</string>
   <key>ProgramArguments</key>
   <array>
 ${words.join('\n')}
@@ -58,8 +59,4 @@ ${variables.join('\n')}
 </dict>
 </plist>
 `;
-}
-
-function escaped(text: string): string {
-  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }

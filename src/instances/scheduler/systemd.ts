@@ -14,6 +14,7 @@ export function systemd({ start, home, configHome }: Computer): Scheduler {
   const systemctl = (...words: string[]) => mustRun(start, ['systemctl', '--user', ...words]);
   return {
     name: 'systemd',
+    note: 'It runs only while you are logged in. To run it always: loginctl enable-linger',
     startsWithin: () => 120_000,
     async isHere() {
       const { code } = await runTool(start, ['systemctl', '--user', 'show-environment']);

@@ -13,7 +13,7 @@ beforeEach(async () => {
   NAME = nameFor(world.home);
   mkdirSync(join(world.home, 'bin'));
   // The real ones belong to the person who runs the tests.
-  for (const name of ['crontab', 'systemctl', 'launchctl']) program(name, 'exit 1');
+  for (const name of ['crontab', 'systemctl', 'launchctl', 'schtasks']) program(name, 'exit 1');
   const argv = ['login', '--profile', 'work', '--base-url', world.service.url, '--key-stdin'];
   const { code, stderr } = await world.cli([...argv, '--store', 'file'], {
     stdin: `${TEST_KEY}\n`,
@@ -293,6 +293,75 @@ describe('reap --install', () => {
     expect(existsSync(plist)).toBe(true);
     await cli([...REAP, '--uninstall'], { platform: 'darwin' });
     expect(existsSync(plist)).toBe(false);
+  });
+});
+
+describe('the Task Scheduler of Windows', () => {
+  const windows = (...argv: string[]) => cli([...REAP, ...argv], { platform: 'win32' });
+
+  /** Keeps tasks as files. `leaves` is the heartbeat that a run writes. */
+  function schtasksLeaving(leaves: object): void {
+    const heartbeat = { version: 1, service: world.service.url, every: 300_000, ...leaves };
+    mkdirSync(at('tasks'));
+    program(
+      'schtasks',
+      `echo "$*" >> "$STATE/calls"
+      task="$STATE/tasks/$3"
+      case "$1 $2" in
+        '/? ') ;;
+        '/Create /TN')
+          test "$4 $6" = '/XML /F' || exit 1
+          test "$(head -c 2 "$5" | od -An -tx1)" = ' ff fe' || exit 1
+          cp "$5" "$task" ;;
+        '/Run /TN')
+          test -f "$task" || exit 1
+          mkdir -p "$STATE/state/reap"
+          printf '%s' '${JSON.stringify(heartbeat)}' > "$STATE/state/reap/work.json" ;;
+        '/Query /TN')
+          test -f "$task" || { echo 'ERROR: The system cannot find the file specified.' >&2; exit 1; }
+          printf '"\\\\%s","N/A","Ready"\\r\\n' "$3" ;;
+        '/Delete /TN') test "$4" = /F && rm "$task" ;;
+        *) exit 1 ;;
+      esac`,
+    );
+  }
+
+  test('runs the task at once, and removes it', async () => {
+    schtasksLeaving({ account: 'user-1', at: now() });
+    const { code, stdout, stderr } = await windows('--install', '--json');
+    expect(code, stderr).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({ armed: true, scheduler: 'schtasks' });
+    const task = readFileSync(at('tasks', NAME), 'utf16le');
+    expect(task).toContain(
+      `set "GPUCLOUD_CONFIG_DIR=${at('config')}"&amp;set "GPUCLOUD_STATE_DIR=${at('state')}"&amp;`,
+    );
+    expect(task).toContain('"--profile" "work" "instances" "reap" "--every" "5m""</Arguments>');
+    expect(task).not.toContain('svc_sk_');
+    const calls = read('calls').trim().split('\n');
+    expect(calls.map((call) => call.replace(/\/XML \S+/, '/XML FILE'))).toEqual([
+      '/?',
+      `/Create /TN ${NAME} /XML FILE /F`,
+      `/Run /TN ${NAME}`,
+      `/Query /TN ${NAME} /FO CSV /NH`,
+    ]);
+    const removed = await windows('--uninstall');
+    expect(removed).toMatchObject({ code: 0, stderr: `Removed ${NAME} (schtasks).\n` });
+    expect(existsSync(at('tasks', NAME))).toBe(false);
+    expect((await windows('--status')).stdout).toMatch(/armed: +no/i);
+  });
+
+  test('reports the error of schtasks, and schedules nothing', async () => {
+    program('schtasks', '[ "$1" = /? ] || { echo "ERROR: Access is denied." >&2; exit 1; }');
+    const { code, stderr } = await windows('--install');
+    expect(code).toBe(9);
+    expect(stderr).toMatch(/"schtasks \/Create \/TN .*" failed: ERROR: Access is denied\./);
+  });
+
+  test('prints the command without schtasks', async () => {
+    const { code, stderr } = await windows('--install');
+    expect(code).toBe(2);
+    expect(stderr).toContain('let another one run this every 5 min: ');
+    expect(stderr).not.toContain('/usr/bin/env');
   });
 });
 
