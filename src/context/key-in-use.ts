@@ -22,8 +22,7 @@ export async function marked(keys: readonly ApiKey[], context: Context): Promise
 async function keyInUse(context: Context): Promise<string | undefined> {
   const { sandbox, apiKey } = await context.settings();
   if (!sandbox) return apiKey?.value;
-  const { SANDBOX_API_KEY } = await import('../sandbox/index.ts');
-  return SANDBOX_API_KEY;
+  return (await context.sandbox()).apiKey();
 }
 
 /** How much of a key the service shows; 0 for another key. */

@@ -7,7 +7,7 @@ import { pageOf } from './http/page.ts';
 import type { RequestEntry } from './http/server.ts';
 import { Refusal } from './refusal.ts';
 import { freshState, type SeedOptions } from './seed.ts';
-import { authenticate, SANDBOX_API_KEY } from './service/api-keys.ts';
+import { authenticate, builtInToken } from './service/api-keys.ts';
 import { createInstance, instanceWith } from './service/instances.ts';
 import { roubles, topUp } from './service/ledger.ts';
 import { failRunning } from './service/lifecycle.ts';
@@ -23,7 +23,6 @@ export type { PricedOffer } from './catalog/offers.ts';
 export type { RequestEntry } from './http/server.ts';
 export type { SandboxStatus } from './service/status.ts';
 export type { Fault } from './store/state.ts';
-export { SANDBOX_API_KEY };
 
 interface ListenOptions {
   readonly port: number;
@@ -73,9 +72,14 @@ export function openSandbox({ file, clock }: { file: string; clock: Clock }) {
   /** The web page behind a port of an instance; undefined if nothing responds. */
   const page = async (id: string, port: number) => pageOf(await read(id), port);
 
+  const apiKey = () => change(builtInToken);
+
   return {
     /** The state file. */
     file,
+
+    /** The built-in account's key, for those who may read the state file. */
+    apiKey,
 
     /** Makes the folder of the instances' files. Returns false if it exists. */
     openFolder: () => openFolder(file),
@@ -130,7 +134,7 @@ export function openSandbox({ file, clock }: { file: string; clock: Clock }) {
       async function close(): Promise<void> {
         await Promise.all([server.close(), ssh?.close()]);
       }
-      return { ...server, close, apiKey: SANDBOX_API_KEY };
+      return { ...server, close, apiKey: await apiKey() };
     },
 
     page,
@@ -153,7 +157,12 @@ export function openSandbox({ file, clock }: { file: string; clock: Clock }) {
     /** Makes a new account. Also replaces a state file that can't be parsed. */
     reset: async (options: SeedOptions = {}) => {
       const now = clock.now();
-      const state = freshState(now, options);
+      const token = await apiKey().catch((error: unknown) => {
+        // Nobody can use the key of a file that can't be read.
+        if (!(error instanceof CliError)) throw error;
+        return undefined;
+      });
+      const state = freshState(now, { token, ...options });
       await store.replace(state);
       const [left] = await endStale(file, new Map());
       if (left !== undefined) {

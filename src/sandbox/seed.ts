@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { SANDBOX_PASSWORD } from './service/account.ts';
-import { hashOf, newApiKey, SANDBOX_API_KEY } from './service/api-keys.ts';
+import { builtInToken, hashOf } from './service/api-keys.ts';
 import { roubles, topUp } from './service/ledger.ts';
 import type { State } from './store/state.ts';
 
@@ -12,6 +12,8 @@ export interface SeedOptions {
   balance?: string | undefined;
   /** Virtual milliseconds per real one. */
   speed?: number | undefined;
+  /** The key of the account that it replaces, so that a running server keeps its own. */
+  token?: string | undefined;
 }
 
 /** A fresh account whose virtual clock starts at the real time. */
@@ -28,7 +30,7 @@ export function freshState(now: number, options: SeedOptions = {}): State {
       createdAt: now,
       updatedAt: now,
     },
-    apiKeys: [newApiKey('built-in', SANDBOX_API_KEY, now)],
+    apiKeys: [],
     sshKeys: [],
     instances: [],
     drives: [],
@@ -36,6 +38,7 @@ export function freshState(now: number, options: SeedOptions = {}): State {
     faults: [],
     machinesMade: 0,
   };
+  builtInToken(state, now, options.token);
   topUp(state, 'DEPOSIT', roubles(options.balance ?? OPENING_DEPOSIT), 'Opening balance', now);
   if (options.balance === undefined) {
     topUp(state, 'BONUS', roubles(OPENING_BONUS), 'Gift for a new account', now);

@@ -1,6 +1,7 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { existsSync, readdirSync, statSync } from 'node:fs';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openSandbox } from '../../src/sandbox/index.ts';
@@ -86,23 +87,25 @@ describe('the sandbox', { timeout: 60_000, ...needs('ssh') }, () => {
     return outcomeOf(spawn('ssh', [...argv, ...at], { env: computer.env }));
   };
 
-  /** Starts a job that is still running; `words` are flags of `run`. */
-  function startJob(name: string, seconds: string, ...words: string[]) {
+  /** The words that run a job. */
+  const job = (name: string, ...words: string[]) => {
     const ends = ['--terminate-after', '9h', '--unenforced', '--yes'];
-    const hired = ['--name', name, ...RENTED, ...own, ...ends];
-    return computer.start(['run', ...hired, ...words, '--', 'sleep', seconds], { env });
-  }
+    return ['run', '--name', name, ...RENTED, ...own, ...ends, ...words];
+  };
 
   test('runs 20 instances at once, each for itself and closed to others', async () => {
     const ids = await rent(MANY);
     const outcomes = await Promise.all(
-      ids.map((id) => ssh(id, `echo ${id} >id; sleep 1; cat id; pwd`)),
+      ids.map((id) => ssh(id, `echo ${id} >id; sleep 4100 >&- 2>&- & sleep 1; cat id; pwd`)),
     );
     const expected = ids.map((id) => ({ code: 0, stdout: `${id}\n${place(id, 'home')}\n` }));
     expect(outcomes).toMatchObject(expected);
     for (const file of [place(), ...ids.map((id) => place(id, 'host_key'))]) {
       expect(statSync(file).mode & 0o077).toBe(0);
     }
+    expect(runs('sleep 4100')).toBe(true);
+    await done('instances', 'terminate', ...ids, '--yes');
+    expect([runs('sleep 4100'), readdirSync(place())]).toEqual([false, []]);
   });
 
   test.each([['192.0.2.1:80'], ['localhost.example:80']])(
@@ -122,9 +125,38 @@ describe('the sandbox', { timeout: 60_000, ...needs('ssh') }, () => {
     expect(existsSync(join(computer.home, 'load'))).toBe(false);
   });
 
+  test('writes and deletes nothing through links that a command left', async () => {
+    const [id = ''] = await rent(1);
+    const kept = join(computer.home, 'kept');
+    await mkdir(kept);
+    const link = (name: string) => `rm -r ${name}; ln -s ${kept} ${name}`;
+    const links = `cd ..; ${link('proc')}; ${link('bin')}; ln -s ${kept}/load load; sleep 1`;
+    expect((await ssh(id, links)).code).toBe(0);
+    const { stdout } = await ssh(id, 'nvidia-smi -L; head -n 1 $GPUCLOUD_PROC/stat');
+    expect(stdout).toMatch(/^GPU 0: .*\ncpu /);
+    await done('sandbox', 'gpu', id, '50');
+    expect(readdirSync(kept)).toEqual([]);
+    await writeFile(join(kept, 'file'), '');
+    await ssh(id, `mv ${place(id)} ${kept}/moved; ln -s ${kept} ${place(id)}`);
+    expect(existsSync(join(place(id), 'file'))).toBe(true);
+    await done('instances', 'terminate', id, '--yes');
+    expect([existsSync(place(id)), readdirSync(kept)]).toEqual([false, ['file', 'moved']]);
+  });
+
+  test('goes on with a job after the server of its connections was killed', async () => {
+    const [up, go] = [join(computer.home, 'up'), join(computer.home, 'go')];
+    const line = `touch ${up}; until [ -e ${go} ]; do sleep 0.1; done; exit 3`;
+    const outcome = computer.gpucloud(job('cut', '--', 'sh', '-c', line), { env });
+    await until(() => existsSync(up));
+    const served = `^${RUNNER}.*sandbox connect.*${computer.home}`;
+    await until(() => spawnSync('pkill', ['-KILL', '-f', served]).status === 0);
+    await writeFile(go, '');
+    const { code, stderr } = await outcome;
+    expect(code, stderr).toBe(3);
+  });
+
   test('ends a job with terminate, and run reports it', async () => {
-    const job = startJob('ended', '4101');
-    const outcome = outcomeOf(job);
+    const outcome = computer.gpucloud(job('ended', '--', 'sleep', '4101'), { env });
     await until(() => runs('sleep 4101'));
     await done('instances', 'terminate', 'ended', '--yes');
     expect(runs('sleep 4101')).toBe(false);
@@ -163,5 +195,22 @@ describe('the sandbox', { timeout: 60_000, ...needs('ssh') }, () => {
     expect(runs('sleep 4102')).toBe(true);
     await done('sandbox', 'reset', '--yes');
     expect([runs('sleep 4102'), readdirSync(place())]).toEqual([false, []]);
+  });
+
+  test('ends the job of a served instance from the profile sandbox after the server was killed', async () => {
+    await done('ssh-keys', 'add', '--name', 'laptop', `${key}.pub`);
+    const server = computer.start(['sandbox', 'serve', '--json', '--speed', '1'], { env });
+    const { url, api_key } = JSON.parse(await heard(server, 'stdout', /\n$/));
+    const through = { env: { GPUCLOUD_BASE_URL: url, GPUCLOUD_API_KEY: api_key } };
+    const started = await computer.gpucloud(
+      job('left', '--detach', '--', 'sleep', '4103'),
+      through,
+    );
+    expect(started.code, started.stderr).toBe(0);
+    server.kill('SIGKILL');
+    expect(runs('sleep 4103')).toBe(true);
+    const { instances } = JSON.parse((await done('sandbox', 'status', '--json')).stdout);
+    await done('instances', 'terminate', instances[0].id, '--yes');
+    expect(runs('sleep 4103')).toBe(false);
   });
 });

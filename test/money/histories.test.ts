@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { observationOf } from '../../src/context/observe.ts';
 import { OPERATIONS } from '../../src/sandbox/http/operations.ts';
-import { SANDBOX_API_KEY } from '../../src/sandbox/index.ts';
 import { Refusal, refusalBody } from '../../src/sandbox/refusal.ts';
 import { freshState } from '../../src/sandbox/seed.ts';
 import { driveView, listDrives } from '../../src/sandbox/service/drives.ts';
@@ -15,11 +14,13 @@ import { fc, runs } from '../support/random.ts';
 import { createWorld, journalOf, type World } from '../support/run-cli.ts';
 import type { Answer, RecordedRequest } from '../support/service.ts';
 
+const API_KEY = 'svc_sk_sandbox_any_key';
+
 /** The account that the service has now. */
 let state: State;
 let world: World;
 beforeAll(async () => {
-  world = await createWorld({ handler, apiKey: SANDBOX_API_KEY });
+  world = await createWorld({ handler, apiKey: API_KEY });
 });
 afterAll(() => world.close());
 
@@ -63,8 +64,8 @@ async function live({ life: { opening, steps }, rest, seen }: History): Promise<
     now = time;
     world.clock.advance(Math.max(0, time - world.clock.now()));
   };
-  state = freshState(now, { balance: opening });
-  const journal = journalOf(world, { service: world.service.url, apiKey: SANDBOX_API_KEY });
+  state = freshState(now, { token: API_KEY, balance: opening });
+  const journal = journalOf(world, { service: world.service.url, apiKey: API_KEY });
   await journal.learnAccount(state.account.id);
   const look = async () => {
     const at = new Date(now).toISOString();

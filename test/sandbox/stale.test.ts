@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { mkdir, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { endStale } from '../../src/sandbox/ssh/index.ts';
@@ -23,3 +23,19 @@ test.each([
     expect([existsSync(folder), existsSync(mark)]).toEqual(left);
   },
 );
+
+test.each([
+  [
+    'that everybody may write to',
+    (folder: string) => mkdir(folder).then(() => chmod(folder, 0o777)),
+  ],
+  ['that is a link', (folder: string) => symlink('/tmp', folder)],
+])('deletes nothing in a folder %s', async (_what, make) => {
+  const file = join(await temporaryFolder(), 'sandbox.json');
+  const folder = file.replace('.json', '-instances');
+  await make(folder);
+  await expect(endStale(file, new Map())).rejects.toMatchObject({
+    failure: 'storage',
+    message: `Other users could change ${folder}.`,
+  });
+});

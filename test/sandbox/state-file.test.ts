@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { mkdir, readFile, stat, utimes, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
@@ -154,6 +155,21 @@ describe('the state file', () => {
     expect(await readFile(b.file, 'utf8')).toBe(bad);
   });
 
+  test('gives an account of an earlier version a key of its own', async () => {
+    const b = await bench();
+    const own = await b.sandbox.apiKey();
+    const state = JSON.parse(await readFile(b.file, 'utf8')) as State;
+    const [key] = state.apiKeys;
+    const old = 'svc_sk_sandbox_built_in_key';
+    const apiKeys = [{ ...key, hash: createHash('sha256').update(old).digest('hex') }];
+    await writeFile(b.file, JSON.stringify({ ...state, apiKeys, builtInToken: undefined }));
+    const fresh = await b.sandbox.apiKey();
+    expect(fresh).toMatch(/^svc_sk_sandbox_\w{40}$/);
+    expect(fresh).not.toBe(own);
+    const statuses = [own, old, fresh].map((one) => b.call('GET', '/users/me', undefined, one));
+    expect((await Promise.all(statuses)).map(({ status }) => status)).toEqual([401, 401, 200]);
+  });
+
   test('is a storage error if it can be neither read nor created', async () => {
     const folder = await temporaryFolder();
     await mkdir(join(folder, 'sandbox.json'));
@@ -281,9 +297,12 @@ describe('sandbox reset and catalog', () => {
     const b = await bench();
     await b.createActive('old');
     const { account } = await b.sandbox.status();
+    const key = await b.sandbox.apiKey();
     await b.sandbox.inject('fail-stop');
     const status = await b.sandbox.reset({ balance: '12.345', speed: 10 });
     expect(status.account).not.toBe(account);
+    // A server that is running keeps its key.
+    expect(await b.sandbox.apiKey()).toBe(key);
     expect(status).toEqual({
       account: (await b.call('GET', '/users/me')).data.id,
       now: '2026-03-01T12:00:00.000Z',

@@ -4,12 +4,6 @@ import type { ApiKey, State } from '../store/state.ts';
 import { iso, isoOrNull } from '../time.ts';
 import { randomHex } from './hardware.ts';
 
-/**
- * The key of the built-in account, the same in every sandbox: it only opens a loopback server of
- * the person who started it.
- */
-export const SANDBOX_API_KEY = 'svc_sk_sandbox_built_in_key';
-
 const PREFIX = 'svc_sk_sandbox_';
 const MINUTE = 60_000;
 const SHOWN_CHARACTERS = 4;
@@ -32,9 +26,29 @@ export function newApiKey(name: string, token: string, at: number): ApiKey {
   };
 }
 
+export function newToken(): string {
+  return `${PREFIX}${randomHex(40)}`;
+}
+
+/** The built-in token of earlier versions, the same in every sandbox. */
+const KNOWN_TO_ALL = 'svc_sk_sandbox_built_in_key';
+
+/**
+ * The token of the built-in account. Each state has its own: all users of a computer reach a server
+ * on loopback, and who may add an SSH key may run commands as its owner.
+ */
+export function builtInToken(state: State, now: number, token = newToken()): string {
+  if (state.builtInToken === undefined) {
+    const others = state.apiKeys.filter(({ hash }) => hash !== hashOf(KNOWN_TO_ALL));
+    state.apiKeys = [newApiKey('built-in', token, now), ...others];
+    state.builtInToken = token;
+  }
+  return state.builtInToken;
+}
+
 /** POST /api-keys: the only response with the whole token. */
 export function createApiKey(state: State, name: string, now: number): Record<string, unknown> {
-  const token = `${PREFIX}${randomHex(40)}`;
+  const token = newToken();
   const key = newApiKey(name, token, now);
   state.apiKeys.push(key);
   return { ...shared(key), key_prefix: key.prefix, secret_key: token };

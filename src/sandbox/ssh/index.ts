@@ -10,6 +10,7 @@ import { findOffer } from '../catalog/offers.ts';
 import { pageOf } from '../http/page.ts';
 import type { Instance } from '../store/state.ts';
 import {
+  ensureOwn,
   environmentOf,
   instancesFolder,
   marked,
@@ -34,6 +35,7 @@ const NOTICED = 500;
 /** Serves one SSH connection to an instance, until it ends, the instance stops, or the signal. */
 export async function connectTo(file: string, instance: Instance, wire: Wire): Promise<void> {
   const { newHostKey, serveSsh } = await import('./server.ts');
+  await ensureOwn(file);
   const place = placeOf(file, instance.id);
   const hostKey = await preparePlace(place, cardsOf(instance), newHostKey);
   await writeProc(place, Date.now());
@@ -98,6 +100,7 @@ export async function endStale(
   readAgain = async () => statuses,
 ): Promise<string[]> {
   if (!existsSync(instancesFolder(file))) return [];
+  await ensureOwn(file);
   const left: string[] = [];
   for (const id of await readdir(instancesFolder(file))) {
     const status = statuses.get(id);

@@ -1,7 +1,8 @@
 import { existsSync } from 'node:fs';
-import { chmod, lstat, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { chmod, lstat, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { userInfo } from 'node:os';
 import { delimiter, join } from 'node:path';
+import { CliError } from '../../errors.ts';
 import { errorCode } from '../../files/error-code.ts';
 import { withLock } from '../../files/lock.ts';
 import { privateFolder } from '../../files/private-folder.ts';
@@ -46,12 +47,39 @@ export function placeOf(file: string, id: string): Place {
 /** The people at this computer's terminals are not on the instance. */
 const NOBODY = '#!/bin/sh\n';
 
+/**
+ * Throws CliError('storage') if another user can change the files of the instances, which run as
+ * programs here: whoever makes a folder in a shared one first owns it.
+ */
+export async function ensureOwn(file: string): Promise<void> {
+  const folder = instancesFolder(file);
+  for (const [path, read] of [
+    [file, stat],
+    [folder, lstat],
+  ] as const) {
+    const stats = await read(path).catch(() => undefined);
+    if (stats === undefined) continue;
+    const isOwn = stats.uid === userInfo().uid && (stats.mode & 0o002) === 0;
+    if (isOwn && !stats.isSymbolicLink()) continue;
+    throw new CliError('storage', `Other users could change ${path}.`, {
+      hint: 'use a state file in a folder of your own',
+    });
+  }
+}
+
+/** Makes a folder of an instance. A command there may have put a link to another in its place. */
+export async function realFolder(path: string): Promise<void> {
+  const stats = await lstat(path).catch(() => undefined);
+  if (stats?.isDirectory() === false) await rm(path);
+  await mkdir(path, { recursive: true });
+}
+
 /** Creates an instance's folder on first use. */
 export async function preparePlace(place: Place, cards: string, makeKey: () => string) {
   await privateFolder(place.home);
   // Its modification time is the instance's start.
   if (!existsSync(place.mark)) await writeFile(place.mark, '');
-  await mkdir(join(place.folder, 'bin'), { recursive: true });
+  await realFolder(join(place.folder, 'bin'));
   const program = join(place.folder, 'bin', 'nvidia-smi');
   // Two connections at once must agree on the host key.
   return withLock(place.hostKey, async () => {

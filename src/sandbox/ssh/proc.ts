@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { mkdir, readFile, rename, stat, writeFile } from 'node:fs/promises';
+import { readFile, rename, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Place } from './place.ts';
+import { type Place, realFolder } from './place.ts';
 
 const CORES = 8;
 const KIB = 64 * 1024 * 1024;
@@ -16,7 +16,8 @@ const TICKS = 100 * CORES;
  */
 export async function writeProc(place: Place, now: number): Promise<void> {
   const folder = place.proc;
-  await mkdir(join(folder, 'net'), { recursive: true });
+  await realFolder(folder);
+  await realFolder(join(folder, 'net'));
   const { mtimeMs: started } = await stat(place.mark);
   const uptime = Math.max(0, now - started) / 1000;
   const busy = Math.max(1, await loadOf(place));

@@ -6,6 +6,7 @@ import {
   minimum,
   nullable,
   number,
+  optional,
   type output,
   record,
   strictObject,
@@ -156,6 +157,8 @@ export const stateSchema = strictObject({
     updatedAt: moment,
   }),
   apiKeys: array(apiKey),
+  /** The whole token of the built-in key; undefined in a file of an earlier version. */
+  builtInToken: optional(string()),
   sshKeys: array(sshKey),
   instances: array(instance),
   drives: array(drive),

@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import { CliError, type Failure } from '../../../src/errors.ts';
-import { SANDBOX_API_KEY } from '../../../src/sandbox/index.ts';
+import { openSandbox } from '../../../src/sandbox/index.ts';
 import { freePort } from '../../support/ports.ts';
 import { type CliResult, createWorld, type World } from '../../support/run-cli.ts';
 import { IMAGE, OFFER } from '../../support/sandbox-ids.ts';
@@ -133,8 +133,10 @@ describe('sandbox serve', () => {
 
   test('shows addresses that respond: a page for a web link, and SSH', async () => {
     const world = await newWorld();
-    const serving = await serve(world, '--speed', '3600');
-    const headers = { 'x-api-key': SANDBOX_API_KEY, 'content-type': 'application/json' };
+    const file = join(world.home, 'own.json');
+    const serving = await serve(world, '--speed', '3600', '--state', file);
+    const key = await openSandbox({ file, clock: world.clock }).apiKey();
+    const headers = { 'x-api-key': key, 'content-type': 'application/json' };
     const call = async (path: string, body?: object) => {
       const sent = body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) };
       const response = await fetch(`${serving.url}${path}`, { headers, ...sent });
