@@ -1,7 +1,8 @@
 import type { StdioOptions } from 'node:child_process';
 import { once } from 'node:events';
-import { constants } from 'node:os';
+import { constants, platform } from 'node:os';
 import type { Readable, Writable } from 'node:stream';
+import { onPath } from './platform/on-path.ts';
 
 /** A program to start. Its arguments are separate words; no shell parses them. */
 export interface Program {
@@ -81,7 +82,7 @@ export async function startProgram({
 }: Program): Promise<Running> {
   // Loaded here, since most commands start no program.
   const { spawn } = await import('node:child_process');
-  const child = spawn(file, args, {
+  const child = spawn(onPath(file, env, platform()), args, {
     env: { ...env },
     shell: false,
     detached: ownSession,
@@ -183,11 +184,11 @@ export interface Leader extends Piped {
  */
 export async function startPiped(
   { file, args, env, cwd }: Pick<Program, 'file' | 'args' | 'env'> & { readonly cwd?: string },
-  platform: string,
+  system: string,
 ): Promise<Leader> {
   const { spawn } = await import('node:child_process');
-  const detached = platform !== 'win32';
-  const child = spawn(file, args, {
+  const detached = system !== 'win32';
+  const child = spawn(onPath(file, env, system), args, {
     env: { ...env },
     ...(cwd === undefined ? {} : { cwd }),
     windowsHide: true,

@@ -26,7 +26,8 @@ const FLOORS: readonly (readonly string[])[] = [
   ['journal'],
   ['results'],
   ['api', 'config', 'catalog', 'output', 'sandbox'],
-  ['rules', 'files', 'platform', 'programs'],
+  ['programs'],
+  ['rules', 'files', 'platform'],
   ['errors', 'warnings', 'clock', 'bounded', 'lazy', 'zod'],
 ];
 

@@ -1,0 +1,30 @@
+import { statSync } from 'node:fs';
+import { join, win32 } from 'node:path';
+
+/** The folder of Windows' own programs. */
+const SYSTEM = 'C:\\Windows\\System32';
+
+/**
+ * Returns the path of a program in a folder of PATH, for Windows: it would search the current folder
+ * first, which may be anyone's. A path stays as it is. Without such a program, returns a path where
+ * none is, so that its start fails as on other systems.
+ */
+export function onPath(
+  file: string,
+  env: Readonly<Record<string, string | undefined>>,
+  platform: string,
+): string {
+  if (platform !== 'win32' || /[\\/:]/.test(file)) return file;
+  // Windows ignores case in the names of variables.
+  const [, path = ''] = Object.entries(env).find(([name]) => /^path$/i.test(name)) ?? [];
+  const folders = path.split(';').map((folder) => folder.replaceAll('"', ''));
+  const endings = win32.extname(file) === '' ? ['.exe', '.com'] : ['', '.exe'];
+  const candidates = [...folders.filter(win32.isAbsolute), SYSTEM].flatMap((folder) =>
+    endings.map((ending) => join(folder, `${file}${ending}`)),
+  );
+  return candidates.find(isFile) ?? join(SYSTEM, `${file}.exe`);
+}
+
+function isFile(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isFile() === true;
+}

@@ -1,0 +1,40 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { onPath } from '../../src/platform/on-path.ts';
+
+let folder: string;
+const at = (...names: string[]) => join(folder, ...names);
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'gpucloud-on-path-'));
+  for (const name of ['first', 'second', 'second/tar.exe']) mkdirSync(at(name));
+  for (const name of ['first/ssh.exe', 'second/ssh.exe', 'second/op.com', 'second/vault.bat']) {
+    writeFileSync(at(...name.split('/')), '');
+  }
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const MISSING = join('C:\\Windows\\System32', 'tar.exe');
+
+test.each<[string, string, () => string]>([
+  ['the first folder that has it', 'ssh', () => at('first', 'ssh.exe')],
+  ['another ending', 'op', () => at('second', 'op.com')],
+  ['its own ending', 'vault.bat', () => at('second', 'vault.bat')],
+  ['no folder of that name', 'tar', () => MISSING],
+  ['a path as it is', '.\\tar.exe', () => '.\\tar.exe'],
+])('returns %s on Windows', (_what, file, expected) => {
+  const env = { Path: `${at('none')};"${at('first')}";${at('second')}` };
+  expect(onPath(file, env, 'win32')).toBe(expected());
+});
+
+test.each(['', '.', 'first;.\\second', undefined])('skips relative folders in PATH %j', (path) => {
+  // The current folder of the tests has that file.
+  expect(onPath('package.json', { PATH: path }, 'win32')).toBe(
+    join('C:\\Windows\\System32', 'package.json.exe'),
+  );
+});
+
+test('leaves the search to other systems', () => {
+  expect(onPath('ssh', { PATH: at('first') }, 'linux')).toBe('ssh');
+});
