@@ -201,6 +201,8 @@ const SIGNALS: readonly (readonly [NodeJS.Signals, Failure, string])[] = [
   ['SIGINT', 'interrupted', 'Interrupted.'],
   ['SIGTERM', 'terminated', 'Terminated.'],
   ['SIGHUP', 'hungUp', 'The terminal hung up.'],
+  // Ctrl-Break, on Windows only.
+  ['SIGBREAK', 'interrupted', 'Interrupted.'],
 ];
 
 /** Returns a setter for the third signal's action, which by default ends the process. */
@@ -217,7 +219,8 @@ function listenForInterrupts(
       else if (atThird !== undefined) atThird();
       else {
         process.off(signal, stop);
-        process.kill(process.pid, signal);
+        // Windows knows no other signal to send.
+        process.kill(process.pid, process.platform === 'win32' ? 'SIGTERM' : signal);
       }
     };
     process.on(signal, stop);

@@ -11,6 +11,7 @@ import {
 } from 'node:fs';
 import { platform } from 'node:os';
 import { dirname } from 'node:path';
+import { errorCode } from './error-code.ts';
 import { readPlain } from './plain.ts';
 
 interface HowToReplace {
@@ -48,12 +49,30 @@ export async function replaceFile(
       closeSync(file);
     }
     checkArrived(temporary, content);
-    renameSync(temporary, path);
+    await renameOver(temporary, path);
   } catch (error) {
     rmSync(temporary, { force: true });
     throw error;
   }
   syncFolder(dirname(path));
+}
+
+/** Milliseconds that another program may hold a file on Windows. */
+const LONGEST_HELD = 1_000;
+
+/** On Windows, a virus scanner or a reader holds a file for a moment, which can't be renamed then. */
+async function renameOver(from: string, to: string): Promise<void> {
+  const until = performance.now() + LONGEST_HELD;
+  for (let pause = 2; ; pause *= 2) {
+    try {
+      renameSync(from, to);
+      return;
+    } catch (error) {
+      const isHeld = /^(?:EPERM|EACCES|EBUSY)$/.test(errorCode(error) ?? '');
+      if (platform() !== 'win32' || !isHeld || performance.now() > until) throw error;
+    }
+    await new Promise((resolve) => setTimeout(resolve, pause));
+  }
 }
 
 /** A temporary name beside a file, for content that will replace it. */

@@ -1,7 +1,7 @@
 import fs from 'node:fs';
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { syncBuiltinESMExports } from 'node:module';
-import { tmpdir } from 'node:os';
+import os, { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { privateFolder } from '../../src/files/private-folder.ts';
@@ -71,6 +71,38 @@ describe('a replaced file', () => {
     await writeFile(join(folder, 'a'), 'old');
     halfDisk();
     await expect(replaceFile(join(folder, 'a'), 'new content')).rejects.toThrow('does not hold');
+    expect(await readFile(join(folder, 'a'), 'utf8')).toBe('old');
+    expect(await readdir(folder)).toEqual(['a']);
+  });
+
+  /** A Windows on which another program holds the file for the first renames. */
+  function heldFor(renames: number): () => number {
+    const { renameSync } = fs;
+    let left = renames;
+    vi.spyOn(os, 'platform').mockReturnValue('win32');
+    vi.spyOn(fs, 'renameSync').mockImplementation((from, to) => {
+      left -= 1;
+      if (left >= 0) throw Object.assign(new Error('held'), { code: 'EPERM' });
+      renameSync(from, to);
+    });
+    syncBuiltinESMExports();
+    return () => renames - left;
+  }
+
+  test('replaces a file on Windows that another program held', async () => {
+    const tries = heldFor(3);
+    await replaceFile(join(folder, 'a'), 'new');
+    expect(tries()).toBe(4);
+    expect(await readFile(join(folder, 'a'), 'utf8')).toBe('new');
+    expect(await readdir(folder)).toEqual(['a']);
+  });
+
+  test('fails on Windows if another program keeps the file', async () => {
+    await writeFile(join(folder, 'a'), 'old');
+    const past = performance.now();
+    heldFor(Number.POSITIVE_INFINITY);
+    vi.spyOn(performance, 'now').mockReturnValueOnce(past - 1_001);
+    await expect(replaceFile(join(folder, 'a'), 'new')).rejects.toThrow('held');
     expect(await readFile(join(folder, 'a'), 'utf8')).toBe('old');
     expect(await readdir(folder)).toEqual(['a']);
   });
