@@ -118,7 +118,7 @@ export async function ensureReport(
 
 /** A slash at the end means a folder, whether it exists or not. */
 export function absolute(local: string): string {
-  return local.endsWith('/') ? `${resolve(local)}${sep}` : resolve(local);
+  return local.endsWith('/') || local.endsWith(sep) ? `${resolve(local)}${sep}` : resolve(local);
 }
 
 /** Folders that are missing are made later, in the nearest one that exists. */

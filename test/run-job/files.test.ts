@@ -42,6 +42,19 @@ test('distinguishes upper from lower case', async () => {
   expect(await listed(paths, 'data/')).toEqual(['.gpucloudignore', 'Data/a']);
 });
 
+test('reads the patterns of an editor on Windows', async () => {
+  expect(await listed(['a.bin', 'b'], '\ufeff*.bin\r\n\r\n# none\r\n')).toEqual([
+    '.gpucloudignore',
+    'b',
+  ]);
+});
+
+test('refuses UTF-16, in which no pattern would match', async () => {
+  await writeFile(join(folder, 'secret'), 'x');
+  await writeFile(join(folder, '.gpucloudignore'), '\ufeffsecret\r\n', 'utf16le');
+  await expect(listFiles(folder, [])).rejects.toThrow('.gpucloudignore: must be UTF-8');
+});
+
 test('applies --exclude after .gpucloudignore, and reads no .gitignore', async () => {
   const paths = ['.gitignore', 'a.bin', 'keep.bin'];
   await writeFile(join(folder, '.gitignore'), '*');

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import ignore, { type Ignore } from 'ignore';
 import { usageError } from '../../errors.ts';
 import { errorCode, faultOf } from '../../files/error-code.ts';
+import { textOfUtf8 } from '../../files/utf8.ts';
 
 /** Uses .gitignore syntax. Only the one in the folder itself is read. */
 const IGNORE_FILE = '.gpucloudignore';
@@ -44,12 +45,18 @@ export async function listFiles(folder: string, exclude: readonly string[]): Pro
 }
 
 async function patternsIn(folder: string): Promise<string> {
+  const path = join(folder, IGNORE_FILE);
+  let bytes: Buffer;
   try {
-    return await readFile(join(folder, IGNORE_FILE), 'utf8');
+    bytes = await readFile(path);
   } catch (error) {
     if (errorCode(error) === 'ENOENT') return '';
-    throw usageError(`${join(folder, IGNORE_FILE)} can't be read (${faultOf(error)})`);
+    throw usageError(`${path} can't be read (${faultOf(error)})`);
   }
+  const text = textOfUtf8(bytes);
+  // PowerShell may write UTF-16, in which no pattern would match.
+  if (text === undefined) throw usageError(`${path}: must be UTF-8`);
+  return text;
 }
 
 interface Found {

@@ -36,6 +36,27 @@ describe('instances create from a file', () => {
     });
   });
 
+  test('reads files of an editor on Windows', async () => {
+    const windows = (lines: readonly string[]) => `\ufeff${lines.join('\r\n')}\r\n`;
+    const [file, vars] = [join(world.home, 'box.yaml'), join(world.home, 'vars')];
+    const box = ['instance_name: box', `offer_id: ${OFFER}`, `image_id: ${IMAGE}`];
+    await writeFile(file, windows([...box, 'docker_config:', '  image: nginx']));
+    await writeFile(vars, windows(['# comment', 'A=1', '', 'B=two words']));
+    const argv = ['instances', 'create', '-f', file, '--env-file', vars];
+    const { requests } = await world.cli(argv);
+    expect(requests[0]?.body).toMatchObject({
+      instance_name: 'box',
+      image_id: IMAGE,
+      docker_config: {
+        image: 'nginx',
+        env: [
+          { key: 'A', value: '1' },
+          { key: 'B', value: 'two words' },
+        ],
+      },
+    });
+  });
+
   test('reads an instance from stdin', async () => {
     const box = { instance_name: 'piped', offer_id: OFFER, image_id: IMAGE };
     const { code, requests } = await world.cli(['instances', 'create', '-f', '-'], {
