@@ -428,17 +428,17 @@ __gpucloud_at_instances_untrack() {
 __gpucloud_at_run() {
   case $1 in
     --env-file|--file|-f|--identity|-i) offer=file ;;
-    --name|--retry-for|--docker-image|--docker-command|--shm-size|--port|-p|--env|-e|--volume|-v|--max-price|--terminate-after|--terminate-at|--if-idle|--user|--ssh-option|--ssh-arg|--exclude|--fetch|--fetch-every|--pass-env|--keep-on-failure|--grace|--wait-timeout|--poll-interval) offer=free ;;
+    --name|--retry-for|--docker-image|--docker-command|--shm-size|--port|-p|--env|-e|--volume|-v|--max-price|--terminate-after|--terminate-at|--if-idle|--user|--ssh-option|--ssh-arg|--count|--min-count|--exclude|--fetch|--fetch-every|--pass-env|--keep-on-failure|--grace|--wait-timeout|--poll-interval) offer=free ;;
     --offer) offer='names offer' ;;
     --image) offer='names image' ;;
     --drive) offer='names drive' ;;
     --ssh-key) offer='names ssh-key' ;;
     --template) offer='names template' ;;
-    --columns) offer='list name command' ;;
-    --sort) offer='words name command' ;;
+    --columns) offer='list name names command' ;;
+    --sort) offer='words name names command' ;;
     --on) offer='names instance' ;;
     --sync|--report) offer=path ;;
-    ' ') flags='--name --offer --retry-for --image --drive --ssh-key --template --docker-image --docker-command --shm-size --port -p --env -e --env-file --any-env-key --volume -v --max-price --terminate-after --terminate-at --if-idle --unenforced --file -f --identity -i --user --ssh-option --ssh-arg --on --sync --exclude --fetch --fetch-every --pass-env --keep-on-failure --grace --report --detach --dry-run --wait-timeout --poll-interval' repeats=1 takes=(free) ;;
+    ' ') flags='--name --offer --retry-for --image --drive --ssh-key --template --docker-image --docker-command --shm-size --port -p --env -e --env-file --any-env-key --volume -v --max-price --terminate-after --terminate-at --if-idle --unenforced --file -f --identity -i --user --ssh-option --ssh-arg --on --here --count --min-count --sync --exclude --fetch --fetch-every --pass-env --keep-on-failure --grace --report --detach --dry-run --wait-timeout --poll-interval' repeats=1 takes=(free) ;;
     *) return 1 ;;
   esac
 }

@@ -31,6 +31,8 @@ export interface Child extends Omit<Program, 'env'> {
   readonly env?: Readonly<Record<string, string>>;
   /** Keeps the API key in the environment: a password manager may be started through gpucloud. */
   readonly keepsApiKey?: boolean;
+  /** The caller passes signals on, instead of every interrupt of the run. */
+  readonly ownSignals?: boolean;
 }
 
 export type Start = (child: Child) => Promise<Running>;

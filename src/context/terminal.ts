@@ -92,13 +92,14 @@ export function createTerminal(
   };
 }
 
-/** Starts a program and passes on every signal: only a terminal signals all its programs. */
+/** Starts a program. Passes on every signal, since only a terminal signals all its programs. */
 async function startProgram(
-  { env: added, ...program }: Omit<Child, 'keepsApiKey'>,
+  { env: added, ownSignals = false, ...program }: Omit<Child, 'keepsApiKey'>,
   own: Host['env'],
   { start, interrupts }: Host,
 ): Promise<Running> {
   const running = await start({ ...program, env: { ...own, ...added } });
+  if (ownSignals) return running;
   const listeners = [interrupts.first, interrupts.second].map((signal) => {
     const pass = () => running.kill(signalOf(signal.reason));
     if (signal.aborted) pass();

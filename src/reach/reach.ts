@@ -8,6 +8,8 @@ import { typedName } from '../rules/names.ts';
 import { hasSsh, INSTANCE_STATUSES, leadsTo } from '../rules/statuses.ts';
 import type { WaitTimes } from '../watch/flags.ts';
 import { type SshEndpoint, sshEndpoint } from '../watch/ssh-endpoint.ts';
+import type { InventoryHost } from './hosts/inventory.ts';
+import type { HostEntry } from './hosts/ssh-config.ts';
 import { knownHostsFile } from './known-hosts.ts';
 import { sandboxProxy } from './sandbox-proxy.ts';
 import type { SshOptions } from './ssh-argv.ts';
@@ -64,6 +66,19 @@ export async function sshOptions(
 ): Promise<SshOptions> {
   const proxy = await sandboxProxy(id, context);
   return { knownHosts: await knownHostsFile(context), identity, proxy, options, words };
+}
+
+/** Adds to instances how other programs sign in there. */
+export async function inventoryHosts(
+  entries: readonly HostEntry[],
+  how: HowToReach,
+  context: Context,
+): Promise<InventoryHost[]> {
+  const hosts: InventoryHost[] = [];
+  for (const entry of entries) {
+    hosts.push({ ...entry, ssh: await sshOptions(entry.endpoint.id, how, context) });
+  }
+  return hosts;
 }
 
 /**

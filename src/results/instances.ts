@@ -81,6 +81,9 @@ export const jobPlan = lazy(() => {
     sync: z.nullable(z.object({ folder: text, files: number, bytes: number })),
     fetch: z.array(z.object({ remote: text, local: text })),
     terminate: maybeText,
+    /** `--here`: the names of all instances. */
+    names: z.optional(texts),
+    min_count: z.optional(number),
   });
 });
 

@@ -40,6 +40,44 @@ export const jobReport = lazy(() => {
   });
 });
 
+/** An instance of `run --here`. */
+export type MemberReport = Infer<typeof memberReport>;
+
+const memberReport = lazy(() => {
+  const { text, texts, maybeText, maybeRoubles } = fields();
+  return z.object({
+    /** null if nothing was rented for this name, or if the ID is not known. */
+    id: maybeText,
+    name: text,
+    terminated: z.union([z.boolean(), z.literal('unknown')]),
+    /** Local paths. */
+    fetched: texts,
+    cost_at_most: maybeRoubles,
+    /** Why it was not rented, was left out, or its results are missing. */
+    error: maybeText,
+  });
+});
+
+/** The content of `--report` of `run --here`, also printed in JSON modes. */
+export type HereReport = Infer<typeof hereReport>;
+
+export const hereReport = lazy(() => {
+  const { texts, maybeText, maybeRoubles, maybeNumber, number } = fields();
+  return z.object({
+    command_exit_code: maybeNumber,
+    stage: z.enum([...PHASES, 'done']),
+    instances: z.array(memberReport()),
+    /** true: every instance that was rented. "unknown": one may still be billing. */
+    terminated: z.union([z.boolean(), z.literal('unknown')]),
+    /** Of all instances. */
+    fetched: texts,
+    seconds: number,
+    cost_at_most: maybeRoubles,
+    exit_code: number,
+    error: maybeText,
+  });
+});
+
 /** EXITED: the command ended. LOST: it is gone without an exit code. */
 export const JOB_STATUSES = ['RUNNING', 'EXITED', 'LOST', 'UNREACHABLE'] as const;
 

@@ -45,8 +45,11 @@ export async function askJob(
 /** The flags of `run` alone, and the command. */
 function wordsAfter(input: JobInput): string[][] {
   const { sync, exclude, fetch, fetchEvery, keepOnFailure, grace, report_file, detach } = input;
-  const { how, command, passEnv } = input;
+  const { how, command, passEnv, here } = input;
   return [
+    ...(here === undefined ? [] : [['--here']]),
+    ...flag('--count', here?.count?.toString()),
+    ...flag('--min-count', here?.minCount?.toString()),
     ...flag('--sync', sync),
     ...flag('--exclude', ...exclude),
     ...flag('--fetch', ...fetch.map(({ remote, local }) => `${remote}:${local}`)),

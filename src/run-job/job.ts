@@ -30,6 +30,15 @@ export interface JobInput {
   readonly detach: boolean;
   /** The file of `--report`, as an absolute path. */
   readonly report_file: string | null;
+  /** `--here`: the command runs on this computer, beside its instances. */
+  readonly here?: Here | undefined;
+}
+
+/** How many instances a command on this computer gets. */
+export interface Here {
+  /** undefined: one with the name itself. */
+  readonly count: number | undefined;
+  readonly minCount: number | undefined;
 }
 
 /** A job with everything that it needs, before any request that rents. */
@@ -39,7 +48,10 @@ export interface JobPlan extends JobInput {
   readonly toStart: Command;
   readonly ends: DeadlineFlags;
   readonly maxPrice: Money | undefined;
+  /** Of the first instance. */
   readonly request: CreateInstanceBody;
+  /** The names of all instances. */
+  readonly names: readonly string[];
   /** In the order of trying. */
   readonly offers: readonly Chosen[];
   /** How long to retry refused offers, in milliseconds. */

@@ -38,8 +38,7 @@ export function createJobOutput({ host }: Context, stop: AbortSignal): JobOutput
       }
     },
     endLine(isEchoed = false) {
-      // The command may have been stopped within coloured text.
-      if (terminals.err && (isOpen || isEchoed)) host.stderr.write('\u001b[0m\n');
+      if (isOpen || isEchoed) beginLine({ host });
       isOpen = false;
     },
     async whileRead(work) {
@@ -55,6 +54,11 @@ export function createJobOutput({ host }: Context, stop: AbortSignal): JobOutput
       return lost;
     },
   };
+}
+
+/** Ends a line that a command left unfinished in the terminal, maybe within coloured text. */
+export function beginLine({ host: { stderr } }: Pick<Context, 'host'>): void {
+  if (stderr.isTTY === true) stderr.write('\u001b[0m\n');
 }
 
 /** Prints a line of JSON to stderr, as every message of the run itself. */

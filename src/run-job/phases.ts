@@ -51,6 +51,20 @@ export function createPhases(name: string, { err, host }: Context, isQuiet = fal
   };
 }
 
+const MOST_NAMED = 4;
+
+/** `train`, `train-1 to train-8`, `train-2 and train-5`, or `6 instances`. */
+export function namesText(names: readonly string[]): string {
+  const [first = '', ...others] = names;
+  const last = others.at(-1);
+  if (last === undefined) return first;
+  const numbers = names.map((name) => Number(/\d+$/.exec(name)?.[0]));
+  const isRow = numbers.every((number, at) => number === (numbers[0] ?? 0) + at);
+  if (isRow && names.length > 2) return `${first} to ${last}`;
+  if (names.length > MOST_NAMED) return `${names.length} instances`;
+  return `${names.slice(0, -1).join(', ')} and ${last}`;
+}
+
 /** `1,204 files (83 MB)` */
 export function filesText({ count, bytes }: Pick<FileList, 'count' | 'bytes'>): string {
   const files = count === 1 ? '1 file' : `${count.toLocaleString('en-US')} files`;

@@ -7,13 +7,16 @@ import {
   wantedDeadline,
 } from '../instances/deadlines/deadline.ts';
 import { ensureNoPending } from '../instances/pending.ts';
+import { checkCount, numberedNames } from '../instances/rental/count.ts';
 import { makeRequest, missingError, missingFlags } from '../instances/request/body.ts';
 import { type Given, withFile } from '../instances/request/given.ts';
 import { notePrice } from '../instances/request/hardware.ts';
 import { askDeadline, askJob } from './ask.ts';
 import { type Command, commandOf, shownWords } from './command.ts';
 import { type FileList, listFiles } from './copy/files.ts';
-import type { JobInput, JobPlan } from './job.ts';
+import { localCommandOf } from './here/local-command.ts';
+import { fetchInto } from './here/member.ts';
+import type { Here, JobInput, JobPlan } from './job.ts';
 import { filesText, sizeText } from './phases.ts';
 import { ensureSignIn, ensureSsh } from './sign-in.ts';
 import { ensureTargets } from './targets.ts';
@@ -29,26 +32,40 @@ export async function planJob(
   context: Context,
 ): Promise<JobPlan> {
   const read = await withFile(input.flags, context);
+  const { drive } = read.flags;
+  if (input.here !== undefined) checkCount(input.here, drive && read.from('drive'));
   const { files, toStart } = await checkInput(input, read, context);
   const command = shownWords(toStart);
   const requested = await requestOf({ ...input, command }, read, dryRun, context);
+  const names = namesOf(requested.request.instance_name, input.here);
   const how = await ensureSignIn(requested.request, input.how, context);
-  return { ...input, ...requested, command, toStart, how, files };
+  return { ...input, ...requested, names, command, toStart, how, files };
+}
+
+/** The names of all instances, of which several are numbered. */
+function namesOf(name: string, here: Here | undefined): string[] {
+  return here?.count === undefined ? [name] : numberedNames(name, here.count);
 }
 
 /** Checks the command, the copies and ssh on this computer. Throws CliError. */
 export async function checkInput(
-  { command, passEnv, sync, exclude, fetch, fetchEvery, detach }: JobInput,
+  { command, passEnv, sync, exclude, fetch, fetchEvery, detach, here }: JobInput,
   read: Given,
   context: Context,
 ): Promise<{ readonly toStart: Command; readonly files: FileList | undefined }> {
   if (command.length === 0) {
     throw usageError('COMMAND is missing: put it after --, as in -- python train.py');
   }
-  const toStart = await commandOf(command, passEnv, read, context);
+  const toStart =
+    here === undefined
+      ? await commandOf(command, passEnv, read, context)
+      : await localCommandOf(command, read, context);
   const isRepeated = fetchEvery !== undefined;
   if (isRepeated && fetch.length === 0) throw usageError('--fetch-every needs --fetch');
-  await ensureTargets(fetch, { detach, isRepeated, home: context.host.home });
+  // A name that is not given is a new one, which no folder has.
+  const names = namesOf(read.flags.name ?? 'new-run', here);
+  const targets = here === undefined ? fetch : names.flatMap((name) => fetchInto(fetch, name));
+  await ensureTargets(targets, { detach, isRepeated, home: context.host.home });
   const files = sync === undefined ? undefined : await listFiles(resolve(sync), exclude);
   await ensureSsh(context);
   if (files !== undefined) noteFiles(files, context);
@@ -82,7 +99,7 @@ async function requestOf(
   // No process is left to terminate the instance.
   // A run enforces its own deadline, but only `reap` sees that an instance idles.
   if (input.detach || ends.ifIdle !== undefined) await checkDeadline(ends, context);
-  await ensureNoPending(flags.name, context);
+  for (const name of namesOf(flags.name, input.here)) await ensureNoPending(name, context);
   if (prompts === undefined || missing.length === 0) {
     const { body: request, offers } = await makeRequest(given, context);
     for (const offer of offers) notePrice(offer, context);

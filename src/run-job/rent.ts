@@ -6,12 +6,14 @@ import { deadlineField } from '../instances/deadlines/deadline.ts';
 import { rentWithin } from '../instances/max-price.ts';
 import { ownJournal } from '../instances/pending.ts';
 import { nothingCreated, runPreflight } from '../instances/preflight.ts';
+import type { Gates } from '../instances/rental/capacity.ts';
 import { type Chosen, warnIfDearer } from '../instances/request/hardware.ts';
 import { runFailed } from './end/end-job.ts';
 import type { JobEnd } from './end/report.ts';
 import { costAtMost, readInstance, terminate } from './end/terminate.ts';
 import type { JobPlan } from './job.ts';
 import { newRecord } from './new-record.ts';
+import { namesText } from './phases.ts';
 import type { JobRecord } from './record/record.ts';
 import { graceFor } from './stops.ts';
 
@@ -23,23 +25,15 @@ export interface Rented {
 
 /** Rents the instance of a job, from the first offer that the service accepts. */
 export async function rentFor(plan: JobPlan, context: Context): Promise<Rented> {
-  const { request, offers, retryFor, ends } = plan;
-  const { instance_name: name } = request;
-  await runPreflight(context, nothingCreated, async () => {
-    if (ends.unenforced !== true) await warnIfUnarmed(name, context);
-  });
-  const [only] = offers;
-  const isOne = offers.length === 1 && retryFor === undefined;
-  const { instance, deadline, grace, started_at } =
-    isOne && only !== undefined
-      ? await rentFrom(only, plan, context)
-      : await rentFirstOf(plan, context);
+  const { instance_name: name } = plan.request;
+  await warnIfUnarmed(plan, context);
+  const { instance, deadline, grace, started_at } = await rentJob(plan, context);
   const sync = plan.files?.folder ?? null;
   const record = newRecord(plan, { id: instance.id, name, on: false, sync, grace, started_at });
   return { record, deadline };
 }
 
-interface RentedJob extends Pick<JobRecord, 'grace' | 'started_at'> {
+export interface RentedJob extends Pick<JobRecord, 'grace' | 'started_at'> {
   readonly instance: Instance;
   readonly deadline: string;
 }
@@ -65,19 +59,24 @@ async function rentFrom(offer: Chosen, plan: JobPlan, context: Context): Promise
   return { instance, deadline, grace, started_at };
 }
 
-/** The job itself deals with an interrupt of the wait: it terminates the instance. */
-async function rentFirstOf(plan: JobPlan, context: Context): Promise<RentedJob> {
+/**
+ * Sends the requests of {@link rentFor}. The job itself deals with an interrupt of the wait: it
+ * terminates the instance.
+ */
+export async function rentJob(plan: JobPlan, context: Context, gates?: Gates): Promise<RentedJob> {
   const { request, offers, retryFor, how } = plan;
   const { timeout = 0, interval = 0 } = how.wait ?? {};
   let rented: RentedJob | undefined;
-  const { rentFirst } = await import('../instances/rental/capacity.ts');
-  const { instance, early } = await rentFirst(
+  const { obtain } = await import('../instances/rental/capacity.ts');
+  const { instance, early } = await obtain(
     {
       name: request.instance_name,
       offers,
       retryFor,
-      until: 'ACTIVE',
+      // With one offer, the job itself waits.
+      until: offers.length === 1 && retryFor === undefined ? undefined : 'ACTIVE',
       times: { timeout, interval },
+      ...(gates === undefined ? {} : { gates }),
       async rent(offer) {
         rented = await rentFrom(offer, plan, context);
         return rented.instance;
@@ -91,13 +90,17 @@ async function rentFirstOf(plan: JobPlan, context: Context): Promise<RentedJob> 
 }
 
 /** A run enforces its own deadline while it is alive. */
-async function warnIfUnarmed(name: string, context: Context): Promise<void> {
-  const journal = await ownJournal(context);
-  if ((await readEnforcement(context, await journal.account())).isArmed) return;
-  context.err.warn(
-    'deadline_unenforced',
-    `If this run is killed, nothing terminates ${name} at its deadline. Arm it: gpucloud instances reap --install`,
-  );
+export function warnIfUnarmed({ names, ends }: JobPlan, context: Context): Promise<void> {
+  return runPreflight(context, nothingCreated, async () => {
+    if (ends.unenforced === true) return;
+    const journal = await ownJournal(context);
+    if ((await readEnforcement(context, await journal.account())).isArmed) return;
+    const its = names.length === 1 ? 'its deadline' : 'their deadlines';
+    context.err.warn(
+      'deadline_unenforced',
+      `If this run is killed, nothing terminates ${namesText(names)} at ${its}. Arm it: gpucloud instances reap --install`,
+    );
+  });
 }
 
 /** Ends a job without a usable instance. Terminates the instance if it was created. */

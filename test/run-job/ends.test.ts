@@ -187,7 +187,8 @@ describe('the deadline of a job', () => {
     const request = { instance_name: 'job', offer_id: 'a-1', image_id: 'b-1' };
     const ends = { terminateAfter: 60 * MINUTE, unenforced: true } as const;
     const offers = [{ id: 'a-1', known: undefined }];
-    const plan = { request, offers, ends, grace: 60 * MINUTE } as unknown as JobPlan;
+    const job = { names: ['job'], how: {}, grace: 60 * MINUTE };
+    const plan = { request, offers, ends, ...job } as unknown as JobPlan;
     await expect(rentFor(plan, context)).rejects.toMatchObject({
       failure: 'usage',
       message: expect.stringContaining('--grace'),

@@ -2,6 +2,8 @@ import { Option } from '../../cli/command.ts';
 import { checked, checkedSecret, each, repeated, ruled } from '../../cli/parse.ts';
 import { action } from '../../cli/verb.ts';
 import type { Context } from '../../context.ts';
+import { usageError } from '../../errors.ts';
+import { type CountFlags, countOption, minCountOption } from '../../instances/rental/count.ts';
 import { withRequestFlags } from '../../instances/request/flags.ts';
 import type { CreateFlags } from '../../instances/request/given.ts';
 import { howToReach, withSignInFlags } from '../../reach/ssh-flags.ts';
@@ -42,7 +44,12 @@ const OF_NEW = {
   unenforced: true,
   keepOnFailure: true,
   dryRun: true,
-} satisfies Record<Exclude<keyof CreateFlags, 'envFile'> | 'keepOnFailure' | 'dryRun', true>;
+  count: true,
+  minCount: true,
+} satisfies Record<
+  Exclude<keyof CreateFlags, 'envFile'> | 'keepOnFailure' | 'dryRun' | keyof CountFlags,
+  true
+>;
 
 function warnOfStdin({ host, err }: Context): void {
   host.onStdinData?.(() =>
@@ -52,6 +59,9 @@ function warnOfStdin({ host, err }: Context): void {
     ),
   );
 }
+
+/** The flags of a command that runs on an instance. */
+const OF_REMOTE = ['on', 'detach', 'fetchEvery', 'passEnv', 'keepOnFailure', 'sshArg'];
 
 /** `gpucloud run`, a verb of the root. */
 export const run = action({
@@ -71,6 +81,10 @@ export const run = action({
     'fetches the results and terminates the instance. So it needs an armed one, or ' +
     '--unenforced.\n\n' +
     'Several --offer are tried in order, as in "instances create".\n\n' +
+    '--here runs COMMAND on this computer instead, such as GNU parallel or Ansible. --count 4 rents ' +
+    'NAME-1 to NAME-4 for it. The variables GPUCLOUD_SSHLOGINFILE, GPUCLOUD_ANSIBLE_INVENTORY, ' +
+    'GPUCLOUD_HOSTFILE and GPUCLOUD_SSH_CONFIG name files with the instances. --sync copies to ' +
+    '~/gpucloud-run/work on each; --fetch copies from there to LOCAL/NAME/.\n\n' +
     "Exits with COMMAND's exit code, with 125 if gpucloud failed before COMMAND ended, and with 7 " +
     'if the instance may still be billing. The first Ctrl-C interrupts COMMAND; the second ' +
     'terminates without copying.',
@@ -87,6 +101,8 @@ export const run = action({
     '--on': 'instance',
     '--exclude': 'nothing',
     '--fetch': 'nothing',
+    '--count': 'nothing',
+    '--min-count': 'nothing',
     '--pass-env': 'nothing',
     '--sync': 'path',
     '--report': 'path',
@@ -101,12 +117,16 @@ export const run = action({
     'gpucloud run -f box.yaml --terminate-after 8h --detach -- ./train.sh',
     'gpucloud run --on dev --sync . -- python train.py',
     "gpucloud run --on dev --fetch 'out/*.csv:tables' -- ./report.sh",
+    'gpucloud run -f box.yaml --count 4 --here --terminate-after 2h -- ./sweep.sh',
   ],
   takes: (command) =>
     withSignInFlags(
       withRequestFlags(
         command
-          .argument('[command...]', 'command to run on the instance')
+          .argument(
+            '[command...]',
+            'command to run on the instance, or with --here on this computer',
+          )
           .option('--name <name>', 'instance name', ruled('--name', instanceName)),
       ),
     )
@@ -115,6 +135,16 @@ export const run = action({
           .argParser(ruled('--on', anyName))
           .conflicts(Object.keys(OF_NEW)),
       )
+      .optionsGroup('Several instances:')
+      .addOption(
+        new Option(
+          '--here',
+          'run COMMAND on this computer; its variables name the instances',
+        ).conflicts(OF_REMOTE),
+      )
+      .addOption(countOption())
+      .addOption(minCountOption())
+      .optionsGroup('Options:')
       .option('--sync <folder>', 'folder to copy to the instance')
       .option('--exclude <pattern>', 'do not copy, as in .gitignore (repeatable)', each)
       .option('--fetch <path>', 'copy REMOTE[:LOCAL] back afterwards (repeatable)', each)
@@ -162,14 +192,24 @@ export const run = action({
       keepOnFailure,
       grace,
       on,
+      here: isHere = false,
+      count,
+      minCount,
       ...flags
     } = given;
-    if (flags.file !== '-') warnOfStdin(context);
+    if (!isHere && (count ?? minCount) !== undefined) {
+      throw usageError(
+        `--${count === undefined ? 'min-count' : 'count'} needs --here`,
+        'a command on several instances: gpucloud run --count 4 --here -- parallel …',
+      );
+    }
+    const here = isHere ? { count, minCount } : undefined;
+    if (!isHere && flags.file !== '-') warnOfStdin(context);
     const { planJob } = await import('../../run-job/plan.ts');
     const { parseFetch } = await import('../../run-job/copy/copy-out.ts');
     const fetched = fetch.map(parseFetch);
     const copies = { sync, exclude, fetch: fetched, fetchEvery };
-    const named = { ...copies, passEnv, keepOnFailure, grace, how, detach, report_file };
+    const named = { ...copies, passEnv, keepOnFailure, grace, how, detach, report_file, here };
     const input = { flags, command, ...named };
     if (on !== undefined) {
       const { runOnInstance } = await import('../../run-job/on.ts');
@@ -180,6 +220,10 @@ export const run = action({
       const { planRental } = await import('../../instances/request/planned.ts');
       const planned = await planRental(plan.request, plan, context);
       return context.out.item({ ...plan, ...planned }, planView);
+    }
+    if (isHere) {
+      const { runHere } = await import('../../run-job/here/index.ts');
+      return runHere(plan, context);
     }
     const { runJob } = await import('../../run-job/index.ts');
     await runJob(plan, context);

@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { wantedText } from '../../instances/deadlines/deadline.ts';
 import { type Planned, requestLines } from '../../instances/request/planned.ts';
 import type { View } from '../../output/output.ts';
@@ -9,6 +10,7 @@ import { filesText } from '../../run-job/phases.ts';
 export const planView: View<JobPlan & Planned> = {
   columns: [
     { id: 'name', header: 'NAME', value: ({ request }) => request.instance_name },
+    { id: 'names', header: 'NAMES', value: ({ names }) => names.join(' '), hidden: true },
     { id: 'command', header: 'COMMAND', value: ({ command }) => shellLine(command, 'linux') },
   ],
   id: () => null,
@@ -16,16 +18,21 @@ export const planView: View<JobPlan & Planned> = {
   sections: [
     {
       heading: 'POST /instances (not sent)',
-      lines: ({ request }) => requestLines(request),
+      lines: ({ request, names }) => [
+        ...requestLines(request),
+        { label: 'names', value: names.length > 1 ? names.join(', ') : null },
+      ],
     },
     {
       heading: 'Then',
-      lines: ({ command, files, fetch, ends }) => [
+      lines: ({ command, files, fetch, ends, here }) => [
         { label: 'copy in', value: files && `${filesText(files)} from ${files.folder}` },
-        { label: 'run', value: shellLine(command, 'linux') },
+        { label: here === undefined ? 'run' : 'run here', value: shellLine(command, 'linux') },
         {
           label: 'copy out',
-          value: fetch.map(({ remote, local }) => `${remote} to ${local}`).join(', '),
+          value: fetch
+            .map(({ remote, local }) => `${remote} to ${here ? `${join(local, 'NAME')}/` : local}`)
+            .join(', '),
         },
         { label: 'terminate', value: `when the command ends, at the latest ${wantedText(ends)}` },
       ],
@@ -42,8 +49,11 @@ export const planView: View<JobPlan & Planned> = {
     if_idle_seconds,
     max_price,
     would_send,
+    names,
+    here,
   }) => ({
     request,
+    ...(here === undefined ? {} : { names, min_count: here.minCount ?? names.length }),
     command,
     sync:
       files === undefined ? null : { folder: files.folder, files: files.count, bytes: files.bytes },

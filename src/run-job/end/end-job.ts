@@ -3,6 +3,7 @@ import { CliError, isInterrupt, unforeseen } from '../../errors.ts';
 import { deadlineFrom, setDeadline } from '../../instances/deadlines/deadline.ts';
 import { warnUnenforced } from '../../instances/deadlines/unenforced.ts';
 import { ownJournal } from '../../instances/pending.ts';
+import type { Target } from '../../instances/resolve.ts';
 import { minuteText } from '../../output/time.ts';
 import { typedName } from '../../rules/names.ts';
 import type { Job } from '../job.ts';
@@ -20,7 +21,10 @@ export async function endJob(
   const end = { ...progressOf(job), error: failure && runFailed(failure) };
   const stage = failure === undefined ? 'done' : phases.current;
   const wanted = keptFor(job, failure);
-  if (wanted !== undefined && (await keep(record, wanted, context))) {
+  if (
+    wanted !== undefined &&
+    (await keep(record, { ...wanted, ...keptText(record, wanted.kept) }, context))
+  ) {
     return { ...end, stage, terminated: false, kept: wanted.kept };
   }
   phases.begin('terminating');
@@ -98,7 +102,7 @@ export function progressOf({ record: { id, name, exit_code }, exitCode, fetched 
 }
 
 /** How long to keep an instance whose results could not be copied, in milliseconds. */
-const FOR_RESULTS = 30 * 60_000;
+export const FOR_RESULTS = 30 * 60_000;
 
 /** Why the instance is kept, and for how long; undefined if it is not. Interrupts end the run. */
 function keptFor(
@@ -117,10 +121,29 @@ function keptFor(
     : undefined;
 }
 
+function keptText({ id, name }: JobRecord, kept: 'command' | 'results') {
+  const typed = typedName(name, id);
+  const ssh = `gpucloud instances ssh ${typed}`;
+  return kept === 'results'
+    ? {
+        what: `${name} with its results`,
+        next: `Repair the cause, then fetch and terminate: gpucloud jobs attach ${typed}. Connect: ${ssh}`,
+      }
+    : { what: name, next: `Connect: ${ssh}. Terminate it: gpucloud instances terminate ${typed}` };
+}
+
+interface Keeping {
+  /** Milliseconds. */
+  readonly time: number;
+  readonly what: string;
+  /** The next commands. */
+  readonly next: string;
+}
+
 /** Gives the instance its new deadline, unless it has an earlier one; false if that is not certain. */
-function keep(
-  { id, name }: JobRecord,
-  { kept, time }: { readonly kept: 'command' | 'results'; readonly time: number },
+export function keep(
+  { id, name }: Target,
+  { time, what, next }: Keeping,
   context: Context,
 ): Promise<boolean> {
   return context.shielded(async (own) => {
@@ -132,12 +155,9 @@ function keep(
       const deadline = isEarlier ? before : wanted;
       if (!isEarlier) await setDeadline({ id, name }, { deadline }, journal, own);
       await warnUnenforced(journal, own);
-      const typed = typedName(name, id);
       own.err.warn(
         'may_be_billing',
-        kept === 'results'
-          ? `Kept ${name} with its results: it bills until ${minuteText(Date.parse(deadline))}. Repair the cause, then fetch and terminate: gpucloud jobs attach ${typed}. Connect: gpucloud instances ssh ${typed}`
-          : `Kept ${name}: it bills until ${minuteText(Date.parse(deadline))}. Connect: gpucloud instances ssh ${typed}. Terminate it: gpucloud instances terminate ${typed}`,
+        `Kept ${what}: it bills until ${minuteText(Date.parse(deadline))}. ${next}`,
       );
       return true;
     } catch (error) {

@@ -32,7 +32,7 @@ export function reportOf(end: JobEnd, started_at: string, { clock }: Context): J
 }
 
 /** Throws CliError('storage'). */
-export async function writeReport(path: string, report: JobReport): Promise<void> {
+export async function writeReport(path: string, report: object): Promise<void> {
   try {
     await writeFile(path, `${JSON.stringify(report, null, 2)}\n`);
   } catch (error) {

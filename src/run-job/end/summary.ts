@@ -67,7 +67,7 @@ export async function noteEnd(
 }
 
 /** A path below the current folder is short from there. */
-function shortPath(path: string): string {
+export function shortPath(path: string): string {
   const short = relative('.', path);
   return short === '' || short.startsWith('..') ? path : short;
 }

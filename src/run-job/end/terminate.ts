@@ -1,4 +1,5 @@
 import type { Instance } from '../../api/index.ts';
+import { AT_ONCE, eachBounded } from '../../bounded.ts';
 import type { Context } from '../../context.ts';
 import { CliError, unforeseen } from '../../errors.ts';
 import { changeOne } from '../../instances/change.ts';
@@ -12,22 +13,38 @@ import { typedName } from '../../rules/names.ts';
 const PAUSES = [2_000, 10_000, 30_000];
 
 /** Whether the instance certainly ends: the service shows it as TERMINATING or TERMINATED. */
-type Termination =
+export type Termination =
   | { readonly certain: true; readonly instance: Instance | undefined }
   | { readonly certain: false; readonly error: CliError };
 
 /** Terminates the instance of a job. Doesn't ask: starting the job was the consent. */
-export function terminate(target: Target, context: Context): Promise<Termination> {
-  // The first Ctrl-C has ended every request of the run's own context.
-  const end = context.shielded((own) => terminateIn(own, target));
-  return Promise.race([end, thirdInterrupt(target, context)]);
+export async function terminate(target: Target, context: Context): Promise<Termination> {
+  const [end] = await terminateEach([target], context);
+  if (end === undefined) throw new Error('each instance has an end');
+  return end;
 }
 
-/** The third Ctrl-C leaves the instance to its deadline. */
-function thirdInterrupt(target: Target, { host }: Context): Promise<Termination> {
-  return new Promise((resolve) => {
-    const error = notEnded(target, new CliError('interrupted', 'Interrupted.'));
-    host.onThirdInterrupt?.(() => resolve({ certain: false, error }));
+/** Terminates instances, a few at a time. The third Ctrl-C leaves the others to their deadlines. */
+export function terminateEach(
+  targets: readonly Target[],
+  context: Context,
+): Promise<Termination[]> {
+  let isLeft = false;
+  const left = new Promise<void>((resolve) => {
+    context.host.onThirdInterrupt?.(() => {
+      isLeft = true;
+      resolve();
+    });
+  });
+  return eachBounded<Target, Termination>(targets, AT_ONCE, async (target) => {
+    const leave = (): Termination => {
+      const cause = new CliError('interrupted', 'Interrupted.');
+      return { certain: false, error: notEnded(target, cause) };
+    };
+    if (isLeft) return leave();
+    // The first Ctrl-C has ended every request of the run's own context.
+    const end = context.shielded((own) => terminateIn(own, target));
+    return Promise.race([end, left.then(leave)]);
   });
 }
 

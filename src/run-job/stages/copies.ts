@@ -91,7 +91,8 @@ export function copyingFrom(
   };
 }
 
-async function fetchEach(
+/** Copies each path, and throws the first failure, preferably one other than a missing path. */
+export async function fetchEach(
   job: Job,
   copying: CopyingOut,
   onCut: ReturnType<typeof patienceOf>,

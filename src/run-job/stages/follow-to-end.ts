@@ -111,15 +111,18 @@ export async function interruptCommand(shell: RemoteShell, signal: AbortSignal):
   });
 }
 
-/** Throws if somebody else ended the instance: no other attempt to connect can succeed. */
-export async function ensureRunning({ id, name }: JobRecord, context: Context): Promise<void> {
+/**
+ * Throws if somebody else ended the instance: no other attempt to connect can succeed. Returns whether
+ * the service could be asked.
+ */
+export async function ensureRunning({ id, name }: JobRecord, context: Context): Promise<boolean> {
   const status = await (await context.api()).instances.get(id, BRIEFLY).then(
     (found) => found.status,
     // Ignore the fault: the next attempt reads again.
     () => undefined,
   );
-  if (status === undefined || !INSTANCE_STATUSES.includes(status)) return;
-  if (leadsTo('ACTIVE', status)) return;
+  if (status === undefined) return false;
+  if (!INSTANCE_STATUSES.includes(status) || leadsTo('ACTIVE', status)) return true;
   throw new CliError('wrongState', `${name} is ${status}, and its command has ended with it.`, {
     resource: id,
   });

@@ -13,9 +13,7 @@ import {
   inventoryText,
 } from '../../../reach/hosts/inventory.ts';
 import { type HostEntry, hostEntries, readEntries } from '../../../reach/hosts/ssh-config.ts';
-import { knownHostsFile } from '../../../reach/known-hosts.ts';
 import type { HowToReach } from '../../../reach/reach.ts';
-import { sandboxProxy } from '../../../reach/sandbox-proxy.ts';
 import { howToReach, withSignInFlags } from '../../../reach/ssh-flags.ts';
 import type { InventoryRow } from '../../../results/instances.ts';
 import { hasSsh } from '../../../rules/statuses.ts';
@@ -75,6 +73,7 @@ export const inventory = action({
     const how = await howToReach(flags, context);
     ensureWritable(format, how);
     const { entries, failed } = await entriesOf(typed, format, how, context);
+    const { inventoryHosts } = await import('../../../reach/reach.ts');
     const hosts = await inventoryHosts(entries, how, context);
     const isText = out.format === 'table' && context.flags.columns === undefined;
     if (isText && hosts.length > 0) await out.text(await inventoryText(format, hosts));
@@ -117,18 +116,4 @@ async function entriesOf(
   // A name and an ID may be the same instance.
   const each = new Map(done.map((instance) => [instance.id, instance]));
   return { entries: hostEntries([...each.values()], user), failed };
-}
-
-async function inventoryHosts(
-  entries: readonly HostEntry[],
-  { identity, options, words }: HowToReach,
-  context: Context,
-): Promise<InventoryHost[]> {
-  const knownHosts = await knownHostsFile(context);
-  const hosts: InventoryHost[] = [];
-  for (const entry of entries) {
-    const proxy = await sandboxProxy(entry.endpoint.id, context);
-    hosts.push({ ...entry, ssh: { knownHosts, identity, proxy, options, words } });
-  }
-  return hosts;
 }

@@ -1,0 +1,213 @@
+import type { Context } from '../../context.ts';
+import { CliError, FAILURES, failuresOf, isInterrupt, throwAll } from '../../errors.ts';
+import { notify } from '../../instances/deadlines/notify.ts';
+import { shellLine } from '../../output/shell-line.ts';
+import { spanText } from '../../output/time.ts';
+import { clamp } from '../../output/width.ts';
+import type { HereReport, MemberReport } from '../../results/jobs.ts';
+import { inRoubles, money, priceIn, sumOf } from '../../rules/money.ts';
+import { typedName } from '../../rules/names.ts';
+import { FOR_RESULTS, keep, runFailed } from '../end/end-job.ts';
+import { writeReport } from '../end/report.ts';
+import { shortPath } from '../end/summary.ts';
+import { costAtMost, terminateEach } from '../end/terminate.ts';
+import type { JobPlan } from '../job.ts';
+import { printJson } from '../output.ts';
+import { namesText } from '../phases.ts';
+import { WORK } from '../remote/supervisor.ts';
+import type { HereRun, Member } from './member.ts';
+
+/** Milliseconds for a command to end by itself after its instances. */
+const PATIENCE = 5_000;
+
+/** Terminates every instance, then reports. Throws the error that decides the exit code. */
+export async function endHere(run: HereRun, plan: JobPlan, context: Context): Promise<void> {
+  const { stage, kept } = await endMembers(run, context);
+  const isLeft = run.members.some(({ termination }) => isInterrupted(termination));
+  await run.command?.end(isLeft ? 0 : PATIENCE);
+  const { members, notRented } = run;
+  const failed = errorsOf(run);
+  const [error] = failed;
+  const rows: MemberReport[] = plan.names.map((name) => {
+    const member = members.find(({ job }) => job.record.name === name);
+    if (member !== undefined) return rowOf(member, kept.includes(member), context);
+    const one = notRented.find((other) => other.name === name);
+    const { instance = null, terminated = false, cost_at_most = null } = one?.end ?? {};
+    const message = one?.error.message ?? null;
+    return {
+      id: instance?.id ?? null,
+      name,
+      terminated,
+      fetched: [],
+      cost_at_most,
+      error: message,
+    };
+  });
+  const report: HereReport = {
+    command_exit_code: run.exitCode ?? null,
+    stage,
+    instances: rows,
+    terminated: togetherOf(rows),
+    fetched: rows.flatMap(({ fetched }) => fetched),
+    seconds: Math.round((context.clock.now() - Date.parse(run.started_at)) / 1000),
+    cost_at_most: costOf(rows),
+    exit_code: error?.exitCode ?? run.exitCode ?? FAILURES.runFailed.exit,
+    error: error?.message ?? null,
+  };
+  if (plan.report_file !== null) {
+    const [fault] = await failuresOf(writeReport(plan.report_file, report));
+    if (fault !== undefined) context.err.warn('local_storage', fault.message);
+  }
+  await notifyOf(report, plan, run, context);
+  await noteHere(report, plan, context);
+  throwAll(failed);
+  context.endWith(report.exit_code);
+}
+
+/** Keeps instances whose results this computer could not store, as `run` does, and ends the others. */
+async function endMembers({ members, phases, failure }: HereRun, context: Context) {
+  const stage = failure === undefined ? ('done' as const) : phases.current;
+  const kept: Member[] = [];
+  for (const member of members) {
+    if (await mayKeep(member, context)) kept.push(member);
+  }
+  const ending = members.filter(
+    (member) => !kept.includes(member) && member.termination?.certain !== true,
+  );
+  if (ending.length === 0) return { stage, kept };
+  phases.begin('terminating', namesText(ending.map(({ job }) => job.record.name)));
+  const ends = await terminateEach(
+    ending.map(({ job }) => job.record),
+    context,
+  );
+  phases.clear();
+  for (const [at, member] of ending.entries()) member.termination = ends[at];
+  const isDone = ends.every(({ certain }) => certain);
+  return { stage: isDone ? stage : ('terminating' as const), kept };
+}
+
+function mayKeep({ job, shell, fault }: Member, context: Context): Promise<boolean> | false {
+  const { record, stops } = job;
+  const isHere = shell !== undefined && fault?.failure === 'storage';
+  if (!isHere || stops.interrupt.aborted) return false;
+  const typed = typedName(record.name, record.id);
+  const [first = { remote: '', local: '.' }] = record.fetch;
+  const from = first.remote.startsWith('/') ? first.remote : `${WORK}/${first.remote}`;
+  const copy = ['gpucloud', 'instances', 'scp', '-r', `${typed}:${from}`, shortPath(first.local)];
+  const next = `Repair the cause, then copy them: ${shellLine(copy)}. Terminate it: gpucloud instances terminate ${typed}`;
+  return keep(
+    record,
+    { time: FOR_RESULTS, what: `${record.name} with its results`, next },
+    context,
+  );
+}
+
+function isInterrupted(termination: Member['termination']): boolean {
+  return termination?.certain === false && isInterrupt(termination.error.cause);
+}
+
+/** The most important errors, which decide the exit code. None if the command's own code does. */
+function errorsOf({ members, notRented, failure, exitCode }: HereRun): CliError[] {
+  const doubts = [
+    ...notRented.flatMap(({ end }) => (end.terminated === 'unknown' && end.error) || []),
+    ...members.flatMap(
+      ({ termination }) => (termination?.certain === false && termination.error) || [],
+    ),
+  ];
+  if (doubts.length > 0) return doubts;
+  if (failure !== undefined) {
+    const isNothing = members.length === 0 && notRented.every(({ end }) => end.instance === null);
+    return [isNothing ? failure : runFailed(failure)];
+  }
+  if (exitCode !== 0) return [];
+  return faultsOf(members).map((fault) => new CliError('runFailed', fault));
+}
+
+/** Why results are missing. */
+function faultsOf(members: readonly Member[]): string[] {
+  return members.flatMap(({ job, shell, fault }) =>
+    shell === undefined || fault === undefined ? [] : `${job.record.name}: ${fault.message}`,
+  );
+}
+
+function rowOf(
+  { job, termination, fault }: Member,
+  isKept: boolean,
+  { serviceClock }: Context,
+): MemberReport {
+  const { id, name } = job.record;
+  const isEnded = termination?.certain === true;
+  const instance = (isEnded ? termination.instance : undefined) ?? job.instance;
+  return {
+    id,
+    name,
+    terminated: isEnded || (isKept ? false : 'unknown'),
+    fetched: [...job.fetched],
+    cost_at_most: isEnded ? costAtMost(instance, serviceClock.now()) : null,
+    error: fault?.message ?? null,
+  };
+}
+
+/** "unknown" if it is of one; true only if every instance that was rented is terminated. */
+function togetherOf(rows: readonly MemberReport[]): MemberReport['terminated'] {
+  if (rows.some(({ terminated }) => terminated === 'unknown')) return 'unknown';
+  const rented = rows.filter(({ id }) => id !== null);
+  return rented.length > 0 && rented.every(({ terminated }) => terminated === true);
+}
+
+function costOf(rows: readonly MemberReport[]): string | null {
+  const rented = rows.filter(({ id, terminated }) => id !== null || terminated === 'unknown');
+  if (rented.length === 0) return null;
+  return sumOf(rented.map(({ cost_at_most }) => priceIn(cost_at_most)))?.toFixed(2) ?? null;
+}
+
+/** One event for the command, and one for each instance that may go on billing. */
+async function notifyOf(
+  { instances, command_exit_code: exit_code, terminated }: HereReport,
+  { request }: JobPlan,
+  { members, started_at }: HereRun,
+  context: Context,
+): Promise<void> {
+  const [first] = instances.filter(({ id }) => id !== null);
+  for (const { job, termination } of members) {
+    if (termination?.certain !== false) continue;
+    const { cause, message } = termination.error;
+    // Sends nothing after the third Ctrl-C, since a person is present.
+    if (isInterrupt(cause)) return;
+    const isRefused = cause instanceof CliError && cause.failure !== 'outcomeUnknown';
+    const event = isRefused ? 'terminate_failed' : 'outcome_unknown';
+    const { id, name } = job.record;
+    await notify({ event, id, name, message, exit_code }, started_at, context);
+  }
+  if (first === undefined || terminated === 'unknown') return;
+  const how = exit_code === null ? 'ended without an exit code' : `ended with ${exit_code}`;
+  const names = namesText(instances.map(({ name }) => name));
+  const then = terminated
+    ? `Terminated ${names}.`
+    : `Not all of ${names} are terminated: they bill.`;
+  const message = `The command on ${names} ${how}. ${then}`;
+  const { id } = first;
+  const name = request.instance_name;
+  await notify({ event: 'job_ended', id, name, message, exit_code }, started_at, context);
+}
+
+async function noteHere(report: HereReport, plan: JobPlan, context: Context): Promise<void> {
+  const { err, out } = context;
+  const { command_exit_code: code, instances, fetched, seconds } = report;
+  if (out.format === 'json' || out.format === 'jsonl') return printJson({ run: report }, context);
+  if (code !== null) err.note(`${clamp(shellLine(plan.command, 'linux'), 50)}: exit code ${code}`);
+  if (fetched.length > 0) err.note(`Fetched ${fetched.map(shortPath).join(', ')}`);
+  // An error has its own line.
+  if (report.exit_code === code && code !== 0) {
+    for (const { name, error } of instances) {
+      if (error !== null) err.warn('copy', `${name}: ${error}`);
+    }
+  }
+  const ended = instances.filter(({ terminated }) => terminated === true);
+  if (ended.length === 0) return;
+  const cost = money(costOf(ended) ?? '');
+  const who = ended.length === 1 ? 'It' : 'They';
+  const atMost = cost.ok ? ` ${who} cost at most ${inRoubles(cost.value)}.` : '';
+  const names = namesText(ended.map(({ name }) => name));
+  err.note(`Terminated ${names} after ${spanText(seconds)}.${atMost}`);
+}

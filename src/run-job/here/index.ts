@@ -1,0 +1,175 @@
+import { sentence } from '../../api/errors.ts';
+import type { Context } from '../../context.ts';
+import { CliError, unforeseen } from '../../errors.ts';
+import { shellLine } from '../../output/shell-line.ts';
+import { clamp } from '../../output/width.ts';
+import { terminateEach } from '../end/terminate.ts';
+import type { JobPlan } from '../job.ts';
+import { createPhases, filesText, namesText } from '../phases.ts';
+import { withoutExitCode } from '../stages/without-exit-code.ts';
+import type { Stops } from '../stops.ts';
+import { endHere } from './end.ts';
+import { withInventories } from './inventories.ts';
+import { startHere } from './local-command.ts';
+import { createMember, fetchFrom, type HereRun, type Member, prepare } from './member.ts';
+import { rentEach } from './rent.ts';
+
+/** Rents instances, runs the command on this computer, and terminates all of them, whatever happens. */
+export async function runHere(plan: JobPlan, context: Context): Promise<void> {
+  const run: HereRun = {
+    started_at: new Date(context.clock.now()).toISOString(),
+    phases: createPhases(namesText(plan.names), context),
+    members: [],
+    notRented: [],
+    command: undefined,
+    exitCode: undefined,
+    failure: undefined,
+  };
+  try {
+    await rentAll(run, plan, context);
+    await work(run, plan, context);
+  } catch (error) {
+    run.failure = error instanceof CliError ? error : unforeseen(error);
+  }
+  for (const { job } of run.members) job.stops.close();
+  run.phases.clear();
+  await endHere(run, plan, context);
+}
+
+async function rentAll(run: HereRun, plan: JobPlan, context: Context): Promise<void> {
+  run.phases.begin('renting');
+  const { rented, notRented } = await rentEach(plan, context).finally(run.phases.clear);
+  run.members = rented.map((one) => createMember(one, plan, context));
+  run.notRented = notRented;
+  context.signal.throwIfAborted();
+  const [first] = notRented;
+  if (first === undefined) return;
+  const isEnough = rented.length >= leastOf(plan);
+  for (const { name, error } of isEnough ? notRented : notRented.slice(1)) {
+    context.err.warn('incomplete', `${name} could not be rented: ${error.message}`);
+  }
+  if (isEnough) return;
+  const { name, error } = first;
+  const message = plan.names.length === 1 ? error.message : `${name}: ${error.message}`;
+  throw fewerThanLeast('rented', error.with(message), plan);
+}
+
+function leastOf({ names, here }: JobPlan): number {
+  return here?.minCount ?? names.length;
+}
+
+function fewerThanLeast(done: string, first: CliError, { here }: JobPlan): CliError {
+  if (here?.minCount === undefined) return first;
+  return first.with(
+    `Fewer than ${here.minCount} instances (--min-count) could be ${done}. ${first.message}`,
+  );
+}
+
+async function work(run: HereRun, plan: JobPlan, context: Context): Promise<void> {
+  const ready = await prepareAll(run, plan, context);
+  const stops = jointStops(ready);
+  const instances = ready.flatMap(({ job }) => job.instance ?? []);
+  const what = namesText(ready.map(({ job }) => job.record.name));
+  await withInventories(instances, plan.how, context, async (variables) => {
+    run.phases.begin('running', clamp(shellLine(plan.command, 'linux'), 50));
+    // The command writes to the same terminal.
+    run.phases.clear();
+    run.command = await startHere(plan.toStart, variables, what, stops, context);
+    run.exitCode = await run.command.ended;
+  });
+  await fetchAll(run, ready, what, stops, context);
+  if (run.exitCode === undefined) throw withoutExitCode(stops);
+}
+
+/** Returns the instances that can be used. Throws if there are too few. */
+async function prepareAll(run: HereRun, plan: JobPlan, context: Context): Promise<Member[]> {
+  const { members, phases } = run;
+  const copying = plan.files === undefined ? '' : `, copying ${filesText(plan.files)} to each`;
+  phases.begin('starting', `${namesText(members.map(({ job }) => job.record.name))}${copying}`);
+  let ready = 0;
+  let tooFew: CliError | undefined;
+  await Promise.all(
+    members.map(async (member) => {
+      try {
+        await prepare(member, context);
+        ready += 1;
+        phases.update(`${ready} of ${members.length} ready`);
+      } catch (error) {
+        context.signal.throwIfAborted();
+        if (tooFew !== undefined) return;
+        member.fault = named(member, error instanceof CliError ? error : unforeseen(error));
+        const usable = members.filter(({ fault }) => fault === undefined);
+        if (usable.length >= leastOf(plan)) return;
+        tooFew = fewerThanLeast('prepared', member.fault, plan);
+        // The others would bill while they start.
+        for (const { giveUp } of usable) giveUp(tooFew);
+      }
+    }),
+  );
+  phases.clear();
+  if (tooFew !== undefined) throw tooFew;
+  await leaveOut(members, context);
+  return members.filter(({ fault }) => fault === undefined);
+}
+
+function named({ job }: Member, fault: CliError): CliError {
+  const { name } = job.record;
+  return fault.message.includes(name) ? fault : fault.with(`${name}: ${fault.message}`);
+}
+
+/** Terminates instances that can't be used. If that fails, the end of the run tries again. */
+async function leaveOut(members: readonly Member[], context: Context): Promise<void> {
+  const left = members.filter(({ fault }) => fault !== undefined);
+  for (const { job, fault } of left) {
+    const { message = '' } = fault ?? {};
+    context.err.warn('incomplete', `${sentence(message)} Terminating ${job.record.name}.`);
+  }
+  const records = left.map(({ job }) => job.record);
+  const ends = await terminateEach(records, context);
+  for (const [at, member] of left.entries()) member.termination = ends[at];
+}
+
+/** The command ends with the first deadline, or with an interrupt. */
+function jointStops(members: readonly Member[]): Omit<Stops, 'close'> {
+  const any = (kind: Exclude<keyof Stops, 'close'>) =>
+    AbortSignal.any(members.map(({ job }) => job.stops[kind]));
+  return {
+    any: any('any'),
+    near: any('near'),
+    half: any('half'),
+    interrupt: any('interrupt'),
+    last: any('last'),
+  };
+}
+
+/** Fetches from all side by side. One that fails loses nothing of the others. */
+async function fetchAll(
+  { phases }: HereRun,
+  members: readonly Member[],
+  what: string,
+  { last }: Pick<Stops, 'last'>,
+  context: Context,
+): Promise<void> {
+  if (members.every(({ job }) => job.record.fetch.length === 0)) return;
+  phases.begin('fetching', `from ${what}`);
+  const { interrupts, err } = context;
+  const explain = () => {
+    if (last.aborted) return;
+    err.note(`Still fetching. Ctrl-C again terminates ${what} without the rest.`);
+  };
+  interrupts.first.addEventListener('abort', explain);
+  try {
+    await Promise.all(
+      members.map(async (member) => {
+        try {
+          await fetchFrom(member, context);
+        } catch (error) {
+          last.throwIfAborted();
+          member.fault = error instanceof CliError ? error : unforeseen(error);
+        }
+      }),
+    );
+  } finally {
+    interrupts.first.removeEventListener('abort', explain);
+  }
+}

@@ -1,0 +1,161 @@
+import { constants } from 'node:fs';
+import { access } from 'node:fs/promises';
+import { delimiter, join, resolve } from 'node:path';
+import type { Context } from '../../context.ts';
+import { CliError, usageError } from '../../errors.ts';
+import { errorCode } from '../../files/error-code.ts';
+import type { Given } from '../../instances/request/given.ts';
+import type { Running } from '../../programs.ts';
+import type { Command } from '../command.ts';
+import { beginLine } from '../output.ts';
+import type { Stops } from '../stops.ts';
+
+/** Checks a command for this computer. Throws a usage error. */
+export async function localCommandOf(
+  words: readonly string[],
+  { flags, from }: Pick<Given, 'flags' | 'from'>,
+  context: Context,
+): Promise<Command> {
+  const { env, envFile, dockerImage } = flags;
+  if (dockerImage === undefined && (env ?? envFile) !== undefined) {
+    throw usageError(
+      `${env === undefined ? '--env-file' : from('env')} sets variables of a container, and there is no --docker-image`,
+      'COMMAND has the variables of this shell',
+    );
+  }
+  const [file = ''] = words;
+  if (!(await isProgram(file, context))) {
+    const where = file.includes('/') ? 'is no program here' : 'is not on PATH';
+    throw usageError(`COMMAND "${file}" ${where}: --here runs it on this computer`);
+  }
+  return { words, variables: [] };
+}
+
+/** Windows adds endings to names, so the start itself shows it there. */
+async function isProgram(file: string, { env, host }: Context): Promise<boolean> {
+  if (host.platform === 'win32') return true;
+  const paths = file.includes('/')
+    ? [resolve(file)]
+    : (env.PATH ?? '').split(delimiter).map((folder) => join(folder || '.', file));
+  for (const path of paths) {
+    const isHere = await access(path, constants.X_OK).then(
+      () => true,
+      () => false,
+    );
+    if (isHere) return true;
+  }
+  return false;
+}
+
+/** Milliseconds between SIGTERM and SIGKILL, as in `jobs stop`. */
+const PATIENCE = 10_000;
+
+/** The command, with our own streams and terminal. */
+export interface LocalCommand {
+  /** Its exit code; undefined if it had to be ended near the deadline. Throws the reason of `last`. */
+  readonly ended: Promise<number | undefined>;
+  /** Ends it for certain, at most after the given time. */
+  end(patience: number): Promise<void>;
+}
+
+/** Starts the command. `what` names the instances. Throws CliError('runFailed') if it can't start. */
+export async function startHere(
+  { words }: Pick<Command, 'words'>,
+  env: Readonly<Record<string, string>>,
+  what: string,
+  stops: Pick<Stops, 'any' | 'near' | 'half' | 'last'>,
+  context: Context,
+): Promise<LocalCommand> {
+  stops.any.throwIfAborted();
+  const [file = '', ...args] = words;
+  // A terminal sends Ctrl-C to every program in its foreground. Opened later, stdin would stop blocking
+  // for the command too.
+  const { stdin, stderr } = context.host;
+  const isTerminal = stdin.isTTY === true || stderr.isTTY === true;
+  let running: Running;
+  try {
+    running = await context.start({ file, args, env, ownSignals: true });
+  } catch (error) {
+    throw notStarted(file, error);
+  }
+  const ended = follow(running, { what, isTerminal }, stops, context).catch((error: unknown) => {
+    throw errorCode(error) === undefined ? error : notStarted(file, error);
+  });
+  // The caller may look later.
+  ended.catch(() => undefined);
+  return {
+    ended,
+    async end(patience) {
+      const late = new AbortController();
+      const over = context.clock.sleep(patience, late.signal).then(
+        () => running.kill('SIGKILL'),
+        // It has ended.
+        () => undefined,
+      );
+      await running.ended.catch(() => undefined);
+      late.abort();
+      await over;
+    },
+  };
+}
+
+function notStarted(file: string, cause: unknown): CliError {
+  const code = errorCode(cause) ?? String(cause);
+  // The system reports a missing interpreter so too.
+  const why = code === 'ENOENT' ? 'it, or the program that runs it, is not there (ENOENT)' : code;
+  return new CliError('runFailed', `Could not start ${file}: ${why}.`, { cause });
+}
+
+async function follow(
+  running: Running,
+  { what, isTerminal }: { readonly what: string; readonly isTerminal: boolean },
+  { near, half, last }: Pick<Stops, 'near' | 'half' | 'last'>,
+  context: Context,
+): Promise<number | undefined> {
+  const { interrupts, err, clock } = context;
+  const over = new AbortController();
+  const { signal } = over;
+  const on = (stop: AbortSignal, act: () => void) => {
+    if (stop.aborted) act();
+    else stop.addEventListener('abort', act, { once: true, signal });
+  };
+  let isCut = false;
+  const stopped = new Promise<never>((_resolve, reject) => {
+    on(last, () => {
+      running.kill(isHangUp(last) ? 'SIGHUP' : 'SIGTERM');
+      reject(last.reason);
+    });
+  });
+  on(interrupts.first, () => {
+    if (last.aborted) return;
+    if (!isTerminal) running.kill('SIGINT');
+    beginLine(context);
+    err.note(`Interrupted the command. Ctrl-C again terminates ${what} without copying.`);
+  });
+  on(near, () => {
+    if (last.aborted) return;
+    beginLine(context);
+    err.warn('deadline_near', `Interrupting the command: ${what} near the deadline.`);
+    running.kill('SIGINT');
+  });
+  on(half, () => {
+    if (last.aborted) return;
+    isCut = true;
+    running.kill('SIGTERM');
+    clock.sleep(PATIENCE, signal).then(
+      () => running.kill('SIGKILL'),
+      // It has ended.
+      () => undefined,
+    );
+  });
+  try {
+    const code = await Promise.race([running.ended, stopped]);
+    return isCut ? undefined : code;
+  } finally {
+    over.abort();
+  }
+}
+
+function isHangUp({ reason }: AbortSignal): boolean {
+  return reason instanceof CliError && reason.failure === 'hungUp';
+}

@@ -1,0 +1,123 @@
+import { join } from 'node:path';
+import type { Context } from '../../context.ts';
+import { CliError } from '../../errors.ts';
+import type { Fetch } from '../copy/copy-out.ts';
+import type { Termination } from '../end/terminate.ts';
+import type { Job, JobPlan } from '../job.ts';
+import { newRecord } from '../new-record.ts';
+import { createPhases, type Phases } from '../phases.ts';
+import { lastLine } from '../remote/failed-ssh.ts';
+import type { RemoteShell } from '../remote/remote-shell.ts';
+import { WORK } from '../remote/supervisor.ts';
+import { connect } from '../stages/connect.ts';
+import { copyFiles, copyingFrom, fetchEach } from '../stages/copies.ts';
+import { ensureRunning } from '../stages/follow-to-end.ts';
+import { createStops } from '../stops.ts';
+import type { LocalCommand } from './local-command.ts';
+import type { NotRented, RentedHere } from './rent.ts';
+
+/** One of several instances of a run. No record of it is stored: the journal has its deadline. */
+export interface Member {
+  readonly job: Job;
+  /** undefined until it is ready. */
+  shell: RemoteShell | undefined;
+  /** Why it was left out, or its results are missing. */
+  fault: CliError | undefined;
+  /** undefined while it may run. */
+  termination: Termination | undefined;
+  /** Ends its preparation, since others failed. */
+  giveUp(reason: CliError): void;
+}
+
+/** A run of several instances, with its progress. */
+export interface HereRun {
+  readonly started_at: string;
+  readonly phases: Phases;
+  members: readonly Member[];
+  /** Names without an instance, or with one that could not be used. */
+  notRented: readonly NotRented[];
+  command: LocalCommand | undefined;
+  exitCode: number | undefined;
+  /** Why it ended early. */
+  failure: CliError | undefined;
+}
+
+/** Each instance has a folder of its own for its results. */
+export function fetchInto(fetch: readonly Fetch[], name: string): Fetch[] {
+  return fetch.map(({ remote, local }) => ({ remote, local: `${join(local, name)}/` }));
+}
+
+export function createMember(
+  { name, instance, deadline, grace, started_at }: RentedHere,
+  plan: JobPlan,
+  context: Context,
+): Member {
+  const { id } = instance;
+  const sync = plan.files?.folder ?? null;
+  const given = { ...plan, fetch: fetchInto(plan.fetch, name) };
+  const record = newRecord(given, { id, name, on: false, sync, grace, started_at });
+  const own = createStops({ id, deadline, grace, leaves: false }, context);
+  const needless = new AbortController();
+  const stops = { ...own, any: AbortSignal.any([own.any, needless.signal]) };
+  const phases = createPhases(name, context, true);
+  const soFar = { exitCode: undefined, fetched: [], collection: 'none' as const, instance };
+  return {
+    job: { record, how: plan.how, stops, phases, by: 'run', ...soFar },
+    shell: undefined,
+    fault: undefined,
+    termination: undefined,
+    giveUp: (reason) => needless.abort(reason),
+  };
+}
+
+/** Waits for the instance, makes its folder, and copies the files of `--sync`. */
+export async function prepare(member: Member, context: Context): Promise<void> {
+  const { job } = member;
+  const own = beside(job, context);
+  const there = await connect(job, own);
+  const { code, stderr } = await there.shell.run(`mkdir -p ${WORK}`, '', job.stops.any);
+  if (code !== 0) {
+    const reason = lastLine(stderr) || `exit code ${code}`;
+    throw new CliError('refused', `Could not create ~/${WORK}: ${reason}`);
+  }
+  await copyFiles(job, there, own);
+  member.shell = there.shell;
+}
+
+/** Copies the results of one instance, as far as it can. */
+export async function fetchFrom(member: Member, context: Context): Promise<void> {
+  const { job, shell } = member;
+  if (shell === undefined) return;
+  const own = beside(job, context);
+  const warn = (what: string) => own.err.warn('copy', what);
+  const copying = {
+    ...copyingFrom(shell, job.stops.last, warn, context),
+    onProgress: () => undefined,
+    print: () => Promise.reject(new Error('results go into a folder')),
+  };
+  await fetchEach(job, copying, patienceOf(job, context));
+}
+
+/** How often to try again while the service says that the instance runs. */
+const ATTEMPTS = 3;
+
+/** Without a network here, nothing can be said of the instance, and it can't be terminated either. */
+function patienceOf({ record }: Job, context: Context) {
+  let failed = 0;
+  return async (error: CliError) => {
+    const isRead = await ensureRunning(record, context);
+    if (isRead) failed += 1;
+    if (failed > ATTEMPTS) throw error;
+  };
+}
+
+/** Several instances share the terminal: their progress is counted, and their copies name them. */
+function beside({ record: { name } }: Job, context: Context): Context {
+  const { err } = context;
+  const own: Context['err'] = {
+    ...err,
+    progress: () => ({ update: () => undefined, done: () => undefined }),
+    warn: (code, text) => err.warn(code, code === 'copy' ? `${name}: ${text}` : text),
+  };
+  return Object.create(context, { err: { value: own } });
+}

@@ -1,0 +1,203 @@
+import { existsSync, readdirSync } from 'node:fs';
+import { chmod, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { hereReport } from '../../src/results/jobs.ts';
+import { runFast } from '../run-job/fast-run.ts';
+import { createHereWorld, type HereWorld } from '../run-job/here-world.ts';
+import { needs } from '../support/needs.ts';
+import { no } from '../support/service.ts';
+
+const ENDED = { 'job-1': 'TERMINATING', 'job-2': 'TERMINATING', 'job-3': 'TERMINATING' };
+const VARIABLES =
+  'echo "$GPUCLOUD_ANSIBLE_INVENTORY $GPUCLOUD_SSHLOGINFILE $GPUCLOUD_HOSTFILE $GPUCLOUD_SSH_CONFIG"';
+
+let world: HereWorld;
+let home: string;
+
+describe('gpucloud run --here', { timeout: 60_000, ...needs('ssh') }, () => {
+  beforeAll(async () => {
+    world = await createHereWorld(3);
+    ({ home } = world.computer);
+    await mkdir(join(home, 'project'));
+    await writeFile(join(home, 'project', 'in.txt'), 'x\n');
+  }, 60_000);
+  afterAll(() => world.close());
+  beforeEach(() => world.reset());
+
+  /** The statuses of the instances of the last run. */
+  const report = async () =>
+    hereReport().parse(JSON.parse(await readFile(join(home, 'r'), 'utf8')));
+  const rentals = () => world.service.requests.filter(({ path }) => path === '/instances').length;
+
+  test('copies in, runs the command here, fetches from each and terminates all', async () => {
+    const script = [
+      'pwd; cat; env',
+      VARIABLES,
+      'ls -ld "$(dirname "$GPUCLOUD_HOSTFILE")"; cat "$GPUCLOUD_HOSTFILE"',
+      'for n in 1 2 3; do ssh -F "$GPUCLOUD_SSH_CONFIG" "gpucloud-job-$n" "cd gpucloud-run/work; mkdir out; cp in.txt out/$n"; done',
+      'exit 3',
+    ].join('\n');
+    const argv = [
+      ...world.words('--sync', 'project', '--fetch', 'out:results', '--report', 'r'),
+      ...['--', 'sh', '-c', script],
+    ];
+    const done = await world.computer.gpucloud(argv, { env: world.env, stdin: 'typed\n' });
+    expect({ code: done.code, statuses: world.statuses() }, done.stderr).toEqual({
+      code: 3,
+      statuses: ENDED,
+    });
+    expect(done.stdout).toMatch(/^\S+gpucloud-e2e-\S+\ntyped\n/);
+    expect(done.stdout).toMatch(/^drwx------/m);
+    expect(done.stdout).toMatch(/^gpucloud-job-1 slots=1\ngpucloud-job-2 slots=1\ngpucloud-job-3/m);
+    expect(done.stdout).not.toContain('svc_sk_test');
+    for (const n of [1, 2, 3]) {
+      expect(await readFile(join(home, 'results', `job-${n}`, String(n)), 'utf8')).toBe('x\n');
+    }
+    expect(readdirSync(tmpdir()).filter((name) => /^gpucloud-here-\w{6}$/.test(name))).toHaveLength(
+      1,
+    );
+    expect(done.stderr).toContain(
+      'Fetched results/job-1, results/job-2, results/job-3\nTerminated job-1 to job-3 after',
+    );
+    expect(done.stderr).toContain('They cost at most 269.70 ₽.');
+    expect(await report()).toMatchObject({
+      command_exit_code: 3,
+      stage: 'done',
+      instances: [1, 2, 3].map((n) => ({
+        name: `job-${n}`,
+        terminated: true,
+        fetched: [join(home, 'results', `job-${n}/`)],
+        cost_at_most: '89.90',
+        error: null,
+      })),
+      terminated: true,
+      cost_at_most: '269.70',
+      exit_code: 3,
+      error: null,
+    });
+    const jobs = await world.computer.gpucloud(['jobs', 'list', '--json'], { env: world.env });
+    expect(JSON.parse(jobs.stdout)).toEqual([]);
+  });
+
+  test('rents one instance with the given name without --count', async () => {
+    const words = world.words().filter((word) => word !== '--count' && word !== '3');
+    const argv = [...words, '--', 'printf', '%s|', 'a  b', '*', '$HOME', ''];
+    const { code, stdout } = await world.computer.gpucloud(argv, { env: world.env });
+    expect({ code, stdout, statuses: world.statuses() }).toMatchObject({
+      code: 0,
+      stdout: 'a  b|*|$HOME||',
+      statuses: { job: 'TERMINATING' },
+    });
+  });
+
+  test('refuses a command that is not on PATH before it rents', async () => {
+    const before = rentals();
+    const { code, stderr } = await world.run([], ['no-such-program']);
+    expect({ code, rented: rentals() - before }).toEqual({ code: 2, rented: 0 });
+    expect(stderr).toContain('COMMAND "no-such-program" is not on PATH');
+  });
+
+  test('exits with 125 and terminates all if the command cannot be started', async () => {
+    const script = join(home, 'script');
+    await writeFile(script, '#!/no/such/shell\n');
+    await chmod(script, 0o755);
+    const { code, stderr } = await world.run(['--report', 'r'], [script]);
+    expect({ code, statuses: world.statuses() }).toEqual({ code: 125, statuses: ENDED });
+    expect(stderr).toContain(`Could not start ${script}: `);
+    expect(await report()).toMatchObject({ stage: 'running', command_exit_code: null });
+  });
+
+  test('fetches from the others if one lacks the path', async () => {
+    const script = (code: number) =>
+      `for n in 1 3; do ssh -F "$GPUCLOUD_SSH_CONFIG" gpucloud-job-$n 'echo y > gpucloud-run/work/y'; done; exit ${code}`;
+    const failed = await world.run(['--fetch', 'y'], ['sh', '-c', script(4)]);
+    expect({ code: failed.code, statuses: world.statuses() }).toEqual({ code: 4, statuses: ENDED });
+    expect(failed.stderr).toContain(
+      'warning: job-2: Could not copy files out: y does not exist on the instance',
+    );
+    await rm(join(home, 'y'), { recursive: true });
+    await world.reset();
+    const { code, stderr } = await world.run(
+      ['--fetch', 'y', '--report', 'r'],
+      ['sh', '-c', script(0)],
+    );
+    expect({ code, statuses: world.statuses() }).toEqual({ code: 125, statuses: ENDED });
+    expect(stderr).toContain('error: job-2: Could not copy files out: y does not exist');
+    for (const n of [1, 3]) {
+      expect(await readFile(join(home, 'y', `job-${n}`, 'y'), 'utf8')).toBe('y\n');
+    }
+    expect(await report()).toMatchObject({ command_exit_code: 0, exit_code: 125 });
+  });
+
+  test('exits with 7 and names the instance that could not be terminated', async () => {
+    const { terminate } = world.renting;
+    world.renting.terminate = (one) =>
+      world.renting.instances.get(one)?.name === 'job-2'
+        ? no(403, 'Forbidden')
+        : terminate.call(world.renting, one);
+    // The pauses between two attempts take 42 seconds.
+    const argv = [...world.words('--report', join(home, 'r')), '--', 'true'];
+    const { code, stderr } = await runFast(world, argv);
+    world.renting.terminate = terminate;
+    expect({ code, statuses: world.statuses() }).toEqual({
+      code: 7,
+      statuses: { ...ENDED, 'job-2': 'ACTIVE' },
+    });
+    expect(stderr).toMatch(
+      /error: Could not terminate job-2 \(\S+\): .*Forbidden\. It may still be billing\./,
+    );
+    expect(await report()).toMatchObject({
+      stage: 'terminating',
+      terminated: 'unknown',
+      cost_at_most: null,
+      exit_code: 7,
+      instances: [{ terminated: true }, { terminated: 'unknown' }, { terminated: true }],
+    });
+  });
+
+  test('terminates all and does not run if one is refused', async () => {
+    world.renting.posts = [() => no(409, 'Offer A100 is out of stock')];
+    const { code, stdout, stderr } = await world.run(['--report', 'r'], ['echo', 'ran']);
+    expect({ code, stdout }).toEqual({ code: 125, stdout: '' });
+    expect(Object.values(world.statuses())).toEqual(
+      Object.values(world.statuses()).fill('TERMINATING'),
+    );
+    expect(stderr).toMatch(/^error: job-\d: .*Offer A100 is out of stock/m);
+    const { instances } = await report();
+    expect(instances.map(({ terminated }) => terminated).sort()).toEqual([false, true, true]);
+  });
+
+  test('runs on the others with --min-count', async () => {
+    world.renting.posts = [() => no(409, 'Offer A100 is out of stock')];
+    const argv = ['--min-count', '2', '--report', 'r'];
+    const { code, stdout } = await world.run(argv, ['sh', '-c', 'wc -l <"$GPUCLOUD_HOSTFILE"']);
+    expect({ code, lines: stdout.trim() }).toEqual({ code: 0, lines: '2' });
+    expect(Object.values(world.statuses())).toEqual(
+      Object.values(world.statuses()).fill('TERMINATING'),
+    );
+    expect(await report()).toMatchObject({ terminated: true, cost_at_most: '179.80' });
+  });
+
+  test('leaves out an instance whose copy fails only with --min-count', async () => {
+    await writeFile(join(world.homes[1] ?? '', 'gpucloud-run'), 'in the way');
+    const words = ['--sync', 'project', '--report', 'r'];
+    const all = await world.run(words, ['echo', 'ran']);
+    expect({ ...all, statuses: world.statuses() }).toMatchObject({
+      code: 125,
+      stdout: '',
+      statuses: ENDED,
+    });
+    expect(all.stderr).toContain('error: job-2: Could not create ~/gpucloud-run/work');
+    await world.reset();
+    await writeFile(join(world.homes[1] ?? '', 'gpucloud-run'), 'in the way');
+    const script = 'cat "$GPUCLOUD_HOSTFILE"; sleep 0.1';
+    const two = await world.run([...words, '--min-count', '2'], ['sh', '-c', script]);
+    expect({ code: two.code, statuses: world.statuses() }).toEqual({ code: 0, statuses: ENDED });
+    expect(two.stdout).toBe('gpucloud-job-1 slots=1\ngpucloud-job-3 slots=1\n');
+    expect(two.stderr).toContain('Terminating job-2.');
+    expect((await report()).instances[1]?.error).toContain('Could not create ~/gpucloud-run/work');
+    expect(existsSync(join(world.homes[0] ?? '', 'gpucloud-run', 'work', 'in.txt'))).toBe(true);
+  });
+});

@@ -1,0 +1,101 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { namesText } from '../../src/run-job/phases.ts';
+import { needs } from '../support/needs.ts';
+import { createWorld, type World } from '../support/run-cli.ts';
+import { no } from '../support/service.ts';
+
+let world: World;
+let folder: string;
+
+beforeEach(async () => {
+  world = await createWorld({ handler: () => no(500, 'unexpected') });
+  folder = await mkdtemp(join(tmpdir(), 'gpucloud-plan-'));
+});
+afterEach(async () => {
+  await world.close();
+  await rm(folder, { recursive: true });
+});
+
+const REQUEST = ['--offer', 'a-1', '--image', 'b-1', '--ssh-key', 'laptop', '--name', 'job'];
+const IDS = '3f0c5d9e-1111-4222-8333-444455556666';
+const PATH = { PATH: process.env.PATH };
+
+async function refused(words: readonly string[], command = 'true'): Promise<string> {
+  const argv = ['run', ...REQUEST, ...words, '--', command];
+  const { code, stderr, requests } = await world.cli(argv, { env: PATH });
+  expect({ code, requests: requests.length }, stderr).toEqual({ code: 2, requests: 0 });
+  return stderr;
+}
+
+describe('gpucloud run --here before renting', () => {
+  const HERE = ['--here', '--terminate-after', '1h'];
+
+  test.each([
+    '--on=dev',
+    '--detach',
+    '--fetch-every=1m',
+    '--pass-env=HOME',
+    '--keep-on-failure=1h',
+    '--ssh-arg=-A',
+  ])('refuses %s', async (flag) => {
+    const { code, stderr, requests } = await world.cli(['run', '--here', flag, '--', 'true']);
+    expect({ code, requests: requests.length }, stderr).toEqual({ code: 2, requests: 0 });
+    expect(stderr).toMatch(/option .* cannot be used with option/);
+    expect(stderr).toContain(flag.replace(/=.*/, ''));
+    expect(stderr).toContain('--here');
+  });
+
+  test.each([
+    [['--count', '2'], '--count needs --here'],
+    [['--min-count', '2'], '--min-count needs --here'],
+    [['--here', '--min-count', '2'], '--min-count needs --count'],
+    [['--here', '--count', '2', '--min-count', '3'], 'must be at most --count'],
+    [['--here', '--count', '2', '--drive', 'data'], 'a drive can be attached to only one instance'],
+    [['--here', '--env', 'A=b'], '--env sets variables of a container'],
+    [['--here', '--env-file', 'job.env'], '--env-file sets variables of a container'],
+  ])('refuses %j', async (words, message) => {
+    expect(await refused([...words, '--terminate-after', '1h'])).toContain(message);
+  });
+
+  test('needs a deadline', needs('ssh'), async () => {
+    expect(await refused(['--here'])).toContain('--terminate-after is missing');
+  });
+
+  test('finds the command on PATH or by its path', async () => {
+    expect(await refused(HERE, 'no-such-program')).toContain(
+      'COMMAND "no-such-program" is not on PATH: --here runs it on this computer',
+    );
+    expect(await refused(HERE, './none')).toContain('COMMAND "./none" is no program here');
+  });
+
+  test('plans the names and folders of all', needs('ssh'), async () => {
+    const hardware = ['--offer', IDS, '--image', IDS, '--ssh-key', IDS, '--name', 'job'];
+    const plan = ['--count', '3', '--min-count', '2', '--fetch', `out:${folder}`, '--dry-run'];
+    const argv = ['run', ...hardware, ...HERE, '--identity', '/dev/null', ...plan];
+    const json = await world.cli([...argv, '--json', '--', 'true'], { env: PATH });
+    expect(JSON.parse(json.stdout), json.stderr).toMatchObject({
+      names: ['job-1', 'job-2', 'job-3'],
+      min_count: 2,
+      command: ['true'],
+      would_send: true,
+    });
+    const text = await world.cli([...argv, '--', 'true'], { env: PATH });
+    expect(text.stdout).toMatch(/^ +names: +job-1, job-2, job-3$/m);
+    expect(text.stdout).toMatch(/^ +run here: +true$/m);
+    expect(text.stdout).toContain(`out to ${folder}/NAME/`);
+  });
+});
+
+test.each([
+  [['job'], 'job'],
+  [['job-1', 'job-2'], 'job-1 and job-2'],
+  [['job-1', 'job-2', 'job-3'], 'job-1 to job-3'],
+  [['job-9', 'job-10', 'job-11'], 'job-9 to job-11'],
+  [['job-1', 'job-3', 'job-4'], 'job-1, job-3 and job-4'],
+  [['a-1', 'a-2', 'a-3', 'a-4', 'a-6'], '5 instances'],
+])('names instances: %j', (names, text) => {
+  expect(namesText(names)).toBe(text);
+});
