@@ -1,4 +1,4 @@
-import { copyFileSync, type Dirent, lstatSync, readdirSync, rmSync } from 'node:fs';
+import { copyFileSync, lstatSync, readdirSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { errorCode } from '../files/error-code.ts';
 import { readPlain } from '../files/plain.ts';
@@ -37,23 +37,20 @@ export async function filesIn(folder: string): Promise<FoundFile[]> {
   return found;
 }
 
-/** Returns the names in a folder; none if the folder is missing. */
-export function namesIn(folder: string): string[] {
-  return entriesIn(folder).map(({ name }) => name);
-}
-
-/** Returns the subfolders, without files of other programs such as `.DS_Store`. */
-export function foldersIn(folder: string): string[] {
-  return entriesIn(folder).flatMap((entry) => (entry.isFile() ? [] : entry.name));
-}
-
-function entriesIn(folder: string): Dirent[] {
+/**
+ * Returns the names in a folder; none if the folder is missing. `folders` leaves out files, also those of
+ * other programs such as `.DS_Store`.
+ */
+export function namesIn(folder: string, which: 'all' | 'folders' = 'all'): string[] {
+  const names: string[] = [];
   try {
-    return readdirSync(folder, { withFileTypes: true });
+    for (const entry of readdirSync(folder, { withFileTypes: true })) {
+      if (which === 'all' || !entry.isFile()) names.push(entry.name);
+    }
   } catch (error) {
-    if (errorCode(error) === 'ENOENT') return [];
-    throw error;
+    if (errorCode(error) !== 'ENOENT') throw error;
   }
+  return names;
 }
 
 /**
@@ -63,11 +60,14 @@ function entriesIn(folder: string): Dirent[] {
  */
 export function isAny(what: 'requests' | 'deadlines', state: string): boolean {
   const root = join(state, 'journal');
-  return foldersIn(root).some((service) =>
-    foldersIn(join(root, service)).some((account) =>
-      namesIn(join(root, service, account, what)).some((name) => name.endsWith('.json')),
-    ),
-  );
+  for (const service of namesIn(root, 'folders')) {
+    for (const account of namesIn(join(root, service), 'folders')) {
+      for (const name of namesIn(join(root, service, account, what))) {
+        if (name.endsWith('.json')) return true;
+      }
+    }
+  }
+  return false;
 }
 
 export function exists(path: string): boolean {

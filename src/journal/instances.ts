@@ -32,12 +32,13 @@ export async function instancesIn(
   place: Place,
   spoil: (path: string) => void,
 ): Promise<KeptInstance[]> {
-  const files = await filesIn(join(folder, place));
-  return files.map(({ path, name, text }) => {
+  const found: KeptInstance[] = [];
+  for (const { path, name, text } of await filesIn(join(folder, place))) {
     const kept = keptInstance(folder, place, path, name, text);
     if (kept.isTorn) spoil(path);
-    return kept;
-  });
+    found.push(kept);
+  }
+  return found;
 }
 
 /** Finds one instance without reading the others. */

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { CliError } from '../errors.ts';
 import type { JournalSettings } from './contract.ts';
-import { deadlinesIn, inheritDeadline } from './deadlines.ts';
-import { exists, foldersIn, readText, writeRecord } from './files.ts';
+import { deadlinesIn, type Ends, inheritDeadline } from './deadlines.ts';
+import { exists, namesIn, readText, writeRecord } from './files.ts';
 import {
   findInstance,
   instancesIn,
@@ -57,21 +57,24 @@ export function openStore(settings: JournalSettings) {
   function folders(): string[] {
     const folder = ownFolder();
     if (folder !== undefined) return exists(folder) ? [folder] : [];
-    return foldersIn(own).flatMap((name) => (name === KEYS ? [] : join(own, name)));
+    const names = namesIn(own, 'folders').filter((name) => name !== KEYS);
+    return names.map((name) => join(own, name));
   }
 
   /** Turns file system errors into CliError('storage'). */
-  async function storing<T>(what: 'read' | 'write', work: () => T | Promise<T>): Promise<T> {
-    try {
-      return await work();
-    } catch (error) {
-      if (error instanceof CliError) throw error;
-      const words = error instanceof Error ? error.message : String(error);
-      throw new CliError('storage', `Could not ${what} the list of rented instances: ${words}`, {
-        hint: `check the folder ${root}; GPUCLOUD_STATE_DIR selects another`,
-        cause: error,
-      });
-    }
+  function storing(what: 'read' | 'write') {
+    return async <T>(work: () => T | Promise<T>): Promise<T> => {
+      try {
+        return await work();
+      } catch (error) {
+        if (error instanceof CliError) throw error;
+        const words = error instanceof Error ? error.message : String(error);
+        throw new CliError('storage', `Could not ${what} the list of rented instances: ${words}`, {
+          hint: `check the folder ${root}; GPUCLOUD_STATE_DIR selects another`,
+          cause: error,
+        });
+      }
+    };
   }
 
   function spoil(path: string): void {
@@ -83,18 +86,13 @@ export function openStore(settings: JournalSettings) {
     warned.add(path);
   }
 
-  async function inFolders<T>(work: (folder: string) => Promise<T[]>): Promise<T[]> {
-    const found: T[] = [];
-    for (const folder of folders()) found.push(...(await work(folder)));
+  async function instances(places: readonly Place[]): Promise<KeptInstance[]> {
+    const found: KeptInstance[] = [];
+    for (const folder of folders()) {
+      for (const place of places) found.push(...(await instancesIn(folder, place, spoil)));
+    }
     return found;
   }
-
-  const instances = (places: readonly Place[]) =>
-    inFolders(async (folder) => {
-      const found: KeptInstance[] = [];
-      for (const place of places) found.push(...(await instancesIn(folder, place, spoil)));
-      return found;
-    });
 
   /**
    * Passes on the deadline of a settled request and removes the request, if its process was killed
@@ -134,8 +132,8 @@ export function openStore(settings: JournalSettings) {
       if (folder === undefined) throw new Error('no account is known for the API key');
       return folder;
     },
-    reading: <T>(work: () => T | Promise<T>) => storing('read', work),
-    writing: <T>(work: () => T | Promise<T>) => storing('write', work),
+    reading: storing('read'),
+    writing: storing('write'),
     instances,
     find: (id: string) => findInstance(folders(), id),
     /** Instances known only from the names of temporary files that a killed process left. */
@@ -145,16 +143,19 @@ export function openStore(settings: JournalSettings) {
         .filter(({ id }) => findInstance(folders(), id) === undefined),
     /** The deadlines of living instances, by id; undefined for one that can't be read. */
     async deadlines() {
-      const records = await inFolders((folder) => deadlinesIn(folder, spoil));
-      return new Map(
-        records.flatMap(({ id, name, deadline, if_idle }) =>
-          deadline === null && if_idle === undefined ? [] : [[id, { name, deadline, if_idle }]],
-        ),
-      );
+      const found = new Map<string, Ends & { readonly name: string }>();
+      for (const folder of folders()) {
+        for (const { id, name, deadline, if_idle } of await deadlinesIn(folder, spoil)) {
+          if (deadline !== null || if_idle !== undefined)
+            found.set(id, { name, deadline, if_idle });
+        }
+      }
+      return found;
     },
     /** Returns unsettled requests, oldest first in each folder. */
     async openRequests() {
-      const kept = await inFolders((folder) => requestsIn(folder, settings, spoil));
+      const kept: KeptRequest[] = [];
+      for (const folder of folders()) kept.push(...(await requestsIn(folder, settings, spoil)));
       if (kept.every(({ isInFlight }) => isInFlight)) return kept;
       // If the instance is known, the request is settled: its process ended before removing the file.
       const known = await instances(['instances', 'archive']);
