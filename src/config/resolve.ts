@@ -59,7 +59,7 @@ export function withKey(
   { profile, account }: StoredKey,
   key: string,
 ): Settings {
-  return { ...settings, apiKey: checkedKey(profile, key), account };
+  return { ...settings, apiKey: checkedKey({ value: key, source: 'profile' }, profile), account };
 }
 
 /**
@@ -78,24 +78,29 @@ export function resolveSettings(
   env: Environment,
   file: ConfigFile,
 ): Resolved {
-  const chosen = chosenProfile(flags, env, file);
-  const given = givenBaseUrl(flags, env);
-  if (chosen?.value === SANDBOX && sandboxHolds(chosen, given)) {
+  const { current } = file;
+  const chosen =
+    given(flags.profile, env.GPUCLOUD_PROFILE) ??
+    (current === undefined ? undefined : ({ value: current, source: 'profile' } as const));
+  const url = given(flags.baseUrl, env.GPUCLOUD_BASE_URL);
+  const address = url && checkedUrl(url);
+  if (chosen?.value === SANDBOX && sandboxHolds(chosen, address)) {
     return { settings: { profile: chosen, ...SANDBOX_SETTINGS }, storedKey: undefined };
   }
   const stored =
     chosen === undefined || chosen.value === SANDBOX
       ? undefined
       : { name: chosen.value, profile: storedProfile(file, chosen) };
-  const base = given ?? (stored && storedBaseUrl(stored.name, stored.profile));
+  const base = address ?? (stored && storedBaseUrl(stored.name, stored.profile));
   const atHome =
     stored !== undefined &&
-    (given === undefined || (base !== undefined && isHome(stored.profile, base.value)));
-  const fromEnvironment = environmentKey(env);
+    (address === undefined || (base !== undefined && isHome(stored.profile, base.value)));
+  const key = given(undefined, env.GPUCLOUD_API_KEY);
+  const fromEnvironment = key && checkedKey(key);
   const mine = keyPlace(stored?.profile);
 
   if (fromEnvironment === undefined && stored !== undefined && mine !== undefined && !atHome) {
-    throw strayKey(stored.name, given);
+    throw strayKey(stored.name, address);
   }
   const account = atHome ? stored.profile.account?.id : undefined;
   const isOwn = mine?.kind === 'file' && fromEnvironment?.value === mine.key;
@@ -115,29 +120,10 @@ export function resolveSettings(
   };
 }
 
-function chosenProfile(
-  flags: SettingsFlags,
-  env: Environment,
-  file: ConfigFile,
-): Sourced<string> | undefined {
-  if (flags.profile !== undefined) {
-    return { value: flags.profile, source: 'flag' };
-  }
-  const named = variable(env, 'GPUCLOUD_PROFILE');
-  if (named !== undefined) {
-    return { value: named, source: 'environment' };
-  }
-  return file.current === undefined ? undefined : { value: file.current, source: 'profile' };
-}
-
-function givenBaseUrl(flags: SettingsFlags, env: Environment): Sourced<string> | undefined {
-  if (flags.baseUrl !== undefined) {
-    return { value: checkedUrl('--base-url', flags.baseUrl), source: 'flag' };
-  }
-  const text = variable(env, 'GPUCLOUD_BASE_URL');
-  return text === undefined
-    ? undefined
-    : { value: checkedUrl('GPUCLOUD_BASE_URL', text), source: 'environment' };
+/** The value of a flag, or else of a variable. An empty variable counts as not set. */
+function given(flag: string | undefined, text: string | undefined): Sourced<string> | undefined {
+  if (flag !== undefined) return { value: flag, source: 'flag' };
+  return text ? { value: text, source: 'environment' } : undefined;
 }
 
 /**
@@ -205,34 +191,22 @@ function isHome(profile: Profile, address: string): boolean {
   return own.ok && own.value === address;
 }
 
-function environmentKey(env: Environment): Sourced<string> | undefined {
-  const text = variable(env, 'GPUCLOUD_API_KEY');
-  if (text === undefined) {
-    return undefined;
-  }
+function checkedKey({ value: text, source }: Sourced<string>, profile = ''): Sourced<string> {
   const verdict = apiKey(text);
-  if (!verdict.ok) {
-    throw usageError(`GPUCLOUD_API_KEY: ${verdict.rule}`);
-  }
-  return { value: verdict.value, source: 'environment' };
+  if (verdict.ok) return { value: verdict.value, source };
+  throw source === 'profile'
+    ? brokenProfile(profile, 'API key', verdict.rule)
+    : usageError(`GPUCLOUD_API_KEY: ${verdict.rule}`);
 }
 
-function checkedKey(name: string, text: string): Sourced<string> {
-  const verdict = apiKey(text);
-  if (!verdict.ok) {
-    throw brokenProfile(name, 'API key', verdict.rule);
-  }
-  return { value: verdict.value, source: 'profile' };
-}
-
-function checkedUrl(origin: string, text: string): string {
-  const verdict = baseUrl(text);
+function checkedUrl(url: Sourced<string>): Sourced<string> {
+  const verdict = baseUrl(url.value);
   if (!verdict.ok) {
     // An address with a user name, a query or a fragment may hold a password or a token.
-    const shown = /[@?#]/.test(text) ? '' : ` "${text}"`;
-    throw usageError(`${origin}${shown}: ${verdict.rule}`);
+    const shown = /[@?#]/.test(url.value) ? '' : ` "${url.value}"`;
+    throw usageError(`${nameOf('base-url', url)}${shown}: ${verdict.rule}`);
   }
-  return verdict.value;
+  return { ...url, value: verdict.value };
 }
 
 function strayKey(name: string, given: Sourced<string> | undefined): CliError {
@@ -248,9 +222,4 @@ function brokenProfile(name: string, part: string, rule: string): CliError {
     hint: `replace it: gpucloud login --profile ${name}`,
     resource: name,
   });
-}
-
-function variable(env: Environment, name: string): string | undefined {
-  const text = env[name];
-  return text === '' ? undefined : text;
 }

@@ -50,8 +50,23 @@ export async function findInstance(
 export function instanceFinder(
   context: Context,
 ): (typed: string, purpose?: Purpose) => Promise<Target> {
-  const known = knownIn(context);
-  return (typed, purpose = {}) => find(typed, purpose, known, context);
+  const known: KnownHere = {
+    // Leaves out archived instances: there may be many, and people rarely mean one.
+    living: lazy(async () => (await context.journal()).read({ archived: false })),
+    all: lazy(async () => (await context.journal()).read({ archived: true })),
+  };
+  return async (typed, purpose = {}) => {
+    checked('INSTANCE', typed, resourceId);
+    if (isUuid(typed)) return withId(idKey(typed), known, context);
+    const named = await called(typed, purpose, known, context);
+    if (named.length > 0) return onlyOne(typed, named);
+    return alike(typed, purpose, (await known.all()).instances, context);
+  };
+}
+
+interface KnownHere {
+  living(): Promise<Known>;
+  all(): Promise<Known>;
 }
 
 /** Finds several instances, each once, in the given order. */
@@ -89,33 +104,13 @@ export async function findEach(
   return { targets: [...found.values()], missing };
 }
 
-type KnownHere = ReturnType<typeof knownIn>;
-
-/** Known instances, read once for any number of lookups. */
-function knownIn(context: Context) {
-  return {
-    one: async (id: string) => (await context.journal()).instance(id),
-    /** Leaves out archived instances: there may be many, and people rarely mean one. */
-    living: lazy(async () => (await context.journal()).read({ archived: false })),
-    all: lazy(async () => (await context.journal()).read({ archived: true })),
-  };
-}
-
-async function find(
+/** Finds by a name in another case, or by an ID prefix. */
+function alike(
   typed: string,
   purpose: Purpose,
-  known: KnownHere,
+  instances: readonly KnownInstance[],
   context: Context,
-): Promise<Target> {
-  checked('INSTANCE', typed, resourceId);
-  if (isUuid(typed)) {
-    const id = idKey(typed);
-    const kept = await withId(id, known);
-    return kept === undefined ? { id, name: id } : targetOf(kept);
-  }
-  const named = await called(typed, purpose, known, context);
-  if (named.length > 0) return onlyOne(typed, named);
-  const { instances } = await known.all();
+): Target {
   const beginning = preferLiving(beginningSo(typed, instances));
   const inAnyCase = instances.filter(isCalled(typed));
   if (inAnyCase.length > 0) {
@@ -150,16 +145,17 @@ function targetOf({ id, name, last, deadline, idle }: KnownInstance): Target {
 }
 
 /** A full ID identifies one instance, so only its file is read. */
-async function withId(id: string, known: KnownHere): Promise<KnownInstance | undefined> {
+async function withId(id: string, known: KnownHere, context: Context): Promise<Target> {
+  let kept: KnownInstance | undefined;
   try {
-    const kept = await known.one(id);
+    kept = await (await context.journal()).instance(id);
     // The request that created it may still be open.
-    return kept ?? (await known.living()).instances.find((instance) => instance.id === id);
+    kept ??= (await known.living()).instances.find((instance) => instance.id === id);
   } catch (error) {
     // Terminating an instance must not fail because of an unreadable journal.
     if (!(error instanceof CliError) || error.failure !== 'storage') throw error;
-    return undefined;
   }
+  return kept === undefined ? { id, name: id } : targetOf(kept);
 }
 
 /** Finds by name, or by an ID that is not a UUID; living instances first. */

@@ -70,22 +70,34 @@ export function createSink(
     waiting.clear();
   }
 
-  let writer: Writer | undefined;
-  function opened(): Writer {
-    if (writer === undefined) {
-      const stream = open();
+  let stream: Writable | undefined;
+  function opened(): Writable {
+    if (stream === undefined) {
+      stream = open();
       // Without a listener, the stream's error would end the process without our exit code.
       stream.on('error', end);
-      writer = writerOf(stream, stop);
     }
-    return writer;
+    return stream;
   }
 
   async function put(text: string | Uint8Array): Promise<void> {
-    if (plain === undefined || writer !== undefined) return opened()(text);
-    const bytes = typeof text === 'string' ? Buffer.from(text) : text;
-    const rest = bytes.subarray(plain(bytes));
-    if (rest.length > 0) await opened()(rest);
+    let rest = text;
+    if (plain !== undefined && stream === undefined) {
+      const bytes = typeof text === 'string' ? Buffer.from(text) : text;
+      rest = bytes.subarray(plain(bytes));
+      if (rest.length === 0) return;
+    }
+    const to = opened();
+    const file = fileOf(to);
+    if (file !== undefined) return writeWhole(file, rest);
+    await new Promise<void>((resolve, reject) => {
+      const forget = whenStopped(stop, () => reject(stop?.reason));
+      to.write(rest, (error) => {
+        forget();
+        if (error) reject(error);
+        else resolve();
+      });
+    });
   }
 
   return {
@@ -110,22 +122,6 @@ export function createSink(
       }
     },
   };
-}
-
-type Writer = (text: string | Uint8Array) => Promise<void>;
-
-function writerOf(stream: Writable, stop: AbortSignal | undefined): Writer {
-  const file = fileOf(stream);
-  if (file !== undefined) return async (text) => writeWhole(file, text);
-  return (text) =>
-    new Promise((resolve, reject) => {
-      const forget = whenStopped(stop, () => reject(stop?.reason));
-      stream.write(text, (error) => {
-        forget();
-        if (error) reject(error);
-        else resolve();
-      });
-    });
 }
 
 /**
