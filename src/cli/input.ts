@@ -3,7 +3,7 @@ import { addAbortSignal, type Readable } from 'node:stream';
 import type { Context } from '../context.ts';
 import { type CliError, usageError } from '../errors.ts';
 import { errorCode, faultOf } from '../files/error-code.ts';
-import { textOfUtf8 } from '../files/utf8.ts';
+import { textOfUtf8 } from '../files/plain.ts';
 
 /** Input by hand is short; more than this is a mistake, or `/dev/zero`. */
 const LONGEST = 1024 * 1024;

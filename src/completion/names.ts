@@ -1,7 +1,7 @@
 import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { makeFolders } from '../files/make-folders.ts';
 import { readPlain } from '../files/plain.ts';
+import { makeFolders } from '../files/private-folder.ts';
 import { temporaryName } from '../files/replace.ts';
 import { isTerminated } from '../rules/statuses.ts';
 import type { NameKind } from './tree.ts';

@@ -1,5 +1,5 @@
 /** The kinds of things that are completed by name, as the cache and the scripts call them. */
-export const NAME_KINDS = [
+const NAME_KINDS = [
   'instance',
   /** Terminated instances, which only reorder takes. */
   'terminated',

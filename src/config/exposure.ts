@@ -2,7 +2,7 @@ import { existsSync, realpathSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 
 /** How other users can change a file or folder, and the fix. */
-export interface Exposure {
+interface Exposure {
   readonly message: string;
   /** A command. */
   readonly remedy: readonly string[];

@@ -1,4 +1,4 @@
-import { SANDBOX } from './names.ts';
+import { broken, kept, type Verdict } from '../rules/rule.ts';
 
 /** Limits that refuse a request before it is sent: against mistakes, not attackers. */
 export interface Guards {
@@ -76,4 +76,72 @@ export function withoutProfile(file: ConfigFile, name: string): ConfigFile {
 /** The same profiles in an object without a prototype, so that `profiles[name]` is safe too. */
 export function ownNamesOnly(profiles: Record<string, Profile>): Record<string, Profile> {
   return Object.assign(Object.create(null), profiles);
+}
+
+/** The built-in profile: it has its own service, and is in no file. */
+export const SANDBOX = 'sandbox';
+
+/**
+ * Validates a profile name to add or remove. `sandbox` is refused in any case, so that a paid profile
+ * can't look like the free one. A leading hyphen would be read as a flag.
+ */
+export function profileName(text: string): Verdict<string> {
+  if (text === '') {
+    return broken('must not be empty');
+  }
+  if (text.length > 50) {
+    return broken('must have at most 50 characters');
+  }
+  if (!/^[A-Za-z0-9._-]+$/.test(text)) {
+    return broken('must contain only letters, digits, ".", "_" and "-"');
+  }
+  if (text.startsWith('-')) {
+    return broken('must not start with "-"');
+  }
+  if (text.toLowerCase() === SANDBOX) {
+    return broken(`the profile "${SANDBOX}" is built in, so it can't be added or removed`);
+  }
+  return kept(text);
+}
+
+/** Where a profile's key is stored. */
+export type KeyPlace =
+  /** In config.json itself. */
+  | { readonly kind: 'file'; readonly key: string }
+  /** In the system's keyring, under this account of the service `gpucloud`. */
+  | { readonly kind: 'keyring'; readonly entry: string }
+  /** In a password manager, which prints the key on request. */
+  | { readonly kind: 'command'; readonly argv: readonly string[] };
+
+export const STORES = ['keyring', 'file', 'command'] as const;
+export type Store = (typeof STORES)[number];
+
+/**
+ * Reads where a profile's key is stored; undefined without a key. Nothing else reads these fields.
+ */
+export function keyPlace(profile: Profile | undefined): KeyPlace | undefined {
+  const { api_key: key, keyring: entry, key_command: argv }: Partial<Profile> = profile ?? {};
+  if (key !== undefined) return { kind: 'file', key };
+  if (entry !== undefined) return { kind: 'keyring', entry };
+  return argv === undefined ? undefined : { kind: 'command', argv };
+}
+
+/** The profile fields that locate its key. */
+export function keyFields(
+  place: KeyPlace | undefined,
+): Pick<Profile, 'api_key' | 'keyring' | 'key_command'> {
+  switch (place?.kind) {
+    case 'file':
+      return { api_key: place.key };
+    case 'keyring':
+      return { keyring: place.entry };
+    case 'command':
+      return { key_command: [...place.argv] };
+    default:
+      return {};
+  }
+}
+
+export function samePlace(one: KeyPlace | undefined, other: KeyPlace | undefined): boolean {
+  return JSON.stringify(keyFields(one)) === JSON.stringify(keyFields(other));
 }

@@ -1,14 +1,15 @@
 export {
   type ConfigFile,
+  keyPlace,
   type Profile,
+  profileName,
   profileNames,
   profileOf,
+  SANDBOX,
   withoutProfile,
   withProfile,
 } from './file.ts';
 export { type Folders, folders } from './folders.ts';
-export { keyPlace } from './key.ts';
-export { profileName, SANDBOX } from './names.ts';
 export { notSignedIn, refusedKeyRemedy } from './remedies.ts';
 export type { Settings, Sourced } from './resolve.ts';
 export { type Resolved, resolveSettings, type SettingsFlags, withKey } from './resolve.ts';

@@ -1,7 +1,13 @@
 import { CliError } from '../errors.ts';
 import type { WarningCode } from '../warnings.ts';
-import { type ConfigFile, profileOf } from './file.ts';
-import { type KeyPlace, keyPlace, type Store, samePlace } from './key.ts';
+import {
+  type ConfigFile,
+  type KeyPlace,
+  keyPlace,
+  profileOf,
+  type Store,
+  samePlace,
+} from './file.ts';
 import type { Keys } from './keys.ts';
 import type { Config } from './store.ts';
 

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { CliError } from '../errors.ts';
 import { errorCode } from '../files/error-code.ts';
 import type { Start } from '../programs.ts';
-import type { KeyPlace } from './key.ts';
+import type { KeyPlace } from './file.ts';
 import { NoKeyring, openKeyring, SERVICE } from './keyring.ts';
 
 interface KeysSettings {

@@ -1,6 +1,5 @@
 import { CliError } from '../errors.ts';
-import { type ConfigFile, type Profile, profileNames, profileOf } from './file.ts';
-import { keyPlace } from './key.ts';
+import { type ConfigFile, keyPlace, type Profile, profileNames, profileOf } from './file.ts';
 import type { Settings } from './resolve.ts';
 
 /** The hint if the service refuses the active key (401, 403). */

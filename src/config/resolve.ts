@@ -1,9 +1,15 @@
 import { CliError, usageError } from '../errors.ts';
 import { nearest } from '../rules/nearest.ts';
 import { apiKey, baseUrl } from '../rules/service.ts';
-import { type ConfigFile, type Profile, profileNames, profileOf } from './file.ts';
-import { type KeyPlace, keyPlace } from './key.ts';
-import { SANDBOX } from './names.ts';
+import {
+  type ConfigFile,
+  type KeyPlace,
+  keyPlace,
+  type Profile,
+  profileNames,
+  profileOf,
+  SANDBOX,
+} from './file.ts';
 
 /** A value and its source, which errors and `doctor` show. */
 export interface Sourced<T> {

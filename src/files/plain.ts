@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs';
 
 // Small files of our own are read and written synchronously: a thread pool round trip takes longer
@@ -17,4 +18,14 @@ export function readPlain(path: string, most = Number.POSITIVE_INFINITY): Buffer
   } finally {
     closeSync(file);
   }
+}
+
+/**
+ * Decodes UTF-8 without a byte order mark; returns undefined for invalid bytes. A strict TextDecoder
+ * does the same, but takes longer to create than such a text takes to read.
+ */
+export function textOfUtf8(bytes: Buffer): string | undefined {
+  if (!isUtf8(bytes)) return undefined;
+  const text = bytes.toString('utf8');
+  return text.startsWith('\ufeff') ? text.slice(1) : text;
 }

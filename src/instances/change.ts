@@ -58,7 +58,7 @@ export async function changeEach(
   return outcomeOf([...outcomes, ...missing], targets);
 }
 
-export interface Sending {
+interface Sending {
   readonly api: Api;
   /** Whether the command waits for the status afterwards. */
   readonly waits: boolean;

@@ -1,7 +1,14 @@
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { exists, filesIn, readText, writeRecord } from './files.ts';
-import { fileName, nameIn } from './names.ts';
-import { type DeadlineRecord, type IdleRule, parseRecord, type RequestRecord } from './record.ts';
+import { exists, fileName, filesIn, nameIn, readText, removeFile, writeRecord } from './files.ts';
+import {
+  type DeadlineRecord,
+  type Heartbeat,
+  type IdleRecord,
+  type IdleRule,
+  parseRecord,
+  type RequestRecord,
+} from './record.ts';
 
 /**
  * A deadline is stored in its own file beside the instance's: each response rewrites the instance's
@@ -84,4 +91,56 @@ export async function inheritDeadline(folder: string, id: string, request: Askin
 function endsOf({ uid, deadline, if_idle: after }: Asking) {
   if (deadline === undefined && after === undefined) return undefined;
   return { deadline, ...(after === undefined ? {} : { if_idle: { after, uid } }) };
+}
+
+/** What `reap` knows of the use of an instance: beside its deadline, which must not change with it. */
+export function idlePath(folder: string, id: string): string {
+  return join(folder, 'idle', `${fileName(id)}.json`);
+}
+
+/** undefined without evidence for this rule. A file that can't be read is no evidence. */
+export function idleOf(folder: string, id: string, rule: IdleRule): IdleRecord | undefined {
+  const record = parseRecord('idle', readText(idlePath(folder, id)));
+  return record?.id === id && record.rule === rule.uid ? record : undefined;
+}
+
+export async function writeIdle(folder: string, record: IdleRecord): Promise<void> {
+  await writeRecord(idlePath(folder, record.id), record);
+}
+
+export function removeIdle(folder: string, id: string): void {
+  rmSync(idlePath(folder, id), { force: true });
+}
+
+/** One per profile, since a profile may fail before its account is known. */
+function heartbeatPath(state: string, profile: string): string {
+  return join(state, 'reap', `${fileName(profile)}.json`);
+}
+
+export function heartbeatOf(state: string, profile: string): Heartbeat | undefined {
+  return parseRecord('heartbeat', readText(heartbeatPath(state, profile)));
+}
+
+/** An unreadable file or folder proves nothing, so it counts as missing. */
+export async function heartbeatsIn(
+  state: string,
+): Promise<(Heartbeat & { readonly profile: string })[]> {
+  const files = await filesIn(join(state, 'reap')).catch(() => []);
+  return files.flatMap(({ name, text }) => {
+    const record = parseRecord('heartbeat', text);
+    return record === undefined ? [] : { ...record, profile: nameIn(name) };
+  });
+}
+
+export async function writeHeartbeat(
+  state: string,
+  profile: string,
+  heartbeat: Omit<Heartbeat, 'version'>,
+): Promise<void> {
+  await writeRecord(heartbeatPath(state, profile), { version: 1, ...heartbeat });
+}
+
+export function removeHeartbeat(state: string, profile: string): void {
+  const path = heartbeatPath(state, profile);
+  if (exists(path)) removeFile(path);
 }

@@ -1,8 +1,7 @@
 import { join } from 'node:path';
 import { money } from '../rules/money.ts';
 import type { DriveObservation } from './contract.ts';
-import { filesIn, writeRecord } from './files.ts';
-import { fileName } from './names.ts';
+import { fileName, filesIn, writeRecord } from './files.ts';
 import { type DriveRecord, parseRecord } from './record.ts';
 import type { Store } from './store.ts';
 

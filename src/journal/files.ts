@@ -1,10 +1,10 @@
+import { createHash } from 'node:crypto';
 import { copyFileSync, lstatSync, readdirSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { errorCode } from '../files/error-code.ts';
-import { readPlain } from '../files/plain.ts';
+import { readPlain, textOfUtf8 } from '../files/plain.ts';
 import { privateFolder } from '../files/private-folder.ts';
 import { replaceFile, syncFolder } from '../files/replace.ts';
-import { textOfUtf8 } from '../files/utf8.ts';
 
 /** In bytes; a journal file is about a hundredth of this. */
 const LARGEST = 1024 * 1024;
@@ -12,7 +12,7 @@ const LARGEST = 1024 * 1024;
 /** Files to read before yielding, so that a signal is handled. */
 const AT_ONCE = 256;
 
-export interface FoundFile {
+interface FoundFile {
   readonly path: string;
   /** The file name without `.json`. */
   readonly name: string;
@@ -103,4 +103,49 @@ export function keepUnreadable(path: string): void {
 export function removeFile(path: string): void {
   rmSync(path, { force: true });
   syncFolder(dirname(path));
+}
+
+/** In bytes. File systems allow 255, which leaves room for an extension. */
+const LONGEST = 150;
+
+/** Names that mean a device on Windows, with any ending. */
+const DEVICES = /^(con|prn|aux|nul|com\d|lpt\d)$/;
+
+/**
+ * Returns a file name for any text. Different texts get different names, even on file systems that
+ * ignore case. Only a to z, digits, `_`, `-` and inner dots stay; other bytes become `%` and two hex
+ * digits. A long text ends in a hash.
+ */
+export function fileName(text: string): string {
+  const plain = text.replace(/^\.|\.$|[^a-z0-9._-]/gu, (letter) =>
+    [...Buffer.from(letter)].map((byte) => `%${byte.toString(16).padStart(2, '0')}`).join(''),
+  );
+  if (DEVICES.test(plain)) return `%${plain.charCodeAt(0).toString(16)}${plain.slice(1)}`;
+  return plain.length <= LONGEST ? plain : `${plain.slice(0, LONGEST - 33)}+${hashOf(text)}`;
+}
+
+/** Returns the text behind a file name; for a long text only its beginning. */
+export function nameIn(name: string): string {
+  const plain = name.replace(/\+[0-9a-f]+$/, '').replace(/%.?$/, '');
+  try {
+    return decodeURIComponent(plain);
+  } catch {
+    return plain;
+  }
+}
+
+/** The service's folder: `api.example.com`, `http@127.0.0.1%3a8080`, `@sandbox`. */
+export function serviceFolder(service: string): string {
+  if (service === 'sandbox') return '@sandbox';
+  const [, scheme = '', rest = service] = /^(https?):\/\/(.*)$/s.exec(service) ?? [];
+  return `${scheme === 'http' ? 'http@' : ''}${fileName(rest)}`;
+}
+
+/** A hash that identifies a key without revealing it. */
+export function fingerprint(apiKey: string): string {
+  return createHash('sha256').update(apiKey).digest('hex').slice(0, 24);
+}
+
+export function hashOf(text: string): string {
+  return createHash('sha256').update(text).digest('hex').slice(0, 32);
 }

@@ -10,7 +10,7 @@ export {
   heartbeatsIn,
   removeHeartbeat,
   writeHeartbeat,
-} from './heartbeats.ts';
+} from './deadlines.ts';
 export type {
   DriveRecord,
   Heartbeat,

@@ -4,10 +4,17 @@ import { errorCode } from '../files/error-code.ts';
 import { privateFolder } from '../files/private-folder.ts';
 import { isTerminated } from '../rules/statuses.ts';
 import type { KnownInstance, Observation } from './contract.ts';
-import { deadlinePath, type Ends } from './deadlines.ts';
-import { exists, filesIn, keepUnreadable, namesIn, readText, writeRecord } from './files.ts';
-import { idleOf, removeIdle } from './idle.ts';
-import { fileName, nameIn } from './names.ts';
+import { deadlinePath, type Ends, idleOf, removeIdle } from './deadlines.ts';
+import {
+  exists,
+  fileName,
+  filesIn,
+  keepUnreadable,
+  nameIn,
+  namesIn,
+  readText,
+  writeRecord,
+} from './files.ts';
 import { type InstanceRecord, type Origin, parseRecord, type Snapshot } from './record.ts';
 
 /** Living instances have their own folder, so reading them stays fast. */

@@ -2,8 +2,15 @@ import { CliError } from '../errors.ts';
 import { faultOf } from '../files/error-code.ts';
 import { withLock } from '../files/lock.ts';
 import type { Deadline, Known, KnownInstance, Observation } from './contract.ts';
-import { deadlinePath, type Ends, heldEnds, writeDeadline } from './deadlines.ts';
-import { idleOf, idlePath, writeIdle } from './idle.ts';
+import {
+  deadlinePath,
+  type Ends,
+  heldEnds,
+  idleOf,
+  idlePath,
+  writeDeadline,
+  writeIdle,
+} from './deadlines.ts';
 import {
   isOldNews,
   type KeptInstance,

@@ -13,8 +13,16 @@ import { withLock } from '../files/lock.ts';
 import { privateFolder } from '../files/private-folder.ts';
 import { checkArrived, replaceFile, syncFolder } from '../files/replace.ts';
 import type { JournalSettings } from './contract.ts';
-import { exists, filesIn, readText, removeFile, textOfRecord } from './files.ts';
-import { fileName, hashOf, nameIn } from './names.ts';
+import {
+  exists,
+  fileName,
+  filesIn,
+  hashOf,
+  nameIn,
+  readText,
+  removeFile,
+  textOfRecord,
+} from './files.ts';
 import { parseRecord, type RequestRecord } from './record.ts';
 
 /**

@@ -2,7 +2,15 @@ import { join } from 'node:path';
 import { CliError } from '../errors.ts';
 import type { JournalSettings } from './contract.ts';
 import { deadlinesIn, type Ends, inheritDeadline } from './deadlines.ts';
-import { exists, namesIn, readText, writeRecord } from './files.ts';
+import {
+  exists,
+  fileName,
+  fingerprint,
+  namesIn,
+  readText,
+  serviceFolder,
+  writeRecord,
+} from './files.ts';
 import {
   findInstance,
   instancesIn,
@@ -10,7 +18,6 @@ import {
   type Place,
   unfinishedIn,
 } from './instances.ts';
-import { fileName, fingerprint, serviceFolder } from './names.ts';
 import { parseRecord } from './record.ts';
 import { type KeptRequest, removeRequest, requestsIn } from './requests.ts';
 

@@ -185,7 +185,7 @@ export async function readArchived(
 export type Part = 'profile' | 'instances' | 'drives' | 'transactions';
 
 /** Why a part of an account could not be read. */
-export interface PartFault {
+interface PartFault {
   readonly part: Part;
   readonly error: CliError;
 }

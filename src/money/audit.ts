@@ -28,7 +28,7 @@ export interface Check extends CheckResult {
 }
 
 /** The data that the checks examine. */
-export interface AuditReading {
+interface AuditReading {
   readonly look: Look;
   /** The whole journal. The read has added instances that drives name, as `read`. */
   readonly known: Known;

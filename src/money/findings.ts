@@ -42,7 +42,7 @@ export function unknown(message: string, more: Partial<CheckResult> = {}): Check
 }
 
 /** A job of `run` that has not ended, as this computer knows it. */
-export interface OpenJob {
+interface OpenJob {
   /** The ID of the job's instance. */
   readonly id: string;
   readonly name: string;

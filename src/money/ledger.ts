@@ -1,5 +1,13 @@
 import type { Transaction } from '../api/index.ts';
-import { type Money, money } from '../rules/money.ts';
+import {
+  amountOf,
+  createSum,
+  inRoubles,
+  isNegative,
+  type Money,
+  money,
+  type Sum,
+} from '../rules/money.ts';
 
 /** The money-related fields of a transaction (API document: Transaction). */
 export type Entry = Pick<
@@ -18,7 +26,7 @@ const DIRECTIONS: Readonly<Record<string, Direction>> = {
 };
 
 /** The direction in the response; if missing, the direction of a documented type. */
-export function directionOf({ direction, type }: Entry): Direction | undefined {
+function directionOf({ direction, type }: Entry): Direction | undefined {
   if (direction === 'INCOMING' || direction === 'OUTGOING') {
     return direction;
   }
@@ -60,5 +68,83 @@ export function postingOf(entry: Entry): Posting {
     heading: known ? (HEADINGS[type] ?? 'other') : 'other',
     amount: amount.value,
     direction,
+  };
+}
+
+/** Exact sums of incoming and outgoing amounts, and what could not be counted. */
+export function createTotals() {
+  const sums: Record<Direction, Sum> = { INCOMING: createSum(), OUTGOING: createSum() };
+  const left = createLeftOut();
+  let count = 0;
+  return {
+    add(transaction: Entry) {
+      count += 1;
+      const { id, amount: text, status } = transaction;
+      const amount = amountOf(text ?? '');
+      const direction = directionOf(transaction);
+      if (amount === undefined) {
+        left.add('amount', `${id} (${text == null ? 'none' : `"${text.slice(0, 40)}"`})`);
+      } else if (status !== 'COMPLETED') {
+        left.status(status);
+      } else if (direction === undefined) {
+        left.add('direction', id);
+      } else {
+        sums[direction].add(amount);
+        if (isNegative(amount)) left.add('sign', id);
+      }
+    },
+    /** Lines for people; none if nothing was added. */
+    lines() {
+      if (count === 0) return [];
+      const [incoming, outgoing] = [sums.INCOMING.total(), sums.OUTGOING.total()].map(inRoubles);
+      return [
+        `Totals of ${count} ${count === 1 ? 'transaction' : 'transactions'}: ${incoming} in, ${outgoing} out.`,
+        ...left.notes(),
+        ...left.warnings(),
+      ];
+    },
+  };
+}
+
+/** Why a transaction is not counted, or counted with a doubt. */
+const REASONS = {
+  amount: 'Not counted: unreadable amount',
+  time: 'Not counted: unreadable time',
+  direction: 'Not counted: unknown direction',
+  sign: 'Counted with a minus sign: negative amount',
+} as const;
+
+const NAMED = 3;
+
+/** Transactions missing in a sum: all are counted, a few are named. */
+export function createLeftOut() {
+  const statuses = new Map<string, number>();
+  const doubts = new Map<keyof typeof REASONS, { names: string[]; count: number }>();
+  return {
+    /** Adds a transaction whose status moves no money. */
+    status(status: string | null | undefined) {
+      const word = status ?? 'no status';
+      statuses.set(word, (statuses.get(word) ?? 0) + 1);
+    },
+    add(reason: keyof typeof REASONS, name: string) {
+      const doubt = doubts.get(reason) ?? { names: [], count: 0 };
+      doubts.set(reason, doubt);
+      doubt.count += 1;
+      if (doubt.names.length < NAMED) doubt.names.push(name);
+    },
+    /** Lines about uncounted statuses, which are normal. */
+    notes() {
+      const counts = [...statuses].map(([word, count]) => `${count} ${word}`).join(', ');
+      return counts === '' ? [] : [`Not counted (only COMPLETED counts): ${counts}.`];
+    },
+    /** Lines about invalid transactions. */
+    warnings() {
+      return Object.entries(REASONS).flatMap(([reason, text]) => {
+        const doubt = doubts.get(reason as keyof typeof REASONS);
+        if (doubt === undefined) return [];
+        const more = doubt.count > NAMED ? `, and ${doubt.count - NAMED} more` : '';
+        return [`${text}: ${doubt.count}: ${doubt.names.join(', ')}${more}.`];
+      });
+    },
   };
 }

@@ -1,8 +1,14 @@
 import { instant } from '../output/time.ts';
 import { type Money, zero } from '../rules/money.ts';
 import { type Step, startOf } from './calendar.ts';
-import { type Direction, type Entry, type Heading, type Posted, postingOf } from './ledger.ts';
-import { createLeftOut } from './totals.ts';
+import {
+  createLeftOut,
+  type Direction,
+  type Entry,
+  type Heading,
+  type Posted,
+  postingOf,
+} from './ledger.ts';
 
 /** Exact sums of one period. */
 export interface Spent {

@@ -2,7 +2,7 @@ export type Colour = 'green' | 'yellow' | 'red' | 'dim' | 'bold' | 'cyan';
 
 export type Paint = (colour: Colour | undefined, text: string) => string;
 
-export const unpainted: Paint = (_colour, text) => text;
+const unpainted: Paint = (_colour, text) => text;
 
 /** chalk takes milliseconds to load, so it loads only for coloured output. */
 export async function paintFor(colour: boolean): Promise<Paint> {

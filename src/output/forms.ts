@@ -1,6 +1,6 @@
+import { usageError } from '../errors.ts';
 import { mask } from './mask.ts';
-import type { Column, OutputSettings, View } from './output.ts';
-import { chosenColumns, type Order, sortColumn } from './settings.ts';
+import { type Column, FORMATS, type Format, type OutputSettings, type View } from './output.ts';
 
 /** The forms in which a view's rows are written. */
 export interface Forms<T> {
@@ -38,4 +38,78 @@ export function formsOf<T>(view: View<T>, settings: OutputSettings): Forms<T> {
       return Object.fromEntries(columns.map(({ id, value }) => [id, value(masked) ?? null]));
     },
   };
+}
+
+type Chosen = Pick<OutputSettings, 'columns' | 'sort'>;
+
+/**
+ * Refuses a column that the view does not have. A verb calls it before its request, so a typing
+ * error costs nothing.
+ *
+ * @throws CliError('usage') that names the flag, the value and the valid columns.
+ */
+export function checkColumns<T>(view: View<T>, settings: Chosen): void {
+  chosenColumns(view, settings);
+  sortColumn(view, settings);
+}
+
+/** Columns that csv and tsv always have. A table may have no room for an ID, and says in words what is unread. */
+const FOR_PROGRAMS: readonly string[] = ['id', 'unread'];
+
+export function chosenColumns<T>(
+  view: View<T>,
+  settings: Chosen & { readonly format?: Format },
+): readonly Column<T>[] {
+  if (settings.columns === undefined) {
+    const isData = settings.format === 'csv' || settings.format === 'tsv';
+    return view.columns.filter(
+      ({ hidden, id }) => !hidden || (isData && FOR_PROGRAMS.includes(id)),
+    );
+  }
+  if (settings.columns.length === 0) {
+    throw usageError(`--columns needs at least one of: ${names(view)}`);
+  }
+  // Requested columns are never left out.
+  return settings.columns.map((id) => ({ ...named(view, id, '--columns'), spared: undefined }));
+}
+
+export interface Order<T> {
+  readonly column: Column<T>;
+  readonly downwards: boolean;
+}
+
+function sortColumn<T>(view: View<T>, settings: Chosen): Order<T> | undefined {
+  if (settings.sort === undefined) return undefined;
+  const downwards = settings.sort.startsWith('-');
+  const id = downwards ? settings.sort.slice(1) : settings.sort;
+  return { column: named(view, id, '--sort'), downwards };
+}
+
+function named<T>(view: View<T>, typed: string, flag: string): Column<T> {
+  const column = view.columns.find(({ id }) => id === typed);
+  if (column !== undefined) return column;
+  const [only, ...others] = view.columns.filter(
+    ({ id, header }) => id.startsWith(`${typed}_`) || header.toLowerCase() === typed.toLowerCase(),
+  );
+  if (only === undefined || others.length > 0) {
+    throw usageError(`${flag}: no column '${typed}'; the columns are ${names(view)}`);
+  }
+  return only;
+}
+
+function names<T>(view: View<T>): string {
+  return view.columns.map((column) => column.id).join(', ');
+}
+
+/**
+ * Reads the name of a format. `source` is the flag or variable that holds it.
+ *
+ * @throws CliError('usage') that names the source, the value and the valid ones.
+ */
+export function parseFormat(text: string, source = '--output'): Format {
+  const format = FORMATS.find((name) => name === text);
+  if (format === undefined) {
+    throw usageError(`${source}: no format '${text}'; the formats are ${FORMATS.join(', ')}`);
+  }
+  return format;
 }

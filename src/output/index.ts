@@ -14,10 +14,10 @@ import { lacksRoubleSign, withoutRoubleSign } from './table/rouble.ts';
 import { terminalColumns } from './width.ts';
 
 export { RED_ERROR, wantsColour } from './colour.ts';
+export { checkColumns, parseFormat } from './forms.ts';
 export { mask } from './mask.ts';
 export { createMessages, type MessagesOptions } from './messages.ts';
 export { cleanLines, escapeUnseen, hasUnseen } from './sanitise.ts';
-export { checkColumns, parseFormat } from './settings.ts';
 export { terminalColumns, wrapped } from './width.ts';
 
 interface OutputOptions {
@@ -148,7 +148,7 @@ export function createOutput(options: OutputOptions): Output {
     write: (out: Output) => Promise<void>,
     columns: number | undefined,
   ): Promise<string> {
-    const { createPage } = await import('./live/page.ts');
+    const { createPage } = await import('./live/live.ts');
     const page = createPage(columns);
     const note = (text: string) => void page.stream.write(`${clean(text)}\n`);
     await write(createOutput({ stdout: page.stream, env, clock, settings, colour, note }));

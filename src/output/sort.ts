@@ -1,6 +1,6 @@
 import { money } from '../rules/money.ts';
+import type { Order } from './forms.ts';
 import type { Cell, Kind } from './output.ts';
-import type { Order } from './settings.ts';
 
 /** A sorted copy; rows that are equal keep their order, rows without a value come last. */
 export function sortRows<T>(rows: readonly T[], order: Order<T>): T[] {

@@ -3,7 +3,7 @@ import { type Paint, paintFor } from '../output/colour.ts';
 import { clamp, width, wrapped } from '../output/width.ts';
 import { cancelled, untilCancelled } from './cancel.ts';
 import type { Check, Choice, PromptsOptions } from './prompts.ts';
-import { matching, rowsOf } from './rows.ts';
+import { matching, rowsOf } from './prompts.ts';
 
 /** The kinds of question; all text in them is clean. */
 export type Question =

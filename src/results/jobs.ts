@@ -79,7 +79,7 @@ export const hereReport = lazy(() => {
 });
 
 /** EXITED: the command ended. LOST: it is gone without an exit code. */
-export const JOB_STATUSES = ['RUNNING', 'EXITED', 'LOST', 'UNREACHABLE'] as const;
+const JOB_STATUSES = ['RUNNING', 'EXITED', 'LOST', 'UNREACHABLE'] as const;
 
 /** A row of `jobs list`. */
 export type JobRow = Infer<typeof jobRow>;

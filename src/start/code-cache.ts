@@ -9,7 +9,7 @@ import {
 } from 'node:fs';
 import { dirname } from 'node:path';
 import { Script } from 'node:vm';
-import { makeFolders } from '../files/make-folders.ts';
+import { makeFolders } from '../files/private-folder.ts';
 
 // V8's compiled code, kept between runs: one file per command, since each stores the functions that it
 // runs. A line of JSON has the number and the length of each module's code, which follows.

@@ -20,7 +20,7 @@ const SHORTEST = 30;
 const INPUT_LAG = 10;
 
 /** The counters of an instance at one time. */
-export interface Counters {
+interface Counters {
   /** By the service's clock, in milliseconds. */
   readonly at: number;
   /** Seconds since the start of the system. */
@@ -45,7 +45,7 @@ export interface Signs extends Omit<Counters, 'at'> {
 }
 
 /** Since when an instance is idle, by both clocks. */
-export interface Since {
+interface Since {
   /** By the service's clock, in milliseconds. */
   readonly at: number;
   readonly uptime: number;

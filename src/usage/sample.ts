@@ -3,7 +3,7 @@ import { PROGRAM_LIMIT } from './probe-script.ts';
 /** A part of a probe: its value, or why it can't be used. */
 export type Part<T> = { readonly value: T } | { readonly fault: string };
 
-export interface Card {
+interface Card {
   readonly index: number;
   readonly name: string;
   /** Each is null if the driver does not report it, as with MIG. */

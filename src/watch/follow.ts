@@ -2,9 +2,8 @@ import type { Clock } from '../clock.ts';
 import { CliError } from '../errors.ts';
 import type { Follower, Look as LogLook, Missed } from './follower.ts';
 import type { DatedEvent, LogEvent, Walk } from './log-walk.ts';
-import { createOutage } from './outage.ts';
 import { poll, type Turn } from './poll.ts';
-import { createTransient, type Transient } from './transient.ts';
+import { createOutage, createTransient, type Transient } from './transient.ts';
 
 /** One of several logs that are followed as one stream. */
 export interface FollowedLog<E extends LogEvent> extends Follower<E> {

@@ -4,9 +4,8 @@ import { CliError } from '../errors.ts';
 import type { Foot, Live, Output, View } from '../output/output.ts';
 import { clockTime, inSeconds, relative } from '../output/time.ts';
 import type { Warning } from '../warnings.ts';
-import { createOutage } from './outage.ts';
 import { poll, type Turn } from './poll.ts';
-import { LONGEST_WITHIN_MS } from './transient.ts';
+import { createOutage, LONGEST_WITHIN_MS } from './transient.ts';
 
 /** The data and view of a verb with `--watch`; see {@link watch}. */
 interface Watching<T, R> {

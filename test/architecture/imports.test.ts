@@ -92,11 +92,11 @@ const OF_NODE: Readonly<Record<string, RegExp>> = {
   'node:http':
     /^(api\/http\/(transport|connect)|sandbox\/(http\/server|refusal)|reach\/browser)\.ts$/,
   'node:https': NOWHERE,
-  // api/: the sockets of the service, and addresses that bypass the proxy. watch/ssh: checks SSH.
-  // browser: the type of its server's address. reach/ports: finds a free local port.
+  // api/: the sockets of the service, and addresses that bypass the proxy. watch/ssh-endpoint: checks SSH.
+  // browser: the type of its server's address. reach/tunnel-ports: finds a free local port.
   // output/reader: waits for a pipe as for a socket. sandbox/ssh: the ports of its instances.
   'node:net':
-    /^(api\/http\/(connect|proxy)|watch\/ssh|reach\/browser|reach\/ports|output\/reader|sandbox\/ssh\/(forward|ports))\.ts$/,
+    /^(api\/http\/(connect|proxy)|watch\/ssh-endpoint|reach\/browser|reach\/tunnel-ports|output\/reader|sandbox\/ssh\/(forward|ports))\.ts$/,
   // The sockets of the service for https.
   'node:tls': /^api\/http\/(transport|connect)\.ts$/,
   // Only one file starts programs.
@@ -264,7 +264,7 @@ describe('import rules', () => {
     ['commands/drives/index.ts', 'http', 'http is no part'],
     ['api/http/transport.ts', 'node:https', 'node:https is imported nowhere'],
     ['commands/profiles/login.ts', 'node:net', 'node:net is reached through'],
-    ['watch/ssh.ts', 'node:tls', 'node:tls is reached through'],
+    ['watch/ssh-endpoint.ts', 'node:tls', 'node:tls is reached through'],
     ['completion/bash.ts', 'node:child_process', 'node:child_process is reached through'],
     ['api/http/connect.ts', 'node:dns', 'node:dns is imported nowhere'],
     ['api/http/connect.ts', 'node:dns/promises', 'node:dns/promises is imported nowhere'],

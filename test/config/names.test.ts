@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { profileName } from '../../src/config/names.ts';
+import { profileName } from '../../src/config/file.ts';
 
 test.each(['a', 'work', 'A.b_c-9', '0', '_x', '.x', '__proto__', 'constructor', 'x'.repeat(50)])(
   'accepts the profile name %s',

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { fileName, nameIn, serviceFolder } from '../../src/journal/names.ts';
+import { fileName, nameIn, serviceFolder } from '../../src/journal/files.ts';
 import { fc } from '../support/random.ts';
 
 const LETTERS = [...'aAzZ09._-~+%/\\: äЖ漢😀'];

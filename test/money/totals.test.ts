@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Transaction } from '../../src/api/index.ts';
-import { createTotals } from '../../src/money/totals.ts';
+import { createTotals } from '../../src/money/ledger.ts';
 
 function totalsOf(...rows: Partial<Transaction>[]): readonly string[] {
   const totals = createTotals();

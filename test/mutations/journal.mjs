@@ -112,7 +112,7 @@ export const journal = [
     ],
   },
   {
-    file: 'journal/names.ts',
+    file: 'journal/files.ts',
     tests: JOURNAL,
     changes: [['names that differ in case share a file', '[^a-z0-9._-]', '[^a-zA-Z0-9._-]']],
   },

@@ -18,7 +18,7 @@ export const reach = [
     changes: [['the exit code of ssh is lost', 'context.endWith(code);\n  if', 'if']],
   },
   {
-    file: 'reach/url-template.ts',
+    file: 'reach/endpoints.ts',
     tests: 'commands/instances/connections',
     changes: [
       ['a secret in a link is not encoded', 'encodeURIComponent(String(secret))', 'String(secret)'],

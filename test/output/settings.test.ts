@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { chosenColumns } from '../../src/output/forms.ts';
 import { checkColumns, parseFormat, wantsColour } from '../../src/output/index.ts';
 import type { Output } from '../../src/output/output.ts';
-import { chosenColumns } from '../../src/output/settings.ts';
 import { type Instance, instances, Page, streamed, view, written } from './world.ts';
 
 const VALID = 'id, name, status, price, gpus, paid_until, used, size, default';

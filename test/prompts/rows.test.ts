@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { rowsOf } from '../../src/prompts/rows.ts';
+import { rowsOf } from '../../src/prompts/prompts.ts';
 
 const offer = (name: string, ...about: string[]) => ({ name, about, value: undefined });
 

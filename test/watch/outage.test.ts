@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { CliError } from '../../src/errors.ts';
-import { createOutage } from '../../src/watch/outage.ts';
+import { createOutage } from '../../src/watch/transient.ts';
 import { manualClock } from '../support/clock.ts';
 
 const down = new CliError('unreachable', 'Could not reach the service.');

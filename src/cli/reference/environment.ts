@@ -1,5 +1,5 @@
 /** One setting from the environment. */
-export interface Setting {
+interface Setting {
   readonly variables: readonly string[];
   /** The flag that overrides it. */
   readonly flag?: string;

@@ -6,10 +6,18 @@ import { confirm } from '../../cli/confirm.ts';
 import { refuseLostSecret, sendOnce, writeSecret } from '../../cli/creation.ts';
 import { checked, refuseSecret } from '../../cli/parse.ts';
 import { verb } from '../../cli/verb.ts';
-import { type ConfigFile, type Profile, profileOf, withProfile } from '../../config/file.ts';
+import {
+  type ConfigFile,
+  keyFields,
+  keyPlace,
+  type Profile,
+  profileName,
+  profileOf,
+  SANDBOX,
+  samePlace,
+  withProfile,
+} from '../../config/file.ts';
 import { keepKey } from '../../config/keep-key.ts';
-import { keyFields, keyPlace, samePlace } from '../../config/key.ts';
-import { profileName, SANDBOX } from '../../config/names.ts';
 import { replaceQuestion } from '../../config/remedies.ts';
 import { refuseExposedConfig } from '../../context/settings.ts';
 import type { Context } from '../../context.ts';

@@ -32,8 +32,7 @@ import {
   styleFor,
   tooDeep,
 } from './body.ts';
-import { segmentsOf } from './path.ts';
-import { createsKey, METHODS, requestOf } from './request.ts';
+import { createsKey, METHODS, requestOf, segmentsOf } from './request.ts';
 
 /** Uses another property name: `input` belongs to the global `--no-input`. */
 const INPUT = 'inputFile';

@@ -6,7 +6,7 @@ import { ruled } from '../../cli/parse.ts';
 import { action } from '../../cli/verb.ts';
 import { lazy } from '../../lazy.ts';
 import { wholeHistory } from '../../money/history.ts';
-import { createTotals } from '../../money/totals.ts';
+import { createTotals } from '../../money/ledger.ts';
 import { instant } from '../../output/time.ts';
 import { count } from '../../rules/numbers.ts';
 import { since, until } from '../../rules/times.ts';

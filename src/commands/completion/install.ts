@@ -5,7 +5,7 @@ import { HEAD } from '../../completion/model.ts';
 import type { Context } from '../../context.ts';
 import { CliError } from '../../errors.ts';
 import { errorCode, faultOf } from '../../files/error-code.ts';
-import { makeFolders } from '../../files/make-folders.ts';
+import { makeFolders } from '../../files/private-folder.ts';
 import { replaceFile } from '../../files/replace.ts';
 import { shellLine } from '../../output/shell-line.ts';
 

@@ -1,7 +1,158 @@
-import { TOPICS } from '../../cli/help.ts';
+import { globals } from '../../cli/globals.ts';
+import { TOPICS, type Topic } from '../../cli/help.ts';
+import { ENVIRONMENT } from '../../cli/reference/environment.ts';
 import { findCommand } from '../../cli/reference/find-command.ts';
+import { EXIT_CODES } from '../../cli/reference/index.ts';
 import { action } from '../../cli/verb.ts';
-import { topicText } from './topics.ts';
+import { FORMATS, type Format } from '../../output/output.ts';
+import { labelledText } from '../../output/table/layout.ts';
+import { paragraph } from '../../output/width.ts';
+
+/** The text of a topic, in lines that fit a terminal of 80 columns. */
+function topicText(topic: Topic): string {
+  return TEXTS[topic]();
+}
+
+const TEXTS: Readonly<Record<Topic, () => string>> = {
+  options,
+  'exit-codes': exitCodes,
+  environment,
+  output,
+  scripting: () => SCRIPTING,
+  deadlines: () => DEADLINES,
+};
+
+function options(): string {
+  const flags = globals().map(({ flags, about }) => [flags.replace(/^--/, '    --'), about]);
+  return `Options that every command takes, before or after its words:
+
+${table([...flags, ['-h, --help', 'show help for a command'], ['-V, --version', 'show the version']])}`;
+}
+
+function exitCodes(): string {
+  const rows = EXIT_CODES.map(({ exit_code, code, meaning }) => [
+    String(exit_code),
+    code ?? '',
+    meaning,
+  ]);
+  return `Exit codes, and the "code" of the error in JSON:
+
+${table(rows)}
+A command on several resources prints one error for each failure and exits with
+the worst code. After exit code 7, an instance may exist and cost money: run
+"gpucloud instances list" before you try again.
+
+"instances ssh" and "instances scp" exit with the code of ssh: that of the
+remote command, or 255 if ssh itself failed.
+`;
+}
+
+function environment(): string {
+  const rows = ENVIRONMENT.flatMap(({ variables, flag, meaning }) => {
+    const words = meaning.replaceAll('`', '');
+    const [first = '', ...others] = variables;
+    const wins = flag === undefined ? words : `${words}; ${flag} overrides it`;
+    return [[first, wins], ...others.map((name) => [name, ''])];
+  });
+  return `A flag overrides the environment, which overrides the profile. The variables:
+
+${table(rows)}
+No file in the current folder is read.
+`;
+}
+
+const FORMAT_WORDS: Readonly<Record<Format, string>> = {
+  table: 'for people; in a pipe, whole values without colours',
+  json: 'one document; a list is always an array, [] if empty',
+  jsonl: 'one JSON value per line, as it comes',
+  csv: 'RFC 4180 with a header and LF line ends',
+  tsv: 'tabs, with a header; tabs, line ends and backslashes are escaped',
+  yaml: 'the same data as json',
+  id: 'only IDs, one per line',
+};
+
+function output(): string {
+  return `stdout has only the result. Notes, prompts, progress and errors go to stderr.
+
+-o, --output FORMAT (--json is -o json; -q is -o id without notes and progress):
+
+${table(FORMATS.map((format) => [format, FORMAT_WORDS[format]]))}
+--columns a,b      print these columns, in this order; see --help of the command
+--sort [-]column   sort by this column; - reverses the order
+--no-header        omit the header of tables, csv and tsv
+--query JMESPATH   print what the expression selects from the JSON result
+
+JSON is the service's own data, with unknown fields. Money is a decimal string.
+Times are ISO 8601 in UTC; people see local and relative times. Integers beyond
+2^53 are strings of digits. Secrets are masked in every format unless
+--show-secrets is given. Terminal control characters are removed before a person
+sees a value.
+
+If a field has another type than documented, a warning names it and the exit
+code stays 0: a number becomes text, anything else counts as missing. Without an
+ID or a status, the command exits with 10.
+`;
+}
+
+const SCRIPTING = `What a script can rely on:
+
+- stdout has only the result: "gpucloud help output".
+- The exit code shows what happened: "gpucloud help exit-codes".
+- With --json an error is one object on stderr: {"error": {"code", "message",
+  "http_status", "hint", "retryable", "resource", "may_be_billing"}}.
+- No command prompts outside a terminal, with --no-input, or with CI set. One
+  that needs a confirmation exits with 2 before any request; --yes confirms.
+- -q prints IDs, and "-" reads them from stdin:
+    gpucloud instances list -q | gpucloud instances stop -
+- To make sure that an instance is terminated, save its ID before you wait:
+    set -e
+    id=$(gpucloud instances create job-1 --offer ID --image ID -q)
+    trap 'gpucloud instances terminate "$id" --yes' EXIT
+    gpucloud instances wait "$id"
+- The key comes from GPUCLOUD_API_KEY or a profile, never from an argument.
+- To test, use the profile "sandbox": it simulates the service on this computer.
+- "gpucloud commands --json" lists every command, flag, column and exit code.
+  New versions add to it and to JSON results, and remove nothing.
+`;
+
+const DEADLINES = `A deadline terminates an instance at a time that you choose.
+
+Once per computer and profile, let the scheduler enforce deadlines:
+  gpucloud instances reap --install
+Then set one:
+  gpucloud instances create trainer --terminate-after 4h
+  gpucloud instances expire trainer --at 18:00
+  gpucloud instances expire trainer --never
+Or a rule for instances that nobody uses:
+  gpucloud instances create lab --if-idle 45m
+See when each instance ends:
+  gpucloud status
+
+- A computer that is off or asleep terminates nothing. Deadlines are stored on
+  the computer that set them.
+- Termination deletes the disk of the instance and keeps its cloud drive. Nobody
+  is asked: setting the deadline was the consent.
+- The service's clock counts. If it is more than 5 minutes from this computer's,
+  a second response must agree, or nothing is terminated in that run.
+- A failed termination is tried again at the next run.
+- "create" and "reorder" refuse a deadline that nothing enforces, unless you add
+  --unenforced. "expire" sets it and warns.
+- An idle rule looks at cards, processor, network, terminals and jobs. What
+  can't be read counts as use.
+- Only "instances reap" terminates. Other commands report what is overdue.
+`;
+
+/** Columns with two spaces between, the last one wrapped under itself. */
+function table(rows: readonly (readonly string[])[]): string {
+  const [first = []] = rows;
+  const widths = first.map((_, at) => Math.max(...rows.map((row) => (row[at] ?? '').length)));
+  const labelled = rows.map((row) => {
+    const before = row.slice(0, -1).map((text, at) => text.padEnd(widths[at] ?? 0));
+    const lines = (room: number) => paragraph(row.at(-1) ?? '', room);
+    return { label: `  ${before.join('  ')}`, lines };
+  });
+  return labelledText(labelled, 80);
+}
 
 /**
  * `gpucloud help instances create` prints the same as `gpucloud instances create --help`. Also

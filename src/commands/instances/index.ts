@@ -77,7 +77,7 @@ export const instances: Group = {
         name: 'scp',
         usage: '<path...>',
         summary: 'Copy files to or from an instance',
-        load: async () => (await import('./connect/scp.ts')).scp,
+        load: async () => (await import('./connect/ssh.ts')).scp,
       },
       {
         name: 'tunnel',

@@ -5,7 +5,7 @@ import type { TopRow } from '../../results/instances.ts';
 type Gpu = TopRow['gpus'][number];
 
 /** An instance with one of its cards, for formats that have rows; alone in JSON. */
-export interface CardRow {
+interface CardRow {
   readonly instance: TopRow;
   readonly gpu?: Gpu | undefined;
 }

@@ -4,15 +4,17 @@ import { checked, oneOf, ruled } from '../../cli/parse.ts';
 import { unlessNoted } from '../../cli/several.ts';
 import { verb } from '../../cli/verb.ts';
 import {
+  keyFields,
+  keyPlace,
   type Profile,
+  profileName,
   profileNames,
   profileOf,
+  SANDBOX,
   withoutProfile,
   withProfile,
 } from '../../config/file.ts';
 import { dropKey, keepKey } from '../../config/keep-key.ts';
-import { keyFields, keyPlace } from '../../config/key.ts';
-import { profileName, SANDBOX } from '../../config/names.ts';
 import { refuseExposedConfig } from '../../context/settings.ts';
 import type { Context } from '../../context.ts';
 import { CliError, usageError } from '../../errors.ts';

@@ -3,10 +3,19 @@ import { Option } from '../../cli/command.ts';
 import { confirm } from '../../cli/confirm.ts';
 import { checked, oneOf, ruled } from '../../cli/parse.ts';
 import { action } from '../../cli/verb.ts';
-import { type ConfigFile, type Profile, profileOf, withProfile } from '../../config/file.ts';
+import {
+  type ConfigFile,
+  keyFields,
+  keyPlace,
+  type Profile,
+  profileName,
+  profileOf,
+  SANDBOX,
+  STORES,
+  samePlace,
+  withProfile,
+} from '../../config/file.ts';
 import { keepKey } from '../../config/keep-key.ts';
-import { keyFields, keyPlace, STORES, samePlace } from '../../config/key.ts';
-import { profileName, SANDBOX } from '../../config/names.ts';
 import { replaceQuestion } from '../../config/remedies.ts';
 import { refuseExposedConfig } from '../../context/settings.ts';
 import type { Context, ServiceAddress } from '../../context.ts';

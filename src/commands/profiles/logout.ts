@@ -1,8 +1,7 @@
 import { unlessNoted } from '../../cli/several.ts';
 import { action } from '../../cli/verb.ts';
-import { type ConfigFile, profileOf, withProfile } from '../../config/file.ts';
+import { type ConfigFile, profileOf, SANDBOX, withProfile } from '../../config/file.ts';
 import { dropKey } from '../../config/keep-key.ts';
-import { SANDBOX } from '../../config/names.ts';
 import type { Context } from '../../context.ts';
 import { CliError, usageError } from '../../errors.ts';
 import { warnOfUnenforcedDeadlines } from '../../instances/deadlines/unenforced.ts';

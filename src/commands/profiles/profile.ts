@@ -1,9 +1,14 @@
 import { brokenBy, checkedAddress } from '../../cli/parse.ts';
-import { type ConfigFile, type Profile, profileNames, profileOf } from '../../config/file.ts';
+import {
+  type ConfigFile,
+  keyPlace,
+  type Profile,
+  profileNames,
+  profileOf,
+  SANDBOX,
+} from '../../config/file.ts';
 import { resolveSettings } from '../../config/index.ts';
 import type { KeptKey } from '../../config/keep-key.ts';
-import { keyPlace } from '../../config/key.ts';
-import { SANDBOX } from '../../config/names.ts';
 import type { Context } from '../../context.ts';
 import { CliError } from '../../errors.ts';
 import { field, type View } from '../../output/output.ts';

@@ -4,7 +4,7 @@ import type { User } from '../../api/index.ts';
 import { onCancel } from '../../cli/confirm.ts';
 import { readStdin, readText } from '../../cli/input.ts';
 import { brokenBy, checked, checkedSecret } from '../../cli/parse.ts';
-import type { Store } from '../../config/key.ts';
+import type { Store } from '../../config/file.ts';
 import type { Context, ServiceAddress } from '../../context.ts';
 import { CliError, isInterrupt, usageError } from '../../errors.ts';
 import type { Prompts } from '../../prompts/prompts.ts';

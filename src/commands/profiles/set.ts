@@ -1,8 +1,7 @@
 import { ruled } from '../../cli/parse.ts';
 import { unlessNoted } from '../../cli/several.ts';
 import { action } from '../../cli/verb.ts';
-import { type Guards, withProfile } from '../../config/file.ts';
-import { SANDBOX } from '../../config/names.ts';
+import { type Guards, SANDBOX, withProfile } from '../../config/file.ts';
 import { usageError } from '../../errors.ts';
 import { commandWords } from '../../rules/command-words.ts';
 import { kopecksText, money } from '../../rules/money.ts';

@@ -1,4 +1,4 @@
-import type { Template } from '../../api/index.ts';
+import type { Template, TemplateEndpoint, TemplateVariable } from '../../api/index.ts';
 import { isFormatGiven } from '../../cli/globals.ts';
 import type { Group } from '../../cli/group.ts';
 import { OR_STDIN } from '../../cli/input.ts';
@@ -8,8 +8,102 @@ import { onlyTyped, printEach } from '../../cli/several.ts';
 import { verb } from '../../cli/verb.ts';
 import { usageError } from '../../errors.ts';
 import { lazy } from '../../lazy.ts';
+import {
+  type Column,
+  type DetailLine,
+  field,
+  type Section,
+  type View,
+} from '../../output/output.ts';
+import { sectionOf } from '../../output/table/details.ts';
 import { anyName } from '../../rules/names.ts';
-import { templateView } from './view.ts';
+
+/** Fields without a column. */
+const parts: readonly Section<Template>[] = [
+  { heading: 'Endpoints', lines: (t) => (t.endpoints ?? []).map(endpointLine) },
+  {
+    heading: 'Volumes',
+    lines: (t) =>
+      (t.volumes ?? []).map(({ host_path, container_path }) => ({
+        label: host_path ?? 'no host path',
+        value: `in the container ${container_path ?? '(no path)'}`,
+      })),
+  },
+  { heading: 'Environment', lines: (t) => environmentLines(t.env_vars) },
+  { heading: 'Variables', lines: (t) => (t.variables_schema ?? []).map(variableLine) },
+];
+
+const columns: readonly Column<Template>[] = [
+  field('slug', 'SLUG'),
+  field('name', 'NAME'),
+  field('description', 'DESCRIPTION'),
+  field('min_disk_gb', 'DISK', { kind: 'gigabytes' }),
+  field('min_cuda_version', 'CUDA'),
+  field('id', 'ID', { hidden: true }),
+  { id: 'tags', header: 'TAGS', value: (t) => t.tags?.join(','), hidden: true },
+  field('image_name', 'IMAGE', { hidden: true }),
+  field('run_command', 'COMMAND', { hidden: true }),
+  field('shm_size', 'SHARED MEMORY', { hidden: true }),
+  field('is_active', 'AVAILABLE', { kind: 'yes', hidden: true }),
+  field('sort_order', 'ORDER', { hidden: true }),
+  field('logo_url', 'LOGO', { hidden: true }),
+  field('created_at', 'CREATED', { kind: 'time', hidden: true }),
+  field('updated_at', 'UPDATED', { kind: 'time', hidden: true }),
+  field('post_start_script', 'AFTER START', { hidden: true }),
+];
+
+const templateView: View<Template> = {
+  columns,
+  id: (t) => t.id,
+  empty: 'No templates.',
+  sections: [sectionOf(columns), ...parts],
+};
+
+function endpointLine(endpoint: TemplateEndpoint): DetailLine {
+  const { auth, name, port, protocol, is_main: main, url_template: link } = endpoint;
+  return {
+    label: name ?? 'no name',
+    value: listed([
+      port == null ? null : `port ${port}${protocol == null ? '' : `/${protocol}`}`,
+      main === true ? 'main' : null,
+      authText(auth),
+      link,
+    ]),
+  };
+}
+
+function authText(auth: TemplateEndpoint['auth']): string | null {
+  const key = auth?.token_key;
+  if (auth?.type == null) {
+    return null;
+  }
+  return key == null || key === '' ? `auth ${auth.type}` : `auth ${auth.type} in ${key}`;
+}
+
+function variableLine({ key, type, label, length, generator }: TemplateVariable): DetailLine {
+  return {
+    label: key ?? 'no key',
+    value: listed([label, type, length == null ? null : `${length} characters`, generator]),
+  };
+}
+
+function listed(parts: readonly (string | null | undefined)[]): string {
+  return parts.filter((part) => part != null && part !== '').join(', ');
+}
+
+/** `env_vars` is documented as an "object" of "key-value"; anything else is shown as JSON. */
+function environmentLines(variables: unknown): DetailLine[] {
+  if (variables === null || variables === undefined) {
+    return [];
+  }
+  if (typeof variables !== 'object' || Array.isArray(variables)) {
+    return [{ label: 'All', value: JSON.stringify(variables) }];
+  }
+  return Object.entries(variables).map(([label, value]) => ({
+    label,
+    value: typeof value === 'string' ? value : JSON.stringify(value),
+  }));
+}
 
 export const templates: Group = {
   verbs: [

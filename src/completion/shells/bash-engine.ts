@@ -1,4 +1,4 @@
-import { WORD } from './bash-and-zsh.ts';
+import { WORD } from './quote.ts';
 
 /** The part of the bash script that reads the tables and completes a word. */
 export const ENGINE = `# Offers the words of $@ that begin with "cur".

@@ -1,4 +1,4 @@
-import { OWNER, WORD } from './bash-and-zsh.ts';
+import { OWNER, WORD } from './quote.ts';
 
 /** The part of the zsh script that reads the tables and completes a word. */
 export const ENGINE = `${OWNER}

@@ -1,5 +1,4 @@
-import { profileOf as storedProfile } from '../../config/file.ts';
-import { keyPlace } from '../../config/key.ts';
+import { keyPlace, profileOf as storedProfile } from '../../config/file.ts';
 import type { Context } from '../../context.ts';
 import { CliError, usageError } from '../../errors.ts';
 import { faultOf } from '../../files/error-code.ts';

@@ -1,6 +1,6 @@
 import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { makeFolders } from '../../files/make-folders.ts';
+import { makeFolders } from '../../files/private-folder.ts';
 import { replaceFile } from '../../files/replace.ts';
 import type { Computer, Job, Scheduler } from './contract.ts';
 import { mustRun, runTool } from './tool.ts';

@@ -1,6 +1,6 @@
 import type { Context } from '../../context.ts';
 import { commandLines } from '../../output/shell-line.ts';
-import { labelledText } from '../../output/table/labelled.ts';
+import { labelledText } from '../../output/table/layout.ts';
 import { paragraph } from '../../output/width.ts';
 import type { Prompts } from '../../prompts/prompts.ts';
 import { shown } from '../../prompts/words.ts';

@@ -1,7 +1,7 @@
 import type { Forms } from '../forms.ts';
 import { escapeUnseen } from '../sanitise.ts';
 import type { Writer } from './batch.ts';
-import { writeDocument, writeLines } from './lines.ts';
+import { writeDocument, writeLines } from './batch.ts';
 
 export function jsonText(value: unknown): string {
   return `${encode(value, 2)}\n`;

@@ -4,7 +4,7 @@ import { remembering } from '../rows.ts';
 import { cleanData } from '../sanitise.ts';
 import { rawText } from '../table/kinds.ts';
 import type { Writer } from './batch.ts';
-import { writeLines } from './lines.ts';
+import { writeLines } from './batch.ts';
 
 interface Dialect {
   readonly between: string;

@@ -2,7 +2,7 @@ import { clean } from '../../rules/clean.ts';
 import type { Forms } from '../forms.ts';
 import type { Format } from '../output.ts';
 import type { Writer } from './batch.ts';
-import { writeLines } from './lines.ts';
+import { writeLines } from './batch.ts';
 
 export async function loadWriter(format: Format): Promise<<T>(forms: Forms<T>) => Writer<T>> {
   switch (format) {

@@ -2,7 +2,7 @@ import { unseen } from '../../rules/clean.ts';
 import type { Forms } from '../forms.ts';
 import { hasUnseen, wholeCharacters } from '../sanitise.ts';
 import type { Writer } from './batch.ts';
-import { writeDocument } from './lines.ts';
+import { writeDocument } from './batch.ts';
 
 /** Loads the package. */
 export async function loadYamlLibrary() {

@@ -1,5 +1,5 @@
+import { writeLines } from '../formats/batch.ts';
 import { jsonLine } from '../formats/json.ts';
-import { writeLines } from '../formats/lines.ts';
 import { findingText, type Query } from '../formats/query.ts';
 import type { Forms } from '../forms.ts';
 import type { Format } from '../output.ts';

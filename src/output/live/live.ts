@@ -1,4 +1,4 @@
-import type { Writable } from 'node:stream';
+import { Writable } from 'node:stream';
 import { wrapAnsi } from 'fast-wrap-ansi';
 import { clean } from '../../rules/clean.ts';
 import { type Paint, paintFor } from '../colour.ts';
@@ -183,4 +183,21 @@ function difference(before: readonly string[] | undefined, after: readonly strin
 /** Moves to the beginning of a line, counted from 0. */
 function position(line: number): string {
   return `${ESC}${line + 1};1H`;
+}
+
+/** A fake terminal that stores its output as text. */
+export function createPage(columns: number | undefined) {
+  const parts: string[] = [];
+  const stream = new Writable({
+    decodeStrings: false,
+    write(chunk: string | Buffer, _encoding, done) {
+      parts.push(String(chunk));
+      done();
+    },
+  });
+  const size = columns === undefined ? {} : { columns };
+  return {
+    stream: Object.assign(stream, { isTTY: true as const, ...size }),
+    text: () => parts.join(''),
+  };
 }

@@ -3,7 +3,7 @@ import type { Cell, Column, Kind, Section } from '../output.ts';
 import { cleanLines } from '../sanitise.ts';
 import { wrapped } from '../width.ts';
 import { cellText, checkColour, detailText, kindColour } from './kinds.ts';
-import { type Labelled, labelledText, labelWidth } from './labelled.ts';
+import { type Labelled, labelledText, labelWidth } from './layout.ts';
 import type { TableStyle } from './row-writers.ts';
 
 interface Block {

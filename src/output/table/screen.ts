@@ -4,8 +4,7 @@ import type { Block, Fact, Item, TableBlock } from '../output.ts';
 import { clamp, padding, paragraph, width } from '../width.ts';
 import { tableText } from './draw.ts';
 import { barOf, isNumeric, type Reader, shownCell } from './kinds.ts';
-import { labelledText } from './labelled.ts';
-import { GAP, type Layout, layoutOf, type Shown } from './layout.ts';
+import { GAP, type Layout, labelledText, layoutOf, type Shown } from './layout.ts';
 
 interface ScreenStyle extends Reader {
   readonly paint: Paint;

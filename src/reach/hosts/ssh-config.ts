@@ -4,7 +4,7 @@ import type { Instance } from '../../api/index.ts';
 import type { Context } from '../../context.ts';
 import { CliError } from '../../errors.ts';
 import { errorCode, faultOf } from '../../files/error-code.ts';
-import { makeFolders } from '../../files/make-folders.ts';
+import { makeFolders } from '../../files/private-folder.ts';
 import { replaceFile } from '../../files/replace.ts';
 import { drivesUnread, readKnownInstances } from '../../instances/known-instances.ts';
 import { mayBill } from '../../rules/statuses.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import ignore, { type Ignore } from 'ignore';
 import { usageError } from '../../errors.ts';
 import { errorCode, faultOf } from '../../files/error-code.ts';
-import { textOfUtf8 } from '../../files/utf8.ts';
+import { textOfUtf8 } from '../../files/plain.ts';
 
 /** Uses .gitignore syntax. Only the one in the folder itself is read. */
 const IGNORE_FILE = '.gpucloudignore';

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { apiPath, segmentsOf } from '../../../src/commands/api/path.ts';
+import { apiPath, segmentsOf } from '../../../src/commands/api/request.ts';
 import { fc, runs } from '../../support/random.ts';
 import {
   createSandboxWorld,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { answersSsh } from '../../../src/watch/ssh.ts';
+import { answersSsh } from '../../../src/watch/ssh-endpoint.ts';
 import { createWorld } from '../../support/run-cli.ts';
 import { ok } from '../../support/service.ts';
 import { errorOf } from '../../support/stderr-lines.ts';
