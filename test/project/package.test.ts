@@ -172,6 +172,8 @@ describe('gpucloud installed globally into an empty prefix', { timeout: 120_000 
     ...needs('ssh'),
   }, async () => {
     const { stdout, stderr } = await gpucloud('sandbox', 'tour', '--yes');
+    expect(stderr).not.toMatch(/^(error|warning): /m);
+    expect(stdout).toContain('| GPU Name ');
     expect(stderr).toContain('Run a whole job\n');
     expect(stdout).toContain('\nHELLO\n');
     expect(stderr).toMatch(/^Terminated run-\S+ after .*It cost at most/m);

@@ -5,8 +5,11 @@ export interface TourStep {
   readonly words: readonly string[];
   /** {@link FOLDER} stands for the tour's own folder. */
   readonly argv: readonly string[];
-  /** Whether the command connects with ssh; its stdout is then the remote command's. */
-  readonly needsSsh?: true;
+  /**
+   * true for a step that needs ssh, false for one that replaces it on a computer without. With JSON,
+   * ssh is not used, as the remote command's output is no JSON.
+   */
+  readonly ssh?: boolean;
 }
 
 export const FOLDER = '$TOUR';
@@ -19,8 +22,17 @@ const OUTPUT = 'output.txt';
 
 const BOX = 'my-box';
 
+const CREATE = ['instances', 'create', BOX, '--offer', 'rtx-4090', '--image', 'ubuntu-22-04'];
+const RENT = {
+  title: 'Rent an instance',
+  words: [
+    'The price of one hour is reserved at once, and each hour is charged as it passes.',
+    '--wait waits until the instance is active.',
+  ],
+};
+
 /** Rent, connect, spend, stop: a whole rental in order. */
-export const TOUR: readonly TourStep[] = [
+const TOUR: readonly TourStep[] = [
   {
     title: 'See what you can rent',
     words: [
@@ -30,15 +42,18 @@ export const TOUR: readonly TourStep[] = [
     argv: ['sandbox', 'catalog'],
   },
   {
-    title: 'Rent an instance',
-    words: [
-      'The price of one hour is reserved at once, and each hour is charged as it passes.',
-      '--wait waits until the instance is active.',
-    ],
-    argv: [
-      ...['instances', 'create', BOX, '--offer', 'rtx-4090', '--image', 'ubuntu-22-04'],
-      '--wait',
-    ],
+    title: 'Add an SSH key',
+    words: ['The tour has made one. An instance accepts only the keys that it was created with.'],
+    argv: ['ssh-keys', 'add', `${KEY}.pub`, '--name', 'tour'],
+    ssh: true,
+  },
+  { ...RENT, argv: [...CREATE, '--ssh-key', 'tour', '--wait'], ssh: true },
+  { ...RENT, argv: [...CREATE, '--wait'], ssh: false },
+  {
+    title: 'Connect',
+    words: ['Your own ssh connects to the instance. Without a command, it opens a shell there.'],
+    argv: ['instances', 'ssh', BOX, '--identity', KEY, '--', 'nvidia-smi'],
+    ssh: true,
   },
   {
     title: 'Connect',
@@ -47,6 +62,7 @@ export const TOUR: readonly TourStep[] = [
       '--print shows the command without running it.',
     ],
     argv: ['instances', 'ssh', BOX, '--print'],
+    ssh: false,
   },
   {
     title: 'Let three hours pass',
@@ -75,12 +91,6 @@ export const TOUR: readonly TourStep[] = [
     argv: ['instances', 'terminate', BOX, '--yes', '--wait'],
   },
   {
-    title: 'Add an SSH key',
-    words: ['The tour has made one. An instance lets in only the keys that it was created with.'],
-    argv: ['ssh-keys', 'add', `${KEY}.pub`, '--name', 'tour'],
-    needsSsh: true,
-  },
-  {
     title: 'Run a whole job',
     words: [
       'run rents an instance, copies a folder in, runs a command, copies its result out and terminates.',
@@ -92,7 +102,7 @@ export const TOUR: readonly TourStep[] = [
       ...['--sync', JOB, '--fetch', `${OUTPUT}:${JOB}`],
       ...['--', 'sh', '-c', `tr a-z A-Z < ${INPUT} | tee ${OUTPUT}`],
     ],
-    needsSsh: true,
+    ssh: true,
   },
   {
     title: 'Check the balance',
@@ -100,3 +110,8 @@ export const TOUR: readonly TourStep[] = [
     argv: ['billing', 'balance'],
   },
 ];
+
+/** The steps for a computer with or without ssh. */
+export function stepsWith(hasSsh: boolean): readonly TourStep[] {
+  return TOUR.filter(({ ssh = hasSsh }) => ssh === hasSsh);
+}

@@ -9,7 +9,7 @@ import { inThrowawayFolder } from '../../files/throwaway-folder.ts';
 import { field, type View } from '../../output/output.ts';
 import { shellLine } from '../../output/shell-line.ts';
 import { printedBy } from '../../ssh-keys/private-half.ts';
-import { FOLDER, INPUT, JOB, KEY, TOUR, type TourStep } from './tour-steps.ts';
+import { FOLDER, INPUT, JOB, KEY, stepsWith, type TourStep } from './tour-steps.ts';
 
 /** A step of the tour as a script sees it. */
 interface ToldStep {
@@ -65,7 +65,7 @@ async function stepsIn(folder: string, context: Context): Promise<TourStep[]> {
   const key = ['-q', '-t', 'ed25519', '-N', '', '-C', 'tour', '-f', own(KEY)];
   const { code } = await printedBy('ssh-keygen', key, context);
   const hasSsh = code === 0 && context.host.platform !== 'win32';
-  return TOUR.filter(({ needsSsh }) => hasSsh || !needsSsh).map((step) => ({
+  return stepsWith(hasSsh).map((step) => ({
     ...step,
     argv: step.argv.map(own),
   }));
@@ -106,7 +106,7 @@ async function* results(
   env: Readonly<Record<string, string | undefined>>,
   rerun: Rerun,
 ): AsyncGenerator<ToldStep> {
-  for (const step of TOUR.filter(({ needsSsh }) => !needsSsh)) {
+  for (const step of stepsWith(false)) {
     const stdout = new Kept();
     // With JSON, stderr gets at most one object: the tour's own error.
     const stderr = new Kept();

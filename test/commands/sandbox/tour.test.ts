@@ -2,12 +2,12 @@ import { mkdtemp, readdir, rmdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { TOUR } from '../../../src/commands/sandbox/tour-steps.ts';
+import { stepsWith } from '../../../src/commands/sandbox/tour-steps.ts';
 import { createWorld, type World } from '../../support/run-cli.ts';
 
 // test/project/package runs the steps that need ssh: they start the built program.
 const NO_SSH = { PATH: '/nowhere' };
-const STEPS = TOUR.filter(({ needsSsh }) => !needsSsh);
+const STEPS = stepsWith(false);
 
 // Other tests run tours at the same time, so these use their own temporary folder.
 const TMPDIR = process.env.TMPDIR;
@@ -68,7 +68,7 @@ describe('sandbox tour', () => {
   });
 
   test('prints a failed step as one object on stderr, with the reason', async () => {
-    const argv = TOUR[1]?.argv as string[];
+    const argv = STEPS[1]?.argv as string[];
     const at = argv.indexOf('rtx-4090');
     argv[at] = 'no such offer';
     try {
