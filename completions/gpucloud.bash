@@ -208,7 +208,7 @@ __gpucloud_at_instances_get() {
 __gpucloud_at_instances_create() {
   case $1 in
     --env-file|--file|-f) offer=file ;;
-    --name|--retry-for|--docker-image|--docker-command|--shm-size|--port|-p|--env|-e|--volume|-v|--max-price|--terminate-after|--terminate-at|--if-idle|--wait-timeout|--poll-interval) offer=free ;;
+    --name|--retry-for|--docker-image|--docker-command|--shm-size|--port|-p|--env|-e|--volume|-v|--max-price|--terminate-after|--terminate-at|--if-idle|--count|--min-count|--wait-timeout|--poll-interval) offer=free ;;
     --columns) offer='list name id status offer price_per_hour_snapshot ip_address paid_until created_at region gpu_count image failure_reason ends_at' ;;
     --sort) offer='words name id status offer price_per_hour_snapshot ip_address paid_until created_at region gpu_count image failure_reason ends_at' ;;
     --offer) offer='names offer' ;;
@@ -217,7 +217,7 @@ __gpucloud_at_instances_create() {
     --ssh-key) offer='names ssh-key' ;;
     --template) offer='names template' ;;
     --wait) offer='=words active ssh' ;;
-    ' ') flags='--name --offer --retry-for --image --drive --ssh-key --template --docker-image --docker-command --shm-size --port -p --env -e --env-file --any-env-key --volume -v --max-price --terminate-after --terminate-at --if-idle --unenforced --file -f --if-not-exists --wait --wait-timeout --poll-interval --dry-run --schema' takes=(free) ;;
+    ' ') flags='--name --offer --retry-for --image --drive --ssh-key --template --docker-image --docker-command --shm-size --port -p --env -e --env-file --any-env-key --volume -v --max-price --terminate-after --terminate-at --if-idle --unenforced --file -f --count --min-count --if-not-exists --wait --wait-timeout --poll-interval --dry-run --schema' takes=(free) ;;
     *) return 1 ;;
   esac
 }

@@ -58,6 +58,8 @@ interface Created {
   /** What was created, such as "The instance". */
   readonly what: string;
   readonly id: string;
+  /** Whether `id` lists several. */
+  readonly many?: true;
   /** How to stop the billing, if possible. */
   readonly remedy?: string;
 }
@@ -69,14 +71,15 @@ interface Created {
  * @throws CliError of the same kind, with `resource` set to the ID.
  */
 export async function writeCreated(
-  { what, id, remedy }: Created,
+  { what, id, many, remedy }: Created,
   { host, err }: Pick<Context, 'host' | 'err'>,
   write: () => Promise<void>,
 ): Promise<void> {
+  const created = `${what} ${id} ${many === true ? 'were' : 'was'} created`;
   // Node can't tell a closed stdout from /dev/null.
   if (host.isStdoutNull?.()) {
     const reason = 'stdout is closed or /dev/null, so the result is not shown';
-    err.warn('may_be_billing', `${what} ${id} was created; ${reason}.`);
+    err.warn('may_be_billing', `${created}; ${reason}.`);
   }
   try {
     await write();
@@ -84,7 +87,7 @@ export async function writeCreated(
     const error = thrown instanceof CliError ? thrown : unforeseen(thrown);
     // The message of the output's error completes the sentence.
     const link = error.failure === 'storage' ? ', but' : '.';
-    throw error.with(`${what} ${id} was created${link} ${error.message}`, {
+    throw error.with(`${created}${link} ${error.message}`, {
       resource: id,
       mayBeBilling: true,
       hint: error.hint ?? remedy,

@@ -270,7 +270,11 @@ async function noteEnd(instance: Instance, journal: Journal, context: Context): 
   const { deadline, idle } = (await journal.instance(instance.id)) ?? {};
   if (deadline !== undefined || idle !== undefined) {
     const rule = idle === undefined ? {} : { if_idle: idle.rule.after };
-    noteEnds(instance, { ...(deadline && { deadline }), ...rule }, context);
+    noteEnds(
+      typedName(instance.name, instance.id),
+      { ...(deadline && { deadline }), ...rule },
+      context,
+    );
     return;
   }
   const typed = typedName(instance.name, instance.id);

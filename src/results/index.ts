@@ -29,7 +29,12 @@ export const RESULTS: Readonly<Record<string, Any>> = {
   'jobs get': jobs.jobDetails,
   'instances list': list(instances.listedInstance),
   'instances get': named(instances.shownInstance),
-  'instances create': either(instances.createdInstance, instances.plan),
+  'instances create': either(
+    instances.createdInstance,
+    instances.plan,
+    // With --count.
+    list(either(instances.createdInstance, instances.plan)),
+  ),
   'instances reorder': instances.shownInstance,
   'instances start': named(instances.changedInstance),
   'instances stop': named(instances.changedInstance),

@@ -209,13 +209,13 @@ export function deadlineWords({ terminateAfter, terminateAt, ifIdle, unenforced 
   ];
 }
 
-/** Prints when a new instance will be terminated. */
+/** Prints when new instances will be terminated. `typed` names them in a command. */
 export function noteEnds(
-  { id, name }: { readonly id: string; readonly name?: string | null | undefined },
+  typed: string,
   { deadline, if_idle: idle }: WantedEnds,
   { err, serviceClock }: Context,
 ): void {
-  const expire = `gpucloud instances expire ${typedName(name, id)}`;
+  const expire = `gpucloud instances expire ${typed}`;
   if (deadline !== undefined) {
     err.note(
       `Deadline:    ${deadlineText(deadline, serviceClock.now())}. To move it: ${expire} --after 4h`,

@@ -137,9 +137,10 @@ async function tryOne(offer: Chosen, wish: Wish, context: Context): Promise<Trie
   return failed('error', ended);
 }
 
-async function waitEarly(
+/** Waits if a status is wanted. Never throws: the instance exists. */
+export async function waitEarly(
   instance: Instance,
-  { name, until, times, gates }: Wish,
+  { name, until, times, gates }: Pick<Wish, 'name' | 'until' | 'times' | 'gates'>,
   context: Context,
 ): Promise<{ latest: Instance; early: CliError | undefined }> {
   let latest = instance;

@@ -1,5 +1,5 @@
 import { Option } from '../../cli/command.ts';
-import { ruled } from '../../cli/parse.ts';
+import { brokenRule, ruled } from '../../cli/parse.ts';
 import { usageError } from '../../errors.ts';
 import { instanceName } from '../../rules/names.ts';
 import { wholeNumber } from '../../rules/numbers.ts';
@@ -43,13 +43,23 @@ export function checkCount({ count, minCount }: CountFlags, drive: string | unde
   }
 }
 
-/** `trainer-1` to `trainer-4`. Throws a usage error if the longest breaks the rule of names. */
-export function numberedNames(base: string, count: number): string[] {
-  const last = `${base}-${count}`;
-  if (!instanceName(last).ok) {
-    throw usageError(
-      `NAME "${base}" is too long for --count ${count}: ${last} has ${last.length} characters, and 50 are allowed`,
-    );
-  }
+/** `trainer-1` to `trainer-4`. */
+export function numbered(base: string, count: number): string[] {
   return Array.from({ length: count }, (_, at) => `${base}-${at + 1}`);
+}
+
+/** Returns the rule that the name, or the longest of its numbered names, breaks. */
+export function brokenName(base: string, count: number | undefined): string | undefined {
+  const verdict = instanceName(base);
+  if (!verdict.ok) return verdict.rule;
+  const last = `${base}-${count}`;
+  if (count === undefined || instanceName(last).ok) return undefined;
+  return `is too long for --count ${count}: ${last} has ${last.length} characters, and 50 are allowed`;
+}
+
+/** The names of several instances. Throws a usage error if one breaks the rule. */
+export function numberedNames(base: string, count: number): string[] {
+  const broken = brokenName(base, count);
+  if (broken !== undefined) throw brokenRule('NAME', base, broken);
+  return numbered(base, count);
 }

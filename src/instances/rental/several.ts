@@ -10,14 +10,13 @@ import { READINGS_AT_ONCE } from '../waiting.ts';
 import type { Gates, Obtained } from './capacity.ts';
 import { giveBack } from './give-back.ts';
 
+export interface ObtainedOne extends Obtained {
+  /** It was there before (`--if-not-exists`), so it is never terminated here. */
+  readonly isExisting?: boolean;
+}
+
 /** The outcome for one name: its instance, or the error of its request. */
-export type OneOfSeveral = { readonly name: string } & (
-  | (Obtained & {
-      /** It was there before (`--if-not-exists`), so it is never terminated here. */
-      readonly isExisting?: boolean;
-    })
-  | { readonly error: CliError }
-);
+export type OneOfSeveral = { readonly name: string } & (ObtainedOne | { readonly error: CliError });
 
 export interface SeveralWish {
   readonly names: readonly string[];
@@ -27,7 +26,7 @@ export interface SeveralWish {
    * Rents the instance of one name and waits for it: {@link obtain} of capacity.ts with these gates.
    * Must not prompt.
    */
-  obtain(name: string, gates: Gates): Promise<Obtained & { readonly isExisting?: boolean }>;
+  obtain(name: string, gates: Gates): Promise<ObtainedOne>;
 }
 
 export interface Several {

@@ -34,7 +34,7 @@ export async function guardOf(
   const prices = await openPrices(journal, context);
   return async (own) => {
     const { instances, open } = await livingIn(journal, own);
-    checkCount([...instances, ...open], guarded);
+    checkNumber([...instances, ...open], guarded);
     if (guards.max_burn === undefined) return;
     const costs = instances.map(({ name, last }) => ({ name, price: last?.price_per_hour }));
     for (const one of [...open, ...requests]) {
@@ -75,7 +75,7 @@ export async function openPrices(journal: Journal, context: Context) {
   };
 }
 
-function checkCount(
+function checkNumber(
   living: readonly { readonly name: string }[],
   { profile, guards, requests: { length } }: Guarded,
 ): void {

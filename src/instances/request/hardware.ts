@@ -71,14 +71,17 @@ export function brokenHardware(
   return rule && `no known ${kind} has that name, and an ID ${rule}`;
 }
 
-/** Describes the price known before the order; the service shows the price only afterwards. */
-export function notePrice(offer: Chosen, { clock, err }: Context): void {
+/**
+ * Describes the price known before the order; the service shows the price only afterwards. `count` is
+ * the number of instances.
+ */
+export function notePrice(offer: Chosen, { clock, err }: Context, count = 1): void {
   const name = offer.known?.name ?? 'This offer';
   const price = knownPrice(offer, clock.now());
   err.note(
     price === undefined
       ? 'Price per hour: unknown until created; --max-price sets a limit.'
-      : `${name}: ${price}.`,
+      : `${name}: ${count > 1 ? `${count} × ` : ''}${price}.`,
   );
 }
 

@@ -2,6 +2,7 @@ import type { Context } from '../../context.ts';
 import { CliError, isInterrupt } from '../../errors.ts';
 import type { Choice, Prompts } from '../../prompts/prompts.ts';
 import { lockedKeyError } from '../../ssh-keys/private-half.ts';
+import { numberedNames } from '../rental/count.ts';
 import { checkGiven, keylessWarning, type MadeRequest, makeRequest } from '../request/body.ts';
 import type { CreateFlags } from '../request/given.ts';
 import { readLists } from './lists.ts';
@@ -23,7 +24,7 @@ export async function askRequest(
   prompts: Prompts,
   context: Context,
 ): Promise<MadeRequest> {
-  const { given, isJob, dryRun } = wish;
+  const { given, isJob, dryRun, count } = wish;
   await context.out.prepare();
   await checkGiven(given, context);
   const read = await readLists(context);
@@ -33,7 +34,8 @@ export async function askRequest(
   }
   const sshKeys = mustSignIn ? read.sshKeys?.filter(({ id }) => read.usable.has(id)) : read.sshKeys;
   const lists = { ...read, sshKeys };
-  const questions = questionsFor({ flags: given.flags, lists, isJob, dryRun, prompts, context });
+  const { flags } = given;
+  const questions = questionsFor({ flags, lists, isJob, dryRun, count, prompts, context });
   const answers = new Map<Question, Answer>();
   let isCommandShown = false;
 
@@ -61,6 +63,10 @@ export async function askRequest(
     }));
     prompts.print('');
     prompts.print(dryRun ? 'This would be rented:' : 'You are about to rent:');
+    if (count !== undefined) {
+      const names = numberedNames(made.body.instance_name, count);
+      rows.splice(1, 0, { label: 'Count', text: `${count}: ${span(names)}` });
+    }
     printRows([...rows, ...moneyRows(made, wish, lists.balance, context)], prompts, context);
     const keyless = keylessWarning(made.body);
     if (keyless !== undefined) prompts.print(`Warning: ${keyless}`);
@@ -91,4 +97,10 @@ export async function askRequest(
     }
     throw left;
   }
+}
+
+function span(names: readonly string[]): string {
+  const [first = '', ...others] = names;
+  const last = others.at(-1);
+  return last === undefined ? first : `${first} to ${last}`;
 }

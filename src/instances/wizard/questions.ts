@@ -5,10 +5,10 @@ import type { Choice, Prompts } from '../../prompts/prompts.ts';
 import { titleOf } from '../../prompts/words.ts';
 import { portClash, publishedPort } from '../../rules/container.ts';
 import { roublesText } from '../../rules/money.ts';
-import { instanceName } from '../../rules/names.ts';
 import { addKey } from '../../ssh-keys/add.ts';
 import { chooseKeyFile } from '../../ssh-keys/choose.ts';
 import { keyIn, nameFor } from '../../ssh-keys/read.ts';
+import { brokenName, numbered } from '../rental/count.ts';
 import type { CreateFlags } from '../request/given.ts';
 import { brokenHardware, dayOf } from '../request/hardware.ts';
 import { FIRST_WORDS, type Lists, SECOND_WORDS } from './lists.ts';
@@ -39,13 +39,15 @@ export interface Asking {
    */
   readonly isJob: boolean;
   readonly dryRun: boolean;
+  /** How many instances, NAME-1 and so on. */
+  readonly count: number | undefined;
   readonly prompts: Prompts;
   readonly context: Context;
 }
 
 /** The questions in order. */
 export function questionsFor(asking: Asking): Question[] {
-  const { flags, lists, isJob, prompts } = asking;
+  const { flags, lists, isJob, count = 1, prompts } = asking;
   const { sshKey: keys, template, dockerImage: container, drive } = flags;
   const { dockerCommand, shmSize, port, env, envFile, volume } = flags;
   const parts = [dockerCommand, shmSize, port, env, envFile, volume];
@@ -74,7 +76,7 @@ export function questionsFor(asking: Asking): Question[] {
     {
       label: 'Drive',
       given: drive,
-      isLeftOut: drive === undefined && (isJob || lists.drives.length === 0),
+      isLeftOut: drive === undefined && (isJob || count > 1 || lists.drives.length === 0),
       ask: (before) => askDrive(asking, before),
     },
   ];
@@ -107,29 +109,35 @@ function choose<T extends Answer | 'other'>(
 }
 
 async function askName(
-  { lists: { names }, prompts, context }: Asking,
+  { lists: { names }, count, prompts, context }: Asking,
   before: Answer | undefined,
 ): Promise<Answer> {
+  const all = (text: string) => (count === undefined ? [text] : numbered(text, count));
+  const random = () => context.clock.random();
   const name = await prompts.text('Instance name', {
-    initial: before?.text ?? suggestedName(names, () => context.clock.random()),
+    initial:
+      before?.text ?? suggestedName((text) => all(text).some((one) => names.has(one)), random),
     // Unique in the account (API document: Limits).
     check(text) {
-      const verdict = instanceName(text);
-      return verdict.ok ? names.get(text) : verdict.rule;
+      const broken = brokenName(text, count);
+      if (broken !== undefined) return broken;
+      const taken = all(text).find((one) => names.get(one) !== undefined);
+      if (taken === undefined) return undefined;
+      return `${taken === text ? '' : `${taken}: `}${names.get(taken)}`;
     },
   });
   return { flags: { name }, text: name };
 }
 
 /** Two words that are easy to type, not the name of a known instance. */
-function suggestedName(taken: Lists['names'], random: () => number): string {
+function suggestedName(isTaken: (name: string) => boolean, random: () => number): string {
   const one = (words: string) => {
     const all = words.split(' ');
     return all[Math.floor(random() * all.length)] ?? '';
   };
   const base = `${one(FIRST_WORDS)}-${one(SECOND_WORDS)}`;
   let name = base;
-  for (let number = 2; taken.has(name); number += 1) name = `${base}-${number}`;
+  for (let number = 2; isTaken(name); number += 1) name = `${base}-${number}`;
   return name;
 }
 

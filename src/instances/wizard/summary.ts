@@ -18,6 +18,8 @@ export interface Wish {
   readonly maxPrice: Money | undefined;
   readonly ends: DeadlineFlags;
   readonly dryRun: boolean;
+  /** How many instances, NAME-1 and so on; undefined for one that is called NAME. */
+  readonly count?: number | undefined;
   /**
    * Whether it is for `run`, which needs a key that signs in from here, and no template or drive.
    */
@@ -38,19 +40,21 @@ interface Row {
 
 export function moneyRows(
   { offer }: MadeRequest,
-  { maxPrice, ends }: Wish,
+  { maxPrice, ends, count = 1 }: Wish,
   balance: string | undefined,
   { clock }: Context,
 ): Row[] {
   const [have, hour] = [money(balance ?? ''), money(offer.known?.price_per_hour ?? '')];
   // The service reserves an hour before anything runs.
-  const isShort = have.ok && hour.ok && have.value.lt(hour.value);
+  const isShort = have.ok && hour.ok && have.value.lt(hour.value.times(count));
   const lacks = isShort ? ', less than the last known price of an hour' : '';
+  const [times, each] = count > 1 ? [`${count} × `, ' each'] : ['', ''];
+  const price = knownPrice(offer, clock.now());
   const deadline = wantedText(ends);
   const unknown = `unknown until created${maxPrice ? '' : '; --max-price RUB sets a limit'}`;
   const rows = {
-    Price: knownPrice(offer, clock.now()) ?? unknown,
-    Limit: maxPrice && `terminated at once above ${inRoubles(maxPrice)} per hour`,
+    Price: price === undefined ? unknown : `${times}${price}`,
+    Limit: maxPrice && `terminated at once above ${inRoubles(maxPrice)} per hour${each}`,
     Deadline: deadline && `terminated ${deadline}`,
     Balance: balance && `${roublesText(balance)}${lacks}`,
   };

@@ -46,7 +46,7 @@ export async function showRented(
 
 export function noteRented(rented: Instance, ends: WantedEnds, context: Context): void {
   context.err.note(`Rented ${rented.name ?? rented.id} (${rented.id}).`);
-  noteEnds(rented, ends, context);
+  noteEnds(typedName(rented.name, rented.id), ends, context);
 }
 
 /** The same for one of several attempts, which have waited already. */
@@ -55,7 +55,7 @@ export async function showObtained(
   { deadline }: WantedEnds,
   context: Context,
 ): Promise<void> {
-  const shown = { ...instance, ends_at: deadline, attempts };
+  const shown = { ...instance, ends_at: deadline, ...(attempts && { attempts }) };
   await printEnded(instance, early, true, () => printRented(shown, context), context);
 }
 
@@ -75,22 +75,39 @@ export async function showExisting(
   { given, dryRun, ...wait }: Existing,
   context: Context,
 ): Promise<void> {
+  const found = await findUsable(id, given, context);
+  if (dryRun) return context.out.item(NOTHING_PLANNED, plannedView);
+  const ends_at = await existingDeadline(found, given, context);
+  const print = (latest: Instance) => context.out.item({ ...latest, ends_at }, rentedView);
+  await waitAndPrint(found, wait, print, context);
+}
+
+/** Reads the existing instance, which must fit the request. */
+export async function findUsable(id: string, given: Given, context: Context): Promise<Instance> {
   const found = await (await context.api()).instances.get(id);
   await ensureUsable(found, given, context);
   context.err.note(`${found.name ?? id} already exists (${id}). Nothing was sent.`);
-  if (dryRun) return context.out.item(NOTHING_PLANNED, plannedView);
-  const known = await (await context.journal()).instance(id);
+  return found;
+}
+
+/** Returns the deadline of an existing instance, and warns if a requested one is not set. */
+export async function existingDeadline(
+  found: Instance,
+  { flags }: Given,
+  context: Context,
+): Promise<string | undefined> {
+  const known = await (await context.journal()).instance(found.id);
   const ends_at = known?.deadline;
-  if (wantedDeadline(given.flags) !== undefined) {
+  const typed = typedName(found.name, found.id);
+  if (wantedDeadline(flags) !== undefined) {
     if (ends_at === undefined) warnEndless(found, context);
-    else noteEnds(found, { deadline: ends_at }, context);
+    else noteEnds(typed, { deadline: ends_at }, context);
   }
-  if (given.flags.ifIdle !== undefined) {
+  if (flags.ifIdle !== undefined) {
     if (known?.idle === undefined) warnRuleless(found, context);
-    else noteEnds(found, { if_idle: known.idle.rule.after }, context);
+    else noteEnds(typed, { if_idle: known.idle.rule.after }, context);
   }
-  const print = (latest: Instance) => context.out.item({ ...latest, ends_at }, rentedView);
-  await waitAndPrint(found, wait, print, context);
+  return ends_at;
 }
 
 /** A requested deadline is not set for an existing instance. */

@@ -1,0 +1,191 @@
+import type { Instance } from '../../../api/index.ts';
+import type { Context } from '../../../context.ts';
+import type { WantedEnds } from '../../../instances/deadlines/deadline.ts';
+import { ensureNotTaken, InFlight, otherSettled } from '../../../instances/pending.ts';
+import { nothingCreated, runPreflight } from '../../../instances/preflight.ts';
+import { type Gates, obtain, waitEarly } from '../../../instances/rental/capacity.ts';
+import { numberedNames } from '../../../instances/rental/count.ts';
+import { type ObtainedOne, rentSeveral } from '../../../instances/rental/several.ts';
+import type { MadeRequest } from '../../../instances/request/body.ts';
+import { NOTHING_PLANNED, type Planned, planRental } from '../../../instances/request/planned.ts';
+import { plannedView } from '../view.ts';
+import {
+  type CreateInput,
+  nameTakenIn,
+  notePlan,
+  prepare,
+  rentFrom,
+  suggestExisting,
+} from './prepare.ts';
+import { existingDeadline, findUsable } from './rented.ts';
+import { showSeveral } from './rented-several.ts';
+
+interface SeveralInput extends CreateInput {
+  readonly count: number;
+}
+
+/** `create --count`: NAME-1 to NAME-N. All are checked before the first request. */
+export async function createSeveral(input: SeveralInput, context: Context): Promise<void> {
+  // Requests that are sent side by side can't ask.
+  const quiet: Context = Object.create(context, { prompts: { value: async () => undefined } });
+  const { made, until, existing, planned } = await runPreflight(
+    context,
+    nothingCreated,
+    async () => {
+      const prepared = await prepare(input, context);
+      const { body } = prepared.made;
+      const names = numberedNames(body.instance_name, input.count);
+      const found = await existingOf(names, input, quiet);
+      const others = names.filter((name) => found.get(name) === undefined);
+      const plan = { ends: input.ends, maxPrice: input.maxPrice, names: others };
+      const checked = others.length === 0 ? undefined : await check(body, plan, quiet);
+      return { ...prepared, existing: found, planned: checked };
+    },
+  );
+  if (input.dryRun) return printPlan({ made, existing, planned }, input, context);
+  const ends = new Map<string, WantedEnds>();
+  const wish = { input: { ...input, until }, made, ends };
+  const several = await rentSeveral(
+    {
+      names: [...existing.keys()],
+      minCount: input.minCount,
+      obtain: (name, gates) => obtainOne(name, existing.get(name), { ...wish, gates }, quiet),
+    },
+    context,
+  );
+  await showSeveral(several.each, ends, context);
+}
+
+/** Checks all requests together. */
+async function check(...[body, plan, context]: Parameters<typeof planRental>): Promise<Planned> {
+  try {
+    return await planRental(body, plan, context);
+  } catch (error) {
+    const taken = nameTakenIn(error);
+    throw taken === undefined ? error : suggestExisting(taken);
+  }
+}
+
+/** Each name, with the instance that has it: none without `--if-not-exists`. */
+type Existing = ReadonlyMap<string, Instance | undefined>;
+
+async function existingOf(
+  names: readonly string[],
+  input: SeveralInput,
+  context: Context,
+): Promise<Existing> {
+  const found = new Map<string, Instance | undefined>();
+  for (const name of names) {
+    if (input.ifNotExists && !input.dryRun) await otherSettled(name, context);
+    found.set(name, input.ifNotExists ? await existingNamed(name, input, context) : undefined);
+  }
+  return found;
+}
+
+async function existingNamed(
+  name: string,
+  { given }: SeveralInput,
+  context: Context,
+): Promise<Instance | undefined> {
+  try {
+    await ensureNotTaken({ operation: 'create', name }, context);
+    return undefined;
+  } catch (error) {
+    const id = nameTakenIn(error)?.resource;
+    if (id === undefined) throw error;
+    return findUsable(id, given, context);
+  }
+}
+
+interface Planning {
+  readonly made: MadeRequest;
+  readonly existing: Existing;
+  readonly planned: Planned | undefined;
+}
+
+async function printPlan(
+  { made: { body, offers }, existing, planned }: Planning,
+  input: SeveralInput,
+  context: Context,
+): Promise<void> {
+  if (planned !== undefined) notePlan(offers, input, context);
+  const rows = [...existing].map(([name, found]) =>
+    planned === undefined || found !== undefined
+      ? NOTHING_PLANNED
+      : { request: { ...body, instance_name: name }, ...planned },
+  );
+  await context.out.list(rows, plannedView);
+}
+
+interface Wish {
+  readonly input: SeveralInput;
+  readonly made: MadeRequest;
+  /** Gets the deadline of each name. */
+  readonly ends: Map<string, WantedEnds>;
+  readonly gates: Gates;
+}
+
+/** With `--if-not-exists`, another process may have created it by now. */
+async function obtainOne(
+  name: string,
+  found: Instance | undefined,
+  wish: Wish,
+  context: Context,
+): Promise<ObtainedOne> {
+  if (found !== undefined) return takeExisting(name, found, wish, context);
+  const { input } = wish;
+  for (;;) {
+    try {
+      return await rentOne(name, wish, context);
+    } catch (error) {
+      const taken = nameTakenIn(error);
+      if (input.ifNotExists && error instanceof InFlight) {
+        await runPreflight(context, nothingCreated, () => otherSettled(name, context));
+      } else if (input.ifNotExists && taken?.resource !== undefined) {
+        const usable = await findUsable(taken.resource, input.given, context);
+        return takeExisting(name, usable, wish, context);
+      } else {
+        throw taken === undefined ? error : suggestExisting(taken);
+      }
+    }
+  }
+}
+
+function rentOne(
+  name: string,
+  { input, made, ends, gates }: Wish,
+  context: Context,
+): Promise<ObtainedOne> {
+  const { until, times, given } = input;
+  const { retryFor } = given.flags;
+  const body = { ...made.body, instance_name: name };
+  return obtain(
+    {
+      name,
+      offers: made.offers,
+      retryFor,
+      until,
+      times,
+      gates,
+      async rent(offer) {
+        const { created, wanted } = await rentFrom(offer, body, input, context);
+        ends.set(name, wanted);
+        context.err.note(`Rented ${name} (${created.id}).`);
+        return created;
+      },
+    },
+    context,
+  );
+}
+
+async function takeExisting(
+  name: string,
+  found: Instance,
+  { input: { given, until, times }, ends, gates }: Wish,
+  context: Context,
+): Promise<ObtainedOne> {
+  const deadline = await existingDeadline(found, given, context);
+  ends.set(name, deadline === undefined ? {} : { deadline });
+  const { latest, early } = await waitEarly(found, { name, until, times, gates }, context);
+  return { instance: latest, early, isExisting: true };
+}

@@ -1,0 +1,140 @@
+import type { CreateInstanceBody, Instance } from '../../../api/index.ts';
+import type { Context } from '../../../context.ts';
+import { CliError } from '../../../errors.ts';
+import {
+  checkDeadline,
+  type DeadlineFlags,
+  deadlineField,
+  type WantedEnds,
+  wantedText,
+} from '../../../instances/deadlines/deadline.ts';
+import { rentWithin } from '../../../instances/max-price.ts';
+import { ensureNoPending, ensureNotTaken, otherSettled } from '../../../instances/pending.ts';
+import { nothingCreated, runPreflight } from '../../../instances/preflight.ts';
+import { type CountFlags, numberedNames } from '../../../instances/rental/count.ts';
+import {
+  keylessWarning,
+  type MadeRequest,
+  makeRequest,
+  missingError,
+  missingFlags,
+} from '../../../instances/request/body.ts';
+import type { Given } from '../../../instances/request/given.ts';
+import { type Chosen, notePrice, warnIfDearer } from '../../../instances/request/hardware.ts';
+import type { Money } from '../../../rules/money.ts';
+import type { Wait } from './rented.ts';
+
+export interface CreateInput extends Wait, CountFlags {
+  readonly given: Given;
+  readonly maxPrice: Money | undefined;
+  readonly ends: DeadlineFlags;
+  readonly dryRun: boolean;
+  /** Prints an existing instance with that name. */
+  readonly ifNotExists: boolean;
+}
+
+/** Prepares a request; sends nothing that could rent. */
+export interface Prepared extends Pick<CreateInput, 'until'> {
+  readonly made: MadeRequest;
+}
+
+export async function prepare(input: CreateInput, context: Context): Promise<Prepared> {
+  const { given, until, count } = input;
+  await checkDeadline(input.ends, context);
+  const missing = missingFlags(given.flags);
+  if (missing.length > 0) return await prepareAsked(missing, input, context);
+  await checkPending(input, context);
+  const made = await makeRequest(given, context);
+  for (const offer of made.offers) notePrice(offer, context, count);
+  const keyless = keylessWarning(made.body);
+  if (keyless !== undefined) context.err.warn('no_ssh_key', keyless);
+  return { made, until };
+}
+
+/** Runs before any lookup. */
+async function checkPending(
+  { given, ifNotExists, dryRun, count }: CreateInput,
+  context: Context,
+): Promise<void> {
+  const { name } = given.flags;
+  if (name === undefined) return;
+  // The names of several are checked together, right before the requests.
+  if (count !== undefined) return void numberedNames(name, count);
+  if (ifNotExists && !dryRun) await otherSettled(name, context);
+  if (ifNotExists) await ensureNotTaken({ operation: 'create', name }, context);
+  await ensureNoPending(name, context);
+}
+
+/** Asks for missing values if interactive; then waits for the status too. */
+async function prepareAsked(
+  missing: readonly string[],
+  input: CreateInput,
+  context: Context,
+): Promise<Prepared> {
+  // If stdin is the file, it can't provide answers too.
+  const prompts = input.given.flags.file === '-' ? undefined : await context.prompts();
+  if (prompts === undefined) {
+    // Check the login before missing flags.
+    await context.api();
+    throw missingError(missing);
+  }
+  await checkPending(input, context);
+  const { askRequest } = await import('../../../instances/wizard/index.ts');
+  const until = input.until ?? 'ACTIVE';
+  const { count, minCount } = input;
+  const command = {
+    start: (name?: string) => ['instances', 'create', ...(name === undefined ? [] : [name])],
+    end: [
+      ...(count === undefined ? [] : [['--count', `${count}`]]),
+      ...(minCount === undefined ? [] : [['--min-count', `${minCount}`]]),
+      [until === 'ssh' ? '--wait=ssh' : '--wait'],
+    ],
+  };
+  const wish = { ...input, isJob: false, hasIdentity: false, command };
+  return { made: await askRequest(wish, prompts, context), until };
+}
+
+/** What `--dry-run` prints besides the request. */
+export function notePlan(
+  offers: readonly Chosen[],
+  { ends }: Pick<CreateInput, 'ends'>,
+  { err }: Context,
+): void {
+  const end = wantedText(ends);
+  if (end !== undefined) err.note(`It would be terminated ${end}.`);
+  const others = offers.slice(1).map(({ id, known }) => known?.name ?? id);
+  if (others.length > 0) err.note(`If refused, it would try: ${others.join(', ')}.`);
+}
+
+/** A deadline counts from the request, which may be hours after the command started. */
+export async function rentFrom(
+  offer: Chosen,
+  { offer_id: _first, ...rest }: CreateInstanceBody,
+  { ends, maxPrice }: Pick<CreateInput, 'ends' | 'maxPrice'>,
+  context: Context,
+): Promise<{ created: Instance; wanted: WantedEnds }> {
+  const body = { offer_id: offer.id, ...rest };
+  const wanted = await runPreflight(context, nothingCreated, () => deadlineField(ends, context));
+  const request = { ...requestOf(body), ...wanted };
+  const created = await rentWithin(maxPrice, request, context, (api, options) =>
+    api.instances.create(body, options),
+  );
+  warnIfDearer(created, offer, context);
+  return { created, wanted };
+}
+
+function requestOf(body: CreateInstanceBody) {
+  return { operation: 'create', name: body.instance_name, offer_id: body.offer_id, body } as const;
+}
+
+/** The error with the ID of the living instance with that name. */
+export function nameTakenIn(error: unknown): CliError | undefined {
+  // A refusal may name another instance, which may be billing.
+  const isTaken = error instanceof CliError && error.code === 'name_taken' && !error.mayBeBilling;
+  return isTaken ? error : undefined;
+}
+
+/** Adds the flag that prints the instance instead of refusing its name. */
+export function suggestExisting(taken: CliError): CliError {
+  return taken.with(taken.message, { hint: `return it: --if-not-exists; ${taken.hint}` });
+}

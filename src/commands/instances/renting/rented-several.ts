@@ -1,0 +1,150 @@
+import { sentence } from '../../../api/errors.ts';
+import type { Instance } from '../../../api/index.ts';
+import { writeCreated } from '../../../cli/creation.ts';
+import { calledBy } from '../../../cli/hints.ts';
+import type { Context } from '../../../context.ts';
+import {
+  CliError,
+  failuresOf,
+  isInterrupt,
+  SeveralErrors,
+  throwAll,
+  unforeseen,
+} from '../../../errors.ts';
+import { noteEnds, type WantedEnds } from '../../../instances/deadlines/deadline.ts';
+import type { OneOfSeveral } from '../../../instances/rental/several.ts';
+import { typedName } from '../../../rules/names.ts';
+import { hasSsh, mayBill } from '../../../rules/statuses.ts';
+import { rentedView } from '../view.ts';
+
+type Made = Extract<OneOfSeveral, { readonly instance: Instance }>;
+
+/** Prints every instance that was made, then the commands that come next, and throws the failures. */
+export async function showSeveral(
+  each: readonly OneOfSeveral[],
+  ends: ReadonlyMap<string, WantedEnds>,
+  context: Context,
+): Promise<void> {
+  const made = each.filter((one) => 'instance' in one);
+  const unprinted = await failuresOf(printMade(made, ends, context));
+  const living = made.filter(({ instance }) => mayBill(instance.status));
+  if (living.length > 0 && !context.signal.aborted) noteNext(living, ends, context);
+  throwAll([...failuresIn(each, living, context), ...unprinted]);
+}
+
+async function printMade(
+  made: readonly Made[],
+  ends: ReadonlyMap<string, WantedEnds>,
+  context: Context,
+): Promise<void> {
+  const rows = made.map(({ name, instance, attempts }) => ({
+    ...instance,
+    ends_at: ends.get(name)?.deadline,
+    ...(attempts && { attempts }),
+  }));
+  const print = () => context.out.list(rows, rentedView);
+  if (made.length === 0) return context.out.format === 'table' ? undefined : print();
+  const ids = made.map(({ instance }) => instance.id);
+  const remedy = `terminate them with "${terminateLine(made)}"`;
+  await writeCreated({ what: 'Instances', id: ids.join(', '), many: true, remedy }, context, print);
+}
+
+function noteNext(
+  living: readonly Made[],
+  ends: ReadonlyMap<string, WantedEnds>,
+  context: Context,
+): void {
+  const { err } = context;
+  const typed = typedNames(living);
+  // All have the same flags; the first deadline comes first.
+  const rented = living.filter(({ isExisting }) => isExisting !== true);
+  const [soonest] = rented.flatMap(({ name }) => ends.get(name) ?? []).sort(byDeadline);
+  if (soonest !== undefined) noteEnds(typedNames(rented), soonest, context);
+  const isReachable = living.some(({ instance }) => hasSsh(instance.status));
+  err.note(
+    isReachable
+      ? `Use them:    gpucloud instances inventory ${typed}`
+      : 'See them:    gpucloud instances list',
+  );
+  err.note(`Stop paying: ${terminateLine(living)}`);
+}
+
+function byDeadline({ deadline: a = '' }: WantedEnds, { deadline: b = '' }: WantedEnds): number {
+  return Date.parse(a) - Date.parse(b) || 0;
+}
+
+function typedNames(made: readonly Made[]): string {
+  return made.map(({ instance: { name, id } }) => typedName(name, id)).join(' ');
+}
+
+function terminateLine(made: readonly Made[]): string {
+  return `gpucloud instances terminate ${typedNames(made)}`;
+}
+
+/** One error per name for scripts. After Ctrl-C, people get one line with what is billing. */
+function failuresIn(
+  each: readonly OneOfSeveral[],
+  living: readonly Made[],
+  { signal }: Context,
+): CliError[] {
+  const reason: unknown = signal.reason;
+  const interrupt = signal.aborted
+    ? reason instanceof CliError
+      ? reason
+      : unforeseen(reason)
+    : undefined;
+  const failures = each.flatMap((one) => failureOf(one, interrupt) ?? []);
+  const [first, ...others] = failures;
+  if (first === undefined || interrupt === undefined) return failures;
+  const told = failures.filter((error) => !isInterrupt(error) || isDoubt(error, living));
+  const line = interrupted(interrupt, each, living);
+  return [
+    new SeveralErrors(
+      [first, ...others],
+      told.length === 0 ? line : new SeveralErrors([line, ...told]),
+    ),
+  ];
+}
+
+function failureOf(one: OneOfSeveral, interrupt: CliError | undefined): CliError | undefined {
+  const { name } = one;
+  if ('error' in one) {
+    const error = calledBy(name, one.error);
+    return error.message.includes(name) ? error : error.with(`${name}: ${error.message}`);
+  }
+  const { instance, early } = one;
+  if (early !== undefined || interrupt === undefined || !mayBill(instance.status)) return early;
+  return interrupt.with(
+    `${sentence(interrupt.message)} ${name} (${instance.id}) was still rented, and is billing.`,
+    {
+      hint: terminateLine([one]),
+      resource: instance.id,
+      mayBeBilling: true,
+    },
+  );
+}
+
+/** It may bill, and no instance is known for it. */
+function isDoubt({ mayBeBilling, resource }: CliError, living: readonly Made[]): boolean {
+  return mayBeBilling && living.every(({ instance }) => instance.id !== resource);
+}
+
+function interrupted(
+  interrupt: CliError,
+  each: readonly OneOfSeveral[],
+  living: readonly Made[],
+): CliError {
+  const unsent = each.filter(
+    (one) => 'error' in one && isInterrupt(one.error) && !one.error.mayBeBilling,
+  );
+  const billing = living.map(({ name, instance }) => `${name} (${instance.id})`);
+  const parts = [
+    sentence(interrupt.message),
+    ...(billing.length === 0 ? [] : [`Rented and billing: ${billing.join(', ')}.`]),
+    ...(unsent.length === 0 ? [] : [`Not created: ${unsent.map(({ name }) => name).join(', ')}.`]),
+  ];
+  return interrupt.with(parts.join(' '), {
+    mayBeBilling: billing.length > 0,
+    ...(billing.length > 0 && { hint: `terminate them with "${terminateLine(living)}"` }),
+  });
+}

@@ -1,0 +1,254 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { nameIn } from '../support/renting-service.ts';
+import { no, ok } from '../support/service.ts';
+import {
+  CREATE,
+  GONE,
+  interruptible,
+  namesOf,
+  OFFERS,
+  type SeveralWorld,
+  severalWorld,
+} from './several-world.ts';
+
+let rig: SeveralWorld;
+beforeEach(async () => {
+  rig = await severalWorld();
+});
+afterEach(() => rig.world.close());
+
+describe('a failure', () => {
+  test('ends none of the others without --min-count', async () => {
+    rig.answer({ 'gpu-2': 'refused' });
+    const { code, shown, errors, requests } = await rig.create(['--count', '3']);
+    expect(code).toBe(5);
+    expect(namesOf(shown)).toEqual(['gpu-1', 'gpu-3']);
+    expect(errors).toMatchObject([{ code: 'conflict', may_be_billing: false }]);
+    expect(errors[0]?.message).toContain('gpu-2');
+    expect(requests.filter(({ path }) => path.endsWith('/terminate'))).toEqual([]);
+  });
+
+  test('is named for people, with the command that ends the others', async () => {
+    rig.answer({ 'gpu-2': 'refused' });
+    const { stdout, stderr } = await rig.world.cli([...CREATE, '--count', '3']);
+    expect(stdout).toContain('gpu-1 ');
+    expect(stdout).not.toContain('gpu-2 ');
+    expect(stderr).toContain('Stop paying: gpucloud instances terminate gpu-1 gpu-3\n');
+    expect(stderr).toContain(
+      `error: The service refused to create the instance gpu-2 (409): ${GONE}`,
+    );
+  });
+
+  test('is one error per name if all fail, with an empty array', async () => {
+    rig.answer({ 'gpu-1': 'refused', 'gpu-2': 'refused' });
+    const { code, shown, errors } = await rig.create(['--count', '2']);
+    expect({ code, shown }).toEqual({ code: 5, shown: [] });
+    expect(errors).toHaveLength(2);
+  });
+
+  test('in doubt gives 7, and its name stays UNKNOWN', async () => {
+    rig.answer({ 'gpu-1': 'refused', 'gpu-2': 'lost' });
+    const { code, shown, errors } = await rig.create(['--count', '3']);
+    expect(code).toBe(7);
+    expect(namesOf(shown)).toEqual(['gpu-3']);
+    expect(errors).toMatchObject([
+      { code: 'conflict' },
+      { code: 'outcome_unknown', resource: 'gpu-2', may_be_billing: true },
+    ]);
+    const { stdout } = await rig.world.cli(['instances', 'list', '--json']);
+    const rows = JSON.parse(stdout).map(({ name, status }: { name: string; status: string }) => [
+      name,
+      status,
+    ]);
+    expect(rows).toEqual(
+      expect.arrayContaining([
+        ['gpu-2', 'UNKNOWN'],
+        ['gpu-3', 'PROVISIONING'],
+      ]),
+    );
+  });
+
+  test('of a wait leaves the instance running', async () => {
+    rig.become({ 'gpu-1': 'ERROR' });
+    const { code, shown, errors } = await rig.create(['--count', '2', '--wait']);
+    expect(code).toBe(12);
+    expect(shown).toMatchObject([{ status: 'ERROR' }, { status: 'ACTIVE' }]);
+    expect(errors).toMatchObject([{ code: 'other_end', resource: shown[0].id }]);
+  });
+});
+
+describe('--min-count', () => {
+  test('keeps the instances if enough could be had; the exit code still reports the failure', async () => {
+    rig.answer({ 'gpu-2': 'refused' });
+    const { code, shown } = await rig.create(['--count', '3', '--min-count', '2']);
+    expect({ code, names: namesOf(shown) }).toEqual({ code: 5, names: ['gpu-1', 'gpu-3'] });
+    expect(rig.statuses()).toEqual({ 'gpu-1': 'PROVISIONING', 'gpu-3': 'PROVISIONING' });
+  });
+
+  test('terminates all if there are fewer, and reads them back', async () => {
+    rig.answer({ 'gpu-2': 'refused' });
+    const { code, shown, errors, warnings, requests } = await rig.create([
+      '--count',
+      '3',
+      '--min-count',
+      '3',
+    ]);
+    expect(code).toBe(5);
+    expect(shown).toMatchObject([
+      { name: 'gpu-1', status: 'TERMINATING' },
+      { name: 'gpu-3', status: 'TERMINATING' },
+    ]);
+    expect(errors).toMatchObject([{ code: 'conflict', may_be_billing: false }]);
+    expect(warnings).toContainEqual({
+      code: 'min_count',
+      message: '2 of 3 instances could be had, fewer than --min-count 3. Terminating gpu-1, gpu-3.',
+    });
+    for (const { id } of shown) {
+      const [ended, readBack] = ['POST', 'GET'].map((wanted) =>
+        requests.findLastIndex(
+          ({ method, path }) => method === wanted && path.startsWith(`/instances/${id}`),
+        ),
+      );
+      expect(ended).toBeGreaterThan(-1);
+      expect(readBack).toBeGreaterThan(ended ?? 0);
+    }
+  });
+
+  test('counts only those that reached the status of --wait', async () => {
+    rig.become({ 'gpu-1': 'ERROR' });
+    const { code, errors } = await rig.create(['--count', '2', '--min-count', '2', '--wait']);
+    expect(code).toBe(12);
+    expect(rig.statuses()).toEqual({ 'gpu-1': 'TERMINATING', 'gpu-2': 'TERMINATING' });
+    expect(errors).toMatchObject([{ code: 'other_end', may_be_billing: false }]);
+    expect(errors[0]?.message).toContain('It was terminated.');
+  });
+
+  test('never counts a doubt, and terminates nothing by its name', async () => {
+    rig.answer({ 'gpu-2': 'lost' });
+    const { code, errors } = await rig.create(['--count', '2', '--min-count', '2']);
+    expect(code).toBe(7);
+    expect(rig.statuses()).toEqual({ 'gpu-1': 'TERMINATING', 'gpu-2': 'PROVISIONING' });
+    expect(errors).toMatchObject([{ resource: 'gpu-2', may_be_billing: true }]);
+  });
+
+  test('gives 7 if a termination is refused', async () => {
+    rig.answer({ 'gpu-2': 'refused' });
+    rig.service.terminations = Array.from({ length: 9 }, () => () => no(400, 'no'));
+    const { code, errors, shown } = await rig.create(['--count', '2', '--min-count', '2']);
+    expect(code).toBe(7);
+    expect(errors).toMatchObject([
+      { code: 'outcome_unknown', resource: shown[0].id, may_be_billing: true },
+      { code: 'conflict' },
+    ]);
+    expect(errors[0]?.hint).toBe('gpucloud instances terminate gpu-1');
+  });
+
+  test('gives 7 if a terminated instance is read back alive', async () => {
+    rig.answer({ 'gpu-2': 'refused' });
+    rig.service.terminations = [() => ok({ status: 'TERMINATING' })];
+    const { code, errors } = await rig.create(['--count', '2', '--min-count', '2']);
+    expect(code).toBe(7);
+    expect(errors[0]?.message).toContain('was terminated, but its status is PROVISIONING');
+  });
+
+  test('terminates an instance whose response was broken after its ID', async () => {
+    rig.service.posts = [
+      ({ body }) => {
+        const { id } = rig.service.rent(rig.service.newId(), nameIn(body));
+        return { status: 201, body: `{"data": {"id": "${id}", "name": "${nameIn(body)}", ` };
+      },
+      () => no(409, GONE),
+    ];
+    const { code, shown, errors } = await rig.create(['--count', '2', '--min-count', '2']);
+    expect(shown).toEqual([]);
+    expect(Object.values(rig.statuses())).toEqual(['TERMINATING']);
+    expect(code).toBe(10);
+    expect(errors.map(({ may_be_billing }) => may_be_billing)).toEqual([false, false]);
+  });
+
+  test('gives 7 for a refusal that names an instance, and does not terminate it', async () => {
+    const other = rig.service.rent(OFFERS[0] ?? '', 'somebody');
+    rig.service.posts = [
+      () => ({ status: 409, body: { statusCode: 409, message: GONE, data: { id: other.id } } }),
+      () => no(409, GONE),
+    ];
+    const { code } = await rig.create(['--count', '2', '--min-count', '1']);
+    expect(code).toBe(7);
+    expect(rig.statuses()).toEqual({ somebody: 'PROVISIONING' });
+  });
+});
+
+describe('Ctrl-C', () => {
+  test('lets requests in flight get their responses, and sends no more', async () => {
+    const { interrupts, press } = interruptible();
+    const held = rig.holdCreates(4);
+    const created = rig.create(['--count', '6'], { interrupts });
+    await held.arrived;
+    press('first');
+    held.release();
+    const { code, shown, errors, posts } = await created;
+    expect(code).toBe(130);
+    expect(posts).toHaveLength(4);
+    expect(namesOf(shown)).toEqual(['gpu-1', 'gpu-2', 'gpu-3', 'gpu-4']);
+    expect(errors.map(({ may_be_billing }) => may_be_billing)).toEqual([
+      ...[true, true, true, true],
+      ...[false, false],
+    ]);
+    expect(errors.at(-1)?.message).toContain('gpu-6: Interrupted. Nothing was sent');
+  });
+
+  test('says in one line what is billing, and how to end it', async () => {
+    const { interrupts, press } = interruptible();
+    rig.service.onRead = async () => press('first');
+    const { code, stdout, stderr } = await rig.world.cli([...CREATE, '--count', '2', '--wait'], {
+      interrupts,
+    });
+    const [one, two] = [...rig.service.instances.values()];
+    expect(code).toBe(130);
+    expect(stdout).toContain('gpu-1 ');
+    expect(stderr).toContain(
+      `Interrupted. Rented and billing: gpu-1 (${one?.id}), gpu-2 (${two?.id}).\n` +
+        'hint: terminate them with "gpucloud instances terminate gpu-1 gpu-2"\n',
+    );
+  });
+
+  test('terminates nothing with --min-count either', async () => {
+    const { interrupts, press } = interruptible();
+    rig.become();
+    rig.service.posts = [
+      ({ body }) => {
+        press('first');
+        return ok(rig.service.rent(rig.service.newId(), nameIn(body)), 201);
+      },
+      () => no(409, GONE),
+    ];
+    const { code, stderr, requests } = await rig.world.cli(
+      [...CREATE, '--count', '2', '--min-count', '2'],
+      { interrupts },
+    );
+    expect(code).toBe(130);
+    expect(requests.filter(({ path }) => path.endsWith('/terminate'))).toEqual([]);
+    expect(stderr).toContain('Rented and billing: gpu-');
+  });
+
+  test('twice names the requests whose outcome is unknown', async () => {
+    const { interrupts, press } = interruptible();
+    let arrived = 0;
+    rig.service.posts = Array.from({ length: 2 }, () => async () => {
+      arrived += 1;
+      if (arrived === 2) {
+        press('first');
+        press('second');
+      }
+      return new Promise<'hangUp'>(() => undefined);
+    });
+    const { code, stdout, stderr } = await rig.world.cli([...CREATE, '--count', '2'], {
+      interrupts,
+    });
+    expect({ code, stdout }).toEqual({ code: 130, stdout: '' });
+    expect(stderr).toContain('gpucloud instances recover gpu-1');
+    expect(stderr).toContain('gpucloud instances recover gpu-2');
+    const { stdout: listed } = await rig.world.cli(['instances', 'list', '--json']);
+    expect(JSON.parse(listed)).toMatchObject([{ status: 'UNKNOWN' }, { status: 'UNKNOWN' }]);
+  });
+});

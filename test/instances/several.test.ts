@@ -1,0 +1,278 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { RESULTS } from '../../src/results/index.ts';
+import { nameIn } from '../support/renting-service.ts';
+import { HARDWARE } from '../support/sandbox-ids.ts';
+import { no, ok, type RecordedRequest } from '../support/service.ts';
+import { CREATE, GONE, namesOf, OFFERS, type SeveralWorld, severalWorld } from './several-world.ts';
+
+let rig: SeveralWorld;
+beforeEach(async () => {
+  rig = await severalWorld();
+});
+afterEach(() => rig.world.close());
+
+describe('create --count', () => {
+  test('rents NAME-1 to NAME-N side by side, and prints an array', async () => {
+    const held = rig.holdCreates(3);
+    const created = rig.create(['--count', '3']);
+    await held.arrived;
+    held.release();
+    const { code, shown, errors, posts } = await created;
+    expect({ code, errors }).toEqual({ code: 0, errors: [] });
+    expect([...posts].sort()).toEqual(['gpu-1', 'gpu-2', 'gpu-3']);
+    expect(namesOf(shown)).toEqual(['gpu-1', 'gpu-2', 'gpu-3']);
+    expect(shown[0]).not.toHaveProperty('attempts');
+    expect(RESULTS['instances create']?.().safeParse(shown).success).toBe(true);
+  });
+
+  test('prints an array for one too, and calls it NAME-1', async () => {
+    const { shown } = await rig.create(['--count', '1']);
+    expect(shown).toMatchObject([{ name: 'gpu-1', status: 'PROVISIONING' }]);
+  });
+
+  test('prints a row each, and one command that ends all', async () => {
+    const { code, stdout, stderr } = await rig.world.cli([...CREATE, '--count', '2']);
+    expect(code).toBe(0);
+    expect(
+      stdout
+        .trim()
+        .split('\n')
+        .slice(1)
+        .map((line) => line.split(/\s+/)[0]),
+    ).toEqual(['gpu-1', 'gpu-2']);
+    expect(stderr).toContain('Rented gpu-2 (');
+    expect(stderr).toContain('Stop paying: gpucloud instances terminate gpu-1 gpu-2\n');
+  });
+
+  test('prints the IDs with -q', async () => {
+    const { stdout } = await rig.world.cli([...CREATE, '--count', '2', '-q']);
+    expect(stdout.trim().split('\n').sort()).toEqual([...rig.service.instances.keys()].sort());
+  });
+
+  test('waits for all with --wait', async () => {
+    rig.become();
+    const { code, shown } = await rig.create(['--count', '2', '--wait']);
+    expect(code).toBe(0);
+    expect(shown).toMatchObject([{ status: 'ACTIVE' }, { status: 'ACTIVE' }]);
+  });
+
+  test('tries each offer for each name, and prints the attempts of each', async () => {
+    rig.become();
+    rig.service.posts = Array.from({ length: 99 }, () => ({ body }: RecordedRequest) => {
+      const { offer_id } = body as { offer_id: string };
+      if (nameIn(body) === 'gpu-2' && offer_id === OFFERS[0]) return no(409, GONE);
+      return ok(rig.service.rent(rig.service.newId(), nameIn(body)), 201);
+    });
+    const offers = OFFERS.flatMap((offer) => ['--offer', offer]);
+    const argv = ['instances', 'create', 'gpu', ...HARDWARE.slice(2, 4), ...offers];
+    const { code, stdout } = await rig.world.cli([...argv, '--count', '2', '--json']);
+    expect(code).toBe(0);
+    const shown = JSON.parse(stdout);
+    expect(shown.map(({ attempts }: { attempts: readonly unknown[] }) => attempts)).toMatchObject([
+      [{ offer_id: OFFERS[0], outcome: 'created' }],
+      [
+        { offer_id: OFFERS[0], outcome: 'refused', http_status: 409 },
+        { offer_id: OFFERS[1], outcome: 'created' },
+      ],
+    ]);
+    expect(RESULTS['instances create']?.().safeParse(shown).success).toBe(true);
+  });
+
+  test('sets the deadline of each, and prints it once', async () => {
+    const ends = ['--terminate-after', '2h', '--unenforced'];
+    const { shown } = await rig.create(['--count', '2', ...ends]);
+    for (const { ends_at } of shown) expect(ends_at).toMatch(/^\d{4}-/);
+    const { stderr } = await rig.world.cli([
+      'instances',
+      'create',
+      'lab',
+      ...HARDWARE,
+      '--count',
+      '2',
+      ...ends,
+    ]);
+    expect(stderr.match(/Deadline: /g)).toHaveLength(1);
+    expect(stderr).toContain('gpucloud instances expire lab-1 lab-2 --after 4h');
+  });
+
+  test('terminates only those over --max-price', async () => {
+    rig.service.shows = (body) => ({
+      price_per_hour_snapshot: nameIn(body) === 'gpu-1' ? '100.00' : '50.00',
+    });
+    const { code, shown, errors } = await rig.create(['--count', '2', '--max-price', '60']);
+    expect(code).toBe(1);
+    expect(namesOf(shown)).toEqual(['gpu-2']);
+    expect(errors).toMatchObject([{ code: 'refused', may_be_billing: false }]);
+    expect(rig.statuses()).toEqual({ 'gpu-1': 'TERMINATING', 'gpu-2': 'PROVISIONING' });
+  });
+
+  test('reads name and drive from --file too', async () => {
+    const file = join(rig.world.home, 'gpu.yaml');
+    const [offer = '', image = ''] = [HARDWARE[1], HARDWARE[3]];
+    await writeFile(
+      file,
+      `instance_name: lab\noffer_id: ${offer}\nimage_id: ${image}\nstorage_drive_id: ${OFFERS[0]}\n`,
+    );
+    const argv = ['instances', 'create', '-f', file, '--count'];
+    const refused = await rig.world.cli([...argv, '2']);
+    expect({ code: refused.code, requests: refused.requests }).toEqual({ code: 2, requests: [] });
+    expect(refused.stderr).toContain("line 4: storage_drive_id can't be combined with --count 2");
+    const { stdout } = await rig.world.cli([...argv, '1', '-q']);
+    expect(stdout).not.toBe('');
+  });
+});
+
+describe('nothing is sent', () => {
+  const refused = (...more: string[]) => rig.world.cli([...CREATE, ...more]);
+
+  test.each([
+    [['--count', '0'], '--count "0": must be a whole number from 1 to 32'],
+    [['--count', '33'], '--count "33": must be a whole number from 1 to 32'],
+    [['--min-count', '1'], '--min-count needs --count'],
+    [['--count', '2', '--min-count', '3'], '--min-count 3: must be at most --count, which is 2'],
+    [['--count', '2', '--drive', 'data'], "--drive can't be combined with --count 2: a drive can"],
+  ])('for %j', async (flags, message) => {
+    const { code, stdout, stderr, requests } = await refused(...flags);
+    expect({ code, stdout, requests }).toEqual({ code: 2, stdout: '', requests: [] });
+    expect(stderr).toContain(message);
+  });
+
+  test('for a name that the longest number makes too long', async () => {
+    const name = 'a'.repeat(48);
+    const argv = ['instances', 'create', name, ...HARDWARE, '--count'];
+    const { code, stderr, requests } = await rig.world.cli([...argv, '10']);
+    expect({ code, requests }).toEqual({ code: 2, requests: [] });
+    expect(stderr).toContain(`${name}-10 has 51 characters, and 50 are allowed`);
+    expect((await rig.world.cli([...argv, '9'])).code).toBe(0);
+  });
+
+  test('if one of the names is taken', async () => {
+    await rig.world.cli(['instances', 'create', 'gpu-2', ...HARDWARE]);
+    const { code, errors, posts } = await rig.create(['--count', '2']);
+    expect({ code, posts }).toEqual({ code: 5, posts: [] });
+    expect(errors).toMatchObject([{ code: 'name_taken' }]);
+    expect(errors[0]?.hint).toContain('return it: --if-not-exists;');
+  });
+
+  test('if a request with one of the names has an unknown outcome, at a terminal too', async () => {
+    rig.service.posts = [() => 'hangUp'];
+    await rig.world.cli(['instances', 'create', 'gpu-2', ...HARDWARE]);
+    const { code, errors, posts } = await rig.create(['--count', '2'], { terminal: true });
+    expect({ code, posts }).toEqual({ code: 7, posts: [] });
+    expect(errors).toMatchObject([{ resource: 'gpu-2' }]);
+    const { posts: agreed } = await rig.create(['--count', '2', '--yes']);
+    expect([...agreed].sort()).toEqual(['gpu-1', 'gpu-2']);
+  });
+
+  test('with --dry-run, which prints each request', async () => {
+    const { code, shown, posts } = await rig.create(['--count', '2', '--dry-run']);
+    expect({ code, posts }).toEqual({ code: 0, posts: [] });
+    expect(shown).toMatchObject([
+      { request: { instance_name: 'gpu-1' }, would_send: true },
+      { request: { instance_name: 'gpu-2' }, would_send: true },
+    ]);
+    expect(RESULTS['instances create']?.().safeParse(shown).success).toBe(true);
+  });
+});
+
+describe('guards', () => {
+  const env = { GPUCLOUD_PROFILE: 'work' };
+  beforeEach(async () => {
+    await rig.world.cli(['profiles', 'add', 'work', '--base-url', rig.world.service.url]);
+  });
+  const guard = (...flags: string[]) =>
+    rig.world.cli(['profiles', 'set', 'work', ...flags], { env });
+
+  test('refuse all if together they are too many', async () => {
+    await guard('--max-instances', '3');
+    await rig.world.cli(['instances', 'create', 'lab', ...HARDWARE], { env });
+    const { code, errors, posts } = await rig.create(['--count', '3'], { env });
+    expect({ code, posts }).toEqual({ code: 2, posts: [] });
+    expect(errors).toMatchObject([{ code: 'guard' }]);
+    expect(errors[0]?.message).toContain(
+      'Profile "work" allows 3 instances, and 1 may be running: lab. 3 more are too many.',
+    );
+    expect((await rig.create(['--count', '2'], { env })).code).toBe(0);
+  });
+
+  test('refuse all if together they cost too much', async () => {
+    await guard('--max-burn', '250');
+    const { code, errors, posts } = await rig.create(['--count', '3', '--max-price', '100'], {
+      env,
+    });
+    expect({ code, posts }).toEqual({ code: 2, posts: [] });
+    expect(errors[0]?.message).toContain('with gpu-1, gpu-2, gpu-3 the instances may cost 300.00');
+    expect(
+      (await rig.create(['--count', '3', '--max-price', '100', '--dry-run'], { env })).code,
+    ).toBe(2);
+  });
+
+  test('are checked again for each request, which counts those beside it', async () => {
+    await guard('--max-instances', '6');
+    const held = rig.holdCreates(4);
+    const created = rig.create(['--count', '6'], { env });
+    await held.arrived;
+    // Another process rents one since the names were checked.
+    await rig.world.cli(['instances', 'create', 'other', ...HARDWARE], { env });
+    held.release();
+    const { code, shown, errors } = await created;
+    expect({ code, names: namesOf(shown) }).toEqual({
+      code: 2,
+      names: ['gpu-1', 'gpu-2', 'gpu-3', 'gpu-4', 'gpu-5'],
+    });
+    expect(errors).toMatchObject([{ code: 'guard' }]);
+  });
+});
+
+describe('--if-not-exists', () => {
+  const flags = ['--count', '2', '--if-not-exists'];
+
+  test('prints those that exist, and rents the others', async () => {
+    await rig.world.cli(['instances', 'create', 'gpu-1', ...HARDWARE]);
+    const { code, shown, posts } = await rig.create(flags);
+    expect({ code, posts }).toEqual({ code: 0, posts: ['gpu-2'] });
+    expect(namesOf(shown)).toEqual(['gpu-1', 'gpu-2']);
+    const again = await rig.create(flags);
+    expect({ code: again.code, posts: again.posts }).toEqual({ code: 0, posts: [] });
+    expect(namesOf(again.shown)).toEqual(['gpu-1', 'gpu-2']);
+  });
+
+  test('sends nothing if one that exists does not fit', async () => {
+    rig.service.shows = () => ({ offer: { id: OFFERS[0], name: 'Other' } });
+    const { stdout } = await rig.world.cli(['instances', 'create', 'gpu-2', ...HARDWARE, '-q']);
+    const found = rig.service.instances.get(stdout.trim());
+    if (found === undefined) throw new Error('it was created');
+    rig.service.instances.set(found.id, {
+      ...found,
+      offer: { id: OFFERS[0] ?? '', name: 'Other' },
+    });
+    const { code, posts } = await rig.create(flags);
+    expect({ code, posts }).toEqual({ code: 5, posts: [] });
+  });
+
+  test('counts those that exist for --min-count, and never terminates them', async () => {
+    await rig.world.cli(['instances', 'create', 'gpu-1', ...HARDWARE]);
+    rig.answer({ 'gpu-2': 'refused' });
+    expect((await rig.create([...flags, '--min-count', '1'])).code).toBe(5);
+    const { code, shown } = await rig.create([...flags, '--min-count', '2']);
+    expect(code).toBe(5);
+    expect(shown).toMatchObject([{ name: 'gpu-1', status: 'PROVISIONING' }]);
+    expect(rig.statuses()).toEqual({ 'gpu-1': 'PROVISIONING' });
+  });
+
+  test('takes an instance that was created elsewhere in between', async () => {
+    const id = '33333333-1111-4222-8333-444455550001';
+    rig.service.posts = [
+      async () => {
+        rig.service.rent(id, 'gpu-1');
+        await rig.world.cli(['instances', 'track', id]);
+        return no(409, 'taken');
+      },
+    ];
+    const { code, shown } = await rig.create(['--count', '1', '--if-not-exists']);
+    expect(code).toBe(0);
+    expect(shown).toMatchObject([{ id, name: 'gpu-1' }]);
+  });
+});
