@@ -1,9 +1,11 @@
 import { PassThrough } from 'node:stream';
+import type { Clock } from '../../src/clock.ts';
 import type { Host, Interrupts } from '../../src/context.ts';
 import { startPiped, startProgram } from '../../src/programs.ts';
 import { run } from '../../src/run.ts';
 import type { Computer, Outcome } from '../support/program.ts';
 import { SELF } from '../support/run-cli.ts';
+import { passingClock } from './passing-clock.ts';
 
 export interface FastRun {
   /** Ctrl-C and its like. */
@@ -12,6 +14,8 @@ export interface FastRun {
   readonly env?: Readonly<Record<string, string>>;
   /** How much faster pauses and time limits are; by default 100 times. */
   readonly speed?: number;
+  /** By default a new one of that speed. */
+  readonly clock?: Clock;
   /** By default those of this computer. */
   readonly programs?: Pick<Host, 'start' | 'startPiped'>;
 }
@@ -34,6 +38,7 @@ export async function runFast(
     env = {},
     interrupts = { first: never, second: never },
     speed = 100,
+    clock = passingClock(speed),
     programs = { start: startProgram, startPiped },
   }: FastRun = {},
 ): Promise<Outcome> {
@@ -45,16 +50,7 @@ export async function runFast(
     stdout,
     stderr,
     env: { ...computer.env, ...address, ...env },
-    clock: {
-      now: () => Date.now(),
-      monotonic: () => performance.now(),
-      random: () => 0.5,
-      async sleep(milliseconds, signal) {
-        signal?.throwIfAborted();
-        await new Promise((resolve) => setTimeout(resolve, milliseconds / speed));
-        signal?.throwIfAborted();
-      },
-    },
+    clock,
     home: computer.home,
     platform: process.platform,
     pid: process.pid,

@@ -2,12 +2,13 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { PassThrough } from 'node:stream';
 import type { Host } from '../../src/context.ts';
+import { startProgram } from '../../src/programs.ts';
 
 /** The programs of a computer whose `ssh` leads to an instance on the same computer. */
 export interface LoopbackSsh extends Pick<Host, 'start' | 'startPiped'> {
-  /** What ssh prints of the next connections, which all fail. */
-  readonly refusals: string[];
-  /** The scripts that ran there. */
+  /** What ssh prints instead of running a script, if it fails to connect. */
+  refuse: (script: string) => string | undefined;
+  /** The scripts that were to run there. */
   readonly scripts: readonly string[];
   /** Cuts each connection. What it started there continues. */
   cut(): void;
@@ -20,26 +21,24 @@ interface Instance {
 
 /** Each connection is a shell in the instance's home folder, in a session of its own. */
 export function loopbackSsh({ home, path }: Instance): LoopbackSsh {
-  const refusals: string[] = [];
   const scripts: string[] = [];
   const open = new Set<() => void>();
-  return {
-    refusals,
+  const ssh: LoopbackSsh = {
+    refuse: () => undefined,
     scripts,
-    // `ssh -V`. Without rsync, files are copied with tar.
-    async start({ file }) {
-      return {
-        ended: Promise.resolve(file === 'ssh' ? 0 : 127),
-        isLate: false,
-        kill: () => undefined,
-      };
+    async start(program) {
+      const { file } = program;
+      if (file !== 'ssh' && file !== 'rsync') return startProgram(program);
+      // `ssh -V`. Without rsync, files are copied with tar.
+      const ended = Promise.resolve(file === 'ssh' ? 0 : 127);
+      return { ended, isLate: false, kill: () => undefined };
     },
     async startPiped({ file, args }) {
       if (file !== 'ssh') throw new Error(`no ${file} on this computer`);
-      const refusal = refusals.shift();
-      if (refusal !== undefined) return refused(refusal);
       const script = args.at(-1) ?? '';
       scripts.push(script);
+      const refusal = ssh.refuse(script);
+      if (refusal !== undefined) return refused(refusal);
       const env = { PATH: path, HOME: home };
       const child = spawn('sh', ['-c', script], { cwd: home, env, detached: true, stdio: 'pipe' });
       child.stdin.on('error', () => undefined);
@@ -66,6 +65,7 @@ export function loopbackSsh({ home, path }: Instance): LoopbackSsh {
       for (const cut of open) cut();
     },
   };
+  return ssh;
 }
 
 /** An ssh that prints why it could not connect. */

@@ -1,8 +1,10 @@
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { JobRecord } from '../../src/run-job/record/record.ts';
 import type { Outcome } from '../support/program.ts';
 import { NEW, RentingService } from '../support/renting-service.ts';
 import { type Service, startService } from '../support/service.ts';
@@ -10,11 +12,15 @@ import { endCommand } from './end-command.ts';
 import { type FastRun, runFast } from './fast-run.ts';
 import { IMAGE, KEY_ID, OFFER } from './job-world.ts';
 import { type LoopbackSsh, loopbackSsh } from './loopback-ssh.ts';
+import { passingClock } from './passing-clock.ts';
 
 /** The supervisor's pauses, a fifth as long. */
 const SLEEP = `#!/bin/sh
 case $1 in 0.2) exec /bin/sleep 0.04 ;; 1) exec /bin/sleep 0.2 ;; *) exec /bin/sleep "$1" ;; esac
 `;
+
+/** A flag may be given once. */
+const nameIn = (flags: readonly string[]) => (flags.includes('--name') ? [] : ['--name', 'job']);
 
 /** A world for jobs in one process: its ssh starts shells on this computer. */
 export interface LoopbackWorld {
@@ -23,12 +29,20 @@ export interface LoopbackWorld {
   readonly ssh: LoopbackSsh;
   /** The folder of the job on the instance. */
   readonly job: string;
+  /** A file in the home folder on this computer. */
+  local(name: string): string;
+  /** The record of the job, as stored. */
+  record(): JobRecord;
+  /** Moves the clock of this computer and the service. */
+  advance(milliseconds: number): void;
   gpucloud(argv: readonly string[], how?: FastRun): Promise<Outcome>;
   /** Starts a command, and leaves it running. */
   detach(command: string, ...flags: string[]): Promise<void>;
   run(command: string, flags: readonly string[], how?: FastRun): Promise<Outcome>;
   /** Runs a command on the instance that `renting` rented. */
   runOn(command: string, ...flags: string[]): Promise<Outcome>;
+  /** The number of requests that terminate. */
+  terminations(): number;
   status(): string | undefined;
   close(): Promise<void>;
 }
@@ -49,7 +63,8 @@ export async function createLoopbackWorld(): Promise<LoopbackWorld> {
   const banner = createServer((socket) => socket.end('SSH-2.0-test\r\n')).listen(0, '127.0.0.1');
   await once(banner, 'listening');
   const renting = new RentingService();
-  renting.clock = { now: () => Date.now() };
+  const clock = passingClock(5);
+  renting.clock = clock;
   const rent = renting.rent.bind(renting);
   renting.rent = (id, name, more) =>
     rent(id, name, {
@@ -71,12 +86,16 @@ export async function createLoopbackWorld(): Promise<LoopbackWorld> {
     },
   };
   const env = { GPUCLOUD_BASE_URL: service.url, GPUCLOUD_API_KEY: 'svc_sk_test_0123456789abcdef' };
-  const hardware = ['--name', 'job', '--offer', OFFER, '--image', IMAGE, '--ssh-key', KEY_ID];
+  const hardware = ['--offer', OFFER, '--image', IMAGE, '--ssh-key', KEY_ID];
   const words = [...hardware, '--identity', key, '--terminate-after', '1h'];
   const gpucloud = (argv: readonly string[], how?: FastRun) =>
-    runFast({ computer, env }, argv, { speed: 5, programs: ssh, ...how });
+    runFast({ computer, env }, argv, {
+      ...(how?.speed === undefined ? { clock } : {}),
+      programs: ssh,
+      ...how,
+    });
   const run = (command: string, flags: readonly string[], how?: FastRun) =>
-    gpucloud(['run', ...words, ...flags, '--', 'sh', '-c', command], how);
+    gpucloud(['run', ...words, ...nameIn(flags), ...flags, '--', 'sh', '-c', command], how);
   const runOn = (command: string, ...flags: string[]) =>
     gpucloud(['run', '--on', NEW, '--identity', key, ...flags, '--', 'sh', '-c', command]);
   const job = join(there, 'gpucloud-run');
@@ -85,6 +104,9 @@ export async function createLoopbackWorld(): Promise<LoopbackWorld> {
     service,
     ssh,
     job,
+    local: (name) => join(home, name),
+    record: () => JSON.parse(readFileSync(join(home, 'state', 'jobs', `${NEW}.json`), 'utf8')),
+    advance: clock.advance,
     gpucloud,
     run,
     runOn,
@@ -92,6 +114,7 @@ export async function createLoopbackWorld(): Promise<LoopbackWorld> {
       const { code, stderr } = await run(command, ['--detach', '--unenforced', ...flags]);
       if (code !== 0) throw new Error(stderr);
     },
+    terminations: () => service.requests.filter(({ path }) => path.endsWith('/terminate')).length,
     status: () => renting.instances.get(NEW)?.status,
     async close() {
       await service.close();

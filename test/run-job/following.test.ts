@@ -1,0 +1,235 @@
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { probe } from '../../src/run-job/remote/probe.ts';
+import type { RemoteShell } from '../../src/run-job/remote/remote-shell.ts';
+import { NEW } from '../support/renting-service.ts';
+import { until } from '../support/ssh-world.ts';
+import { createLoopbackWorld, type LoopbackWorld } from './loopback-world.ts';
+import { ctrlC, exited, followed, LASTS, reap, started } from './stories.ts';
+
+let world: LoopbackWorld;
+beforeEach(async () => {
+  world = await createLoopbackWorld();
+});
+afterEach(() => world.close());
+
+const HOST_KEY = 'Host key verification failed.';
+
+/** Waits for a file in the working folder of the command. */
+const UNTIL_GO = 'touch up; until [ -e go ]; do sleep 0.1; done';
+const go = () => writeFileSync(join(world.job, 'work', 'go'), '');
+
+const shown = async (...words: string[]) => {
+  const { stdout, stderr } = await world.gpucloud(['jobs', ...words, '--json']);
+  return JSON.parse(stdout || stderr);
+};
+
+describe('a cut connection', () => {
+  test('repeats and loses no byte, and keeps the exit code', async () => {
+    const ended = world.run(`printf one; printf err >&2; ${UNTIL_GO}; echo two; exit 3`, []);
+    await followed(world);
+    await until(() => world.record().printed.out === 3);
+    let tries = 0;
+    world.ssh.refuse = () => (tries++ < 2 ? 'Connection refused' : undefined);
+    world.ssh.cut();
+    await until(() => tries > 2);
+    go();
+    const { code, stdout, stderr } = await ended;
+    expect({ code, stdout }, stderr).toEqual({ code: 3, stdout: 'onetwo\n' });
+    expect(stderr.match(/The connection to job was lost/g)).toHaveLength(1);
+    expect(stderr.match(/Reconnected to job/g)).toHaveLength(1);
+    expect(stderr).toContain('err');
+  });
+
+  test('ends the job if the instance has a new host key', async () => {
+    const ended = world.run(LASTS, []);
+    await followed(world);
+    world.ssh.refuse = () => HOST_KEY;
+    world.ssh.cut();
+    const { code, stderr } = await ended;
+    expect({ code, status: world.status() }).toEqual({ code: 125, status: 'TERMINATING' });
+    expect(stderr).toContain('job has a new host key');
+  });
+
+  test('is not tried again before the command if the host key is new', async () => {
+    let starts = 0;
+    world.ssh.refuse = (script) => {
+      if (!script.includes('eval')) return undefined;
+      starts += 1;
+      return HOST_KEY;
+    };
+    expect(await world.run('true', [])).toMatchObject({ code: 125 });
+    expect(starts).toBe(1);
+    expect(world.status()).toBe('TERMINATING');
+  });
+
+  test('starts the command once', async () => {
+    let starts = 0;
+    world.ssh.refuse = (script) =>
+      script.includes('eval') && starts++ === 0 ? 'Connection reset by peer' : undefined;
+    const { code, stdout } = await world.run('echo ran', []);
+    expect({ code, stdout, starts }).toEqual({ code: 0, stdout: 'ran\n', starts: 2 });
+  });
+});
+
+describe('the wait for the sign-in', () => {
+  test('lasts until the key is in place', async () => {
+    let tries = 0;
+    world.ssh.refuse = () =>
+      tries++ < 2 ? 'root@127.0.0.1: Permission denied (publickey).' : undefined;
+    expect(await world.run('exit 3', [])).toMatchObject({ code: 3 });
+  });
+});
+
+describe('jobs attach', () => {
+  test('leaves the job alone at Ctrl-C', async () => {
+    await world.detach(LASTS);
+    await started(world);
+    const { interrupts, press } = ctrlC();
+    const attached = world.gpucloud(['jobs', 'attach', 'job'], { interrupts });
+    await followed(world);
+    press();
+    const { code, stderr } = await attached;
+    expect(code, stderr).toBe(130);
+    expect(stderr).toContain(
+      'Stopped following job. Its command still runs, and the instance bills.',
+    );
+    expect(world.terminations()).toBe(0);
+    expect(await shown('get', 'job')).toMatchObject({ status: 'RUNNING', ended_at: null });
+  });
+
+  test('leaves a job that it could not reach', async () => {
+    await world.detach(LASTS);
+    world.ssh.refuse = () => HOST_KEY;
+    const { code, stderr } = await world.gpucloud(['jobs', 'attach', 'job']);
+    expect(code, stderr).toBe(7);
+    expect(stderr).toContain('its command may still run');
+    expect(world.terminations()).toBe(0);
+  });
+
+  test('prints from where the job was left, then fetches and terminates', async () => {
+    await world.detach(
+      'echo out; mkdir out; echo x >out/r; exit 4',
+      '--fetch',
+      `out:${world.local('out')}`,
+    );
+    await exited(world);
+    const { code, stdout, stderr } = await world.gpucloud(['jobs', 'attach', 'job']);
+    expect({ code, stdout }, stderr).toEqual({ code: 4, stdout: 'out\n' });
+    expect(readFileSync(world.local('out/r'), 'utf8')).toBe('x\n');
+    expect(world.status()).toBe('TERMINATING');
+    expect(await shown('get', 'job')).toMatchObject({
+      status: 'EXITED',
+      exit_code: 4,
+      fetched: [world.local('out')],
+      cost_at_most: '89.90',
+    });
+  });
+});
+
+describe('jobs logs', () => {
+  test('goes on with what was kept once another process has ended the job', async () => {
+    await world.detach(`echo one; ${UNTIL_GO}; echo two`);
+    await started(world);
+    const ended = world.gpucloud(['jobs', 'logs', 'job', '--follow']);
+    await followed(world);
+    const before = world.ssh.scripts.length;
+    world.ssh.refuse = (script) =>
+      script.includes('idle=0') && !script.includes('once') ? 'cut' : undefined;
+    go();
+    await exited(world);
+    world.ssh.refuse = () => undefined;
+    await world.gpucloud(['jobs', 'stop', 'job']);
+    expect(world.ssh.scripts.length).toBeGreaterThan(before);
+    world.ssh.cut();
+    const { code, stdout, stderr } = await ended;
+    expect({ code, stdout }, stderr).toEqual({ code: 0, stdout: 'one\ntwo\n' });
+  });
+
+  test('has no message after Ctrl-C, and touches nothing', async () => {
+    await world.detach(`echo one; ${LASTS}`);
+    await started(world);
+    const { interrupts, press } = ctrlC();
+    const ended = world.gpucloud(['jobs', 'logs', 'job', '-f'], { interrupts });
+    await followed(world);
+    press();
+    expect(await ended).toMatchObject({ code: 130, stderr: '' });
+    expect(await shown('get', 'job')).toMatchObject({ status: 'RUNNING' });
+  });
+});
+
+describe('run --on', () => {
+  beforeEach(() => {
+    world.renting.rent(NEW, 'dev');
+  });
+
+  test('leaves the instance, has no cost, and notifies once it is over', async () => {
+    await notifying();
+    const detached = await world.runOn(LASTS, '--detach');
+    expect(detached, detached.stderr).toMatchObject({ code: 0 });
+    expect(await shown('get', 'dev')).toMatchObject({ status: 'RUNNING', cost_at_most: null });
+    expect(await world.runOn('true')).toMatchObject({ code: 5 });
+    await started(world);
+    const { interrupts, press } = ctrlC();
+    const attached = world.gpucloud(['jobs', 'attach', 'dev'], { interrupts });
+    await followed(world);
+    press();
+    expect(await attached).toMatchObject({ code: 130 });
+    expect(heard()).toEqual([]);
+    expect(await world.gpucloud(['jobs', 'stop', 'dev'])).toMatchObject({ code: 0 });
+    expect(world.terminations()).toBe(0);
+    expect(heard()).toMatchObject([{ event: 'job_ended', name: 'dev' }]);
+  });
+
+  const heard = () =>
+    existsSync(world.local('heard'))
+      ? readFileSync(world.local('heard'), 'utf8')
+          .trim()
+          .split('\n')
+          .map((line) => JSON.parse(line))
+      : [];
+
+  async function notifying(): Promise<void> {
+    await mkdir(world.local('config'));
+    const notify = ['sh', '-c', `cat >>${world.local('heard')}`];
+    const profiles = { work: { base_url: world.service.url, notify } };
+    const config = JSON.stringify({ current: 'work', profiles });
+    await writeFile(world.local('config/config.json'), config, { mode: 0o600 });
+  }
+});
+
+test('run --on runs on an instance that --keep-on-failure keeps', async () => {
+  await world.run('exit 3', ['--keep-on-failure', '30m']);
+  const { code, stdout, stderr } = await world.runOn('echo again');
+  expect({ code, stdout }, stderr).toEqual({ code: 0, stdout: 'again\n' });
+  expect(world.status()).toBe('ACTIVE');
+});
+
+test('run --detach needs something that enforces its deadline', async () => {
+  const { code, stderr } = await world.run('true', ['--detach']);
+  expect(code, stderr).toBe(2);
+  expect(world.renting.instances.size).toBe(0);
+});
+
+test('jobs list shows the newest first', async () => {
+  await world.detach('true');
+  await exited(world);
+  await reap(world);
+  rmSync(world.job, { recursive: true });
+  const second = '3f0c5d9e-1111-4222-8333-444455558888';
+  world.renting.newId = () => second;
+  world.advance(60_000);
+  await world.detach('true', '--name', 'later');
+  expect((await shown('list')).map(({ name }: { name: string }) => name)).toEqual(['later', 'job']);
+});
+
+test('a greeting of the login shell rules out rsync', async () => {
+  const run = async (stdout: string) => ({ code: 0, stdout, stderr: '' });
+  const found = (printed: string) =>
+    probe({ run: () => run(printed) } as unknown as RemoteShell, new AbortController().signal);
+  const own = 'gpucloud-run rsync\ngpucloud-run tar\ngpucloud-run ready\n';
+  expect(await found(own)).toMatchObject({ state: 'none', hasRsync: true, hasTar: true });
+  expect(await found(`Welcome\n${own}`)).toMatchObject({ hasRsync: false, hasTar: true });
+});

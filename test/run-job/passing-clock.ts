@@ -1,0 +1,46 @@
+import type { Clock } from '../../src/clock.ts';
+
+export interface PassingClock extends Clock {
+  /** Moves the clock; a sleep that is over then ends. */
+  advance(milliseconds: number): void;
+}
+
+/** A clock that shows the computer's time until it is moved, and whose sleeps are shorter. */
+export function passingClock(speed: number): PassingClock {
+  let ahead = 0;
+  const wakers = new Set<() => void>();
+  const now = () => Date.now() + ahead;
+  return {
+    now,
+    monotonic: () => performance.now() + ahead,
+    random: () => 0.5,
+    sleep: (milliseconds, signal) =>
+      new Promise((resolve, reject) => {
+        if (signal?.aborted === true) return reject(signal.reason);
+        const end = now() + milliseconds;
+        const timer = setTimeout(wake, milliseconds / speed);
+        function forget(): void {
+          clearTimeout(timer);
+          wakers.delete(check);
+          signal?.removeEventListener('abort', stop);
+        }
+        function wake(): void {
+          forget();
+          resolve();
+        }
+        function check(): void {
+          if (now() >= end) wake();
+        }
+        function stop(): void {
+          forget();
+          reject(signal?.reason);
+        }
+        wakers.add(check);
+        signal?.addEventListener('abort', stop, { once: true });
+      }),
+    advance(milliseconds) {
+      ahead += milliseconds;
+      for (const check of [...wakers]) check();
+    },
+  };
+}

@@ -1,0 +1,44 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Interrupts } from '../../src/context.ts';
+import { CliError } from '../../src/errors.ts';
+import { FOLLOWING } from '../../src/run-job/remote/supervisor.ts';
+import { until } from '../support/ssh-world.ts';
+import type { LoopbackWorld } from './loopback-world.ts';
+
+/** A command that runs until a signal ends it. */
+export const LASTS = 'touch up; while :; do sleep 0.1; done';
+
+/** Waits until {@link LASTS} runs. */
+export function started({ job }: LoopbackWorld): Promise<void> {
+  return until(() => existsSync(join(job, 'work', 'up')));
+}
+
+/** Waits until it runs and a process here follows it. */
+export async function followed(world: LoopbackWorld): Promise<void> {
+  await started(world);
+  await until(() => world.ssh.scripts.some((script) => script.includes(FOLLOWING)));
+}
+
+/** Waits until the command has ended on the instance. */
+export function exited({ job }: LoopbackWorld): Promise<void> {
+  return until(() => existsSync(join(job, 'exit')));
+}
+
+/** Runs `instances reap`, and returns the rows that it prints. */
+export async function reap({ gpucloud }: LoopbackWorld, ...flags: string[]) {
+  const { code, stdout, stderr } = await gpucloud(['instances', 'reap', '--json', ...flags]);
+  return { code, rows: JSON.parse(stdout || 'null'), stderr };
+}
+
+/** The interrupts of a run, and what presses Ctrl-C: twice after the second call. */
+export function ctrlC(reason = new CliError('interrupted', 'Interrupted.')): {
+  readonly interrupts: Interrupts;
+  press(): void;
+} {
+  const [first, second] = [new AbortController(), new AbortController()];
+  return {
+    interrupts: { first: first.signal, second: second.signal },
+    press: () => (first.signal.aborted ? second : first).abort(reason),
+  };
+}

@@ -1,0 +1,194 @@
+import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { CliError } from '../../src/errors.ts';
+import { graceFor } from '../../src/run-job/stops.ts';
+import { NEW } from '../support/renting-service.ts';
+import { no } from '../support/service.ts';
+import { until } from '../support/ssh-world.ts';
+import { createLoopbackWorld, type LoopbackWorld } from './loopback-world.ts';
+import { ctrlC, exited, followed, LASTS, reap, started } from './stories.ts';
+
+let world: LoopbackWorld;
+beforeEach(async () => {
+  world = await createLoopbackWorld();
+});
+afterEach(() => world.close());
+
+describe('the termination of a job', () => {
+  test('is tried again after a refusal', async () => {
+    world.renting.terminations = [() => no(409, 'The instance is busy.')];
+    expect(await world.run('true', [])).toMatchObject({ code: 0 });
+    expect(world.status()).toBe('TERMINATING');
+    expect(world.terminations()).toBe(2);
+  });
+
+  test('comes after the exit code is stored', async () => {
+    let stored: unknown;
+    world.renting.terminations = [
+      (id) => {
+        stored = world.record().exit_code;
+        return world.renting.terminate(id);
+      },
+    ];
+    expect(await world.run('exit 3', [])).toMatchObject({ code: 3 });
+    expect(stored).toBe(3);
+  });
+
+  test('comes although nothing can be stored here', async () => {
+    await mkdir(world.local('state'));
+    await writeFile(world.local('state/jobs'), 'in the way');
+    const { code, stderr } = await world.run('true', []);
+    expect(code, stderr).not.toBe(0);
+    expect(world.status()).toBe('TERMINATING');
+  });
+
+  test('follows a lost command, which has no exit code', async () => {
+    const ended = world.run(LASTS, []);
+    await followed(world);
+    process.kill(-Number(readFileSync(join(world.job, 'pid'), 'utf8')), 'SIGKILL');
+    const { code, stderr } = await ended;
+    expect(code, stderr).toBe(125);
+    expect(stderr).toContain('The command was killed together with its supervisor.');
+    expect(world.status()).toBe('TERMINATING');
+  });
+
+  test('is left to somebody else who has terminated the instance', async () => {
+    const ended = world.run(LASTS, []);
+    await followed(world);
+    world.renting.rent(NEW, 'job', { status: 'TERMINATED' });
+    world.ssh.refuse = () => 'Connection refused';
+    world.ssh.cut();
+    const { code, stderr } = await ended;
+    expect(code, stderr).toBe(125);
+    expect(stderr).toContain('job is TERMINATED, and its command has ended with it.');
+  });
+});
+
+describe('--keep-on-failure', () => {
+  const endsAt = async () => {
+    const { stdout } = await world.gpucloud(['instances', 'get', NEW, '--json']);
+    return Date.parse(JSON.parse(stdout).ends_at);
+  };
+
+  test('keeps the instance for that time, but no longer than its deadline', async () => {
+    await world.run('exit 3', ['--keep-on-failure', '30m']);
+    expect(await endsAt()).toBeLessThan(Date.now() + 31 * 60_000);
+    await world.gpucloud(['jobs', 'stop', 'job', '--no-fetch']);
+  });
+
+  test('does not move the deadline later', async () => {
+    await world.run('exit 3', ['--keep-on-failure', '3h']);
+    expect(await endsAt()).toBeLessThan(Date.now() + 61 * 60_000);
+    expect(world.status()).toBe('ACTIVE');
+  });
+
+  test('keeps nothing after Ctrl-C', async () => {
+    const { interrupts, press } = ctrlC();
+    const ended = world.run(LASTS, ['--keep-on-failure', '30m'], { interrupts });
+    await followed(world);
+    press();
+    expect(await ended).toMatchObject({ code: 130 });
+    expect(world.status()).toBe('TERMINATING');
+  });
+
+  test('keeps results that are missing until a person looks', async () => {
+    const flags = ['--fetch', `missing:${world.local('x')}`, '--keep-on-failure', '30m'];
+    expect(await world.run('true', flags)).toMatchObject({ code: 125 });
+    expect(await reap(world)).toMatchObject({ rows: [{ outcome: 'refused' }] });
+    expect(world.status()).toBe('ACTIVE');
+  });
+});
+
+test('the output of a job is kept for its owner alone', async () => {
+  await world.run('echo out; echo err >&2', []);
+  for (const kind of ['out', 'err', 'json']) {
+    expect(statSync(world.local(`state/jobs/${NEW}.${kind}`)).mode & 0o777).toBe(0o600);
+  }
+});
+
+test.each([
+  [undefined, 2],
+  [1, 0.5],
+  [10, 2],
+  [60, 6],
+  [600, 15],
+])('a job of %s minutes is interrupted %s minutes before its deadline', (time, grace) => {
+  const minute = 60_000;
+  expect(graceFor(time === undefined ? undefined : time * minute)).toBe(grace * minute);
+});
+
+describe('jobs stop', () => {
+  test('terminates nothing once another process has ended the job', async () => {
+    await world.detach('exit 5');
+    await exited(world);
+    let isFirst = true;
+    world.renting.onRead = async () => {
+      if (!isFirst) return;
+      isFirst = false;
+      const path = world.local(`state/jobs/${NEW}.json`);
+      const job = world.record();
+      writeFileSync(path, JSON.stringify({ ...job, ended_at: job.started_at, exit_code: 5 }));
+    };
+    const { code, stderr } = await world.gpucloud(['jobs', 'stop', 'job']);
+    expect(code, stderr).toBe(0);
+    expect(world.terminations()).toBe(0);
+  });
+
+  test('ends a job whose instance is gone', async () => {
+    await world.detach(LASTS);
+    world.renting.rent(NEW, 'job', { status: 'TERMINATED' });
+    const { code, stderr } = await world.gpucloud(['jobs', 'stop', 'job']);
+    expect(code, stderr).toBe(0);
+    expect(world.record().ended_at).not.toBeNull();
+  });
+});
+
+describe('reap', () => {
+  test('interrupts a command near its deadline, and fetches what it leaves', async () => {
+    const command = `trap 'mkdir out; echo x >out/r; exit 7' INT; ${LASTS}`;
+    await world.detach(command, '--grace', '10m', '--fetch', `out:${world.local('out')}`);
+    await started(world);
+    expect(await reap(world, '--every', '5m')).toMatchObject({ code: 0, rows: [] });
+    // The next pass would come too late to leave the command its time.
+    world.advance(46 * 60_000);
+    const { scripts } = world.ssh;
+    const before = scripts.length;
+    const reaped = reap(world, '--every', '5m');
+    await until(() => scripts.length >= before + 2);
+    world.advance(5 * 60_000);
+    expect((await reaped).rows).toMatchObject([{ outcome: 'terminated', exit_code: 7 }]);
+    expect(readFileSync(world.local('out/r'), 'utf8')).toBe('x\n');
+  });
+
+  test('leaves a job to the process that follows it', async () => {
+    const ended = world.run('until [ -e go ]; do sleep 0.1; done; exit 3', []);
+    await until(() => existsSync(join(world.job, 'pid')));
+    expect(await reap(world)).toMatchObject({ code: 0, rows: [] });
+    writeFileSync(join(world.job, 'work', 'go'), '');
+    expect(await ended).toMatchObject({ code: 3 });
+  });
+
+  test('reports a command that was never started', async () => {
+    await world.detach('true');
+    await exited(world);
+    rmSync(world.job, { recursive: true });
+    const { code, rows, stderr } = await reap(world);
+    expect({ code, rows }).toMatchObject({ code: 125, rows: [{ outcome: 'lost' }] });
+    expect(stderr).toContain('The command on job was never started.');
+    expect(world.status()).toBe('ACTIVE');
+  });
+});
+
+test('a signal terminates without the copy', async () => {
+  const { interrupts, press } = ctrlC(new CliError('terminated', 'Terminated.'));
+  const ended = world.run(`mkdir out; ${LASTS}`, ['--fetch', `out:${world.local('out')}`], {
+    interrupts,
+  });
+  await followed(world);
+  press();
+  expect(await ended).toMatchObject({ code: 143 });
+  expect(world.status()).toBe('TERMINATING');
+  expect(existsSync(world.local('out'))).toBe(false);
+});
