@@ -63,6 +63,26 @@ describe('the copies of gpucloud run', needs('ssh'), () => {
     120_000,
   );
 
+  test.each([
+    ['openrsync of macOS', 'openrsync: protocol version 29\nrsync version 2.6.9 compatible'],
+    ['an old rsync', 'rsync  version 3.0.9  protocol version 30'],
+  ])('copies with tar if this computer has %s', needs('rsync'), async (_which, version) => {
+    const { home, env } = world.computer;
+    const [bin, source] = [join(home, 'bin'), join(home, 'project')];
+    for (const path of [bin, source]) await mkdir(path);
+    await writeFile(join(source, 'input'), 'copied');
+    // It has none of the options that a copy needs.
+    const script = `#!/bin/sh
+[ "$*" = --version ] || { echo "$*" >> '${home}/used'; exit 1; }
+echo '${version}'
+`;
+    await writeFile(join(bin, 'rsync'), script, { mode: 0o755 });
+    const path = { PATH: `${bin}:${env.PATH}` };
+    const done = await job([`--sync=${source}`], 'cat input', path);
+    expect(done).toMatchObject({ code: 0, stdout: 'copied' });
+    expect(existsSync(join(home, 'used'))).toBe(false);
+  });
+
   test('refuses to start the job without rsync or tar on the instance', async () => {
     await world.removeThere('rsync', 'tar');
     const done = await job([`--fetch=results:${world.computer.home}`], 'echo ran');

@@ -1,0 +1,27 @@
+import { describe, expect, test } from 'vitest';
+import { parseCopy } from '../../src/reach/copy.ts';
+import { parseFetch } from '../../src/run-job/copy/copy-out.ts';
+
+describe('a drive letter on Windows', () => {
+  test.each(['C:\\data', 'c:/data', 'D:file', '\\\\server\\share\\a:b', '.\\a:b'])(
+    'makes %s a local path for scp',
+    (path) => {
+      const there = { instance: 'box', sources: [path], target: '/tmp', from: 'here' };
+      expect(parseCopy([path, 'box:/tmp'], 'win32')).toEqual(there);
+      const here = { instance: 'box', sources: ['/tmp'], target: path, from: 'instance' };
+      expect(parseCopy(['box:/tmp', path], 'win32')).toEqual(here);
+    },
+  );
+
+  test('names an instance on other systems', () => {
+    expect(parseCopy(['x', 'C:data'], 'linux')).toMatchObject({ instance: 'C', target: 'data' });
+  });
+
+  test('keeps its colon in the LOCAL of --fetch', () => {
+    expect(parseFetch('results:C:\\out')).toEqual({ remote: 'results', local: 'C:\\out' });
+    expect(parseFetch('out/*.csv:D:\\tables')).toEqual({
+      remote: 'out/*.csv',
+      local: 'D:\\tables/',
+    });
+  });
+});
