@@ -84,6 +84,8 @@ type Program =
   | 'gnome-keyring-daemon'
   | 'groff'
   | 'jq'
+  | 'lowntfs-3g'
+  | 'mkntfs'
   | 'mpirun'
   | 'parallel'
   | 'prlimit'
