@@ -79,7 +79,10 @@ export function argvFor(operation: Scenario['operation'], name: string, timeout 
   return [...WORDS[operation](name), '--timeout', timeout, '--json'];
 }
 
-export async function openRig(bundle: string, options: BooksOptions = {}): Promise<Rig> {
+/** A bundle, or the words that start an executable for another computer. */
+type Program = string | readonly string[];
+
+export async function openRig(program: Program, options: BooksOptions = {}): Promise<Rig> {
   const home = await mkdtemp(join(tmpdir(), 'gpucloud-rig-'));
   const state = join(home, 'state');
   const books = await openBooks(options);
@@ -94,9 +97,10 @@ export async function openRig(bundle: string, options: BooksOptions = {}): Promi
   };
   const played: Ran[] = [];
   let count = 0;
+  const words = typeof program === 'string' ? [RUNNER, program] : program;
 
   const start: Rig['start'] = (argv, { env: more = {}, prefix = [] } = {}) => {
-    const [command = '', ...rest] = [...prefix, RUNNER, bundle, ...argv];
+    const [command = '', ...rest] = [...prefix, ...words, ...argv];
     return spawn(command, rest, { env: { ...env, ...more }, cwd: home });
   };
   const gpucloud: Rig['gpucloud'] = (argv, how) => outcomeOf(start(argv, how));
@@ -288,7 +292,7 @@ export async function allText(folder: string): Promise<string> {
  * were killed in the middle.
  */
 export async function playAll(
-  bundle: string,
+  program: Program,
   scenarios: readonly Scenario[],
   { computers = 3, each = 12 } = {},
 ): Promise<{ violations: string[]; played: number; killed: number; instances: number }> {
@@ -296,7 +300,7 @@ export async function playAll(
   const sum = { violations: [] as string[], played: 0, killed: 0, instances: 0 };
   async function work(): Promise<void> {
     while (left.length > 0) {
-      const rig = await openRig(bundle);
+      const rig = await openRig(program);
       try {
         for (const scenario of left.splice(0, each)) {
           const { killed } = await rig.play(scenario);
