@@ -76,7 +76,7 @@ describe('completion SHELL --install', () => {
     expect(JSON.parse(stdout).file).toBe(join(world.home, path));
   });
 
-  test('prints two lines in a terminal: the file, and how to load it', async () => {
+  test('prints the file in a terminal, and how to load it', async () => {
     const { code, stdout, stderr } = await world.cli(['completion', 'fish', '--install'], {
       env: { HOME: world.home },
       terminal: true,
@@ -84,12 +84,14 @@ describe('completion SHELL --install', () => {
     });
     const file = join(world.home, '.config/fish/completions/gpucloud.fish');
     expect({ code, stdout }).toEqual({ code: 0, stdout: '' });
-    expect(stderr).toBe(`Installed: ${file}\nNew shells load it. To load it now: source ${file}\n`);
+    expect(stderr).toBe(
+      `Installed: ${file}\nNew shells load it. To load it now:\n  source ${file}\n`,
+    );
   });
 
   test.each([
-    ['bash', 'source '],
-    ['zsh', 'autoload -Uz compinit && compinit && source '],
+    ['bash', '  source '],
+    ['zsh', '  autoload -Uz compinit && compinit\n  source '],
   ])("prints the line to add if %s can't be started, and succeeds", async (shell, line) => {
     const { code, stdout, stderr } = await world.cli(['completion', shell, '--install', '--json'], {
       env: { HOME: world.home, PATH: world.home },
@@ -102,7 +104,7 @@ describe('completion SHELL --install', () => {
     });
     expect(people.code).toBe(0);
     expect(people.stderr).toContain(
-      `Could not start ${shell}. Add this line to the end of ~/.${shell}rc: ${line}${file}\n`,
+      `Could not start ${shell}. Add to the end of ~/.${shell}rc:\n${line}${file}\n`,
     );
   });
 

@@ -283,7 +283,8 @@ for (const program of ['bash', 'zsh'] as const) {
       expect(lines).toHaveLength(1);
       // The open shell has loaded no more than a new one had.
       const [line = ''] = (lines[0] ?? '').split(' #');
-      expect(first.stderr).toContain(`To load it now: ${line}\n`);
+      const [, now = ''] = first.stderr.split('To load it now:\n');
+      expect(now.trim().split(/\n +/).join(' && ')).toBe(line);
 
       const again = await gpucloud('--install');
       expect(again.stderr).toContain('New shells load it.');
@@ -310,7 +311,7 @@ for (const program of ['bash', 'zsh'] as const) {
       await mkdir(rc());
       const { code, stderr } = await gpucloud('--install');
       expect(code).toBe(0);
-      expect(stderr).toMatch(/Could not change .+ \(EISDIR\)\. Add this line to it: .*source /);
+      expect(stderr).toMatch(/Could not change .+ \(EISDIR\)\. Add to it:\n(?: .+\n)* {2}source /);
     });
   });
 }

@@ -98,4 +98,6 @@ test("shows the zone's name and offset", () => {
   inZone('America/New_York');
   expect(zoneText(Date.UTC(2026, 6, 1))).toBe('America/New_York, UTC-04:00');
   expect(zoneText(Date.UTC(2026, 0, 1))).toBe('America/New_York, UTC-05:00');
+  inZone('UTC');
+  expect(zoneText(Date.UTC(2026, 0, 1))).toBe('UTC');
 });

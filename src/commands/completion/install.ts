@@ -32,7 +32,7 @@ export async function install(shell: Shell, script: string, context: Context) {
   }
   err.note(changed ? `Installed: ${file}` : `Up to date: ${file}`);
   if (shell === 'bash' || shell === 'zsh') await ensureLoads(shell, file, context);
-  else err.note(adviceFor(shell, file));
+  else for (const line of adviceFor(shell, file)) err.note(line);
   return { file, changed };
 }
 
@@ -59,10 +59,10 @@ export async function uninstall(shell: Shell, context: Context) {
 }
 
 /** How to load the script in fish and PowerShell, whose startup files stay unchanged. */
-function adviceFor(shell: 'fish' | 'powershell', file: string): string {
+function adviceFor(shell: 'fish' | 'powershell', file: string): string[] {
   return shell === 'fish'
-    ? `New shells load it. To load it now: source ${shellLine([file])}`
-    : `To load it now, and in $PROFILE for new shells: . '${file.replaceAll("'", "''")}'`;
+    ? ['New shells load it. To load it now:', `  source ${shellLine([file])}`]
+    : ['To load it now, and in $PROFILE for new shells:', `  . '${file.replaceAll("'", "''")}'`];
 }
 
 function fileOf(shell: Shell, env: Context['env']): string {
@@ -150,30 +150,32 @@ async function newShell(shell: Asked, { start }: Context): Promise<NewShell | un
 async function ensureLoads(shell: Asked, script: string, context: Context): Promise<void> {
   const { err } = context;
   const load = `source ${shellLine([script])}`;
+  // Each on its own line, since a wrapped command can't be pasted.
+  const note = (text: string, commands: readonly string[]) => {
+    for (const one of [text, ...commands.map((command) => `  ${command}`)]) err.note(one);
+  };
   const before = await newShell(shell, context);
   if (before?.completes) {
-    err.note(`New shells load it. To load it now: ${load}`);
-    return;
+    return note('New shells load it. To load it now:', [load]);
   }
   const prepare = shell === 'zsh' && before?.canLoad !== true;
-  const line = `${prepare ? 'autoload -Uz compinit && compinit && ' : ''}${load}`;
+  const commands = [...(prepare ? ['autoload -Uz compinit && compinit'] : []), load];
+  const line = commands.join(' && ');
   if (before === undefined) {
-    err.note(`Could not start ${shell}. Add this line to the end of ~/.${shell}rc: ${line}`);
-    return;
+    return note(`Could not start ${shell}. Add to the end of ~/.${shell}rc:`, commands);
   }
   try {
     const text = await readFile(before.file, 'utf8').catch(ifMissing);
     const start = text === '' || text.endsWith('\n') ? '' : '\n';
     await appendFile(before.file, `${start}${line} ${MARK}\n`);
   } catch (error) {
-    err.note(`Could not change ${before.file} (${faultOf(error)}). Add this line to it: ${line}`);
-    return;
+    return note(`Could not change ${before.file} (${faultOf(error)}). Add to it:`, commands);
   }
   const after = await newShell(shell, context);
+  const added = `Added a line to ${before.file}`;
+  if (after?.completes) return note(`${added}, so new shells load it. To load it now:`, commands);
   err.note(
-    after?.completes
-      ? `Added a line to ${before.file}, so new shells load it. To load it now: ${line}`
-      : `Added a line to ${before.file}, but a new ${shell} does not load it: something earlier in that file prevents it.`,
+    `${added}, but a new ${shell} does not load it: something earlier in that file prevents it.`,
   );
 }
 
