@@ -184,7 +184,10 @@ async function terminateFailed(
 const FINAL_CODES: readonly string[] = ['name_taken', 'insufficient_funds', 'authentication'];
 
 /** Whether nothing was rented for certain, and another request may fare better. */
-function mayTryAnother(error: CliError, { retryFor }: Wish): boolean {
+export function mayTryAnother(
+  error: CliError,
+  { retryFor }: Pick<Wish, 'retryFor'> = { retryFor: undefined },
+): boolean {
   const { code, httpStatus = 0, request, mayBeBilling } = error;
   if (mayBeBilling) return false;
   if (error instanceof OverMaxPrice) return true;

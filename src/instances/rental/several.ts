@@ -102,7 +102,7 @@ async function giveAllBack(
   if (names.length > 0) {
     context.err.warn(
       'min_count',
-      `${had} of ${each.length} instances could be had, fewer than --min-count ${minCount}. Terminating ${names.join(', ')}.`,
+      `Got ${had} of ${each.length} instances, fewer than --min-count ${minCount}. Terminating ${names.join(', ')}.`,
     );
   }
   const gate = createGate(AT_ONCE);

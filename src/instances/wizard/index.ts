@@ -6,7 +6,7 @@ import { numberedNames } from '../rental/count.ts';
 import { checkGiven, keylessWarning, type MadeRequest, makeRequest } from '../request/body.ts';
 import type { CreateFlags } from '../request/given.ts';
 import { readLists } from './lists.ts';
-import { type Answer, type Question, questionsFor } from './questions.ts';
+import { type Answer, OFFER, type Question, questionsFor } from './questions.ts';
 import { moneyRows, printCommand, printRows, type Wish } from './summary.ts';
 
 const NEXT: readonly Choice<'rent' | 'change' | 'leave'>[] = [
@@ -15,16 +15,19 @@ const NEXT: readonly Choice<'rent' | 'change' | 'leave'>[] = [
   { name: 'No, cancel', value: 'leave' },
 ];
 
+/** The confirmed request, and how to ask again for its offer. */
+export interface Asked extends MadeRequest {
+  /** Asks for another offer after this refusal; undefined if the person doesn't want one. */
+  another(refusal: CliError): Promise<Asked | undefined>;
+}
+
 /**
  * Asks for what is missing, shows the whole request and returns it once it is confirmed. A person who
  * cancels gets the command that continues from there.
  */
-export async function askRequest(
-  wish: Wish,
-  prompts: Prompts,
-  context: Context,
-): Promise<MadeRequest> {
+export async function askRequest(wish: Wish, prompts: Prompts, context: Context): Promise<Asked> {
   const { given, isJob, dryRun, count } = wish;
+  const { flags } = given;
   await context.out.prepare();
   await checkGiven(given, context);
   const read = await readLists(context);
@@ -34,14 +37,14 @@ export async function askRequest(
   }
   const sshKeys = mustSignIn ? read.sshKeys?.filter(({ id }) => read.usable.has(id)) : read.sshKeys;
   const lists = { ...read, sshKeys };
-  const { flags } = given;
-  const questions = questionsFor({ flags, lists, isJob, dryRun, count, prompts, context });
+  const refused = new Set<string>();
+  const questions = questionsFor({ flags, lists, refused, isJob, dryRun, count, prompts, context });
   const answers = new Map<Question, Answer>();
   let isCommandShown = false;
 
   /** The flags with the answers. */
-  const answered = (flags: CreateFlags): CreateFlags =>
-    Object.assign({}, flags, ...[...answers.values()].map((answer) => answer.flags));
+  const answered = (own: CreateFlags): CreateFlags =>
+    Object.assign({}, own, ...[...answers.values()].map((answer) => answer.flags));
 
   async function askAll(): Promise<void> {
     for (const question of questions) {
@@ -76,27 +79,48 @@ export async function askRequest(
     prompts.print('');
   }
 
-  try {
-    for (;;) {
-      await askAll();
-      const made = await makeRequest({ ...given, flags: answered(given.flags) }, context);
-      show(made);
-      if (dryRun || context.flags.yes === true) return made;
-      const next = await prompts.choose('Rent it?', NEXT);
-      if (next === 'rent') return made;
-      if (next === 'leave') throw new CliError('interrupted', 'Cancelled.');
+  /** Asks until the person agrees to the request. */
+  async function agree(ask: () => Promise<void>): Promise<Asked> {
+    try {
+      for (let next = ask; ; next = askAll) {
+        await next();
+        const made = await makeRequest({ ...given, flags: answered(flags) }, context);
+        show(made);
+        const asked = { ...made, another: (refusal: CliError) => another(made, refusal) };
+        if (dryRun || context.flags.yes === true) return asked;
+        const chosen = await prompts.choose('Rent it?', NEXT);
+        if (chosen === 'rent') return asked;
+        if (chosen === 'leave') throw new CliError('interrupted', 'Cancelled.');
+      }
+    } catch (error) {
+      if (!isInterrupt(error)) throw error;
+      const reason = error.failure === 'interrupted' ? 'Cancelled.' : error.message;
+      const left = error.with(`${reason} Nothing was rented.`, { silent: true });
+      prompts.print(left.message);
+      if (answers.size > 0 && !isCommandShown) {
+        prompts.print('To continue with your answers:');
+        showCommand();
+      }
+      throw left;
     }
-  } catch (error) {
-    if (!isInterrupt(error)) throw error;
-    const reason = error.failure === 'interrupted' ? 'Cancelled.' : error.message;
-    const left = error.with(`${reason} Nothing was rented.`, { silent: true });
-    prompts.print(left.message);
-    if (answers.size > 0 && !isCommandShown) {
-      prompts.print('To continue with your answers:');
-      showCommand();
-    }
-    throw left;
   }
+
+  async function another(
+    { offers }: MadeRequest,
+    { message }: CliError,
+  ): Promise<Asked | undefined> {
+    for (const { id } of offers) refused.add(id);
+    prompts.print(message);
+    if (!(await prompts.confirm('Try another offer?', true))) return undefined;
+    const question = questions.find(({ label }) => label === OFFER);
+    return agree(async () => {
+      if (question === undefined) return;
+      answers.set(question, await question.ask(undefined));
+      isCommandShown = false;
+    });
+  }
+
+  return agree(askAll);
 }
 
 function span(names: readonly string[]): string {

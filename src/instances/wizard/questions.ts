@@ -21,6 +21,9 @@ export interface Answer {
   readonly text: string;
 }
 
+/** The label of the question for the offer. */
+export const OFFER = 'Offer';
+
 export interface Question {
   /** The label in the summary. */
   readonly label: string;
@@ -34,6 +37,8 @@ export interface Question {
 export interface Asking {
   readonly flags: CreateFlags;
   readonly lists: Lists;
+  /** IDs of the offers that the service has just refused. */
+  readonly refused: ReadonlySet<string>;
   /**
    * Whether it is for a job, which needs a key that signs in from here, and no template or drive.
    */
@@ -56,9 +61,9 @@ export function questionsFor(asking: Asking): Question[] {
   const all: (Question & { readonly isLeftOut?: boolean })[] = [
     { label: 'Name', given: flags.name, ask: (before) => askName(asking, before) },
     ...(['offer', 'image'] as const).map((kind) => ({
-      label: kind === 'offer' ? 'Offer' : 'Image',
+      label: kind === 'offer' ? OFFER : 'Image',
       given: flags[kind] && [flags[kind]].flat().join(', '),
-      ask: (before: Answer | undefined) => askHardware(kind, lists.catalog[kind], prompts, before),
+      ask: (before: Answer | undefined) => askHardware(kind, asking, before),
     })),
     {
       label: 'SSH keys',
@@ -144,18 +149,18 @@ function suggestedName(isTaken: (name: string) => boolean, random: () => number)
 /** Asks for a known offer or image, or for its ID. */
 async function askHardware(
   kind: Kind,
-  entries: readonly CatalogEntry[],
-  prompts: Prompts,
+  { lists: { catalog }, refused, prompts }: Asking,
   before: Answer | undefined,
 ): Promise<Answer> {
+  const entries = catalog[kind];
   const question = kind === 'offer' ? 'Offer (the hardware)' : 'Base image (the system)';
-  const choices: Choice<Answer | 'other'>[] = sorted(entries).map((entry) => {
+  const choices: Choice<Answer | 'other'>[] = sorted(entries, refused).map((entry) => {
     const { id, name, region } = entry;
     const names = [slug(name), name ?? ''].filter((one) => one !== '');
     const isUnique = (one: string) => fitting(one, entries).every((other) => other.id === id);
     return {
       name: titleOf(name, id),
-      about: kind === 'offer' ? aboutOffer(entry) : [cudaOf(entry)],
+      about: kind === 'offer' ? aboutOffer(entry, refused.has(id)) : [cudaOf(entry)],
       value: {
         flags: chosenFlags(kind, names.find(isUnique) ?? id),
         text: [titleOf(name, id), region, cudaOf(entry)].filter(Boolean).join(', '),
@@ -182,24 +187,25 @@ function cudaOf({ cuda_version: cuda }: CatalogEntry): string {
   return cuda === null ? '' : `CUDA ${cuda}`;
 }
 
-function aboutOffer(offer: CatalogEntry): string[] {
+function aboutOffer(offer: CatalogEntry, isRefused: boolean): string[] {
   const { price_per_hour: price, price_at, region, gpu, name, in_stock } = offer;
   const at = Date.parse(price_at ?? '');
   const day = Number.isNaN(at) ? '' : ` on ${dayOf(at)}`;
   return [
     price === null ? 'price unknown' : `${roublesText(price)}/h${day}`,
-    in_stock === false ? 'out of stock' : (region ?? ''),
+    isRefused ? 'refused just now' : in_stock === false ? 'out of stock' : (region ?? ''),
     gpu === name ? '' : (gpu ?? ''),
   ];
 }
 
-/** In stock first, then the cheapest, then by name. */
-function sorted(entries: readonly CatalogEntry[]): CatalogEntry[] {
+/** Refused ones last, in stock first, then the cheapest, then by name. */
+function sorted(entries: readonly CatalogEntry[], refused: ReadonlySet<string>): CatalogEntry[] {
   // Floating point is exact enough for sorting.
   const price = ({ price_per_hour }: CatalogEntry) => Number(price_per_hour ?? Number.MAX_VALUE);
   const title = ({ name, id }: CatalogEntry) => name ?? id;
   return [...entries].sort(
     (a, b) =>
+      Number(refused.has(a.id)) - Number(refused.has(b.id)) ||
       Number(a.in_stock === false) - Number(b.in_stock === false) ||
       price(a) - price(b) ||
       (title(a) < title(b) ? -1 : 1),

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { RentingService } from '../../support/renting-service.ts';
 import { createWorld, type World } from '../../support/run-cli.ts';
-import { no, ok } from '../../support/service.ts';
+import { no, ok, type RecordedRequest } from '../../support/service.ts';
 import { sshPublicKey } from '../../support/ssh-key.ts';
 
 /** Answers the wizard line by line after the service refused. */
@@ -54,7 +54,7 @@ test.each([
     service.posts.push(() => no(status, 'no'));
     const { code, stderr, requests } = await create(
       ['--image', 'image-1'],
-      ...['box', 'offer-1', 'no key', '1', 'yes'],
+      ...['box', 'offer-1', 'no key', '1', 'yes', 'no'],
     );
     expect(code).toBe(exit);
     expect(
@@ -65,6 +65,73 @@ test.each([
     );
   },
 );
+
+describe('after a refusal', () => {
+  const ANSWERS = ['box', 'offer-1', 'no key', '1', 'yes'];
+  const offersIn = (requests: readonly RecordedRequest[]) =>
+    requests.flatMap(({ method, path, body }) =>
+      method === 'POST' && path === '/instances' ? (body as { offer_id: string }).offer_id : [],
+    );
+  const ask = (...lines: readonly string[]) => create(['--image', 'image-1'], ...ANSWERS, ...lines);
+
+  test('asks for another offer, shows the request again, and rents it', async () => {
+    service.posts.push(() => no(409, 'Offer is out of stock'));
+    const { code, stderr, requests } = await ask('yes', 'offer-2', 'yes');
+    expect(code, stderr).toBe(0);
+    expect(offersIn(requests)).toEqual(['offer-1', 'offer-2']);
+    expect(stderr).toMatch(/\(409\): Offer is out of stock\.[\s\S]+Try another offer\?/);
+    expect(stderr).toContain('--offer offer-2 --image image-1 --wait');
+  });
+
+  test('ends with the refusal if the person wants no other', async () => {
+    service.posts.push(() => no(409, 'Offer is out of stock'));
+    const { code, stderr, requests } = await ask('no');
+    expect(code).toBe(5);
+    expect(offersIn(requests)).toEqual(['offer-1']);
+    expect(stderr).toMatch(/error: The service refused .+ try another offer/s);
+  });
+
+  test('ends with the refusal if the person cancels the second request', async () => {
+    service.posts.push(() => no(404, 'Offer not found'));
+    const { code, stderr, requests } = await ask('yes', 'offer-2', '3');
+    expect(code).toBe(3);
+    expect(offersIn(requests)).toEqual(['offer-1']);
+    expect(stderr).toContain('Cancelled. Nothing was rented.');
+  });
+
+  test('reads back an instance over --max-price before it asks', async () => {
+    service.shows = () => ({ price_per_hour_snapshot: '100.00' });
+    service.terminations = [() => ok({ status: 'TERMINATING' })];
+    const lines = [...ANSWERS, 'yes', 'offer-2', 'yes'];
+    const { code, stderr, requests } = await create(
+      ['--image', 'image-1', '--max-price', '60'],
+      ...lines,
+    );
+    expect({ code, offers: offersIn(requests) }).toEqual({ code: 12, offers: ['offer-1'] });
+    expect(stderr).not.toContain('Try another offer?');
+  });
+
+  test.each([
+    ['an unknown outcome', 7, () => 'hangUp' as const],
+    ['an error of the service', 7, () => no(500, 'no')],
+    ['a balance that is too low', 5, () => no(402, 'no')],
+    ['a refused key', 4, () => no(401, 'no')],
+    ['a request to wait', 11, () => no(429, 'no')],
+  ])('does not ask after %s', async (_what, exit, post) => {
+    service.posts.push(post);
+    const { code, stderr, requests } = await ask('yes', 'offer-2', 'yes');
+    expect({ code, offers: offersIn(requests) }).toEqual({ code: exit, offers: ['offer-1'] });
+    expect(stderr).not.toContain('Try another offer?');
+  });
+
+  test('does not ask if no question was asked before', async () => {
+    service.posts.push(() => no(409, 'no'));
+    const argv = ['box', '--image', 'image-1', '--offer', 'offer-1'];
+    const { code, stderr } = await create(argv, 'yes', 'offer-2', 'yes');
+    expect(code).toBe(5);
+    expect(stderr).not.toContain('Try another offer?');
+  });
+});
 
 describe('an account without an SSH key', () => {
   test('adds a key of this computer and rents with it', async () => {

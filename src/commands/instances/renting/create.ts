@@ -19,6 +19,7 @@ import {
 } from '../../../watch/flags.ts';
 import { instanceView, plannedView } from '../view.ts';
 import {
+  anotherOffer,
   type CreateInput,
   nameTakenIn,
   notePlan,
@@ -133,10 +134,16 @@ async function createPatiently(input: CreateInput, context: Context): Promise<vo
 }
 
 async function createInstance(input: CreateInput, context: Context): Promise<void> {
-  const { until, made } = await runPreflight(context, nothingCreated, () =>
-    prepare(input, context),
-  );
-  await createNow(made, { ...input, until }, context);
+  const prepared = await runPreflight(context, nothingCreated, () => prepare(input, context));
+  const { until } = prepared;
+  let { made } = prepared;
+  for (;;) {
+    try {
+      return await createNow(made, { ...input, until }, context);
+    } catch (error) {
+      made = await anotherOffer(error, made, context);
+    }
+  }
 }
 
 async function createNow(

@@ -1,6 +1,6 @@
 import type { CreateInstanceBody, Instance } from '../../../api/index.ts';
 import type { Context } from '../../../context.ts';
-import { CliError } from '../../../errors.ts';
+import { CliError, isInterrupt } from '../../../errors.ts';
 import {
   checkDeadline,
   type DeadlineFlags,
@@ -8,10 +8,12 @@ import {
   type WantedEnds,
   wantedText,
 } from '../../../instances/deadlines/deadline.ts';
-import { rentWithin } from '../../../instances/max-price.ts';
+import { OverMaxPrice, rentWithin } from '../../../instances/max-price.ts';
 import { ensureNoPending, ensureNotTaken, otherSettled } from '../../../instances/pending.ts';
 import { nothingCreated, runPreflight } from '../../../instances/preflight.ts';
+import { mayTryAnother } from '../../../instances/rental/capacity.ts';
 import { type CountFlags, numberedNames } from '../../../instances/rental/count.ts';
+import { ensureEnded } from '../../../instances/rental/give-back.ts';
 import {
   keylessWarning,
   type MadeRequest,
@@ -21,6 +23,7 @@ import {
 } from '../../../instances/request/body.ts';
 import type { Given } from '../../../instances/request/given.ts';
 import { type Chosen, notePrice, warnIfDearer } from '../../../instances/request/hardware.ts';
+import type { Asked } from '../../../instances/wizard/index.ts';
 import type { Money } from '../../../rules/money.ts';
 import type { Wait } from './rented.ts';
 
@@ -35,7 +38,7 @@ export interface CreateInput extends Wait, CountFlags {
 
 /** Prepares a request; sends nothing that could rent. */
 export interface Prepared extends Pick<CreateInput, 'until'> {
-  readonly made: MadeRequest;
+  readonly made: MadeRequest | Asked;
 }
 
 export async function prepare(input: CreateInput, context: Context): Promise<Prepared> {
@@ -92,6 +95,26 @@ async function prepareAsked(
   };
   const wish = { ...input, isJob: false, hasIdentity: false, command };
   return { made: await askRequest(wish, prompts, context), until };
+}
+
+/** After a refusal that another offer may mend, asks a person for one; otherwise throws it. */
+export async function anotherOffer(
+  error: unknown,
+  made: MadeRequest | Asked,
+  context: Context,
+): Promise<Asked> {
+  if (!('another' in made) || !(error instanceof CliError) || !mayTryAnother(error)) throw error;
+  if (error instanceof OverMaxPrice) {
+    const { instance_name: name } = made.body;
+    await ensureEnded({ id: error.resource ?? '', name }, context);
+  }
+  try {
+    const next = await made.another(error);
+    if (next !== undefined) return next;
+  } catch (left) {
+    if (!isInterrupt(left) || context.signal.aborted) throw left;
+  }
+  throw error;
 }
 
 /** What `--dry-run` prints besides the request. */

@@ -137,7 +137,7 @@ function interrupted(
   const unsent = each.filter(
     (one) => 'error' in one && isInterrupt(one.error) && !one.error.mayBeBilling,
   );
-  const billing = living.map(({ name, instance }) => `${name} (${instance.id})`);
+  const billing = living.map(({ name }) => name);
   const parts = [
     sentence(interrupt.message),
     ...(billing.length === 0 ? [] : [`Rented and billing: ${billing.join(', ')}.`]),
