@@ -8,7 +8,15 @@ import { HARDWARE } from '../support/sandbox-ids.ts';
 import { ok } from '../support/service.ts';
 import { errorOf, stderrLines } from '../support/stderr-lines.ts';
 import { RECIPES } from './recipes.ts';
-import { COMMANDS, columnsOf, commandsWhose, GROUPS, prepare, recipe } from './tree.ts';
+import {
+  COMMANDS,
+  columnsOf,
+  commandsWhose,
+  GROUPS,
+  type Prepared,
+  prepare,
+  recipe,
+} from './tree.ts';
 
 let world: World | undefined;
 afterEach(async () => {
@@ -16,10 +24,17 @@ afterEach(async () => {
   world = undefined;
 });
 
+let prepared: Prepared | undefined;
+
 /** Runs the command after its preparation, in a fresh sandbox. */
 async function cook(command: string, ...flags: string[]) {
-  const { kitchen, argv, stdin, env } = await prepare(command);
-  world = kitchen;
+  await world?.close();
+  prepared = await prepare(command);
+  world = prepared.kitchen;
+  return serve(prepared, ...flags);
+}
+
+function serve({ kitchen, argv, stdin, env }: Prepared, ...flags: string[]) {
   return kitchen.cli([...flags, ...argv], { stdin, env });
 }
 
@@ -75,26 +90,27 @@ describe('every command', () => {
   });
 
   test.each(ANSWERING)(
-    'prints %s to people without questions or colours when not in a terminal',
+    'prints one document of its schema with --json, and %s to people without questions or colours',
     async (command) => {
-      const { code, stdout, stderr } = await cook(command);
-      expect(recipe(command).ends ?? [0]).toContain(code);
-      expect({ stderr }).toEqual({ stderr: expect.not.stringContaining('\u001b') });
-      expect(stdout).not.toContain('\u001b');
+      const { ends = [0], list = false, local = false } = recipe(command);
+      const { code, stdout, stderr, requests } = await cook(command, '--json');
+      expect(ends).toContain(code);
+      for (const line of stderrLines(stderr)) {
+        expect(line).toEqual({ warning: expect.any(Object) });
+      }
+      expect(stdout.endsWith('\n')).toBe(true);
+      const document: unknown = JSON.parse(stdout);
+      expect(Array.isArray(document)).toBe(list);
+      if (command === 'api') expect(resultSchemaOf(['api'])).toBeNull();
+      else expect(faultsOf(document, command)).toBeUndefined();
+      // A command that changes something needs a fresh sandbox.
+      const reads = !local && requests.every(({ method }) => method === 'GET');
+      const shown = reads && prepared !== undefined ? await serve(prepared) : await cook(command);
+      expect(ends).toContain(shown.code);
+      expect({ stderr: shown.stderr }).toEqual({ stderr: expect.not.stringContaining('\u001b') });
+      expect(shown.stdout).not.toContain('\u001b');
     },
   );
-
-  test.each(ANSWERING)('prints one document of its schema with --json: %s', async (command) => {
-    const { code, stdout, stderr } = await cook(command, '--json');
-    const { ends = [0], list = false } = recipe(command);
-    expect(ends).toContain(code);
-    for (const line of stderrLines(stderr)) expect(line).toEqual({ warning: expect.any(Object) });
-    expect(stdout.endsWith('\n')).toBe(true);
-    const document: unknown = JSON.parse(stdout);
-    expect(Array.isArray(document)).toBe(list);
-    if (command === 'api') expect(resultSchemaOf(['api'])).toBeNull();
-    else expect(faultsOf(document, command)).toBeUndefined();
-  });
 
   test.each([
     ['instances create', ['lab', ...HARDWARE, '--dry-run']],

@@ -222,6 +222,7 @@ describe.each(READINGS.map(named))('gpucloud $words', (reading) => {
     ({ path }) => valueAt(reading.sample, path) !== undefined,
   );
   const fields = Object.keys(reading.sample).filter((name) => !isNeeded(reading, name));
+  const at = READINGS.findIndex(({ argv }) => argv === reading.argv);
 
   test('survives each field missing or null', async () => {
     for (const name of some(fields)) {
@@ -234,7 +235,7 @@ describe.each(READINGS.map(named))('gpucloud $words', (reading) => {
   test('survives each field of another type, with a warning', async () => {
     const flags = reading.argv.includes('--markdown') ? [] : ['--json'];
     for (const name of some(fields)) {
-      for (const odd of [12.5, true, 'text', ['a'], { a: 1 }]) {
+      for (const odd of some([12.5, true, 'text', ['a'], { a: 1 }], fields.indexOf(name))) {
         serve(reading, { ...reading.sample, [name]: odd });
         const { code, stdout, stderr } = await world.cli([...reading.argv, ...flags]);
         expect(code, `${name}: ${JSON.stringify(odd)}: ${stderr}`).toBe(0);
@@ -257,7 +258,7 @@ describe.each(READINGS.map(named))('gpucloud $words', (reading) => {
   const worded = leaves.filter(({ words }) => words !== undefined);
   if (worded.length > 0) {
     test('survives undocumented enum values', async () => {
-      for (const word of ['HIBERNATING', 'lower case', '', '__proto__', 'toString']) {
+      for (const word of some(['HIBERNATING', 'lower case', '', '__proto__', 'toString'], at)) {
         await survives(reading, withAll(reading.sample, worded, word));
       }
     });
@@ -267,7 +268,8 @@ describe.each(READINGS.map(named))('gpucloud $words', (reading) => {
   if (open.length > 0) {
     test('survives odd open structures', async () => {
       const deep = { a: { b: [1, { c: null }] } };
-      for (const odd of [null, {}, [], '', 'text', 0, false, [null, [], {}], deep]) {
+      const odds = [null, {}, [], '', 'text', 0, false, [null, [], {}], deep];
+      for (const odd of some(odds, at)) {
         await survives(reading, withAll(reading.sample, open, odd));
       }
     });

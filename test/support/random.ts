@@ -34,6 +34,11 @@ export function some<T>(cases: readonly T[], list = 0): readonly T[] {
   return cases.filter((_case, at) => (at + list + SEED) % every === 0);
 }
 
+/** Returns every second case, in turn with the seed; all with GPUCLOUD_FUZZ. */
+export function half<T>(cases: readonly T[]): readonly T[] {
+  return cases.filter((_case, at) => isWhole || (at + SEED) % 2 === 0);
+}
+
 /** Returns random numbers from 0 to 1, the same for the same seed (mulberry32). */
 export function randomNumbers(seed = SEED): () => number {
   let state = seed;
