@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { readdirSync } from 'node:fs';
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -23,9 +24,11 @@ export interface HereWorld {
   run(more: readonly string[], command: readonly string[]): Promise<Outcome>;
   /** The status of each instance since the last reset, by name. */
   statuses(): Record<string, string>;
+  /** The folders with inventories on the computer. */
+  inventories(): string[];
   /** Moves the service's clock. */
   advance(milliseconds: number): void;
-  /** Terminates all instances and empties their homes, for the next test. */
+  /** Terminates all instances, empties their homes and sets the clock back, for the next test. */
   reset(): Promise<void>;
   close(): Promise<void>;
 }
@@ -62,7 +65,11 @@ export async function createHereWorld(count: number): Promise<HereWorld> {
     request.path === '/ssh-keys' ? ok(keys) : renting.handler(request);
   const service = await startService(handler, renting.clock);
   const computer = await createComputer();
-  const env = { GPUCLOUD_BASE_URL: service.url, GPUCLOUD_API_KEY: 'svc_sk_test_0123456789abcdef' };
+  const env = {
+    GPUCLOUD_BASE_URL: service.url,
+    GPUCLOUD_API_KEY: 'svc_sk_test_0123456789abcdef',
+    TMPDIR: computer.home,
+  };
   const flags = {
     identity: clientKey,
     name: 'job',
@@ -95,10 +102,13 @@ export async function createHereWorld(count: number): Promise<HereWorld> {
           before.has(id) ? [] : [[name, status]],
         ),
       ),
+    inventories: () =>
+      readdirSync(computer.home).filter((name) => name.startsWith('gpucloud-here-')),
     advance(milliseconds) {
       ahead += milliseconds;
     },
     async reset() {
+      ahead = 0;
       renting.posts = [];
       renting.terminations = [];
       for (const { id } of renting.instances.values()) {

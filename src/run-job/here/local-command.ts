@@ -78,9 +78,10 @@ export async function startHere(
   } catch (error) {
     throw notStarted(file, error);
   }
-  const ended = follow(running, { what, isTerminal }, stops, context).catch((error: unknown) => {
-    throw errorCode(error) === undefined ? error : notStarted(file, error);
+  const started = running.ended.catch((error: unknown) => {
+    throw notStarted(file, error);
   });
+  const ended = follow({ ...running, ended: started }, { what, isTerminal }, stops, context);
   // The caller may look later.
   ended.catch(() => undefined);
   return {
@@ -135,7 +136,7 @@ async function follow(
   on(near, () => {
     if (last.aborted) return;
     beginLine(context);
-    err.warn('deadline_near', `Interrupting the command: ${what} near the deadline.`);
+    err.warn('deadline_near', `Interrupting the command: the deadline of ${what} is near.`);
     running.kill('SIGINT');
   });
   on(half, () => {

@@ -1,0 +1,130 @@
+import { once } from 'node:events';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createHereWorld, type HereWorld } from '../run-job/here-world.ts';
+import { needs } from '../support/needs.ts';
+import { heard } from '../support/program.ts';
+import { until } from '../support/ssh-world.ts';
+
+interface Stage {
+  readonly name: string;
+  /** Kills the program once it prints this. */
+  readonly line?: RegExp;
+  /** Kills the program once the service calls back. */
+  hold?(world: HereWorld, reached: () => void): void;
+  /** What `reap` prints of the instances. */
+  readonly outcomes: readonly string[];
+}
+
+const BOTH = ['terminated', 'terminated'];
+const never = () => new Promise<never>(() => undefined);
+
+const STAGES: readonly Stage[] = [
+  {
+    name: 'renting',
+    hold({ renting }, reached) {
+      renting.posts = [
+        () => {
+          renting.rent(renting.newId(), 'renting-0');
+          reached();
+          return never();
+        },
+      ];
+    },
+    // Only a person can find an instance whose ID never arrived.
+    outcomes: ['terminated', 'unknown'],
+  },
+  {
+    name: 'starting',
+    line: /Starting/,
+    hold({ renting }) {
+      const { rent } = renting;
+      let left = 2;
+      renting.rent = (id, name) => {
+        left -= 1;
+        if (left === 0) renting.rent = rent;
+        return rent(id, name, { status: 'PROVISIONING' });
+      };
+    },
+    outcomes: BOTH,
+  },
+  { name: 'running', line: /Running/, outcomes: BOTH },
+  { name: 'fetching', line: /Fetching/, outcomes: BOTH },
+  {
+    name: 'terminating',
+    hold({ renting }, reached) {
+      renting.terminations = [
+        (id) => {
+          renting.terminate(id);
+          reached();
+          return never();
+        },
+        never,
+      ];
+    },
+    outcomes: ['already_ended', 'terminated'],
+  },
+];
+
+describe('reap after kill -9 of run --here', needs('ssh'), () => {
+  let world: HereWorld;
+  /** By the name of the instance. */
+  let reaped: Map<string, string>;
+
+  beforeAll(async () => {
+    world = await createHereWorld(2);
+    await mkdir(join(world.computer.home, 'project'));
+    await writeFile(join(world.computer.home, 'project', 'in.txt'), 'x');
+    for (const stage of STAGES) await kill(stage);
+    world.advance(2 * 3_600_000);
+    const { stdout } = await world.computer.gpucloud(['instances', 'reap', '--json'], {
+      env: world.env,
+    });
+    const rows: { name: string; outcome: string }[] = JSON.parse(stdout);
+    reaped = new Map(rows.map(({ name, outcome }) => [name, outcome]));
+  }, 120_000);
+  afterAll(() => world.close());
+
+  async function kill({ name, line, hold }: Stage): Promise<void> {
+    for (const home of world.homes) {
+      await rm(join(home, 'gpucloud-run'), { recursive: true, force: true });
+    }
+    let isReached = false;
+    hold?.(world, () => {
+      isReached = true;
+    });
+    const fetch = name === 'fetching' ? ['--fetch', 'big'] : [];
+    const words = world.words('--name', name, '--sync', 'project', ...fetch);
+    // The copy of such a file takes longer than the kill.
+    const big =
+      'ssh -F "$GPUCLOUD_SSH_CONFIG" gpucloud-fetching-$n truncate -s 500M gpucloud-run/work/big';
+    const script = name === 'fetching' ? `for n in 1 2; do ${big}; done` : 'sleep 0.5';
+    const child = world.computer.start([...words, '--', 'sh', '-c', script], { env: world.env });
+    const ended = once(child, 'exit');
+    if (line !== undefined) await heard(child, 'stderr', line);
+    else await until(() => isReached);
+    // The other request of this name is over.
+    if (name === 'renting') {
+      await until(() =>
+        [...world.renting.instances.values()].some((one) => /renting-[12]/.test(one.name)),
+      );
+    }
+    child.kill('SIGKILL');
+    expect(await ended).toEqual([null, 'SIGKILL']);
+  }
+
+  test.each(STAGES)(
+    'ends both instances of a run that was killed while $name',
+    ({ name, outcomes }) => {
+      const found = [...world.renting.instances.values()].filter((one) =>
+        one.name.startsWith(name),
+      );
+      expect(found).toHaveLength(2);
+      const both = [1, 2].map((n) => reaped.get(`${name}-${n}`));
+      expect(both.sort()).toEqual(outcomes);
+      const living = found.filter(({ status }) => status !== 'TERMINATING');
+      expect(living.map((one) => one.name)).toEqual(name === 'renting' ? ['renting-0'] : []);
+    },
+  );
+});

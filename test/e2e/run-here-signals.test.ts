@@ -1,0 +1,200 @@
+import { once } from 'node:events';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { runFast } from '../run-job/fast-run.ts';
+import { createHereWorld, type HereWorld } from '../run-job/here-world.ts';
+import { needs } from '../support/needs.ts';
+import { KEYS, sitDown } from '../support/person.ts';
+import { heard } from '../support/program.ts';
+import { taken } from '../support/signals.ts';
+import { until } from '../support/ssh-world.ts';
+
+const ENDED = { 'job-1': 'TERMINATING', 'job-2': 'TERMINATING' };
+const MINUTE = 60_000;
+
+let world: HereWorld;
+let home: string;
+
+describe('an interrupt of gpucloud run --here', { timeout: 60_000, ...needs('ssh') }, () => {
+  beforeAll(async () => {
+    world = await createHereWorld(2);
+    ({ home } = world.computer);
+  }, 60_000);
+  afterAll(() => world.close());
+  beforeEach(async () => {
+    await world.reset();
+    for (const name of ['up', 'signals', 'got'])
+      rmSync(join(home, name), { recursive: true, force: true });
+  });
+
+  /** Prints its process ID into `up`, then notes SIGINT; ends after it, or never. */
+  const command = (atInt: string) =>
+    `cd ${home}; trap 'echo INT >>signals; ${atInt}' INT
+for n in 1 2; do ssh -F "$GPUCLOUD_SSH_CONFIG" gpucloud-job-$n 'echo y >gpucloud-run/work/y'; done
+echo $$ >up.new; mv up.new up
+while :; do sleep 0.1; done`;
+
+  const isUp = () => existsSync(join(home, 'up'));
+  const signals = () => readFileSync(join(home, 'signals'), 'utf8');
+  const isFetched = () => existsSync(join(home, 'got'));
+
+  function runs(): boolean {
+    try {
+      process.kill(Number(readFileSync(join(home, 'up'), 'utf8')), 0);
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
+  async function started(atInt: string) {
+    const argv = [...world.words('--fetch', 'y:got'), '--', 'sh', '-c', command(atInt)];
+    const child = world.computer.start(argv, { env: world.env });
+    let stderr = '';
+    child.stderr.setEncoding('utf8').on('data', (text: string) => {
+      stderr += text;
+    });
+    const ended = once(child, 'close').then(([code]) => {
+      expect(world.inventories(), stderr).toEqual([]);
+      return { code, stderr };
+    });
+    await until(isUp);
+    expect(world.inventories()).toHaveLength(1);
+    return {
+      ended,
+      async send(signal: NodeJS.Signals) {
+        child.kill(signal);
+        await taken(child.pid ?? 0, signal);
+      },
+      said: (pattern: RegExp) => until(() => pattern.test(stderr)),
+    };
+  }
+
+  test('reaches the command, then fetches and terminates', async () => {
+    const { ended, send } = await started('exit 9');
+    await send('SIGINT');
+    const { code, stderr } = await ended;
+    expect({ code, statuses: world.statuses() }, stderr).toEqual({ code: 9, statuses: ENDED });
+    expect(stderr).toContain('Ctrl-C again terminates job-1 and job-2 without copying.');
+    expect(signals()).toBe('INT\n');
+    for (const name of ['job-1', 'job-2']) {
+      expect(readFileSync(join(home, 'got', name, 'y'), 'utf8')).toBe('y\n');
+    }
+  });
+
+  test('skips the copy and ends the command the second time', async () => {
+    const { ended, send, said } = await started(':');
+    await send('SIGINT');
+    await said(/Ctrl-C again/);
+    await send('SIGINT');
+    const { code, stderr } = await ended;
+    expect({ code, statuses: world.statuses() }, stderr).toEqual({ code: 130, statuses: ENDED });
+    expect({ fetched: isFetched(), runs: runs() }).toEqual({ fetched: false, runs: false });
+  });
+
+  test('leaves the instances to their deadlines the third time', async () => {
+    let held = 0;
+    world.renting.terminations = Array.from({ length: 2 }, () => () => {
+      held += 1;
+      return new Promise<never>(() => undefined);
+    });
+    const { ended, send, said } = await started(':');
+    await send('SIGINT');
+    await said(/Ctrl-C again/);
+    await send('SIGINT');
+    await until(() => held === 2);
+    await send('SIGINT');
+    const { code, stderr } = await ended;
+    expect(code).toBe(7);
+    for (const name of ['job-1', 'job-2']) {
+      expect(stderr).toMatch(new RegExp(`Could not terminate ${name} .*It may still be billing`));
+    }
+    expect(runs()).toBe(false);
+    world.renting.terminations = [];
+    const list = ['instances', 'list', '--json', '--all'];
+    const { stdout } = await world.computer.gpucloud(list, { env: world.env });
+    const rows: { status: string; ends_at?: string }[] = JSON.parse(stdout);
+    const living = rows.filter(({ status }) => status === 'ACTIVE');
+    expect(living.map(({ ends_at }) => typeof ends_at)).toEqual(['string', 'string']);
+    world.advance(2 * 60 * MINUTE);
+    await world.computer.gpucloud(['instances', 'reap'], { env: world.env });
+    expect(world.statuses()).toEqual(ENDED);
+  });
+
+  test.each([
+    ['SIGTERM', 143],
+    ['SIGHUP', 129],
+  ] as const)('ends the command and terminates without copying at %s', async (signal, exit) => {
+    const { ended, send } = await started(':');
+    await send(signal);
+    const { code, stderr } = await ended;
+    expect({ code, statuses: world.statuses() }, stderr).toEqual({ code: exit, statuses: ENDED });
+    expect({ fetched: isFetched(), runs: runs() }).toEqual({ fetched: false, runs: false });
+  });
+
+  test('ends a command that ignores every signal after its instances', async () => {
+    const { ended, send } = await started('trap "" TERM');
+    await send('SIGINT');
+    await until(() => existsSync(join(home, 'signals')));
+    await send('SIGINT');
+    expect(await ended).toMatchObject({ code: 130 });
+    expect(runs()).toBe(false);
+  });
+
+  test('terminates all that start at the first one', async () => {
+    const { rent } = world.renting;
+    world.renting.rent = (id, name) => rent(id, name, { status: 'PROVISIONING' });
+    const child = world.computer.start([...world.words(), '--', 'touch', 'up'], { env: world.env });
+    const ended = once(child, 'close');
+    await heard(child, 'stderr', /Starting/);
+    world.renting.rent = rent;
+    child.kill('SIGINT');
+    expect(await ended).toEqual([130, null]);
+    expect({ up: isUp(), statuses: world.statuses() }).toEqual({ up: false, statuses: ENDED });
+  });
+
+  test('in a terminal reaches the command once', async () => {
+    const argv = [...world.words(), '--', 'sh', '-c', command('sleep 1; exit 9')];
+    const one = sitDown(world.computer, argv, { env: world.env });
+    try {
+      await until(isUp);
+      await one.type(KEYS.ctrlC);
+      expect(await one.ended()).toBe(9);
+      expect(one.screen()).toMatch(
+        /^Interrupted the command\. Ctrl-C again terminates job-1 and job-2/m,
+      );
+    } finally {
+      await one.close();
+    }
+    expect({ signals: signals(), statuses: world.statuses() }).toEqual({
+      signals: 'INT\n',
+      statuses: ENDED,
+    });
+  });
+
+  test.each([
+    ['sends SIGINT before the first deadline, then fetches', 'exit 9', 9, ['5m']],
+    ['ends a command that ignores it, then fetches', ':', 125, ['5m', '2m']],
+  ])('%s', async (_what, atInt, exit, deadlines) => {
+    const words = world.words('--fetch', `y:${join(home, 'got')}`, '--grace', '6m');
+    const ended = runFast(world, [...words, '--', 'sh', '-c', command(atInt)]);
+    await until(isUp);
+    const living = [...world.renting.instances.values()].find(
+      ({ name, status }) => name === 'job-2' && status === 'ACTIVE',
+    );
+    for (const time of deadlines) {
+      const expire = ['instances', 'expire', living?.id ?? '', '--after', time];
+      expect(await world.computer.gpucloud(expire, { env: world.env })).toMatchObject({ code: 0 });
+      await until(() => existsSync(join(home, 'signals')));
+    }
+    const { code, stderr } = await ended;
+    expect({ code, statuses: world.statuses() }, stderr).toEqual({ code: exit, statuses: ENDED });
+    expect(stderr).toContain('warning: Interrupting the command: ');
+    expect({ fetched: isFetched(), signals: signals(), runs: runs() }).toEqual({
+      fetched: true,
+      signals: 'INT\n',
+      runs: false,
+    });
+  });
+});
