@@ -10,7 +10,7 @@ import { lazy } from '../lazy.ts';
 import { type JobRecord, readJobs } from '../run-job/record/record.ts';
 import { type IdleState, judge, NOTHING_KNOWN, type Signs, signsOf } from './idle-rule.ts';
 import { CARD_SAMPLES } from './probe-script.ts';
-import { readSample, within } from './read-sample.ts';
+import { readSample, withinLimit } from './read-sample.ts';
 import { type FindSignIn, signInFinder } from './sign-in.ts';
 
 /** Timeout for one measurement of an instance, in milliseconds. */
@@ -110,7 +110,7 @@ async function lookAt(
   { find, jobs, context }: Tools,
 ): Promise<Signs | undefined> {
   try {
-    return await within(
+    return await withinLimit(
       LIMIT,
       () => name,
       context,

@@ -7,6 +7,7 @@ import { troubleIn } from '../reach/ssh-process.ts';
 import { hasSsh } from '../rules/statuses.ts';
 import { SSH_FAILED } from '../run-job/remote/failed-ssh.ts';
 import { createRemoteShell, lastOf } from '../run-job/remote/remote-shell.ts';
+import { within } from '../run-job/remote/within.ts';
 import { sshEndpoint } from '../watch/ssh-endpoint.ts';
 import { PROBE_SCRIPT } from './probe-script.ts';
 import { parseSample, type Sample } from './sample.ts';
@@ -48,35 +49,26 @@ export async function readSample(
 const WIND_UP = 200;
 
 /**
- * Runs `work` with a signal that aborts after so many milliseconds. Its reason is that the named
- * instance did not respond. Waits for no work that ignores the signal.
+ * Does work that ends after so many milliseconds: the named instance did not respond. Waits for no work
+ * that ignores the signal.
  */
-export async function within<T>(
-  limit: number,
+export async function withinLimit<T>(
+  time: number,
   name: () => string,
   { clock, signal: interrupt }: Pick<Context, 'clock' | 'signal'>,
   work: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
-  const [late, done] = [new AbortController(), new AbortController()];
-  const signal = AbortSignal.any([interrupt, late.signal]);
-  const tooLate = new Promise<never>((_, reject) => {
-    const giveUp = () => clock.sleep(WIND_UP).then(() => reject(signal.reason));
-    signal.addEventListener('abort', giveUp, { once: true });
+  const late = () =>
+    new CliError('unreachable', `${name()} did not respond within ${time / 1000} s.`);
+  return within({ time, late, signal: interrupt }, clock, (signal) => {
+    const tooLate = new Promise<never>((_, reject) => {
+      const giveUp = () => clock.sleep(WIND_UP).then(() => reject(signal.reason));
+      signal.addEventListener('abort', giveUp, { once: true });
+    });
+    // The work may end first.
+    tooLate.catch(() => undefined);
+    return Promise.race([work(signal), tooLate]);
   });
-  // The work may end first.
-  tooLate.catch(() => undefined);
-  clock.sleep(limit, done.signal).then(
-    () => {
-      const message = `${name()} did not respond within ${limit / 1000} s.`;
-      late.abort(new CliError('unreachable', message));
-    },
-    () => undefined,
-  );
-  try {
-    return await Promise.race([work(signal), tooLate]);
-  } finally {
-    done.abort();
-  }
 }
 
 interface Shell {

@@ -7,7 +7,7 @@ import { readKnownInstances } from '../instances/known-instances.ts';
 import type { Target } from '../instances/resolve.ts';
 import type { TopRow } from '../results/instances.ts';
 import { hasSsh } from '../rules/statuses.ts';
-import { readSample, within } from './read-sample.ts';
+import { readSample, withinLimit } from './read-sample.ts';
 import { type CpuTime, partValue, type Sample } from './sample.ts';
 import type { FindSignIn } from './sign-in.ts';
 
@@ -47,7 +47,7 @@ export async function readTop(
     let instance = known;
     const name = () => instance?.name ?? target.name;
     try {
-      const sample = await within(LIMIT, name, context, async (signal) => {
+      const sample = await withinLimit(LIMIT, name, context, async (signal) => {
         instance ??= await instances.get(target.id, { signal });
         return readSample(instance, 1, { find, signal }, context);
       });
