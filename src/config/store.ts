@@ -1,5 +1,6 @@
 import {
   accessSync,
+  chownSync,
   constants,
   lstatSync,
   readdirSync,
@@ -15,7 +16,7 @@ import { CliError } from '../errors.ts';
 import { errorCode } from '../files/error-code.ts';
 import { withLock } from '../files/lock.ts';
 import { privateFolder } from '../files/private-folder.ts';
-import { replaceFile, syncFolder } from '../files/replace.ts';
+import { syncFolder } from '../files/replace.ts';
 import { lazy } from '../lazy.ts';
 import { money } from '../rules/money.ts';
 import * as z from '../zod.ts';
@@ -129,50 +130,49 @@ function parseConfig(path: string, text: string): ConfigFile {
 }
 
 /**
- * On a full disk, conf can write half of the JSON and return normally. So the previous file is kept
- * under another name until the new content has been read back.
+ * On a full disk, conf can write half of the JSON and return normally. So it writes a file beside the
+ * target, which replaces the target only once it was read back.
  */
 async function save(target: string, after: ConfigFile): Promise<ConfigFile> {
-  const previous = `${target}.previous`;
-  const stat = statSync(target, { throwIfNoEntry: false });
+  const fresh = `${target}.new`;
   try {
-    if (stat !== undefined) await replaceFile(previous, readFileSync(target), { owner: stat });
+    // A killed process may have left one.
+    removeLeftovers(target);
     let text = '';
-    const conf = await openConf(target, (all) => {
+    const conf = await openConf(fresh, (all) => {
       text = all;
     });
     conf.store = { ...after };
-    if (readFileSync(target, 'utf8') !== text) {
+    if (readFileSync(fresh, 'utf8') !== text) {
       throw notSaved(target, 'it was not written completely; the disk may be full');
     }
     const file = parseConfig(target, text);
-    removeLeftovers(target);
+    keepOwner(target, fresh);
+    renameSync(fresh, target);
     syncFolder(dirname(target));
     return file;
   } catch (error) {
-    restore(target, previous, stat !== undefined);
     throw error instanceof CliError ? error : notSaved(target, meaning(error), error);
+  } finally {
+    removeLeftovers(target);
   }
 }
 
-function restore(target: string, previous: string, existed: boolean): void {
-  try {
-    if (existed) renameSync(previous, target);
-    else rmSync(target, { force: true });
-  } catch (error) {
-    // The file is new, so nothing was overwritten.
-    if (errorCode(error) !== 'ENOENT') throw notSaved(target, meaning(error), error);
-  }
-  removeLeftovers(target);
+function keepOwner(target: string, fresh: string): void {
+  const [before, now] = [statSync(target, { throwIfNoEntry: false }), statSync(fresh)];
+  if (before === undefined || (before.uid === now.uid && before.gid === now.gid)) return;
+  chownSync(fresh, before.uid, before.gid);
 }
 
-/** Temporary files of conf, and of a killed process: they hold keys. */
+/** The new file and temporary ones of conf, which may hold keys. */
 function removeLeftovers(target: string): void {
   const folder = dirname(target);
-  const names = readdirSync(folder).filter((name) => name.startsWith(`${basename(target)}.`));
-  for (const name of names) {
-    if (/\.(?:previous(?:\.\w+\.tmp)?|tmp-\d{10}[0-9a-f]{6})$/.test(name))
+  const begin = `${basename(target)}.new`;
+  for (const name of readdirSync(folder)) {
+    if (!name.startsWith(begin)) continue;
+    if (/^(?:\.tmp-\d{10}[0-9a-f]{6})?$/.test(name.slice(begin.length))) {
       rmSync(join(folder, name), { force: true });
+    }
   }
 }
 

@@ -269,7 +269,7 @@ test('refuses to write an edit that is not a config file', async () => {
 
 test('removes the files that a killed process left, and no others', async () => {
   await mkdir(folder);
-  const left = ['config.json.previous', 'config.json.tmp-1234567890abcdef'];
+  const left = ['config.json.new', 'config.json.new.tmp-1234567890abcdef'];
   const theirs = ['config.json.bak', 'new', 'other.json.1.new'];
   for (const name of [...left, ...theirs]) await writeFile(join(folder, name), CANARY);
   await openConfig(folder).change(addWork);

@@ -166,6 +166,7 @@ test('syncs the file before it renames it', needs('strace'), async () => {
     .map((text) => (text.includes('rename') ? `rename ${last(text)}` : `fsync ${last(text)}`));
   expect(steps).toEqual([
     expect.stringMatching(/^fsync .*\.tmp-/),
+    `rename ${path}.new`,
     `rename ${path}`,
     `fsync ${folder}`,
   ]);

@@ -19,8 +19,8 @@ export const config = [
       ],
       [
         'a key with a line break is sent',
-        '!verdict.ok) {\n    throw usageError',
-        'false) {\n    throw usageError',
+        'if (verdict.ok) return { value: verdict.value, source };',
+        'return { value: text, source };',
       ],
     ],
   },
@@ -47,10 +47,14 @@ export const config = [
       ],
       [
         'a full disk leaves half a file',
-        "if (readFileSync(target, 'utf8') !== text) {",
+        "if (readFileSync(fresh, 'utf8') !== text) {",
         'if (false) {',
       ],
-      ['temporary files with keys stay', 'removeLeftovers(target);\n    syncFolder', 'syncFolder'],
+      [
+        'temporary files with keys stay',
+        '} finally {\n    removeLeftovers(target);\n  }',
+        '} finally {\n  }',
+      ],
     ],
   },
   {

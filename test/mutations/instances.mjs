@@ -209,8 +209,8 @@ export const instances = [
       ],
       [
         'an id in capital letters is another instance',
-        'const id = idKey(typed);',
-        'const id = typed;',
+        'withId(idKey(typed), known, context)',
+        'withId(typed, known, context)',
       ],
     ],
   },

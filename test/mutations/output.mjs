@@ -33,7 +33,7 @@ export const output = [
         '} else if (!READER_GONE.has',
         '} else if (false && !READER_GONE.has',
       ],
-      ['what was not taken at once is lost', 'if (rest.length > 0) await opened()(rest);', ''],
+      ['what was not taken at once is lost', 'if (rest.length === 0) return;', 'return;'],
       [
         'a write is not waited for',
         '\n        else resolve();\n      }',
