@@ -28,7 +28,7 @@ function distance(from: string, to: string): number {
 
 /**
  * The name that was probably meant; undefined if none is near. A third of the letters may be wrong,
- * `most` at most; a name that begins with the typed word is also near.
+ * `most` at most; a name that contains the typed word is also near, first at its beginning.
  */
 export function nearest(
   word: string,
@@ -41,7 +41,10 @@ export function nearest(
   const third = Math.floor(Math.max(wanted.length, first.length) / 3);
   const allowed = Math.min(most, Math.max(1, third));
   if (distance(wanted, first.toLowerCase()) <= allowed) return first;
-  return wanted.length < 3
-    ? undefined
-    : names.find((name) => name.toLowerCase().startsWith(wanted));
+  if (wanted.length < 3) return undefined;
+  const lower = (name: string) => name.toLowerCase();
+  return (
+    names.find((name) => lower(name).startsWith(wanted)) ??
+    names.find((name) => lower(name).includes(wanted))
+  );
 }
