@@ -213,6 +213,16 @@ test('run --detach needs something that enforces its deadline', async () => {
   expect(world.renting.instances.size).toBe(0);
 });
 
+test('a job that has ended is neither followed nor stopped again', async () => {
+  await world.run('exit 3', []);
+  for (const verb of ['attach', 'stop']) {
+    const { code, stderr } = await world.gpucloud(['jobs', verb, 'job']);
+    expect(code, stderr).toBe(5);
+    expect(stderr).toContain('The job on job ended');
+    expect(stderr).toContain('gpucloud jobs logs job');
+  }
+});
+
 test('jobs list shows the newest first', async () => {
   await world.detach('true');
   await exited(world);
