@@ -210,4 +210,4 @@ export const EXAMPLES = [
   'gpucloud instances create trainer --offer ID --image ID --wait',
 ];
 
-export const FOOT = `Topics: gpucloud help ${TOPICS.map(({ name }) => name).join('|')}`;
+export const footer = () => `Topics: gpucloud help ${TOPICS.map(({ name }) => name).join('|')}`;

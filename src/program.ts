@@ -1,5 +1,5 @@
 import type { Command } from '@commander-js/extra-typings';
-import { CHAPTERS, ENTRIES, type Entry, EXAMPLES, FOOT, REFUSED } from './chapters.ts';
+import { CHAPTERS, ENTRIES, type Entry, EXAMPLES, footer, REFUSED } from './chapters.ts';
 import { type AnyCommand, about, newProgram } from './cli/command.ts';
 import { addGlobalOptions, firstWord } from './cli/globals.ts';
 import { addListed, type Group, namedBy, type Runtime, refuseWords } from './cli/group.ts';
@@ -65,7 +65,7 @@ export function buildProgram({
   if (chosen === undefined) {
     refuseWords(program, REFUSED);
     about(program).examples = EXAMPLES;
-    about(program).foot = FOOT;
+    about(program).foot = footer();
   }
   program.hook('preSubcommand', (root, command) => {
     const entry = namedBy(ENTRIES, command.name());

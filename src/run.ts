@@ -51,14 +51,11 @@ export async function run(argv: readonly string[], host: Host): Promise<number> 
     },
   };
 
-  const thrown =
-    (await thrownBy(() => parse(build(argv), argv, runtime))) ??
-    (await thrownBy(() => print(help, host)));
-  const refused = await thrownBy(async () => {
-    if (context?.isKeyRefused !== true || thrown === undefined) return;
-    const { warnOfRefusedKey } = await import('./instances/deadlines/unenforced.ts');
-    await warnOfRefusedKey(asCliError(thrown.error), context);
+  const thrown = await thrownBy(async () => {
+    await parse(build(argv), argv, runtime);
+    await print(help, host);
   });
+  const refused = thrown && (await thrownBy(() => warnIfRefused(thrown.error, context)));
   const closing = await thrownBy(async () => context?.close());
   const ending = thrown ?? refused ?? closing;
   const failure = ending && asCliError(ending.error);
@@ -78,6 +75,13 @@ export async function run(argv: readonly string[], host: Host): Promise<number> 
   });
   await printToStderr(ctrlC + text, host);
   return failure.exitCode;
+}
+
+/** Warns of deadlines that nothing enforces if the service has refused the key. */
+async function warnIfRefused(error: unknown, context: Context | undefined): Promise<void> {
+  if (context?.isKeyRefused !== true) return;
+  const { warnOfRefusedKey } = await import('./instances/deadlines/unenforced.ts');
+  await warnOfRefusedKey(asCliError(error), context);
 }
 
 /** Parses and runs the command. Commander throws for help and the version too. */

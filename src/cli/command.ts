@@ -75,13 +75,10 @@ class StrictCommand extends Command {
   }
 
   override parseOptions(args: string[]): ReturnType<Command['parseOptions']> {
-    if (this.commands.length === 0) {
-      const closed = closeOptionalValues(args, this.options);
-      const { ownWords } = this.about;
-      const own = ownWords === undefined ? closed : endFlags(closed, this.options, ownWords);
-      return super.parseOptions(splitShort(own, this.options));
-    }
-    const parsed = super.parseOptions(helpLast(splitShort(args, this.options, true)));
+    const isGroup = this.commands.length > 0;
+    const formed = asCommanderReads(args, this.options, { isGroup, ...this.about });
+    if (!isGroup) return super.parseOptions(formed);
+    const parsed = super.parseOptions(helpLast(formed));
     const [word] = parsed.operands;
     // Given `nonsense --help`, commander would print the group's help.
     const isKnown = word === undefined || this.commands.some((one) => isNamed(one, word));
@@ -162,36 +159,44 @@ function helpLast(args: readonly string[]): string[] {
   return isHelp ? [next, ...more, first] : [...args];
 }
 
-/** The words up to `--`, each with whether it is the value of the flag before it. */
-function* wordsOf(args: readonly string[], options: AnyCommand['options']) {
-  let isValue = false;
-  for (const [at, arg] of args.entries()) {
-    if (arg === '--' && !isValue) return;
-    yield { at, arg, isValue };
-    isValue = !isValue && takesNext(arg, options);
-  }
-}
-
 /**
- * Accepts `-o=json` for `-o json`, as gh, docker and hcloud do; commander would keep the `=`. Leaves
- * alone what follows a command's word.
+ * Writes flags as commander reads them, and leaves alone what follows `--` or a command's word:
+ *
+ * - `-o=json` as `-o json`, as gh, docker and hcloud accept it; commander would keep the `=`;
+ * - a bare `--wait` as `--wait=`, so that the next word is not its value;
+ * - `--` before the words of another command, after `ownWords` arguments.
  */
-function splitShort(
+function asCommanderReads(
   args: readonly string[],
   options: AnyCommand['options'],
-  isGroup = false,
+  { isGroup, ownWords = Number.POSITIVE_INFINITY }: { isGroup: boolean; ownWords?: number },
 ): string[] {
-  // Skips the regex, which V8 takes time to compile: most command lines contain no `=`.
-  if (!args.some((arg) => arg.includes('='))) return [...args];
-  const split = args.map((arg) => [arg]);
-  for (const { at, arg, isValue } of wordsOf(args, options)) {
-    if (isValue) continue;
-    if (isGroup && !arg.startsWith('-')) break;
-    const [, flags = '', value = ''] = /^(-[a-zA-Z]+|--[^=]+)=(.*)$/s.exec(arg) ?? [];
-    refuseValueOfSwitch(flags, options);
-    if (!flags.startsWith('--') && takesNext(flags, options)) split[at] = [flags, value];
+  const formed: string[] = [];
+  let isValue = false;
+  let words = 0;
+  for (const [at, arg] of args.entries()) {
+    if (isValue) {
+      isValue = false;
+      formed.push(arg);
+      continue;
+    }
+    const isWord = !arg.startsWith('-') || (arg === '-' && !isGroup);
+    if (isWord) words += 1;
+    if (arg === '--' || (isWord && isGroup)) return [...formed, ...args.slice(at)];
+    if (words > ownWords) return [...formed, '--', ...args.slice(at)];
+    // Skips the regex, which V8 takes time to compile: most command lines contain no `=`.
+    const [, flags = '', value = ''] =
+      (arg.includes('=') && /^(-[a-zA-Z]+|--[^=]+)=(.*)$/s.exec(arg)) || [];
+    if (flags !== '') refuseValueOfSwitch(flags, options);
+    const option = options.find(({ long, short }) => long === arg || short === arg);
+    if (!flags.startsWith('--') && takesNext(flags, options)) formed.push(flags, value);
+    else if (option?.optional) formed.push(`${option.long}=`);
+    else {
+      formed.push(arg);
+      isValue = takesNext(arg, options);
+    }
   }
-  return split.flat();
+  return formed;
 }
 
 /** Throws for `--yes=no` and `-y=no`, which commander calls an unknown option. */
@@ -201,27 +206,6 @@ function refuseValueOfSwitch(flags: string, options: AnyCommand['options']): voi
   if (option !== undefined && !option.required && !option.optional) {
     throw usageError(`${name} takes no value`);
   }
-}
-
-/** Turns each bare `--wait` into `--wait=`, unless it is itself a flag's value. */
-function closeOptionalValues(args: readonly string[], options: AnyCommand['options']): string[] {
-  const closed = [...args];
-  for (const { at, arg, isValue } of wordsOf(args, options)) {
-    const option = options.find(({ long, short }) => long === arg || short === arg);
-    if (!isValue && option?.optional) closed[at] = `${option.long}=`;
-  }
-  return closed;
-}
-
-/** Inserts `--` before another command's words, unless one is already there. */
-function endFlags(args: readonly string[], options: AnyCommand['options'], own: number): string[] {
-  let words = 0;
-  for (const { at, arg, isValue } of wordsOf(args, options)) {
-    if (isValue || (arg.startsWith('-') && arg !== '-')) continue;
-    words += 1;
-    if (words > own) return [...args.slice(0, at), '--', ...args.slice(at)];
-  }
-  return [...args];
 }
 
 /** Whether a flag's value is the next word: `--user root` and `-ti FILE`, not `--user=root`. */

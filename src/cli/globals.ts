@@ -84,21 +84,6 @@ export function isFormatGiven({ output, json, quiet }: GlobalFlags): boolean {
   return output !== undefined || json === true || quiet === true;
 }
 
-/** Reads the global flags from a command and its parents; the nearest wins. */
-function globalFlagsOf(command: AnyCommand): GlobalFlags {
-  const given: Record<string, unknown> = {};
-  for (let at: AnyCommand | null = command; at !== null; at = at.parent) {
-    for (const option of at.options) {
-      const name = option.attributeName();
-      const isGlobal = option.helpGroupHeading === GLOBAL_HEADING;
-      if (isGlobal && !(name in given) && at.getOptionValueSource(name) === 'cli') {
-        given[name] = at.getOptionValue(name);
-      }
-    }
-  }
-  return given;
-}
-
 /**
  * Returns the first word that is neither a global flag nor its value; undefined if there is none, or
  * if an unknown flag precedes it.
@@ -115,11 +100,21 @@ export function firstWord(words: readonly string[], flags: readonly Option[]): s
 }
 
 /**
- * Reads a command's global flags. `--watch` and `--follow` never end, so JSON becomes one line per
+ * Reads the global flags from a command and its parents; the nearest wins. `--watch` and `--follow` never end, so JSON becomes one line per
  * change or event: an array would never be closed.
  */
 export function flagsFor(command: AnyCommand, host: Pick<Host, 'stdout' | 'env'>): GlobalFlags {
-  const flags = globalFlagsOf(command);
+  const given: Record<string, unknown> = {};
+  for (let at: AnyCommand | null = command; at !== null; at = at.parent) {
+    for (const option of at.options) {
+      const name = option.attributeName();
+      const isGlobal = option.helpGroupHeading === GLOBAL_HEADING;
+      if (isGlobal && !(name in given) && at.getOptionValueSource(name) === 'cli') {
+        given[name] = at.getOptionValue(name);
+      }
+    }
+  }
+  const flags: GlobalFlags = given;
   const { watch, follow } = command.opts();
   if (watch !== true && follow !== true) return flags;
   const format = formatOf(flags, host.env);
