@@ -34,7 +34,11 @@ const WALKTHROUGHS = DOCUMENTS.map((name) => ({
 }));
 
 describe.each(WALKTHROUGHS.filter(({ steps }) => steps.length > 0))('$name', ({ name, steps }) => {
-  const tools = steps.some(({ text }) => /\bjq\b/.test(text)) ? needs('jq') : {};
+  const tools = needs(
+    ...(['jq', 'parallel', 'ansible'] as const).filter((tool) =>
+      steps.some(({ text }) => new RegExp(`\\b${tool}\\b`).test(text)),
+    ),
+  );
   test('runs every command line as printed', { timeout: 120_000, ...tools }, async () => {
     const ended = join(computer.home, 'ended');
     const script = [
