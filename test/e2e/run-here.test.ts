@@ -7,6 +7,7 @@ import { runFast } from '../run-job/fast-run.ts';
 import { createHereWorld, type HereWorld } from '../run-job/here-world.ts';
 import { needs } from '../support/needs.ts';
 import { no } from '../support/service.ts';
+import { until } from '../support/ssh-world.ts';
 
 const ENDED = { 'job-1': 'TERMINATING', 'job-2': 'TERMINATING', 'job-3': 'TERMINATING' };
 const VARIABLES =
@@ -196,5 +197,42 @@ describe('gpucloud run --here', { timeout: 60_000, ...needs('ssh') }, () => {
     expect(two.stderr).toContain('Terminating job-2.');
     expect((await report()).instances[1]?.error).toContain('Could not create ~/gpucloud-run/work');
     expect(existsSync(join(world.homes[0] ?? '', 'gpucloud-run', 'work', 'in.txt'))).toBe(true);
+  });
+
+  test('keeps an instance whose results cannot be written here, for 30 minutes', async () => {
+    const script =
+      'for n in 1 2 3; do ssh -F "$GPUCLOUD_SSH_CONFIG" gpucloud-job-$n "echo k >gpucloud-run/work/k"; done; mkdir kept; echo >kept/job-2';
+    const words = ['--fetch', 'k:kept', '--report', 'r'];
+    const { code, stderr } = await world.run(words, ['sh', '-c', script]);
+    expect({ code, statuses: world.statuses() }, stderr).toEqual({
+      code: 125,
+      statuses: { ...ENDED, 'job-2': 'ACTIVE' },
+    });
+    expect(stderr).toMatch(
+      /Kept job-2 with its results: it bills until .*gpucloud instances scp -r job-2:gpucloud-run\/work\/k kept\/job-2\. Terminate it: gpucloud instances terminate job-2/,
+    );
+    const { instances, terminated, cost_at_most } = await report();
+    expect(instances.map((one) => one.terminated)).toEqual([true, false, true]);
+    expect({ terminated, cost_at_most }).toEqual({ terminated: false, cost_at_most: null });
+    world.advance(31 * 60_000);
+    await world.computer.gpucloud(['instances', 'reap'], { env: world.env });
+    expect(world.statuses()).toEqual(ENDED);
+  });
+
+  test('fetches from the others if one has died, and terminates it too', async () => {
+    const script =
+      'cd "$0"; for n in 1 2 3; do ssh -F "$GPUCLOUD_SSH_CONFIG" gpucloud-job-$n "echo z >gpucloud-run/work/z"; done; touch up; while [ ! -f go ]; do sleep 0.1; done';
+    const words = world.words('--fetch', `z:${join(home, 'alive')}`, '--report', join(home, 'r'));
+    const ended = runFast(world, [...words, '--', 'sh', '-c', script, home]);
+    await until(() => existsSync(join(home, 'up')));
+    await world.sshds[1]?.stop();
+    await writeFile(join(home, 'go'), '');
+    const { code, stderr } = await ended;
+    expect({ code, statuses: world.statuses() }, stderr).toEqual({ code: 125, statuses: ENDED });
+    expect(stderr).toMatch(/^error: job-2: .*Connection refused/m);
+    for (const n of [1, 3]) {
+      expect(await readFile(join(home, 'alive', `job-${n}`, 'z'), 'utf8')).toBe('z\n');
+    }
+    expect((await report()).instances[1]).toMatchObject({ terminated: true, fetched: [] });
   });
 });

@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { RESULTS } from '../../src/results/index.ts';
 import { namesText } from '../../src/run-job/phases.ts';
 import { needs } from '../support/needs.ts';
 import { createWorld, type World } from '../support/run-cli.ts';
@@ -76,7 +77,8 @@ describe('gpucloud run --here before renting', () => {
     const plan = ['--count', '3', '--min-count', '2', '--fetch', `out:${folder}`, '--dry-run'];
     const argv = ['run', ...hardware, ...HERE, '--identity', '/dev/null', ...plan];
     const json = await world.cli([...argv, '--json', '--', 'true'], { env: PATH });
-    expect(JSON.parse(json.stdout), json.stderr).toMatchObject({
+    expect(RESULTS.run?.().safeParse(JSON.parse(json.stdout)).success, json.stderr).toBe(true);
+    expect(JSON.parse(json.stdout)).toMatchObject({
       names: ['job-1', 'job-2', 'job-3'],
       min_count: 2,
       command: ['true'],
