@@ -13,11 +13,19 @@ interface Listening extends Omit<Wire, 'stdin' | 'stdout'> {
 
 export type SshPorts = ReturnType<typeof createSshPorts>;
 
+/** Below the ports that systems assign, with room for thousands. */
+const [FIRST_PORT, PORTS] = [20_000, 12_000];
+
+/** The same after a restart, so that programs which follow a job find it again. */
+function usualPort(id: string): number {
+  return FIRST_PORT + (Number.parseInt(id.slice(0, 8), 16) % PORTS);
+}
+
 /** Serves SSH on 127.0.0.1, on a port per instance, as addresses of instances have no other name. */
 export function createSshPorts(file: string, { read, onFault, ...wire }: Listening) {
   const servers = new Map<string, Promise<Server>>();
 
-  function listen(id: string): Promise<Server> {
+  function listen(id: string, port: number): Promise<Server> {
     const server = createServer((socket) => {
       const work = async () => {
         const instance = await read(id);
@@ -30,10 +38,8 @@ export function createSshPorts(file: string, { read, onFault, ...wire }: Listeni
         .finally(() => socket.destroy());
     });
     return new Promise((resolve, reject) => {
-      server.once('error', (cause) =>
-        reject(new CliError('storage', 'The sandbox could not open a port for SSH.', { cause })),
-      );
-      server.listen(0, '127.0.0.1', () => resolve(server));
+      server.once('error', reject);
+      server.listen(port, '127.0.0.1', () => resolve(server));
     });
   }
 
@@ -42,7 +48,12 @@ export function createSshPorts(file: string, { read, onFault, ...wire }: Listeni
     async portOf(id: string): Promise<number> {
       let server = servers.get(id);
       if (server === undefined) {
-        server = listen(id);
+        server = listen(id, usualPort(id))
+          // In use: any free one.
+          .catch(() => listen(id, 0))
+          .catch((cause: unknown) => {
+            throw new CliError('storage', 'The sandbox could not open a port for SSH.', { cause });
+          });
         servers.set(id, server);
         server.catch(() => servers.delete(id));
       }

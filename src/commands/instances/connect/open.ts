@@ -46,7 +46,7 @@ export const open = action({
     const page = await sandboxPage(id, port, context);
     const problem = await openInBrowser(url, context, page);
     if (problem === undefined) return context.err.note(`Opened ${name} in the browser.`);
-    context.err.note(`${problem} Open this link:`);
+    context.err.note(`${problem} ${page === undefined ? 'Open this link' : 'The link'}:`);
     return printLink(url, typed, context);
   },
 });
