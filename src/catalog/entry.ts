@@ -17,8 +17,10 @@ export interface CatalogEntry {
   readonly given_name: string | null;
   readonly service_name: string | null;
   readonly region: string | null;
-  /** Whether it is available now; only the sandbox knows, otherwise null. */
+  /** Whether it was available when an instance with it was last read; null if none showed it. */
   readonly in_stock: boolean | null;
+  /** When that was, to the hour. ISO 8601; null for the sandbox, which knows it now. */
+  readonly in_stock_at: string | null;
   /** The GPU model. */
   readonly gpu: string | null;
   readonly cuda_version: string | null;
@@ -84,7 +86,8 @@ export function entry(fields: NameRecord): CatalogEntry {
     given_name: given_name ?? null,
     service_name: name ?? null,
     region: fields.region ?? null,
-    in_stock: null,
+    in_stock: fields.in_stock ?? null,
+    in_stock_at: fields.in_stock_at ?? null,
     gpu: fields.gpu ?? null,
     cuda_version: fields.cuda_version ?? null,
     price_per_hour: fields.price_per_hour ?? null,

@@ -20,6 +20,8 @@ const fileSchema = lazy(() => {
     price_per_hour: text,
     price_at: text,
     seen_at: text,
+    in_stock: z.optional(z.boolean()),
+    in_stock_at: text,
   });
   return z.looseObject({ version: z.literal(1), names: z.array(record) });
 });

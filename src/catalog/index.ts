@@ -139,6 +139,7 @@ export interface SeenInstance {
         readonly id?: Text;
         readonly name?: Text;
         readonly region?: Text;
+        readonly in_stock?: boolean | null | undefined;
         readonly gpu_model?: { readonly name?: Text } | null | undefined;
       }
     | null
@@ -152,7 +153,15 @@ export interface SeenInstance {
 /** The facts that one instance shows about an offer or image. */
 export type Lesson = Pick<
   NameRecord,
-  'kind' | 'id' | 'name' | 'region' | 'gpu' | 'cuda_version' | 'price_per_hour' | 'price_at'
+  | 'kind'
+  | 'id'
+  | 'name'
+  | 'region'
+  | 'in_stock'
+  | 'gpu'
+  | 'cuda_version'
+  | 'price_per_hour'
+  | 'price_at'
 >;
 
 /** Longer names are useless, since nobody would type them. */
@@ -163,9 +172,15 @@ const SEEN_STEP = 3_600_000;
 
 function lessonsOf(instance: SeenInstance): Lesson[] {
   const { offer, base_image: image } = instance;
-  const { name, region, gpu_model } = offer ?? {};
+  const { name, region, gpu_model, in_stock } = offer ?? {};
+  const stock = typeof in_stock === 'boolean' ? { in_stock } : {};
   return [
-    ...lesson('offer', offer?.id, { name, region, gpu: gpu_model?.name, ...priceOf(instance) }),
+    ...lesson('offer', offer?.id, {
+      name,
+      region,
+      gpu: gpu_model?.name,
+      ...priceOf(instance),
+    }).map((one) => ({ ...one, ...stock })),
     ...lesson('image', image?.id, { name: image?.name, cuda_version: image?.cuda_version }),
   ];
 }
@@ -207,5 +222,6 @@ export function learned(
   const isChanged = Object.keys(after).some((field) => after[field] !== known[field]);
   // A clock that was set back must not freeze the date for good.
   const isRecent = Math.abs(now - Date.parse(known.seen_at ?? '')) < SEEN_STEP;
-  return isChanged || !isRecent ? { ...after, seen_at } : known;
+  const stock = lesson.in_stock === undefined ? {} : { in_stock_at: seen_at };
+  return isChanged || !isRecent ? { ...after, ...stock, seen_at } : known;
 }

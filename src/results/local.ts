@@ -14,6 +14,8 @@ export const catalogEntry = lazy(() => {
     service_name: maybeText,
     region: maybeText,
     in_stock: maybeFlag,
+    /** When it was seen; null for the sandbox, which knows it now. */
+    in_stock_at: maybeText,
     gpu: maybeText,
     cuda_version: maybeText,
     price_per_hour: maybeText,

@@ -91,7 +91,6 @@ const RESOURCES: readonly Resource[] = [
       'offer.provider_id',
       'offer.gpu_model_id',
       'offer.external_offer_id',
-      'offer.in_stock',
       'offer.gpu_model.id',
       'offer.gpu_model.slug',
       'offer.gpu_model.description',

@@ -13,6 +13,7 @@ import { brokenBy, checked, oneOf, refuseSecret } from '../../cli/parse.ts';
 import { verb } from '../../cli/verb.ts';
 import type { Context } from '../../context.ts';
 import { CliError, usageError } from '../../errors.ts';
+import { stockDay } from '../../instances/request/hardware.ts';
 import { isUuid, resourceId } from '../../rules/names.ts';
 import { broken, kept, type Rule, type Verdict } from '../../rules/rule.ts';
 import { entryView } from './view.ts';
@@ -25,7 +26,8 @@ export const catalog: Group = {
       view: entryView,
       notes:
         'The API has no catalog. Commands add the offer and image of each instance that they read. ' +
-        'A price is from the newest instance seen and may be outdated.',
+        'A price is from the newest instance seen and may be outdated. So is "in_stock" of --json, ' +
+        'which is as of "in_stock_at". A refused request changes neither.',
       examples: [
         'gpucloud catalog list',
         'gpucloud catalog list --kind offer --sort price_per_hour',
@@ -41,6 +43,7 @@ export const catalog: Group = {
         const entries = await (await context.catalog()).entries();
         const chosen = entries.filter((one) => kind === undefined || one.kind === kind);
         await context.out.list([...chosen].sort(offersFirst), entryView);
+        noteOutOfStock(chosen, context);
       },
     }),
     verb('add', {
@@ -100,6 +103,13 @@ export const catalog: Group = {
     'gpucloud catalog remove rtx-4090',
   ],
 };
+
+/** An offer that was in stock may be taken by now, so only the others are worth a line. */
+function noteOutOfStock(entries: readonly CatalogEntry[], { err }: Context): void {
+  const out = entries.filter(({ in_stock }) => in_stock === false);
+  const named = out.map((one) => `${one.name ?? one.id} (${stockDay(one) ?? 'now'})`);
+  if (named.length > 0) err.note(`Out of stock when last seen: ${named.sort().join(', ')}.`);
+}
 
 /** Offers first, then by name. Compares by code units, which is the same in every locale. */
 function offersFirst(a: CatalogEntry, b: CatalogEntry): number {

@@ -17,6 +17,8 @@ export const entryView: View<CatalogEntry> = {
     { id: 'sources', header: 'FROM', value: fromText },
     field('seen_at', 'SEEN', { kind: 'time', hidden: true }),
     field('service_name', 'SERVICE NAME', { hidden: true }),
+    field('in_stock', 'IN STOCK', { kind: 'yes', hidden: true }),
+    field('in_stock_at', 'STOCK OF', { kind: 'time', hidden: true }),
     field('region', 'REGION', { hidden: true }),
     field('gpu', 'GPU', { hidden: true }),
     field('cuda_version', 'CUDA', { hidden: true }),

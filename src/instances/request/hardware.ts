@@ -83,6 +83,8 @@ export function notePrice(offer: Chosen, { clock, err }: Context, count = 1): vo
       ? 'Price per hour: unknown until created; --max-price sets a limit.'
       : `${name}: ${count > 1 ? `${count} × ` : ''}${price}.`,
   );
+  const day = offer.known?.in_stock === false ? stockDay(offer.known) : undefined;
+  if (day !== undefined) err.note(`${name} was out of stock when last seen, on ${day}.`);
 }
 
 /** Warns if the new price is higher than the one shown before the order. */
@@ -120,6 +122,12 @@ export function knownPrice({ known }: Chosen, now: number): string | undefined {
   }
   const when = Number.isNaN(at) ? '' : `, on ${dayOf(at)} (${relative(at, now)})`;
   return `${hour} when last seen${when}; the current price is unknown until created`;
+}
+
+/** The day on which an offer was seen in stock, or out of it; undefined for the sandbox. */
+export function stockDay({ in_stock_at }: CatalogEntry): string | undefined {
+  const at = Date.parse(in_stock_at ?? '');
+  return Number.isNaN(at) ? undefined : dayOf(at);
 }
 
 /** `2026-01-15`, in local time. */

@@ -10,7 +10,7 @@ import { chooseKeyFile } from '../../ssh-keys/choose.ts';
 import { keyIn, nameFor } from '../../ssh-keys/read.ts';
 import { brokenName, numbered } from '../rental/count.ts';
 import type { CreateFlags } from '../request/given.ts';
-import { brokenHardware, dayOf } from '../request/hardware.ts';
+import { brokenHardware, dayOf, stockDay } from '../request/hardware.ts';
 import { FIRST_WORDS, type Lists, SECOND_WORDS } from './lists.ts';
 
 /** A person's choice at one question. */
@@ -188,14 +188,20 @@ function cudaOf({ cuda_version: cuda }: CatalogEntry): string {
 }
 
 function aboutOffer(offer: CatalogEntry, isRefused: boolean): string[] {
-  const { price_per_hour: price, price_at, region, gpu, name, in_stock } = offer;
+  const { price_per_hour: price, price_at, region, gpu, name } = offer;
   const at = Date.parse(price_at ?? '');
   const day = Number.isNaN(at) ? '' : ` on ${dayOf(at)}`;
   return [
     price === null ? 'price unknown' : `${roublesText(price)}/h${day}`,
-    isRefused ? 'refused just now' : in_stock === false ? 'out of stock' : (region ?? ''),
+    isRefused ? 'refused just now' : (stockOf(offer) ?? region ?? ''),
     gpu === name ? '' : (gpu ?? ''),
   ];
+}
+
+function stockOf(offer: CatalogEntry): string | undefined {
+  if (offer.in_stock !== false) return undefined;
+  const day = stockDay(offer);
+  return `out of stock${day === undefined ? '' : ` on ${day}`}`;
 }
 
 /** Refused ones last, in stock first, then the cheapest, then by name. */

@@ -107,6 +107,7 @@ image  Ubuntu 22.04  ${UBUNTU}           -  -                    instances
         service_name: 'RTX 4090',
         region: 'ru-1',
         in_stock: null,
+        in_stock_at: null,
         gpu: 'NVIDIA RTX 4090',
         cuda_version: null,
         price_per_hour: '89.90',
