@@ -155,34 +155,4 @@ describe('the ends of gpucloud run', needs('ssh'), () => {
     expect(job.stderr()).toContain('Reconnected to job.');
     expect(await readFile(join(world.computer.home, 'ran'), 'utf8')).toBe('ran\n');
   });
-
-  test('runs nothing and exits with 7 if the response to the create is lost', async () => {
-    world.renting.posts = [() => 'hangUp'];
-    const { code, stderr } = await world.run([], ['sh', '-c', 'echo ran >ran']);
-    expect(code).toBe(7);
-    expect(stderr).toContain('instances recover');
-    expect(world.rentals()).toBe(1);
-    expect(existsSync(join(world.there, 'gpucloud-run'))).toBe(false);
-  });
-
-  test('keeps the instance after a failure with --keep-on-failure', async () => {
-    const { code, stderr } = await world.run(['--keep-on-failure', '30m'], ['false']);
-    expect({ code, status: world.status() }).toEqual({ code: 1, status: 'ACTIVE' });
-    expect(stderr).toContain('gpucloud instances ssh job');
-    const listed = await world.computer.gpucloud(['instances', 'list', '--json'], {
-      env: world.env,
-    });
-    const [{ ends_at }] = JSON.parse(listed.stdout);
-    expect(Date.parse(ends_at) - Date.now()).toBeLessThan(30 * 60_000);
-  });
-
-  test('terminates at the deadline', async () => {
-    const words = world.words('--terminate-after', '5s', '--grace', '0s');
-    const job = await world.computer.gpucloud([...words, '--', 'sleep', '60'], { env: world.env });
-    expect({ code: job.code, status: world.status() }).toEqual({
-      code: 125,
-      status: 'TERMINATING',
-    });
-    expect(job.stderr).toContain('The deadline has passed.');
-  });
 });

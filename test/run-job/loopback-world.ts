@@ -20,7 +20,8 @@ case $1 in 0.2) exec /bin/sleep 0.04 ;; 1) exec /bin/sleep 0.2 ;; *) exec /bin/s
 `;
 
 /** A flag may be given once. */
-const nameIn = (flags: readonly string[]) => (flags.includes('--name') ? [] : ['--name', 'job']);
+const unlessIn = (flags: readonly string[], ...word: readonly [string, string]) =>
+  flags.includes(word[0]) ? [] : word;
 
 /** A world for jobs in one process: its ssh starts shells on this computer. */
 export interface LoopbackWorld {
@@ -87,7 +88,7 @@ export async function createLoopbackWorld(): Promise<LoopbackWorld> {
   };
   const env = { GPUCLOUD_BASE_URL: service.url, GPUCLOUD_API_KEY: 'svc_sk_test_0123456789abcdef' };
   const hardware = ['--offer', OFFER, '--image', IMAGE, '--ssh-key', KEY_ID];
-  const words = [...hardware, '--identity', key, '--terminate-after', '1h'];
+  const words = [...hardware, '--identity', key];
   const gpucloud = (argv: readonly string[], how?: FastRun) =>
     runFast({ computer, env }, argv, {
       ...(how?.speed === undefined ? { clock } : {}),
@@ -95,7 +96,20 @@ export async function createLoopbackWorld(): Promise<LoopbackWorld> {
       ...how,
     });
   const run = (command: string, flags: readonly string[], how?: FastRun) =>
-    gpucloud(['run', ...words, ...nameIn(flags), ...flags, '--', 'sh', '-c', command], how);
+    gpucloud(
+      [
+        'run',
+        ...words,
+        ...unlessIn(flags, '--name', 'job'),
+        ...unlessIn(flags, '--terminate-after', '1h'),
+        ...flags,
+        '--',
+        'sh',
+        '-c',
+        command,
+      ],
+      how,
+    );
   const runOn = (command: string, ...flags: string[]) =>
     gpucloud(['run', '--on', NEW, '--identity', key, ...flags, '--', 'sh', '-c', command]);
   const job = join(there, 'gpucloud-run');

@@ -1,0 +1,300 @@
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdir, symlink } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { NEW } from '../support/renting-service.ts';
+import { no, ok } from '../support/service.ts';
+import { until } from '../support/ssh-world.ts';
+import { createLoopbackWorld, type LoopbackWorld } from './loopback-world.ts';
+import { ctrlC, exited, followed, LASTS } from './stories.ts';
+
+const OLD = '3f0c5d9e-1111-4222-8333-444455550000';
+
+let world: LoopbackWorld;
+beforeEach(async () => {
+  world = await createLoopbackWorld();
+});
+afterEach(() => world.close());
+
+/** Runs a command with pauses a hundredth as long. */
+const job = (command: string, ...flags: string[]) => world.run(command, flags, { speed: 100 });
+const sent = () => world.terminations();
+const report = () => JSON.parse(readFileSync(world.local('report.json'), 'utf8'));
+const reporting = () => ['--report', world.local('report.json')];
+
+describe('the termination after gpucloud run', () => {
+  test("exits with the command's code if the response is lost and the instance ends", async () => {
+    world.renting.terminations = [
+      (id) => {
+        world.renting.terminate(id);
+        return 'hangUp';
+      },
+    ];
+    expect(await job('exit 3')).toMatchObject({ code: 3 });
+    expect({ sent: sent(), status: world.status() }).toEqual({ sent: 1, status: 'TERMINATING' });
+  });
+
+  test('exits with 7 and the ID if each response is lost and the instance is still ACTIVE', async () => {
+    world.renting.terminations = Array.from({ length: 50 }, () => () => 'hangUp' as const);
+    const { code, stderr } = await job('true');
+    expect({ code, status: world.status() }).toEqual({ code: 7, status: 'ACTIVE' });
+    expect(stderr).toContain(NEW);
+    expect(stderr).toContain('It may still be billing');
+  });
+
+  test('tries again while the service shows the instance as ACTIVE', async () => {
+    const { renting } = world;
+    const refuses = () => no(400, 'Instance is already terminating');
+    renting.terminations = [
+      // Carried out, and shown later.
+      () => 'hangUp',
+      refuses,
+      refuses,
+      (id) => {
+        renting.terminate(id);
+        return refuses();
+      },
+    ];
+    expect(await job('true')).toMatchObject({ code: 0 });
+    expect(sent()).toBe(4);
+  });
+
+  test('exits with 7 if the service accepts each request and the instance is still ACTIVE', async () => {
+    world.renting.terminations = Array.from({ length: 50 }, () => () => ok({ status: 'ACTIVE' }));
+    const { code, stderr } = await job('true');
+    expect(code).toBe(7);
+    expect(stderr).toContain(NEW);
+  });
+
+  test('exits with 7 if the instance could not be terminated', async () => {
+    world.renting.terminations = Array.from({ length: 50 }, () => () => no(403, 'Forbidden'));
+    const { code, stderr } = await job('true');
+    expect(code).toBe(7);
+    expect(stderr).toContain('It may still be billing');
+    expect(world.status()).toBe('ACTIVE');
+  });
+
+  test("terminates if --keep-on-failure can't store the new deadline", async () => {
+    const ended = job(
+      'touch up; until [ -e go ]; do sleep 0.1; done; exit 5',
+      '--keep-on-failure',
+      '30m',
+    );
+    await followed(world);
+    const state = world.local('state');
+    const deadlines = readdirSync(state, { recursive: true })
+      .map(String)
+      .filter((path) => path.endsWith('/deadlines'));
+    expect(deadlines).toHaveLength(1);
+    for (const path of deadlines) {
+      rmSync(join(state, path), { recursive: true });
+      writeFileSync(join(state, path), 'in the way');
+    }
+    writeFileSync(join(world.job, 'work', 'go'), '');
+    const { code, stderr } = await ended;
+    expect({ code, status: world.status() }).toEqual({ code: 5, status: 'TERMINATING' });
+    expect(stderr).toContain('Could not keep job');
+  });
+
+  test('reports an instance over --max-price as terminated, with its cost', async () => {
+    const { code, stderr } = await job('true', '--max-price', '1', ...reporting());
+    expect(code).toBe(125);
+    expect(stderr).toContain('Terminated job after');
+    expect(report()).toMatchObject({
+      command_exit_code: null,
+      instance: { id: NEW, name: 'job' },
+      terminated: true,
+      cost_at_most: '89.90',
+      exit_code: 125,
+    });
+    expect(world.status()).toBe('TERMINATING');
+  });
+
+  test('suggests only its own flags if the name is taken, and reports that the job has ended', async () => {
+    await world.detach('true');
+    const second = await job('true');
+    expect(second).toMatchObject({ code: 5 });
+    expect(second.stderr).toContain('hint: see it: gpucloud instances get job; otherwise choose');
+    await exited(world);
+    expect(await world.gpucloud(['jobs', 'attach', 'job'])).toMatchObject({ code: 0 });
+    expect(await world.gpucloud(['jobs', 'attach', 'job'])).toMatchObject({
+      code: 5,
+      stderr: expect.stringMatching(/^error: The job on job ended .*jobs logs job\n$/s),
+    });
+  });
+});
+
+describe('gpucloud run without an instance', () => {
+  test('exits with 7 after two Ctrl-C during the request, and ignores an instance with the same name', async () => {
+    world.renting.newId = () => OLD;
+    expect(await job('true')).toMatchObject({ code: 0 });
+    rmSync(world.job, { recursive: true });
+    world.renting.newId = () => NEW;
+    let isAsked = false;
+    world.renting.posts = [
+      () => {
+        isAsked = true;
+        return new Promise(() => undefined);
+      },
+    ];
+    const { interrupts, press } = ctrlC();
+    const ended = world.run('true', reporting(), { interrupts });
+    await until(() => isAsked);
+    press();
+    press();
+    const { code, stderr } = await ended;
+    expect(code).toBe(7);
+    expect(stderr).toContain('Waiting for the response');
+    expect(report()).toMatchObject({
+      stage: 'renting',
+      terminated: 'unknown',
+      exit_code: 7,
+      instance: { id: null, name: 'job' },
+    });
+  });
+
+  test('exits with 7 if a refusal contains an instance ID, and does not terminate that instance', async () => {
+    world.renting.rent(OLD, 'other');
+    world.renting.posts = [
+      () => ({ status: 409, body: { error: { message: 'taken' }, data: { id: OLD } } }),
+    ];
+    expect(await job('true')).toMatchObject({ code: 7 });
+    expect(world.renting.instances.get(OLD)?.status).toBe('ACTIVE');
+  });
+
+  test('runs nothing and exits with 7 if the response to the create is lost', async () => {
+    world.renting.posts = [() => 'hangUp'];
+    const { code, stderr } = await job('echo ran');
+    expect(code).toBe(7);
+    expect(stderr).toContain('instances recover');
+    expect(world.ssh.scripts).toEqual([]);
+  });
+
+  test('writes a report if nothing was rented', async () => {
+    world.renting.posts = [() => no(403, 'Forbidden')];
+    expect(await job('true', ...reporting())).toMatchObject({ code: 4 });
+    expect(report()).toMatchObject({ stage: 'renting', instance: null, exit_code: 4 });
+  });
+
+  test('does not claim that an instance bills after terminating it on Ctrl-C', async () => {
+    const rent = world.renting.rent.bind(world.renting);
+    world.renting.rent = (id, name) => rent(id, name, { status: 'PROVISIONING' });
+    const { interrupts, press } = ctrlC();
+    world.renting.onRead = async () => {
+      if (!interrupts.first.aborted) press();
+    };
+    const { code, stderr } = await world.run('true', [], { interrupts });
+    expect({ code, status: world.status() }).toEqual({ code: 130, status: 'TERMINATING' });
+    expect(stderr).not.toContain('may still be billing');
+  });
+});
+
+describe('the deadline of a job', () => {
+  const result = () => readFileSync(world.local('result'), 'utf8');
+  const flags = (time: string, grace: string) => [
+    ...['--terminate-after', time, '--grace', grace],
+    ...['--fetch', `result:${world.local('result')}`],
+  ];
+
+  test('interrupts the command in time to fetch its results', async () => {
+    const ended = world.run(`trap 'echo x >result; exit 9' INT; ${LASTS}`, flags('10m', '4m'));
+    await followed(world);
+    world.advance(7 * 60_000);
+    const { code, stderr } = await ended;
+    expect(code, stderr).toBe(9);
+    expect(stderr).toContain('job is near its deadline');
+    expect(result()).toBe('x\n');
+    expect(world.status()).toBe('TERMINATING');
+  });
+
+  test('fetches the existing results if the command ignores the interrupt', async () => {
+    const ended = world.run(`trap '' INT; echo x >result; ${LASTS}`, flags('10m', '4m'));
+    await followed(world);
+    world.advance(8.5 * 60_000);
+    const { code, stderr } = await ended;
+    expect(code, stderr).toBe(125);
+    expect(stderr).toContain('The command did not end after SIGINT');
+    expect(result()).toBe('x\n');
+    expect(world.status()).toBe('TERMINATING');
+  });
+
+  test('terminates without the results once it has passed', async () => {
+    const ended = world.run(`echo x >result; ${LASTS}`, flags('10m', '0s'));
+    await followed(world);
+    world.advance(11 * 60_000);
+    const { code, stderr } = await ended;
+    expect(code, stderr).toBe(125);
+    expect(stderr).toContain('The deadline has passed.');
+    expect(existsSync(world.local('result'))).toBe(false);
+    expect(world.status()).toBe('TERMINATING');
+  });
+
+  test('may be moved by expire during the run', async () => {
+    const ended = world.run(LASTS, ['--grace', '0s']);
+    await followed(world);
+    const expire = ['instances', 'expire', 'job', '--after', '2s'];
+    expect(await world.gpucloud(expire)).toMatchObject({ code: 0 });
+    world.advance(3_000);
+    expect(await ended).toMatchObject({ code: 125 });
+    expect(world.status()).toBe('TERMINATING');
+  });
+
+  test('limits the wait for a lost connection during the fetch', async () => {
+    let cuts = 0;
+    world.ssh.refuse = (script) =>
+      script.includes('result') && cuts++ < 4 ? 'ssh: connect: Connection refused' : undefined;
+    const { code, stderr } = await job('echo x >result', ...flags('1h', '5m'));
+    expect(code, stderr).toBe(0);
+    expect(stderr).toContain('The results are still there; trying again.');
+    expect(result()).toBe('x\n');
+  });
+});
+
+test('Ctrl-C is sent to the command, then the results are fetched', async () => {
+  const { interrupts, press } = ctrlC();
+  const command = `trap 'echo caught; echo x >result; exit 9' INT; ${LASTS}`;
+  const flags = ['--fetch', `result:${world.local('result')}`];
+  const ended = world.run(command, flags, { interrupts });
+  await followed(world);
+  press();
+  const { code, stdout, stderr } = await ended;
+  expect({ code, stdout }, stderr).toEqual({ code: 9, stdout: 'caught\n' });
+  expect(readFileSync(world.local('result'), 'utf8')).toBe('x\n');
+});
+
+test('a second Ctrl-C skips the copy', async () => {
+  const { interrupts, press } = ctrlC();
+  const flags = ['--fetch', `up:${world.local('up')}`];
+  const ended = world.run(`trap '' INT; ${LASTS}`, flags, { interrupts });
+  await followed(world);
+  press();
+  press();
+  expect(await ended).toMatchObject({ code: 130 });
+  expect(existsSync(world.local('up'))).toBe(false);
+  expect(world.status()).toBe('TERMINATING');
+});
+
+test('skips excluded files below a listed folder, and matches patterns with case', async () => {
+  const source = world.local('project');
+  await mkdir(join(source, 'sub', 'Build'), { recursive: true });
+  await mkdir(join(source, 'sub', 'build'));
+  await mkdir(join(source, 'empty'));
+  for (const name of ['sub/keep', 'sub/secret.bin', 'sub/Build/a', 'sub/build/b', '-n\nx']) {
+    writeFileSync(join(source, name), name);
+  }
+  await symlink('keep', join(source, 'sub', 'link'));
+  writeFileSync(join(source, '.gpucloudignore'), '*.bin\nbuild/\n');
+  const list = "find . -mindepth 1 -print0 | LC_ALL=C sort -z | tr '\\0' ','";
+  const { code, stdout } = await job(list, '--sync', source);
+  expect({ code, stdout }).toEqual({
+    code: 0,
+    stdout:
+      './-n\nx,./.gpucloudignore,./empty,./sub,./sub/Build,./sub/Build/a,./sub/keep,./sub/link,',
+  });
+});
+
+test('--keep-on-failure 0s keeps nothing, not even results', async () => {
+  const flags = ['--keep-on-failure', '0s', '--fetch', `missing:${world.local('x')}`];
+  expect(await job('true', ...flags)).toMatchObject({ code: 125 });
+  expect(world.status()).toBe('TERMINATING');
+});
