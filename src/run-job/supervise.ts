@@ -123,6 +123,8 @@ async function mayLeave(
   // A file missing on the instance stays missing; other causes can be repaired here before the next
   // pass.
   if (by === 'reap') {
+    // Nothing is left there of a command that ignored its interrupt.
+    if (collection === 'done') return false;
     return !stops.last.aborted && (failure.failure !== 'notFound' || record.kept !== null);
   }
   const isBefore = phases.current === 'starting' || phases.current === 'connecting';

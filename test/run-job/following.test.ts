@@ -1,5 +1,4 @@
-import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { mkdir, writeFile } from 'node:fs/promises';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { probe } from '../../src/run-job/remote/probe.ts';
@@ -7,7 +6,7 @@ import type { RemoteShell } from '../../src/run-job/remote/remote-shell.ts';
 import { NEW } from '../support/renting-service.ts';
 import { until } from '../support/ssh-world.ts';
 import { createLoopbackWorld, type LoopbackWorld } from './loopback-world.ts';
-import { ctrlC, exited, followed, LASTS, reap, started } from './stories.ts';
+import { ctrlC, exited, followed, heard, LASTS, notifying, reap, started } from './stories.ts';
 
 let world: LoopbackWorld;
 beforeEach(async () => {
@@ -97,7 +96,11 @@ describe('jobs attach', () => {
       'Stopped following job. Its command still runs, and the instance bills.',
     );
     expect(world.terminations()).toBe(0);
-    expect(await shown('get', 'job')).toMatchObject({ status: 'RUNNING', ended_at: null });
+    expect(await shown('get', 'job')).toMatchObject({
+      status: 'RUNNING',
+      ended_at: null,
+      report: null,
+    });
   });
 
   test('leaves a job that it could not reach', async () => {
@@ -166,7 +169,7 @@ describe('run --on', () => {
   });
 
   test('leaves the instance, has no cost, and notifies once it is over', async () => {
-    await notifying();
+    await notifying(world);
     const detached = await world.runOn(LASTS, '--detach');
     expect(detached, detached.stderr).toMatchObject({ code: 0 });
     expect(await shown('get', 'dev')).toMatchObject({ status: 'RUNNING', cost_at_most: null });
@@ -177,27 +180,11 @@ describe('run --on', () => {
     await followed(world);
     press();
     expect(await attached).toMatchObject({ code: 130 });
-    expect(heard()).toEqual([]);
+    expect(heard(world)).toEqual([]);
     expect(await world.gpucloud(['jobs', 'stop', 'dev'])).toMatchObject({ code: 0 });
     expect(world.terminations()).toBe(0);
-    expect(heard()).toMatchObject([{ event: 'job_ended', name: 'dev' }]);
+    expect(heard(world)).toMatchObject([{ event: 'job_ended', name: 'dev' }]);
   });
-
-  const heard = () =>
-    existsSync(world.local('heard'))
-      ? readFileSync(world.local('heard'), 'utf8')
-          .trim()
-          .split('\n')
-          .map((line) => JSON.parse(line))
-      : [];
-
-  async function notifying(): Promise<void> {
-    await mkdir(world.local('config'));
-    const notify = ['sh', '-c', `cat >>${world.local('heard')}`];
-    const profiles = { work: { base_url: world.service.url, notify } };
-    const config = JSON.stringify({ current: 'work', profiles });
-    await writeFile(world.local('config/config.json'), config, { mode: 0o600 });
-  }
 });
 
 test('run --on runs on an instance that --keep-on-failure keeps', async () => {

@@ -60,6 +60,14 @@ describe('gpucloud run before renting', () => {
     );
   });
 
+  test.each(['/dev/stdout', '/dev/stderr'])(
+    'refuses to fetch to %s with --detach',
+    async (path) => {
+      const stderr = await refused('--detach', '--unenforced', '--fetch', `x:${path}`);
+      expect(stderr).toContain(`${path} has ended before the results of --detach arrive`);
+    },
+  );
+
   test('accepts several fetches to devices and to stdout and stderr', async () => {
     const to = ['/dev/null', '/dev/null', '/dev/stdout', '/dev/fd/2'];
     const words = to.flatMap((path) => ['--fetch', `x:${path}`]);

@@ -1,4 +1,5 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Interrupts } from '../../src/context.ts';
 import { CliError } from '../../src/errors.ts';
@@ -41,4 +42,20 @@ export function ctrlC(reason = new CliError('interrupted', 'Interrupted.')): {
     interrupts: { first: first.signal, second: second.signal },
     press: () => (first.signal.aborted ? second : first).abort(reason),
   };
+}
+
+/** Makes the profile write its events to a file. */
+export async function notifying({ local, service }: LoopbackWorld): Promise<void> {
+  await mkdir(local('config'));
+  const notify = ['sh', '-c', `cat >>${local('heard')}`];
+  const profiles = { work: { base_url: service.url, notify } };
+  const config = JSON.stringify({ current: 'work', profiles });
+  await writeFile(local('config/config.json'), config, { mode: 0o600 });
+}
+
+/** The events so far. */
+export function heard({ local }: LoopbackWorld): object[] {
+  if (!existsSync(local('heard'))) return [];
+  const lines = readFileSync(local('heard'), 'utf8').trim().split('\n');
+  return lines.map((line) => JSON.parse(line));
 }

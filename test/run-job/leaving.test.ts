@@ -1,0 +1,148 @@
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { NEW } from '../support/renting-service.ts';
+import { until } from '../support/ssh-world.ts';
+import { createLoopbackWorld, type LoopbackWorld } from './loopback-world.ts';
+import { exited, heard, LASTS, notifying, reap, started } from './stories.ts';
+
+let world: LoopbackWorld;
+beforeEach(async () => {
+  world = await createLoopbackWorld();
+});
+afterEach(() => world.close());
+
+const report = () => JSON.parse(readFileSync(world.local('report.json'), 'utf8'));
+const reporting = () => ['--report', world.local('report.json')];
+
+describe('the report of a job', () => {
+  test('shows that it is done, and its cost', async () => {
+    await world.run('exit 3', reporting());
+    expect(report()).toMatchObject({
+      stage: 'done',
+      command_exit_code: 3,
+      exit_code: 3,
+      terminated: true,
+      cost_at_most: '89.90',
+      error: null,
+    });
+  });
+
+  test('has the exit code of the run if a result is missing', async () => {
+    const flags = ['--fetch', `missing:${world.local('x')}`, '--keep-on-failure', '0s'];
+    expect(await world.run('true', [...flags, ...reporting()])).toMatchObject({ code: 125 });
+    expect(report()).toMatchObject({ stage: 'fetching', command_exit_code: 0, exit_code: 125 });
+  });
+});
+
+test('an unknown outcome of the request is notified', async () => {
+  await notifying(world);
+  world.renting.posts = [() => 'hangUp'];
+  expect(await world.run('true', [])).toMatchObject({ code: 7 });
+  expect(heard(world)).toMatchObject([{ event: 'outcome_unknown', name: 'job', exit_code: null }]);
+});
+
+describe('run --detach', () => {
+  test('terminates if the command could not be started', async () => {
+    world.ssh.refuse = (script) =>
+      script.includes('eval') ? 'Host key verification failed.' : undefined;
+    const { code, stdout } = await world.run('true', ['--detach', '--unenforced']);
+    expect({ code, stdout }).toEqual({ code: 125, stdout: '' });
+    expect(world.status()).toBe('TERMINATING');
+  });
+
+  test('says how long the instance bills, and who ends it', async () => {
+    const { stdout, stderr } = await world.run('true', ['--detach', '--unenforced', '--json']);
+    expect(JSON.parse(stdout)).toEqual({ id: NEW, name: 'job' });
+    expect(stderr).toContain('even after its command ended');
+    expect(stderr).toContain('gpucloud jobs attach job');
+  });
+
+  test('leaves the end to an armed reap', async () => {
+    await reap(world, '--every', '5m');
+    const { code, stderr } = await world.run('true', ['--detach']);
+    expect(code, stderr).toBe(0);
+    expect(stderr).toContain('fetches the results of job and terminates it');
+  });
+});
+
+describe('reap', () => {
+  test('fetches from a command that ignores the interrupt, and reports that it did not end', async () => {
+    const flags = ['--grace', '10m', '--fetch', `up:${world.local('up')}`];
+    await world.detach(`trap '' INT; ${LASTS}`, ...flags);
+    await started(world);
+    world.advance(46 * 60_000);
+    const { scripts } = world.ssh;
+    const before = scripts.length;
+    const reaped = reap(world, '--every', '5m');
+    await until(() => scripts.length >= before + 2);
+    world.advance(9.5 * 60_000);
+    const { code, rows, stderr } = await reaped;
+    expect({ code, rows }, stderr).toMatchObject({
+      code: 125,
+      rows: [{ outcome: 'terminated', exit_code: null }],
+    });
+    expect(stderr).toContain('The command did not end after SIGINT');
+    expect(existsSync(world.local('up'))).toBe(true);
+    expect(world.status()).toBe('TERMINATING');
+  });
+
+  test('ends the record of a job whose instance somebody terminated', async () => {
+    await world.detach('true');
+    world.renting.rent(NEW, 'job', { status: 'TERMINATED' });
+    expect(await reap(world)).toMatchObject({ code: 0, rows: [] });
+    expect(world.record().ended_at).not.toBeNull();
+    expect(await world.gpucloud(['jobs', 'attach', 'job'])).toMatchObject({ code: 5 });
+  });
+
+  test('leaves a job that it can not reach', async () => {
+    await world.detach('true');
+    await exited(world);
+    world.ssh.refuse = () => 'ssh: connect to host 127.0.0.1 port 22: Connection refused';
+    expect(await reap(world)).toMatchObject({ code: 0, rows: [] });
+    expect(world.record()).toMatchObject({ ended_at: null, lost_at: null });
+  });
+});
+
+describe('run --on', () => {
+  beforeEach(() => {
+    world.renting.rent(NEW, 'dev');
+  });
+
+  test('stays open while results could not be stored here, whoever tries', async () => {
+    const local = world.local('out');
+    writeFileSync(local, 'in the way');
+    const ran = await world.runOn('mkdir out; echo x >out/r', '--fetch', `out:${local}/`);
+    expect(ran, ran.stderr).toMatchObject({ code: 2 });
+    rmSync(local);
+    const detached = await world.runOn(
+      'mkdir out; echo x >out/r',
+      '--detach',
+      '--fetch',
+      `out:${local}`,
+    );
+    expect(detached, detached.stderr).toMatchObject({ code: 0 });
+    await exited(world);
+    writeFileSync(local, 'in the way');
+    expect((await reap(world)).rows).toMatchObject([{ outcome: 'kept' }]);
+    expect(world.record().ended_at).toBeNull();
+    const attached = await world.gpucloud(['jobs', 'attach', 'dev']);
+    expect(attached, attached.stderr).toMatchObject({ code: 125 });
+    expect(world.record().ended_at).toBeNull();
+    expect(await world.runOn('true')).toMatchObject({ code: 5 });
+    rmSync(local);
+    expect(await world.gpucloud(['jobs', 'attach', 'dev'])).toMatchObject({ code: 0 });
+    expect(readFileSync(`${local}/r`, 'utf8')).toBe('x\n');
+  });
+
+  test('never shows the output of the job before', async () => {
+    expect(await world.runOn('echo first')).toMatchObject({ code: 0, stdout: 'first\n' });
+    const logs = () => world.gpucloud(['jobs', 'logs', 'dev']);
+    expect(await logs()).toMatchObject({ code: 0, stdout: 'first\n' });
+    expect(await world.runOn(LASTS, '--detach')).toMatchObject({ code: 0 });
+    world.renting.rent(NEW, 'dev', { status: 'TERMINATED' });
+    await reap(world);
+    const { code, stdout, stderr } = await logs();
+    expect({ code, stdout }, stderr).toEqual({ code: 3, stdout: '' });
+    expect(stderr).toContain('was not kept');
+  });
+});
