@@ -122,10 +122,12 @@ export const commands = [
   {
     file: 'commands/instances/renting/create.ts',
     tests: 'commands/instances/create commands/instances/wizard commands/instances/doubt',
-    changes: [
-      ['--dry-run rents', 'if (input.dryRun) {', 'if (false) {'],
-      ['--max-price is ignored', 'rentWithin(maxPrice,', 'rentWithin(undefined,'],
-    ],
+    changes: [['--dry-run rents', 'if (input.dryRun) {', 'if (false) {']],
+  },
+  {
+    file: 'commands/instances/renting/prepare.ts',
+    tests: 'commands/instances/create',
+    changes: [['--max-price is ignored', 'rentWithin(maxPrice,', 'rentWithin(undefined,']],
   },
   {
     file: 'cli/confirm.ts',

@@ -4,18 +4,24 @@ const RENT =
 
 export const instances = [
   {
+    file: 'instances/rental/give-back.ts',
+    tests: 'instances/capacity',
+    changes: [
+      [
+        'a failed instance is left',
+        'await changeOne(change, target, { api, waits: true }, context);',
+        '',
+      ],
+      ['a failed instance is not read back', 'return ensureEnded(target, context);', "return '';"],
+    ],
+  },
+  {
     file: 'instances/rental/capacity.ts',
     tests: 'instances/capacity',
     changes: [
       ['another offer is tried after a doubt', 'if (mayBeBilling) return false;', ''],
       ['a proxy may have sent the refusal', " && request.obstacle !== 'web page'", ''],
       ['a taken name is tried with each offer', "['name_taken', ", '['],
-      [
-        'a failed instance is left',
-        'await changeOne(change, target, { api, waits: true }, context);',
-        '',
-      ],
-      ['a failed instance is not read back', 'await ensureEnded(target, early, context);', ''],
       [
         'an instance over the price is not read back',
         'await ensureEnded({ id: error',
@@ -218,8 +224,12 @@ export const instances = [
     file: 'instances/request/guards.ts',
     tests: 'instances/guards',
     changes: [
-      ['one instance more than allowed is rented', 'living.length < most', 'living.length <= most'],
-      ['an open request costs nothing', 'of [...open, request]) {', 'of [request]) {'],
+      [
+        'one instance more than allowed is rented',
+        'living.length + length <= most',
+        'living.length + length <= most + 1',
+      ],
+      ['an open request costs nothing', 'of [...open, ...requests]) {', 'of [...requests]) {'],
       [
         'instances are not read again',
         'await readAll((await journal.read()).instances, context);',

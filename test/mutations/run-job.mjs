@@ -95,4 +95,71 @@ export const runJob = [
       ['a pattern may match a part of a name', '^${hidden}', '${hidden}'],
     ],
   },
+  {
+    file: 'run-job/end/terminate.ts',
+    tests: 'run-job/terminating',
+    changes: [
+      ['a refused termination is not repeated', 'of [...PAUSES, undefined]', 'of [undefined]'],
+    ],
+  },
+  {
+    file: 'run-job/supervise.ts',
+    tests: 'run-job/terminating run-job/following run-job/leaving run-job/unsure',
+    changes: [
+      ['Ctrl-C of attach terminates', 'if (isInterrupt(failure)) return true;', ''],
+      [
+        'the exit code is stored after the instance ended',
+        'await failuresOf(writeJob(job.record, context));',
+        '',
+      ],
+      ['reap ends an instance kept for its results', ' || record.kept !== null);', ');'],
+      [
+        'a failed --detach bills',
+        "if (by === 'detach' && failure === undefined)",
+        "if (by === 'detach')",
+      ],
+      ['a left job looks ended', 'terminated === true } = end', 'terminated !== false } = end'],
+    ],
+  },
+  {
+    file: 'run-job/stops.ts',
+    tests: 'run-job/terminating run-job/following',
+    changes: [
+      ['the grace may be all of the time', ', time / 2));', '));'],
+      [
+        'Ctrl-C of attach goes on following',
+        'if (leaves || !isCtrlC(first))',
+        'if (!isCtrlC(first))',
+      ],
+    ],
+  },
+  {
+    file: 'run-job/end/end-job.ts',
+    tests: 'run-job/terminating run-job/unsure',
+    changes: [
+      ['an instance is kept after Ctrl-C', 'if (stops.interrupt.aborted) return undefined;', ''],
+      [
+        '--keep-on-failure 0 keeps results',
+        "return time === 0 ? undefined : { kept: 'results', time };",
+        "return { kept: 'results', time };",
+      ],
+    ],
+  },
+  {
+    file: 'run-job/jobs/finish.ts',
+    tests: 'run-job/terminating run-job/leaving',
+    changes: [
+      ['reap interrupts after the last pass', '<= grace + every', '<= grace'],
+      [
+        'a job of a terminated instance stays open',
+        'await writeJob({ ...job, ended_at }, context);',
+        '',
+      ],
+    ],
+  },
+  {
+    file: 'run-job/jobs/stop.ts',
+    tests: 'run-job/terminating',
+    changes: [['an ended job is ended again', 'if (record.ended_at !== null) return;', '']],
+  },
 ];
