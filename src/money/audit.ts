@@ -10,9 +10,9 @@ import { inRoubles, type Money, priceIn, sumOf } from '../rules/money.ts';
 import { isTerminated, mayBill } from '../rules/statuses.ts';
 import { readAccount, readArchived } from './account.ts';
 import { LATE } from './charges.ts';
-import { type Exact, readExact, reservedBalance } from './exact.ts';
+import { type CheckResult, type Exact, readExact, reservedBalance, unknown } from './exact.ts';
 import { chargedText, groupText, unexplainedText, whyUnchecked } from './facts.ts';
-import { type CheckResult, findingsOf, type Look, lookAt, unknown } from './findings.ts';
+import { findingsOf, type Look, lookAt } from './findings.ts';
 import { lineOf } from './rows.ts';
 
 /** One check of an audit. Scripts rely on the names. */

@@ -6,8 +6,27 @@ import type { Known } from '../journal/index.ts';
 import { inRoubles, type Money, money, priceIn, sumOf, zero } from '../rules/money.ts';
 import { instanceStatus } from '../rules/statuses.ts';
 import type { AccountReading } from './account.ts';
-import { type CheckResult, type Look, unknown } from './findings.ts';
+import type { Look } from './findings.ts';
 import { type InstanceRow, instanceRows, lineOf } from './rows.ts';
+
+/** The result of one check of an audit. */
+export interface CheckResult {
+  /** `unknown`: the check could not be made. */
+  readonly result: 'ok' | 'finding' | 'unknown';
+  /** The result in one or two sentences. */
+  readonly message: string;
+  /** The evidence, one item per line. Texts of the service are quoted. */
+  readonly evidence?: readonly string[];
+  /** The finding's cost in roubles per hour; undefined if unknown. */
+  readonly perHour?: Money | undefined;
+  /** The words of the next command, after "gpucloud". */
+  readonly next?: readonly string[];
+}
+
+/** The result of a check that was not possible. */
+export function unknown(message: string, more: Partial<CheckResult> = {}): CheckResult {
+  return { result: 'unknown', message, ...more };
+}
 
 /** The profile before and after an update that changes nothing, then the instances. */
 interface ExactReading {

@@ -2,7 +2,7 @@ import { FAILURES } from '../errors.ts';
 import type { Enforcement } from '../instances/deadlines/armed.ts';
 import { relative, spanText } from '../output/time.ts';
 import { clamp } from '../output/width.ts';
-import { inRoubles, type Money, zero } from '../rules/money.ts';
+import { inRoubles, zero } from '../rules/money.ts';
 import { typedName } from '../rules/names.ts';
 import { type AccountReading, alikeFaults } from './account.ts';
 import { groupText, type MoneyFacts, moneyFacts, unexplainedText, whyUnchecked } from './facts.ts';
@@ -20,25 +20,6 @@ export interface Finding {
   /** For an instance: its row with the reason, as evidence of an audit. */
   readonly evidence?: string;
   readonly row?: InstanceRow;
-}
-
-/** The result of one check of an audit. */
-export interface CheckResult {
-  /** `unknown`: the check could not be made. */
-  readonly result: 'ok' | 'finding' | 'unknown';
-  /** The result in one or two sentences. */
-  readonly message: string;
-  /** The evidence, one item per line. Texts of the service are quoted. */
-  readonly evidence?: readonly string[];
-  /** The finding's cost in roubles per hour; undefined if unknown. */
-  readonly perHour?: Money | undefined;
-  /** The words of the next command, after "gpucloud". */
-  readonly next?: readonly string[];
-}
-
-/** The result of a check that was not possible. */
-export function unknown(message: string, more: Partial<CheckResult> = {}): CheckResult {
-  return { result: 'unknown', message, ...more };
 }
 
 /** A job of `run` that has not ended, as this computer knows it. */

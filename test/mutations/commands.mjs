@@ -17,7 +17,7 @@ export const commands = [
     ],
   },
   {
-    file: 'commands/doctor/files.ts',
+    file: 'commands/doctor/settings.ts',
     tests: 'commands/doctor',
     changes: [
       ['doctor passes a config file of mode 0640', '(mode & 0o077) === 0', '(mode & 0o037) === 0'],

@@ -5,9 +5,8 @@ import { CliError } from '../../errors.ts';
 import { field, type Section, type View } from '../../output/output.ts';
 import { type Check, type Checks, type Finding, fail, failWith } from './check.ts';
 import { computerChecks } from './computer.ts';
-import { fileChecks } from './files.ts';
 import { serviceChecks } from './service.ts';
-import { settingsChecks } from './settings.ts';
+import { fileChecks, settingsChecks } from './settings.ts';
 
 const CHAPTERS: Readonly<Record<string, readonly string[]>> = {
   Computer: ['program', 'node', 'ssh', 'completion'],

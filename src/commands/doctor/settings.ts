@@ -1,5 +1,12 @@
+import { constants } from 'node:fs';
+import { access, rm, stat, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { exposureOf } from '../../config/exposure.ts';
 import type { Settings, Sourced } from '../../config/resolve.ts';
 import type { Context } from '../../context.ts';
+import { errorCode, faultOf } from '../../files/error-code.ts';
+import { temporaryName } from '../../files/replace.ts';
+import { shellLine } from '../../output/shell-line.ts';
 import { type Checks, type Finding, fail, notChecked, pass, warn } from './check.ts';
 
 export function settingsChecks(context: Context): Checks {
@@ -65,4 +72,98 @@ function origin({ source }: Sourced<string>, what: string): string {
   if (source === 'environment') return `from GPUCLOUD_${what.toUpperCase().replace('-', '_')}`;
   if (source === 'default') return 'the default';
   return what === 'profile' ? 'current in the config file' : 'from the profile';
+}
+
+export function fileChecks(context: Context): Checks {
+  const { uid } = context.host;
+  return {
+    config_folder: async () => folderCheck((await context.folders()).config, uid),
+    config_file: () => configFileCheck(context),
+    state_folder: async () => folderCheck((await context.folders()).state, uid),
+    state_writable: () => writableCheck(context),
+  };
+}
+
+/** Returns the mode of a file or folder; undefined if it is missing. */
+async function found(path: string): Promise<{ mode: number; isFolder: boolean } | undefined> {
+  try {
+    const stats = await stat(path);
+    return { mode: stats.mode & 0o777, isFolder: stats.isDirectory() };
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+async function folderCheck(path: string, uid: number | undefined): Promise<Finding> {
+  const folder = await found(path);
+  if (folder === undefined) {
+    return pass(`${path} does not exist yet; it is created when needed`);
+  }
+  return folder.isFolder
+    ? privacy(path, path, folder.mode, '700', uid)
+    : fail(`${path} is not a folder`, 'move it away');
+}
+
+async function configFileCheck(context: Context): Promise<Finding> {
+  const config = await context.config();
+  const { profiles } = await config.read();
+  const file = await found(config.path);
+  if (file === undefined) return pass(`${config.path} does not exist yet: no profiles`);
+  const count = Object.keys(profiles).length;
+  const path = `${config.path} with ${count === 1 ? '1 profile' : `${count} profiles`}`;
+  return privacy(config.path, path, file.mode, '600', context.host.uid);
+}
+
+function privacy(
+  path: string,
+  words: string,
+  mode: number,
+  want: string,
+  uid: number | undefined,
+): Finding {
+  const exposure = exposureOf(path, uid);
+  if (exposure !== undefined) return warn(exposure.message, shellLine(exposure.remedy));
+  // Windows has no modes. The permissions of the user's profile folder protect what is in it.
+  if (uid === undefined) return pass(`${words}; permissions are not checked on Windows`);
+  const octal = `0${mode.toString(8).padStart(3, '0')}`;
+  return (mode & 0o077) === 0
+    ? pass(`${words}, ${octal}`)
+    : warn(
+        `other users can read ${path} (${octal}), which may contain keys`,
+        shellLine(['chmod', want, path]),
+      );
+}
+
+/** Large enough to detect a full disk. */
+const PROBE = 'gpucloud doctor\n'.repeat(512);
+
+async function writableCheck(context: Context): Promise<Finding> {
+  const { state } = await context.folders();
+  try {
+    const there = await nearest(state);
+    if (there !== state) {
+      await access(there, constants.W_OK | constants.X_OK);
+      return pass(`${state} can be created`);
+    }
+    // A file: under Wine, Bun's `rm` fails with EFAULT on a folder that holds something.
+    const probe = temporaryName(join(state, '.doctor'));
+    try {
+      await writeFile(probe, PROBE, { flag: 'wx', flush: true });
+    } finally {
+      await rm(probe, { force: true });
+    }
+    return pass(`${state} is writable`);
+  } catch (error) {
+    return fail(
+      `can't write in ${state} (${faultOf(error)})`,
+      'renting needs it; to use another folder, set GPUCLOUD_STATE_DIR',
+    );
+  }
+}
+
+/** The folder itself, or its nearest existing parent. */
+async function nearest(path: string): Promise<string> {
+  const parent = dirname(path);
+  return (await found(path)) !== undefined || parent === path ? path : nearest(parent);
 }

@@ -106,7 +106,7 @@ export const instances: Group = {
         name: 'open',
         usage: '<instance> [endpoint]',
         summary: 'Open an application in the browser',
-        load: async () => (await import('./connect/open.ts')).open,
+        load: async () => (await import('./connect/endpoints.ts')).open,
       },
     ]),
     ...under('Use:', [

@@ -1,14 +1,16 @@
 import { readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { AT_ONCE, eachBounded } from '../../bounded.ts';
 import { profileOf } from '../../config/file.ts';
 import type { Context } from '../../context.ts';
 import { CliError } from '../../errors.ts';
 import { errorCode, faultOf } from '../../files/error-code.ts';
 import { privateFolder } from '../../files/private-folder.ts';
 import { cleanLines } from '../../output/sanitise.ts';
+import type { Reaped, Reaping } from './reap.ts';
 
 /** The JSON that the command of `--notify` reads. */
-export interface NotifyEvent {
+interface NotifyEvent {
   readonly event:
     | 'job_ended'
     | 'terminated_at_deadline'
@@ -102,4 +104,27 @@ async function isFirst(
     if (errorCode(error) === 'EEXIST') return false;
     throw error;
   }
+}
+
+const EVENTS: Readonly<Partial<Record<Reaped['outcome'], NotifyEvent['event']>>> = {
+  terminated: 'terminated_at_deadline',
+  refused: 'terminate_failed',
+  unknown: 'outcome_unknown',
+};
+
+/** Notifies of instances that a pass terminated at their deadline, or failed to terminate. */
+export async function notifyOfReaped(
+  { rows, errors }: Pick<Reaping, 'rows' | 'errors'>,
+  context: Context,
+): Promise<void> {
+  await eachBounded(rows, AT_ONCE, async ({ id, name, deadline, outcome, reason }) => {
+    const isIdle = reason === 'idle';
+    const event = isIdle && outcome === 'terminated' ? 'terminated_idle' : EVENTS[outcome];
+    if (event === undefined) return;
+    const failure = errors.find(({ resource }) => resource === (id ?? name));
+    const message =
+      failure?.message ??
+      `${name} was terminated ${isIdle ? 'by its idle rule' : 'at its deadline'}.`;
+    await notify({ event, id, name, message, exit_code: null }, deadline ?? '', context);
+  });
 }

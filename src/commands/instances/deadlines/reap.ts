@@ -11,7 +11,7 @@ import {
   noteFault,
   profileOf,
 } from '../../../instances/deadlines/armed.ts';
-import { notifyOfReaped } from '../../../instances/deadlines/notify-reaped.ts';
+import { notifyOfReaped } from '../../../instances/deadlines/notify.ts';
 import { type Reaped, reapOverdue } from '../../../instances/deadlines/reap.ts';
 import type { ServiceTime } from '../../../instances/deadlines/service-time.ts';
 import { heartbeatOf } from '../../../journal/index.ts';
