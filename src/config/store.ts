@@ -6,7 +6,6 @@ import {
   readdirSync,
   readFileSync,
   realpathSync,
-  renameSync,
   rmSync,
   type Stats,
   statSync,
@@ -16,7 +15,7 @@ import { CliError } from '../errors.ts';
 import { errorCode } from '../files/error-code.ts';
 import { withLock } from '../files/lock.ts';
 import { privateFolder } from '../files/private-folder.ts';
-import { syncFolder } from '../files/replace.ts';
+import { renameOver, syncFolder } from '../files/replace.ts';
 import { lazy } from '../lazy.ts';
 import { money } from '../rules/money.ts';
 import * as z from '../zod.ts';
@@ -148,7 +147,7 @@ async function save(target: string, after: ConfigFile): Promise<ConfigFile> {
     }
     const file = parseConfig(target, text);
     keepOwner(target, fresh);
-    renameSync(fresh, target);
+    await renameOver(fresh, target);
     syncFolder(dirname(target));
     return file;
   } catch (error) {

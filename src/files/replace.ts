@@ -61,7 +61,7 @@ export async function replaceFile(
 const LONGEST_HELD = 1_000;
 
 /** On Windows, a virus scanner or a reader holds a file for a moment, which can't be renamed then. */
-async function renameOver(from: string, to: string): Promise<void> {
+export async function renameOver(from: string, to: string): Promise<void> {
   const until = performance.now() + LONGEST_HELD;
   for (let pause = 2; ; pause *= 2) {
     try {
