@@ -29,6 +29,7 @@ describe('gpucloud run --here', { timeout: 60_000, ...needs('ssh') }, () => {
   /** The statuses of the instances of the last run. */
   const report = async () =>
     hereReport().parse(JSON.parse(await readFile(join(home, 'r'), 'utf8')));
+  const living = () => Object.values(world.statuses()).filter((status) => status !== 'TERMINATING');
   const rentals = () => world.service.requests.filter(({ path }) => path === '/instances').length;
 
   test('copies in, runs the command here, fetches from each and terminates all', async () => {
@@ -79,15 +80,17 @@ describe('gpucloud run --here', { timeout: 60_000, ...needs('ssh') }, () => {
     expect(JSON.parse(jobs.stdout)).toEqual([]);
   });
 
-  test('rents one instance with the given name without --count', async () => {
-    const words = world.words().filter((word) => word !== '--count' && word !== '3');
+  test('rents one instance with the given name without --count, and reports it as JSON', async () => {
+    const words = world.words('--json').filter((word) => word !== '--count' && word !== '3');
     const argv = [...words, '--', 'printf', '%s|', 'a  b', '*', '$HOME', ''];
-    const { code, stdout } = await world.computer.gpucloud(argv, { env: world.env });
-    expect({ code, stdout, statuses: world.statuses() }).toMatchObject({
+    const { code, stdout, stderr } = await world.computer.gpucloud(argv, { env: world.env });
+    expect({ code, stdout, statuses: world.statuses() }).toEqual({
       code: 0,
       stdout: 'a  b|*|$HOME||',
       statuses: { job: 'TERMINATING' },
     });
+    const { run } = JSON.parse(stderr.trim().split('\n').at(-1) ?? '');
+    expect(hereReport().parse(run)).toMatchObject({ exit_code: 0, instances: [{ name: 'job' }] });
   });
 
   test('refuses a command that is not on PATH before it rents', async () => {
@@ -159,12 +162,46 @@ describe('gpucloud run --here', { timeout: 60_000, ...needs('ssh') }, () => {
     world.renting.posts = [() => no(409, 'Offer A100 is out of stock')];
     const { code, stdout, stderr } = await world.run(['--report', 'r'], ['echo', 'ran']);
     expect({ code, stdout }).toEqual({ code: 125, stdout: '' });
-    expect(Object.values(world.statuses())).toEqual(
-      Object.values(world.statuses()).fill('TERMINATING'),
-    );
+    expect(living()).toEqual([]);
     expect(stderr).toMatch(/^error: job-\d: .*Offer A100 is out of stock/m);
     const { instances } = await report();
     expect(instances.map(({ terminated }) => terminated).sort()).toEqual([false, true, true]);
+  });
+
+  test('exits with 7 and names the request whose response was lost', async () => {
+    world.renting.posts = [() => 'hangUp'];
+    const { code, stdout, stderr } = await world.run(['--report', 'r'], ['echo', 'ran']);
+    expect({ code, stdout, living: living() }, stderr).toEqual({ code: 7, stdout: '', living: [] });
+    expect(Object.keys(world.statuses())).toHaveLength(2);
+    const { instances, terminated } = await report();
+    const doubted = instances.filter((one) => one.terminated === 'unknown');
+    expect({ terminated, ids: doubted.map(({ id }) => id) }).toEqual({
+      terminated: 'unknown',
+      ids: [null],
+    });
+    expect(stderr).toMatch(new RegExp(`^error: .*${doubted[0]?.name}`, 'm'));
+    // The name can be used again.
+    const { name } = doubted[0] ?? { name: '' };
+    const untrack = ['instances', 'untrack', name, '--yes'];
+    expect(await world.computer.gpucloud(untrack, { env: world.env })).toMatchObject({ code: 0 });
+  });
+
+  test('notifies once of the end of the command', async () => {
+    const heard = join(home, 'heard');
+    const notify = ['sh', '-c', `cat >>${heard}`];
+    const profiles = { work: { base_url: world.service.url, notify } };
+    const config = join(home, 'config', 'config.json');
+    await mkdir(join(home, 'config'), { recursive: true });
+    await writeFile(config, JSON.stringify({ current: 'work', profiles }), { mode: 0o600 });
+    const { code } = await world.run([], ['sh', '-c', 'exit 6']);
+    await rm(config);
+    expect(code).toBe(6);
+    expect(JSON.parse(await readFile(heard, 'utf8'))).toMatchObject({
+      event: 'job_ended',
+      name: 'job',
+      exit_code: 6,
+      message: 'The command on job-1 to job-3 ended with 6. Terminated job-1 to job-3.',
+    });
   });
 
   test('runs on the others with --min-count', async () => {
@@ -172,9 +209,7 @@ describe('gpucloud run --here', { timeout: 60_000, ...needs('ssh') }, () => {
     const argv = ['--min-count', '2', '--report', 'r'];
     const { code, stdout } = await world.run(argv, ['sh', '-c', 'wc -l <"$GPUCLOUD_HOSTFILE"']);
     expect({ code, lines: stdout.trim() }).toEqual({ code: 0, lines: '2' });
-    expect(Object.values(world.statuses())).toEqual(
-      Object.values(world.statuses()).fill('TERMINATING'),
-    );
+    expect(living()).toEqual([]);
     expect(await report()).toMatchObject({ terminated: true, cost_at_most: '179.80' });
   });
 

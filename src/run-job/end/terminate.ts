@@ -44,7 +44,11 @@ export function terminateEach(
     if (isLeft) return leave();
     // The first Ctrl-C has ended every request of the run's own context.
     const end = context.shielded((own) => terminateIn(own, target));
-    return Promise.race([end, left.then(leave)]);
+    // A fault must not keep the others from their end.
+    const failed = (thrown: unknown): Termination => {
+      return { certain: false, error: notEnded(target, unforeseen(thrown)) };
+    };
+    return Promise.race([end.catch(failed), left.then(leave)]);
   });
 }
 

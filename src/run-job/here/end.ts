@@ -27,7 +27,15 @@ export async function endHere(run: HereRun, plan: JobPlan, context: Context): Pr
   await run.command?.end(isLeft ? 0 : PATIENCE);
   const { members, notRented } = run;
   const failed = errorsOf(run);
+  const faults = faultsOf(members);
+  // The command's own failure is the more important one.
+  if (failed.length > 0 || run.exitCode !== 0) {
+    for (const fault of faults) context.err.warn('copy', fault);
+  } else failed.push(...faults.map((fault) => new CliError('runFailed', fault)));
   const [error] = failed;
+  const { failure } = run;
+  const isHidden = error?.failure === 'outcomeUnknown' && failure !== undefined;
+  if (isHidden && !isInterrupt(failure)) context.err.warn('incomplete', failure.message);
   const rows: MemberReport[] = plan.names.map((name) => {
     const member = members.find(({ job }) => job.record.name === name);
     if (member !== undefined) return rowOf(member, kept.includes(member), context);
@@ -64,50 +72,60 @@ export async function endHere(run: HereRun, plan: JobPlan, context: Context): Pr
   context.endWith(report.exit_code);
 }
 
-/** Keeps instances whose results this computer could not store, as `run` does, and ends the others. */
-async function endMembers({ members, phases, failure }: HereRun, context: Context) {
+/** Ends all instances, but keeps those whose results this computer could not store, as `run` does. */
+async function endMembers(run: HereRun, context: Context) {
+  const { members, phases, failure } = run;
   const stage = failure === undefined ? ('done' as const) : phases.current;
-  const kept: Member[] = [];
-  for (const member of members) {
-    if (await mayKeep(member, context)) kept.push(member);
-  }
-  const ending = members.filter(
-    (member) => !kept.includes(member) && member.termination?.certain !== true,
-  );
-  if (ending.length === 0) return { stage, kept };
-  phases.begin('terminating', namesText(ending.map(({ job }) => job.record.name)));
-  const ends = await terminateEach(
-    ending.map(({ job }) => job.record),
+  const full = members.filter(hasResults);
+  await terminateThese(
+    members.filter((member) => !full.includes(member)),
+    run,
     context,
   );
-  phases.clear();
-  for (const [at, member] of ending.entries()) member.termination = ends[at];
-  const isDone = ends.every(({ certain }) => certain);
+  const kept: Member[] = [];
+  for (const member of full) {
+    if (await keepResults(member, context)) kept.push(member);
+    else await terminateThese([member], run, context);
+  }
+  const isDone = members.every(({ termination }) => termination?.certain !== false);
   return { stage: isDone ? stage : ('terminating' as const), kept };
 }
 
-function mayKeep({ job, shell, fault }: Member, context: Context): Promise<boolean> | false {
-  const { record, stops } = job;
-  const isHere = shell !== undefined && fault?.failure === 'storage';
-  if (!isHere || stops.interrupt.aborted) return false;
+async function terminateThese(
+  members: readonly Member[],
+  { phases }: HereRun,
+  context: Context,
+): Promise<void> {
+  const living = members.filter(({ termination }) => termination?.certain !== true);
+  if (living.length === 0) return;
+  const records = living.map(({ job }) => job.record);
+  phases.begin('terminating', namesText(records.map(({ name }) => name)));
+  const ends = await terminateEach(records, context);
+  phases.clear();
+  for (const [at, member] of living.entries()) member.termination = ends[at];
+}
+
+function hasResults({ job, shell, fault }: Member): boolean {
+  return shell !== undefined && fault?.failure === 'storage' && !job.stops.interrupt.aborted;
+}
+
+/** Returns false if that is not certain. */
+function keepResults({ job: { record } }: Member, context: Context): Promise<boolean> {
   const typed = typedName(record.name, record.id);
   const [first = { remote: '', local: '.' }] = record.fetch;
   const from = first.remote.startsWith('/') ? first.remote : `${WORK}/${first.remote}`;
   const copy = ['gpucloud', 'instances', 'scp', '-r', `${typed}:${from}`, shortPath(first.local)];
   const next = `Repair the cause, then copy them: ${shellLine(copy)}. Terminate it: gpucloud instances terminate ${typed}`;
-  return keep(
-    record,
-    { time: FOR_RESULTS, what: `${record.name} with its results`, next },
-    context,
-  );
+  const keeping = { time: FOR_RESULTS, what: `${record.name} with its results`, next };
+  return keep(record, keeping, context);
 }
 
 function isInterrupted(termination: Member['termination']): boolean {
   return termination?.certain === false && isInterrupt(termination.error.cause);
 }
 
-/** The most important errors, which decide the exit code. None if the command's own code does. */
-function errorsOf({ members, notRented, failure, exitCode }: HereRun): CliError[] {
+/** The errors of the most serious kind. */
+function errorsOf({ members, notRented, failure }: HereRun): CliError[] {
   const doubts = [
     ...notRented.flatMap(({ end }) => (end.terminated === 'unknown' && end.error) || []),
     ...members.flatMap(
@@ -115,12 +133,9 @@ function errorsOf({ members, notRented, failure, exitCode }: HereRun): CliError[
     ),
   ];
   if (doubts.length > 0) return doubts;
-  if (failure !== undefined) {
-    const isNothing = members.length === 0 && notRented.every(({ end }) => end.instance === null);
-    return [isNothing ? failure : runFailed(failure)];
-  }
-  if (exitCode !== 0) return [];
-  return faultsOf(members).map((fault) => new CliError('runFailed', fault));
+  if (failure === undefined) return [];
+  const isNothing = members.length === 0 && notRented.every(({ end }) => end.instance === null);
+  return [isNothing ? failure : runFailed(failure)];
 }
 
 /** Why results are missing. */
@@ -163,12 +178,11 @@ function costOf(rows: readonly MemberReport[]): string | null {
 
 /** One event for the command, and one for each instance that may go on billing. */
 async function notifyOf(
-  { instances, command_exit_code: exit_code, terminated }: HereReport,
+  { instances, command_exit_code: exit_code, terminated, error }: HereReport,
   { request }: JobPlan,
   { members, started_at }: HereRun,
   context: Context,
 ): Promise<void> {
-  const [first] = instances.filter(({ id }) => id !== null);
   for (const { job, termination } of members) {
     if (termination?.certain !== false) continue;
     const { cause, message } = termination.error;
@@ -179,16 +193,15 @@ async function notifyOf(
     const { id, name } = job.record;
     await notify({ event, id, name, message, exit_code }, started_at, context);
   }
+  const rented = instances.filter(({ id }) => id !== null);
+  const [first] = rented;
   if (first === undefined || terminated === 'unknown') return;
-  const how = exit_code === null ? 'ended without an exit code' : `ended with ${exit_code}`;
-  const names = namesText(instances.map(({ name }) => name));
-  const then = terminated
-    ? `Terminated ${names}.`
-    : `Not all of ${names} are terminated: they bill.`;
-  const message = `The command on ${names} ${how}. ${then}`;
-  const { id } = first;
-  const name = request.instance_name;
-  await notify({ event: 'job_ended', id, name, message, exit_code }, started_at, context);
+  const names = namesText(rented.map(({ name }) => name));
+  const how = error ?? `The command on ${names} ended with ${exit_code}.`;
+  const kept = rented.filter((one) => one.terminated === false).map(({ name }) => name);
+  const then = kept.length === 0 ? `Terminated ${names}.` : `Kept ${namesText(kept)}: it bills.`;
+  const about = { id: first.id, name: request.instance_name, exit_code };
+  await notify({ event: 'job_ended', ...about, message: `${how} ${then}` }, started_at, context);
 }
 
 async function noteHere(report: HereReport, plan: JobPlan, context: Context): Promise<void> {
@@ -197,12 +210,6 @@ async function noteHere(report: HereReport, plan: JobPlan, context: Context): Pr
   if (out.format === 'json' || out.format === 'jsonl') return printJson({ run: report }, context);
   if (code !== null) err.note(`${clamp(shellLine(plan.command, 'linux'), 50)}: exit code ${code}`);
   if (fetched.length > 0) err.note(`Fetched ${fetched.map(shortPath).join(', ')}`);
-  // An error has its own line.
-  if (report.exit_code === code && code !== 0) {
-    for (const { name, error } of instances) {
-      if (error !== null) err.warn('copy', `${name}: ${error}`);
-    }
-  }
   const ended = instances.filter(({ terminated }) => terminated === true);
   if (ended.length === 0) return;
   const cost = money(costOf(ended) ?? '');

@@ -12,7 +12,7 @@ import { endHere } from './end.ts';
 import { withInventories } from './inventories.ts';
 import { startHere } from './local-command.ts';
 import { createMember, fetchFrom, type HereRun, type Member, prepare } from './member.ts';
-import { rentEach } from './rent.ts';
+import { endFailed, rentEach } from './rent.ts';
 
 /** Rents instances, runs the command on this computer, and terminates all of them, whatever happens. */
 export async function runHere(plan: JobPlan, context: Context): Promise<void> {
@@ -38,8 +38,9 @@ export async function runHere(plan: JobPlan, context: Context): Promise<void> {
 
 async function rentAll(run: HereRun, plan: JobPlan, context: Context): Promise<void> {
   run.phases.begin('renting');
-  const { rented, notRented } = await rentEach(plan, context).finally(run.phases.clear);
+  const { rented, failed } = await rentEach(plan, context).finally(run.phases.clear);
   run.members = rented.map((one) => createMember(one, plan, context));
+  const notRented = await endFailed(failed, plan, context);
   run.notRented = notRented;
   context.signal.throwIfAborted();
   const [first] = notRented;

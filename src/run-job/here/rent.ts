@@ -11,23 +11,26 @@ export interface RentedHere extends RentedJob {
   readonly name: string;
 }
 
-/** A name whose request failed. An instance that was created is terminated. */
-export interface NotRented {
+/** A name whose request failed. */
+interface Failed {
   readonly name: string;
   readonly error: CliError;
+}
+
+/** An instance that was created is terminated. */
+export interface NotRented extends Failed {
   readonly end: JobEnd;
 }
 
 interface AllRented {
   readonly rented: readonly RentedHere[];
-  readonly notRented: readonly NotRented[];
+  readonly failed: readonly Failed[];
 }
 
 /** Rents the instances side by side. Throws CliError if nothing was sent. */
 export async function rentEach(plan: JobPlan, context: Context): Promise<AllRented> {
   await warnIfUnarmed(plan, context);
   await runPreflight(context, nothingCreated, () => planRental(plan.request, plan, context));
-  const named = (name: string) => ({ ...plan, request: { ...plan.request, instance_name: name } });
   const rented: RentedHere[] = [];
   // Several questions at once would be mixed up.
   const silent: Context = Object.create(context, { prompts: { value: async () => undefined } });
@@ -37,19 +40,31 @@ export async function rentEach(plan: JobPlan, context: Context): Promise<AllRent
       // The run ends all instances in one way, whatever failed.
       minCount: undefined,
       async obtain(name, gates) {
-        const job = await rentJob(named(name), silent, gates);
+        const job = await rentJob(planOf(name, plan), silent, gates);
         rented.push({ name, ...job });
         return { instance: job.instance, early: undefined };
       },
     },
     silent,
   );
-  const notRented: NotRented[] = [];
-  for (const one of each) {
-    if (!('error' in one)) continue;
-    const { name, error } = one;
-    notRented.push({ name, error, end: await endUnusable(error, named(name), context) });
-  }
   const order = ({ name }: RentedHere) => plan.names.indexOf(name);
-  return { rented: rented.sort((a, b) => order(a) - order(b)), notRented };
+  rented.sort((a, b) => order(a) - order(b));
+  return { rented, failed: each.flatMap((one) => ('error' in one ? [one] : [])) };
+}
+
+function planOf(name: string, plan: JobPlan): JobPlan {
+  return { ...plan, request: { ...plan.request, instance_name: name } };
+}
+
+/** Terminates what a failed request may have created, as far as its ID is known. */
+export function endFailed(
+  failed: readonly Failed[],
+  plan: JobPlan,
+  context: Context,
+): Promise<NotRented[]> {
+  return Promise.all(
+    failed.map(async ({ name, error }) => {
+      return { name, error, end: await endUnusable(error, planOf(name, plan), context) };
+    }),
+  );
 }
