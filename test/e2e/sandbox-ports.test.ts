@@ -18,7 +18,8 @@ describe('the ports of a sandbox instance', { timeout: 60_000, ...needs('ssh') }
     await done('sandbox', 'reset', '--speed', '60', '--yes');
     await done('ssh-keys', 'add', '--name', 'laptop', `${key}.pub`);
     await create('box');
-    await create('notebook', '--template', 'jupyterlab');
+    const { stderr } = await create('notebook', '--template', 'jupyterlab');
+    expect(stderr).toContain('Open:        gpucloud instances open notebook\n');
     await create('web', '--docker-image', 'nginx', '--port', '8080:80');
   }, 60_000);
   afterAll(async () => {

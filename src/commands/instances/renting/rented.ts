@@ -163,7 +163,7 @@ async function printEnded(
   // People read the message, and programs need the instance too.
   if (ended === undefined || !context.out.people) await print();
   if (ended !== undefined) throw ended;
-  await nextSteps(instance, context);
+  nextSteps(instance, context);
 }
 
 /** The user pressed Ctrl-C during the request, and gpucloud waited for the response. */
@@ -181,20 +181,18 @@ function remedyFor({ id, name }: Instance): string {
   return `terminate it with "gpucloud instances terminate ${typed}", see it with "gpucloud instances get ${typed}"`;
 }
 
-async function nextSteps(instance: Instance, context: Context): Promise<void> {
+function nextSteps(instance: Instance, context: Context): void {
   const name = typedName(instance.name, instance.id);
-  for (const line of await uses(instance, name, context)) context.err.note(line);
+  for (const line of uses(instance, name)) context.err.note(line);
   context.err.note(`Stop paying: gpucloud instances terminate ${name}`);
 }
 
-async function uses(instance: Instance, name: string, context: Context): Promise<string[]> {
-  const { sandbox } = await context.settings({ key: false });
+function uses(instance: Instance, name: string): string[] {
   if (hasSsh(instance.status)) {
     const hasKey = instance.ssh_keys?.length !== 0 && knownSshEndpoint(instance) !== undefined;
     const lines = [
       ...(hasKey ? [`Connect:     gpucloud instances ssh ${name}`] : []),
-      // The pages of a sandbox instance don't exist.
-      ...(instance.application_template == null || sandbox
+      ...(instance.application_template == null
         ? []
         : [`Open:        gpucloud instances open ${name}`]),
     ];
