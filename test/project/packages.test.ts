@@ -208,13 +208,16 @@ describe('install.sh from a URL', { timeout: 60_000 }, () => {
   let server: Server;
   let url: string;
   let isCut: boolean;
+  let isChanged: boolean;
   let prefix: string;
   beforeEach(async () => {
     isCut = false;
+    isChanged = false;
     prefix = await mkdtemp(join(folder, 'prefix-'));
     server = createServer(async (request, response) => {
       const content = await readFile(join(PACKAGES, request.url ?? ''));
       response.setHeader('content-length', content.length);
+      if (isChanged && content.length > 100_000) content.fill(0, 50_000, 50_100);
       if (!isCut || content.length < 100_000) return void response.end(content);
       response.write(content.subarray(0, 100_000), () => response.destroy());
     });
@@ -283,6 +286,16 @@ describe('install.sh from a URL', { timeout: 60_000 }, () => {
       expect(await piped(await path(), get)).toMatchObject({ code: 0, stderr: '' });
       const { stdout } = await run(join(prefix, 'bin/gpucloud'), ['--version']);
       expect(stdout).toBe(`gpucloud ${version}\n`);
+    });
+
+    test(`installs no changed archive with ${program}`, needs(program), async () => {
+      isChanged = true;
+      const { code, stderr } = await piped(await path(), get);
+      expect(code).toBe(1);
+      expect(stderr).toMatch(
+        /^error: gpucloud-\S+ is not the file that .*: nothing was installed\n$/,
+      );
+      expect(await readdir(prefix)).toEqual([]);
     });
 
     test(`installs nothing after a partial download with ${program}`, needs(program), async () => {
