@@ -1,157 +1,214 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { CliError } from '../../src/errors.ts';
+import { diskImage, watchDisk } from '../support/disk-points.ts';
 import { fc, runs } from '../support/random.ts';
-import { createWorld, journalOf, TEST_KEY, type World } from '../support/run-cli.ts';
+import {
+  type CliResult,
+  createWorld,
+  journalOf,
+  TEST_KEY,
+  type World,
+} from '../support/run-cli.ts';
 import { HARDWARE } from '../support/sandbox-ids.ts';
-import { type Answer, no, ok, type RecordedRequest } from '../support/service.ts';
+import {
+  isDoubt,
+  OUTCOMES,
+  type ScriptedOutcome,
+  ScriptedService,
+} from '../support/scripted-service.ts';
 
 const OFFERS = [1, 2, 3].map((n) => `11111111-1111-4222-8333-44445555000${n}`);
-const CREATE = ['instances', 'create', 'trainer', ...HARDWARE.slice(2, 4), '--json'];
-const ARGV = [...CREATE, ...OFFERS.flatMap((offer) => ['--offer', offer]), '--retry-for', '30m'];
+const IMAGE = HARDWARE.slice(2, 4);
 
-/** Every outcome of a create. `lost` ones rent, and their response does not arrive. */
-const OUTCOMES = [
-  ...['400', '404', '409', '422', '429', '401'],
-  ...['500', '503', 'hangUp', 'lost', 'lost 500'],
-  ...['ERROR', 'ERROR kept', 'ACTIVE', 'slow', 'TERMINATED'],
-] as const;
-type Outcome = (typeof OUTCOMES)[number];
-
-const isDoubt = (outcome: Outcome | undefined) => /^(?:500|503|hangUp|lost)/.test(outcome ?? '');
-
-interface Made {
-  status: string;
-  readonly outcome: Outcome;
-  reads: number;
+interface Sequence {
+  readonly outcomes: readonly ScriptedOutcome[];
+  /** The request at which Ctrl-C is pressed, and after how many more it is pressed again. */
+  readonly first: number | undefined;
+  readonly second: number | undefined;
+  /** The point at which the process is killed: a call to the disk, a request or a response. */
+  readonly kill: number | undefined;
+  /** Of `--count`. */
+  readonly minCount: number | undefined;
 }
 
-/** Of instances, in all sequences: an ID is never used again. */
-let count = 0;
+const maybe = (max: number) => fc.option(fc.integer({ min: 1, max }), { nil: undefined });
+const sequences = fc.record({
+  outcomes: fc.array(fc.constantFrom(...OUTCOMES), { minLength: 1, maxLength: 8 }),
+  first: maybe(25),
+  second: maybe(5),
+  // The first request is on disk, sent and settled within some 40 points.
+  kill: fc.oneof(maybe(40), maybe(200)),
+  minCount: maybe(3),
+});
 
-/** What the service has, and how it has been asked. */
-class Script {
-  readonly made = new Map<string, Made>();
-  readonly faults: string[] = [];
-  readonly used: Outcome[] = [];
-  requests = 0;
-
-  constructor(
-    readonly outcomes: readonly Outcome[],
-    readonly onRequest: (request: number) => void,
-    readonly isOnDisk: (offer: string) => Promise<boolean>,
-  ) {}
-
-  living(): string[] {
-    return [...this.made].flatMap(([id, { status }]) => (/^TERMINAT/.test(status) ? [] : id));
-  }
-
-  async answer({ method, path, body }: RecordedRequest): Promise<Answer | 'hangUp'> {
-    this.requests += 1;
-    this.onRequest(this.requests);
-    if (method === 'POST' && path === '/instances') return this.create(body);
-    if (path === '/users/me') return ok({ id: 'user-1', balance: '1000.00' });
-    if (path === '/storage/drives') return ok([]);
-    const [, id = '', verb] = /^\/instances\/([^/]+)(?:\/(\w+))?$/.exec(path) ?? [];
-    const found = this.made.get(id);
-    if (found === undefined) return no(404, 'Not found');
-    if (verb === 'events') return ok([]);
-    if (verb === 'terminate') {
-      if (found.outcome === 'ERROR kept') return no(400, 'Not now');
-      found.status = 'TERMINATING';
-      return ok({ status: 'TERMINATING' });
-    }
-    found.reads += 1;
-    if (found.status === 'PROVISIONING' && found.reads > (found.outcome === 'slow' ? 3 : 0)) {
-      const [first] = found.outcome.split(' ');
-      found.status = found.outcome === 'slow' ? 'ACTIVE' : (first ?? '');
-    }
-    return ok({ id, name: 'trainer', status: found.status });
-  }
-
-  async create(body: unknown): Promise<Answer | 'hangUp'> {
-    const outcome = this.outcomes[this.used.length] ?? 'ACTIVE';
-    if (this.used.some(isDoubt)) this.faults.push('a request after a doubt');
-    if (this.living().length > 0) this.faults.push('a request while an instance lives');
-    const { offer_id } = body as { offer_id: string };
-    // A process that is killed now leaves this behind.
-    if (!(await this.isOnDisk(offer_id))) this.faults.push('a request that is not on disk');
-    this.used.push(outcome);
-    if (/^\d+$/.test(outcome)) return no(Number(outcome), 'no');
-    if (outcome === 'hangUp') return 'hangUp';
-    count += 1;
-    const id = `22222222-1111-4222-8333-${String(count).padStart(12, '0')}`;
-    const isLost = outcome.startsWith('lost');
-    const status = isLost ? 'ACTIVE' : 'PROVISIONING';
-    this.made.set(id, { status, outcome, reads: 0 });
-    if (outcome === 'lost') return 'hangUp';
-    if (outcome === 'lost 500') return no(500, 'no');
-    return ok({ id, name: 'trainer', status }, 201);
-  }
-}
+const plain = { first: undefined, second: undefined, kill: undefined, minCount: undefined };
+/** One for each end, so that every run of the test reaches them. */
+const EXAMPLES: Sequence[] = [
+  { ...plain, outcomes: ['409', 'ERROR', 'ACTIVE'] },
+  { ...plain, outcomes: ['401'] },
+  { ...plain, outcomes: ['400', 'lost'] },
+  { ...plain, outcomes: ['slow'], first: 4 },
+  { ...plain, outcomes: ['404', '422', 'slow'], minCount: 3 },
+  ...[1, 20, 40, 60].map((kill): Sequence => ({ ...plain, outcomes: ['ERROR'], kill })),
+];
 
 let world: World;
-let script: Script;
+let script: ScriptedService;
 beforeAll(async () => {
-  world = await createWorld({ handler: (request) => script.answer(request) });
+  world = await createWorld({ handler: (request) => script.handler(request) });
 });
 afterAll(() => world.close());
 
-const scope = () => ({ service: world.service.url, account: 'user-1', apiKey: TEST_KEY });
+const openRequests = () =>
+  journalOf(world, { service: world.service.url, account: 'user-1', apiKey: TEST_KEY }).requests();
 
-/** Frees the name for the next sequence. */
+/** What a run left behind, after its process was killed or has ended. */
+interface Played {
+  readonly ran: CliResult;
+  readonly isInterrupted: boolean;
+  readonly isKilled: boolean;
+}
+
+async function play(argv: readonly string[], sequence: Sequence): Promise<Played> {
+  const { outcomes, first, second, kill } = sequence;
+  const interrupts = [new AbortController(), new AbortController()] as const;
+  const press = (which: 0 | 1) =>
+    interrupts[which].abort(new CliError('interrupted', 'Interrupted.'));
+  const state = join(world.home, 'state');
+  let image: ReturnType<typeof diskImage> | undefined;
+  let points = 0;
+  const onPoint = () => {
+    points += 1;
+    if (points !== kill) return;
+    image = diskImage(state);
+    script.isProcessDead = true;
+    // What goes on here is not there any more, so it should end soon.
+    press(0);
+    press(1);
+  };
+  let requests = 0;
+  script = new ScriptedService(
+    outcomes,
+    (isRequest) => {
+      onPoint();
+      if (!isRequest) return;
+      requests += 1;
+      if (first !== undefined && requests === first) press(0);
+      if (first !== undefined && second !== undefined && requests === first + second - 1) press(1);
+    },
+    async (name, offer) =>
+      (await openRequests()).some((one) => one.name === name && one.offer_id === offer),
+  );
+  const unwatch = watchDisk(onPoint);
+  const ran = await world
+    .cli(argv, { interrupts: { first: interrupts[0].signal, second: interrupts[1].signal } })
+    .finally(unwatch);
+  const isKilled = image !== undefined;
+  image?.restore();
+  image?.remove();
+  script.isProcessDead = false;
+  return { ran, isKilled, isInterrupted: !isKilled && interrupts[0].signal.aborted };
+}
+
+interface Row {
+  readonly id: string | null;
+  readonly uid: string;
+  readonly name: string;
+  readonly status: string;
+}
+
+async function listed(...flags: string[]): Promise<readonly Row[]> {
+  return JSON.parse((await world.cli(['instances', 'list', '--json', ...flags])).stdout);
+}
+
+/** The living instances that `list` shows neither by their ID nor as an UNKNOWN request. */
+async function lost(): Promise<unknown[]> {
+  const rows = await listed();
+  // The list has read them: one may have ended by now.
+  return script
+    .living()
+    .filter(
+      ({ id, name }) =>
+        !rows.some((row) => row.id === id || (row.status === 'UNKNOWN' && row.name === name)),
+    );
+}
+
+/** Frees the names for the next sequence. */
 async function forget(): Promise<void> {
-  const { stdout } = await world.cli(['instances', 'list', '--all', '--json']);
-  const ids = JSON.parse(stdout).map(({ id, uid }: { id: string; uid: string }) => id ?? uid);
+  const ids = (await listed('--all')).map(({ id, uid }) => id ?? uid);
   if (ids.length > 0) await world.cli(['instances', 'untrack', ...ids, '--yes']);
 }
 
-const sequence = fc.record({
-  outcomes: fc.array(fc.constantFrom(...OUTCOMES), { minLength: 1, maxLength: 8 }),
-  first: fc.option(fc.integer({ min: 1, max: 25 }), { nil: undefined }),
-  second: fc.option(fc.integer({ min: 1, max: 5 }), { nil: undefined }),
-});
-
-test('never leaves two living instances, nor one unknown to list', {
-  timeout: 600_000,
-}, async () => {
-  const seen = { codes: new Set<number>(), interrupted: 0 };
-  await fc.assert(
-    fc.asyncProperty(sequence, async ({ outcomes, first, second }) => {
-      const interrupts = [new AbortController(), new AbortController()] as const;
-      const interrupted = new CliError('interrupted', 'Interrupted.');
-      const onRequest = (request: number) => {
-        if (first === undefined) return;
-        if (request === first) interrupts[0].abort(interrupted);
-        if (second !== undefined && request === first + second - 1)
-          interrupts[1].abort(interrupted);
-      };
-      script = new Script(outcomes, onRequest, async (offer) =>
-        (await journalOf(world, scope()).requests()).some(
-          ({ name, offer_id }) => name === 'trainer' && offer_id === offer,
-        ),
-      );
-      const { code, stdout } = await world.cli(ARGV, {
-        interrupts: { first: interrupts[0].signal, second: interrupts[1].signal },
-      });
-      seen.codes.add(code);
+/** Plays sequences, each followed by the same command again, and returns what they reached. */
+async function playAll(
+  argvOf: (sequence: Sequence) => readonly string[],
+  { most, check }: { most: number; check(played: Played, sequence: Sequence): void },
+) {
+  const seen = { codes: new Set<number>(), interrupted: 0, killed: 0 };
+  const property = fc.asyncProperty(sequences, async (sequence) => {
+    const argv = argvOf(sequence);
+    const played = await play(argv, sequence);
+    if (!played.isKilled) seen.codes.add(played.ran.code);
+    if (played.isInterrupted) seen.interrupted += 1;
+    if (played.isKilled) seen.killed += 1;
+    const promises = async () => {
       expect(script.faults).toEqual([]);
-      const living = script.living();
-      expect(living.length).toBeLessThanOrEqual(1);
-      if (code === 0) expect(JSON.parse(stdout).id).toBe(living[0]);
-      if (script.used.some(isDoubt)) expect([7, 130]).toContain(code);
-      if (interrupts[0].signal.aborted) seen.interrupted += 1;
+      expect(script.doubled()).toEqual([]);
+      expect(script.living().length).toBeLessThanOrEqual(most);
+      expect(await lost()).toEqual([]);
+    };
+    await promises();
+    if (!played.isKilled) check(played, sequence);
+    // A script that runs the command again must not get a second instance of a name.
+    await world.cli(argv);
+    await promises();
+    await forget();
+  });
+  await fc.assert(property, {
+    numRuns: runs(1000, 14),
+    examples: EXAMPLES.map((one): [Sequence] => [one]),
+  });
+  return seen;
+}
 
-      const { stdout: listed } = await world.cli(['instances', 'list', '--json']);
-      const rows: { id: string | null; name: string; status: string }[] = JSON.parse(listed);
-      const isKnown = (id: string) =>
-        rows.some((row) => row.id === id || (row.status === 'UNKNOWN' && row.name === 'trainer'));
-      // The list has read them: one may have ended by now.
-      expect(script.living().filter((id) => !isKnown(id))).toEqual([]);
-      await forget();
-    }),
-    { numRuns: runs(200, 30) },
-  );
-  // The sequences reach every end.
-  expect([...seen.codes].sort((a, b) => a - b)).toEqual(expect.arrayContaining([0, 4, 7, 130]));
-  expect(seen.interrupted).toBeGreaterThan(0);
+describe('kill -9, Ctrl-C and every outcome of a request', { timeout: 1_800_000 }, () => {
+  test('never leave two living instances, nor one unknown to list', async () => {
+    const offers = OFFERS.flatMap((offer) => ['--offer', offer]);
+    const argv = ['instances', 'create', 'trainer', ...IMAGE, ...offers, '--retry-for', '30m'];
+    const seen = await playAll(() => [...argv, '--json'], {
+      most: 1,
+      check({ ran: { code, stdout } }) {
+        if (code === 0) expect(JSON.parse(stdout).id).toBe(script.living()[0]?.id);
+        if (script.used.some(({ outcome }) => isDoubt(outcome))) expect([7, 130]).toContain(code);
+      },
+    });
+    expect([...seen.codes]).toEqual(expect.arrayContaining([0, 4, 7, 130]));
+    expect(seen.interrupted).toBeGreaterThan(0);
+    expect(seen.killed).toBeGreaterThan(0);
+  });
+
+  test('never leave more than --count, nor one unknown to list', async () => {
+    const argv = ['instances', 'create', 'gpu', ...HARDWARE, '--count', '3', '--wait', '--json'];
+    const seen = await playAll(
+      ({ minCount }) => [
+        ...argv,
+        ...(minCount === undefined ? [] : ['--min-count', `${minCount}`]),
+      ],
+      {
+        most: 3,
+        check({ ran: { code, stdout }, isInterrupted }, { minCount }) {
+          const isInDoubt = script.used.some(({ outcome }) => isDoubt(outcome));
+          if (code === 0) expect(script.living()).toHaveLength(3);
+          if (isInDoubt) expect([7, 130]).toContain(code);
+          if (isInterrupted || minCount === undefined || stdout === '') return;
+          const rows: Row[] = JSON.parse(stdout);
+          const active = rows.filter(({ status }) => status === 'ACTIVE').length;
+          expect(active === 0 || active >= minCount).toBe(true);
+        },
+      },
+    );
+    expect([...seen.codes]).toEqual(expect.arrayContaining([0, 4, 7, 130]));
+    expect(seen.killed).toBeGreaterThan(0);
+  });
 });
