@@ -97,26 +97,6 @@ describe('reap and the jobs of run', needs('ssh'), () => {
     expect(await reap()).toMatchObject({ code: 0, rows: [] });
   });
 
-  test('leaves a job alone that another process follows, or that can not be reached', async () => {
-    const child = world.computer.start(
-      [...world.words(), '--', 'sh', '-c', 'echo up; sleep 5; exit 4'],
-      { env: world.env },
-    );
-    const ended = once(child, 'close');
-    await heard(child, 'stdout', /up/);
-    expect(await reap()).toMatchObject({ code: 0, rows: [] });
-    expect(await ended).toEqual([4, null]);
-    expect(terminations()).toBe(1);
-
-    world.renting.newId = () => '3f0c5d9e-1111-4222-8333-444455559999';
-    await rm(join(world.there, 'gpucloud-run'), { recursive: true });
-    await detached('true');
-    await hasExited();
-    await world.sshd.stop();
-    expect(await reap()).toMatchObject({ code: 0, rows: [] });
-    expect(terminations()).toBe(1);
-  });
-
   test('reports a lost job once, and terminates it at its deadline', async () => {
     await detached('sleep 60');
     const pid = Number(await readFile(join(world.there, 'gpucloud-run', 'pid'), 'utf8'));

@@ -1,5 +1,4 @@
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
 import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -8,7 +7,6 @@ import { createJobWorld, type JobWorld } from '../run-job/job-world.ts';
 import { needs } from '../support/needs.ts';
 import { heard } from '../support/program.ts';
 import { NEW } from '../support/renting-service.ts';
-import { until } from '../support/ssh-world.ts';
 
 let world: JobWorld;
 
@@ -130,16 +128,6 @@ describe('gpucloud jobs', needs('ssh'), () => {
     timeLimit,
   );
 
-  test('reports after the first Ctrl-C of attach that the job continues', async () => {
-    await detached(WAITS);
-    const { child, ended } = start('jobs', 'attach', 'job');
-    await heard(child, 'stdout', /two/);
-    const said = heard(child, 'stderr', /jobs stop job/);
-    child.kill('SIGINT');
-    expect(await said).toContain('Stopped following job. Its command still runs');
-    expect(await ended).toEqual([130, null]);
-  });
-
   test('stops the command, fetches and terminates', async () => {
     await detached('trap "echo x >result; echo caught; exit 9" INT; while :; do sleep 0.1; done');
     const stopped = await gpucloud('jobs', 'stop', 'job');
@@ -161,14 +149,6 @@ describe('gpucloud jobs', needs('ssh'), () => {
     expect(await readFile(join(world.computer.home, 'result'), 'utf8')).toBe('x\n');
     const terminated = ({ path }: { path: string }) => path.endsWith('/terminate');
     expect(world.service.requests.filter(terminated)).toHaveLength(1);
-  });
-
-  test('copies nothing with --no-fetch', async () => {
-    await detached('echo x >result; sleep 60');
-    await until(() => existsSync(join(world.there, 'gpucloud-run', 'work', 'result')));
-    expect(await gpucloud('jobs', 'stop', 'job', '--no-fetch')).toMatchObject({ code: 0 });
-    expect(world.status()).toBe('TERMINATING');
-    expect(existsSync(join(world.computer.home, 'result'))).toBe(false);
   });
 
   test('shows a job whose instance restarted as LOST, and one without SSH as UNREACHABLE', async () => {

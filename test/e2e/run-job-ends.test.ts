@@ -129,30 +129,4 @@ describe('the ends of gpucloud run', needs('ssh'), () => {
     expect(world.status()).toBe('TERMINATING');
     expect(world.rentals()).toBe(1);
   });
-
-  test('returns with --detach once the command runs, and leaves the instance to jobs attach', async () => {
-    const { code } = await world.run(
-      ['--detach', '--unenforced'],
-      ['sh', '-c', 'sleep 1; echo done'],
-    );
-    expect({ code, status: world.status() }).toEqual({ code: 0, status: 'ACTIVE' });
-    const attached = await world.computer.gpucloud(['jobs', 'attach', 'job', ...world.signIn], {
-      env: world.env,
-    });
-    expect(attached).toMatchObject({ code: 0, stdout: 'done\n' });
-    expect(world.status()).toBe('TERMINATING');
-  });
-
-  test('repeats and loses no byte if the connection is cut', async () => {
-    const script =
-      'echo ran >>ran; i=0; while [ $i -lt 60 ]; do i=$((i+1)); echo $i; sleep 0.1; done';
-    const job = start([...world.words('--fetch', 'ran'), '--', 'sh', '-c', script]);
-    await until(() => job.stdout().includes('9\n'));
-    world.cutLinks();
-    expect(await job.ended).toBe(0);
-    const numbers = Array.from({ length: 60 }, (_, at) => `${at + 1}\n`).join('');
-    expect(job.stdout()).toBe(numbers);
-    expect(job.stderr()).toContain('Reconnected to job.');
-    expect(await readFile(join(world.computer.home, 'ran'), 'utf8')).toBe('ran\n');
-  });
 });

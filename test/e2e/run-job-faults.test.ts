@@ -6,7 +6,6 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createJobWorld, type JobWorld } from '../run-job/job-world.ts';
 import { needs } from '../support/needs.ts';
 import { heard } from '../support/program.ts';
-import { NEW } from '../support/renting-service.ts';
 
 const _OLD = '3f0c5d9e-1111-4222-8333-444455550000';
 
@@ -40,22 +39,6 @@ describe('gpucloud run after a fault', needs('ssh'), () => {
     expect(await computer.gpucloud(['profiles', 'use', 'two'])).toMatchObject({ code: 0 });
     expect((await ended)[0]).toBe(0);
     expect(world.status()).toBe('TERMINATING');
-  });
-
-  test('detects that somebody else terminated the instance', async () => {
-    const { child, ended } = start([], ['sh', '-c', 'echo up; sleep 60']);
-    await heard(child, 'stdout', /up/);
-    world.renting.terminate(NEW);
-    let said = '';
-    child.stderr.on('data', (text) => {
-      said += text;
-    });
-    world.cutLinks();
-    expect(await ended).toBe(125);
-    expect(said).toMatch(
-      /\nTerminating job\njob is already TERMINATING.\nTerminated job after \d+ s. .*\nerror: job is TERMINATING, and its command has ended with it.\n$/,
-    );
-    expect(said).not.toContain('may still be billing');
   });
 
   test('finishes even if it can no longer write to the state folder', async () => {

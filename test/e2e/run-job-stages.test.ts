@@ -106,14 +106,6 @@ describe('the stages of gpucloud run', needs('ssh'), () => {
     expect(world.status()).toBe('TERMINATING');
   });
 
-  test('exits with 125 if the command was killed with its supervisor, and fetches', async () => {
-    const done = await job(copies(), 'mkdir out; cp in.txt out; kill -9 "-$(cat ../pid)"');
-    expect(done).toMatchObject({ code: 125 });
-    expect(done.stderr).toContain('The command was killed');
-    expect(existsSync(join(home, 'out', 'in.txt'))).toBe(true);
-    expect(world.status()).toBe('TERMINATING');
-  });
-
   test("terminates an instance whose response can't be read", async () => {
     const { renting } = world;
     renting.posts = [

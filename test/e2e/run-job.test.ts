@@ -94,12 +94,6 @@ describe('gpucloud run', needs('ssh'), () => {
     expect(await readFile(join(world.computer.home, 'missing'), 'utf8')).toBe('x');
   });
 
-  test('terminates at once with --keep-on-failure 0', async () => {
-    const words = ['--fetch', 'missing', '--keep-on-failure', '0s'];
-    const { code } = await world.run(words, ['true']);
-    expect({ code, status: world.status() }).toEqual({ code: 125, status: 'TERMINATING' });
-  });
-
   test('does not confuse its job with an earlier one in the same home folder', async () => {
     const folder = join(world.there, 'gpucloud-run');
     await mkdir(join(folder, 'started'), { recursive: true });
@@ -109,14 +103,5 @@ describe('gpucloud run', needs('ssh'), () => {
     expect({ code, stdout }).toEqual({ code: 125, stdout: '' });
     expect(stderr).toContain('~/gpucloud-run of an earlier job, so the command was not run');
     expect(world.status()).toBe('TERMINATING');
-  });
-
-  test('needs --terminate-after when not interactive, and rents nothing without it', async () => {
-    const words = world.words().filter((word) => word !== '--terminate-after' && word !== '1h');
-    const { code, stderr } = await world.computer.gpucloud([...words, '--', 'true'], {
-      env: world.env,
-    });
-    expect({ code, rentals: world.rentals() }).toEqual({ code: 2, rentals: 0 });
-    expect(stderr).toContain('--terminate-after is missing');
   });
 });

@@ -44,13 +44,14 @@ describe('the termination of a job', () => {
     expect(world.status()).toBe('TERMINATING');
   });
 
-  test('follows a lost command, which has no exit code', async () => {
-    const ended = world.run(LASTS, []);
+  test('follows a lost command, which has no exit code, after the copy', async () => {
+    const ended = world.run(LASTS, ['--fetch', `up:${world.local('up')}`]);
     await followed(world);
     process.kill(-Number(readFileSync(join(world.job, 'pid'), 'utf8')), 'SIGKILL');
     const { code, stderr } = await ended;
     expect(code, stderr).toBe(125);
     expect(stderr).toContain('The command was killed together with its supervisor.');
+    expect(existsSync(world.local('up'))).toBe(true);
     expect(world.status()).toBe('TERMINATING');
   });
 
@@ -62,7 +63,10 @@ describe('the termination of a job', () => {
     world.ssh.cut();
     const { code, stderr } = await ended;
     expect(code, stderr).toBe(125);
-    expect(stderr).toContain('job is TERMINATED, and its command has ended with it.');
+    expect(stderr).toMatch(
+      /\nTerminating job\njob is already TERMINATED\.\nTerminated job after \d+ s\. .*\nerror: job is TERMINATED, and its command has ended with it\.\n$/,
+    );
+    expect(stderr).not.toContain('may still be billing');
   });
 });
 
