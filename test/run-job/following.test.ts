@@ -220,6 +220,9 @@ test('jobs list shows the newest first', async () => {
   world.advance(60_000);
   await world.detach('true', '--name', 'later');
   expect((await shown('list')).map(({ name }: { name: string }) => name)).toEqual(['later', 'job']);
+  const { code, stderr } = await world.gpucloud(['jobs', 'get', NEW.slice(0, 8)]);
+  expect(code).toBe(2);
+  expect(stderr).toContain('is ambiguous');
 });
 
 test('a greeting of the login shell rules out rsync', async () => {

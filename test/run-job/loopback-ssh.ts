@@ -8,6 +8,8 @@ import { startProgram } from '../../src/programs.ts';
 export interface LoopbackSsh extends Pick<Host, 'start' | 'startPiped'> {
   /** What ssh prints instead of running a script, if it fails to connect. */
   refuse: (script: string) => string | undefined;
+  /** The PATH of the instance. */
+  path: string;
   /** The scripts that were to run there. */
   readonly scripts: readonly string[];
   /** Cuts each connection. What it started there continues. */
@@ -25,6 +27,7 @@ export function loopbackSsh({ home, path }: Instance): LoopbackSsh {
   const open = new Set<() => void>();
   const ssh: LoopbackSsh = {
     refuse: () => undefined,
+    path,
     scripts,
     async start(program) {
       const { file } = program;
@@ -39,7 +42,7 @@ export function loopbackSsh({ home, path }: Instance): LoopbackSsh {
       scripts.push(script);
       const refusal = ssh.refuse(script);
       if (refusal !== undefined) return refused(refusal);
-      const env = { PATH: path, HOME: home };
+      const env = { PATH: ssh.path, HOME: home };
       const child = spawn('sh', ['-c', script], { cwd: home, env, detached: true, stdio: 'pipe' });
       child.stdin.on('error', () => undefined);
       let close: (code: number) => void = () => undefined;

@@ -259,6 +259,7 @@ test('Ctrl-C is sent to the command, then the results are fetched', async () => 
   press();
   const { code, stdout, stderr } = await ended;
   expect({ code, stdout }, stderr).toEqual({ code: 9, stdout: 'caught\n' });
+  expect(stderr).not.toContain('\u001b');
   expect(readFileSync(world.local('result'), 'utf8')).toBe('x\n');
 });
 

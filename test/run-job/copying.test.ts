@@ -1,0 +1,180 @@
+import { readFileSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
+import { mkdir, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { CliError } from '../../src/errors.ts';
+import { keptOutput } from '../../src/run-job/record/kept-output.ts';
+import { follow } from '../../src/run-job/remote/follow.ts';
+import type { RemoteShell } from '../../src/run-job/remote/remote-shell.ts';
+import { atTerminal } from '../support/at-terminal.ts';
+import { manualClock } from '../support/clock.ts';
+import { programAt } from '../support/needs.ts';
+import { NEW } from '../support/renting-service.ts';
+import { createWorld } from '../support/run-cli.ts';
+import { createLoopbackWorld, type LoopbackWorld } from './loopback-world.ts';
+import { ctrlC, exited, reap } from './stories.ts';
+
+let world: LoopbackWorld;
+beforeEach(async () => {
+  world = await createLoopbackWorld();
+});
+afterEach(() => world.close());
+
+const HOST_KEY = 'Host key verification failed.';
+
+/** A folder here with one file. */
+async function folder(): Promise<string> {
+  const path = world.local('project');
+  await mkdir(path);
+  for (const name of ['a', 'b']) {
+    writeFileSync(join(path, name), 'A\n');
+    // A file of the present second may still change, so it is sent again.
+    utimesSync(join(path, name), 1_700_000_000, 1_700_000_000);
+  }
+  return path;
+}
+
+/** Leaves the instance only some programs. */
+async function leaveThere(...names: string[]): Promise<void> {
+  const path = world.local('programs');
+  await mkdir(path);
+  for (const name of names) symlinkSync(programAt(name) ?? '', join(path, name));
+  world.ssh.path = path;
+}
+
+describe('--sync', () => {
+  test('sends only what changed to an instance that has the rest', async () => {
+    const source = await folder();
+    world.renting.rent(NEW, 'dev');
+    const run = () => world.runOn('cat a b', '--sync', source);
+    expect(await run()).toMatchObject({ code: 0, stdout: 'A\nA\n' });
+    const there = join(world.job, 'work', 'a');
+    const { mtime } = await stat(there);
+    writeFileSync(there, 'X\n');
+    utimesSync(there, mtime, mtime);
+    writeFileSync(join(source, 'b'), 'changed\n');
+    expect(await run()).toMatchObject({ code: 0, stdout: 'X\nchanged\n' });
+  });
+
+  test('runs nothing if the instance could not store the files', async () => {
+    const source = await folder();
+    writeFileSync(
+      join(world.job, '..', '..', 'bin', 'tar'),
+      '#!/bin/sh\ncat >/dev/null\nexit 2\n',
+      {
+        mode: 0o755,
+      },
+    );
+    const { code, stdout, stderr } = await world.run('echo ran', ['--sync', source]);
+    expect({ code, stdout }, stderr).toEqual({ code: 125, stdout: '' });
+    expect(world.status()).toBe('TERMINATING');
+  });
+
+  test.each([['--sync'], ['--fetch']])('%s needs tar before the command runs', async (flag) => {
+    const source = await folder();
+    await leaveThere('sh', 'cat', 'cut', 'mkdir', 'wc', 'tail', 'head', 'dd', 'sleep', 'mv', 'rm');
+    const { code, stdout, stderr } = await world.run('echo ran', [
+      flag,
+      flag === '--sync' ? source : `x:${world.local('x')}`,
+    ]);
+    expect({ code, stdout }, stderr).toEqual({ code: 125, stdout: '' });
+    expect(stderr).toContain("Files can't be copied: job has no tar");
+    expect(world.status()).toBe('TERMINATING');
+  });
+});
+
+test('a missing result does not hide one that could not be stored', async () => {
+  const local = world.local('out');
+  writeFileSync(local, 'in the way');
+  const fetch = ['--fetch', `out:${local}`, '--fetch', `missing:${world.local('x')}`];
+  rmSync(local);
+  await world.detach('mkdir out; echo x >out/r', ...fetch);
+  await exited(world);
+  writeFileSync(local, 'in the way');
+  expect((await reap(world)).rows).toMatchObject([{ outcome: 'refused' }]);
+  rmSync(local);
+  expect((await reap(world)).rows).toMatchObject([{ outcome: 'kept' }]);
+  expect(readFileSync(join(local, 'r'), 'utf8')).toBe('x\n');
+});
+
+describe('an end before the command', () => {
+  test('terminates after a closed terminal, although reap is armed', async () => {
+    await reap(world, '--every', '5m');
+    const { interrupts, press } = ctrlC(new CliError('hungUp', 'The terminal hung up.'));
+    world.ssh.refuse = () => {
+      if (!interrupts.first.aborted) press();
+      return 'Connection refused';
+    };
+    expect(await world.run('true', [], { interrupts })).toMatchObject({ code: 129 });
+    expect(world.status()).toBe('TERMINATING');
+  });
+
+  test('ends a job of --on', async () => {
+    world.renting.rent(NEW, 'dev');
+    let probes = 0;
+    world.ssh.refuse = (script) =>
+      script.includes('gpucloud-run ready') && ++probes > 1 ? HOST_KEY : undefined;
+    expect(await world.runOn('true')).toMatchObject({ code: 125 });
+    expect(world.record().ended_at).not.toBeNull();
+    expect(world.terminations()).toBe(0);
+  });
+
+  test('comes if the state of the job before could not be removed', async () => {
+    world.renting.rent(NEW, 'dev');
+    world.ssh.refuse = (script) =>
+      script.includes('rm -rf started') ? 'Connection reset by peer' : undefined;
+    const { code, stdout, stderr } = await world.runOn('echo ran');
+    expect(code).not.toBe(0);
+    expect(stdout).toBe('');
+    expect(stderr).toContain('Could not remove the earlier job on dev: Connection reset by peer');
+  });
+
+  test('ends an attached job whose instance somebody terminated', async () => {
+    await world.detach('true');
+    world.renting.rent(NEW, 'job', { status: 'TERMINATED' });
+    const { code, stderr } = await world.gpucloud(['jobs', 'attach', 'job']);
+    expect(code, stderr).toBe(125);
+    expect(world.record().ended_at).not.toBeNull();
+  });
+});
+
+test('the output that was kept goes on after the bytes that were printed', async () => {
+  const own = await createWorld({ handler: () => 'hangUp' });
+  const { context } = atTerminal(own, []);
+  await mkdir(join(own.home, 'state', 'jobs'), { recursive: true });
+  writeFileSync(join(own.home, 'state', 'jobs', `${NEW}.out`), 'world\n');
+  const job = { id: NEW, name: 'job', cut: { out: 6, err: 0 } };
+  const printed = async (after: number) => {
+    let text = '';
+    for await (const chunk of keptOutput(job as never, 'out', { after }, context)) text += chunk;
+    return text;
+  };
+  expect([await printed(0), await printed(6), await printed(8)]).toEqual([
+    'world\n',
+    'world\n',
+    'rld\n',
+  ]);
+  await own.close();
+});
+
+test('pauses between two attempts to reconnect grow to 15 seconds', async () => {
+  const clock = manualClock();
+  const shell = {
+    start: () => Promise.reject(new CliError('refused', 'ssh is not on PATH')),
+  } as unknown as RemoteShell;
+  let cuts = 0;
+  const following = follow({
+    shell,
+    offsets: { out: 0, err: 0 },
+    clock,
+    signal: new AbortController().signal,
+    print: async () => undefined,
+    onBack: () => undefined,
+    async onCut() {
+      cuts += 1;
+      if (cuts > 7) throw new CliError('otherEnd', 'over');
+    },
+  });
+  await expect(following).rejects.toThrow('over');
+  expect(clock.slept.map((time) => time / 1000)).toEqual([1, 2, 4, 8, 15, 15, 15]);
+});
