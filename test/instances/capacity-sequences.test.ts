@@ -46,6 +46,7 @@ const plain = { first: undefined, second: undefined, kill: undefined, minCount: 
 /** One for each end, so that every run of the test reaches them. */
 const EXAMPLES: Sequence[] = [
   { ...plain, outcomes: ['409', 'ERROR', 'ACTIVE'] },
+  { ...plain, outcomes: ['ACTIVE', 'slow'] },
   { ...plain, outcomes: ['401'] },
   { ...plain, outcomes: ['400', 'lost'] },
   { ...plain, outcomes: ['slow'], first: 4 },
