@@ -3,10 +3,10 @@ import type { Clock } from '../clock.ts';
 import { usageError } from '../errors.ts';
 import { clean } from '../rules/clean.ts';
 import { paintFor } from './colour.ts';
-import type { Writer } from './formats/batch.ts';
+import { type Writer, writeLines } from './formats/batch.ts';
 import type { Query } from './formats/query.ts';
 import { type Forms, formsOf } from './forms.ts';
-import type { Block, ListOptions, Live, Output, OutputSettings, View } from './output.ts';
+import type { Block, Format, ListOptions, Live, Output, OutputSettings, View } from './output.ts';
 import { eachRow, isArray, type Rows } from './rows.ts';
 import { cleanLines } from './sanitise.ts';
 import { createSink, type OnReaderGone, type SyncWrite } from './sink.ts';
@@ -60,11 +60,6 @@ export function createOutput(options: OutputOptions): Output {
     return sink.write(await findingText(find(value), format, settings));
   }
 
-  async function writerOf<T>(forms: Forms<T>): Promise<Writer<T>> {
-    const { loadWriter } = await import('./formats/writers.ts');
-    return (await loadWriter(format))(forms);
-  }
-
   async function style(live = false) {
     const terminal = isTerminal();
     return {
@@ -98,7 +93,7 @@ export function createOutput(options: OutputOptions): Output {
     }
     if (find !== undefined) return writeFinding(find, await all(rows, forms.data));
     const work = async () => {
-      if (format !== 'table') return (await writerOf(forms)).list(rows, sink, how);
+      if (format !== 'table') return (await loadWriter(format))(forms).list(rows, sink, how);
       const { writeTable } = await import('./table/table.ts');
       const count = await writeTable(rows, forms, sink, await style(how.live), how);
       // A person watching has seen that there are no rows.
@@ -111,7 +106,7 @@ export function createOutput(options: OutputOptions): Output {
     const forms = formsOf(view, settings);
     const find = await query();
     if (find !== undefined) return writeFinding(find, forms.data(value));
-    if (format !== 'table') return sink.write((await writerOf(forms)).item(value));
+    if (format !== 'table') return sink.write((await loadWriter(format))(forms).item(value));
     const { columnsText, detailsText, sectionOf } = await import('./table/details.ts');
     const safe = forms.safe(value);
     const { sections = [sectionOf(view.columns)] } = view;
@@ -178,7 +173,7 @@ export function createOutput(options: OutputOptions): Output {
     async prepare() {
       await query();
       // Load the writer before anything is rented.
-      if (format !== 'table') await (await import('./formats/writers.ts')).loadWriter(format);
+      if (format !== 'table') await loadWriter(format);
     },
     list,
     changes,
@@ -191,3 +186,31 @@ export function createOutput(options: OutputOptions): Output {
 
 /** Cuts nothing in a pipe, or on a terminal of unknown width. */
 const UNBOUNDED = Number.POSITIVE_INFINITY;
+
+/** The code of a format, which loads at its first use. */
+async function loadWriter(format: Format): Promise<<T>(forms: Forms<T>) => Writer<T>> {
+  switch (format) {
+    case 'table':
+    case 'json':
+      return (await import('./formats/json.ts')).jsonWriter;
+    case 'jsonl':
+      return (await import('./formats/json.ts')).jsonLinesWriter;
+    case 'yaml':
+      return (await import('./formats/yaml.ts')).loadYamlWriter();
+    case 'csv':
+      return (await import('./formats/separated.ts')).csvWriter;
+    case 'tsv':
+      return (await import('./formats/separated.ts')).tsvWriter;
+    case 'id':
+      return idWriter;
+  }
+}
+
+/** Leaves out a row without an id. */
+function idWriter<T>({ id }: Forms<T>): Writer<T> {
+  const item = (row: T) => {
+    const text = id(row);
+    return text === null ? '' : `${clean(text)}\n`;
+  };
+  return { item, list: (rows, sink, coming) => writeLines(rows, item, sink, { coming }) };
+}
