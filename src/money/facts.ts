@@ -2,8 +2,8 @@ import { spanText } from '../output/time.ts';
 import { clamp } from '../output/width.ts';
 import { inRoubles, kopecksText, type Money, money, zero } from '../rules/money.ts';
 import type { AccountReading } from './account.ts';
-import { burnOf, driveItem, instanceItem } from './burn.ts';
 import type { ChargeGroup, CheckedCharges, Window } from './charges.ts';
+import { burnOf, driveItem, instanceItem } from './rows.ts';
 
 export type MoneyFacts = ReturnType<typeof moneyFacts>;
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { type BillingItem, billsOf, burnOf } from '../../src/money/burn.ts';
+import { type BillingItem, billsOf, burnOf } from '../../src/money/rows.ts';
 import { fc } from '../support/random.ts';
 import { amount, sumOf, units } from './amounts.ts';
 

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest';
-import { labelOf, STEPS, startOf, zoneText } from '../../src/money/calendar.ts';
+import { labelOf, STEPS, startOf, zoneText } from '../../src/money/spend.ts';
 import { fc, runs } from '../support/random.ts';
 
 const TZ = process.env.TZ;

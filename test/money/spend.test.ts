@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { STEPS } from '../../src/money/calendar.ts';
 import type { Entry } from '../../src/money/ledger.ts';
-import { netOf, openBooks } from '../../src/money/spend.ts';
+import { netOf, openBooks, STEPS } from '../../src/money/spend.ts';
 import { fc, runs } from '../support/random.ts';
 import { amount, sumOf, units } from './amounts.ts';
 

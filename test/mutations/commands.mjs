@@ -55,7 +55,7 @@ export const commands = [
     ],
   },
   {
-    file: 'commands/billing/fail-below.ts',
+    file: 'commands/billing/runway.ts',
     tests: 'commands/billing/spend-runway',
     changes: [
       ['a debt passes', 'if (balance.lt(0)) return error', 'if (false) return error'],

@@ -66,7 +66,7 @@ export const money = [
     ],
   },
   {
-    file: 'money/burn.ts',
+    file: 'money/rows.ts',
     tests: `${BOOKS} commands/status`,
     changes: [
       ['a suspended drive costs nothing', "['SUSPENDED', 'yes'],", "['SUSPENDED', 'no'],"],

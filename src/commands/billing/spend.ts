@@ -3,9 +3,18 @@ import { oneOf, ruled } from '../../cli/parse.ts';
 import { action } from '../../cli/verb.ts';
 import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
-import { labelOf, STEPS, type Step, startOf, zoneText } from '../../money/calendar.ts';
 import { wholeHistory } from '../../money/history.ts';
-import { type Books, netOf, openBooks, type Spent } from '../../money/spend.ts';
+import {
+  type Books,
+  labelOf,
+  netOf,
+  openBooks,
+  type Spent,
+  STEPS,
+  type Step,
+  startOf,
+  zoneText,
+} from '../../money/spend.ts';
 import { type Block, type Column, field, type View } from '../../output/output.ts';
 import { local, localTime } from '../../output/time.ts';
 import type { Spending } from '../../results/money.ts';
