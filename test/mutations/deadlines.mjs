@@ -200,6 +200,21 @@ export const deadlines = [
     ],
   },
   {
+    file: 'instances/scheduler/schtasks.ts',
+    tests: `${INSTALL} instances/scheduler`,
+    changes: [
+      [
+        'no deadline is enforced on battery power',
+        '<DisallowStartIfOnBatteries>false',
+        '<DisallowStartIfOnBatteries>true',
+      ],
+      ['a long copy holds up deadlines', '>Parallel<', '>IgnoreNew<'],
+      ['cmd expands a variable in the name of a folder', '/["%\\r\\n]/', '/["\\r\\n]/'],
+      ['a removed task counts as scheduled', 'code === 0 && stdout.includes(name)', 'code !== -1'],
+      ['the first run waits for the timer', "await run('/Run', '/TN', job.name);", ''],
+    ],
+  },
+  {
     file: 'usage/idle-rule.ts',
     tests: 'usage/idle-rule',
     changes: [

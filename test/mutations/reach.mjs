@@ -24,4 +24,12 @@ export const reach = [
       ['a secret in a link is not encoded', 'encodeURIComponent(String(secret))', 'String(secret)'],
     ],
   },
+  {
+    file: 'platform/on-path.ts',
+    tests: 'platform/on-path',
+    changes: [
+      ['a program of the current folder runs', 'folders.filter(win32.isAbsolute)', 'folders'],
+      ['a missing program is looked for elsewhere', '?? join(SYSTEM, `${file}.exe`)', '?? file'],
+    ],
+  },
 ];

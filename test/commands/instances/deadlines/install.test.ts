@@ -347,7 +347,8 @@ describe('the Task Scheduler of Windows', () => {
     const removed = await windows('--uninstall');
     expect(removed).toMatchObject({ code: 0, stderr: `Removed ${NAME} (schtasks).\n` });
     expect(existsSync(at('tasks', NAME))).toBe(false);
-    expect((await windows('--status')).stdout).toMatch(/armed: +no/i);
+    const status = JSON.parse((await windows('--status', '--json')).stdout);
+    expect(status).toMatchObject({ armed: false, scheduler: null });
   });
 
   test('reports the error of schtasks, and schedules nothing', async () => {
