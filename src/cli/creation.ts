@@ -9,6 +9,9 @@ interface Creation {
   readonly bills: boolean;
 }
 
+/** What is being created by requests that an interrupt waits for. */
+const inFlight = new WeakMap<AbortSignal, Set<string>>();
+
 /**
  * Sends a POST that must not be sent twice. Ctrl-C before it leaves creates nothing. After that, the
  * first Ctrl-C waits for the response, and the second ends with an unknown outcome.
@@ -22,14 +25,15 @@ export async function sendOnce<T>(
   send: (options: CallOptions) => Promise<T>,
 ): Promise<T> {
   const stop = new AbortController();
+  const others = inFlight.get(first) ?? new Set();
+  inFlight.set(first, others);
   let sent = false;
   const onFirst = () => {
     if (!sent) stop.abort(first.reason);
-    else if (!second.aborted) {
-      err.warn(
-        'outcome_unknown',
-        `Waiting for the response: ${what} may already exist${bills ? ' and be billing' : ''}. Interrupt again to stop waiting; its outcome stays unknown.`,
-      );
+    else if (!second.aborted && others.has(what)) {
+      err.warn('outcome_unknown', waitingText([...others], bills));
+      // One warning names all requests in flight.
+      others.clear();
     }
   };
   const onSecond = () => stop.abort(second.reason);
@@ -43,15 +47,23 @@ export async function sendOnce<T>(
         // Throwing here keeps the request from being sent.
         stop.signal.throwIfAborted();
         sent = true;
+        others.add(what);
       },
     });
   } catch (error) {
     if (sent || !isInterrupt(error)) throw error;
     throw error.with(`${error.message} Nothing was sent, so nothing was created.`);
   } finally {
+    others.delete(what);
     first.removeEventListener('abort', onFirst);
     second.removeEventListener('abort', onSecond);
   }
+}
+
+function waitingText(names: readonly string[], bills: boolean): string {
+  const [responses, its] =
+    names.length === 1 ? ['response', 'its outcome stays'] : ['responses', 'their outcomes stay'];
+  return `Waiting for the ${responses}: ${names.join(', ')} may already exist${bills ? ' and be billing' : ''}. Interrupt again to stop waiting; ${its} unknown.`;
 }
 
 interface Created {

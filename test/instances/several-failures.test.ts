@@ -186,7 +186,14 @@ describe('Ctrl-C', () => {
     await held.arrived;
     press('first');
     held.release();
-    const { code, shown, errors, posts } = await created;
+    const { code, shown, errors, warnings, posts } = await created;
+    expect(warnings).toContainEqual({
+      code: 'outcome_unknown',
+      message: expect.stringMatching(
+        /^Waiting for the responses: (?:gpu-[1-4](?:, )?){4} may already exist and be billing\./,
+      ),
+    });
+    expect(warnings.filter((one) => one.code === 'outcome_unknown')).toHaveLength(1);
     expect(code).toBe(130);
     expect(posts).toHaveLength(4);
     expect(namesOf(shown)).toEqual(['gpu-1', 'gpu-2', 'gpu-3', 'gpu-4']);
