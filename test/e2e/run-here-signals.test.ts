@@ -28,9 +28,10 @@ describe('an interrupt of gpucloud run --here', { timeout: 60_000, ...needs('ssh
       rmSync(join(home, name), { recursive: true, force: true });
   });
 
-  /** Prints its process ID into `up`, then notes SIGINT; ends after it, or never. */
+  /** Prints its process ID into `up`, then notes signals. */
   const command = (atInt: string) =>
     `cd ${home}; trap 'echo INT >>signals; ${atInt}' INT
+trap 'echo TERM >>signals; exit 1' TERM; trap 'echo HUP >>signals; exit 1' HUP
 for n in 1 2; do ssh -F "$GPUCLOUD_SSH_CONFIG" gpucloud-job-$n 'echo y >gpucloud-run/work/y'; done
 echo $$ >up.new; mv up.new up
 while :; do sleep 0.1; done`;
@@ -130,7 +131,11 @@ while :; do sleep 0.1; done`;
     await send(signal);
     const { code, stderr } = await ended;
     expect({ code, statuses: world.statuses() }, stderr).toEqual({ code: exit, statuses: ENDED });
-    expect({ fetched: isFetched(), runs: runs() }).toEqual({ fetched: false, runs: false });
+    expect({ fetched: isFetched(), runs: runs(), signals: signals() }).toEqual({
+      fetched: false,
+      runs: false,
+      signals: `${signal.slice(3)}\n`,
+    });
   });
 
   test('ends a command that ignores every signal after its instances', async () => {
@@ -174,9 +179,9 @@ while :; do sleep 0.1; done`;
   });
 
   test.each([
-    ['sends SIGINT before the first deadline, then fetches', 'exit 9', 9, ['5m']],
-    ['ends a command that ignores it, then fetches', ':', 125, ['5m', '2m']],
-  ])('%s', async (_what, atInt, exit, deadlines) => {
+    ['sends SIGINT before the first deadline, then fetches', 'exit 9', 9, ['5m'], 'INT\n'],
+    ['ends a command that ignores it, then fetches', ':', 125, ['5m', '2m'], 'INT\nTERM\n'],
+  ])('%s', async (_what, atInt, exit, deadlines, got) => {
     const words = world.words('--fetch', `y:${join(home, 'got')}`, '--grace', '6m');
     const ended = runFast(world, [...words, '--', 'sh', '-c', command(atInt)]);
     await until(isUp);
@@ -193,7 +198,7 @@ while :; do sleep 0.1; done`;
     expect(stderr).toContain('warning: Interrupting the command: ');
     expect({ fetched: isFetched(), signals: signals(), runs: runs() }).toEqual({
       fetched: true,
-      signals: 'INT\n',
+      signals: got,
       runs: false,
     });
   });

@@ -225,10 +225,19 @@ describe('gpucloud run --here', { timeout: 60_000, ...needs('ssh') }, () => {
     expect(all.stderr).toContain('error: job-2: Could not create ~/gpucloud-run/work');
     await world.reset();
     await writeFile(join(world.homes[1] ?? '', 'gpucloud-run'), 'in the way');
-    const script = 'cat "$GPUCLOUD_HOSTFILE"; sleep 0.1';
+    const script = 'cat "$GPUCLOUD_HOSTFILE"; touch ran';
+    let isBefore = false;
+    world.renting.terminations = [
+      (id) => {
+        isBefore = !existsSync(join(home, 'ran'));
+        return world.renting.terminate(id);
+      },
+    ];
     const two = await world.run([...words, '--min-count', '2'], ['sh', '-c', script]);
     expect({ code: two.code, statuses: world.statuses() }).toEqual({ code: 0, statuses: ENDED });
     expect(two.stdout).toBe('gpucloud-job-1 slots=1\ngpucloud-job-3 slots=1\n');
+    // It would bill while the command runs.
+    expect(isBefore).toBe(true);
     expect(two.stderr).toContain('Terminating job-2.');
     expect((await report()).instances[1]?.error).toContain('Could not create ~/gpucloud-run/work');
     expect(existsSync(join(world.homes[0] ?? '', 'gpucloud-run', 'work', 'in.txt'))).toBe(true);
