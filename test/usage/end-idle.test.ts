@@ -208,6 +208,21 @@ describe('reap', () => {
     },
   );
 
+  test('does not end an instance if this computer slept while it looked', async () => {
+    await rent(...RULE);
+    expect(await passes(2)).toEqual([]);
+    pass(25);
+    let reads = 0;
+    world.rented.onRead = async () => {
+      reads += 1;
+      // A sleep moves the clock, but counts as no time that passed.
+      if (reads === 2) world.clock.step(10 * MINUTE);
+    };
+    expect(JSON.parse((await cli(REAP)).stdout)).toEqual([]);
+    expect(reads).toBeGreaterThan(1);
+    expect(terminations()).toBe(0);
+  });
+
   test('sends one request if two run at once', async () => {
     await rent(...RULE);
     expect(await passes(2)).toEqual([]);
