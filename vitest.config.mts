@@ -51,8 +51,8 @@ const shared = {
 
 export default defineConfig({
   test: {
-    // The smallest supported computer has two cores.
-    maxWorkers: 2,
+    // The smallest supported computer has two cores, and a third of the time tests wait.
+    maxWorkers: 3,
     reporters: ['default', './scripts/summary.mjs'],
     globalSetup: ['test/support/temporary.ts'],
     sequence: { sequencer: LongestFirst },

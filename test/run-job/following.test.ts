@@ -38,6 +38,7 @@ describe('a cut connection', () => {
     const { code, stdout, stderr } = await ended;
     expect({ code, stdout }, stderr).toEqual({ code: 3, stdout: 'onetwo\n' });
     expect(stderr.match(/The connection to job was lost/g)).toHaveLength(1);
+    expect(stderr.match(/Still no connection to job/g)).toHaveLength(1);
     expect(stderr.match(/Reconnected to job/g)).toHaveLength(1);
     expect(stderr).toContain('err');
   });

@@ -1,4 +1,4 @@
-import { writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
 import { parse } from 'yaml';
@@ -9,9 +9,15 @@ const A = '3f0c5d9e-1111-4222-8333-444455556666';
 const B = '7a1b2c3d-1111-4222-8333-444455556666';
 const C = '9c0d1e2f-1111-4222-8333-444455556666';
 const PAIR = { id: 'offer-pair', name: 'RTX 4090 ×2', gpu_count: 2 };
+const NO_CARD = { id: 'offer-cpu', name: 'CPU', gpu_count: 0 };
 
 let world: World;
-afterEach(() => world.close());
+/** Whether the service responds to reads with 500. */
+let isDown = false;
+afterEach(async () => {
+  isDown = false;
+  await world.close();
+});
 
 /** A service with these instances, all known here. */
 async function open(...instances: Record<string, unknown>[]): Promise<void> {
@@ -31,6 +37,7 @@ async function open(...instances: Record<string, unknown>[]): Promise<void> {
   );
   world = await createWorld({
     handler: ({ path }) => {
+      if (isDown) return { status: 500, body: { message: 'no' } };
       if (path === '/storage/drives') return ok([]);
       const found = all.get(path.replace('/instances/', ''));
       return found === undefined ? { status: 404, body: { message: 'no' } } : ok(found);
@@ -170,4 +177,24 @@ test('prints an array with --json, without any secret', async () => {
     },
   ]);
   expect([...outputs, json].join('')).not.toContain('hunter2');
+});
+
+test('leaves out an instance that was terminated, although it has an address', async () => {
+  await open({ id: A, status: 'TERMINATING' }, { id: B, name: 'b', offer: NO_CARD });
+  expect(await text('--format', 'hostfile')).toBe('gpucloud-b slots=1\n');
+});
+
+test('prints nothing if no instance could be read, and leaves the hosts of ssh-config', async () => {
+  await open({ id: A });
+  const install = ['instances', 'ssh-config', '--install'];
+  expect(await world.cli(install)).toMatchObject({ code: 0 });
+  const path = join(world.home, 'state', 'ssh', '@environment.conf');
+  const before = await readFile(path, 'utf8');
+  expect(before).toContain(`Host gpucloud-a100 gpucloud-${A}`);
+  isDown = true;
+  const { code, stdout } = await inventory();
+  expect(code).not.toBe(0);
+  expect(stdout).toBe('');
+  expect((await world.cli(install)).code).not.toBe(0);
+  expect(await readFile(path, 'utf8')).toBe(before);
 });
