@@ -16,6 +16,42 @@ export const instances = [
     ],
   },
   {
+    file: 'instances/rental/several.ts',
+    tests: 'instances/several',
+    changes: [
+      [
+        'Ctrl-C terminates the instances',
+        ' || context.signal.aborted) return { each',
+        ') return { each',
+      ],
+      ['a failed wait counts', ' in one && one.early === undefined', ' in one'],
+      ['an existing instance is terminated', 'one.isExisting === true ? undefined : {', '{'],
+      ['an instance of a refusal is terminated', ' && httpStatus < 400', ''],
+      [
+        'an unconfirmed termination is no doubt',
+        "'outcomeUnknown',\n      `Could",
+        "'refused',\n      `Could",
+      ],
+      [
+        'a doubt about a refusal is not 7',
+        'if (target === undefined) return withDoubt(one);',
+        'if (target === undefined) return one;',
+      ],
+    ],
+  },
+  {
+    file: 'instances/rental/count.ts',
+    tests: 'instances/several',
+    changes: [
+      [
+        'a drive is shared',
+        'drive !== undefined && count > 1',
+        'drive !== undefined && count > 99',
+      ],
+      ['a numbered name is too long', '|| instanceName(last).ok', ''],
+    ],
+  },
+  {
     file: 'instances/rental/capacity.ts',
     tests: 'instances/capacity',
     changes: [

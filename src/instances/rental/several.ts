@@ -2,9 +2,8 @@ import { sentence } from '../../api/errors.ts';
 import type { Instance } from '../../api/index.ts';
 import { AT_ONCE, createGate } from '../../bounded.ts';
 import type { Context } from '../../context.ts';
-import { CliError, isInterrupt, unforeseen } from '../../errors.ts';
+import { CliError, unforeseen } from '../../errors.ts';
 import { typedName } from '../../rules/names.ts';
-import { nothingCreated } from '../preflight.ts';
 import type { Target } from '../resolve.ts';
 import { READINGS_AT_ONCE } from '../waiting.ts';
 import type { Gates, Obtained } from './capacity.ts';
@@ -52,16 +51,9 @@ export async function rentSeveral(
   { names, minCount = 0, obtain }: SeveralWish,
   context: Context,
 ): Promise<Several> {
-  const { signal } = context;
-  const sending = createGate(AT_ONCE);
   const gates: Gates = {
+    sending: createGate(AT_ONCE),
     reading: createGate(READINGS_AT_ONCE),
-    sending: (work) =>
-      sending(() => {
-        const { reason } = signal;
-        if (!signal.aborted) return work();
-        throw isInterrupt(reason) ? nothingCreated(reason) : reason;
-      }),
   };
   const each = await Promise.all(
     names.map(async (name): Promise<OneOfSeveral> => {
@@ -74,7 +66,7 @@ export async function rentSeveral(
     }),
   );
   const had = each.filter((one) => 'instance' in one && one.early === undefined).length;
-  if (had >= minCount || signal.aborted) return { each, isGivenBack: false };
+  if (had >= minCount || context.signal.aborted) return { each, isGivenBack: false };
   return { each: await giveAllBack(each, { had, minCount }, context), isGivenBack: true };
 }
 

@@ -46,7 +46,9 @@ async function printMade(
   if (made.length === 0) return context.out.format === 'table' ? undefined : print();
   const ids = made.map(({ instance }) => instance.id);
   const remedy = `terminate them with "${terminateLine(made)}"`;
-  await writeCreated({ what: 'Instances', id: ids.join(', '), many: true, remedy }, context, print);
+  const created =
+    made.length === 1 ? { what: 'Instance' } : ({ what: 'Instances', many: true } as const);
+  await writeCreated({ ...created, id: ids.join(', '), remedy }, context, print);
 }
 
 function noteNext(
