@@ -99,9 +99,57 @@ test('sends no more if the failed instance could not be terminated', async () =>
   become('ERROR');
   service.terminations = Array.from({ length: 9 }, () => () => no(400, 'no'));
   const { code, shown, error, offers } = await create();
-  expect({ code, offers }).toEqual({ code: 5, offers: [A] });
+  expect({ code, offers }).toEqual({ code: 7, offers: [A] });
   expect(shown).toMatchObject({ status: 'ERROR' });
   expect(error).toMatchObject({ may_be_billing: true, resource: shown.id });
+});
+
+test.each([
+  ['ERROR', 'ERROR', []],
+  ['a price over --max-price', 'PROVISIONING', ['--max-price', '60']],
+])('after %s, waits until the instance frees its name', async (_what, status, flags) => {
+  let reads = 0;
+  service.onRead = async (id) => {
+    const found = service.instances.get(id);
+    if (found?.status === 'PROVISIONING') {
+      service.instances.set(id, { ...found, status: made === 1 ? status : 'ACTIVE' });
+    }
+    if (found?.status !== 'TERMINATING') return;
+    reads += 1;
+    if (reads > 3) service.instances.set(id, { ...found, status: 'TERMINATED' });
+  };
+  service.shows = () => ({ price_per_hour_snapshot: made === 1 ? '100.00' : '50.00' });
+  const rent = service.rent.bind(service);
+  const isTaken = () => [...service.instances.values()].some((one) => one.status !== 'TERMINATED');
+  service.posts = [
+    () => ok({ ...rent(service.newId(), 'trainer'), ...service.shows({}) }, 201),
+    () =>
+      isTaken()
+        ? no(409, 'An instance with the name trainer exists already')
+        : ok({ ...rent(service.newId(), 'trainer'), ...service.shows({}) }, 201),
+  ];
+  const { code, offers } = await create(...flags);
+  expect({ code, offers }).toEqual({ code: 0, offers: [A, B] });
+  expect([...service.instances.values()].map((one) => one.status)).toEqual([
+    'TERMINATED',
+    'ACTIVE',
+  ]);
+});
+
+test('sends no more if the termination is rolled back while it waits for the name', async () => {
+  let reads = 0;
+  service.onRead = async (id) => {
+    const found = service.instances.get(id);
+    if (found?.status === 'PROVISIONING') {
+      service.instances.set(id, { ...found, status: 'ERROR' });
+    }
+    if (found?.status !== 'TERMINATING') return;
+    reads += 1;
+    if (reads > 2) service.instances.set(id, { ...found, status: 'ERROR' });
+  };
+  const { code, error, offers } = await create();
+  expect({ code, offers }).toEqual({ code: 7, offers: [A] });
+  expect(error).toMatchObject({ may_be_billing: true, hint: expect.stringContaining('terminate') });
 });
 
 test('drops an offer over --max-price, and terminates its instance', async () => {
@@ -150,7 +198,7 @@ test('sends no more if an instance over --max-price comes back', async () => {
   service.shows = () => ({ price_per_hour_snapshot: '100.00' });
   service.terminations = [() => ok({ status: 'TERMINATING' })];
   const { code, error, offers } = await create('--max-price', '60');
-  expect({ code, offers }).toEqual({ code: 12, offers: [A] });
+  expect({ code, offers }).toEqual({ code: 7, offers: [A] });
   expect(error).toMatchObject({ may_be_billing: true });
 });
 
@@ -158,7 +206,7 @@ test('sends no more if the failed instance is still in ERROR after its terminati
   become('ERROR');
   service.terminations = [() => ok({ status: 'TERMINATING' })];
   const { code, error, offers } = await create();
-  expect({ code, offers }).toEqual({ code: 12, offers: [A] });
+  expect({ code, offers }).toEqual({ code: 7, offers: [A] });
   expect(error).toMatchObject({ may_be_billing: true });
 });
 

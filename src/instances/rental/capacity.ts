@@ -8,7 +8,7 @@ import type { WaitTimes } from '../../watch/flags.ts';
 import { OverMaxPrice } from '../max-price.ts';
 import type { Chosen } from '../request/hardware.ts';
 import { waitFor } from '../waiting.ts';
-import { ensureEnded, giveBack } from './give-back.ts';
+import { ensureEnded, giveBack, nameFree } from './give-back.ts';
 
 /** One request for one offer. */
 export interface Attempt {
@@ -71,13 +71,17 @@ export async function rentFirst(wish: Wish, context: Context): Promise<Obtained>
   const end = clock.monotonic() + (wish.retryFor ?? 0);
   const attempts: Attempt[] = [];
   let offers = wish.offers;
+  let ending: string | undefined;
   for (let round = 0; ; round += 1) {
     let last: CliError | undefined;
     for (const offer of offers) {
+      if (ending !== undefined) await nameFree({ id: ending, name: wish.name }, context);
+      ensureWanted(context);
       const tried = await tryOne(offer, wish, context);
       attempts.push(tried.attempt);
       if ('instance' in tried) return { ...tried, attempts };
       last = tried.fault;
+      ending = tried.ending;
       // It costs the same next time.
       if (last instanceof OverMaxPrice) offers = offers.filter((one) => one !== offer);
       else
@@ -97,14 +101,18 @@ export async function rentFirst(wish: Wish, context: Context): Promise<Obtained>
 
 type Tried = { readonly attempt: Attempt } & (
   | Pick<Obtained, 'instance' | 'early'>
-  | { readonly fault: CliError }
+  | {
+      readonly fault: CliError;
+      /** The ID of the instance that was terminated. */
+      readonly ending: string | undefined;
+    }
 );
 
 /** Throws what forbids another attempt. */
 async function tryOne(offer: Chosen, wish: Wish, context: Context): Promise<Tried> {
-  const failed = (outcome: Attempt['outcome'], fault: CliError): Tried => {
+  const failed = (outcome: Attempt['outcome'], fault: CliError, ending?: string): Tried => {
     const { httpStatus: http_status = null, message } = firstOf(fault);
-    return { attempt: { offer_id: offer.id, outcome, http_status, message }, fault };
+    return { attempt: { offer_id: offer.id, outcome, http_status, message }, fault, ending };
   };
   let instance: Instance;
   try {
@@ -114,7 +122,7 @@ async function tryOne(offer: Chosen, wish: Wish, context: Context): Promise<Trie
     if (error instanceof OverMaxPrice) {
       context.err.warn('attempt', error.message);
       await ensureEnded({ id: error.resource ?? '', name: wish.name }, context);
-      return failed('over_max_price', error);
+      return failed('over_max_price', error, error.resource);
     }
     return failed(error.failure === 'unreachable' ? 'unreachable' : 'refused', error);
   }
@@ -134,7 +142,7 @@ async function tryOne(offer: Chosen, wish: Wish, context: Context): Promise<Trie
   const ended = new CliError('otherEnd', `${wish.name} (${latest.id}) failed: ${reason}`, {
     resource: latest.id,
   });
-  return failed('error', ended);
+  return failed('error', ended, latest.id);
 }
 
 /** Waits if a status is wanted. Never throws: the instance exists. */
@@ -169,12 +177,14 @@ async function terminateFailed(
     return undefined;
   } catch (error) {
     const fault = error instanceof CliError ? error : unforeseen(error);
-    return fault.with(
+    return new CliError(
+      'outcomeUnknown',
       `${target.name} (${id}) reached ERROR, and its termination could not be confirmed: ${fault.message}`,
       {
         resource: id,
         mayBeBilling: true,
         hint: `gpucloud instances terminate ${typedName(name, id)}`,
+        cause: fault,
       },
     );
   }

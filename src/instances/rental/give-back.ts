@@ -4,6 +4,7 @@ import { typedName } from '../../rules/names.ts';
 import { leadsTo } from '../../rules/statuses.ts';
 import { changeOne } from '../change.ts';
 import type { Target } from '../resolve.ts';
+import { waitFor } from '../waiting.ts';
 
 /**
  * Terminates a new instance that is not wanted, and reads it back. Returns its status. Throws unless
@@ -26,15 +27,46 @@ export async function ensureEnded(
     ({ status } = await (await context.api()).instances.get(id));
   } catch (error) {
     if (!(error instanceof CliError)) throw error;
-    throw error.with(`${name} (${id}) was terminated, but could not be read: ${error.message}`, {
-      resource: id,
-      mayBeBilling: true,
-    });
+    throw new CliError(
+      'outcomeUnknown',
+      `${name} (${id}) was terminated, but could not be read: ${error.message}`,
+      {
+        resource: id,
+        mayBeBilling: true,
+        hint: `gpucloud instances get ${typedName(name, id)}`,
+        cause: error,
+      },
+    );
   }
   if (leadsTo('TERMINATED', status)) return status;
-  throw new CliError('otherEnd', `${name} (${id}) was terminated, but its status is ${status}.`, {
-    resource: id,
-    mayBeBilling: true,
-    hint: `gpucloud instances terminate ${typedName(name, id)} --wait`,
-  });
+  throw new CliError(
+    'outcomeUnknown',
+    `${name} (${id}) was terminated, but its status is ${status}. It may still be billing.`,
+    {
+      resource: id,
+      mayBeBilling: true,
+      hint: `gpucloud instances terminate ${typedName(name, id)} --wait`,
+    },
+  );
+}
+
+/** Milliseconds. */
+const FOR_NAME = { timeout: 2 * 60_000, interval: 2_000 } as const;
+
+/**
+ * Waits until an instance that ends frees its name: the API document wants unique names, and a
+ * TERMINATING instance may still have its name. Returns after two minutes too, since a taken name is a
+ * definite refusal. Throws unless it certainly ends.
+ */
+export async function nameFree(
+  { id, name }: Pick<Target, 'id' | 'name'>,
+  context: Context,
+): Promise<void> {
+  const awaited = { target: { id, name, last: 'TERMINATING' }, until: 'TERMINATED' };
+  try {
+    await waitFor(awaited, FOR_NAME, context);
+  } catch (error) {
+    if (!(error instanceof CliError)) throw error;
+    if (!context.signal.aborted) await ensureEnded({ id, name }, context);
+  }
 }

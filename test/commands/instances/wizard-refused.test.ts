@@ -107,7 +107,7 @@ describe('after a refusal', () => {
       ['--image', 'image-1', '--max-price', '60'],
       ...lines,
     );
-    expect({ code, offers: offersIn(requests) }).toEqual({ code: 12, offers: ['offer-1'] });
+    expect({ code, offers: offersIn(requests) }).toEqual({ code: 7, offers: ['offer-1'] });
     expect(stderr).not.toContain('Try another offer?');
   });
 

@@ -13,7 +13,7 @@ import { ensureNoPending, ensureNotTaken, otherSettled } from '../../../instance
 import { nothingCreated, runPreflight } from '../../../instances/preflight.ts';
 import { mayTryAnother } from '../../../instances/rental/capacity.ts';
 import { type CountFlags, numberedNames } from '../../../instances/rental/count.ts';
-import { ensureEnded } from '../../../instances/rental/give-back.ts';
+import { ensureEnded, nameFree } from '../../../instances/rental/give-back.ts';
 import {
   keylessWarning,
   type MadeRequest,
@@ -104,13 +104,16 @@ export async function anotherOffer(
   context: Context,
 ): Promise<Asked> {
   if (!('another' in made) || !(error instanceof CliError) || !mayTryAnother(error)) throw error;
-  if (error instanceof OverMaxPrice) {
-    const { instance_name: name } = made.body;
-    await ensureEnded({ id: error.resource ?? '', name }, context);
-  }
+  const ending = { id: error.resource ?? '', name: made.body.instance_name };
+  const isMade = error instanceof OverMaxPrice;
+  if (isMade) await ensureEnded(ending, context);
   try {
     const next = await made.another(error);
-    if (next !== undefined) return next;
+    if (next !== undefined) {
+      if (isMade) await nameFree(ending, context);
+      context.signal.throwIfAborted();
+      return next;
+    }
   } catch (left) {
     if (!isInterrupt(left) || context.signal.aborted) throw left;
   }
