@@ -198,3 +198,12 @@ test('prints nothing if no instance could be read, and leaves the hosts of ssh-c
   expect((await world.cli(install)).code).not.toBe(0);
   expect(await readFile(path, 'utf8')).toBe(before);
 });
+
+test('gives --ssh-arg to ssh alone, since Ansible copies with sftp and scp too', async () => {
+  await open({ id: A, offer: null });
+  const { gpucloud } = parse(await text('--ssh-arg=-4'));
+  expect(gpucloud.hosts.a100).toMatchObject({
+    ansible_ssh_common_args: options(A),
+    ansible_ssh_extra_args: '-4',
+  });
+});
