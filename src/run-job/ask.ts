@@ -38,7 +38,7 @@ export async function askJob(
     start: (name?: string) => ['run', ...(name === suggested ? [] : flag('--name', name).flat())],
     end: wordsAfter(input),
   };
-  const job = { isJob: true, hasIdentity: how.identity !== undefined };
+  const job = { isJob: true, hasIdentity: how.identity !== undefined, count: input.here?.count };
   return askRequest({ given, ends, maxPrice, dryRun, command, ...job }, prompts, context);
 }
 

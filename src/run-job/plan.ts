@@ -102,7 +102,7 @@ async function requestOf(
   for (const name of namesOf(flags.name, input.here)) await ensureNoPending(name, context);
   if (prompts === undefined || missing.length === 0) {
     const { body: request, offers } = await makeRequest(given, context);
-    for (const offer of offers) notePrice(offer, context);
+    for (const offer of offers) notePrice(offer, context, input.here?.count);
     return { ends, maxPrice, request, offers, retryFor };
   }
   const { body: request, offers } = await askJob(

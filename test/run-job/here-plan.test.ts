@@ -91,6 +91,18 @@ describe('gpucloud run --here before renting', () => {
   });
 });
 
+test('the price before renting is that of all', needs('ssh'), async () => {
+  const argv = [
+    ...['run', '--offer', 'rtx-4090', '--image', 'ubuntu-22-04', '--ssh-key', IDS, '--name', 'job'],
+    ...['--here', '--count', '3', '--terminate-after', '1h', '--identity', '/dev/null'],
+    ...['--dry-run', '--', 'true'],
+  ];
+  const env = { ...PATH, GPUCLOUD_PROFILE: 'sandbox', GPUCLOUD_API_KEY: undefined };
+  const { code, stderr } = await world.cli(argv, { env: { ...env, GPUCLOUD_BASE_URL: undefined } });
+  expect(code, stderr).toBe(0);
+  expect(stderr).toContain('RTX 4090: 3 × 89.90 ₽ per hour');
+});
+
 test.each([
   [['job'], 'job'],
   [['job-1', 'job-2'], 'job-1 and job-2'],
