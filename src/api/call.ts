@@ -9,12 +9,12 @@ import type { Transport } from './http/transport.ts';
 import type { Request } from './request.ts';
 import { secretsIn } from './response/secrets.ts';
 
-/** A connection to one service. */
+/** One service's settings, address, tracer and transport. */
 export interface Line {
   readonly settings: ApiSettings;
   readonly base: URL;
   readonly tracer: Tracer | undefined;
-  /** Opened by the first request. */
+  /** Connects at the first request. */
   transport(): Promise<Transport>;
 }
 
@@ -25,7 +25,7 @@ export interface Line {
 export class Call {
   readonly settings: ApiSettings;
   readonly timeoutMs: number;
-  /** A longer Retry-After pause is left to the caller. */
+  /** Longest Retry-After pause to wait; the caller handles longer ones. */
   readonly longestPauseMs: number;
   readonly #line: Line;
   readonly #options: CallOptions;
@@ -48,7 +48,7 @@ export class Call {
     this.#outer = options.signal ?? settings.signal;
     this.#outer.addEventListener('abort', this.#interrupt, { once: true });
     if (this.#outer.aborted) this.#interrupt();
-    // A real timer, since a test's fake clock would never end an endless body.
+    // Uses a real timer, since a test's fake clock would never end an endless body.
     this.#timer = setTimeout(() => this.#stop.abort(), Math.min(this.timeoutMs, LONGEST_TIMER));
   }
 
@@ -57,7 +57,7 @@ export class Call {
     this.#stop.abort(this.#outer.reason);
   };
 
-  /** The reason of the interrupt that ended the call; undefined at the deadline. */
+  /** Returns the interrupt that ended the call; undefined if the deadline did. */
   get interruption(): { readonly reason: unknown } | undefined {
     return this.#interruption;
   }

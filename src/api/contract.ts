@@ -1,31 +1,31 @@
 import type { Clock } from '../clock.ts';
 import type { Observed } from './operations.ts';
 
-/** Settings of the HTTP layer for all its calls. */
+/** HTTP settings for all calls. */
 export interface ApiSettings {
-  /** Checked by `baseUrl` in `rules/service.ts`: no trailing slash, no query. */
+  /** `baseUrl` in `rules/service.ts` has checked it: no trailing slash, no query. */
   baseUrl: string;
-  /** Checked by `apiKey` in `rules/service.ts`. */
+  /** `apiKey` in `rules/service.ts` has checked it. */
   apiKey: string;
-  /** Deadline of one call in milliseconds, with its retries, pauses and body. */
+  /** Deadline of one call in milliseconds, including retries, pauses and reading the body. */
   timeoutMs: number;
   clock: Clock;
-  /** Aborted by an interrupt; applies to each call without its own signal. */
+  /** Stops every call that has no signal of its own when an interrupt aborts it. */
   signal: AbortSignal;
   /** Environment variables for proxies, read as curl reads them. */
   env: Readonly<Record<string, string | undefined>>;
   userAgent: string;
   /** Node's version, as `v20.20.2`. */
   nodeVersion?: string;
-  /** The hint if the service refuses the key; it depends on where the key came from. */
+  /** The hint to show if the service refuses the key; it depends on where the key came from. */
   keyRemedy?: (status: number) => string;
   /** Receives each request and response, line by line, with secrets masked. */
   trace?: (line: string) => void;
   /** Receives the Date header of each understood response. */
   onDate?: (date: string | undefined) => void;
-  /** Receives each operation that succeeded, and is awaited. */
+  /** Receives each successful operation; the call awaits it. */
   observe?: (seen: Observed) => Promise<void>;
-  /** Receives a sentence for each partly understood response. */
+  /** Receives a warning for each response that was only partly readable. */
   warn?: (line: string) => void;
 }
 
@@ -39,22 +39,22 @@ export interface CallOptions {
    */
   longestPauseMs?: number;
   /**
-   * Receives each raw response before it is checked, and is awaited, so that an ID can be saved from a
-   * broken response. If it throws, the call ends.
+   * Receives each raw response before it is checked, to save the ID in a broken response. The call
+   * awaits it, and ends if it throws.
    */
   onResponse?: (response: RawResponse) => Promise<void>;
-  /** Called right before a request's first byte is sent; from here it may arrive. */
+  /** Runs right before a request's first byte is sent; from then on the service may receive it. */
   onSending?: () => void;
 }
 
 export interface RawResponse {
   status: number;
-  /** Names in lower case; repeated headers are joined by commas. */
+  /** Header names are in lower case; values of repeated headers are joined by commas. */
   headers: Record<string, string>;
   text: string;
-  /** The body was incomplete or given up; `text` is the part received. */
+  /** The body is incomplete, or reading it was stopped; `text` is the part received. */
   cut?: true;
-  /** A 404 for what an earlier try of this DELETE has deleted. */
+  /** The 404 follows an earlier try of this DELETE, which deleted the resource. */
   isDeleted?: boolean;
   /** An earlier try of this change may have taken effect. */
   doubted?: boolean;

@@ -8,7 +8,7 @@ import { isWebPage, messageOf, oneLine, shortened } from './response/message.ts'
 // Errors of operations: what failed, whether it was sent, what the service said. Upper layers choose
 // the next step from `CliError.request`.
 
-/** A 4xx means that nothing was done. Only 408 may come from something in between. */
+/** A 4xx means that the service did nothing. Only 408 may come from a proxy instead. */
 export function isSureRefusal(status: number): boolean {
   return status >= 400 && status < 500 && status !== 408;
 }
@@ -18,8 +18,8 @@ export function isSuccess(status: number): boolean {
 }
 
 /**
- * The kind of an unsuccessful response, from its status and the operation alone (API document:
- * Errors). `needsState`: a 400 is about the resource's state.
+ * Classifies an unsuccessful response by status and operation only (API document: Errors). Set
+ * `needsState` if a 400 is about the resource's state.
  */
 export function failureFor(status: number, needsState = false): Failure {
   if (status === 429) return 'rateLimited';
@@ -34,7 +34,7 @@ export function isFailed(status: number): boolean {
   return status >= 500 || status === 408;
 }
 
-/** Builds the error for an unsuccessful response, never from the words of its message. */
+/** Builds the error for an unsuccessful response; never parses its message. */
 export function refusal(request: Request, call: Call, response: HttpResponse): CliError {
   const { status } = response;
   const { doing } = request;
@@ -56,7 +56,7 @@ export function refusal(request: Request, call: Call, response: HttpResponse): C
     );
   }
   if (isWebPage(response)) {
-    // A page is not the service's own message, so it says nothing about an instance or funds.
+    // An HTML page is not the service's own message, so it says nothing about an instance or funds.
     return fail(
       `The request ${doing} ${isFailed(status) ? 'failed' : 'was refused'} (${status}): ${words}`,
       { retryable: isFailed(status), retryAfterMs: wait, ...factsOf(request, 'web page') },
@@ -85,7 +85,7 @@ export function refusal(request: Request, call: Call, response: HttpResponse): C
   });
 }
 
-/** Builds the error for a success that does not match the document. */
+/** Builds the error for a successful response that does not match the API document. */
 export function notUnderstood(request: Request, what: string, response: HttpResponse): CliError {
   return new CliError(
     'notUnderstood',
@@ -98,7 +98,7 @@ export function notUnderstood(request: Request, what: string, response: HttpResp
 }
 
 /**
- * Builds the error of a call that certainly changed nothing: the interrupt's own reason, or
+ * Builds the error for a call that certainly changed nothing: the interrupt's own reason, or
  * `unreachable`.
  */
 export function notReached(request: Request, call: Call, fault: Fault): unknown {
@@ -114,7 +114,7 @@ export function notReached(request: Request, call: Call, fault: Fault): unknown 
   });
 }
 
-/** Why a request that may have left got no complete response; completes "unknown: …". */
+/** Says why a request that may have been sent got no complete response; completes "unknown: …". */
 export function lostReason(call: Call, fault: Fault): string {
   if (!fault.stopped) return `${fault.message} before the response arrived`;
   return call.interruption === undefined
@@ -162,7 +162,7 @@ export function isRedirect(status: number): boolean {
   return status >= 300 && status < 400;
 }
 
-/** Returns only the host of a redirect's target, since the rest may contain secrets. */
+/** Returns only the host of a redirect's target, since the path and query may contain secrets. */
 function target(response: HttpResponse): string {
   const location = response.headers.location ?? '';
   try {
@@ -176,7 +176,7 @@ function seconds(milliseconds: number): string {
   return `${Number((milliseconds / 1000).toFixed(3))} s`;
 }
 
-/** Builds the error for 429, or for another status whose Retry-After exceeds the deadline. */
+/** Builds the error for a 429, or for any response whose Retry-After exceeds the deadline. */
 export function rateLimited(status: number, waitMs: number | undefined): CliError {
   const asks =
     waitMs === undefined ? '' : ` and asks to wait ${Math.ceil(waitMs / 1000)} s (Retry-After)`;
@@ -194,15 +194,15 @@ export function rateLimited(status: number, waitMs: number | undefined): CliErro
   );
 }
 
-/** Returns the finer error code for a response status. */
+/** Returns the specific error code for a response status. */
 export function unavailableIf(status: number | undefined): 'unavailable' | undefined {
   return status === 503 ? 'unavailable' : undefined;
 }
 
 /**
- * Parses Retry-After, whole seconds or an HTTP date, into milliseconds from now; 0 for a past date. A
- * date counts from the response's own, or from `now` without one. Returns undefined if it is missing
- * or unreadable.
+ * Converts Retry-After (whole seconds or an HTTP date) into milliseconds from now; 0 for a past
+ * date. Compares a date with the response's own Date header, or with `now` if it has none. Returns
+ * undefined for a missing or unreadable value.
  */
 export function retryAfterMs(
   headers: HttpResponse['headers'] | undefined,

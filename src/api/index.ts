@@ -41,9 +41,9 @@ export type {
 export type { Template, TemplateEndpoint, TemplateVariable } from './schemas/template.ts';
 
 /**
- * The 23 documented operations as typed methods, and `call` for anything else. `operations.ts` says
- * how each is sent. Every method throws CliError, or the signal's reason if it ended before anything
- * could have changed.
+ * The 23 documented operations as typed methods, and `call` for any other request. `operations.ts`
+ * says how each operation is sent. Every method throws CliError, or the signal's reason if it was
+ * aborted before anything could have changed.
  */
 export type Api = ReturnType<typeof createApi>;
 
@@ -70,7 +70,7 @@ export function createApi(settings: ApiSettings) {
     const call = new Call(line, options);
     try {
       const result = await send(call, title, input);
-      // The response has passed the schema of its row.
+      // The response has passed its operation's schema.
       await settings.observe?.({ title, input, result } as Observed);
       return result as ResultOf<T>;
     } finally {
@@ -103,7 +103,7 @@ export function createApi(settings: ApiSettings) {
       /** `size_gb` is in GB. */
       create: (body: BodyOf<'POST /storage/drives'>, options?: CallOptions) =>
         run('POST /storage/drives', { body }, options),
-      /** Needs both fields. */
+      /** Requires both fields. */
       update: (id: string, body: BodyOf<'PATCH /storage/drives/{id}'>, options?: CallOptions) =>
         run('PATCH /storage/drives/{id}', { id, body }, options),
       resume: (id: string, options?: CallOptions) =>
@@ -133,7 +133,7 @@ export function createApi(settings: ApiSettings) {
     billing: {
       activatePromo: (body: BodyOf<'POST /billing/promo/activate'>, options?: CallOptions) =>
         run('POST /billing/promo/activate', { body }, options),
-      /** Returns one page of the history. */
+      /** Returns one page of transactions. */
       transactions: (query: QueryOf<'GET /billing/transactions'> = {}, options?: CallOptions) =>
         run('GET /billing/transactions', { query }, options),
     },

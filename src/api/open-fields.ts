@@ -1,4 +1,4 @@
-/** Readers for structures whose contents the API document does not define. */
+/** Reads structures whose contents the API document does not define. */
 
 export function fieldOf(value: unknown, name: string): unknown {
   return typeof value === 'object' && value !== null && Object.hasOwn(value, name)

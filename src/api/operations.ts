@@ -29,30 +29,30 @@ import {
 import { createInstanceBody, reorderInstanceBody } from './schemas/instance-body.ts';
 import { templates } from './schemas/template.ts';
 
-/** One documented operation, as data. `{field}` in a text is a field of its input. */
+/** Describes one documented operation. A `{field}` in a text stands for that field of the input. */
 export interface Operation {
   /** Completes "The service refused …". */
   readonly doing: string;
   /** The kind of resource that `{id}` in the path identifies: `an instance`. */
   readonly of?: string;
-  /** The body field that names the resource in errors; without one, `id` does. */
+  /** The body field that names the resource in errors; defaults to `id`. */
   readonly about?: string;
   readonly query?: Schema<unknown>;
   readonly body?: Schema<unknown>;
-  /** The `data` of a success; without a schema, any success will do. */
+  /** Schema of a success's `data`; without a schema, any success is accepted. */
   readonly data?: Schema<unknown>;
-  /** The field of the data, or of its rows, that is the ID of an instance. */
+  /** The field of the data, or of its rows, that contains an instance ID. */
   readonly instance?: 'id' | 'current_instance_id' | 'instance_id';
-  /** The response is about this instance, and is not believed if it names another. */
+  /** The response is about this instance; one that names another instance is rejected. */
   readonly isItself?: true;
-  /** The response is a page: the page size if none is requested. */
+  /** The page size if none is requested; set only for operations that return pages. */
   readonly pageSize?: number;
   readonly retry: Retry;
-  /** What may have changed if the outcome is unknown. */
+  /** Says what may have changed if the outcome is unknown. */
   readonly doubt?: string;
-  /** Whether that would bill. */
+  /** Whether that change would bill. */
   readonly bills?: true;
-  /** The meaning of a 404. */
+  /** Says what a 404 means. */
   readonly missing?: string;
   /** Whether a documented 400 is about the resource's state, not the request. */
   readonly needsState?: true;
@@ -61,15 +61,15 @@ export interface Operation {
 export type Retry =
   /** Safe to repeat: GET, PATCH with absolute values, DELETE. */
   | 'repeat'
-  /** Never resent once it may have been sent. */
+  /** Never resend once it may have been sent. */
   | 'once'
-  /** As `once`, but its effect can be read, which settles an unknown outcome. */
+  /** Like `once`, but reading the effect resolves an unknown outcome. */
   | Settling;
 
 export interface Settling {
   /** The operation that reads the state. */
   readonly read: 'GET /instances/{id}' | 'GET /storage/drives/{id}' | 'GET /ssh-keys';
-  /** Returns the result if `state`, as returned by `read`, shows the operation's effect. */
+  /** Returns the result if `state`, the response of `read`, shows the operation's effect. */
   shows(state: never, input: Input): object | undefined;
   /** Whether to resend the request if the state does not show the effect. */
   readonly again: boolean;

@@ -12,8 +12,8 @@ interface NumberedPage<P> {
 }
 
 /**
- * Reads a list page by page. With `ahead`, the next page loads while one is used, but never two at
- * once: a row that moves to the next page in between would be on neither.
+ * Reads a list page by page. With `ahead`, loads the next page while the caller uses this one.
+ * Never loads two pages at once: a row that moves between them would be on neither.
  */
 export async function* pagesOf<P extends ListPage>(
   read: (page: number) => Promise<P>,
@@ -34,7 +34,9 @@ export async function* pagesOf<P extends ListPage>(
   }
 }
 
-/** `total_pages` may be 0 although there are rows; then a page that is not full is the last. */
+/**
+ * `total_pages` may be 0 although there are rows; then a page that is not full is the last page.
+ */
 function isLastPage(number: number, { data, meta }: ListPage): boolean {
   if (data.length === 0) return true;
   return meta.total_pages > 0 ? number >= meta.total_pages : data.length < meta.limit;

@@ -20,15 +20,15 @@ export interface RawRequest {
 
 const METHODS: readonly string[] = ['GET', 'HEAD', 'PATCH', 'DELETE', 'POST', 'PUT'];
 
-/** Headers that belong to the connection, undici or the key. */
+/** Headers that gpucloud or undici sets itself, for the connection or the key. */
 const OURS =
   /^(x-api-key|host|connection|keep-alive|content-length|transfer-encoding|te|trailer|upgrade|expect|proxy-.*|accept-encoding)$/i;
 
 const REPEATABLE: readonly string[] = ['GET', 'HEAD', 'PATCH', 'DELETE'];
 
 /**
- * Sends any call with the settings' key and returns the raw response, whatever its status. Without a
- * response it throws, as the documented operations do.
+ * Sends any call with the configured key and returns the raw response, whatever its status. Without
+ * a response it throws, as the documented operations do.
  *
  * @throws CliError `usage` for a path that would leave the base URL.
  */
@@ -68,7 +68,7 @@ function checked(request: RawRequest, base: URL): Request {
   const joint = query === '' ? '' : request.path.includes('?') ? '&' : '?';
   const path = `${request.path}${joint}${query}`;
   const whole = `${base.origin}${withoutEndSlash(base.pathname)}${path}`;
-  // An unchanged URL contains nothing that means another path or host.
+  // If parsing leaves the URL unchanged, nothing in it leads to another path or host.
   const parsed = URL.canParse(whole) ? new URL(whole).href : undefined;
   if (!path.startsWith('/') || path.startsWith('//') || path.includes('#') || parsed !== whole) {
     throw usageError(

@@ -4,23 +4,23 @@ import { type Input, OPERATIONS, type Operation, type Title } from './operations
 import { check } from './schemas/check.ts';
 import type { Schema } from './schemas/fields.ts';
 
-/** One request, with the texts of its errors. */
+/** One request, with the text for its errors. */
 export interface Request {
   readonly method: string;
   /** Path below the base URL, with a leading slash and the query. */
   readonly path: string;
-  /** JSON text. */
+  /** A JSON text. */
   readonly body?: string | undefined;
   readonly headers?: Readonly<Record<string, string>>;
   /** The title in the API document: `POST /instances/{id}/stop`. */
   readonly title: string;
   /** Completes "The service refused …": `to stop the instance box`. */
   readonly doing: string;
-  /** ID or name for errors. */
+  /** The ID or name that errors show. */
   readonly resource?: string | undefined;
-  /** The meaning of a 404. */
+  /** Says what a 404 means. */
   readonly missing?: string | undefined;
-  /** Whether to resend the request at once, although it may have taken effect. */
+  /** Whether to resend the request at once even if it may have taken effect. */
   readonly isRepeated: boolean;
   /** Whether the request is idempotent. */
   readonly isRepeatable: boolean;
@@ -36,7 +36,7 @@ export interface Prepared extends Request {
   readonly input: Input;
 }
 
-/** A call that only reads can be dropped without an unknown outcome. */
+/** A call that only reads can be stopped without an unknown outcome. */
 export function changes({ method }: Request): boolean {
   return method !== 'GET' && method !== 'HEAD';
 }

@@ -13,7 +13,9 @@ export interface Sent {
   readonly doubted: boolean;
 }
 
-/** Whether an earlier try of a DELETE has deleted what this response calls missing. */
+/**
+ * Whether an earlier try of a DELETE already deleted the resource that this response calls missing.
+ */
 export function isDeleted({ method }: Request, { response, doubted }: Sent): boolean {
   return method === 'DELETE' && response.status === 404 && doubted;
 }
@@ -21,10 +23,10 @@ export function isDeleted({ method }: Request, { response, doubted }: Sent): boo
 /**
  * Sends a request up to three times, and returns the last response, whatever its status.
  *
- * Repeats a repeatable request after transport faults and 408, 429, 500, 502, 503, 504, and any
- * other request only after a fault before its first byte.
+ * Repeats a repeatable request after transport faults and after 408, 429, 500, 502, 503 and 504.
+ * Repeats any other request only after a fault before its first byte.
  *
- * @throws Fault if the last try had no response; `sent` is true if any try may have left.
+ * @throws Fault if the last try had no response; `sent` is true if any try may have been sent.
  * @throws CliError `rateLimited` if Retry-After exceeds the deadline, or is left to the caller.
  */
 export async function transmit(call: Call, request: Request): Promise<Sent> {
@@ -36,7 +38,7 @@ export async function transmit(call: Call, request: Request): Promise<Sent> {
       const response = await call.exchange(request);
       const isLast = !isRepeated || !RETRIED.has(response.status) || tried === TRIES;
       if (isLast) return { response, doubted };
-      // Keeps the doubt: a long Retry-After must not hide that an earlier try may have changed
+      // Keeps `doubted`: a long Retry-After must not hide that an earlier try may have changed
       // something.
       if (doubted && changes(request) && asksTooLong(call, response)) return { response, doubted };
       // A 429 means that the service did nothing.
@@ -46,7 +48,7 @@ export async function transmit(call: Call, request: Request): Promise<Sent> {
       if (!(error instanceof Fault)) throw error;
       const { sent, stopped, partial } = error;
       if (stopped || tried === TRIES || (sent && !isRepeated)) {
-        // A status that is known counts, unless a read was stopped in the middle.
+        // A known status counts, unless a read was stopped midway.
         if (partial === undefined || (stopped && isRepeated)) throw error.asSent(doubted || sent);
         return { response: { ...partial, problem: 'was cut off' }, doubted };
       }

@@ -24,13 +24,13 @@ import { readResponse } from './response/envelope.ts';
 import { oneLine, shortened } from './response/message.ts';
 import { backoffMs, isDeleted, transmit, waitMs } from './retry.ts';
 
-/** The outcome of a request: done, or one of three ways to fail. */
+/** The outcome of a request: done, or one of three failures. */
 type Outcome =
   | { readonly kind: 'done'; readonly value: unknown }
-  /** The service responded, and leaves nothing in doubt. */
+  /** The service responded, and the outcome is certain. */
   | { readonly kind: 'refused'; readonly error: CliError }
   | Doubt
-  /** Nothing was changed. The error is CliError `unreachable`, or the interrupt's own reason. */
+  /** Nothing changed. The error is CliError `unreachable`, or the interrupt's own reason. */
   | { readonly kind: 'neverLeft'; readonly error: unknown };
 
 /** The request may have taken effect. `why` completes "the outcome is unknown: …". */
@@ -56,7 +56,7 @@ export async function send(call: Call, title: Title, input: Input): Promise<unkn
     : outcome.error;
 }
 
-/** Sends a request, with the retries that are safe for it, and reads its response. */
+/** Sends a request with its safe retries, and reads the response. */
 async function attempt(call: Call, request: Prepared): Promise<Outcome> {
   const { isRepeated } = request;
   let sent: Awaited<ReturnType<typeof transmit>>;
@@ -85,7 +85,7 @@ async function attempt(call: Call, request: Prepared): Promise<Outcome> {
   if (read.ok) {
     if (read.odd.length > 0) warnOfOdd(call, request, read.odd);
     const other = request.operation.isItself ? aboutOther(read.value, request) : undefined;
-    // An error or a page may be a proxy's, with the time of another clock.
+    // An error or a page may come from a proxy, whose clock may differ.
     if (other === undefined) call.settings.onDate?.(response.headers.date);
     return other ?? { kind: 'done', value: read.value };
   }
@@ -94,7 +94,7 @@ async function attempt(call: Call, request: Prepared): Promise<Outcome> {
     : { kind: 'inDoubt', why: `could not read the response: ${read.what}`, response };
 }
 
-/** A response about another instance would hide this one's state. */
+/** Accepting a response about another instance would hide this instance's state. */
 function aboutOther(data: unknown, { input, isRepeated }: Prepared): Outcome | undefined {
   const { id = '' } = input;
   const found = fieldOf(data, 'id');
@@ -106,7 +106,7 @@ function aboutOther(data: unknown, { input, isRepeated }: Prepared): Outcome | u
   return { kind: 'refused', error: new CliError('notUnderstood', text, { resource: id }) };
 }
 
-/** Returns what is readable instead of failing, with a warning about the missing rest. */
+/** Returns the readable part instead of failing, and warns about the missing part. */
 function warnOfOdd({ settings }: Call, { title }: Prepared, odd: readonly string[]): void {
   const [first, ...more] = odd;
   const others = more.length === 0 ? '' : ` (and ${more.length} more like it)`;
@@ -116,9 +116,10 @@ function warnOfOdd({ settings }: Call, { title }: Prepared, odd: readonly string
 }
 
 /**
- * For a change whose effect can be read. After an unknown outcome it reads the state: if that shows
- * the effect, it is done. Otherwise, where that is safe, it sends the request once more, since the
- * service rolls back "so the call can be repeated" (API document: States and transitions).
+ * Sends a change whose effect can be read. After an unknown outcome it reads the state: if that
+ * shows the effect, the change is done. Otherwise, if that is safe, it sends the request once more,
+ * since the service rolls back "so the call can be repeated" (API document: States and
+ * transitions).
  */
 async function settled(call: Call, request: Prepared, how: Settling): Promise<Outcome> {
   const first = await attemptPastLimit(call, request);
@@ -133,7 +134,7 @@ async function settled(call: Call, request: Prepared, how: Settling): Promise<Ou
 
   const second = await attempt(call, request);
   if (second.kind === 'done') return second;
-  // A refusal may be the effect of the first request, which has completed in between.
+  // The refusal may be an effect of the first request, which has completed by now.
   const after = await stateOf(call, request, how);
   if (after?.shown !== undefined) return { kind: 'done', value: after.shown };
   if (second.kind === 'neverLeft')
@@ -154,7 +155,7 @@ async function settled(call: Call, request: Prepared, how: Settling): Promise<Ou
   };
 }
 
-/** With 429 the service says that it has not acted, so one more try follows its pause. */
+/** A 429 means that the service has not acted, so try once more after its pause. */
 async function attemptPastLimit(call: Call, request: Prepared): Promise<Outcome> {
   const first = await attempt(call, request);
   if (first.kind !== 'refused' || first.error.failure !== 'rateLimited') return first;
@@ -169,7 +170,10 @@ async function attemptPastLimit(call: Call, request: Prepared): Promise<Outcome>
   return attempt(call, request);
 }
 
-/** Never sends again. By the API document, a 500 of a start means that the funds were refunded. */
+/**
+ * Reads the state after an unknown outcome; never resends. By the API document, a 500 of a start
+ * means that the funds were refunded.
+ */
 async function looked(
   call: Call,
   request: Prepared,
@@ -200,7 +204,7 @@ async function looked(
   };
 }
 
-/** Waits as any retry does. Returns the error to end with if the pause is too long. */
+/** Waits before the next try. Returns the error to end with if the pause is too long. */
 async function waited(
   call: Call,
   response: HttpResponse | undefined,
@@ -210,21 +214,21 @@ async function waited(
     return undefined;
   } catch (error) {
     if (error instanceof CliError) return error;
-    // If stopped, the next read ends at once, and the outcome stays unknown.
+    // If the call was stopped, the next read ends at once, and the outcome stays unknown.
     if (error instanceof Fault) return undefined;
     throw error;
   }
 }
 
 interface State {
-  /** The result, if the state shows the effect. */
+  /** The result of the operation, if the state shows its effect. */
   readonly shown: object | undefined;
   readonly status: unknown;
-  /** Completes a doubt; empty for a list. */
+  /** Appended to the reason of an unknown outcome; empty for a list. */
   readonly text: string;
 }
 
-/** Reads the state; undefined if it can't be read for any reason. */
+/** Reads the state; returns undefined if the read fails for any reason. */
 async function stateOf(
   call: Call,
   { input }: Prepared,
@@ -238,7 +242,7 @@ async function stateOf(
   }
   const status = fieldOf(value, 'status');
   const text = Array.isArray(value) ? '' : `; its status is ${statusText(status)}`;
-  // The table pairs `shows` with the operation that it reads.
+  // The table pairs each `shows` with the operation whose response it reads.
   return { shown: shows(value as never, input), status, text };
 }
 

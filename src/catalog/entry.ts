@@ -1,25 +1,28 @@
 import type { NameRecord } from './file.ts';
 
-/** The kind of thing that a name stands for. */
+/** The kinds of thing that a name can stand for. */
 export type Kind = 'offer' | 'image';
 
 export const KINDS: readonly Kind[] = ['offer', 'image'];
 
-/** The source of a name: given by hand, learned from an instance, or part of the sandbox. */
+/** The source of a name: added by the user, seen on an instance, or part of the sandbox. */
 export type Source = 'added' | 'seen' | 'sandbox';
 
 /** The known facts about one offer or base image of a service. */
 export interface CatalogEntry {
   readonly kind: Kind;
   readonly id: string;
-  /** The name given by hand, or else the service's own. */
+  /** The name that the user added, or else the service's own. */
   readonly name: string | null;
   readonly given_name: string | null;
   readonly service_name: string | null;
   readonly region: string | null;
-  /** Whether it was available when an instance with it was last read; null if none showed it. */
+  /**
+   * Whether it was available when an instance with it was last read; null if no instance showed
+   * that.
+   */
   readonly in_stock: boolean | null;
-  /** When that was, to the hour. ISO 8601; null for the sandbox, which knows it now. */
+  /** When `in_stock` was read, to the hour. ISO 8601; null for the sandbox, which always knows. */
   readonly in_stock_at: string | null;
   /** The GPU model. */
   readonly gpu: string | null;
@@ -76,7 +79,7 @@ export function builtInEntries({ offers, images }: BuiltIn): CatalogEntry[] {
   ].map((known) => ({ ...known, sources: ['sandbox'] }));
 }
 
-/** An entry from its stored facts. */
+/** Builds an entry from its stored facts. */
 export function entry(fields: NameRecord): CatalogEntry {
   const { given_name, name, seen_at } = fields;
   return {
@@ -100,7 +103,7 @@ export function entry(fields: NameRecord): CatalogEntry {
   };
 }
 
-/** A sandbox entry, with a given name if it has one. */
+/** Merges a sandbox entry with the name that the user added, if any. */
 export function joined(builtIn: CatalogEntry, own: CatalogEntry | undefined): CatalogEntry {
   if (own === undefined) return builtIn;
   return {
@@ -112,8 +115,8 @@ export function joined(builtIn: CatalogEntry, own: CatalogEntry | undefined): Ca
 }
 
 /**
- * Returns the entries that a typed text matches, from the first step with a match: the ID; a name in
- * any case, given before learned; the slug (`rtx-4090`).
+ * Returns the entries that a typed text matches, from the first step with a match: the ID; a name
+ * in any case, added before seen; the slug (`rtx-4090`).
  */
 export function fitting(typed: string, entries: readonly CatalogEntry[]): readonly CatalogEntry[] {
   const [name, short] = [folded(typed), slug(typed)];
@@ -131,7 +134,7 @@ function folded(name: string | null): string {
   return (name ?? '').normalize('NFKC').trim().toLowerCase();
 }
 
-/** `RTX 4090` as `rtx-4090`, `Ubuntu 22.04` as `ubuntu-22-04`. */
+/** Turns `RTX 4090` into `rtx-4090`, `Ubuntu 22.04` into `ubuntu-22-04`. */
 export function slug(name: string | null): string {
   const text = folded(name);
   // Compiling the Unicode classes takes a millisecond, and most names don't need them.
@@ -141,7 +144,7 @@ export function slug(name: string | null): string {
     .join('-');
 }
 
-/** Distinguishes an entry from others that match: `RTX 4090 (ru-1) 4090…`. */
+/** Distinguishes an entry from other matches: `RTX 4090 (ru-1) 4090…`. */
 export function describeEntry({ name, region, id }: CatalogEntry): string {
   return [name, region === null ? null : `(${region})`, id]
     .filter((part) => part !== null)

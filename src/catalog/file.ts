@@ -31,7 +31,9 @@ export type CatalogFile = z.infer<ReturnType<typeof fileSchema>>;
 /** The stored facts about one offer or image of one service. */
 export type NameRecord = CatalogFile['names'][number];
 
-/** A missing file holds no names. Throws CliError('storage') for an unusable one. */
+/**
+ * Reads the file; a missing file holds no names. Throws CliError('storage') for an unusable file.
+ */
 export function readFile(path: string): CatalogFile {
   const text = readWhole(path);
   if (text === undefined) return { version: 1, names: [] };
@@ -55,7 +57,7 @@ export async function changeFile(
   path: string,
   edit: (file: CatalogFile) => CatalogFile,
 ): Promise<CatalogFile> {
-  // Loaded here: most commands only read.
+  // Loads the module late: most commands only read.
   const [{ withLock }, { replaceFile }] = await Promise.all([
     import('../files/lock.ts'),
     import('../files/replace.ts'),

@@ -22,9 +22,9 @@ export {
 } from './entry.ts';
 
 interface CatalogSettings {
-  /** catalog.json, which holds the names of all services. */
+  /** Path of catalog.json, which holds the names of all services. */
   readonly file: string;
-  /** The service of these names: the base URL, or `sandbox`. */
+  /** The service that the names belong to: its base URL, or `sandbox`. */
   readonly service: string;
   /** The sandbox's facts about itself. */
   readonly builtIn?: () => Promise<BuiltIn>;
@@ -34,11 +34,11 @@ interface CatalogSettings {
 
 export type Catalog = ReturnType<typeof openCatalog>;
 
-/** Names for the offers and images of one service, since its API has no list of them. */
+/** Names the offers and images of one service, since its API has no list of them. */
 export function openCatalog({ file, service, builtIn, clock, warn }: CatalogSettings) {
   let latest: CatalogFile | undefined;
   let isWarned = false;
-  // Instances are read in parallel; learning in sequence writes each offer once.
+  // Commands read instances in parallel; learning in sequence writes each offer once.
   let last: Promise<void> = Promise.resolve();
 
   async function change(edit: (names: readonly NameRecord[]) => readonly NameRecord[]) {
@@ -93,7 +93,7 @@ export function openCatalog({ file, service, builtIn, clock, warn }: CatalogSett
       latest = readFile(file);
       return entriesIn(latest.names);
     },
-    /** Returns every entry; an unusable file causes a single warning. */
+    /** Returns every entry; warns once if the file is unusable. */
     async known() {
       try {
         latest ??= readFile(file);
@@ -112,14 +112,14 @@ export function openCatalog({ file, service, builtIn, clock, warn }: CatalogSett
       const found = (await entriesIn(names)).find(isOf(kind, id));
       return found ?? entry({ service, kind, id, given_name: name });
     },
-    /** Deletes the stored facts. Throws CliError('storage'). */
+    /** Deletes an entry's stored facts. Throws CliError('storage'). */
     async remove(kind: Kind, id: string) {
       const isIt = isOf(kind, id);
       await change((before) => before.filter((one) => !isIt(one)));
     },
     /**
-     * Stores an instance's offer and image, if they changed. Never fails: a storage fault causes a
-     * single warning.
+     * Stores an instance's offer and image, if they changed. Never fails: warns once about a
+     * storage fault.
      */
     learn(instance: SeenInstance) {
       last = last.then(() => learn(instance)).catch(warnOnce);
@@ -130,7 +130,7 @@ export function openCatalog({ file, service, builtIn, clock, warn }: CatalogSett
 
 type Text = string | null | undefined;
 
-/** The instance fields about its offer and image. */
+/** The instance fields that describe its offer and image. */
 export interface SeenInstance {
   readonly price_per_hour_snapshot?: Text;
   readonly created_at?: Text;
@@ -150,7 +150,7 @@ export interface SeenInstance {
     | undefined;
 }
 
-/** The facts that one instance shows about an offer or image. */
+/** Returns the facts that one instance shows about an offer or image. */
 export type Lesson = Pick<
   NameRecord,
   | 'kind'
@@ -203,7 +203,7 @@ function priceOf({ price_per_hour_snapshot: price, created_at }: SeenInstance) {
   };
 }
 
-/** Merges the lesson into the record; returns the same record if nothing is new. */
+/** Merges newly seen facts into the record; returns the same record if nothing is new. */
 export function learned(
   before: NameRecord | undefined,
   lesson: Lesson,

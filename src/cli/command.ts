@@ -10,17 +10,17 @@ export type { Command, OptionValues };
 export { CommanderError, Help, Option };
 
 /**
- * What Tab offers for an argument or a flag's value: seen names, files, fixed words, or `nothing` if
- * only the user knows the value.
+ * What Tab completes for an argument or a flag's value: seen names, files, fixed words, or
+ * `nothing` if only the user knows the value.
  */
 export type Completes =
   | NameKind
-  /** Offers and images. */
+  /** Offers and images together. */
   | 'catalog'
   | 'file'
-  /** A file, or a path on an instance. */
+  /** A local file, or a path on an instance. */
   | 'path'
-  /** The words of a command, or one of these topics. */
+  /** The words of a command, or one of these help topics. */
   | { readonly topics: readonly string[] }
   | 'nothing'
   | readonly string[]
@@ -30,31 +30,31 @@ export type Completes =
 /** Keyed by an argument's name (`name`) or a flag (`--for`). */
 type CompletesMap = Readonly<Record<string, Completes>>;
 
-/** The framework's data about a command besides commander's. */
+/** What the framework stores about a command in addition to commander. */
 export interface About {
   /** The layout of the result, for `--columns`, `--sort`, help and completion. */
   view?: View<unknown>;
-  /** Completions of arguments and flags that their names don't imply. */
+  /** Completions for arguments and flags whose names don't imply one. */
   completes?: CompletesMap;
   /**
-   * Number of arguments after which all words belong to another command, as in `ssh HOST command`.
-   * Flags spelled like ours are then left alone.
+   * Number of arguments before another command's words, as in `ssh HOST command`. After them, flags
+   * that look like gpucloud's are left alone.
    */
   ownWords?: number;
-  /** Details below the summary. */
+  /** Details shown below the summary. */
   notes?: string;
   examples?: readonly string[];
   /** Last lines of the help, if the command has its own. */
   foot?: string;
-  /** Exit codes that nothing else in the declaration implies. */
+  /** Exit codes that the rest of the declaration doesn't imply. */
   ends?: readonly Failure[];
   /** The program whose exit code becomes the command's: `ssh`. */
   passesOn?: string;
-  /** Global flags that it refuses: `--columns`. */
+  /** Global flags that the command rejects: `--columns`. */
   refuses?: readonly string[];
   /** Builds the error for an unknown word, with what to type instead. */
   refusal?: () => CliError;
-  /** Neither it nor its subcommands need the service. */
+  /** Neither this command nor its subcommands need the service. */
   local?: boolean;
 }
 
@@ -85,7 +85,7 @@ class StrictCommand extends Command {
     return isKnown ? parsed : { ...parsed, unknown: [] };
   }
 
-  /** Commander suggests only similar spellings; this adds a hint for the rest. */
+  /** Commander suggests only similar spellings; this adds a hint for other words. */
   override error(message: string, how?: Parameters<Command['error']>[1]): never {
     if (how?.code === 'commander.missingArgument' || how?.code === 'commander.excessArguments') {
       const usage = [pathOf(this), ...this.registeredArguments.map(argumentTerm)].join(' ');
@@ -104,13 +104,13 @@ class StrictCommand extends Command {
       flag === undefined ? [] : this.options.filter(({ long }) => long?.startsWith(flag));
     if (how?.code === 'commander.unknownOption' && begun.length > 0) {
       const meant = begun.map(({ long }) => long).join(' or ');
-      // Leave out the flag's value, which may be a secret.
+      // Leave out the flag's value, since it may be a secret.
       throw usageError(`unknown option '${flag}' (Did you mean ${meant}?)`);
     }
     return super.error(message, how);
   }
 
-  /** Commander keeps the last of several values: `--offer A --offer B` would rent B. */
+  /** Commander keeps the last of several values, so `--offer A --offer B` would rent B. */
   override setOptionValueWithSource(...[key, value, source]: OptionValue): this {
     const isSecond = source === 'cli' && this.getOptionValueSource(key) === 'cli';
     const option = isSecond
@@ -152,7 +152,7 @@ export function isNamed(command: AnyCommand, word: string): boolean {
   return command.name() === word || command.aliases().includes(word);
 }
 
-/** Treats `--help instances list` as `instances list --help`, and refuses `--help nonsense`. */
+/** Treats `--help instances list` as `instances list --help`, and rejects `--help nonsense`. */
 function helpLast(args: readonly string[]): string[] {
   const [first = '', next = '-', ...more] = args;
   const isHelp = (first === '--help' || first === '-h') && !next.startsWith('-');
@@ -199,7 +199,7 @@ function asCommanderReads(
   return formed;
 }
 
-/** Throws for `--yes=no` and `-y=no`, which commander calls an unknown option. */
+/** Throws for `--yes=no` and `-y=no`; commander would report an unknown option. */
 function refuseValueOfSwitch(flags: string, options: AnyCommand['options']): void {
   const name = flags.startsWith('--') ? flags : `-${flags.at(-1) ?? ''}`;
   const option = options.find(({ long, short }) => long === name || short === name);
@@ -217,11 +217,11 @@ function takesNext(arg: string, options: AnyCommand['options']): boolean {
   const at = letters.findIndex((letter) =>
     options.some(({ short, required }) => required && short === `-${letter}`),
   );
-  // The text after its letter is its value.
+  // The text after a short flag's letter is its value.
   return at >= 0 && at === letters.length - 1;
 }
 
-/** Returns what is known about a command besides its arguments and flags. */
+/** Returns what the framework stores about a command. */
 export function about(command: AnyCommand): About {
   if (!(command instanceof StrictCommand)) throw new TypeError('a command of another tree');
   return command.about;

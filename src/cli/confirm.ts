@@ -27,8 +27,8 @@ export async function confirm(
 }
 
 /**
- * Runs prompts before a request. `meaning` is added to the message of a cancelled prompt, such as
- * "Nothing was sent, so nothing was rented."
+ * Runs the prompts before a request. Adds `meaning` to the message if a prompt is cancelled, such
+ * as "Nothing was sent, so nothing was rented."
  */
 export async function onCancel<T>(meaning: string, ask: () => Promise<T>): Promise<T> {
   try {

@@ -5,11 +5,11 @@ import { CliError, isInterrupt, unforeseen } from '../errors.ts';
 interface Creation {
   /** What is created, such as "the drive datasets". */
   readonly what: string;
-  /** Whether it bills from its creation on. */
+  /** Whether it bills as soon as it exists. */
   readonly bills: boolean;
 }
 
-/** What is being created by requests that an interrupt waits for. */
+/** What the requests in flight are creating, per interrupt signal. */
 const inFlight = new WeakMap<AbortSignal, Set<string>>();
 
 /**
@@ -44,7 +44,7 @@ export async function sendOnce<T>(
     return await send({
       signal: stop.signal,
       onSending() {
-        // Throwing here keeps the request from being sent.
+        // Throwing here prevents the request from being sent.
         stop.signal.throwIfAborted();
         sent = true;
         others.add(what);
@@ -70,7 +70,7 @@ interface Created {
   /** What was created, such as "The instance". */
   readonly what: string;
   readonly id: string;
-  /** Whether `id` lists several. */
+  /** Whether `id` lists several IDs. */
   readonly many?: true;
   /** How to stop the billing, if possible. */
   readonly remedy?: string;
@@ -97,7 +97,7 @@ export async function writeCreated(
     await write();
   } catch (thrown) {
     const error = thrown instanceof CliError ? thrown : unforeseen(thrown);
-    // The message of the output's error completes the sentence.
+    // The storage error's message completes the sentence.
     const link = error.failure === 'storage' ? ', but' : '.';
     throw error.with(`${created}${link} ${error.message}`, {
       resource: id,

@@ -3,7 +3,7 @@ import { type CliError, usageError } from '../errors.ts';
 import { nearest, nearestFirst } from '../rules/nearest.ts';
 import { brokenRule, commaList, repeated } from './parse.ts';
 
-/** A parser for a word of the service, in any case. `rule` completes the error. */
+/** Returns a parser for one of the service's words, in any case. `rule` completes the error. */
 export function wordOf(flag: string, rule: string) {
   return (text: string): string => {
     const word = capitals(text);
@@ -13,8 +13,8 @@ export function wordOf(flag: string, rule: string) {
 }
 
 /**
- * A parser for `--type`: types separated by commas or in repeated flags. Words unlike any documented
- * one pass, since the service may add some.
+ * Returns a parser for `--type`: types separated by commas or in repeated flags. Accepts a word
+ * that resembles no documented type, since the service may add types.
  */
 export function typesOf(documented: readonly string[]) {
   const each = commaList('--type');
@@ -31,13 +31,13 @@ export function typesOf(documented: readonly string[]) {
   ]);
 }
 
-/** The document's spelling: `status-change` is STATUS_CHANGE. */
+/** Converts to the document's spelling: `status-change` is STATUS_CHANGE. */
 function capitals(word: string): string {
   return word.toUpperCase().replaceAll('-', '_');
 }
 
 /**
- * Refuses to wait for a status that is neither documented nor the last status of a known instance.
+ * Rejects waiting for a status that is neither documented nor the last status of a known instance.
  * With a mistyped status, the instance would bill until the wait times out.
  */
 export async function ensureKnownStatus(
@@ -66,7 +66,7 @@ function unknownWord(
     : usageError(`${unknown} Did you mean ${meant.toLowerCase()}?`);
 }
 
-/** Documented statuses by their names in docker, kubectl and other clouds. */
+/** The documented status for its name in docker, kubectl and other clouds. */
 const FOREIGN: Readonly<Record<string, string>> = {
   RUNNING: 'ACTIVE',
   STARTED: 'ACTIVE',
@@ -82,7 +82,7 @@ const FOREIGN: Readonly<Record<string, string>> = {
   REMOVED: 'TERMINATED',
 };
 
-/** Letters that may differ in a typo. */
+/** Most letters by which a typo may differ. */
 const SLIPS = 2;
 
 function meantBy(word: string, documented: readonly string[]): string | undefined {
@@ -92,7 +92,10 @@ function meantBy(word: string, documented: readonly string[]): string | undefine
   return meant === undefined || isAnother(word, meant) ? undefined : meant;
 }
 
-/** Two extra letters, or only a word's end, are not a typo: INACTIVE, RESTARTING, BOOTING. */
+/**
+ * Two extra letters, or only the end of a word, don't count as a typo: INACTIVE, RESTARTING,
+ * BOOTING.
+ */
 function isAnother(word: string, documented: string): boolean {
   return Math.abs(word.length - documented.length) < 2
     ? false

@@ -2,11 +2,11 @@ import type { Context, Host } from '../context.ts';
 import { usageError } from '../errors.ts';
 import { type AnyCommand, about } from './command.ts';
 
-/** The environment of the command tree. */
+/** What the framework provides to every command. */
 export interface Runtime {
   /** Reads a command's global flags; called once per run. */
   context(command: AnyCommand): Context;
-  /** Builds a second tree with the verbs of every group; its help goes to the same output. */
+  /** Builds a second tree with the verbs of every group; its help is written to the same output. */
   wholeTree(): Promise<AnyCommand>;
   readonly rerun: Rerun;
 }
@@ -23,17 +23,17 @@ export type Rerun = (
 /** Adds a command's arguments, flags and action. */
 export type Register = (command: AnyCommand, runtime: Runtime) => void;
 
-/** A listed command. Its code loads when it is chosen. */
+/** A command as its group lists it. Its code loads when it is chosen. */
 export interface Listed {
-  /** `list`, `stop`. */
+  /** The verb: `list`, `stop`. */
   readonly name: string;
   /** Other names: `ls`, `rm`. */
   readonly aliases?: readonly string[];
-  /** One line, without a full stop. */
+  /** One line without a full stop. */
   readonly summary: string;
-  /** Its heading in the help: `Connect:`. */
+  /** The heading above it in the help: `Connect:`. */
   readonly heading?: string;
-  /** Programs call it; no help, reference or completion lists it. */
+  /** Only programs call it; no help, reference or completion lists it. */
   readonly isHidden?: boolean;
 }
 
@@ -44,7 +44,7 @@ export interface Verb extends Listed {
 }
 
 export interface Group extends Refused {
-  /** In the order of the help. */
+  /** In the order that the help shows. */
   readonly verbs: readonly Verb[];
   /** Full command lines that show the group's purpose. */
   readonly examples: readonly string[];
@@ -68,15 +68,15 @@ export function addListed(
     .helpGroup(heading);
 }
 
-/** Words that are not commands, with what to type instead. */
+/** Words that are not commands, with the command to type instead. */
 export interface Refused {
-  /** Operations that the API document does not have. */
+  /** Operations that the API document lacks. */
   readonly undocumented?: Readonly<Record<string, string>>;
-  /** Words from other tools, with our command: `instances ssh NAME`. */
+  /** Words from other tools, with gpucloud's command: `instances ssh NAME`. */
   readonly foreign?: Readonly<Record<string, string>>;
 }
 
-/** Adds refused words; `help` gives the same error for them. */
+/** Rejects these words with a hint; `help` gives the same error for them. */
 export function refuseWords(group: AnyCommand, { undocumented = {}, foreign = {} }: Refused): void {
   const prefix = group.parent === null ? '' : `${group.name()} `;
   for (const [name, nearest] of Object.entries(undocumented)) {

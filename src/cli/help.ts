@@ -4,8 +4,8 @@ import { type AnyCommand, about, argumentTerm, Help, type Option } from './comma
 export const GLOBAL_HEADING = 'Global options:';
 
 /**
- * Commander's help plus examples and columns, with one line in place of the global flags. `isColoured`
- * decides per command.
+ * Extends commander's help with examples and columns, and shortens the global flags to one line.
+ * `isColoured` decides per command.
  */
 export const helpStyle = (isColoured: (command: AnyCommand) => boolean): Partial<Help> => ({
   formatHelp(command: AnyCommand, helper: Help): string {
@@ -41,7 +41,7 @@ export const helpStyle = (isColoured: (command: AnyCommand) => boolean): Partial
 const GLOBAL_OPTIONS = `Global options: --json  -o <format>  -q (only IDs)  --yes  --profile <name>
 All of them: gpucloud help options`;
 
-/** Filters only here: commander compares typos with every option that the helper can see. */
+/** Filters flags only here: commander compares typos with every option that the helper shows. */
 function ownHelp(command: AnyCommand, helper: Help): string {
   const own: Help = Object.create(helper);
   own.visibleOptions = (of) => helper.visibleOptions(of).filter(isOwn);
@@ -58,7 +58,7 @@ function section(heading: string, text: string): string {
   return text === '' ? '' : `${heading}:\n${text.replace(/^/gm, '  ')}`;
 }
 
-/** Help pages that belong to no command: `gpucloud help exit-codes`. */
+/** Help pages about a topic instead of a command: `gpucloud help exit-codes`. */
 export const TOPICS = [
   { name: 'options', summary: 'Options that every command takes' },
   { name: 'exit-codes', summary: 'Exit codes and error codes' },

@@ -2,8 +2,8 @@ import type { CliError, FailedRequest } from '../errors.ts';
 import { shellLine } from '../output/shell-line.ts';
 
 /**
- * Returns the hint for an error: its own, or one for the failed request. The API client knows no
- * command lines, so hints are chosen here, when the error is printed.
+ * Returns the hint for an error: its own, or a hint for the failed request. The API client knows no
+ * command lines, so this module chooses hints when the error is printed.
  */
 export function hintOf(error: CliError): string | undefined {
   if (error.hint !== undefined) return error.hint;
@@ -27,7 +27,7 @@ export function hintOf(error: CliError): string | undefined {
   }
 }
 
-/** Replaces the ID in a hint by the name that was typed. */
+/** Replaces the ID in a hint with the name that the user typed. */
 export function calledBy(name: string, error: CliError): CliError {
   const { request } = error;
   if (request?.about === undefined) return error;
@@ -61,18 +61,20 @@ function afterRefusal(
 
 /** Hints for each kind of failure of one operation. */
 interface Steps {
-  /** The outcome is unknown. */
+  /** The outcome is unknown: the command that checks it. */
   readonly doubt?: string;
   readonly missing?: string;
   /** The resource is in the wrong state. */
   readonly state?: string;
-  /** The service failed: the command that repeats it. */
+  /** The service failed: the command that tries again. */
   readonly again?: string;
   /** The service refused it for another reason. */
   readonly refused?: string;
 }
 
-/** The command that settles a request. A name that starts like a flag can't be typed. */
+/**
+ * The command that recovers a request. Omits a name that starts like a flag, which can't be typed.
+ */
 export function recoverLine(name: string): string {
   const words = name.startsWith('-') ? [] : [name];
   return shellLine(['gpucloud', 'instances', 'recover', ...words]);
@@ -126,7 +128,7 @@ const STEPS: Readonly<Record<string, (about: string) => Steps>> = {
   }),
 };
 
-/** Hints for a missing resource, by the start of its path. */
+/** Hints for a missing resource, by the beginning of its path. */
 const MISSING: readonly (readonly [RegExp, string])[] = [
   [/ \/instances\/\{id\}/, 'See the known ones: gpucloud instances list --all'],
   [/ \/storage\/drives\/\{id\}/, 'List your drives: gpucloud drives list'],

@@ -5,10 +5,12 @@ import { type CliError, usageError } from '../errors.ts';
 import { errorCode, faultOf } from '../files/error-code.ts';
 import { textOfUtf8 } from '../files/plain.ts';
 
-/** Input by hand is short; more than this is a mistake, or `/dev/zero`. */
+/** Largest accepted input. Typed input is short; anything longer is a mistake, or `/dev/zero`. */
 const LONGEST = 1024 * 1024;
 
-/** Reads a file named by a flag or argument, or stdin for `-`. Throws a usage error naming both. */
+/**
+ * Reads a file named by a flag or argument, or stdin for `-`. Throws a usage error that names both.
+ */
 export async function readInput(
   flag: string,
   path: string,
@@ -32,7 +34,7 @@ export async function readText(
   return wholeText(flag, path, handle.createReadStream(), signal, longest);
 }
 
-/** Reads stdin to its end, at most 1 MiB. */
+/** Reads all of stdin, at most 1 MiB. */
 export async function readStdin(
   flag: string,
   { stdin, signal }: Pick<Context, 'stdin' | 'signal'>,
@@ -93,16 +95,16 @@ async function isFolder(stdin: Context['stdin']): Promise<boolean> {
   }
 }
 
-/** Means names on stdin, in verbs that take several. */
+/** Stands for names on stdin, in verbs that take several. */
 export const STDIN = '-';
 
-/** Help for the argument, after what it takes. */
+/** Appended to the argument's help. */
 export const OR_STDIN = '; - reads them from stdin, one per line';
 
 /**
- * Returns the given names, with `-` replaced by those on stdin: one per line, blank lines skipped, at
- * most 1 MiB. Empty stdin is not an error, so a pipe with an empty list does nothing. Throws a usage
- * error if stdin is a terminal.
+ * Returns the given names, with `-` replaced by the names on stdin: one per line, blank lines
+ * skipped, at most 1 MiB. Accepts empty stdin, so a pipe with an empty list does nothing. Throws a
+ * usage error if stdin is a terminal.
  */
 export async function severalGiven(
   argument: string,

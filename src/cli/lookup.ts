@@ -10,9 +10,9 @@ export interface Named {
 }
 
 interface Lookup<T extends Named> {
-  /** The flag or argument, for messages. */
+  /** The flag or argument that messages name. */
   readonly flag: string;
-  /** `an SSH key`, for messages. */
+  /** The kind of resource that messages name: `an SSH key`. */
   readonly what: string;
   list(): Promise<T[]>;
   /** Other names of the resource, such as a slug. */
@@ -30,7 +30,7 @@ export function beginningSo<T extends Named>(typed: string, items: readonly T[])
   return items.filter(({ id }) => id.toLowerCase().startsWith(beginning));
 }
 
-/** Matches an ID, or else a name. `also` has other names of an item. */
+/** Matches an ID, or else a name. `also` returns an item's other names. */
 export function calledSo<T extends Named>(
   typed: string,
   items: readonly T[],
@@ -70,7 +70,7 @@ export async function findOne<T extends Named>(typed: string, lookup: Lookup<T>)
   return first;
 }
 
-/** The command to look it up, after the closest name. */
+/** Suggests the closest name, then the command that lists all. */
 function meant<T extends Named>(typed: string, items: readonly T[], lookup: Lookup<T>): string {
   const near = nearest(
     typed,
@@ -83,7 +83,7 @@ function namesOf<T extends Named>(item: T, { also }: Lookup<T>): string[] {
   return [...(also?.(item) ?? []), item.name].filter((name) => typeof name === 'string');
 }
 
-/** Returns only the ID. Uses a UUID as it is, without a request. */
+/** Returns only the ID. Returns a UUID as typed, without a request. */
 export async function idOf<T extends Named>(typed: string, lookup: Lookup<T>): Promise<string> {
   return isUuid(typed) ? typed : (await findOne(typed, lookup)).id;
 }

@@ -2,27 +2,29 @@ import type { Meta } from '../api/index.ts';
 import type { Context } from '../context.ts';
 import type { View } from '../output/output.ts';
 
-/** One page of a list: what was requested and what was returned. */
+/** The requested page and the returned page of a list. */
 interface OnePage {
   readonly meta: Meta;
   /** Rows in the response, before local filters. */
   readonly rows: number;
-  /** The requested page; undefined if none was requested and the service returned the first. */
+  /**
+   * The requested page; undefined if none was requested and the service returned the first page.
+   */
   readonly asked: number | undefined;
   /** The kind of rows: `transactions`. */
   readonly what: string;
 }
 
-/** The view of a page; one past the end does not claim that the list is empty. */
+/** Describes a page; a page past the end does not claim that the list is empty. */
 export function pageView<T>(view: View<T>, page: OnePage): View<T> {
   const past = pastEnd(page);
   return past === undefined ? view : { ...view, empty: past };
 }
 
 /**
- * Reports pages that are not shown. Outside tables it is a warning, which `-q` shows too: adding up
- * the rows of one page must not look complete. No report with --page, which shows that the user knows.
- * --limit alone does not: it may have been meant as a page size.
+ * Reports pages that are not shown. Outside tables it warns, even with `-q`: a sum over one page
+ * must not look complete. Reports nothing with --page, which shows that the user knows. --limit
+ * alone still reports: the user may have meant it as a page size.
  */
 export function noteOtherPages(page: OnePage, { out, err }: Context): void {
   const { meta, asked, what } = page;

@@ -2,11 +2,11 @@ import { type CliError, usageError } from '../errors.ts';
 import type { Rule, Verdict } from '../rules/rule.ts';
 import { holdsPrivateKey } from '../rules/secrets.ts';
 
-/** Characters of a value in an error: enough to recognize it, on one line. */
+/** Most characters of a value that an error shows: enough to recognize it, on one line. */
 const SHOWN = 80;
 
 /**
- * Returns a flag's or argument's valid value; otherwise throws the usage error with the flag, the
+ * Returns a flag's or argument's valid value; otherwise throws a usage error with the flag, the
  * value and the rule.
  */
 export function checked<T>(flag: string, text: string, rule: Rule<T>): T {
@@ -17,7 +17,7 @@ export function checked<T>(flag: string, text: string, rule: Rule<T>): T {
   return verdict.value;
 }
 
-/** The validator of a prompt: returns the broken rule, or undefined. */
+/** Returns a prompt's validator, which returns the broken rule, or undefined. */
 export function brokenBy(rule: Rule<unknown>): (text: string) => string | undefined {
   return (text) => {
     const verdict = rule(text);
@@ -44,20 +44,20 @@ export function checkedAddress<T>(flag: string, text: string, rule: Rule<T>): T 
   return /[@?#]/.test(text) ? checkedSecret(flag, text, rule) : checked(flag, text, rule);
 }
 
-/** A commander parser for a flag with a rule. */
+/** Returns a commander parser for a flag with a rule. */
 export function ruled<T>(flag: string, rule: Rule<T>): (text: string) => T {
   return (text) => checked(flag, text, rule);
 }
 
-/** A commander parser for a repeatable flag with a rule. */
+/** Returns a commander parser for a repeatable flag with a rule. */
 export function ruledEach<T>(flag: string, rule: Rule<T>): (text: string, before?: T[]) => T[] {
   return repeated((text: string, before: T[] = []) => [...before, checked(flag, text, rule)]);
 }
 
-/** A commander parser for a repeatable flag without a rule. */
+/** Returns a commander parser for a repeatable flag without a rule. */
 export const each = repeated((text: string, before: string[] = []) => [...before, text]);
 
-/** Marks a parser as repeatable, for the reference. */
+/** Marks a parser as repeatable, for the command reference. */
 export function repeated<P extends object>(parser: P): P {
   return Object.assign(parser, { repeats: true });
 }
@@ -66,7 +66,7 @@ export function isRepeated(parser: unknown): boolean {
   return typeof parser === 'function' && 'repeats' in parser;
 }
 
-/** A flag that takes one of several words; completion reads them from the parser. */
+/** Returns a parser that accepts one of several words; completion reads the words from it. */
 export function oneOf<const T extends string>(
   flag: string,
   words: readonly T[],
@@ -93,7 +93,10 @@ export function wordsOf(parser: unknown): readonly string[] | undefined {
     : undefined;
 }
 
-/** A name given as an argument or with `--name`; throws a usage error if both are given and differ. */
+/**
+ * Returns the name given as an argument or with `--name`; throws a usage error if both are given
+ * and differ.
+ */
 export function oneName(
   what: string,
   argument: string | undefined,
@@ -105,7 +108,7 @@ export function oneName(
   return argument ?? flag;
 }
 
-/** Texts separated by commas, as `--columns a,b`. */
+/** Splits texts at commas, as in `--columns a,b`. */
 export function commaList(flag: string): (text: string) => string[] {
   return (text) => {
     const items = text.split(',').map((item) => item.trim());
@@ -117,7 +120,7 @@ export function commaList(flag: string): (text: string) => string[] {
 }
 
 /**
- * Refuses a value that is itself a secret: an API key or a private SSH key. The shell's history and
+ * Rejects a value that is itself a secret: an API key or a private SSH key. The shell's history and
  * other programs have already seen it, so the error says so; the value is neither sent nor shown.
  */
 export function refuseSecret(flag: string, text: string): void {

@@ -9,7 +9,7 @@ export function onlyTyped(typed: readonly string[]): string | undefined {
   return typed.length === 1 && typed[0] !== STDIN ? typed[0] : undefined;
 }
 
-/** Prints a result, except for a person at a terminal, who has just read it in a note. */
+/** Prints a result, unless a person at a terminal has just read it in a note. */
 export async function unlessNoted(
   { out }: Pick<Context, 'out'>,
   write: () => Promise<void>,
@@ -18,8 +18,8 @@ export async function unlessNoted(
 }
 
 /**
- * Processes each named item, including those on stdin, and prints the results. A failure doesn't stop
- * the others and is thrown at the end.
+ * Processes each named item, including names on stdin, and prints the results. Continues after a
+ * failure and throws it at the end.
  */
 export async function printEach<T extends object>(
   argument: string,
@@ -39,20 +39,19 @@ export async function printEach<T extends object>(
 interface Each<T> {
   work(text: string): Promise<T>;
   readonly view: View<T>;
-  /** `work` prints a note that is result enough for a person at a terminal. */
+  /** `work` prints a note, which is enough for a person at a terminal. */
   readonly noted?: boolean;
 }
 
 interface Done<T> {
   readonly done: readonly T[];
   readonly failed: readonly CliError[];
-  /** The arguments, to print a single typed name as an object. */
+  /** The typed arguments, used to print a single name as an object. */
   readonly typed?: readonly string[];
 }
 
 /**
- * Prints the results, then throws the failures. If rows can't be written, as on a full disk, the
- * failures are still thrown.
+ * Prints the results, then throws the failures, even if rows can't be written, as on a full disk.
  */
 export async function showDone<T>(
   { done, failed, typed = [] }: Done<T>,

@@ -6,7 +6,7 @@ import { addGlobalOptions } from './globals.ts';
 import type { Listed, Register, Runtime, Verb } from './group.ts';
 
 interface VerbHelp extends Omit<About, 'refusal' | 'local'> {
-  /** Full command lines, at least one. */
+  /** At least one full command line. */
   examples: readonly [string, ...string[]];
 }
 
@@ -16,9 +16,9 @@ interface VerbSpec<Args extends unknown[], Flags extends OptionValues> extends V
   run(context: Context, ...given: [...Args, Flags, Invocation]): Promise<void>;
 }
 
-/** The command itself, for commands that inspect it or the tree. */
+/** The command itself, for commands that inspect the command or the tree. */
 interface Invocation {
-  /** All arguments, including excess ones. */
+  /** All arguments, including extra ones that commander would reject. */
   readonly args: readonly string[];
   readonly runtime: Runtime;
 }
@@ -32,7 +32,7 @@ export function action<Args extends unknown[], Flags extends OptionValues>(
     Object.assign(about(command), help);
     if (help.notes !== undefined) command.description(`${command.summary()}\n\n${help.notes}`);
     addGlobalOptions(command);
-    // A group passes a command without typed flags; its types start here.
+    // A group passes a command with untyped flags; from here on they are typed.
     takes(command as unknown as Command).action((...given) => {
       const own = given.pop() as unknown as AnyCommand;
       const invocation = { args: own.args, runtime };

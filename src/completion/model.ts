@@ -1,9 +1,9 @@
 import { offerText } from './shells/quote.ts';
 import { everyPlace, type Flag, type Place } from './tree.ts';
 
-/** The facts from which a script for any shell is written. */
+/** What the generator of each shell's script needs to know. */
 export interface Model {
-  /** Flags that every place has. */
+  /** Flags that every command accepts. */
   readonly shared: readonly Flag[];
   readonly places: readonly ModelPlace[];
   readonly values: readonly ModelValue[];
@@ -19,7 +19,7 @@ export interface ModelPlace {
   readonly path: string;
   readonly steps: readonly Step[];
   readonly below: readonly Named[];
-  /** In addition to the shared flags. */
+  /** Flags in addition to the shared flags. */
   readonly flags: readonly Flag[];
   readonly takes: readonly string[];
   readonly repeats: boolean;
@@ -29,15 +29,15 @@ export interface Step {
   readonly words: readonly string[];
   readonly to: string;
   /**
-   * Takes the words of a command: completion starts at the root again, with these words added to
-   * the commands. undefined for every other step.
+   * Takes the words of a command: completion starts at the root again and adds these words to the
+   * commands. undefined for every other step.
    */
   readonly topics?: readonly string[];
 }
 
-/** Flags that take the same value. Those of one place come before those of every place. */
+/** Flags that complete the same value. A command's own flags come before flags of every command. */
 interface ModelValue {
-  /** `instances list:--columns`; `*:--output` for a flag that takes the same everywhere. */
+  /** `instances list:--columns`; `*:--output` for a flag that completes the same everywhere. */
   readonly keys: readonly string[];
   /** The offer as the scripts read it, with a leading `=` if the value may be omitted. */
   readonly offer: string;

@@ -6,7 +6,7 @@ import { temporaryName } from '../files/replace.ts';
 import { isTerminated } from '../rules/statuses.ts';
 import type { NameKind } from './tree.ts';
 
-/** The parts of a name that Tab shows: all that the cache holds. */
+/** What Tab shows of a name, and all that the cache stores. */
 export interface KnownName {
   readonly kind: NameKind;
   readonly id: string;
@@ -21,18 +21,18 @@ export interface Lesson {
   change(names: readonly KnownName[]): readonly KnownName[];
 }
 
-/** Tab stays fast with this many names. */
+/** Most names to keep, so that Tab stays fast. */
 const MOST_OF_A_KIND = 300;
 
 /**
- * The owner of names from commands whose address or key comes from the environment. No profile can
- * have this name.
+ * Owns the names from commands whose address or key comes from the environment. No profile can have
+ * this name.
  */
 export const NO_PROFILE = '-env';
 
 /**
- * Applies the changes in order to the names of a profile. Writes only files that change. Throws the file
- * system's error.
+ * Applies the changes in order to the names of a profile. Writes only files that change. Throws
+ * file system errors.
  */
 export function learnNames(cache: string, slot: string, lessons: readonly Lesson[]): void {
   // The scripts compute the same path.
@@ -51,11 +51,11 @@ export function learnNames(cache: string, slot: string, lessons: readonly Lesson
 }
 
 /**
- * One line per name: kind, name, id and state, separated by tabs; a hyphen for none. The first line
- * has all the names, each after a tab: bash reads one line much faster than a hundred.
+ * Writes one line per name: kind, name, ID and state, separated by tabs; a hyphen for none. The
+ * first line has all the names, each after a tab: bash reads one line much faster than a hundred.
  *
- * Lists an ID instead of a name that several resources share, which commands refuse, and instead of a
- * name that a shell could expand. Every command takes either.
+ * Writes an ID instead of a name that several resources share, which commands reject, and instead
+ * of a name that a shell could expand. Every command accepts either.
  */
 export function textFor(kind: NameKind, names: readonly KnownName[]): string {
   const some: KnownName[] = [];
@@ -73,14 +73,14 @@ export function textFor(kind: NameKind, names: readonly KnownName[]): string {
   for (const { id, name, state } of some) {
     const shown = times.get(name) === 1 && isPlain(name) ? name : id;
     if (!isPlain(shown)) continue;
-    // No field is empty: bash would take two tabs for one.
+    // Leave no field empty: bash would read two tabs as one.
     const [plainId, plainState] = [isPlain(id) ? id : '-', isPlain(state) ? state : '-'];
     lines.push(`${kind}\t${shown}\t${plainId}\t${plainState}\n`);
   }
   return lines.length === 0 ? '' : headed(lines.sort());
 }
 
-/** The lines after their head; without one, bash sees no names. */
+/** Returns the lines after the first; without the first line, bash sees no names. */
 export function headed(lines: readonly string[]): string {
   const names = lines.map((line) => line.split('\t')[1] ?? '');
   return `\t${names.join('\t')}\n${lines.join('')}`;
@@ -117,7 +117,8 @@ function contentOf(file: string): string {
 }
 
 /**
- * Writes the whole file or nothing, but does not wait for the disk: lost names are learned again.
+ * Writes the whole file or nothing, but does not wait for the disk: gpucloud learns lost names
+ * again.
  */
 function replace(file: string, text: string): void {
   const temporary = temporaryName(file);
@@ -131,7 +132,10 @@ function replace(file: string, text: string): void {
   }
 }
 
-/** Stores the list of profiles; the current one, if any, is the first line. Throws as {@link learnNames}. */
+/**
+ * Stores the list of profiles; the first line is the current profile, if any. Throws as {@link
+ * learnNames} does.
+ */
 export function learnProfiles(
   cache: string,
   profiles: readonly string[],

@@ -9,7 +9,7 @@ import type { NameKind } from './tree.ts';
 
 export type NameRecorder = ReturnType<typeof createRecorder>;
 
-/** What a run has used, read at its end. */
+/** What the run has used; read when it ends. */
 interface Used {
   folders(): Promise<{ readonly cache: string }>;
   /** May throw. */
@@ -19,7 +19,7 @@ interface Used {
   readonly catalog: Catalog | undefined;
 }
 
-/** The fields of any resource that Tab shows. */
+/** The fields that Tab shows of any resource. */
 interface Seen {
   readonly id: string;
   readonly name?: string | null | undefined;
@@ -52,13 +52,13 @@ export function createRecorder() {
       const name = nameOf(kind, thing);
       own.push({ kind, change: (names) => (untracked.has(name.id) ? names : [name, ...names]) });
     },
-    /** Records the new status of an instance that is known by its id. */
+    /** Records the new status of an instance whose ID is known. */
     status(id: string, state: string) {
       const change = (names: readonly KnownName[]) =>
         names.map((known) => (known.id === id ? { ...known, state } : known));
       own.push({ kind: 'instance', change });
     },
-    /** `isAll`: terminated instances were read too. */
+    /** `isAll`: the list included terminated instances. */
     instances(known: readonly KnownInstance[], isAll: boolean) {
       const tracked: KnownName[] = [];
       for (const { id, name, last, untracked: isUntracked } of known) {
@@ -81,7 +81,8 @@ export function createRecorder() {
     },
 
     /**
-     * Writes the recorded names. Never fails: names can be learned again, a command can't be undone.
+     * Writes the recorded names. Never fails: gpucloud can learn names again, but can't undo a
+     * command.
      */
     async keep({ folders, resolved, profiles, catalog }: Used) {
       if (own.length + ofSandbox.length === 0 && !profiles && !catalog) return;
@@ -108,8 +109,8 @@ export function createRecorder() {
 }
 
 /**
- * The owner of these names. A key or address from outside may belong to another account than the
- * profile's. The scripts apply the same rule to the same variables.
+ * Returns the profile that owns these names. A key or address from the environment may belong to
+ * another account than the profile's. The scripts apply the same rule to the same variables.
  */
 async function slotOf({ sandbox, profile, baseUrl, apiKey }: Settings, noProfile: string) {
   if (sandbox) return 'sandbox';
@@ -125,7 +126,7 @@ function nameOf(kind: NameKind, { id, name, ...thing }: Seen): KnownName {
   switch (kind) {
     case 'offer':
     case 'image':
-      // Named by their slug, which needs no quotes.
+      // Uses the slug as the name, which needs no quotes.
       return { kind, id, name: slug(name ?? null) || id, state: thing.region ?? '' };
     case 'template':
       return { kind, id, name: thing.slug ?? name ?? id, state: '' };

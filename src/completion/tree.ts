@@ -1,7 +1,7 @@
-/** The kinds of things that are completed by name, as the cache and the scripts call them. */
+/** The kinds of names to complete, as the cache and the scripts call them. */
 const NAME_KINDS = [
   'instance',
-  /** Terminated instances, which only reorder takes. */
+  /** Terminated instances, which only reorder accepts. */
   'terminated',
   'drive',
   'ssh-key',
@@ -12,7 +12,7 @@ const NAME_KINDS = [
 ] as const;
 export type NameKind = (typeof NAME_KINDS)[number];
 
-/** The values that one place of a command line accepts. */
+/** The values to complete at one place of a command line. */
 export type Offer =
   | { readonly kind: 'words'; readonly words: readonly string[] }
   /** Some of these words, separated by commas. */
@@ -21,27 +21,27 @@ export type Offer =
   | { readonly kind: 'sort'; readonly words: readonly string[] }
   | { readonly kind: 'names'; readonly of: readonly NameKind[] }
   | { readonly kind: 'file' }
-  /** A local file, or INSTANCE:PATH, of which only the instance can be completed. */
+  /** A local file, or INSTANCE:PATH; only the instance can be completed. */
   | { readonly kind: 'path' }
   /** The words of a command, as `help` takes them, or a topic. */
   | { readonly kind: 'command'; readonly topics: readonly string[] }
-  /** Anything; only the user knows. */
+  /** Any value; only the user knows it. */
   | { readonly kind: 'free' };
 
 export interface Flag {
-  /** `--output`, then `-o` if there is a short form. */
+  /** `--output`, then `-o` if the flag has a short form. */
   readonly names: readonly [string, ...string[]];
   readonly help: string;
   readonly value?: Offer;
-  /** Whether the value is optional, and only accepted after `=`. */
+  /** The value is optional, and only accepted after `=`. */
   readonly optional?: true;
 }
 
-/** A command with the facts that completion needs, as plain data. */
+/** What completion needs to know about a command, as plain data. */
 export interface Place {
-  /** The words of the command, without the program's own; none for the root. */
+  /** The words of the command without `gpucloud`; empty for the root. */
   readonly path: readonly string[];
-  /** Other words for the last of them. */
+  /** Aliases of the last word. */
   readonly aliases: readonly string[];
   readonly summary: string;
   readonly flags: readonly Flag[];

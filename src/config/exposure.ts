@@ -1,10 +1,10 @@
 import { existsSync, realpathSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 
-/** How other users can change a file or folder, and the fix. */
+/** Says how other users can change a file or folder, and how to fix that. */
 interface Exposure {
   readonly message: string;
-  /** A command. */
+  /** The command that fixes it. */
   readonly remedy: readonly string[];
 }
 
@@ -17,7 +17,7 @@ export function exposureOf(path: string, uid: number | undefined): Exposure | un
   if (found === undefined) return undefined;
   if (found.uid !== uid && found.uid !== 0) {
     const message = `${path} belongs to another user (uid ${found.uid})`;
-    // For root, chown would take the file away from its user.
+    // With chown, root would take the file away from its user.
     const remedy =
       uid === 0 ? ['sudo', '-u', `#${found.uid}`, 'gpucloud'] : ['chown', String(uid), path];
     return { message, remedy };

@@ -1,9 +1,9 @@
 import { broken, kept, type Verdict } from '../rules/rule.ts';
 
-/** Limits that refuse a request before it is sent: against mistakes, not attackers. */
+/** Limits that reject a request before it is sent. They prevent mistakes, not attacks. */
 export interface Guards {
   max_instances?: number;
-  /** Roubles per hour of all instances together, a decimal. */
+  /** Most roubles per hour for all instances together, a decimal. */
   max_burn?: string;
   require_deadline?: boolean;
 }
@@ -20,36 +20,38 @@ export interface Profile {
   /** The key's account, from GET /users/me at login. */
   account?: { id: string; email?: string | null; name?: string | null };
   guards?: Guards;
-  /** The words of the command that hears of ended jobs and deadlines; empty if there is none. */
+  /**
+   * The command, as words, that is notified of finished jobs and deadlines; empty if there is none.
+   */
   notify?: string[];
 }
 
-/** The content of config.json, in the names of the file. */
+/** The content of config.json, with its field names. */
 export interface ConfigFile {
-  /** The profile of commands that name none; may be `sandbox`. */
+  /** The profile used if a command names none; may be `sandbox`. */
   current?: string;
   profiles: Record<string, Profile>;
 }
 
-/** The content of a new file. */
+/** Returns the content of a new file. */
 export function emptyFile(): ConfigFile {
   return { profiles: ownNamesOnly({}) };
 }
 
-/** The profile with that name, never an inherited property (`constructor`). */
+/** Returns the profile with that name, never an inherited property (`constructor`). */
 export function profileOf(file: ConfigFile, name: string): Profile | undefined {
   return Object.hasOwn(file.profiles, name) ? file.profiles[name] : undefined;
 }
 
-/** Every name that `--profile` accepts: those of the file in order, then the built-in one. */
+/** Returns every name that `--profile` accepts: profiles in file order, then `sandbox`. */
 export function profileNames(file: ConfigFile): string[] {
   const names = Object.keys(file.profiles).filter((name) => name !== SANDBOX);
   return [...names.sort(), SANDBOX];
 }
 
 /**
- * The file with the profile added or replaced. Drops every field that `profile` lacks, so no
- * account outlives its key. Guards and fields of a newer version stay.
+ * Returns the file with the profile added or replaced. Drops every field that `profile` lacks, so
+ * that no account is kept after its key. Keeps guards and fields of a newer version.
  */
 export function withProfile(file: ConfigFile, name: string, profile: Profile): ConfigFile {
   const { base_url, api_key, keyring, key_command, account, ...unknown } = profileOf(
@@ -62,7 +64,7 @@ export function withProfile(file: ConfigFile, name: string, profile: Profile): C
   };
 }
 
-/** The file without the profile, and without a `current` that names it. */
+/** Returns the file without the profile, and without a `current` that names it. */
 export function withoutProfile(file: ConfigFile, name: string): ConfigFile {
   const { current, ...rest } = file;
   const entries = Object.entries(file.profiles).filter(([other]) => other !== name);
@@ -73,17 +75,17 @@ export function withoutProfile(file: ConfigFile, name: string): ConfigFile {
   };
 }
 
-/** The same profiles in an object without a prototype, so that `profiles[name]` is safe too. */
+/** Copies the profiles to an object without a prototype, so that `profiles[name]` is safe too. */
 export function ownNamesOnly(profiles: Record<string, Profile>): Record<string, Profile> {
   return Object.assign(Object.create(null), profiles);
 }
 
-/** The built-in profile: it has its own service, and is in no file. */
+/** The built-in profile. It has its own service, and no file contains it. */
 export const SANDBOX = 'sandbox';
 
 /**
- * Validates a profile name to add or remove. `sandbox` is refused in any case, so that a paid profile
- * can't look like the free one. A leading hyphen would be read as a flag.
+ * Validates a profile name to add or remove. Rejects `sandbox` in any case, so that a paid profile
+ * can't look like the free sandbox, and a leading hyphen, which would be read as a flag.
  */
 export function profileName(text: string): Verdict<string> {
   if (text === '') {
@@ -106,18 +108,19 @@ export function profileName(text: string): Verdict<string> {
 
 /** Where a profile's key is stored. */
 export type KeyPlace =
-  /** In config.json itself. */
+  /** config.json itself. */
   | { readonly kind: 'file'; readonly key: string }
-  /** In the system's keyring, under this account of the service `gpucloud`. */
+  /** The system's keyring, under this account of the service `gpucloud`. */
   | { readonly kind: 'keyring'; readonly entry: string }
-  /** In a password manager, which prints the key on request. */
+  /** A password manager, which prints the key on request. */
   | { readonly kind: 'command'; readonly argv: readonly string[] };
 
 export const STORES = ['keyring', 'file', 'command'] as const;
 export type Store = (typeof STORES)[number];
 
 /**
- * Reads where a profile's key is stored; undefined without a key. Nothing else reads these fields.
+ * Returns where a profile's key is stored; undefined without a key. No other code reads these
+ * fields.
  */
 export function keyPlace(profile: Profile | undefined): KeyPlace | undefined {
   const { api_key: key, keyring: entry, key_command: argv }: Partial<Profile> = profile ?? {};

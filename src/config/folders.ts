@@ -1,7 +1,7 @@
 import { join as joinHere, posix, win32 } from 'node:path';
 import { CliError, usageError } from '../errors.ts';
 
-/** gpucloud's permanent folders. Each is checked when it is used. */
+/** gpucloud's permanent folders. Each is checked at its first use. */
 export interface Folders {
   /** Profiles and keys. Throws CliError('storage') if the system has no place for them. */
   readonly config: string;
@@ -56,22 +56,22 @@ function folderOf(
   });
 }
 
-/** The home folder from the environment, which takes precedence. Asking the system is slow. */
+/** The home folder from the environment, which takes precedence. Querying the system is slow. */
 export function namedHome(env: Environment, platform: string): string | undefined {
   return platform === 'win32' ? env.USERPROFILE : env.HOME;
 }
 
 interface Place {
-  /** A variable that names the base; none is called ''. */
+  /** The variable that names the base; '' if there is none. */
   readonly variable: string;
-  /** The base below the home folder, if the variable is not set. */
+  /** The base relative to the home folder, used if the variable is not set. */
   readonly base: readonly string[];
   readonly parts: readonly string[];
 }
 
 type Places = Readonly<Record<keyof Folders, Place>>;
 
-/** The variable that names the whole folder, or the one above it. */
+/** The variable that names the whole folder, or the folder above it. */
 const OWN: Readonly<Record<keyof Folders, { set: string; below?: string; what: string }>> = {
   config: { set: 'GPUCLOUD_CONFIG_DIR', what: 'the settings' },
   state: { set: 'GPUCLOUD_STATE_DIR', what: 'the journal of instances' },
@@ -84,7 +84,7 @@ const XDG: Places = {
   cache: { variable: 'XDG_CACHE_HOME', base: ['.cache'], parts: ['gpucloud'] },
 };
 
-/** macOS and Windows have no state folder, so it is inside another one. */
+/** macOS and Windows have no folder for state, so use a subfolder. */
 const PLACES: Readonly<Record<string, Places>> = {
   darwin: {
     config: { variable: '', base: ['Library', 'Application Support'], parts: ['gpucloud'] },

@@ -11,7 +11,7 @@ import {
 import type { Keys } from './keys.ts';
 import type { Config } from './store.ts';
 
-/** A key to keep for a profile. */
+/** A key to store for a profile. */
 export interface NewKey {
   readonly profile: string;
   readonly key: string;
@@ -25,11 +25,11 @@ export interface KeptKey {
   /** The current config file. */
   readonly file: ConfigFile;
   readonly place: KeyPlace;
-  /** Why the keyring did not store the key, if the file did instead. */
+  /** Says why the key went to the file instead of the keyring. */
   readonly noKeyring?: CliError;
 }
 
-/** The dependencies for storing a key, as a Context provides them. */
+/** What storing a key needs, as a Context provides it. */
 interface KeyStores {
   config(): Promise<Config>;
   keys(): Promise<Keys>;
@@ -37,8 +37,8 @@ interface KeyStores {
 }
 
 /**
- * Stores a key, then writes its place to the config file. The replaced key stays until the file is
- * written; a keyring entry that nothing refers to is removed again.
+ * Stores a key, then writes its place to the config file. Keeps the replaced key until the file is
+ * written, and removes a new keyring entry that no profile refers to.
  *
  * Throws CliError('storage') if a requested keyring can't store it.
  */
@@ -64,7 +64,7 @@ export async function keepKey(
   return { file, ...stored };
 }
 
-/** Edits the config file, then removes the key that the profile had. Returns the edited file. */
+/** Edits the config file, then removes the profile's previous key. Returns the edited file. */
 export async function dropKey(
   profile: string,
   edit: (file: ConfigFile) => ConfigFile,
@@ -95,7 +95,7 @@ async function storeKey(
   }
 }
 
-/** Removes an unused key; a failure is a warning. */
+/** Removes an unused key; warns on failure. */
 async function forgetKey(
   profile: string,
   place: KeyPlace | undefined,

@@ -8,7 +8,7 @@ interface KeysSettings {
   /** The program that accesses the system's keyring; undefined if there is none. */
   readonly helper: (() => { file: string; args: readonly string[] }) | undefined;
   readonly start: Start;
-  /** The first interrupt, which ends the access. */
+  /** The first interrupt, which ends keyring and password manager access. */
   readonly stop: AbortSignal;
   /** Receives the stderr of a password manager's command. */
   complain(text: string): void;
@@ -21,7 +21,7 @@ export function openKeys({ helper, start, stop, complain }: KeysSettings) {
   const keyring = openKeyring(helper, start);
   const printed = new Map<string, Promise<string>>();
 
-  /** Runs at most once: it may require a passphrase or a touch. */
+  /** Runs at most once, since it may require a passphrase or a touch. */
   function print(profile: string, argv: readonly string[]): Promise<string> {
     const command = JSON.stringify(argv);
     const key =
@@ -48,15 +48,16 @@ export function openKeys({ helper, start, stop, complain }: KeysSettings) {
     },
 
     /**
-     * Stores a key in the system's keyring under a new entry, so the replaced one stays until the
-     * profile no longer refers to it. Throws CliError('storage') with the cause, and the reason of
-     * `stop`.
+     * Stores a key in the system's keyring under a new entry, so that the replaced key stays until
+     * the profile no longer refers to it. Throws CliError('storage') with the cause, and the reason
+     * of `stop`.
      */
     async putIntoKeyring(profile: string, key: string) {
       const entry = `${profile} ${randomUUID().slice(0, 8)}`;
       await orExplain(
         keyring.set(entry, key).catch((error: unknown) => {
-          // Ctrl-C ended its program; that is not a keyring fault, so don't fall back to the file.
+          // Ctrl-C ended the keyring program. That is not a keyring fault, so don't fall back to
+          // the file.
           stop.throwIfAborted();
           throw error;
         }),
@@ -115,13 +116,13 @@ function gone(profile: string, entry: string): CliError {
 /** In milliseconds: a person may have to type a passphrase or touch a token. */
 const PATIENCE = 60_000;
 
-/** In bytes; far more than any key. */
+/** In bytes; far longer than any key. */
 const MOST = 64 * 1024;
 
 /**
  * Runs a password manager's command and returns its first output line; `pass` and others keep notes
- * below it. The command may use the terminal for prompts; its stderr goes to `complain`, its output is
- * never printed. It is ended after a minute.
+ * below it. The command may prompt on the terminal; its stderr goes to `complain`, and its output
+ * is never printed. Ends it after a minute.
  *
  * Throws CliError('authentication'), or the reason of `stop`.
  */
@@ -171,13 +172,13 @@ function failed(whose: string, what: string): CliError {
   });
 }
 
-/** The keyring is unusable; the message says why and contains no key. */
+/** Says why the keyring is unusable; the message contains no key. */
 class NoKeyring extends Error {}
 
 /** The service name of our keyring entries. */
 export const SERVICE = 'gpucloud';
 
-/** Milliseconds. A keyring with its own window may take longer than a command can wait. */
+/** In milliseconds. A keyring with its own window may take longer than a command can wait. */
 const KEYRING_PATIENCE = 3_000;
 
 type Question =
@@ -185,7 +186,7 @@ type Question =
   | { readonly op: 'set'; readonly account: string; readonly key: string };
 
 /**
- * Starts a separate process for each call (see src/keyring.ts), which is ended after three seconds.
+ * Starts a separate process for each call (see src/keyring.ts), and ends it after three seconds.
  * Every method throws {@link NoKeyring}.
  */
 function openKeyring(
@@ -226,7 +227,7 @@ function openKeyring(
       const found = await ask({ op: 'get', account });
       return typeof found === 'string' ? found : undefined;
     },
-    /** Stores the key and reads it back. */
+    /** Stores the key and reads it back to verify it. */
     async set(account: string, key: string) {
       await ask({ op: 'set', account, key });
     },

@@ -2,9 +2,9 @@ import { CliError } from '../errors.ts';
 import { type ConfigFile, keyPlace, type Profile, profileNames, profileOf } from './file.ts';
 import type { Settings } from './resolve.ts';
 
-/** The hint if the service refuses the active key (401, 403). */
+/** Returns the hint if the service refuses the active key (401, 403). */
 export function refusedKeyRemedy({ apiKey, profile }: Settings): string {
-  // The environment overrides a key stored by a login.
+  // The environment overrides a key that a login stores.
   if (apiKey?.source === 'environment') {
     return 'The key comes from GPUCLOUD_API_KEY: correct it there, or unset it to use the key that "gpucloud login" stores.';
   }
@@ -12,14 +12,14 @@ export function refusedKeyRemedy({ apiKey, profile }: Settings): string {
   return `Sign in with a working key: gpucloud login${named ? '' : ` --profile ${profile.value}`}`;
 }
 
-/** For a command that needs a key when none is set. */
+/** Returns the hint for a command that needs a key when none is set. */
 export function notSignedIn(settings: Settings, file: ConfigFile): CliError {
   return new CliError('authentication', 'You are not signed in.', {
     hint: noKeyRemedy(settings, file),
   });
 }
 
-/** A key that is stored in another profile needs no new login. */
+/** If another profile has a key, no new login is needed. */
 function noKeyRemedy({ profile, sandbox }: Settings, file: ConfigFile): string {
   const others = profileNames(file).filter((name) => keyPlace(profileOf(file, name)) !== undefined);
   const named = profile === undefined || sandbox ? undefined : profile.value;
@@ -35,7 +35,10 @@ function noKeyRemedy({ profile, sandbox }: Settings, file: ConfigFile): string {
   return 'Try the sandbox: gpucloud --profile sandbox …, or sign in: gpucloud login';
 }
 
-/** The question before a profile's key or address is replaced; undefined if nothing is lost. */
+/**
+ * Returns the question to ask before replacing a profile's key or address; undefined if nothing is
+ * lost.
+ */
 export function replaceQuestion(
   name: string,
   before: Profile | undefined,

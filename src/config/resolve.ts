@@ -11,7 +11,7 @@ import {
   SANDBOX,
 } from './file.ts';
 
-/** A value and its source, which errors and `doctor` show. */
+/** A value and where it came from, which errors and `doctor` show. */
 export interface Sourced<T> {
   readonly value: T;
   readonly source: 'flag' | 'environment' | 'profile' | 'default';
@@ -21,7 +21,10 @@ export interface Sourced<T> {
 export interface Settings {
   /** The active profile; undefined if there is none and none was requested. */
   readonly profile: Sourced<string> | undefined;
-  /** The built-in profile `sandbox` with its own service: it has no base URL and no key. */
+  /**
+   * Whether the built-in profile `sandbox` is active. Its service is built in: it has no base URL
+   * and no key.
+   */
   readonly sandbox: boolean;
   readonly baseUrl: Sourced<string> | undefined;
   readonly apiKey: Sourced<string> | undefined;
@@ -55,11 +58,11 @@ export interface Resolved {
 interface StoredKey {
   readonly profile: string;
   readonly place: KeyPlace;
-  /** The account of the key. */
+  /** The account that the key belongs to. */
   readonly account: string | undefined;
 }
 
-/** The settings with the stored key. Throws CliError('storage') if it breaks its rule. */
+/** Adds the stored key to the settings. Throws CliError('storage') if the key breaks its rule. */
 export function withKey(
   settings: Settings,
   { profile, account }: StoredKey,
@@ -69,10 +72,10 @@ export function withKey(
 }
 
 /**
- * The active settings: flag > environment > profile. An empty variable counts as not set. There are
- * no defaults: the document names no address of the service.
+ * Returns the active settings: flag > environment > profile. Treats an empty variable as not set.
+ * There are no defaults: the document names no address of the service.
  *
- * A stored key is only sent to its own base URL. The account is the profile's, so it is known only
+ * Sends a stored key only to its own base URL. The account is the profile's, so it is known only
  * while the profile's key is active.
  *
  * Throws CliError('usage') for a missing profile, an invalid flag or variable, a stored key with
@@ -126,21 +129,21 @@ export function resolveSettings(
   };
 }
 
-/** The value of a flag, or else of a variable. An empty variable counts as not set. */
+/** Returns the value of a flag, or else of a variable. Treats an empty variable as not set. */
 function given(flag: string | undefined, text: string | undefined): Sourced<string> | undefined {
   if (flag !== undefined) return { value: flag, source: 'flag' };
   return text ? { value: text, source: 'environment' } : undefined;
 }
 
 /**
- * Whether the sandbox stays active despite an address. The higher rank wins; two values of the same
+ * Whether the sandbox stays active despite an address. The higher rank wins. Two values of the same
  * rank contradict each other, and so do an address flag and a requested sandbox.
  *
- * | sandbox from      | --base-url | GPUCLOUD_BASE_URL |
+ * | sandbox from | --base-url | GPUCLOUD_BASE_URL |
  * |-------------------|------------|-------------------|
- * | --profile         | error      | sandbox           |
- * | GPUCLOUD_PROFILE  | error      | error             |
- * | `current`         | address    | address           |
+ * | --profile | error | sandbox |
+ * | GPUCLOUD_PROFILE | error | error |
+ * | `current` | address | address |
  *
  * A key alone never deactivates it: it names no service.
  */
@@ -191,7 +194,7 @@ function storedBaseUrl(name: string, profile: Profile): Sourced<string> {
   return { value: verdict.value, source: 'profile' };
 }
 
-/** Whether an address equals the profile's, once both are normalized. */
+/** Whether an address equals the profile's address, after normalizing both. */
 function isHome(profile: Profile, address: string): boolean {
   const own = baseUrl(profile.base_url);
   return own.ok && own.value === address;

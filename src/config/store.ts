@@ -24,18 +24,18 @@ import { type ConfigFile, emptyFile, ownNamesOnly } from './file.ts';
 export type Config = ReturnType<typeof openConfig>;
 
 /**
- * Opens the profile file; each call reads it again. `folder` is the config folder, made (0700) at
- * the first change. Touches no file yet.
+ * Opens the profile file; each call reads it again. `folder` is the config folder, created (0700)
+ * at the first change. Touches no file yet.
  */
 export function openConfig(folder: string) {
   const path = join(folder, 'config.json');
   let last: ConfigFile | undefined;
   return {
-    /** The path of config.json, which need not exist. */
+    /** The path of config.json, which may not exist. */
     path,
     /**
-     * A missing file has no profiles.
-     * Throws CliError('storage') that names the file when it can't be used.
+     * Reads the file; a missing file has no profiles.
+     * Throws CliError('storage') that names an unusable file.
      */
     async read(): Promise<ConfigFile> {
       last = await readConfig(path);
@@ -44,9 +44,10 @@ export function openConfig(folder: string) {
     /** The last content read or written; undefined before the first read. */
     last: () => last,
     /**
-     * The only way to write. `edit` gets the file under the lock and returns the new one. Returns
-     * what is on disk afterwards; errors of `edit` pass through. Throws CliError('storage') if the
-     * file is unusable or the change can't be saved; the file then stays unchanged.
+     * The only way to write. Passes the file to `edit` under the lock, and writes the file that
+     * `edit` returns. Returns the content on disk afterwards; passes on errors of `edit`. Throws
+     * CliError('storage') if the file is unusable or the change can't be saved; the file then stays
+     * unchanged.
      */
     async change(edit: (file: ConfigFile) => ConfigFile): Promise<ConfigFile> {
       const target = await writableTarget(path);
@@ -59,7 +60,7 @@ export function openConfig(folder: string) {
 }
 
 async function readConfig(path: string): Promise<ConfigFile> {
-  // conf would make the folder, and wait for a pipe.
+  // Check first: conf would create the folder, and would wait for a pipe.
   const found = statOf(path);
   if (found === undefined) return emptyFile();
   if (!found.isFile()) {
@@ -90,16 +91,16 @@ function statOf(path: string): Stats | undefined {
   throw unusable(path, "it is a link to a file that isn't there");
 }
 
-/** conf owns the file: how it is read and written, its format and its mode. */
+/** conf owns the file: it defines how the file is read and written, its format and its mode. */
 async function openConf(path: string, written: (text: string) => void = () => undefined) {
   const { default: Conf } = await import('conf');
   return new Conf<Record<string, unknown>>({
-    // Set both, so that conf reads neither the environment nor the working folder.
+    // Set both options, so that conf reads neither the environment nor the working folder.
     cwd: dirname(path),
     configName: basename(path),
     fileExtension: '',
     configFileMode: 0o600,
-    // The store is set whole: `set(key, …)` drops a key named `__proto__`.
+    // Set the whole store: `set(key, …)` drops a key named `__proto__`.
     accessPropertiesByDotNotation: false,
     serialize(value) {
       const text = `${JSON.stringify(value, undefined, 2)}\n`;
@@ -129,13 +130,13 @@ function parseConfig(path: string, text: string): ConfigFile {
 }
 
 /**
- * On a full disk, conf can write half of the JSON and return normally. So it writes a file beside the
- * target, which replaces the target only once it was read back.
+ * On a full disk, conf can write half of the JSON and return normally. So this writes a file beside
+ * the target, and replaces the target only after reading the new file back.
  */
 async function save(target: string, after: ConfigFile): Promise<ConfigFile> {
   const fresh = `${target}.new`;
   try {
-    // A killed process may have left one.
+    // A killed process may have left a temporary file.
     removeLeftovers(target);
     let text = '';
     const conf = await openConf(fresh, (all) => {
@@ -163,7 +164,7 @@ function keepOwner(target: string, fresh: string): void {
   chownSync(fresh, before.uid, before.gid);
 }
 
-/** The new file and temporary ones of conf, which may hold keys. */
+/** The new file and conf's temporary files, which may hold keys. */
 function removeLeftovers(target: string): void {
   const folder = dirname(target);
   const begin = `${basename(target)}.new`;
@@ -175,7 +176,7 @@ function removeLeftovers(target: string): void {
   }
 }
 
-/** The file to write: a link stays a link, and its target is changed. */
+/** Returns the file to write: a link stays a link, and its target changes. */
 async function writableTarget(path: string): Promise<string> {
   try {
     await privateFolder(dirname(path));
@@ -194,7 +195,7 @@ async function writableTarget(path: string): Promise<string> {
   return target;
 }
 
-/** The error of a change to a file that can't be locked. */
+/** Builds the error for a change to a file that can't be locked. */
 export function notLocked(target: string, error: unknown, isHeld: boolean): CliError {
   const what = isHeld
     ? 'another gpucloud process is still changing the file'
@@ -216,13 +217,13 @@ const MEANINGS: Readonly<Record<string, string>> = {
   EMFILE: 'too many files are open',
 };
 
-/** A file system error as text, without its path: `permission denied`. */
+/** Describes a file system error without its path: `permission denied`. */
 function meaning(error: unknown): string {
   const code = errorCode(error);
   return code === undefined ? 'an unexpected error' : (MEANINGS[code] ?? code);
 }
 
-/** An invalid file, left unchanged. */
+/** Reports an invalid file, which stays unchanged. */
 function unusable(path: string, what: string, cause?: unknown): CliError {
   return new CliError('storage', `${path}: ${what}. It was not changed.`, {
     hint: 'correct the file, or move it away and run: gpucloud login',
@@ -231,7 +232,7 @@ function unusable(path: string, what: string, cause?: unknown): CliError {
   });
 }
 
-/** The change is not on disk; the previous content still is. */
+/** The change is not on disk; the file has its previous content. */
 function notSaved(path: string, what: string, cause?: unknown): CliError {
   return new CliError('storage', `${path}: the change was not saved: ${what}`, {
     hint: 'the settings are unchanged; GPUCLOUD_CONFIG_DIR selects another folder',
@@ -254,7 +255,7 @@ const profileSchema = lazy(() =>
       }),
     ),
     notify: z.optional(z.array(z.string())),
-    // A guard that can't be read must not count as none.
+    // Don't treat an unreadable guard as no guard.
     guards: z.optional(
       z.looseObject({
         max_instances: z.optional(z.int().check(z.nonnegative())),

@@ -5,12 +5,14 @@ import type * as Tls from 'node:tls';
 import type { buildConnector } from 'undici';
 import type { ProxyServer } from './proxy.ts';
 
-/** Milliseconds per connection: one dead address must not use up the whole deadline. */
+/**
+ * Milliseconds per connection attempt, so that one dead address can't use up the whole deadline.
+ */
 const CONNECT_MS = 10_000;
 
 /**
- * A failed connection. It needs its own class, because undici reconnects endlessly after some error
- * codes (`UND_ERR_SOCKET`, `UND_ERR_INFO`).
+ * Marks a failed connection. It needs its own class, because undici reconnects endlessly after some
+ * error codes (`UND_ERR_SOCKET`, `UND_ERR_INFO`).
  */
 export class ConnectError extends Error {
   readonly code: string;
@@ -21,7 +23,7 @@ export class ConnectError extends Error {
   }
 }
 
-/** Options for https and a proxy. */
+/** TLS options for https, both to the service and to a proxy. */
 export interface ConnectParts {
   tls?: Pick<typeof Tls, 'connect' | 'createSecureContext'>;
   http?: typeof httpRequest;
@@ -60,7 +62,7 @@ export function createConnector(
         reject(new ConnectError(code));
       };
       timer = setTimeout(fail, CONNECT_MS, 'ETIMEDOUT');
-      // Keep the error listener: a late error without one would end the process.
+      // Keep the error listener: without it, a late error would crash the process.
       socket.on('error', (error) => fail(codeOf(error)));
       socket.once('close', () => fail('ECONNRESET'));
       socket.once(event, () => resolve(socket));
@@ -98,12 +100,12 @@ export function createConnector(
       throw new ConnectError('ERR_TLS_NOT_READY');
     }
     secured.setNoDelay(true);
-    // The handshake's first bytes are already sent, so the work delays nothing.
+    // The handshake's first bytes are already sent, so this work delays nothing.
     meanwhile();
     return ready(secured, 'secureConnect');
   }
 
-  /** Opens a tunnel through a proxy (CONNECT); the socket is then the service's. */
+  /** Opens a tunnel through a proxy (CONNECT), then hands over the socket. */
   async function dig(proxy: ProxyServer, authority: string): Promise<Socket> {
     const socket = await dial(proxy.url.hostname, proxy.port, proxy.url.protocol === 'https:');
     const { authorization } = proxy;
@@ -156,28 +158,31 @@ export function createConnector(
   };
 }
 
-/** A failure here reappears when the result is needed. */
+/** Ignores failures: the same error appears again when the result is needed. */
 function whileConnecting(socket: Socket, work: () => unknown): void {
   socket.once('connectionAttempt', () => {
     setImmediate(() => {
       try {
         if (!socket.destroyed) work();
       } catch {
-        // Node's settings may disable TLS, which `encrypt` reports.
+        // Node's settings may disable TLS; `encrypt` reports that.
       }
     });
   });
 }
 
-/** Returns a network error's code; for several failed addresses (AggregateError), the first one's. */
+/**
+ * Returns a network error's code; for several failed addresses (AggregateError), the first error's
+ * code.
+ */
 export function codeOf(error: unknown): string {
   if (typeof error === 'object' && error !== null) {
     if ('code' in error && typeof error.code === 'string' && /^[A-Z0-9_]+$/.test(error.code)) {
       return error.code;
     }
-    // Some faults of undici's parser have no code.
+    // Some errors of undici's parser have no code.
     if ('name' in error && error.name === 'HTTPParserError') return 'HPE_UNKNOWN';
-    // V8 reports it, without a code, if undici's parser lacks WebAssembly.
+    // V8 throws this error, without a code, if it has no WebAssembly for undici's parser.
     if (error instanceof Error && error.message.includes('WebAssembly')) return 'NO_WASM';
     if (error instanceof AggregateError && error.errors.length > 0) {
       return codeOf(error.errors[0]);
@@ -209,6 +214,6 @@ function skipContinue<S extends Readable>(socket: S): S {
     socket.off('readable', onReadable);
     socket.unshift(Buffer.from(held, 'latin1'));
   }
-  // Runs before undici's own listener, which then reads what is left.
+  // Runs before undici's own listener, which then reads the remaining bytes.
   return socket.on('readable', onReadable);
 }

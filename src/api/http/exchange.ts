@@ -4,13 +4,13 @@ import type { RawResponse } from '../contract.ts';
 import { codeOf } from './connect.ts';
 import { Fault, faultHint, faultMessage } from './fault.ts';
 
-/** Largest body in bytes; reading stops beyond it. */
+/** Largest body in bytes; reading stops there. */
 const MOST_BYTES = 16 * 1024 * 1024;
-/** Bytes kept of a body that is too large, since they may contain an ID to save. */
+/** Bytes kept of an oversized body, since they may contain an ID to save. */
 const KEPT_BYTES = 64 * 1024;
 
 export interface HttpResponse extends RawResponse {
-  /** Why the text is not the service's complete response; completes "the response …". */
+  /** Says why the text is not the service's complete response; completes "the response …". */
   problem?: string;
 }
 
@@ -18,7 +18,7 @@ type Head = Pick<HttpResponse, 'status' | 'headers'>;
 
 export interface WireRequest {
   readonly method: string;
-  /** Path from the origin, with the query. */
+  /** Path and query, starting at the origin. */
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
@@ -59,7 +59,10 @@ export async function exchange(
   }
 }
 
-/** Receives undici's events for one request. The first outcome counts: a promise settles once. */
+/**
+ * Receives undici's events for one request. Only the first outcome counts, since a promise settles
+ * once.
+ */
 class Exchange implements Dispatcher.DispatchHandler {
   readonly outcome: Promise<HttpResponse>;
   readonly #onSending: (() => void) | undefined;
@@ -80,7 +83,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     });
   }
 
-  /** undici ignores signals while connecting, so the outcome does not wait for it. */
+  /** undici ignores signals while connecting, so don't wait for it. */
   stop(): void {
     this.#stopped = true;
     this.#fail('it was stopped');
@@ -88,8 +91,8 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 
   /**
-   * undici calls this in the tick in which it writes this request's head to the socket (not a proxy's
-   * CONNECT), never earlier. A second call would be an unwanted repetition.
+   * undici calls this in the tick in which it writes this request's head to the socket (not a
+   * proxy's CONNECT), never earlier. A second call would mean that undici resends the request.
    */
   onRequestStart(controller: Dispatcher.DispatchController): void {
     if (this.#stopped || this.#sent) {
@@ -158,7 +161,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 }
 
-/** Decodes a body. A proxy may compress it although that was not requested. */
+/** Decodes a body. A proxy may compress it without being asked. */
 async function decode(head: Head, bytes: Buffer): Promise<HttpResponse> {
   const packing = (head.headers['content-encoding'] ?? '').trim().toLowerCase();
   const isPacked = packing !== '' && packing !== 'identity' && bytes.length > 0;
@@ -180,7 +183,7 @@ async function unpack(packing: string, bytes: Buffer): Promise<Buffer | undefine
     if (packing === 'deflate') return inflateSync(bytes, bound);
     if (packing === 'br') return brotliDecompressSync(bytes, bound);
   } catch {
-    // Damaged, truncated or larger than the limit.
+    // The body is damaged, truncated or larger than the limit.
   }
   return undefined;
 }

@@ -2,7 +2,7 @@ import type { RawResponse } from '../contract.ts';
 
 declare const WebAssembly: object | undefined;
 
-/** Texts for network faults by code, since an error's own text may contain anything. */
+/** Messages for network faults by code; an error's own text may contain anything. */
 const WORDS: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'the connection was refused',
   ECONNRESET: 'the connection was closed',
@@ -48,15 +48,15 @@ function isWithoutWasm(code: string): boolean {
   return code === 'NO_WASM' && typeof WebAssembly === 'undefined';
 }
 
-/** An exchange without a complete response. undici's own errors never leave this folder. */
+/** Reports an exchange without a complete response. undici's own errors never leave this folder. */
 export class Fault extends Error {
   /** The first byte may have left, so the service may have acted on the request. */
   readonly sent: boolean;
-  /** Ended by the call's own signal: its deadline or an interrupt. */
+  /** The call's own signal ended it: its deadline or an interrupt. */
   readonly stopped: boolean;
   /** See {@link faultHint}. */
   readonly hint: string | undefined;
-  /** The part of the response received, if its head arrived. */
+  /** The received part of the response, if its head arrived. */
   readonly partial: RawResponse | undefined;
 
   constructor(
@@ -75,7 +75,7 @@ export class Fault extends Error {
     this.partial = details.partial;
   }
 
-  /** Returns the same fault after several tries, one of which may have been sent. */
+  /** Returns the same fault with `sent` set by several tries, any of which may have been sent. */
   asSent(sent: boolean): Fault {
     if (sent === this.sent) return this;
     const { stopped, hint, partial } = this;

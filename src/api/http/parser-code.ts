@@ -1,6 +1,6 @@
 /**
- * The WebAssembly of undici's parser. Only the bundle contains it (scripts/trims.mjs puts it here);
- * undici ships two, the bundle one.
+ * Holds the WebAssembly of undici's parser in the bundle only (scripts/trims.mjs inserts it).
+ * undici ships two builds of it, the bundle one.
  */
 export function parserCode(): Uint8Array<ArrayBuffer> | undefined {
   return undefined;

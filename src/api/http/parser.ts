@@ -36,7 +36,7 @@ export function parserCompiler(
     try {
       compiled = new WebAssembly.Module(code);
     } catch {
-      // Without WebAssembly (--jitless) there is no request; undici reports that.
+      // Without WebAssembly (--jitless) no request is possible; undici reports that.
     } finally {
       // Restore the defaults: with other flags V8 rejects the cached code of Node's own modules and of
       // this program.

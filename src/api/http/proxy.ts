@@ -11,17 +11,17 @@ export interface ProxyServer {
   readonly authorization?: string;
 }
 
-/** As in curl, an empty variable counts as not set. */
+/** Treats an empty variable as not set, as curl does. */
 function firstOf(env: Environment, names: readonly string[]): string | undefined {
   return names.map((name) => env[name]).find((value) => value !== undefined && value !== '');
 }
 
 /**
- * Returns the proxy that curl would use for an address; NO_PROXY wins. None for `http://`, which only
- * this computer's services may have: a proxy would read the key.
+ * Returns the proxy that curl would use for an address; NO_PROXY wins. Returns none for `http://`,
+ * which only services on this computer may use: a proxy would read the key.
  *
- * @throws CliError `usage` for an unusable proxy, since bypassing a requested one would be worse. The
- * error does not show the value, which may contain a password.
+ * @throws CliError `usage` for an unusable proxy, since bypassing a requested proxy would be worse.
+ * The error does not show the value, which may contain a password.
  */
 export function proxyFor(target: URL, env: Environment): ProxyServer | undefined {
   if (target.protocol === 'http:') return undefined;

@@ -10,8 +10,9 @@ import { type ProxyServer, proxyFor } from './proxy.ts';
 // Only this folder imports undici.
 
 /**
- * Connections per service: a hundred concurrent reads and a few more. Without a limit, undici opens
- * new connections (with their TLS handshakes) instead of waiting briefly for one to become free.
+ * Connections per service: enough for a hundred concurrent reads and a few more requests. Without a
+ * limit, undici opens new connections (with their TLS handshakes) instead of waiting briefly for a
+ * free one.
  */
 const MOST_CONNECTIONS = 104;
 
@@ -69,8 +70,8 @@ export async function createTransport(
       if (request.method !== 'POST' && request.method !== 'PUT') {
         return exchange(pool, request, signal, onSending);
       }
-      // A kept connection may be closing right now, and a POST lost on it would have an unknown outcome.
-      // So each POST gets a new one.
+      // A kept-alive connection may be closing right now, and a POST lost on it would have an
+      // unknown outcome. So each POST gets a new connection.
       const client = new Client(target.origin, { ...options, pipelining: 0 });
       fresh.add(client);
       try {
@@ -88,7 +89,7 @@ export async function createTransport(
   };
 }
 
-/** Node.js and Bun obey the variable: the key would go to any server. */
+/** Node.js and Bun obey the variable, and would send the key to any server. */
 function ensureCertificatesChecked(env: Environment): void {
   if (env.NODE_TLS_REJECT_UNAUTHORIZED !== '0') return;
   throw usageError(
@@ -97,11 +98,10 @@ function ensureCertificatesChecked(env: Environment): void {
   );
 }
 
-/** The fault of requests in flight when a connection is closed. */
+/** Fails the requests in flight when a connection is closed. */
 function ending(): Error {
   const error = new ConnectError('UND_ERR_DESTROYED');
-  // Node reads the stack of this error. To build a real one, V8 would count all lines of the
-  // bundle.
+  // Node reads this error's stack. To build a real stack, V8 would count all lines of the bundle.
   error.stack = error.message;
   return error;
 }

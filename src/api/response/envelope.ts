@@ -15,8 +15,9 @@ type Understood<T> =
 const NOTHING: Understood<unknown> = { ok: true, value: undefined, odd: [] };
 
 /**
- * Reads a success: the `data` object itself (API document: Conventions, success envelope), with its
- * pagination object if it is a page. What returns no data accepts a JSON object, or nothing with 204.
+ * Reads a success (API document: Conventions, success envelope): the `data` object itself, plus its
+ * pagination object if it is a page. An operation without data accepts a JSON object, or an empty
+ * 204.
  */
 export function readResponse(
   response: HttpResponse,
@@ -44,13 +45,15 @@ export function readResponse(
   return { ok: true, value: { data: data.value, meta: whole }, odd };
 }
 
-/** Either documented shape of an error (API document: Errors), whatever the HTTP status. */
+/**
+ * Recognizes both documented shapes of an error (API document: Errors), whatever the HTTP status.
+ */
 function isError({ status, code, statusCode }: Record<string, unknown>): boolean {
   const failed = (number: unknown) => typeof number === 'number' && number >= 400;
   return failed(code) || failed(statusCode) || (status !== undefined && status !== 'success');
 }
 
-/** Gives an instance's ID its one spelling, whatever the service's. Changes the data itself. */
+/** Normalizes the spelling of instance IDs. Changes the data itself. */
 function spellIds(data: unknown, field: string): void {
   for (const row of Array.isArray(data) ? data : [data]) {
     const id = textField(row, field);
@@ -58,7 +61,7 @@ function spellIds(data: unknown, field: string): void {
   }
 }
 
-/** `data.3.id is missing`. */
+/** Formats a fault as `data.3.id is missing`. */
 function placed(part: string, { where, what }: Odd): string {
   return `${[part, ...where.map(String)].join('.')} ${what}`;
 }
@@ -82,8 +85,8 @@ function bodyOf(response: HttpResponse): Understood<Record<string, unknown>> {
 }
 
 /**
- * Without pagination from the service, a full page may have a successor and a shorter one is the
- * last. A page with more rows than requested means that the service does not page at all.
+ * If the service sends no pagination, another page may follow a full page, but not a shorter one. A
+ * page with more rows than requested means that the service does not page at all.
  */
 function completed(
   totals: { [field in keyof Meta]?: number | null | undefined },
@@ -102,8 +105,8 @@ function completed(
 }
 
 /**
- * Maximum nesting of lists and objects in a response. Documented ones have about six levels. Masking
- * secrets and writing JSON and YAML recurse, and Node's stack overflows at about 1,500.
+ * Maximum nesting of lists and objects in a response. Documented responses have about six levels.
+ * Masking secrets and writing JSON and YAML recurse, and Node's stack overflows at about 1,500.
  */
 export const DEEPEST = 500;
 

@@ -1,17 +1,17 @@
 /**
- * A number that a double may not hold: many digits, or an exponent. Searched only where a JSON number
- * can start, since nearly every UUID contains `1e` or the like.
+ * Matches a number that a double may not hold: many digits, or an exponent. Searches only where a
+ * JSON number can start, since nearly every UUID contains `1e` or the like.
  */
 const SUSPECT = /[:,[ \n\r\t]-?[0-9](?:(?:\.?[0-9]){15}|(?:\.?[0-9]){0,14}[eE])/;
 const IS_NUMBER = /^-?[0-9]/;
 
-/** A quotation mark, an escaped character or a number. */
+/** Matches a quotation mark, an escaped character or a number. */
 const TOKENS = /"|\\.|-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/g;
 
 /**
  * Parses JSON like JSON.parse, except numbers that would change (an integer beyond 2^53, 1e400).
- * Those become texts of their digits, as money is, so nothing is rounded. Throws what JSON.parse
- * throws.
+ * Those become strings of their digits, like amounts of money, so nothing is rounded. Throws what
+ * JSON.parse throws.
  */
 export function parseExactly(json: string): unknown {
   const value: unknown = JSON.parse(json);

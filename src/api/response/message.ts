@@ -7,18 +7,19 @@ const LONGEST_TITLE = 80;
 
 /**
  * Returns the message of an unsuccessful response: both documented shapes (API document: Errors), a
- * list of messages, an empty body, HTML or anything else. Cleaned, at most 200 characters. `hide`
- * removes secrets before the text is cut, so no part of one remains. API keys are removed too.
+ * list of messages, an empty body, HTML or anything else. Cleans it and cuts it to 200 characters.
+ * Removes API keys and, with `hide`, other secrets before cutting, so that no part of a secret
+ * remains.
  */
 export function messageOf(response: HttpResponse, hide: (text: string) => string): string {
   if (response.problem !== undefined) return `a response that ${response.problem}`;
   const text = response.text.trim();
   if (text === '') return 'no explanation given';
-  // Hide before and after cleaning, which could join the parts of a secret.
+  // Hide before and after cleaning: cleaning can join the parts of a secret.
   const cut = (words: string, most: number) =>
     shortened(withoutKeys(hide(oneLine(hide(words)))).trim(), most);
   if (isWebPage(response)) {
-    // A page starts with its head, so only the beginning is read.
+    // A page starts with its head, so read only the beginning.
     const found = /<title[^>]*>([^<]{1,500})/i.exec(text.slice(0, 20_000))?.[1] ?? '';
     const title = cut(found, LONGEST_TITLE);
     return `an HTML page${title === '' ? '' : ` ("${title}")`}, perhaps from a proxy`;
@@ -54,12 +55,12 @@ function jsonMessage(text: string): string {
   return text;
 }
 
-/** Returns outside text as one line that can't control a terminal. */
+/** Returns untrusted text as one line that can't control a terminal. */
 export function oneLine(text: string): string {
   return clean(text).replace(/\s+/g, ' ').trim();
 }
 
-/** Cuts to at most this many characters, never inside one. */
+/** Cuts to at most this many characters, never inside a character. */
 export function shortened(text: string, most: number): string {
   const characters = [...text.slice(0, most * 2 + 2)];
   return characters.length > most ? `${characters.slice(0, most - 1).join('')}…` : text;

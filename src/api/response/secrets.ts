@@ -9,14 +9,14 @@ const SECRET = new Set([
   'secrets',
   'metadata',
 ]);
-/** Fields that hold environment variables; their names may be shown. */
+/** Fields that hold environment variables; the variables' names may be shown. */
 const ENVIRONMENT = new Set(['env', 'env_vars']);
-/** Deepest nesting to search: useful values are not deeper, and the stack is limited. */
+/** Deepest nesting to search: real secrets are not deeper, and the stack is limited. */
 const DEEPEST = 60;
 
 /**
- * Returns a copy of a JSON value with secrets masked, for the trace. Adds the masked texts to `found`,
- * since a server may repeat them elsewhere (such as a token in a link).
+ * Returns a copy of a JSON value with secrets masked, for the trace. Adds the masked texts to
+ * `found`, since a server may repeat them in other fields (such as a token in a link).
  */
 export function masked(value: unknown, found: Set<string>): unknown {
   return walk(value, 0, found);
@@ -29,7 +29,7 @@ export function secretsIn(json: string | undefined): Set<string> {
     try {
       masked(JSON.parse(json), found);
     } catch {
-      // Non-JSON text is never shown, so it needs no search.
+      // Non-JSON text is never shown, so don't search it.
     }
   }
   return found;
@@ -52,7 +52,7 @@ function isKeyName(name: string): boolean {
   return name === 'key';
 }
 
-/** Masks every leaf except null, which only means that nothing is there. */
+/** Masks every leaf except null, which contains nothing. */
 function leaves(
   value: unknown,
   depth: number,

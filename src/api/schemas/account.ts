@@ -7,7 +7,7 @@ import { count, fields, filled, type Infer, ruled } from './fields.ts';
 export const user = lazy(() => {
   const { text, flag } = fields();
   return z.looseObject({
-    // No path contains it, so it may have any format, such as a sign-in provider's.
+    // No path contains this ID, so it may have any format, such as a sign-in provider's.
     id: filled(),
     role: text,
     name: text,
@@ -37,7 +37,7 @@ export const setPasswordBody = lazy(() =>
   z.strictObject({ current_password: filled(), new_password: filled() }),
 );
 
-/** A key inside an instance, where its ID is not needed. */
+/** An SSH key inside an instance, where no command needs the key's ID. */
 export const instanceSshKey = lazy(() => {
   const { text, flag } = fields();
   return z.looseObject({
@@ -64,7 +64,7 @@ export const addSshKeyBody = lazy(() =>
   }),
 );
 
-/** API document: Resources, API key. Only the response to its creation has `secret_key`. */
+/** API document: Resources, API key. Only the response to creating a key has `secret_key`. */
 export const apiKey = lazy(() => {
   const { id, text, flag } = fields();
   return z.looseObject({

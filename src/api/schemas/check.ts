@@ -3,7 +3,9 @@ import type { Schema } from './fields.ts';
 
 type Issue = core.$ZodIssue;
 
-/** `where` is the path below the value; `what` completes "WHERE …", without any value. */
+/**
+ * `where` is the path inside the value; `what` completes "WHERE …" and never contains the value.
+ */
 export interface Odd {
   readonly where: readonly PropertyKey[];
   readonly what: string;
@@ -22,7 +24,7 @@ export function check<T>(schema: Schema<T>, value: unknown): Checked<T> {
   return odd === undefined ? { ok: true, value: value as T, odd: [] } : { ok: false, ...odd };
 }
 
-/** All faults of a value. */
+/** Returns all faults of a value. */
 export function faultsIn(schema: Schema<unknown>, value: unknown): Odd[] {
   return issuesOf(schema, value).flatMap((issue) =>
     issue.code === 'unrecognized_keys'
@@ -33,13 +35,17 @@ export function faultsIn(schema: Schema<unknown>, value: unknown): Odd[] {
 
 export const NOT_DOCUMENTED = 'is not documented';
 
-/** Rounds of repair. Fields contain fields in rows; anything still wrong is another document. */
+/**
+ * Most rounds of repair. Fields contain fields in rows; a value still wrong after them is a
+ * different document.
+ */
 const PASSES = 8;
 
 /**
- * Checks a service's response, in which one odd field must not hide the rest. An optional field of
- * another type counts as missing; a number or boolean where a text belongs becomes its text. Changes
- * the value itself. A wrong required part (an ID, a status, the row itself) is still an error.
+ * Checks a service's response, so that one odd field does not hide the rest. Treats an optional
+ * field of another type as missing; turns a number or boolean into text where a text belongs.
+ * Changes the value itself. A wrong required part (an ID, a status, the row itself) is still an
+ * error.
  */
 export function mend<T>(schema: Schema<T>, value: unknown): Checked<T> {
   const odd: Odd[] = [];
@@ -91,7 +97,10 @@ function describe(issue: Issue, value: unknown): string {
   }
 }
 
-/** Returns the wrong value, or its parent if it is already missing; never a whole row. */
+/**
+ * Returns the path to the wrong value, or to its parent if the value is already missing; never to a
+ * whole row.
+ */
 function nearest(
   value: unknown,
   where: readonly PropertyKey[],

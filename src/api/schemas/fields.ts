@@ -3,7 +3,7 @@ import { resourceId } from '../../rules/names.ts';
 import type { Rule } from '../../rules/rule.ts';
 import * as z from '../../zod.ts';
 
-/** Builds a schema at its first use: a run uses few of them, or none. */
+/** Builds a schema at its first use, since a run uses only a few schemas. */
 export type Schema<T> = () => z.ZodMiniType<T>;
 export type Infer<S extends Schema<unknown>> = z.infer<ReturnType<S>>;
 
@@ -17,11 +17,11 @@ export const fields = lazy(() => ({
   flag: z.nullish(z.boolean()),
   /** An object or list whose shape the document omits or calls "json". */
   open: z.optional(z.unknown()),
-  /** The resource's own ID: the one field that commands need. */
+  /** The resource's own ID, the only field that commands require. */
   id: z.string().check(z.refine((value) => resourceId(value).ok, 'no id')),
 }));
 
-/** A required body text with a rule of its own. */
+/** A required body text that obeys the given rule. */
 export function ruled(rule: Rule<unknown>): z.ZodMiniString {
   const error = ({ input }: { input?: unknown }) => {
     const verdict = rule(String(input));
@@ -30,7 +30,7 @@ export function ruled(rule: Rule<unknown>): z.ZodMiniString {
   return z.string().check(z.refine((value) => rule(value).ok, { error }));
 }
 
-/** A required body text without one. */
+/** A required body text without a special rule. */
 export function filled(): z.ZodMiniString {
   return z.string().check(z.refine((value) => value.trim() !== '', 'must not be empty'));
 }
@@ -46,13 +46,13 @@ export const meta = lazy(() => {
   );
 });
 
-/** A complete pagination object; what the service omits is computed. */
+/** A complete pagination object; gpucloud computes the fields that the service omits. */
 export interface Meta {
   total: number;
   page: number;
-  /** May be smaller than requested: no limit is documented. */
+  /** May be smaller than requested: the API document gives no limit. */
   limit: number;
-  /** May be 0. */
+  /** May be 0 even if there are rows. */
   total_pages: number;
 }
 

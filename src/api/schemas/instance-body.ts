@@ -6,7 +6,7 @@ import { filled, type Infer, ruled } from './fields.ts';
 
 /**
  * API document: Endpoints, POST /instances, `docker_config`. It requires no field of a port, but a
- * port without both numbers leads nowhere.
+ * port without both numbers is useless.
  */
 const dockerConfig = lazy(() => {
   const port = z.number().check(z.int(), z.gte(1), z.lte(65535));
@@ -27,8 +27,8 @@ const dockerConfig = lazy(() => {
         }),
       ),
     ),
-    // The document has no rule for "a valid environment key". The command line checks the usual one,
-    // with a flag to skip it; here only what no environment can hold is refused.
+    // The document has no rule for "a valid environment key". The command line checks the usual
+    // rule, with a flag to skip it; this schema refuses only keys that no environment can hold.
     env: z.optional(
       z.array(
         z.strictObject({
@@ -54,7 +54,7 @@ export const createInstanceBody = lazy(() =>
   }),
 );
 
-/** The same fields, all optional: the contents of a file for `instances create`. */
+/** The fields of POST /instances, all optional: the contents of a file for `instances create`. */
 export const createInstanceFields = lazy(() =>
   z.partial(z.extend(createInstanceBody(), { docker_config: z.partial(dockerConfig()) })),
 );

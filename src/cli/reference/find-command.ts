@@ -14,7 +14,7 @@ export function findCommand(root: AnyCommand, words: readonly string[], hint: st
   return at;
 }
 
-/** Names the groups of a verb that was typed without its group. */
+/** Lists the groups that have a verb, if it was typed without its group. */
 function unknown(root: AnyCommand, words: readonly string[], hint: string) {
   const [word = '', ...more] = words;
   const groups = more.length > 0 ? [] : root.commands;

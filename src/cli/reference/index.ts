@@ -10,8 +10,8 @@ import { ENVIRONMENT } from './environment.ts';
 import { offerOfArgument, offerOfFlag, placeholderOf } from './offers.ts';
 
 /**
- * The whole command line as data: a contract with tools, which only grows. docs/commands/README.md,
- * "The tree as data", explains its fields.
+ * Describes the whole command line as data: a contract with tools, which only grows.
+ * docs/commands/README.md, "The tree as data", explains its fields.
  */
 export type Reference = ReturnType<typeof referenceOf>;
 export type CommandReference = ReturnType<typeof commandOf>;
@@ -53,7 +53,7 @@ export function referenceOf(root: AnyCommand) {
   };
 }
 
-/** A group as listed. */
+/** A group as its parent lists it. */
 export function groupOf(group: AnyCommand) {
   return {
     name: group.name(),
@@ -95,7 +95,7 @@ function commandOf(command: AnyCommand, root: AnyCommand) {
     examples,
     exit_codes: exitCodesOf(command),
     passes_on_exit_code_of: passesOn,
-    /** In the npm package; null for a command that prints text, or any JSON of the service. */
+    /** Path in the npm package; null for a command that prints text, or any JSON of the service. */
     result_schema: resultSchemaOf(words),
   };
 }
@@ -178,7 +178,7 @@ function columnsOf(view: View<unknown> | undefined) {
   }));
 }
 
-/** Any command can be mistyped, find nothing, fail to write, or be stopped. */
+/** Any command can be mistyped, find nothing, fail to write, or be interrupted. */
 const ANY: readonly Failure[] = [
   'refused',
   'usage',
@@ -198,7 +198,7 @@ const OF_THE_SERVICE: readonly Failure[] = [
   'rateLimited',
 ];
 
-/** A command waits for a status if it has a time between requests. */
+/** A command that waits for a status has a flag for the time between requests. */
 const OF_WAITING: readonly Failure[] = ['deadline', 'otherEnd'];
 
 function exitCodesOf(command: AnyCommand): number[] {

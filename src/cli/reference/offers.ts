@@ -18,8 +18,8 @@ const THINGS: Readonly<Record<string, Completes>> = {
 };
 
 /**
- * Placeholders with one meaning everywhere: `-f, --file <file>`. Others need an entry in the verb's
- * `completes`, which may be `nothing`; a test checks that.
+ * Placeholders that mean the same in every command: `-f, --file <file>`. Others need an entry in
+ * the verb's `completes`, which may be `nothing`; a test checks that.
  */
 const PLACEHOLDERS: Readonly<Record<string, Completes>> = {
   file: 'file',
@@ -85,7 +85,7 @@ export function decidedForFlag(command: AnyCommand, option: Option): Completes |
   );
 }
 
-/** The placeholder of a flag's value: `file` of `--input <file>`. */
+/** Returns the placeholder of a flag's value: `file` of `--input <file>`. */
 export function placeholderOf(option: Option): string | undefined {
   return /[<[]([^>\].]+)(?:\.\.\.)?[>\]]/.exec(option.flags)?.[1];
 }

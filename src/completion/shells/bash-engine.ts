@@ -1,6 +1,6 @@
 import { WORD } from './quote.ts';
 
-/** The part of the bash script that reads the tables and completes a word. */
+/** Reads the tables and completes a word in bash. */
 export const ENGINE = `# Offers the words of $@ that begin with "cur".
 __gpucloud_words() {
   local word all

@@ -21,7 +21,7 @@ function word(text: string): string {
   return /^[\w./-]+$/.test(text) ? text : quoted(text);
 }
 
-/** The part of a function's name that identifies its place; none for the root. */
+/** The suffix of a function's name that identifies its place; empty for the root. */
 function keyOf(path: string): string {
   return path.replace(/[^A-Za-z0-9]/g, '_');
 }

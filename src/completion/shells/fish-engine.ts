@@ -1,4 +1,4 @@
-/** The part of the fish script that reads the tables and completes a word. */
+/** Reads the tables and completes a word in fish. */
 export const ENGINE = `# Finds the cache folder, by gpucloud's own rules.
 function __gpucloud_folder
     if test -n "$GPUCLOUD_STATE_DIR"

@@ -10,13 +10,13 @@ ${tables(model)}
 ${ENGINE}`;
 }
 
-/** A line of fish that prints each word with its description. */
+/** Writes a line of fish that prints each word with its description. */
 function printed(words: readonly Named[]): string {
   const pairs = words.map(({ name, help }) => `${fishQuoted(name)} ${fishQuoted(help)}`);
   return `printf '%s\\t%s\\n' ${pairs.join(' ')}`;
 }
 
-/** A branch of a switch; none if there is nothing to do. */
+/** Writes a branch of a switch; empty if it does nothing. */
 function branch(path: string, line: string | undefined): string[] {
   return line === undefined ? [] : [`        case ${fishQuoted(path)}`, `            ${line}`];
 }

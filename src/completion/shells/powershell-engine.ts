@@ -1,4 +1,4 @@
-/** The part of the PowerShell script that reads the tables and completes a word. */
+/** Reads the tables and completes a word in PowerShell. */
 export const ENGINE = `    # Finds the value of a flag at a place; nothing for a switch. A leading "=" marks an optional value.
     function ValueOf([string] $place, [string] $flag) {
         $own = $values["\${place}:$flag"]

@@ -2,7 +2,7 @@ import { flagWords, HEAD, type Model, type Named } from '../model.ts';
 import { ENGINE } from './powershell-engine.ts';
 import { powershellQuoted } from './quote.ts';
 
-/** For Windows PowerShell 5.1 and PowerShell 7. */
+/** Supports Windows PowerShell 5.1 and PowerShell 7. */
 export function powershellScript(model: Model): string {
   return `# PowerShell completion for gpucloud
 ${HEAD.map((line) => `# ${line}`).join('\n')}

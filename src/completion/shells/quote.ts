@@ -1,11 +1,11 @@
 import type { Offer } from '../tree.ts';
 
-/** Quotes a text of ours as one word of bash, zsh and fish. */
+/** Quotes one of our texts as one word of bash, zsh and fish. */
 export function quoted(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
-/** The same for fish, where a backslash counts inside single quotes. */
+/** Quotes for fish, where a backslash counts inside single quotes. */
 export function fishQuoted(text: string): string {
   return `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
 }
@@ -14,7 +14,7 @@ export function powershellQuoted(text: string): string {
   return `'${text.replaceAll("'", "''")}'`;
 }
 
-/** An offer as the scripts read it: its kind, then its words. */
+/** Formats an offer for the scripts: its kind, then its words. */
 export function offerText(offer: Offer): string {
   switch (offer.kind) {
     case 'words':
@@ -29,7 +29,7 @@ export function offerText(offer: Offer): string {
   }
 }
 
-/** The parts of the engine that bash and zsh read alike. */
+/** Code that bash and zsh share. */
 
 /** Finds the folder and the owner of the names. */
 export const OWNER = `# Finds the cache folder, by gpucloud's own rules.
@@ -66,7 +66,7 @@ __gpucloud_slot() {
 }
 `;
 
-/** The branches that handle an earlier word, except steps and arguments. */
+/** The branches that handle an earlier word, except for steps and arguments. */
 export const WORD = `    if [[ -n $pending ]]; then
       case $pending in
         --profile) profile=$word ;;

@@ -1,6 +1,6 @@
 import { OWNER, WORD } from './quote.ts';
 
-/** The part of the zsh script that reads the tables and completes a word. */
+/** Reads the tables and completes a word in zsh. */
 export const ENGINE = `${OWNER}
 # The lines of the file $1, in "lines". Zsh reads it itself, without a process.
 __gpucloud_lines() {

@@ -12,7 +12,7 @@ ${tables(model)}
 ${ENGINE}`;
 }
 
-/** `word:description` for each, as _describe takes it. */
+/** Formats `word:description` pairs for _describe. */
 function describedAll(words: readonly Named[]): string {
   return words.map(({ name, help }) => quoted(`${name.replaceAll(':', '\\:')}:${help}`)).join(' ');
 }
