@@ -174,6 +174,8 @@ describe('run --on', () => {
     const detached = await world.runOn(LASTS, '--detach');
     expect(detached, detached.stderr).toMatchObject({ code: 0 });
     expect(await shown('get', 'dev')).toMatchObject({ status: 'RUNNING', cost_at_most: null });
+    // A deadline may be set later.
+    expect(world.record().grace).toBe(2 * 60_000);
     expect(await world.runOn('true')).toMatchObject({ code: 5 });
     await started(world);
     const { interrupts, press } = ctrlC();
