@@ -5,6 +5,7 @@ import { createRequire } from 'node:module';
 const require = createRequire(import.meta.url);
 const { resolve } = require;
 const { ERROR, TYPE } = require('undici/lib/llhttp/constants.js');
+const { dots, line } = createRequire(resolve('cli-spinners'))('./spinners.json');
 
 /** @param {string} what */
 const never = (what) => `() => { throw new Error('${what} is not built in'); }`;
@@ -122,6 +123,12 @@ const TRIMS = [
     filter: /^\.\/(?:client|http-agents|agent)\.js$/,
     of: /\/ssh2\//,
     is: 'module.exports = {};',
+  },
+  // The spinners that ora itself names.
+  {
+    filter: /^\.\/spinners\.json$/,
+    of: /\/cli-spinners\//,
+    is: `export default ${JSON.stringify({ dots, line })};`,
   },
   // A question that opens an editor includes every character set.
   { filter: /^@inquirer\/editor$/, is: `export default ${never('the editor')};` },
