@@ -1,4 +1,6 @@
-/** Concurrent requests that change something; low, since no rate limits are documented. */
+/**
+ * Number of concurrent requests that change something; low, since no rate limits are documented.
+ */
 export const AT_ONCE = 4;
 
 /** Maps each item, at most `limit` at a time; returns results in the items' order. */
@@ -30,7 +32,7 @@ export function createGate(limit: number): Gate {
     try {
       return await work();
     } finally {
-      // Hand the place on directly, so that no other caller takes it.
+      // Pass the slot on directly, so that no other caller takes it.
       const next = waiting.shift();
       if (next === undefined) running -= 1;
       else next();

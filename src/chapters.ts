@@ -13,7 +13,7 @@ interface Chapter {
   readonly entries: readonly Entry[];
 }
 
-/** The commands in the order of the help. */
+/** Commands in the order of the help. */
 export const CHAPTERS: readonly Chapter[] = [
   {
     heading: 'Get started:',
@@ -166,7 +166,7 @@ const NO_CATALOG =
   'use "gpucloud catalog list" for those known here, "gpucloud sandbox catalog" for the sandbox';
 const RESTART = 'use "gpucloud instances stop NAME --wait", then "gpucloud instances start NAME"';
 
-/** Commands that people know from other tools. */
+/** Commands of other tools that people may type. */
 export const REFUSED: Refused = {
   undocumented: {
     offers: NO_CATALOG,

@@ -4,12 +4,12 @@ export interface Clock {
   now(): number;
   /**
    * Milliseconds since some fixed moment. Measures durations: setting the computer's clock changes
-   * `now`, but not this.
+   * `now`, but not this value.
    */
   monotonic(): number;
-  /** Waits; rejects with the signal's reason when it aborts. */
+  /** Waits; rejects with the signal's reason when the signal aborts. */
   sleep(milliseconds: number, signal?: AbortSignal): Promise<void>;
-  /** At least 0, below 1, as `Math.random()`. */
+  /** Returns a number from 0 up to but not including 1, as `Math.random()` does. */
   random(): number;
 }
 

@@ -16,7 +16,7 @@ export type {
 } from './context/contract.ts';
 export { formatOf } from './context/terminal.ts';
 
-/** Creates the Context of one command. Loads, reads and opens nothing before it is needed. */
+/** Creates the Context of one command. Loads, reads and opens nothing until it is needed. */
 export function createContext(
   host: Host,
   flags: GlobalFlags,
@@ -36,7 +36,7 @@ export function createContext(
   const parts = { host, flags, version, settings, err, sandbox, serviceClock, observe };
   const service = createService(parts);
 
-  // The run's own context warns, once.
+  // The run's own context warns, so that the warning appears once.
   let isQuiet = parent !== undefined;
   let exitCode = 0;
   return {
@@ -89,7 +89,7 @@ export function createContext(
       // A command that read local data but sent no request warns at its end.
       if (settings.used.areFolders && !isQuiet) await warnOfUnknown();
       if (serviceClock.isKnown() && !isQuiet) await stores.warnOfOverdue(serviceClock.now());
-      // Both are independent and slow.
+      // Both are independent and slow, so load them together.
       const kept = names.keep({
         ...settings,
         profiles: settings.used.config?.last(),
@@ -111,7 +111,7 @@ interface Shared {
   readonly withheld: Set<string>;
 }
 
-/** Not a copy of the host: reading its stream properties would open them. */
+/** Don't copy the host: reading its stream properties would open the streams. */
 function shieldedHost(host: Host): Host {
   const never = new AbortController().signal;
   return Object.create(host, { interrupts: { value: { first: never, second: never } } });

@@ -1,8 +1,8 @@
 /**
  * Every outcome of a command, with its exit code.
  *
- * The key becomes the `code` of an error in JSON mode (in snake_case, see {@link CliError.code}), the
- * number is the process's exit code. Both are a contract with scripts.
+ * The key becomes the `code` of an error in JSON mode (in snake_case, see {@link CliError.code});
+ * the number is the process's exit code. Both are a contract with scripts.
  */
 export const FAILURES = {
   refused: { exit: 1, meaning: 'the service refused, or an unexpected error' },
@@ -34,7 +34,7 @@ export const FAILURES = {
 
 export type Failure = keyof typeof FAILURES;
 
-/** Finer codes for JSON mode, with the exit code of their failure. */
+/** More specific codes for JSON mode, with the exit code of their failure. */
 export const FINER_CODES = [
   { failure: 'usage', code: 'guard', meaning: 'a guard of the profile refuses to rent' },
   { failure: 'refused', code: 'unavailable', meaning: 'the service is not available (503)' },
@@ -58,7 +58,7 @@ export const FINER_CODES = [
   },
 ] as const satisfies readonly { failure: Failure; code: string; meaning: string }[];
 
-/** The machine-readable code of a failure: `not_found`, `outcome_unknown`. */
+/** Returns the machine-readable code of a failure: `not_found`, `outcome_unknown`. */
 export function codeOf(failure: Failure): string {
   return failure.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
@@ -73,7 +73,7 @@ export interface LoggedEvent {
 
 /** The failed request. `cli/hints.ts` picks the next command from it. */
 export interface FailedRequest {
-  /** The operation, as in the API document: `POST /instances/{id}/stop`. */
+  /** The title in the API document: `POST /instances/{id}/stop`. */
   readonly operation: string;
   /** ID or name of the request's resource. */
   readonly about?: string;
@@ -82,12 +82,12 @@ export interface FailedRequest {
 }
 
 export interface ErrorDetails {
-  /** One of {@link FINER_CODES}. */
+  /** A key of {@link FINER_CODES}. */
   code?: string | undefined;
   /** What to do next, ideally an exact command. */
   hint?: string | undefined;
   request?: FailedRequest | undefined;
-  /** HTTP status of the response that caused it, if any. */
+  /** HTTP status of the response that caused the error, if any. */
   httpStatus?: number | undefined;
   /** Whether the same command may succeed later and is safe to repeat. */
   retryable?: boolean;
@@ -95,7 +95,7 @@ export interface ErrorDetails {
   resource?: string | undefined;
   /** Whether an instance may exist and bill although the command failed. */
   mayBeBilling?: boolean;
-  /** The service's last log entries about the resource, oldest first. */
+  /** The service's latest log entries about the resource, oldest first. */
   events?: readonly LoggedEvent[];
   /** Prints no message, as when a person ends an endless view. The exit code stays. */
   silent?: boolean;
@@ -105,10 +105,10 @@ export interface ErrorDetails {
 }
 
 /**
- * An error for people and scripts: a kind of {@link FAILURES}, a message and a hint. Thrown where the
- * fault is known; `run.ts` prints it.
+ * An error for people and scripts: a kind of {@link FAILURES}, a message and a hint. Thrown where
+ * the cause is known; `run.ts` prints it.
  *
- * The message never holds a secret, and outside text is cleaned before printing.
+ * The message never holds a secret, and untrusted text is cleaned before printing.
  */
 export class CliError extends Error {
   readonly failure: Failure;
@@ -141,7 +141,8 @@ export class CliError extends Error {
   }
 
   /**
-   * Returns the same failure with another message. Keeps all other details; `this` becomes its cause.
+   * Returns the same failure with another message. Keeps all other details; `this` becomes its
+   * cause.
    */
   with(message: string, details: ErrorDetails = {}): CliError {
     return new CliError(this.failure, message, { ...this, cause: this, ...details });
@@ -164,8 +165,8 @@ interface Interrupt extends CliError {
 }
 
 /**
- * Whether a fault affects only one of several reads. A refused key, an interrupt and a fault of
- * gpucloud itself affect all.
+ * Whether a fault affects only one of several reads. A refused key, an interrupt and a bug in
+ * gpucloud affect all of them.
  */
 export function isOfOneReading(error: unknown): error is CliError {
   return error instanceof CliError && error.failure !== 'authentication' && !isInterrupt(error);
@@ -173,7 +174,7 @@ export function isOfOneReading(error: unknown): error is CliError {
 
 const FAULT_HINT = 'this is a bug in gpucloud; run the command with --debug and report the output';
 
-/** Wraps an unexpected fault; the thrown value is its cause. */
+/** Wraps an unexpected error; the thrown value is its cause. */
 export function unforeseen(thrown: unknown): CliError {
   // The sandbox and some parts of Node use WebAssembly.
   if (thrown instanceof ReferenceError && thrown.message === 'WebAssembly is not defined') {
@@ -189,7 +190,7 @@ export function unforeseen(thrown: unknown): CliError {
   });
 }
 
-/** The original error behind a {@link CliError}, if any. */
+/** Returns the original error behind a {@link CliError}, if any. */
 export function unforeseenIn(failure: CliError | undefined): Error | undefined {
   const cause = failure?.cause;
   if (cause instanceof CliError) return unforeseenIn(cause);
@@ -200,7 +201,7 @@ export function usageError(message: string, hint?: string): CliError {
   return new CliError('usage', message, { hint });
 }
 
-/** Severity order of failures within one command, most serious first. */
+/** Failures of one command in order of severity, most serious first. */
 const GRAVITY: readonly Failure[] = [
   'outcomeUnknown',
   'storage',
@@ -225,8 +226,8 @@ export function worstOf(errors: readonly CliError[]): CliError | undefined {
 }
 
 /**
- * Several items failed; its kind is the most serious one. People get each error, or the `summary` if
- * one says the same for all.
+ * Builds the error for several failed items; the most serious failure decides its kind. People see
+ * each error, or only `summary` if all errors say the same.
  */
 export class SeveralErrors extends CliError {
   readonly errors: readonly CliError[];
@@ -258,7 +259,7 @@ export function throwAll(errors: readonly CliError[]): void {
   }
 }
 
-/** The error of some work, as a list; empty if it succeeds. */
+/** Returns the error of some work as a list; empty if it succeeds. */
 export async function failuresOf(work: Promise<unknown>): Promise<CliError[]> {
   try {
     await work;

@@ -1,11 +1,11 @@
 import { AsyncEntry } from '@napi-rs/keyring';
 
 /**
- * A separate program, `dist/keyring.cjs`: one request to the system's keyring over stdin and stdout,
- * so no argument ever holds a key.
+ * A separate program, `dist/keyring.cjs`: passes one request to the system's keyring over stdin and
+ * stdout, so that no argument ever holds a key.
  *
- * It needs its own process because the keyring library blocks the whole process, timers included, if
- * D-Bus never responds. The caller ends it after a timeout.
+ * It needs its own process because the keyring library blocks the whole process, timers included,
+ * if D-Bus never responds. The caller ends it after a timeout.
  */
 interface Asked {
   readonly op: 'get' | 'set' | 'delete';
@@ -17,7 +17,7 @@ interface Asked {
 /** `found` is null for `get` of a missing entry, and false for `delete` of one. */
 type Told = { readonly found: string | boolean | null } | { readonly fault: string };
 
-/** By default the library falls back to a kernel store that a restart empties. */
+/** By default the library falls back to a kernel store that is empty after a restart. */
 const ON_LINUX = { linux: { store: 'secret-service' } } as const;
 
 async function answer({ op, service, account, key = '' }: Asked): Promise<Told> {

@@ -15,12 +15,12 @@ import { openFile, startPiped, startProgram } from './programs.ts';
 import { faultReport } from './report.ts';
 import { run } from './run.ts';
 
-/** The entry point: the only file that touches `process`. */
+/** The entry point, and the only file that touches `process`. */
 async function main(): Promise<void> {
   let isStdoutOpen = false;
   let isStderrOpen = false;
   const plain = syncWrite();
-  // `open` starts the browser with the process's environment, which must not contain the key.
+  // `open` starts the browser with the process's environment, so remove the key from it.
   const env = { ...process.env };
   delete process.env.GPUCLOUD_API_KEY;
   // Up to a hundred requests may listen to one signal.
@@ -30,7 +30,7 @@ async function main(): Promise<void> {
   const faults = listenForFaults(first, second);
   const isExecutable = isInExecutable(process.argv[1] ?? '');
   const host: Host = {
-    // Streams open at their first use: opening takes time, and most commands read nothing.
+    // Open streams at their first use: opening takes time, and most commands read nothing.
     get stdin() {
       return process.stdin;
     },
@@ -44,7 +44,7 @@ async function main(): Promise<void> {
       isStderrOpen = true;
       return process.stderr;
     },
-    // Direct writes must not overtake the stream's pending output.
+    // A direct write must not overtake the stream's pending output.
     syncWrite: plain && ((bytes) => (isStdoutOpen ? 0 : plain(bytes))),
     onReaderGone: (gone) => onReaderGone(1, gone, isExecutable ? openPipeLook : undefined),
     onStdinData: (found) => onStdinData(() => process.stdin, found),
@@ -76,16 +76,16 @@ async function main(): Promise<void> {
   const code = await Promise.race([run(argv, host).catch(faults.note), faults.overdue]);
   process.exitCode = code;
   if (code === 0 && faults.first !== undefined) {
-    // The run missed the fault, or can't end.
+    // The run ignored the fault, or can't end.
     process.exitCode = 1;
     host.stderr.write(faultReport(faults.first, argv, env));
   }
-  // Exiting now would cut off what a slow reader has not taken yet.
+  // Exiting now would cut off output that a slow reader has not taken yet.
   if (isStdoutOpen) await written(process.stdout, second.signal);
   if (isStderrOpen) await written(process.stderr, second.signal);
   if (isHungUp(first.signal)) releaseTerminal();
-  // All work is done. Closing connections and tearing down the heap would take longer than many a
-  // command, and the system does it at once.
+  // All work is done. Closing connections and tearing down the heap would take longer than many
+  // commands, and the system does it at once.
   process.exit();
 }
 
@@ -116,8 +116,8 @@ function isStdoutNull(): boolean {
 const SHORT = 16 * 1024;
 
 /**
- * Writes to stdout without opening a stream, if it is a pipe or a file. A stream for a file would
- * write the same way. A pipe that may block is left to its stream, since a blocked write delays
+ * Writes to stdout without opening a stream, if stdout is a pipe or a file. A stream would write to
+ * a file the same way. Leaves a pipe that may block to its stream, since a blocked write delays
  * signals.
  */
 function syncWrite(): Host['syncWrite'] {
@@ -134,7 +134,7 @@ function syncWrite(): Host['syncWrite'] {
     try {
       while (at < bytes.length) at += writeSync(1, bytes, at);
     } catch {
-      // The stream gets the rest and reports the fault.
+      // The stream writes the rest and reports the error.
     }
     return at;
   };
@@ -166,7 +166,7 @@ function sleep(milliseconds: number, signal?: AbortSignal): Promise<void> {
   });
 }
 
-/** A system may have no home folder. */
+/** The system may have no home folder. */
 function homeFolder(): string | undefined {
   try {
     return (namedHome(process.env, process.platform) ?? homedir()) || undefined;
@@ -180,12 +180,12 @@ function isAlive(pid: number): boolean {
     process.kill(pid, 0);
     return true;
   } catch (error) {
-    // The process belongs to another user: it exists, though we may not signal it.
+    // The process exists but belongs to another user, so this one may not signal it.
     return errorCode(error) === 'EPERM';
   }
 }
 
-/** Ctrl-Z stops the process only after the screen is restored for the shell. */
+/** Let Ctrl-Z stop the process only after restoring the screen for the shell. */
 function borrowScreen(leave: () => void, back: () => void): () => void {
   const suspend = () => {
     leave();
@@ -225,7 +225,7 @@ function listenForInterrupts(
     };
     process.on(signal, stop);
   }
-  // The failing write reports a file that is too large; the bare signal would end the process.
+  // Report a file that is too large from the failing write; the signal would just end the process.
   process.on('SIGXFSZ', () => undefined);
   return (leave) => {
     atThird = leave;
@@ -244,7 +244,7 @@ function releaseTerminal(): void {
     try {
       closeSync(descriptor);
     } catch {
-      // The descriptor was already closed.
+      // The descriptor is already closed.
     }
   }
 }
@@ -252,7 +252,7 @@ function releaseTerminal(): void {
 interface Faults {
   /** The first uncaught fault, if any. */
   readonly first: Error | undefined;
-  /** Ends the process if the run has not ended after a while. */
+  /** Ends the process if the run does not end in time. */
   readonly overdue: Promise<0>;
   /** Stores the fault that ended the run, and returns the result of `overdue`. */
   note(thrown: unknown): 0;
@@ -261,8 +261,8 @@ interface Faults {
 const UNWINDING_MS = 2_000;
 
 /**
- * Ends the run like two interrupts if a fault is uncaught, so that a possible rental is reported
- * and settled. Node would print its stack and exit at once.
+ * Ends the run like two interrupts after an uncaught fault, so that a possible rental is reported
+ * and its outcome recorded. Node would print its stack and exit at once.
  */
 function listenForFaults(first: AbortController, second: AbortController): Faults {
   let known: Error | undefined;

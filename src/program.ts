@@ -10,20 +10,19 @@ interface ProgramSettings {
   readonly version: string;
   /** Receives help and the version. */
   readonly write: (text: string) => void;
-  /** Columns of the help. */
+  /** Width of the help in columns. */
   readonly width: number;
-  /** Whether a command's help is coloured. */
+  /** Whether to colour a command's help. */
   readonly isColoured: (command: AnyCommand) => boolean;
   /**
-   * The arguments. Only the command that they name is built, so each run pays for its own command. If
-   * they name none, as for help, all groups are built.
+   * The arguments. Builds only the command that they name, so each run pays for its own command. If
+   * they name none, as for help, builds all groups.
    */
   readonly words?: readonly string[];
 }
 
 /**
- * Builds the command tree of one run. Groups have a name and a summary; the verbs of a group are
- * added when it is chosen.
+ * Builds the command tree of one run. A group has a name and a summary; choosing it adds its verbs.
  */
 export function buildProgram({
   runtime,
@@ -45,7 +44,7 @@ export function buildProgram({
     .exitOverride()
     .configureOutput({
       writeOut: write,
-      // Silenced, since only report.ts prints errors.
+      // Silences commander, since only report.ts prints errors.
       writeErr: () => {},
       getOutHelpWidth: () => width,
       getErrHelpWidth: () => width,
@@ -74,7 +73,9 @@ export function buildProgram({
   return program;
 }
 
-/** A level's global flags cost more than many a command, and rarely precede the verb. */
+/**
+ * Building a level's global flags costs more than many a command, and they rarely precede the verb.
+ */
 function wordAfterFlags(command: AnyCommand, words: readonly string[]): string | undefined {
   if (words[0]?.startsWith('-') === false) return words[0];
   addGlobalOptions(command);
@@ -97,7 +98,7 @@ async function loadEntry(
   if (verb !== undefined) {
     (await verb.load())(addListed(command, verb), runtime);
   } else if (words.length <= 1) {
-    // A single word that is not a verb: nothing will run, so listing the verbs is enough.
+    // With a single word that is not a verb, nothing will run, so list only the verbs.
     for (const { usage, ...listed } of loaded.verbs) {
       const line = addListed(command, listed);
       if (usage) line.arguments(usage);

@@ -6,38 +6,39 @@ import { onPath } from './platform/on-path.ts';
 
 /** A program to start. Its arguments are separate words; no shell parses them. */
 export interface Program {
-  /** Looked up on PATH. */
+  /** Searched on PATH. */
   readonly file: string;
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string | undefined>>;
   /**
-   * Receives its stdout and stderr; the program then has no stdin. Without this it inherits our streams
-   * and our terminal.
+   * Receives the program's stdout and stderr; the program then has no stdin. Without this callback,
+   * the program inherits our streams and our terminal.
    */
   readonly hear?: (text: string, from: 'stdout' | 'stderr') => void;
   /**
-   * Starts it in a session of its own, without our terminal: an interactive shell would take it.
+   * Starts the program in its own session, without our terminal: an interactive shell would take
+   * it.
    */
   readonly ownSession?: boolean;
-  /** Text for its stdin, if its output is captured. */
+  /** Text for the program's stdin, if its output is captured. */
   readonly say?: string;
-  /** Milliseconds until it is ended, since a hung program would block this one. */
+  /** Milliseconds before it is killed, since a hung program would block this one. */
   readonly timeout?: number;
 }
 
 /** Starts programs for commands, with this run's environment but without the API key. */
 export interface Child extends Omit<Program, 'env'> {
-  /** Added to that environment. */
+  /** Variables to add to that environment. */
   readonly env?: Readonly<Record<string, string>>;
-  /** Keeps the API key in the environment: a password manager may be started through gpucloud. */
+  /** Keeps the API key in the environment: a password manager may itself start gpucloud. */
   readonly keepsApiKey?: boolean;
-  /** The caller passes signals on, instead of every interrupt of the run. */
+  /** The caller passes on signals, instead of every interrupt of the run. */
   readonly ownSignals?: boolean;
 }
 
 export type Start = (child: Child) => Promise<Running>;
 
-/** The environment for a child process that must not see the API key. */
+/** Returns the environment for a child process that must not see the API key. */
 export function withoutApiKey({ GPUCLOUD_API_KEY: _key, ...rest }: Program['env']): Program['env'] {
   return rest;
 }
@@ -46,23 +47,23 @@ export type Signal = 'SIGINT' | 'SIGTERM' | 'SIGHUP' | 'SIGKILL';
 
 export interface Running {
   /**
-   * The exit code; 128 plus the signal's number if a signal ended it, as in shells. Rejects with the
-   * system's error if it can't start: `ENOENT` if there is no such program.
+   * The exit code; 128 plus the signal's number if a signal ended it, as in shells. Rejects with
+   * the system's error if it can't start: `ENOENT` if there is no such program.
    *
-   * Does not wait for pipes that a background child of a captured program keeps open. All output from
-   * before the end has been received by then, and none after it.
+   * Does not wait for pipes that a background child of a captured program keeps open. By then, all
+   * output from before the end has been received, and no output from after it.
    */
   readonly ended: Promise<number>;
-  /** Whether it was ended because its time ran out. */
+  /** Whether the timeout ended it. */
   readonly isLate: boolean;
   /**
-   * Ends it; does nothing if it has ended. A captured program must not run on for long: it gets SIGKILL
-   * at the second call or after a second.
+   * Ends the program; does nothing if it has ended. A captured program must end soon: it gets
+   * SIGKILL at the second call or after a second.
    */
   kill(signal: Signal): void;
 }
 
-/** Milliseconds that a program has to end when asked to. */
+/** Milliseconds for a program to end after it is asked to. */
 const GRACE = 1_000;
 
 /** Milliseconds after a program's end until its pipes are closed. */
@@ -82,7 +83,7 @@ export async function startProgram({
   timeout,
   ownSession = false,
 }: Program): Promise<Running> {
-  // Loaded here, since most commands start no program.
+  // Load the module late, since most commands start no program.
   const { spawn } = await import('node:child_process');
   const child = spawn(onPath(file, env, platform()), args, {
     env: { ...env },
@@ -94,12 +95,12 @@ export async function startProgram({
   for (const from of ['stdout', 'stderr'] as const) {
     child[from]?.setEncoding('utf8').on('data', (text: string) => hear?.(text, from));
   }
-  // If it ends without reading, its exit code reports that.
+  // If the program ends without reading, its exit code reports that.
   child.stdin?.on('error', () => undefined).end(say);
 
   let isLate = false;
   let isAsked = false;
-  /** The next step if nothing happens before. */
+  /** Start the next step if nothing happens before. */
   let timer: NodeJS.Timeout | undefined;
   const afterwards = (milliseconds: number, step: () => void) => {
     clearTimeout(timer);
@@ -109,20 +110,20 @@ export async function startProgram({
   const ended = new Promise<number>((answer, reject) => {
     resolve = answer;
     child.on('error', (error) => {
-      // If the program is running, the error means that we may not signal it (as with sudo).
+      // If the program is running, this error means that we may not signal it (as with sudo).
       if (child.pid !== undefined) return;
       clearTimeout(timer);
       reject(error);
     });
   });
-  // The caller may look later.
+  // The caller may await `ended` later, so prevent an unhandled rejection.
   ended.catch(() => undefined);
 
   const hasEnded = () => child.exitCode !== null || child.signalCode !== null;
   function letGo(): void {
     child.stdout?.destroy();
     child.stderr?.destroy();
-    // Leave behind a program that not even SIGKILL ends.
+    // Abandon a program that not even SIGKILL ends.
     if (!hasEnded()) tell(null, 'SIGKILL');
     child.unref();
   }
@@ -137,7 +138,7 @@ export async function startProgram({
   function tell(code: number | null, signal: NodeJS.Signals | null): void {
     clearTimeout(timer);
     const shown = exitCode(code, signal);
-    // The Ctrl-C that ended it is also ours, and may arrive a moment later.
+    // The same Ctrl-C that ended it also reaches us, and may arrive a moment later.
     setImmediate(() => resolve(shown));
   }
   child.on('exit', () => afterwards(LAST_WORDS, letGo));
@@ -159,30 +160,30 @@ export async function startProgram({
   };
 }
 
-/** A program whose streams the caller reads and writes as bytes. */
+/** A program with streams that the caller reads and writes as bytes. */
 export interface Piped {
   readonly stdin: Writable;
   readonly stdout: Readable;
   readonly stderr: Readable;
-  /** The exit code; 128 and the signal's number if a signal ended it. */
+  /** The exit code; 128 plus the signal's number if a signal ended it. */
   readonly ended: Promise<number>;
-  /** Does nothing after its end. */
+  /** Does nothing once the program has ended. */
   kill(): void;
 }
 
-/** A program that leads a process group. */
+/** A program that leads its own process group. */
 export interface Leader extends Piped {
   /** The number of the group. */
   readonly pid: number | undefined;
-  /** The signal that ended it; null before its end, or if none did. */
+  /** The signal that ended the program; null before its end, or if no signal did. */
   readonly endSignal: NodeJS.Signals | null;
 }
 
 /**
- * Starts a program for its bytes. Rejects with the system's error if it can't be started.
+ * Starts a program with binary streams. Rejects with the system's error if it can't be started.
  *
- * It gets a session of its own: the Ctrl-C of a terminal reaches every program in the foreground, and
- * a copy that is under way must not end with the first one. Windows would open a console for it.
+ * The program gets its own session: Ctrl-C in a terminal reaches every program in the foreground,
+ * and the first Ctrl-C must not end a copy in progress. Windows would open a console for it.
  */
 export async function startPiped(
   { file, args, env, cwd }: Pick<Program, 'file' | 'args' | 'env'> & { readonly cwd?: string },
@@ -222,8 +223,8 @@ function exitCode(code: number | null, signal: NodeJS.Signals | null): number {
 }
 
 /**
- * Opens a file with the user's default program, in the process's environment. Returns false if none
- * starts.
+ * Opens a file with the user's default program, in the process's environment. Returns false if no
+ * program starts.
  */
 export async function openFile(path: string): Promise<boolean> {
   const { default: open } = await import('open');

@@ -20,12 +20,12 @@ interface Reporting {
   readonly json: boolean;
   /** The profile from a flag, to add to every suggested command. */
   readonly profile: string | undefined;
-  /** Adds the stack of an unexpected error. */
+  /** Whether to add the stack of an unexpected error. */
   readonly debug: boolean;
   /** Width of the terminal for text; undefined if stderr is not a terminal. */
   readonly columns?: number | undefined;
   readonly colour?: boolean;
-  /** Prints `RUB` for the rouble sign. */
+  /** Whether to print `RUB` for the rouble sign. */
   readonly ascii?: boolean;
 }
 
@@ -40,7 +40,7 @@ export function report(failure: CliError | undefined, how: Reporting): string {
   return lines.map((line) => `${line}\n`).join('');
 }
 
-/** The report of a fault that no command caught. */
+/** Reports a fault that no command caught. */
 export function faultReport(fault: Error, argv: readonly string[], env: Host['env']): string {
   const json = wantsJson(undefined, argv, env);
   const debug = argv.includes('--debug');
@@ -63,13 +63,13 @@ function messageOfCommander(message: string): string {
     .replaceAll('\n', ' ');
 }
 
-/** The frames of an unexpected error; the report already has the message above them. */
+/** Returns the stack frames of an unexpected error; the report already has its message. */
 function framesOf(failure: CliError): string[] {
   const lines = (unforeseenIn(failure)?.stack ?? '').split('\n');
   return lines.filter((line) => /^ +at /.test(line)).map(clean);
 }
 
-/** Whether the report is JSON. If the command line could not be parsed, its words decide. */
+/** Whether the report is JSON. If the command line can't be parsed, searches its words. */
 export function wantsJson(
   format: string | undefined,
   argv: readonly string[],
@@ -82,7 +82,7 @@ export function wantsJson(
     if (word === '--json') return ['json'];
     if (word === '--output') return [words[at + 1]];
     if (word.startsWith('--')) return word.startsWith('--output=') ? [word.slice(9)] : [];
-    // `-o json`, `-ojson`, and both after switches: `-yojson`.
+    // Matches `-o json`, `-ojson`, and both after switches: `-yojson`.
     const short = /^-[a-zA-Z]*?o(.*)$/.exec(word);
     return short === null ? [] : [short[1]?.replace(/^=/, '') || words[at + 1]];
   });
@@ -90,7 +90,10 @@ export function wantsJson(
   return formats.some((one) => one === 'json' || one === 'jsonl');
 }
 
-/** The last line of stderr in JSON modes; schemas/stderr.schema.json is the contract with scripts. */
+/**
+ * Formats the last line of stderr in JSON modes; schemas/stderr.schema.json is the contract with
+ * scripts.
+ */
 function jsonReport(failure: CliError, profile: string | undefined): string {
   return escapeUnseen(JSON.stringify({ error: errorObject(failure, profile) }));
 }
@@ -113,14 +116,14 @@ function errorObject(failure: CliError, profile: string | undefined): Record<str
   };
 }
 
-/** The text report: a line for the error, and one for the next step. */
+/** Formats the text report: a line for the error, and a line for the next step. */
 function textReport(failure: CliError, how: Reporting, next = hintOf(failure)): string[] {
   const { profile, columns, colour, ascii } = how;
   if (failure.silent) return [];
   if (failure instanceof SeveralErrors) {
     const all = failure.summary === undefined ? failure.errors : [failure.summary];
     const hints = all.map(hintOf);
-    // A hint for several errors in a row is printed once, after the last.
+    // Prints a hint that several errors in a row share once, after the last error.
     return all.flatMap((error, at) =>
       textReport(error, how, hints[at] === hints[at + 1] ? '' : hints[at]),
     );

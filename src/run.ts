@@ -45,7 +45,7 @@ export async function run(argv: readonly string[], host: Host): Promise<number> 
       return program;
     },
     rerun(words, changes) {
-      // Only the process's own stdout has a reader that may go away.
+      // Only the process's own stdout has a reader that may close it.
       const own = changes.stdout === undefined ? {} : { onReaderGone: undefined };
       return run(words, { ...host, ...changes, ...own, endsAtOnce: false });
     },
@@ -61,9 +61,9 @@ export async function run(argv: readonly string[], host: Host): Promise<number> 
   const failure = ending && asCliError(ending.error);
   if (failure === undefined) return context?.exitCode ?? 0;
   const ctrlC = failure.failure === 'interrupted' ? overCtrlC(host) : '';
-  // An unparseable command line has no flags.
+  // A command line that can't be parsed has no flags.
   const colour = context?.flags.color ?? (argv.includes('--no-color') ? false : undefined);
-  // JSON that only --query implies is not for the person at a terminal.
+  // Errors stay text at a terminal if only --query implies JSON.
   const isImplied = context?.flags.query !== undefined && host.stderr.isTTY === true;
   const text = report(failure, {
     json: wantsJson(isImplied ? undefined : context?.out.format, argv, host.env),
@@ -77,14 +77,14 @@ export async function run(argv: readonly string[], host: Host): Promise<number> 
   return failure.exitCode;
 }
 
-/** Warns of deadlines that nothing enforces if the service has refused the key. */
+/** Warns of deadlines that nothing enforces if the service refused the key. */
 async function warnIfRefused(error: unknown, context: Context | undefined): Promise<void> {
   if (context?.isKeyRefused !== true) return;
   const { warnOfRefusedKey } = await import('./instances/deadlines/unenforced.ts');
   await warnOfRefusedKey(asCliError(error), context);
 }
 
-/** Parses and runs the command. Commander throws for help and the version too. */
+/** Parses and runs the command. Commander also throws for help and the version. */
 async function parse(
   program: AnyCommand,
   argv: readonly string[],
@@ -98,7 +98,7 @@ async function parse(
   }
 }
 
-/** A person who types a bare group wants its help; a script has forgotten a verb. */
+/** A person who types a bare group wants its help; a script forgot a verb. */
 function helpOf(group: AnyCommand, runtime: Runtime): void {
   const { format } = runtime.context(group).out;
   if (format !== 'json' && format !== 'jsonl') {
@@ -126,9 +126,9 @@ async function thrownBy(work: () => Promise<void>): Promise<{ error: unknown } |
 }
 
 /**
- * Refuses an API key or a private key among the arguments before anything is sent: other programs
- * and the shell's history can read them. Refuses what is not UTF-8 too, since Node replaces those
- * bytes: an instance would get another name, a file another path.
+ * Rejects an API key or a private key among the arguments before anything is sent: other programs
+ * and the shell's history can read arguments. Also rejects bytes that are not UTF-8, since Node
+ * replaces them: an instance would get another name, a file another path.
  */
 function checkWords(argv: readonly string[]): void {
   for (const [at, word] of argv.entries()) {
@@ -149,17 +149,17 @@ async function print(text: string, host: Host): Promise<void> {
   await createSink(() => host.stdout, { plain, stop: interrupts.second }).write(text);
 }
 
-/** Limits help to readable lines; a pipe has no width. */
+/** Limits help to a readable width; a pipe has no width. */
 function helpWidth(host: Host): number {
   return Math.min(terminalOf(host).columns || 100, 100);
 }
 
-/** stdout, if it may be a terminal. A pipe is not opened to check. */
+/** Returns stdout if it may be a terminal, without opening a pipe to check. */
 function terminalOf(host: Host): { isTTY?: boolean; columns?: number } {
   return host.syncWrite === undefined ? host.stdout : {};
 }
 
-/** A terminal shows `^C` at the cursor; our next line must not follow it. */
+/** A terminal shows `^C` at the cursor, so start our next message on a new line. */
 function overCtrlC({ stderr, env }: Host): string {
   return stderr.isTTY === true && env.TERM !== 'dumb' ? '\r\u001b[K' : '';
 }
@@ -169,6 +169,6 @@ async function printToStderr(text: string, host: Host): Promise<void> {
   try {
     await createSink(() => host.stderr, { stop: host.interrupts.second }).write(text);
   } catch {
-    // stderr is gone; only the exit code is left.
+    // stderr is gone, so only the exit code is left.
   }
 }

@@ -1,4 +1,4 @@
-// Only the parts of zod in use: importing all of `zod/mini` would load all of it.
+// Only the parts of zod that gpucloud uses: importing all of `zod/mini` would load everything.
 export {
   array,
   boolean,

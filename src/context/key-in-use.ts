@@ -1,13 +1,15 @@
 import type { ApiKey } from '../api/index.ts';
 import type { Context } from './contract.ts';
 
-/** A key, and whether it is the one that this very command uses. */
+/** A key, and whether this very command uses it. */
 export type MarkedKey = Partial<ApiKey> & {
-  /** null if several keys begin alike. */
+  /** null if several keys have the same prefix. */
   readonly in_use: boolean | null;
 };
 
-/** If several prefixes match, a single longest one is the key's own. */
+/**
+ * Marks the key with the longest matching prefix; null if several prefixes of that length match.
+ */
 export async function marked(keys: readonly ApiKey[], context: Context): Promise<MarkedKey[]> {
   const inUse = await keyInUse(context);
   const lengths = keys.map((key) => fittingLength(key, inUse));
@@ -25,7 +27,7 @@ async function keyInUse(context: Context): Promise<string | undefined> {
   return (await context.sandbox()).apiKey();
 }
 
-/** How much of a key the service shows; 0 for another key. */
+/** Length of the matching prefix that the service shows; 0 for another key. */
 function fittingLength({ key_prefix }: ApiKey, inUse: string | undefined): number {
   // "the list form may end with an ellipsis" (API document: Resources, API key).
   const beginning = (key_prefix ?? '').replace(/[.…*]+$/, '');

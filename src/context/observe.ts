@@ -5,7 +5,7 @@ import type { Observation } from '../journal/index.ts';
 import type { Context } from './contract.ts';
 
 /**
- * Stores what responses of the Api show: instances in the inventory, names of offers and images in the
+ * Stores what API responses show: instances in the inventory, names of offers and images in the
  * catalog, and all names for Tab. Created instances reach the inventory through the journal, which
  * knows their request.
  */
@@ -51,7 +51,7 @@ export function createObserver(
         default:
       }
     } catch (error) {
-      // A rented instance is in the journal since its request.
+      // The journal stores a rented instance as soon as it is requested.
       if (!(error instanceof CliError)) throw error;
       err.warn('local_storage', error.message);
     }

@@ -6,7 +6,7 @@ import type { Context, GlobalFlags, Host, ServiceAddress } from './contract.ts';
 import type { ServiceClock } from './service-clock.ts';
 import type { SettingsRoom } from './settings.ts';
 
-/** Milliseconds for one call, without `--timeout`. */
+/** Milliseconds for one call; `--timeout` overrides it. */
 export const DEFAULT_TIMEOUT_MS = 60_000;
 
 interface ServiceParts {
@@ -17,24 +17,24 @@ interface ServiceParts {
   readonly err: Context['err'];
   readonly sandbox: Context['sandbox'];
   readonly serviceClock: ServiceClock;
-  /** Receives what the settings' service returns. */
+  /** Receives what the configured service returns. */
   observe(seen: Observed): Promise<void>;
 }
 
-/** Access to the service, with the settings' key and address or others. */
+/** Opens the service with the configured key and address, or with others. */
 export function createService(parts: ServiceParts) {
   const { host, flags, version, settings, err, sandbox, serviceClock, observe } = parts;
   const { env, clock, interrupts } = host;
   const closers: (() => Promise<void>)[] = [];
 
-  /** Prints a warning once: two hundred instances may share one odd field. */
+  /** Prints each warning once: two hundred instances may share one odd field. */
   const warned = new Set<string>();
   const warnOnce = (text: string) => {
     if (!warned.has(text)) err.warn('odd_response', `${text} To see the raw response: --debug`);
     warned.add(text);
   };
 
-  /** `proxies` are the environment variables for proxies. */
+  /** `proxies`: the environment variables for proxies. */
   async function connect(
     { baseUrl, apiKey }: ServiceAddress,
     proxies: Host['env'],
@@ -95,13 +95,14 @@ export function createService(parts: ServiceParts) {
   });
 
   return {
-    /** The settings' service. */
+    /** The configured service. */
     connected,
     isKeyRefused: () => isKeyRefused,
     apiFor: (target: ServiceAddress) => connect(target, env),
-    /** Closes connections, and the sandbox server of this process. */
+    /** Closes connections and this process's sandbox server. */
     async close() {
-      // When the process ends, the system closes its connections; a server has state to save.
+      // When the process ends, the system closes its connections, but a sandbox server must save
+      // its state.
       if (host.endsAtOnce === true && !isServing) return;
       // Close the client before its server.
       for (const close of closers.reverse()) await close();

@@ -8,10 +8,10 @@ import type { Terminal } from './terminal.ts';
 
 export type SettingsRoom = ReturnType<typeof createSettings>;
 
-/** Folders, config file, keys and the resulting settings, each read at its first use. */
+/** Folders, config file, keys and the resulting settings. Reads each of them at its first use. */
 export function createSettings(host: Host, flags: GlobalFlags, { out, err, start }: Terminal) {
   const { env } = host;
-  /** What the run has used. */
+  /** What the run has used so far. */
   const used: { areFolders: boolean; config?: Config } = { areFolders: false };
   const folders = lazy(async () => {
     used.areFolders = true;
@@ -33,7 +33,7 @@ export function createSettings(host: Host, flags: GlobalFlags, { out, err, start
     });
   });
   const resolved = lazy(async () => {
-    // Checks --query here, since every request comes through this first.
+    // Checks --query here, since every request reads the settings first.
     await out.prepare();
     const { resolveSettings } = await import('../config/index.ts');
     return resolveSettings(flags, env, await (await config()).read());
@@ -59,7 +59,7 @@ export function createSettings(host: Host, flags: GlobalFlags, { out, err, start
     used,
     config,
     keys,
-    /** The settings without fetching a key that the command may not need. */
+    /** The settings without fetching a key, which the command may not need. */
     resolved,
     /** The settings with the key. */
     settings,
@@ -70,7 +70,7 @@ export function createSettings(host: Host, flags: GlobalFlags, { out, err, start
       const { notSignedIn } = await import('../config/index.ts');
       throw notSignedIn(found, await (await config()).read());
     },
-    /** Whether reading the key again is free and silent. */
+    /** Whether reading the key again costs nothing and prompts for nothing. */
     async isKeyAtHand() {
       const { storedKey } = await resolved();
       return isKeyFetched || storedKey === undefined || storedKey.place.kind === 'file';

@@ -142,7 +142,7 @@ export function createStores(
     journal,
     journalOf,
     catalog,
-    /** What the run has used. */
+    /** What the run has used so far. */
     used,
     sandbox,
     /** Warns once per run of requests with an unknown outcome. */
@@ -169,7 +169,7 @@ function overdueWarning(deadlines: readonly Deadline[], now: number): string | u
   return `${first.name} ${what} ${late} past ${others === 0 ? 'its' : 'the'} deadline, and may be billing. To terminate ${them}: gpucloud instances reap`;
 }
 
-/** NaN without a deadline that can be read. */
+/** NaN if the deadline is missing or unreadable. */
 function timeOf({ deadline }: Deadline): number {
   return Date.parse(deadline ?? '');
 }

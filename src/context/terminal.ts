@@ -11,8 +11,8 @@ export type Terminal = Pick<
 >;
 
 /**
- * Streams, prompts, and programs that use them. `now` is the service's time; `withheld` are the variables
- * that no program gets.
+ * Opens streams, prompts, and programs that use them. `now` is the service's time; no program
+ * receives the variables in `withheld`.
  */
 export function createTerminal(
   host: Host,
@@ -21,7 +21,7 @@ export function createTerminal(
   withheld: Set<string>,
 ): Terminal {
   const { env, clock, interrupts } = host;
-  // A stream opens only for writing, or if nothing else shows what it is.
+  // Opens a stream only to write, or if nothing else shows what the stream is.
   const stdout = {
     get isTTY() {
       return host.syncWrite === undefined && host.stdout.isTTY === true;
@@ -92,7 +92,7 @@ export function createTerminal(
   };
 }
 
-/** Starts a program. Passes on every signal, since only a terminal signals all its programs. */
+/** Starts a program. Forwards every signal, since only a terminal signals all its programs. */
 async function startProgram(
   { env: added, ownSignals = false, ...program }: Omit<Child, 'keepsApiKey'>,
   own: Host['env'],
@@ -124,8 +124,8 @@ function signalOf(reason: unknown): Signal {
 }
 
 /**
- * Picks the output format; `--json`, `-q` and `-o` may not contradict each other. A query selects
- * from JSON, so it implies JSON unless a format is given.
+ * Picks the output format. Rejects contradicting `--json`, `-q` and `-o`. A query selects from
+ * JSON, so it implies JSON unless a format is given.
  */
 export function formatOf(flags: GlobalFlags, env: Host['env']): Format {
   const given = new Set<string>();
@@ -141,7 +141,7 @@ export function formatOf(flags: GlobalFlags, env: Host['env']): Format {
   if (format !== undefined) return checkedFor(flags.query, parseFormat(format));
   const fromEnv = parseFormat(env.GPUCLOUD_OUTPUT || 'table', 'GPUCLOUD_OUTPUT');
   if (flags.query === undefined) return fromEnv;
-  // A default format yields to a query.
+  // A query overrides a default format.
   return WITH_QUERY.includes(fromEnv) ? fromEnv : 'json';
 }
 

@@ -4,33 +4,33 @@ import lockfile from 'proper-lockfile';
 import { errorCode } from './error-code.ts';
 import { privateFolder } from './private-folder.ts';
 
-/** Milliseconds without a refresh after which a lock counts as abandoned. */
+/** A lock counts as abandoned after this many milliseconds without a refresh. */
 const ABANDONED = 10_000;
 
-/** Milliseconds to wait for a lock that others hold only briefly. */
+/** Milliseconds to wait for a lock that others hold only for a moment. */
 const PATIENCE = 30_000;
 
 /** Milliseconds to wait for a lock that others hold for hours: until it counts as abandoned. */
 export const UNTIL_ABANDONED = ABANDONED + 3_000;
 
 interface LockOptions<T> {
-  /** Milliseconds. */
+  /** Milliseconds to wait for the lock. */
   readonly patience?: number;
   /**
-   * Runs instead of `work` if there is no lock: `isHeld` by another process, or none can be made (a
-   * full disk, a read-only folder). Without it, that error is thrown.
+   * Runs instead of `work` if there is no lock: another process holds it (`isHeld`), or it can't be
+   * created (a full disk, a read-only folder). Without this callback, the error is thrown.
    */
   otherwise?(error: unknown, isHeld: boolean): Promise<T>;
 }
 
 /**
- * Runs `work` while no other process holds the same lock. Makes the folder of `path`.
+ * Runs `work` while no other process holds the same lock. Creates the folder of `path`.
  *
  * The lock is a folder beside the file, refreshed while held. After ten seconds without a refresh,
  * another process takes it over. The file itself need not exist. A process that is suspended longer
  * (a closed laptop) may lose its lock, but completes its work.
  *
- * There is no lock if it is not free in time (`ELOCKED`), or at once after a file system error
+ * Fails if the lock is not free in time (`ELOCKED`), or at once after a file system error
  * (`EACCES`, `ENOSPC`).
  */
 export async function withLock<T>(
@@ -48,7 +48,7 @@ export async function withLock<T>(
         stale: ABANDONED,
         update: 2_000,
         retries: 0,
-        // By default the library throws where no caller can catch it.
+        // By default the library throws this error where no caller can catch it.
         onCompromised: (error) => {
           lost = error;
         },
@@ -61,7 +61,7 @@ export async function withLock<T>(
   try {
     return await work();
   } finally {
-    // The work is done and its error reported; a remaining lock expires by itself.
+    // The work is done and its error reported; an unreleased lock expires by itself.
     if (lost === undefined) await release().catch(() => undefined);
   }
 }
@@ -84,8 +84,8 @@ async function patiently<T>(lock: string, patience: number, acquire: () => Promi
 }
 
 /**
- * Watches whether the holder refreshes its lock. The library compares the lock's time with the clock,
- * so it would respect an abandoned lock for a day after the clock was set back by a day.
+ * Checks whether the holder refreshes its lock. The library compares the lock's time with the
+ * clock, so after the clock is set back by a day, it would respect an abandoned lock for a day.
  */
 function refreshesOf(lock: string): () => boolean {
   let time: number | undefined;
@@ -103,7 +103,7 @@ function expire(lock: string): void {
   try {
     utimesSync(lock, 0, 0);
   } catch (error) {
-    // Another process has taken it over.
+    // Another process has taken the lock over.
     if (errorCode(error) !== 'ENOENT') throw error;
   }
 }

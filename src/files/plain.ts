@@ -1,16 +1,17 @@
 import { isUtf8 } from 'node:buffer';
 import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs';
 
-// Small files of our own are read and written synchronously: a thread pool round trip takes longer
-// than the file, and a run needs dozens. Files that a person names may be pipes or terminals, and
-// are not read with this.
+// Reads and writes our own small files synchronously: a thread pool round trip takes longer than
+// the file, and a run needs dozens. Don't use it for files that a person names, which may be pipes
+// or terminals.
 
 /**
- * Returns the bytes of a regular file; undefined for anything else (a folder, a pipe) and for a file
- * of more than `most` bytes. File system errors pass through.
+ * Returns the bytes of a regular file; undefined for a folder or a pipe, and for a file of more
+ * than `most` bytes. Passes on file system errors.
  */
 export function readPlain(path: string, most = Number.POSITIVE_INFINITY): Buffer | undefined {
-  // Opening a pipe would wait for a writer. Windows has neither the flag nor such pipes.
+  // Without this flag, opening a pipe would wait for a writer. Windows has neither the flag nor
+  // such pipes.
   const file = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
   try {
     const found = fstatSync(file);
@@ -21,8 +22,8 @@ export function readPlain(path: string, most = Number.POSITIVE_INFINITY): Buffer
 }
 
 /**
- * Decodes UTF-8 without a byte order mark; returns undefined for invalid bytes. A strict TextDecoder
- * does the same, but takes longer to create than such a text takes to read.
+ * Decodes UTF-8 without a byte order mark; returns undefined for invalid bytes. Creating a strict
+ * TextDecoder takes longer than reading a short text.
  */
 export function textOfUtf8(bytes: Buffer): string | undefined {
   if (!isUtf8(bytes)) return undefined;

@@ -3,8 +3,8 @@ import { dirname, relative, sep } from 'node:path';
 import { syncFolder } from './replace.ts';
 
 /**
- * Creates a folder that only its owner can enter (0700), with its parents, durably. An existing
- * folder stays as it is.
+ * Creates a folder that only its owner can enter (0700), with its parents, durably. Leaves an
+ * existing folder unchanged.
  */
 export async function privateFolder(path: string): Promise<void> {
   const first = makeFolders(path, 0o700);
@@ -22,10 +22,10 @@ export async function privateFolder(path: string): Promise<void> {
 }
 
 /**
- * Creates a folder and its parents with the mode, as far as the umask allows. Node's recursive mkdir
- * loops forever if an existing folder refuses new ones with ENOENT (`/proc`).
+ * Creates a folder and its parents with the mode, as far as the umask allows. Node's recursive
+ * mkdir loops forever if an existing folder refuses new ones with ENOENT (`/proc`).
  *
- * Returns the first created folder; undefined if all existed. File system errors pass through.
+ * Returns the first created folder; undefined if all existed. Passes on file system errors.
  */
 export function makeFolders(path: string, mode: number): string | undefined {
   const parent = dirname(path);

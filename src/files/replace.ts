@@ -15,21 +15,24 @@ import { errorCode } from './error-code.ts';
 import { readPlain } from './plain.ts';
 
 interface HowToReplace {
-  /** Default 0600. */
+  /** 0600 by default. */
   readonly mode?: number;
-  /** Owner for the new file, if it would have another. */
+  /** Sets the new file's owner, if it would be another user. */
   readonly owner?: { readonly uid: number; readonly gid: number };
-  /** Begins the ending of the temporary file, which a killed process leaves behind. Has no dot. */
+  /**
+   * Starts the temporary file's extension, so that files left by a killed process can be found. Has
+   * no dot.
+   */
   readonly mark?: string | undefined;
 }
 
 /**
- * Replaces a file's content atomically: after a crash the old or the new content is there, never a
- * part. It writes a temporary file beside it, fsyncs it, reads it back, renames it and fsyncs the
- * folder. On a full disk a buffered write can seem to succeed, hence the read.
+ * Replaces a file's content atomically: after a crash the file has the old or the new content,
+ * never a part. Writes a temporary file beside it, fsyncs it, reads it back, renames it and fsyncs
+ * the folder. It reads the file back because a buffered write can seem to succeed on a full disk.
  *
- * Of two writers at once, one wins completely; take a lock to keep both. File system errors pass
- * through, with the temporary file removed and the old content in place.
+ * If two processes write at once, one wins completely; take a lock to keep both changes. On a file
+ * system error, removes the temporary file, keeps the old content and passes on the error.
  */
 export async function replaceFile(
   path: string,
@@ -42,7 +45,8 @@ export async function replaceFile(
     try {
       writeFileSync(file, content);
       if (owner !== undefined) handOver(file, owner);
-      // Set the requested mode despite the umask, and after the owner, whose change clears bits.
+      // Set the requested mode despite the umask, and after the owner: changing the owner clears
+      // bits.
       if (mode !== 0o600) fchmodSync(file, mode);
       fsyncSync(file);
     } finally {
@@ -57,10 +61,12 @@ export async function replaceFile(
   syncFolder(dirname(path));
 }
 
-/** Milliseconds that another program may hold a file on Windows. */
+/** Milliseconds for which another program may hold a file open on Windows. */
 const LONGEST_HELD = 1_000;
 
-/** On Windows, a virus scanner or a reader holds a file for a moment, which can't be renamed then. */
+/**
+ * On Windows, a file that a virus scanner or a reader holds open can't be renamed, so try again.
+ */
 export async function renameOver(from: string, to: string): Promise<void> {
   const until = performance.now() + LONGEST_HELD;
   for (let pause = 2; ; pause *= 2) {
@@ -75,7 +81,7 @@ export async function renameOver(from: string, to: string): Promise<void> {
   }
 }
 
-/** A temporary name beside a file, for content that will replace it. */
+/** Returns a temporary name beside a file, for content that will replace the file. */
 export function temporaryName(path: string, mark = ''): string {
   return `${path}.${mark}${Math.random().toString(36).slice(2)}.tmp`;
 }
@@ -94,7 +100,7 @@ function handOver(file: number, { uid, gid }: { uid: number; gid: number }) {
 
 /** Makes a new, renamed or removed name in a folder durable. */
 export function syncFolder(path: string): void {
-  // Windows can't open a folder, and keeps names without it.
+  // Windows can't open a folder, and makes names durable without it.
   if (platform() === 'win32') {
     return;
   }

@@ -1,7 +1,7 @@
 import type { Clock } from '../clock.ts';
 import type { IdleRecord, IdleRule, InstanceRecord, RequestRecord, Snapshot } from './record.ts';
 
-/** A request that rents, before it is sent. */
+/** A rental request before it is sent. */
 export interface RentalRequest
   extends Pick<
     RequestRecord,
@@ -14,11 +14,11 @@ export interface RentalRequest
     | 'deadline'
     | 'if_idle'
   > {
-  /** Secrets are masked before it is stored. */
+  /** The journal masks secrets before storing the body. */
   readonly body?: object;
 }
 
-/** A request on disk. No other process can send one with the same name until it is settled. */
+/** A request on disk. While it is open, no other process can send a request with the same name. */
 export interface OpenedRequest {
   readonly uid: string;
   /**
@@ -26,17 +26,17 @@ export interface OpenedRequest {
    * "the ID …". Returns undefined if no record contradicts it.
    */
   doubt(id: string, name: string | undefined): Promise<string | undefined>;
-  /** Stores an ID in doubt: it may be the new instance's. Throws CliError('storage'). */
+  /** Stores an ID that may be the new instance's. Throws CliError('storage'). */
   keepDoubted(id: string): Promise<void>;
   /** Writes the instance, then removes the request. Throws CliError('storage'). */
   made(id: string): Promise<void>;
-  /** Removes a request that was refused or never sent. */
+  /** Removes a request that was rejected or never sent. */
   notMade(): Promise<void>;
-  /** Keeps the request as UNKNOWN, with the ID that its response showed, if any. */
+  /** Stores the request as UNKNOWN, with the ID that the response showed, if any. */
   unknown(shown?: string): Promise<void>;
 }
 
-/** A request without a known outcome: in flight or UNKNOWN. */
+/** A request with an unknown outcome: in flight or UNKNOWN. */
 export interface OpenRequest
   extends Pick<
     RequestRecord,
@@ -51,48 +51,48 @@ export interface OpenRequest
     | 'if_idle'
     | 'shown_id'
   > {
-  /** Its process is running and may still be waiting for the response. */
+  /** The sending process is running and may still be waiting for the response. */
   readonly isInFlight: boolean;
   /** The file is unreadable: the name comes from the file name, the time from the file system. */
   readonly isTorn: boolean;
 }
 
-/** An instance known to this computer, as last seen. */
+/** An instance that this computer knows, as last seen. */
 export interface KnownInstance extends Pick<InstanceRecord, 'id' | 'name' | 'origin'> {
-  /** undefined if the instance was never read. */
+  /** The last observation; undefined if the instance was never read. */
   readonly last: Snapshot | undefined;
   readonly asked_at: string;
-  /** The time of the deadline, by the service's clock (ISO 8601); undefined without one. */
+  /** By the service's clock (ISO 8601); undefined without a deadline. */
   readonly deadline: string | undefined;
-  /** The idle rule, and what is known of the use. */
+  /** The idle rule, and the recorded use of the instance. */
   readonly idle?: { readonly rule: IdleRule; readonly found: IdleRecord | undefined };
-  /** UID of the request that created it. */
+  /** UID of the request that created the instance. */
   readonly request: string | null;
   /** Whether the instance was terminated or untracked. */
   readonly archived: boolean;
   readonly untracked: boolean;
 }
 
-/** When an instance is to be terminated. */
+/** When to terminate an instance. */
 export interface Deadline {
   readonly id: string;
   readonly name: string;
   /** By the service's clock (ISO 8601); null for an idle rule alone, undefined if it can't be read. */
   readonly deadline: string | null | undefined;
   readonly if_idle?: IdleRule | undefined;
-  /** The status that was seen last; undefined if the instance was never read. */
+  /** The last seen status; undefined if the instance was never read. */
   readonly status: string | undefined;
 }
 
 export interface Known {
   readonly instances: readonly KnownInstance[];
-  /** Requests without an outcome, oldest first. They may have succeeded. */
+  /** Requests with an unknown outcome, oldest first. They may have succeeded. */
   readonly unknown: readonly OpenRequest[];
-  /** Requests whose process is still waiting for the response. */
+  /** Requests whose process is still waiting for a response. */
   readonly inFlight: readonly OpenRequest[];
 }
 
-/** The facts that a response shows about an instance. */
+/** What a response shows about an instance. */
 export interface Observation {
   readonly id: string;
   readonly status: string;
@@ -101,11 +101,11 @@ export interface Observation {
   readonly offer_name?: string | null | undefined;
   readonly created_at?: string | null | undefined;
   readonly terminated_at?: string | null | undefined;
-  /** Other fields by their names in the service. */
+  /** Other fields, under the service's names. */
   readonly facts?: NonNullable<Snapshot['facts']>;
 }
 
-/** The facts that a response shows about a drive. */
+/** What a response shows about a drive. */
 export interface DriveObservation {
   readonly id: string;
   readonly status?: string | null | undefined;

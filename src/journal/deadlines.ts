@@ -18,14 +18,14 @@ export function deadlinePath(folder: string, id: string): string {
   return join(folder, 'deadlines', `${fileName(id)}.json`);
 }
 
-/** undefined if it was never set. */
+/** Returns undefined if no deadline was ever set. */
 export function deadlineOf(folder: string, id: string): DeadlineRecord | undefined {
   return parseRecord('deadline', readText(deadlinePath(folder, id)));
 }
 
-/** When an instance is to be terminated. */
+/** When to terminate an instance. */
 export interface Ends {
-  /** null if none is set, undefined if it can't be read. */
+  /** null if no deadline is set, undefined if it can't be read. */
   readonly deadline: string | null | undefined;
   /** The idle rule. */
   readonly if_idle?: IdleRule | undefined;
@@ -39,7 +39,7 @@ export function heldEnds(folder: string, id: string): Ends {
 
 type KeptDeadline = Pick<DeadlineRecord, 'id' | 'name'> & Ends;
 
-/** The deadlines of an account. Calls `spoil` with the path of each unreadable one. */
+/** Returns the deadlines of an account. Calls `spoil` with the path of each unreadable file. */
 export async function deadlinesIn(
   folder: string,
   spoil: (path: string) => void,
@@ -47,7 +47,7 @@ export async function deadlinesIn(
   const files = await filesIn(join(folder, 'deadlines'));
   return files.map(({ path, name, text }) => {
     const record = parseRecord('deadline', text);
-    // A file with another instance's ID would hide this one's deadline.
+    // Skip a file with another instance's ID: it would hide the right deadline.
     if (record !== undefined && fileName(record.id) === name) return record;
     spoil(path);
     const id = nameIn(name);
@@ -81,7 +81,7 @@ export async function decideDeadline(
   await writeDeadline(folder, id, request.name, ends ? asked : {});
 }
 
-/** Sets an instance's deadline and idle rule from its request, unless `expire` has set others. */
+/** Sets an instance's deadline and idle rule from its request, unless `expire` has changed them. */
 export async function inheritDeadline(folder: string, id: string, request: Asking): Promise<void> {
   const asked = endsOf(request);
   if (asked === undefined || deadlineOf(folder, id) !== undefined) return;
@@ -93,12 +93,15 @@ function endsOf({ uid, deadline, if_idle: after }: Asking) {
   return { deadline, ...(after === undefined ? {} : { if_idle: { after, uid } }) };
 }
 
-/** What `reap` knows of the use of an instance: beside its deadline, which must not change with it. */
+/**
+ * The use of an instance, as `reap` recorded it. A separate file, since the deadline must not
+ * change with it.
+ */
 export function idlePath(folder: string, id: string): string {
   return join(folder, 'idle', `${fileName(id)}.json`);
 }
 
-/** undefined without evidence for this rule. A file that can't be read is no evidence. */
+/** Returns undefined without evidence for this rule. An unreadable file is not evidence. */
 export function idleOf(folder: string, id: string, rule: IdleRule): IdleRecord | undefined {
   const record = parseRecord('idle', readText(idlePath(folder, id)));
   return record?.id === id && record.rule === rule.uid ? record : undefined;
@@ -112,7 +115,7 @@ export function removeIdle(folder: string, id: string): void {
   rmSync(idlePath(folder, id), { force: true });
 }
 
-/** One per profile, since a profile may fail before its account is known. */
+/** One heartbeat per profile, since a profile may fail before its account is known. */
 function heartbeatPath(state: string, profile: string): string {
   return join(state, 'reap', `${fileName(profile)}.json`);
 }

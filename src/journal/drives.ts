@@ -6,8 +6,8 @@ import { type DriveRecord, parseRecord } from './record.ts';
 import type { Store } from './store.ts';
 
 /**
- * Earlier costs of drives: the service shows no earlier price, and no deleted drive. Without them,
- * charges would look unexplained. Times are the service's.
+ * Stores earlier costs of drives: the service shows no earlier prices and no deleted drives.
+ * Without them, charges would look unexplained. Times are the service's.
  */
 export function drives({ ownFolder, folders, reading, writing }: Store) {
   const folderOf = (account: string) => join(account, 'drives');
@@ -23,11 +23,11 @@ export function drives({ ownFolder, folders, reading, writing }: Store) {
   }
 
   return {
-    /** The drives that were ever seen here. */
+    /** Returns every drive ever seen on this computer. */
     drives: () => reading(read),
     /**
-     * Stores drives as seen at a time of the service (ISO 8601). `whole`: the list is complete, so
-     * missing drives are gone. Stores nothing while the account is unknown.
+     * Stores drives as seen at a time of the service (ISO 8601). `whole` means that the list is
+     * complete, so missing drives are gone. Stores nothing while the account is unknown.
      */
     observeDrives: (seen: readonly DriveObservation[], at: string, { whole }: { whole: boolean }) =>
       writing(async () => {
@@ -48,7 +48,7 @@ export function drives({ ownFolder, folders, reading, writing }: Store) {
 }
 
 const HOUR = 3_600_000;
-/** Milliseconds for which an earlier price can still affect the examined charges. */
+/** Milliseconds for which an earlier price can still affect the charges being examined. */
 const KEPT = 48 * HOUR;
 
 function seenDrive(

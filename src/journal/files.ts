@@ -6,17 +6,17 @@ import { readPlain, textOfUtf8 } from '../files/plain.ts';
 import { privateFolder } from '../files/private-folder.ts';
 import { replaceFile, syncFolder } from '../files/replace.ts';
 
-/** In bytes; a journal file is about a hundredth of this. */
+/** In bytes; a typical journal file is a hundred times smaller. */
 const LARGEST = 1024 * 1024;
 
-/** Files to read before yielding, so that a signal is handled. */
+/** Number of files to read before yielding, so that signals are handled. */
 const AT_ONCE = 256;
 
 interface FoundFile {
   readonly path: string;
   /** The file name without `.json`. */
   readonly name: string;
-  /** undefined if the file is unreadable. */
+  /** The parsed content; undefined if the file is unreadable. */
   readonly text: string | undefined;
 }
 
@@ -31,15 +31,15 @@ export async function filesIn(folder: string): Promise<FoundFile[]> {
     if (!file.endsWith('.json')) continue;
     const path = join(folder, file);
     const text = readText(path);
-    // Another process may have moved it after the folder was read.
+    // Another process may have moved the file after this one read the folder.
     if (text !== undefined || exists(path)) found.push({ path, name: file.slice(0, -5), text });
   }
   return found;
 }
 
 /**
- * Returns the names in a folder; none if the folder is missing. `folders` leaves out files, also those of
- * other programs such as `.DS_Store`.
+ * Returns the names in a folder; none if the folder is missing. `folders` leaves out files,
+ * including other programs' files such as `.DS_Store`.
  */
 export function namesIn(folder: string, which: 'all' | 'folders' = 'all'): string[] {
   const names: string[] = [];
@@ -55,8 +55,7 @@ export function namesIn(folder: string, which: 'all' | 'folders' = 'all'): strin
 
 /**
  * Whether any account has an open request, or a living instance with a deadline. Reads only names,
- * since nearly every command checks this and the result is nearly always false. Throws if a folder
- * can't be read.
+ * since nearly every command checks this and rarely finds any. Throws if a folder can't be read.
  */
 export function isAny(what: 'requests' | 'deadlines', state: string): boolean {
   const root = join(state, 'journal');
@@ -84,7 +83,10 @@ export function readText(path: string): string | undefined {
   }
 }
 
-/** Writes a record atomically: a crash leaves the old or the new one, and maybe a file with `mark`. */
+/**
+ * Writes a record atomically: a crash leaves the old or the new record, and maybe a file with
+ * `mark`.
+ */
 export async function writeRecord(path: string, record: object, mark?: string): Promise<void> {
   await privateFolder(dirname(path));
   await replaceFile(path, textOfRecord(record), { mark });
@@ -94,12 +96,12 @@ export function textOfRecord(record: object): string {
   return `${JSON.stringify(record, null, 2)}\n`;
 }
 
-/** Copies an unreadable file before it is replaced. */
+/** Copies an unreadable file before replacing it. */
 export function keepUnreadable(path: string): void {
   copyFileSync(path, `${path}.unreadable`);
 }
 
-/** Removes a file durably: a power cut doesn't bring it back. */
+/** Removes a file durably: it does not return after a power cut. */
 export function removeFile(path: string): void {
   rmSync(path, { force: true });
   syncFolder(dirname(path));
@@ -108,13 +110,13 @@ export function removeFile(path: string): void {
 /** In bytes. File systems allow 255, which leaves room for an extension. */
 const LONGEST = 150;
 
-/** Names that mean a device on Windows, with any ending. */
+/** Names that Windows reads as a device, whatever the extension. */
 const DEVICES = /^(con|prn|aux|nul|com\d|lpt\d)$/;
 
 /**
  * Returns a file name for any text. Different texts get different names, even on file systems that
- * ignore case. Only a to z, digits, `_`, `-` and inner dots stay; other bytes become `%` and two hex
- * digits. A long text ends in a hash.
+ * ignore case. Keeps only a to z, digits, `_`, `-` and inner dots; replaces other bytes with `%`
+ * and two hex digits. Ends a long text in a hash.
  */
 export function fileName(text: string): string {
   const plain = text.replace(/^\.|\.$|[^a-z0-9._-]/gu, (letter) =>
@@ -124,7 +126,7 @@ export function fileName(text: string): string {
   return plain.length <= LONGEST ? plain : `${plain.slice(0, LONGEST - 33)}+${hashOf(text)}`;
 }
 
-/** Returns the text behind a file name; for a long text only its beginning. */
+/** Returns the text behind a file name; for a long text, only its beginning. */
 export function nameIn(name: string): string {
   const plain = name.replace(/\+[0-9a-f]+$/, '').replace(/%.?$/, '');
   try {
@@ -134,14 +136,16 @@ export function nameIn(name: string): string {
   }
 }
 
-/** The service's folder: `api.example.com`, `http@127.0.0.1%3a8080`, `@sandbox`. */
+/**
+ * Returns the name of the service's folder: `api.example.com`, `http@127.0.0.1%3a8080`, `@sandbox`.
+ */
 export function serviceFolder(service: string): string {
   if (service === 'sandbox') return '@sandbox';
   const [, scheme = '', rest = service] = /^(https?):\/\/(.*)$/s.exec(service) ?? [];
   return `${scheme === 'http' ? 'http@' : ''}${fileName(rest)}`;
 }
 
-/** A hash that identifies a key without revealing it. */
+/** Returns a hash that identifies a key without revealing it. */
 export function fingerprint(apiKey: string): string {
   return createHash('sha256').update(apiKey).digest('hex').slice(0, 24);
 }

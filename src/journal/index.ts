@@ -28,16 +28,16 @@ export type Journal = ReturnType<typeof openJournal>;
  * Opens the journal of one service and account: rental requests and known instances. Reads and
  * writes nothing until a method is called.
  *
- * While the account is unknown, reads cover every account of the service and nothing new can be
+ * While the account is unknown, reads cover every account of the service, and nothing new can be
  * written. Every method throws CliError('storage') if the disk fails.
  */
 export function openJournal(settings: JournalSettings) {
   const store = openStore(settings);
   const { reading, writing, account, learn } = store;
   return {
-    /** Returns the account ID; undefined if the key has never rented or listed anything. */
+    /** Returns the account ID; undefined if this key has never rented or listed anything. */
     account: () => reading(account),
-    /** Stores the account of this key. */
+    /** Stores which account this key belongs to. */
     learnAccount: (id: string) => writing(() => learn(id)),
     ...sending(store),
     ...known(store),

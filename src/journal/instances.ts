@@ -17,23 +17,23 @@ import {
 } from './files.ts';
 import { type InstanceRecord, type Origin, parseRecord, type Snapshot } from './record.ts';
 
-/** Living instances have their own folder, so reading them stays fast. */
+/** Living instances have their own folder, so that reading them stays fast. */
 export type Place = 'instances' | 'archive';
 
 export interface KeptInstance {
   readonly path: string;
-  /** The account's folder. */
+  /** Folder of the account. */
   readonly folder: string;
   readonly place: Place;
   readonly record: InstanceRecord;
-  /** The file is unreadable; only its name gives the ID. */
+  /** The file is unreadable; only its name shows the ID. */
   readonly isTorn: boolean;
 }
 
 /** Milliseconds after which an unchanged observation is written again. */
 const FRESH = 10 * 60_000;
 
-/** Returns an account's instances. Calls `spoil` with the path of each unreadable one. */
+/** Returns an account's instances. Calls `spoil` with the path of each unreadable file. */
 export async function instancesIn(
   folder: string,
   place: Place,
@@ -48,7 +48,7 @@ export async function instancesIn(
   return found;
 }
 
-/** Finds one instance without reading the others. */
+/** Reads one instance without reading the others. */
 export function findInstance(folders: readonly string[], id: string): KeptInstance | undefined {
   const name = fileName(id);
   let torn: KeptInstance | undefined;
@@ -66,7 +66,8 @@ export function findInstance(folders: readonly string[], id: string): KeptInstan
 }
 
 /**
- * An instance that a process was saving when it was killed, and the UID of the request it names.
+ * An instance that a process was saving when it was killed, and the UID of the request in its file
+ * name.
  */
 export interface Unfinished {
   readonly id: string;
@@ -100,7 +101,9 @@ export function newInstance(id: string, origin: Origin, known_at: string): Insta
   return { version: 1, id, name: id, origin, known_at, request: null };
 }
 
-/** Writes an instance into `folder`, or into its archive once it is terminated or untracked. */
+/**
+ * Writes an instance to `folder`, or to its archive if the instance was terminated or untracked.
+ */
 export async function writeInstance(
   folder: string,
   record: InstanceRecord,
@@ -113,7 +116,7 @@ export async function writeInstance(
     await privateFolder(dirname(path));
     moved(before.path, path);
   }
-  // In the name, since the content may not have been written yet.
+  // The file name has the UID, since a killed process may not have written the content.
   await writeRecord(path, record, record.request === null ? undefined : `${record.request}~`);
   if (!isOver) return;
   moved(deadlinePath(folder, record.id), path.replace(/json$/, 'deadline'));
@@ -121,7 +124,7 @@ export async function writeInstance(
 }
 
 /**
- * Ignores a missing source: two processes may archive an instance at once, and both then write it.
+ * Ignores a missing source: two processes may archive an instance at once, and then both write it.
  */
 function moved(from: string, to: string): void {
   try {
@@ -131,7 +134,7 @@ function moved(from: string, to: string): void {
   }
 }
 
-/** Keeps earlier values: the response to a start or stop has only the status. */
+/** Keeps earlier values, since the response to a start or stop has only the status. */
 export function snapshotOf(
   observation: Observation,
   before: InstanceRecord | undefined,
@@ -162,14 +165,14 @@ function cutAll(facts: NonNullable<Snapshot['facts']>): Snapshot['facts'] {
   );
 }
 
-/** Limits a service's text, since a journal file has a size limit. */
+/** Cuts the service's text, since a journal file has a size limit. */
 function cut(text: string | null | undefined): string | undefined {
   return text?.slice(0, 1000);
 }
 
 /**
- * Whether an observation is unchanged and the last one is recent. A terminated instance keeps the
- * time of its first such observation: it explains no charge after it.
+ * Whether an observation is unchanged and the stored one is recent. A terminated instance keeps the
+ * time of its first such observation: it explains no later charge.
  */
 export function isOldNews(before: Snapshot | undefined, after: Snapshot): boolean {
   return (

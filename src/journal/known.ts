@@ -23,20 +23,23 @@ import type { IdleRecord, IdleRule, InstanceRecord, Origin } from './record.ts';
 import type { Store } from './store.ts';
 
 interface HeldDeadline extends Ends {
-  /** Replaces both; `undefined` removes one. */
+  /** Replaces deadline and idle rule; `undefined` removes one. */
   set(name: string, ends: { deadline?: string; if_idle?: IdleRule }): Promise<void>;
 }
 
-/** What is known of the use of an instance, while no other process can change it. */
+/** The recorded use of an instance, while no other process can change it. */
 interface HeldIdle {
   readonly found: IdleRecord | undefined;
   write(record: Pick<IdleRecord, 'begun' | 'since' | 'last'>): Promise<void>;
 }
 
-/** Known instances, as last seen, and when they are to be terminated. */
+/** Known instances, as last seen, and when to terminate them. */
 export function known(store: Store) {
   const { ownFolder, reading, writing, find, now } = store;
-  /** Instances of the last read; a command that lists instances observes each one right after it. */
+  /**
+   * Instances of the last read, since a command that lists instances observes each right
+   * afterwards.
+   */
   const seen = new Map<string, KeptInstance>();
   let isUnwritable = false;
 
@@ -53,7 +56,8 @@ export function known(store: Store) {
     /** `archived` includes terminated and untracked instances. */
     async read({ archived = false } = {}): Promise<Known> {
       return reading(async () => {
-        // Read requests first: a process that settles one in between has already written its instance.
+        // Read requests first: a process that resolves a request in between has already written its
+        // instance.
         const open = await store.openRequests();
         const kept = await store.instances(archived ? ['instances', 'archive'] : ['instances']);
         const deadlines = await store.deadlines();
@@ -69,7 +73,7 @@ export function known(store: Store) {
       });
     },
 
-    /** Returns one instance, archived or not, without reading the others. */
+    /** Returns one instance, archived or not, without reading any other. */
     instance: (id: string): Promise<KnownInstance | undefined> =>
       reading(async () => {
         const kept = find(id);
@@ -78,14 +82,15 @@ export function known(store: Store) {
         return knownInstance(kept, heldEnds(kept.folder, id));
       }),
 
-    /** Stores what a response shows of an instance. A new one was not rented here. */
+    /** Stores what a response shows of an instance. An unknown instance was not rented here. */
     async observe(observation: Observation): Promise<void> {
       const { id } = observation;
       const just = seen.get(id);
       seen.delete(id);
       if (isUnwritable || (just !== undefined && hasNoNews(observation, just))) return;
       const kept = await reading(() => find(id));
-      // Without an account there is no folder for a new instance. A known one keeps its folder.
+      // Without an account there is no folder for a new instance. A known instance keeps its
+      // folder.
       const folder = ownFolder() ?? kept?.folder;
       if (folder === undefined || (kept !== undefined && hasNoNews(observation, kept))) return;
       const record = kept?.record ?? newInstance(id, 'read', now());
@@ -98,8 +103,8 @@ export function known(store: Store) {
     },
 
     /**
-     * Adds an instance that was rented or tracked here, as a response showed it, or its ID alone.
-     * Returns true if it is new here.
+     * Adds an instance that was rented or tracked here: as a response showed it, or only its ID.
+     * Returns true if this computer did not know it.
      */
     add: (observation: Observation | Pick<Observation, 'id'>, origin: Exclude<Origin, 'read'>) =>
       writing(async () => {
@@ -113,7 +118,7 @@ export function known(store: Store) {
         return kept === undefined || untracked_at !== undefined;
       }),
 
-    /** Archives an instance with everything known about it. */
+    /** Archives an instance with all its records. */
     untrack: (id: string) =>
       writing(async () => {
         const kept = find(id);
@@ -124,7 +129,7 @@ export function known(store: Store) {
     /** The deadlines of instances that are neither terminated nor untracked. */
     deadlines: (): Promise<readonly Deadline[]> =>
       reading(async () => {
-        // Reads requests first, since a settled one may still have to pass on its deadline.
+        // Read requests first, since a resolved request may not have passed on its deadline yet.
         await store.openRequests();
         return [...(await store.deadlines())].map(([id, { name, ...ends }]) => {
           const record = find(id)?.record;
@@ -134,8 +139,8 @@ export function known(store: Store) {
 
     /**
      * Runs `work` with the instance's current deadline, which can't change until `work` ends. If no
-     * lock can be made, as on a full disk, nobody can change a deadline either, and an instance must
-     * still be terminated.
+     * lock can be created, as on a full disk, no process can change a deadline either, and an
+     * instance must still be terminated.
      */
     withDeadline<T>(id: string, work: (held: HeldDeadline) => Promise<T>): Promise<T> {
       const folder = store.main();
@@ -154,8 +159,8 @@ export function known(store: Store) {
     },
 
     /**
-     * Runs `work` with what is known of an instance's use. Returns undefined without it if another
-     * process is at it. Throws CliError('storage') if no lock can be made.
+     * Runs `work` with an instance's recorded use. Returns undefined without running it if another
+     * process holds the lock. Throws CliError('storage') if no lock can be created.
      */
     withIdle<T>(
       id: string,
@@ -182,7 +187,7 @@ export function known(store: Store) {
   };
 }
 
-/** Neither rented nor tracked here: a command read it. */
+/** A command read this instance; it was neither rented nor tracked here. */
 function isForeign({ origin }: InstanceRecord): boolean {
   return origin === 'read';
 }

@@ -5,7 +5,7 @@ import * as z from '../zod.ts';
 /** Schemas keep fields of newer versions. They are built when the first file is read. */
 const schemas = lazy(() => {
   const text = z.string();
-  // The ID becomes part of a request path.
+  // The ID becomes part of request paths.
   const resource = z.string().check(z.refine((id) => resourceId(id).ok));
   const maybe = z.optional(z.nullable(text));
   const time = text.check(z.refine((iso) => !Number.isNaN(Date.parse(iso))));
@@ -17,20 +17,20 @@ const schemas = lazy(() => {
       name: text,
       /** When the request was made, by this computer's clock. */
       asked_at: text,
-      /** The sending process; null once it stopped waiting for the response. */
+      /** The sending process; null after it stopped waiting for the response. */
       pid: z.nullable(z.number()),
-      /** Milliseconds after which the process stops waiting for the response. */
+      /** Milliseconds after which the process stops waiting for a response. */
       timeout_ms: z.number(),
       offer_id: z.nullable(text),
-      /** The terminated instance that is reordered. */
+      /** The terminated instance to reorder. */
       source_id: z.optional(resource),
-      /** RUB per hour. */
+      /** In RUB per hour. */
       max_price: z.optional(text),
-      /** When the instance is to be terminated, by the service's clock (ISO 8601). */
+      /** When to terminate the instance, by the service's clock (ISO 8601). */
       deadline: z.optional(time),
-      /** Milliseconds without use after which the instance is to be terminated. */
+      /** Milliseconds without use after which to terminate the instance. */
       if_idle: z.optional(z.number()),
-      /** The instance that a response to this request named, although its outcome is unknown. */
+      /** The ID that a response to this request showed, although its outcome is unknown. */
       shown_id: z.optional(resource),
       /** The request body, with secrets masked. */
       body: z.optional(z.record(text, z.unknown())),
@@ -41,9 +41,9 @@ const schemas = lazy(() => {
       name: text,
       /** How the instance became known. */
       origin: z.enum(['create', 'reorder', 'read', 'track']),
-      /** When it was requested or first seen. */
+      /** When the instance was requested or first seen. */
       known_at: text,
-      /** UID of the request that created it. */
+      /** UID of the request that created the instance. */
       request: z.nullable(text),
       untracked_at: z.optional(text),
       last: z.optional(
@@ -66,30 +66,33 @@ const schemas = lazy(() => {
       version: z.literal(1),
       id: text,
       created_at: z.nullable(text),
-      /** Roubles per hour, like the others. */
+      /** Roubles per hour, as in `before`. */
       price: z.nullable(text),
-      /** The highest earlier price, and when a lower one was first seen. */
+      /** The highest earlier price, and when a lower price was first seen. */
       before: z.nullable(z.looseObject({ price: text, until: text })),
-      /** When it was last seen SUSPENDED, to the hour. */
+      /** When the drive was last seen SUSPENDED, to the hour. */
       suspended_at: z.nullable(text),
-      /** When a list first lacked it. */
+      /** When a list first lacked the drive. */
       gone_at: z.nullable(text),
     }),
     deadline: z.looseObject({
       version: z.literal(1),
       id: resource,
       name: text,
-      /** The time of the deadline, by the service's clock; null for none. */
+      /** The deadline, by the service's clock; null for none. */
       deadline: z.nullable(time),
-      /** Terminates it after so many milliseconds without use. Each setting has a UID of its own. */
+      /**
+       * Terminates the instance after this many milliseconds without use. Each setting has its own
+       * UID.
+       */
       if_idle: z.optional(z.object({ after: z.number().check(z.positive()), uid: text })),
     }),
-    /** What the passes of `reap` have found, for the rule with that UID. */
+    /** The use that `reap` has recorded for the rule with that UID. */
     idle: z.looseObject({
       version: z.literal(1),
       id: resource,
       rule: text,
-      /** A pass has begun and not written what it found. */
+      /** A pass of `reap` has begun and not written its result. */
       begun: z.boolean(),
       since: z.nullable(z.object({ at: z.number(), uptime: z.number() })),
       last: z.nullable(
@@ -107,19 +110,22 @@ const schemas = lazy(() => {
     heartbeat: z.looseObject({
       version: z.literal(1),
       service: text,
-      /** null until a run has read it. */
+      /** null until a run has read the account. */
       account: z.nullable(text),
-      /** Milliseconds between two runs. */
+      /** Milliseconds between runs. */
       every: z.number(),
       /** The last run that reached the service with its key, by this computer's clock. */
       at: z.nullable(time),
-      /** Milliseconds by which the service's clock was ahead of this computer's then. */
+      /** Milliseconds by which the service's clock was ahead of this computer's at that time. */
       ahead: z.optional(z.number()),
-      /** The entry of `--install` that started it; missing for another scheduler's run. */
+      /**
+       * The scheduler entry that `--install` made and that started the run; missing for other
+       * schedulers.
+       */
       entry: z.optional(text),
-      /** Whether the run used the key that is stored in its profile. */
+      /** Whether the run used its profile's stored key. */
       stored: z.optional(z.boolean()),
-      /** Set if a later run did not reach it. */
+      /** Set if a later run did not reach the service. */
       failure: z.optional(z.looseObject({ at: time, message: text })),
     }),
     key: z.looseObject({ version: z.literal(1), account: text }),
@@ -138,7 +144,7 @@ export type Snapshot = NonNullable<InstanceRecord['last']>;
 export type Origin = InstanceRecord['origin'];
 export type Operation = RequestRecord['operation'];
 
-/** Parses a record of that kind; undefined if the file is unreadable or foreign. */
+/** Parses a record of that kind; undefined if the file is unreadable or has another kind. */
 export function parseRecord<K extends keyof Schemas>(
   kind: K,
   json: string | undefined,

@@ -26,15 +26,15 @@ import {
 import { parseRecord, type RequestRecord } from './record.ts';
 
 /**
- * Milliseconds after a request's timeout in which its process may still write the outcome. Also the
- * time in which a new file may be incomplete.
+ * Milliseconds after a request's timeout in which its process may still write the outcome. A new
+ * file may also be incomplete for this long.
  */
 const GRACE = 10_000;
 
 /** A request as stored in its file. */
 export interface KeptRequest extends RequestRecord {
   readonly path: string;
-  /** The account's folder. */
+  /** Folder of the account. */
   readonly folder: string;
   readonly isTorn: boolean;
   readonly isInFlight: boolean;
@@ -46,8 +46,8 @@ type Alive = Pick<JournalSettings, 'clock' | 'isAlive'>;
 
 /**
  * Writes a request under its name, complete and fsynced, or leaves no file. Returns false if a
- * request already holds the name: O_EXCL lets only one process create the file. File system errors
- * pass through.
+ * request already holds the name: O_EXCL lets only one process create the file. Passes on file
+ * system errors.
  */
 export async function createRequest(folder: string, record: RequestRecord): Promise<boolean> {
   const path = mainPath(folder, record.name);
@@ -78,7 +78,7 @@ export async function createRequest(folder: string, record: RequestRecord): Prom
 
 /**
  * Returns an account's open requests, oldest first. Calls `spoil` with the path of each unreadable
- * one.
+ * file.
  */
 export async function requestsIn(
   folder: string,
@@ -94,7 +94,7 @@ export async function requestsIn(
   return kept.sort((a, b) => Date.parse(a.asked_at) - Date.parse(b.asked_at));
 }
 
-/** Returns the request that holds a name, if any. */
+/** Returns the request that holds the name, if any. */
 export function requestNamed(folder: string, name: string, alive: Alive): KeptRequest | undefined {
   const path = mainPath(folder, name);
   const text = readText(path);
@@ -112,7 +112,7 @@ function keptRequest(
   const record = parseRecord('request', text);
   if (record !== undefined && isPlace(name, record)) {
     const { pid, asked_at, timeout_ms } = record;
-    // A clock that was set back must not make a request look new or endless.
+    // After the clock is set back, a request must not look new or endless.
     const age = Math.abs(clock.now() - Date.parse(asked_at));
     const isInFlight = pid !== null && age < timeout_ms + GRACE && isAlive(pid);
     return { ...record, path, folder, isTorn: false, isInFlight };
@@ -132,12 +132,13 @@ function keptRequest(
     path,
     folder,
     isTorn: true,
-    // The file may be half written. Its time is the file system's, so compare with the wall clock.
+    // The file may be half written. Its time is the file system's, so compare it with the wall
+    // clock.
     isInFlight: uid === undefined && Math.abs(Date.now() - changed) < GRACE,
   };
 }
 
-/** Returns a unique UID for a request whose file is unreadable. */
+/** Returns a unique UID for a request with an unreadable file. */
 function tornUid(file: string, changed: number): string {
   return `torn-${hashOf(`${file} ${changed}`)}`;
 }
@@ -150,14 +151,14 @@ function mainPath(folder: string, name: string): string {
   return join(folder, 'requests', `${fileName(name)}.json`);
 }
 
-/** Path of an unsettled request that gave up its name. */
+/** Returns the path of an open request that gave up its name. */
 function asidePath(folder: string, { name, uid }: Named): string {
   return join(folder, 'requests', `${fileName(name)}~${uid}.json`);
 }
 
 /**
- * Frees the name of a request whose process stopped waiting. If several processes agree to it, only
- * one moves the file; the others find the name free or held by the new request.
+ * Frees the name of a request whose process stopped waiting. If several processes try, only one
+ * moves the file; the others find the name free or held by the new request.
  */
 export async function moveAside(request: KeptRequest, alive: Alive): Promise<void> {
   const { folder, name, path, uid } = request;
@@ -169,7 +170,9 @@ export async function moveAside(request: KeptRequest, alive: Alive): Promise<voi
   });
 }
 
-/** Records that no process is waiting for the response, and the ID that it showed, if any. */
+/**
+ * Records that no process is waiting for the response, and the ID that the response showed, if any.
+ */
 export async function giveUpRequest(
   folder: string,
   record: RequestRecord,

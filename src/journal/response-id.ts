@@ -6,15 +6,15 @@ interface ResponseId {
 }
 
 /**
- * Allows only plain values and the envelope before the ID. A nested ID belongs to an offer or image,
- * not to the instance.
+ * Allows only plain values and the envelope before the ID. A nested ID belongs to an offer or
+ * image.
  */
 const AT_THE_FRONT =
   /^\s*\{(?:[^{}[\]]*"data"\s*:\s*\{)?[^{}[\]]*?"id"\s*:\s*"([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})"/i;
 
 /**
- * Returns the instance ID in a response, with or without the envelope. Searches a truncated response
- * as text. Returns undefined unless the ID is certain.
+ * Returns the instance ID in a response, with or without the envelope. Searches a truncated
+ * response as text. Returns undefined unless the ID is certain.
  */
 export function responseId(text: string): ResponseId | undefined {
   let value: unknown;

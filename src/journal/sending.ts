@@ -18,10 +18,10 @@ import {
 } from './requests.ts';
 import type { Store } from './store.ts';
 
-/** Characters of the service's name for an instance that a message shows. */
+/** Most characters that a message shows of the service's name for an instance. */
 const SHOWN = 60;
 
-/** Rental requests: written before they are sent, then settled. */
+/** Rental requests: written before they are sent, then resolved. */
 export function sending(store: Store) {
   const { settings, reading, writing, find, openRequests, removeSettled } = store;
 
@@ -52,7 +52,7 @@ export function sending(store: Store) {
     };
   }
 
-  /** An unreadable record contradicts nothing; the ID is stored anyway. */
+  /** An unreadable record contradicts nothing, so the ID is stored. */
   function doubtOf(record: RequestRecord, id: string, name: string | undefined) {
     if (name !== undefined && !isSameName(name, record.name)) {
       return `belongs to an instance with another name, ${name.slice(0, SHOWN)}`;
@@ -77,9 +77,9 @@ export function sending(store: Store) {
   return {
     /**
      * Writes a request to disk before it is sent: exclusive under its name, and fsynced. Returns
-     * undefined if another request holds the name. A holder among the `agreed` UIDs is moved aside
-     * first unless it is in flight; it stays UNKNOWN. `check` gets the UID, under a lock of the
-     * account. If it throws, the request is removed.
+     * undefined if another request holds the name. Moves a holder among the `agreed` UIDs aside
+     * first unless it is in flight; it stays UNKNOWN. Passes the UID to `check`, under a lock of
+     * the account. If `check` throws, removes the request.
      */
     open: (
       request: RentalRequest,
@@ -91,7 +91,7 @@ export function sending(store: Store) {
         if (check === undefined) return open(request, agreed, folder);
         return withLock(join(folder, 'requests'), async () => {
           // Write the request before the check. If a long suspension lost the lock and two checks
-          // run at once, the later one then counts both requests.
+          // run at once, the later check then counts both requests.
           const made = await open(request, agreed, folder);
           try {
             if (made !== undefined) await check(made.uid);
@@ -103,16 +103,16 @@ export function sending(store: Store) {
         });
       }),
 
-    /** Instances whose process ended while it saved them. */
+    /** Returns instances whose process ended while saving them. */
     unfinished: () => reading(() => store.unfinished()),
 
     /** Returns the open requests, oldest first. */
     requests: (): Promise<readonly OpenRequest[]> => reading(openRequests),
 
     /**
-     * Settles an open request: it created this instance. `ends` is what a person says about the
-     * request's deadline; by default the instance gets it, unless `expire` has decided otherwise.
-     * Throws CliError('wrongState') for the instance of another request.
+     * Resolves an open request: it created this instance. `ends` is the person's decision about the
+     * request's deadline; by default the instance gets that deadline, unless `expire` has decided
+     * otherwise. Throws CliError('wrongState') for the instance of another request.
      */
     settle: (uid: string, id: string, ends?: boolean) =>
       writing(async () => {
@@ -122,8 +122,8 @@ export function sending(store: Store) {
         if (owner !== uid) {
           throw new CliError('wrongState', `Another request created ${id}.`, { resource: id });
         }
-        // Decide before the instance's file names the request. After a crash in between, the next
-        // command would pass the deadline on without a decision.
+        // Apply the decision before the instance's file names the request. After a crash in
+        // between, the next command would pass the deadline on without a decision.
         if (ends !== undefined) await decideDeadline(request.folder, id, request, ends);
         await madeBy(id, request, request.folder);
         removeSettled(request);

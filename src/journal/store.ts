@@ -23,10 +23,10 @@ import { type KeptRequest, removeRequest, requestsIn } from './requests.ts';
 
 export type Store = ReturnType<typeof openStore>;
 
-/** Folder that maps key fingerprints to accounts, beside those of the accounts. */
+/** Folder that maps key fingerprints to accounts, beside the account folders. */
 const KEYS = '@keys';
 
-/** The files of an account of one service, shared by all parts of the journal. */
+/** The files of one account of a service, which all parts of the journal share. */
 export function openStore(settings: JournalSettings) {
   const { state, scope, clock } = settings;
   const root = join(state, 'journal');
@@ -37,7 +37,7 @@ export function openStore(settings: JournalSettings) {
   // Hashing loads node:crypto. A profile that knows its account doesn't need it.
   const keyFile = () => scope.apiKey && join(own, KEYS, `${fingerprint(scope.apiKey)}.json`);
 
-  /** Returns the account ID if it is known here, without a request. */
+  /** Returns the account ID if it is known without a request. */
   function account(): string | undefined {
     if (learned !== undefined) return learned;
     const file = keyFile();
@@ -45,7 +45,10 @@ export function openStore(settings: JournalSettings) {
     return learned;
   }
 
-  /** Stores the account of the key. The profile's own account stays the one to write for. */
+  /**
+   * Stores which account the key belongs to. New records still go to the profile's own account, if
+   * it is known.
+   */
   async function learn(id: string): Promise<void> {
     learned = scope.account ?? id;
     const file = keyFile();
@@ -54,13 +57,13 @@ export function openStore(settings: JournalSettings) {
     }
   }
 
-  /** Folder for new records; undefined if the account is unknown. */
+  /** Folder for new records; undefined while the account is unknown. */
   function ownFolder(): string | undefined {
     const id = account();
     return id === undefined ? undefined : join(own, fileName(id));
   }
 
-  /** Folders to read: the account's own, or every account's if the account is unknown. */
+  /** Folders to read: the account's own folder, or every account's while the account is unknown. */
   function folders(): string[] {
     const folder = ownFolder();
     if (folder !== undefined) return exists(folder) ? [folder] : [];
@@ -68,7 +71,7 @@ export function openStore(settings: JournalSettings) {
     return names.map((name) => join(own, name));
   }
 
-  /** Turns file system errors into CliError('storage'). */
+  /** Converts file system errors to CliError('storage'). */
   function storing(what: 'read' | 'write') {
     return async <T>(work: () => T | Promise<T>): Promise<T> => {
       try {
@@ -102,8 +105,8 @@ export function openStore(settings: JournalSettings) {
   }
 
   /**
-   * Passes on the deadline of a settled request and removes the request, if its process was killed
-   * before it could.
+   * Passes on the deadline of a resolved request and removes the request, if its process was killed
+   * too early to do so.
    */
   async function finish(request: KeptRequest, instance: KeptInstance | undefined): Promise<void> {
     try {
@@ -117,12 +120,12 @@ export function openStore(settings: JournalSettings) {
     removeSettled(request);
   }
 
-  /** Removes a settled request. If that fails, a later command removes the file. */
+  /** Removes a resolved request. If that fails, a later command removes the file. */
   function removeSettled(request: Pick<KeptRequest, 'folder' | 'name' | 'uid'>): void {
     try {
       removeRequest(request.folder, request);
     } catch {
-      // The instance names the request, so the request counts as settled.
+      // The instance names the request, so the request counts as resolved.
     }
   }
 
@@ -133,7 +136,7 @@ export function openStore(settings: JournalSettings) {
     ownFolder,
     folders,
     now: () => new Date(clock.now()).toISOString(),
-    /** Folder for new records. Only for callers that ensured that the account is known. */
+    /** Folder for new records. Call it only when the account is known. */
     main() {
       const folder = ownFolder();
       if (folder === undefined) throw new Error('no account is known for the API key');
@@ -143,12 +146,14 @@ export function openStore(settings: JournalSettings) {
     writing: storing('write'),
     instances,
     find: (id: string) => findInstance(folders(), id),
-    /** Instances known only from the names of temporary files that a killed process left. */
+    /**
+     * Returns instances known only from the names of temporary files that a killed process left.
+     */
     unfinished: () =>
       folders()
         .flatMap((folder) => unfinishedIn(folder))
         .filter(({ id }) => findInstance(folders(), id) === undefined),
-    /** The deadlines of living instances, by id; undefined for one that can't be read. */
+    /** Returns the deadlines of living instances by ID; undefined for an unreadable deadline. */
     async deadlines() {
       const found = new Map<string, Ends & { readonly name: string }>();
       for (const folder of folders()) {
@@ -159,12 +164,13 @@ export function openStore(settings: JournalSettings) {
       }
       return found;
     },
-    /** Returns unsettled requests, oldest first in each folder. */
+    /** Returns open requests, oldest first in each folder. */
     async openRequests() {
       const kept: KeptRequest[] = [];
       for (const folder of folders()) kept.push(...(await requestsIn(folder, settings, spoil)));
       if (kept.every(({ isInFlight }) => isInFlight)) return kept;
-      // If the instance is known, the request is settled: its process ended before removing the file.
+      // If the instance is known, the request is resolved: its process ended before removing the
+      // file.
       const known = await instances(['instances', 'archive']);
       const made = new Map(known.map((instance) => [instance.record.request, instance]));
       const isSettled = ({ uid, isInFlight }: KeptRequest) => !isInFlight && made.has(uid);

@@ -8,19 +8,21 @@ const unpainted: Paint = (_colour, text) => text;
 export async function paintFor(colour: boolean): Promise<Paint> {
   if (!colour) return unpainted;
   const { Chalk } = await import('chalk');
-  // Whether to use colour is already decided; chalk would ask the environment again. Level 1 is the
-  // sixteen colours of the terminal's theme, which are readable on its background.
+  // The caller has decided whether to use colour; chalk would ask the environment again. Level 1 is
+  // the sixteen colours of the terminal's theme, which are readable on its background.
   const chalk = new Chalk({ level: 1 });
   return (name, text) => (name === undefined ? text : chalk[name](text));
 }
 
-/** Messages are written immediately and can't wait for chalk. */
+/**
+ * Formats messages without chalk: messages are written immediately and can't wait for it to load.
+ */
 export const YELLOW_WARNING = '\u001b[33mwarning:\u001b[39m';
 export const RED_ERROR = '\u001b[1;31merror:\u001b[22;39m';
 
 /**
- * Whether this stream gets colours. In order: the flag, NO_COLOR (any value but an empty one),
- * FORCE_COLOR (0 and false mean no), TERM=dumb, whether the stream is a terminal.
+ * Whether this stream gets colours. In this order: the flag, NO_COLOR (any value except an empty
+ * one), FORCE_COLOR (0 and false mean no), TERM=dumb, whether the stream is a terminal.
  */
 export function wantsColour(
   stream: { readonly isTTY?: boolean },

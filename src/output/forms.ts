@@ -2,7 +2,7 @@ import { usageError } from '../errors.ts';
 import { mask } from './mask.ts';
 import { type Column, FORMATS, type Format, type OutputSettings, type View } from './output.ts';
 
-/** The forms in which a view's rows are written. */
+/** How to write a view's rows. */
 export interface Forms<T> {
   readonly columns: readonly Column<T>[];
   readonly header: boolean;
@@ -10,11 +10,11 @@ export interface Forms<T> {
   /** The key to sort rows by; undefined to keep their order. */
   readonly order: Order<T> | undefined;
   id(row: T): string | null;
-  /** Equal for two reads that differ only in ages and clocks. */
+  /** Equal for two reads of a row that differ only in ages and clocks. */
   steady(row: T): unknown;
-  /** The row without its secrets. */
+  /** Returns the row with its secrets masked. */
   safe(row: T): T;
-  /** The JSON and YAML form. With `--columns`, an object of just these. */
+  /** Returns the JSON and YAML form; with `--columns`, an object of only these columns. */
   data(row: T): unknown;
 }
 
@@ -43,7 +43,7 @@ export function formsOf<T>(view: View<T>, settings: OutputSettings): Forms<T> {
 type Chosen = Pick<OutputSettings, 'columns' | 'sort'>;
 
 /**
- * Refuses a column that the view does not have. A verb calls it before its request, so a typing
+ * Rejects a column that the view does not have. A verb calls it before its request, so a typing
  * error costs nothing.
  *
  * @throws CliError('usage') that names the flag, the value and the valid columns.
@@ -53,7 +53,10 @@ export function checkColumns<T>(view: View<T>, settings: Chosen): void {
   sortColumn(view, settings);
 }
 
-/** Columns that csv and tsv always have. A table may have no room for an ID, and says in words what is unread. */
+/**
+ * Columns that csv and tsv always have. Tables may lack room for an ID, and say in words what is
+ * unread.
+ */
 const FOR_PROGRAMS: readonly string[] = ['id', 'unread'];
 
 export function chosenColumns<T>(
@@ -69,7 +72,7 @@ export function chosenColumns<T>(
   if (settings.columns.length === 0) {
     throw usageError(`--columns needs at least one of: ${names(view)}`);
   }
-  // Requested columns are never left out.
+  // Never leave out requested columns.
   return settings.columns.map((id) => ({ ...named(view, id, '--columns'), spared: undefined }));
 }
 
@@ -102,9 +105,9 @@ function names<T>(view: View<T>): string {
 }
 
 /**
- * Reads the name of a format. `source` is the flag or variable that holds it.
+ * Parses the name of a format. `source` is the flag or variable that holds it.
  *
- * @throws CliError('usage') that names the source, the value and the valid ones.
+ * @throws CliError('usage') that names the source, the value and the valid formats.
  */
 export function parseFormat(text: string, source = '--output'): Format {
   const format = FORMATS.find((name) => name === text);

@@ -21,27 +21,28 @@ export { cleanLines, escapeUnseen, hasUnseen } from './sanitise.ts';
 export { terminalColumns, wrapped } from './width.ts';
 
 interface OutputOptions {
-  /** Opened at its first use. */
+  /** Opens at its first use. */
   readonly stdout: Writable & { isTTY?: boolean; columns?: number; rows?: number };
   /** Writes to a non-TTY stdout without opening it; see Host. */
   readonly syncWrite?: SyncWrite;
   readonly onReaderGone?: OnReaderGone;
-  /** Ends the wait for a reader that takes nothing. */
+  /** Stops waiting for a reader that takes nothing. */
   readonly stop?: AbortSignal;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly clock: Clock;
   readonly settings: OutputSettings;
   readonly colour: boolean;
   note(text: string): void;
-  /** Calls a live view when it must give the screen back; see Host. */
+  /** Calls a live view when it must restore the screen; see Host. */
   borrowScreen?: (leave: () => void, back: () => void) => () => void;
 }
 
 /**
- * The result of a command on stdout, in the chosen format. A format's code loads when it writes.
+ * Prints a command's result on stdout in the chosen format. Loads the format's code at the first
+ * write.
  */
 export function createOutput(options: OutputOptions): Output {
-  // Leaves out `stdout`: reading the property opens the stream.
+  // Don't destructure `stdout`: reading the property opens the stream.
   const { settings, clock, syncWrite, onReaderGone, stop, env, colour } = options;
   const { format, header } = settings;
   const sink = createSink(() => options.stdout, { plain: syncWrite, onReaderGone, stop });
@@ -96,7 +97,7 @@ export function createOutput(options: OutputOptions): Output {
       if (format !== 'table') return (await loadWriter(format))(forms).list(rows, sink, how);
       const { writeTable } = await import('./table/table.ts');
       const count = await writeTable(rows, forms, sink, await style(how.live), how);
-      // A person watching has seen that there are no rows.
+      // A person who watches has already seen that there are no rows.
       if (count === 0 && how.live !== true && !sink.ended) options.note(view.empty);
     };
     return how.live === true ? sink.whileWatched(work) : work();
@@ -172,7 +173,7 @@ export function createOutput(options: OutputOptions): Output {
     screen,
     async prepare() {
       await query();
-      // Load the writer before anything is rented.
+      // Loads the writer before anything is rented.
       if (format !== 'table') await loadWriter(format);
     },
     list,
@@ -187,7 +188,7 @@ export function createOutput(options: OutputOptions): Output {
 /** Cuts nothing in a pipe, or on a terminal of unknown width. */
 const UNBOUNDED = Number.POSITIVE_INFINITY;
 
-/** The code of a format, which loads at its first use. */
+/** Loads a format's code at its first use. */
 async function loadWriter(format: Format): Promise<<T>(forms: Forms<T>) => Writer<T>> {
   switch (format) {
     case 'table':
@@ -206,7 +207,7 @@ async function loadWriter(format: Format): Promise<<T>(forms: Forms<T>) => Write
   }
 }
 
-/** Leaves out a row without an id. */
+/** Leaves out a row without an ID. */
 function idWriter<T>({ id }: Forms<T>): Writer<T> {
   const item = (row: T) => {
     const text = id(row);

@@ -2,14 +2,14 @@ import { hider, MASK, SHORTEST_SECRET } from '../rules/secrets.ts';
 
 /**
  * `metadata` holds "tokens, environment name, etc." (API document: Instance). Its plain words are
- * masked there only: replacing "production" everywhere would spoil other text.
+ * masked only there: masking "production" everywhere would spoil other text.
  */
 function isPlainMetadata(path: string, secret: string): boolean {
   return /(^|\.)metadata$/.test(path) && /^[a-z]+$/i.test(secret);
 }
 
 /**
- * Free text and links, which may repeat a secret. Ids, times, money, addresses, images and paths
+ * Free text and links, which may repeat a secret. IDs, times, money, addresses, images and paths
  * are never searched: an environment value of `2026-11` must not mask every date.
  */
 const FREE_TEXTS = new Set([
@@ -22,17 +22,17 @@ const FREE_TEXTS = new Set([
   'href',
 ]);
 
-/** How to connect to the instance: any text in it may be or hold a secret. */
+/** Connection details: any text in them may be or contain a secret. */
 const WAY_IN = 'connection_info';
 
 /**
- * `value` without its secrets: a copy, if it has any.
+ * Returns `value` without its secrets: a copy, if it has any.
  *
- * `paths` are dotted (`connection_info.secrets`, `docker_config.env[].value`). Everything under a
- * path is masked leaf by leaf: keys and structure stay, and so do null and ''. If the service sends
- * another structure than expected, more is masked, never less. A secret of six characters or more
- * is also replaced in links (after their host), in free text and in all of `connection_info`, since
- * these carry tokens. With `shown`, returns `value` unchanged.
+ * `paths` are dotted (`connection_info.secrets`, `docker_config.env[].value`). Masks everything
+ * under a path, leaf by leaf: keys and structure stay, and so do null and ''. If the service sends
+ * an unexpected structure, masks more, never less. Also masks a secret of six characters or more in
+ * links (after their host), in free text and in all of `connection_info`, since these carry tokens.
+ * With `shown`, returns `value` unchanged.
  */
 export function mask<T>(value: T, paths: readonly string[], shown: boolean): T {
   if (shown || paths.length === 0) return value;
@@ -47,7 +47,7 @@ export function mask<T>(value: T, paths: readonly string[], shown: boolean): T {
       if (!isPlainMetadata(path, secret)) secrets.add(secret);
     }
   }
-  // A password is not a name or date, so it is replaced in every text of the row.
+  // A password is not a name or date, so mask it in every text of the row.
   masked = passwords.size === 0 ? masked : withoutSecrets(masked, hiderOf(passwords), '', true);
   return (secrets.size === 0 ? masked : withoutSecrets(masked, hiderOf(secrets), '', false)) as T;
 }
@@ -68,7 +68,7 @@ function maskAt(value: unknown, path: readonly string[], secrets: Set<string>): 
     return value.map((item: unknown) => maskAt(item, next, secrets));
   }
   if (step === '[]') return maskLeaves(value, secrets);
-  // Avoids a copy: most rows have no value at most paths.
+  // Avoids a copy, since most rows have no value at most paths.
   if (!Object.hasOwn(value, step)) return value;
   const field: unknown = Reflect.get(value, step);
   const masked = maskAt(field, rest, secrets);
@@ -98,7 +98,7 @@ function withoutSecrets(value: unknown, hide: Hide, key: string, inWayIn: boolea
   return value;
 }
 
-/** A link keeps its scheme and host: only the rest can be a token. */
+/** A link keeps its scheme and host: only the rest can contain a token. */
 function withoutSecretsIn(text: string, hide: Hide, searched: boolean): string {
   const host = /^[a-z][a-z0-9+.-]*:\/\/(?:[^/?#@]*@)?[^/?#]*/i.exec(text)?.[0];
   if (host !== undefined && !host.includes('@')) {

@@ -9,19 +9,17 @@ import { lacksRoubleSign, withoutRoubleSign } from './table/rouble.ts';
 import { terminalColumns, wrapped } from './width.ts';
 
 export interface MessagesOptions {
-  /** Opened at its first use. */
+  /** Opens at its first use. */
   readonly stderr: Terminal;
-  /** The value of TERM; without it, the terminal counts as capable. */
+  /** The value of TERM; without a value, the terminal counts as capable. */
   readonly env?: Readonly<Record<string, string | undefined>>;
   readonly clock: Clock;
-  /** The profile given by a flag: messages add it to the commands that they suggest. */
+  /** The profile from a flag; messages add it to suggested commands. */
   readonly profile?: string;
   readonly colour: boolean;
-  /** No spinner even in a terminal (`--debug` writes there too). */
+  /** Shows no spinner, even in a terminal (`--debug` writes there too). */
   readonly quietProgress?: boolean;
-  /**
-   * Both the result and each line of stderr are JSON: warnings are objects, and notes are left out.
-   */
+  /** Both the result and stderr are JSON: prints warnings as objects, and leaves out notes. */
   readonly json?: boolean;
   /** `--quiet`: no notes and no progress. */
   readonly quiet?: boolean;
@@ -29,11 +27,11 @@ export interface MessagesOptions {
 
 const SILENT: Progress = { update: () => undefined, done: () => undefined };
 
-/** Milliseconds between two lines of progress, if no spinner can turn. */
+/** Milliseconds between two lines of progress where no spinner is shown. */
 const LINE_EVERY = 60_000;
 
 /**
- * The messages of a command on stderr. Nothing here can fail: an unread message must not stop an
+ * Prints a command's messages on stderr. Nothing here can fail: an unread message must not stop an
  * operation.
  */
 export function createMessages(options: MessagesOptions): Messages {
@@ -87,7 +85,7 @@ export function createMessages(options: MessagesOptions): Messages {
   }
 
   function hold(): Held {
-    // A file gets each line as it comes.
+    // Writes each line to a file at once.
     const lines = new Set<string>();
     if (opened().isTTY === true) held = lines;
     return {
@@ -129,12 +127,12 @@ export function createMessages(options: MessagesOptions): Messages {
   };
 }
 
-/** A line of `--debug` in JSON modes. */
+/** A `--debug` line in JSON modes. */
 export function debugLine(text: string): string {
   return JSON.stringify({ debug: clean(text) });
 }
 
-/** The groups whose commands use a profile's service. */
+/** Command groups that use a profile's service. */
 const GROUPS =
   'run|jobs|instances|drives|ssh-keys|api-keys|templates|me|billing|catalog|api|doctor|status|audit';
 

@@ -1,12 +1,12 @@
 import { closeSync, constants, fstatSync, openSync, writeSync } from 'node:fs';
 import { connect, Socket } from 'node:net';
 
-// A command with `--follow` may write nothing for hours, and without a write it doesn't notice that
-// its reader is gone. This asks the system instead, so that `... --follow | head -1` ends.
+// Finds out that the reader of stdout is gone, so that `... --follow | head -1` ends. A command
+// with `--follow` may write nothing for hours, and would not notice without a write.
 
 /** Milliseconds to wait before watching, so that short commands never start it. */
 const SHORT_MS = 500;
-/** Milliseconds between two checks, if the system must be polled. */
+/** Milliseconds between two checks, where the system must be polled. */
 const LOOK_MS = 1_000;
 
 /**
@@ -26,7 +26,7 @@ export function onReaderGone(fd: number, gone: () => void, pipeLook?: OpenPipeLo
     } catch (error) {
       // ENXIO: a named pipe without a reader can't be opened.
       if (error instanceof Error && 'code' in error && error.code === 'ENXIO') gone();
-      // In all other cases, the next write reports that the reader is gone.
+      // For other errors, the next write reports that the reader is gone.
     }
   };
   const timer = setTimeout(begin, SHORT_MS).unref();
@@ -48,8 +48,8 @@ function watchFor(fd: number, gone: () => void, pipeLook: Look | undefined): () 
 }
 
 /**
- * Node's own handle below a socket: the one undocumented part of Node that the program uses, since
- * only it lets `--follow | head -1` end. If it goes missing, the next write finds out.
+ * Node's own handle below a socket, the only undocumented part of Node that gpucloud uses: nothing
+ * else lets `--follow | head -1` end. If Node removes it, the next write finds out.
  */
 interface Handle {
   /** Takes over a descriptor; returns 0, or an error number. */
@@ -63,7 +63,7 @@ type HandleClass = new (kind: 0) => Handle;
  * follows fails with EBADF.
  */
 function watchPipe(fd: number, gone: () => void): () => void {
-  // Opened again, not duplicated: the mode of the shared descriptor must not change.
+  // Open the pipe again instead of duplicating the descriptor, whose shared mode must not change.
   const own = openSync(`/proc/self/fd/${fd}`, constants.O_WRONLY | constants.O_NONBLOCK);
   const TcpHandle = handleClass();
   const handle = TcpHandle && new TcpHandle(0);

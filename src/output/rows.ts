@@ -1,8 +1,7 @@
 import type { Sink } from './sink.ts';
 
 /**
- * Rows that come a page at a time: waiting for each of a million rows would cost more than its
- * text.
+ * Rows that arrive a page at a time: awaiting each of a million rows would cost more than its text.
  */
 interface Paged<T> {
   readonly pages: AsyncIterable<readonly T[]>;
@@ -15,8 +14,8 @@ export function isArray<T>(rows: Rows<T>): rows is readonly T[] {
 }
 
 /**
- * Passes every row to `take`, one after the other, until there are no more or the sink has ended.
- * Ends a source that is left early, but does not wait for one that is busy with a request.
+ * Passes every row to `take`, one after the other, until there are no more rows or the sink has
+ * ended. Ends a source that is left early, but does not wait for one that is busy with a request.
  */
 export async function eachRow<T>(
   rows: Rows<T>,
@@ -63,7 +62,7 @@ async function eachOf<T>(
       if (wait !== undefined) await wait;
     }
   } catch (error) {
-    // A source that failed has nothing to stop.
+    // A failed source has nothing to stop.
     if (state === 'busy') state = 'done';
     throw error;
   } finally {
@@ -75,7 +74,7 @@ async function eachOf<T>(
   }
 }
 
-/** Caches the function's result for its last argument. */
+/** Caches a function's result for its last argument. */
 export function remembering<V, R>(work: (value: V) => R): (value: V) => R {
   let value: V | undefined;
   let result: R | undefined;

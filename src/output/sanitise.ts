@@ -2,7 +2,10 @@ import { clean, loneSurrogates, SUSPECT, sequences, unseen } from '../rules/clea
 
 const SUSPECT_IN_LINES = /[^\n -~]/;
 
-/** {@link clean} for a text of several lines (a readme): its line breaks stay, a tab is four spaces. */
+/**
+ * {@link clean} for a text of several lines (a readme): keeps line breaks, and turns a tab into
+ * four spaces.
+ */
 export function cleanLines(text: string): string {
   if (!SUSPECT_IN_LINES.test(text)) return text;
   return text
@@ -11,7 +14,7 @@ export function cleanLines(text: string): string {
     .join('\n');
 }
 
-/** The form for csv and tsv: tabs and line breaks stay, since both formats can write them. */
+/** Cleans for csv and tsv, which can write tabs and line breaks, so keeps both. */
 export function cleanData(text: string): string {
   if (!SUSPECT.test(text)) return text;
   return text
@@ -22,8 +25,8 @@ export function cleanData(text: string): string {
 }
 
 /**
- * JSON text whose strings hold the same data without one raw control: characters that JSON allows
- * (DEL, C1, bidi, zero-width) become `\uXXXX`. A lone surrogate, which makes jq refuse the whole
+ * Returns JSON text with the same data and no raw control characters: characters that JSON allows
+ * (DEL, C1, bidi, zero-width) become `\uXXXX`. A lone surrogate, which makes jq reject the whole
  * text, becomes U+FFFD.
  */
 export function escapeUnseen(json: string): string {
@@ -39,7 +42,7 @@ export function wholeCharacters(text: string): string {
   return text.replace(loneSurrogates(), '\ufffd');
 }
 
-/** Takes escapes one by one, so that `\\\\ud800` stays unchanged. */
+/** Match escapes one by one, so that `\\\\ud800` stays unchanged. */
 function withoutHalves(json: string): string {
   return json.replace(
     /\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[dD][89a-fA-F][0-9a-fA-F]{2}|\\./g,

@@ -6,7 +6,10 @@ export function shellLine(words: readonly string[], platform = 'linux'): string 
   return words.map((word) => shellWord(word, platform)).join(' ');
 }
 
-/** A command of gpucloud to paste. It names a profile that a flag chose: another has another account. */
+/**
+ * Formats a gpucloud command to paste. Adds the profile that a flag chose, since another profile
+ * may have another account.
+ */
 export function gpucloudLine(words: readonly string[], profile: string | undefined): string {
   const chosen = profile === undefined ? [] : ['--profile', profile];
   return shellLine(['gpucloud', ...chosen, ...words]);
@@ -15,8 +18,8 @@ export function gpucloudLine(words: readonly string[], profile: string | undefin
 const INDENT = '  ';
 
 /**
- * A command in lines of a terminal, ready to paste: each line but the last ends with a backslash. A
- * flag and its value stay on one line. One line if the width is unknown.
+ * Formats a command in lines of a terminal, ready to paste: each line but the last ends with a
+ * backslash. Keeps a flag and its value on one line. Returns one line if the width is unknown.
  */
 export function commandLines(
   pieces: readonly (readonly string[])[],
@@ -38,14 +41,17 @@ export function commandLines(
 }
 
 function shellWord(word: string, platform: string): string {
-  // A tilde means the home folder only at the start of a word.
+  // A tilde means the home folder only at the beginning of a word.
   if (/^[\w@%+=:,./-][\w@%+=:,./~-]*$/.test(word)) return word;
   if (platform === 'win32') return `'${word.replaceAll("'", "''")}'`;
-  // Characters that would be cleaned away on the screen are escaped instead.
+  // Escapes characters that would be cleaned away on the screen.
   return hasUnseen(word) ? ansiQuoted(word) : `'${word.replaceAll("'", "'\\''")}'`;
 }
 
-/** `$'…'` of bash, zsh and ksh, with everything but plain ASCII and visible letters escaped. */
+/**
+ * Quotes as `$'…'` for bash, zsh and ksh, and escapes everything but plain ASCII and visible
+ * letters.
+ */
 function ansiQuoted(word: string): string {
   const escaped = [...word].map((character) => {
     if (character === '\\' || character === "'") return `\\${character}`;

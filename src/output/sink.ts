@@ -3,22 +3,22 @@ import type { Writable } from 'node:stream';
 import { CliError } from '../errors.ts';
 import { errorCode } from '../files/error-code.ts';
 
-/** The target of a result, which knows whether the result has arrived. */
+/** Writes a result to its target, and knows whether it has arrived. */
 export interface Sink {
   /** True once nothing more can be written: the reader is gone, or a write has failed. */
   readonly ended: boolean;
   /**
-   * Resolves once the system has taken the text, so a fast source is held back. Does nothing once
-   * the reader is gone: a closed pipe is how `head` ends.
+   * Resolves once the system has taken the text, which slows down a fast source. Does nothing once
+   * the reader is gone: `head` ends by closing the pipe.
    *
    * @throws CliError('storage') if the text could not be written (a full disk).
    */
   write(text: string | Uint8Array): Promise<void>;
-  /** Calls back when {@link ended} turns true; returns a function that cancels this. */
+  /** Calls back when {@link ended} turns true; returns a function that cancels the callback. */
   onEnd(callback: () => void): () => void;
   /**
-   * Runs work that may write nothing for hours: while it runs, {@link ended} turns true as soon as
-   * the reader goes. The work may be abandoned halfway.
+   * Runs work that may write nothing for hours. While it runs, {@link ended} turns true as soon as
+   * the reader goes. The work may be abandoned midway.
    */
   whileWatched(work: () => Promise<void>): Promise<void>;
 }
@@ -30,22 +30,22 @@ const READER_GONE = new Set([
   'ERR_STREAM_WRITE_AFTER_END',
 ]);
 
-/** Writes what it can at once, and returns how many bytes were taken; see Host. */
+/** Writes as much as possible at once, and returns the number of bytes written; see Host. */
 export type SyncWrite = (bytes: Uint8Array) => number;
 
-/** Reports that nobody reads any more, if that shows without a write; see Host. */
+/** Reports that nobody reads any more, if the system shows that without a write; see Host. */
 export type OnReaderGone = (gone: () => void) => () => void;
 
 interface SinkOptions {
   readonly plain?: SyncWrite | undefined;
   readonly onReaderGone?: OnReaderGone | undefined;
-  /** Ends the wait for a reader that takes nothing: the write fails with its reason. */
+  /** Stops waiting for a reader that takes nothing: the write fails with the signal's reason. */
   readonly stop?: AbortSignal | undefined;
 }
 
 /**
- * Opens the stream when `plain` does not take all of a text, or when somebody waits for the
- * stream's end. The stream gets the rest, and reports the fault.
+ * Opens the stream when `plain` does not write all of a text, or when a caller waits for the
+ * stream's end. The stream writes the rest, and reports errors.
  */
 export function createSink(
   open: () => Writable,
@@ -126,7 +126,7 @@ export function createSink(
 
 /**
  * Calls back once the run is stopped and the last write had time to complete. Returns a function
- * that cancels this.
+ * that cancels the callback.
  */
 export function whenStopped(stop: AbortSignal | undefined, callback: () => void): () => void {
   const end = () => void setImmediate(callback);
@@ -136,8 +136,8 @@ export function whenStopped(stop: AbortSignal | undefined, callback: () => void)
 }
 
 /**
- * The descriptor of a standard stream that goes to a file. Node's own stream takes a short write
- * (the disk filled up halfway) for a whole one, and would report success.
+ * Returns the descriptor of a standard stream that goes to a file. Node's own stream takes a short
+ * write (the disk filled up midway) for a complete write, and would report success.
  */
 function fileOf(stream: Writable): number | undefined {
   const { fd } = stream as { fd?: unknown };

@@ -2,7 +2,7 @@ import { money } from '../rules/money.ts';
 import type { Order } from './forms.ts';
 import type { Cell, Kind } from './output.ts';
 
-/** A sorted copy; rows that are equal keep their order, rows without a value come last. */
+/** Returns a sorted copy. Equal rows keep their order; rows without a value come last. */
 export function sortRows<T>(rows: readonly T[], order: Order<T>): T[] {
   const { column, downwards } = order;
   const turn = downwards ? -1 : 1;
@@ -34,7 +34,7 @@ function compare(a: Cell, b: Cell, kind: Kind | undefined): number {
   return byCode(left.toLowerCase(), right.toLowerCase()) || byCode(left, right);
 }
 
-/** Avoids localeCompare, whose first call takes longer than sorting a whole list. */
+/** Avoids localeCompare: its first call takes longer than sorting a whole list. */
 function byCode(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }

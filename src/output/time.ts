@@ -11,7 +11,10 @@ export function instant(text: string | null | undefined): number | undefined {
   return Number.isNaN(time) ? undefined : time;
 }
 
-/** `3 min ago`, `in 52 min`, `2 days ago`: whole units, rounded towards now. */
+/**
+ * Formats a distance from now in whole units, rounded towards now: `3 min ago`, `in 52 min`, `2
+ * days ago`.
+ */
 export function relative(time: number, now: number): string {
   const seconds = Math.abs(time - now) / 1000;
   if (seconds < 1) return 'now';
@@ -31,8 +34,8 @@ function dayText(days: number): string {
 }
 
 /**
- * `2026-03-01 14:05:09 +03:00`: local time, in an unambiguous order. Formatted by hand, since the
- * first Intl formatter of a process costs 20 ms.
+ * Formats local time in an unambiguous order: `2026-03-01 14:05:09 +03:00`. Doesn't use Intl: the
+ * first formatter of a process costs 20 ms.
  */
 export function local(time: number): string {
   const offset = -new Date(time).getTimezoneOffset();
@@ -41,20 +44,20 @@ export function local(time: number): string {
   return `${localTime(time)} ${zone}`;
 }
 
-/** `2026-03-01 14:05:09`: the same, for logs. */
+/** Formats local time for logs: `2026-03-01 14:05:09`. */
 export function localTime(time: number): string {
   const date = new Date(time);
   const day = [date.getFullYear(), two(date.getMonth() + 1), two(date.getDate())].join('-');
   return `${day} ${clockTime(time)}`;
 }
 
-/** `14:05:09`: local time of day. */
+/** Formats the local time of day: `14:05:09`. */
 export function clockTime(time: number): string {
   const date = new Date(time);
   return [date.getHours(), date.getMinutes(), date.getSeconds()].map(two).join(':');
 }
 
-/** Local time to the minute, for computed times. */
+/** Formats local time to the minute, for computed times. */
 export function minuteText(time: number): string {
   return local(time).replace(/:\d\d (?=[+-])/, ' ');
 }
@@ -63,12 +66,14 @@ function two(value: number): string {
   return String(value).padStart(2, '0');
 }
 
-/** Milliseconds in whole seconds, rounded up: `3 s`. */
+/** Formats milliseconds in whole seconds, rounded up: `3 s`. */
 export function inSeconds(milliseconds: number): string {
   return `${Math.ceil(milliseconds / 1000)} s`;
 }
 
-/** A duration in its two largest units, rounded down: `4 days 20 h`, `3 h 12 min`, `38 s`. */
+/**
+ * Formats a duration in its two largest units, rounded down: `4 days 20 h`, `3 h 12 min`, `38 s`.
+ */
 export function spanText(seconds: number): string {
   if (seconds < HOUR) return oneUnit(seconds);
   if (seconds < DAY) {

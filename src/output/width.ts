@@ -1,13 +1,16 @@
 import { stringWidth } from './table/string-width.ts';
 
 /**
- * Matches characters that may not take exactly one cell; nearly all text has none, and needs no
+ * Matches characters that may not take exactly one cell. Nearly all text has none, and needs no
  * measuring.
  */
 const NOT_SINGLE =
   /[^\u0020-\u007e\u00a1-\u00ac\u00ae-\u02ff\u0370-\u0482\u048a-\u052f\u2010-\u2027\u20bd]/;
 
-/** Also excludes characters that always take two: Han, kana, Hangul syllables, full-width forms. */
+/**
+ * Matches the same characters, except those that always take two cells: Han, kana, Hangul
+ * syllables, full-width forms.
+ */
 const KNOWN =
   /^[\u0020-\u007e\u00a1-\u00ac\u00ae-\u02ff\u0370-\u0482\u048a-\u052f\u2010-\u2027\u20bd\u3041-\u3096\u30a1-\u30fa\u4e00-\u9fff\uac00-\ud7a3\uff01-\uff5e]*$/;
 
@@ -15,12 +18,12 @@ export function width(text: string): number {
   return NOT_SINGLE.test(text) ? stringWidth(text) : text.length;
 }
 
-/** Whether every table of widths, however old, gives this text the same width. */
+/** Whether every table of widths, however old, measures this text the same. */
 export function widthIsUndisputed(text: string): boolean {
   return KNOWN.test(text);
 }
 
-/** Cuts a text to at most `limit` cells; the last one is then `…`. */
+/** Cuts a text to at most `limit` cells; a cut text ends with `…`. */
 export function clamp(text: string, limit: number): string {
   if (width(text) <= limit) return text;
   const room = Math.max(limit, 1) - 1;
@@ -32,7 +35,7 @@ export function clamp(text: string, limit: number): string {
     if (used > room) break;
     kept.push(point);
   }
-  // Some characters are wider together than alone.
+  // Some characters are wider together than apart.
   while (stringWidth(kept.join('')) > room) kept.pop();
   return `${kept.join('')}…`;
 }
@@ -50,7 +53,7 @@ const UNIT =
 
 /**
  * Wraps a clean text to at most `cells` cells, between words. A command stays on one line if it
- * fits. A longer word stays whole, such as a link to copy, unless `shorten` makes it fit.
+ * fits. Keeps a longer word whole, such as a link to copy, unless `shorten` makes it fit.
  */
 export function paragraph(
   text: string,
@@ -75,8 +78,8 @@ export function paragraph(
 }
 
 /**
- * Wraps a message for a terminal: further lines start `hang` cells further right than the first.
- * Whole if `columns` is unknown.
+ * Wraps a message for a terminal: indents the lines after the first by `hang` more cells. Does not
+ * wrap if `columns` is unknown.
  */
 export function wrapped(text: string, columns: number | undefined, hang = 0): string {
   if (!columns || width(text) <= columns) return text;
@@ -89,8 +92,8 @@ export function wrapped(text: string, columns: number | undefined, hang = 0): st
 }
 
 /**
- * The columns of a terminal; undefined for anything else, or if unknown. Some terminals (a
- * container's, an editor's) give their width in COLUMNS only.
+ * Returns the columns of a terminal; undefined for anything else, or if unknown. Some terminals (a
+ * container's, an editor's) report their width only in COLUMNS.
  */
 export function terminalColumns(
   stream: { readonly isTTY?: boolean; readonly columns?: number },

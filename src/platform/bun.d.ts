@@ -1,4 +1,4 @@
-/** The parts of Bun that src/platform/ uses. */
+/** Declares the parts of Bun that src/platform/ uses. */
 declare module 'bun:ffi' {
   export function dlopen<Name extends string>(
     library: string,

@@ -5,9 +5,9 @@ import { join, win32 } from 'node:path';
 const SYSTEM = 'C:\\Windows\\System32';
 
 /**
- * Returns the path of a program in a folder of PATH, for Windows: it would search the current folder
- * first, which may be anyone's. A path stays as it is. Without such a program, returns a path where
- * none is, so that its start fails as on other systems.
+ * Returns the path of a program in a folder of PATH, for Windows, which would search the current
+ * folder first, where anyone may have put a program. Returns a path unchanged. For a missing
+ * program, returns a path to no file, so that starting it fails as on other systems.
  */
 export function onPath(
   file: string,
@@ -15,7 +15,7 @@ export function onPath(
   platform: string,
 ): string {
   if (platform !== 'win32' || /[\\/:]/.test(file)) return file;
-  // Windows ignores case in the names of variables.
+  // Windows ignores case in variable names.
   const [, path = ''] = Object.entries(env).find(([name]) => /^path$/i.test(name)) ?? [];
   const folders = path.split(';').map((folder) => folder.replaceAll('"', ''));
   const endings = win32.extname(file) === '' ? ['.exe', '.com'] : ['', '.exe'];

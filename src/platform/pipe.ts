@@ -1,6 +1,6 @@
 /**
- * As in poll(2): the descriptor and the events; the kernel writes its result into the last two
- * bytes.
+ * Size of poll(2)'s entry: the descriptor and the events; the kernel writes its result into the
+ * last two bytes.
  */
 const POLLFD_BYTES = 8;
 const POLLERR = 0x8;
@@ -9,7 +9,7 @@ const POLLERR = 0x8;
 const LIBRARIES = ['libc.so.6', 'libc.so'];
 
 /**
- * In the executable, checks whether a pipe has lost its last reader. Bun can't wait for it;
+ * Checks in the executable whether a pipe has lost its last reader. Bun can't wait for that event;
  * output/reader.ts does in Node.
  */
 export async function openPipeLook(): Promise<((fd: number) => boolean) | undefined> {
@@ -25,7 +25,7 @@ export async function openPipeLook(): Promise<((fd: number) => boolean) | undefi
         return poll(entry, 1, 0) > 0 && (entry.readInt16LE(6) & POLLERR) !== 0;
       };
     } catch {
-      // Try the other library; without either, the next write finds out.
+      // Try the other library; if both are missing, the next write finds out.
     }
   }
   return undefined;

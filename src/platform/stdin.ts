@@ -2,8 +2,9 @@ import { fstatSync, readFileSync, readlinkSync, type Stats } from 'node:fs';
 import type { Readable } from 'node:stream';
 
 /**
- * Calls back once if stdin has data, for a command that reads none. Never waits. Takes nothing that
- * another process may read: in `while read name; do gpucloud ...; done <names`, stdin is the loop's.
+ * Calls back once if stdin has data that the command will not read. Never waits. Takes nothing that
+ * another process may read: in `while read name; do gpucloud ...; done <names`, stdin belongs to
+ * the loop.
  *
  * @param open opens the stream.
  */
@@ -13,13 +14,13 @@ export function onStdinData(open: () => Readable, found: () => void): void {
   if (stat === undefined || !(isPipe || stat.isFile())) return;
   const isShared = isOfParent();
   if (isShared) return;
-  // Only Linux counts no bytes of a pipe, so that they must be read.
+  // Only Linux reports a pipe's size as 0, so there the pipe must be read.
   if (stat.size > 0) found();
   else if (isPipe && isShared === false) {
     const stdin = open();
     stdin.on('error', () => undefined);
     stdin.once('readable', () => {
-      // null at the end of an empty pipe.
+      // read() returns null at the end of an empty pipe.
       if (stdin.read() !== null) found();
     });
   }
@@ -29,12 +30,12 @@ function statOfStdin(): Stats | undefined {
   try {
     return fstatSync(0);
   } catch {
-    // It is closed, or a console of Windows.
+    // Stdin is closed, or a Windows console.
     return undefined;
   }
 }
 
-/** Whether the process that started this one has the same stdin; undefined if unknown. */
+/** Whether this process's parent has the same stdin; undefined if unknown. */
 function isOfParent(): boolean | undefined {
   try {
     const [, parent] = /.*\) \S (\d+)/s.exec(readFileSync('/proc/self/stat', 'utf8')) ?? [];

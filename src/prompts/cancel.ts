@@ -1,15 +1,15 @@
 import type { Readable } from 'node:stream';
 import { CliError } from '../errors.ts';
 
-/** The error of a cancelled question; a signal's own reason takes precedence. */
+/** Returns the error of a cancelled question; a signal's own reason takes precedence. */
 export function cancelled(reason: unknown): CliError {
   if (reason instanceof CliError) return reason;
   return new CliError('interrupted', 'Cancelled.');
 }
 
 /**
- * Asks a question on a stdin that may close, and under a signal that may cancel it. If it ends
- * without a reply, the signal that `ask` gets is aborted.
+ * Asks a question on a stdin that may close, with a signal that may cancel it. If there is no
+ * reply, aborts the signal passed to `ask`.
  */
 export async function untilCancelled<T>(
   stdin: Readable,

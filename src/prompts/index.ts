@@ -9,8 +9,8 @@ import type { Check, Choice, Prompts, PromptsOptions } from './prompts.ts';
 import { shown as shortened } from './words.ts';
 
 /**
- * Questions on stderr, so that stdout holds only the result. A terminal that can't move its cursor
- * (`TERM=dumb`) gets them line by line.
+ * Asks on stderr, so that stdout holds only the result. Asks line by line on a terminal that can't
+ * move its cursor (`TERM=dumb`).
  */
 export function createPrompts(options: PromptsOptions): Prompts {
   const env = options.env ?? {};

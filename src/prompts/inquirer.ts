@@ -5,7 +5,7 @@ import { cancelled, untilCancelled } from './cancel.ts';
 import type { Check, Choice, PromptsOptions } from './prompts.ts';
 import { matching, rowsOf } from './prompts.ts';
 
-/** The kinds of question; all text in them is clean. */
+/** The kinds of question. All their text is already cleaned. */
 export type Question =
   | {
       form: 'text';
@@ -28,13 +28,16 @@ export type Question =
       least: number;
     };
 
-/** A longer list gets a search, and shows this many choices at most. */
+/** A longer list gets a search, and shows at most this many choices. */
 const LONG = 10;
 
-/** Extra lines of a list question: an empty one, the key help, and the last one. */
+/**
+ * Lines that a list question needs besides its choices: an empty line, the key help, and the last
+ * line.
+ */
 const BESIDE = 3;
 
-/** The width of a terminal of unknown size. */
+/** Width to assume for a terminal of unknown size. */
 const USUAL_COLUMNS = 80;
 const USUAL_ROWS = 24;
 
@@ -44,10 +47,10 @@ interface Size {
 }
 
 /**
- * The interface to inquirer, which loads at the first question.
+ * Wraps inquirer, which loads at the first question.
  *
- * inquirer alone never returns once Ctrl-D or the end of stdin has closed its line: the process
- * runs out of work and exits with 0. Here both end the question like Ctrl-C.
+ * After Ctrl-D or the end of stdin, inquirer alone never returns: the process runs out of work and
+ * exits with 0. Here both end the question like Ctrl-C.
  */
 export function asker({
   stdin,
@@ -98,7 +101,10 @@ async function ask(
   return answers.answer;
 }
 
-/** Converts a question for inquirer. A choice returns its index, since a value may be anything. */
+/**
+ * Converts a question to inquirer's format. A choice returns its index, since a value may be
+ * anything.
+ */
 function formOf(question: Question, theme: QuestionTheme, size: Size): object {
   switch (question.form) {
     case 'text': {
@@ -111,7 +117,7 @@ function formOf(question: Question, theme: QuestionTheme, size: Size): object {
     }
     case 'secret': {
       const { check } = question;
-      // inquirer offers a key that shows the typed text; a secret stays hidden.
+      // inquirer offers a key that shows the typed text; a secret must stay hidden.
       return {
         type: 'password',
         toggleMask: false,
@@ -151,8 +157,8 @@ function formOf(question: Question, theme: QuestionTheme, size: Size): object {
 }
 
 /**
- * As many rows of a list as keep the whole question on the screen: scrolled lines can't be redrawn,
- * and would pile up with each key.
+ * Returns how many rows of a list fit on the screen with the whole question: a terminal can't
+ * redraw scrolled lines, so they would pile up with each key.
  */
 function pageOf({ message }: Question, { columns, rows }: Size): number {
   const lines = Math.ceil((width(message) + 3) / columns);
@@ -178,12 +184,12 @@ function placed(
   { columns }: Size,
   cursor: string,
 ) {
-  // A line that fills the last cell wraps in some terminals.
+  // Some terminals wrap a line that fills the last cell.
   const rows = rowsOf(choices, columns - width(cursor) - 1);
   const room = Math.max(10, columns - width(message) - 4);
   return rows.map((name, value) => {
     const { name: whole = '', about = [] } = choices[value] ?? {};
-    // Keep extra choices, such as "another, by its ID", whatever is searched for.
+    // Keep extra choices, such as "another, by its ID", whatever the search text.
     return { name, short: clamp(whole, room), value, stays: about.length === 0 };
   });
 }
@@ -206,7 +212,7 @@ function isCancel(error: unknown): boolean {
 const COLOURS = /\u001b\[[0-9;]*m/g;
 
 /**
- * A terminal without colours. inquirer has no switch for them, and on Node 20 ignores NO_COLOR; it
+ * A terminal without colours. inquirer can't turn them off, and ignores NO_COLOR on Node 20. It
  * still moves the cursor, which a question needs.
  */
 function withoutColours(
@@ -222,11 +228,11 @@ function withoutColours(
 }
 
 /**
- * The look of inquirer's questions. Its own cyan, blue and yellow are unreadable in many palettes;
- * these are the colours of the output.
+ * Styles inquirer's questions in the colours of the output. Its own cyan, blue and yellow are
+ * unreadable in many palettes.
  */
 function themeOf(paint: Paint, columns: number) {
-  /** The first keys and the last one, Enter, matter most if there is little room. */
+  /** If there is little room, show the first keys and the last key, Enter. */
   const tip = (keys: readonly string[]): string => {
     const text = keys.join(' · ');
     return width(text) < columns || keys.length < 3

@@ -7,9 +7,9 @@ import { matching } from './prompts.ts';
 type Asking<F extends Question['form']> = Extract<Question, { form: F }>;
 
 /**
- * The same questions line by line, for the shell of an editor (`TERM=dumb`) and for screen readers:
- * nothing moves the cursor, redraws, or needs a key other than Enter. A list is numbered; a part of
- * a name works as well as its number.
+ * Asks the same questions line by line, for an editor's shell (`TERM=dumb`) and for screen readers:
+ * nothing moves the cursor, redraws, or needs a key other than Enter. Numbers the choices of a
+ * list, and accepts a number or a part of a name.
  */
 export function lineAsker({
   stdin,
@@ -38,7 +38,7 @@ export function lineAsker({
         };
         onData = (chunk) => next(decoder.write(chunk));
         onGone = () => {
-          // The next output must not continue the question's line.
+          // Start the next output on a new line, after the question.
           print('\n');
           reject(cancelled(gone.reason));
         };
@@ -53,7 +53,7 @@ export function lineAsker({
     }
   }
 
-  /** A line that the terminal itself echoes and edits. */
+  /** Reads a line that the terminal itself echoes and edits. */
   function line(gone: AbortSignal): Promise<string> {
     return read(gone, (typed) => {
       typedAhead += typed;
@@ -65,7 +65,7 @@ export function lineAsker({
     });
   }
 
-  /** A hidden line: the terminal passes on each key and echoes none. */
+  /** Reads a hidden line: the terminal passes on each key without echo. */
   async function hidden(gone: AbortController): Promise<string> {
     stdin.setRawMode?.(true);
     let text = '';
@@ -177,7 +177,7 @@ function numbered(word: string, lines: readonly string[]): number | undefined {
   return number >= 1 && number <= lines.length ? number - 1 : undefined;
 }
 
-/** Returns the indexes of the choices that a number or part of a name matches. */
+/** Returns the indexes of the choices that match a number or part of a name. */
 function placesOf(typed: string, lines: readonly string[]): number[] {
   const number = numbered(typed, lines);
   if (number !== undefined) return [number];

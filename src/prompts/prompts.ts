@@ -4,41 +4,42 @@ import { clamp, padding, width } from '../output/width.ts';
 export interface PromptsOptions {
   readonly stdin: Readable & { isTTY?: boolean; setRawMode?: (raw: boolean) => unknown };
   readonly stderr: Writable & { isTTY?: boolean; columns?: number; rows?: number };
-  /** The environment: TERM, and NO_COLOR and similar variables if `colour` is not given. */
+  /** The environment. TERM always applies; NO_COLOR and similar variables only without `colour`. */
   readonly env?: Readonly<Record<string, string | undefined>>;
-  /** Whether stderr gets colours, as `--color` decided it. */
+  /** Whether stderr gets colours, as `--color` determined. */
   readonly colour?: boolean;
   /**
-   * Cancels the question (a signal to the process). If its reason is a CliError, that is thrown.
+   * Cancels the question, as after a signal to the process. Rethrows its reason if that is a
+   * CliError.
    */
   readonly signal?: AbortSignal;
 }
 
-/** One of several choices. All of it is cleaned before it is shown. */
+/** One choice of several. All its text is cleaned before it is shown. */
 export interface Choice<T> {
   /** The label shown after the prompt once chosen. */
   readonly name: string;
-  /** Details in columns beside the name; the last ones are left out if a line is too short. */
+  /** Details in columns beside the name. If a line is too short, the last columns are left out. */
   readonly about?: readonly string[];
   readonly value: T;
 }
 
-/** Returns the rule that a text breaks. */
+/** Returns the rule that the text breaks. */
 export type Check = (text: string) => string | undefined;
 
 /**
- * Questions to a person. Available only if stdin and stderr are terminals and neither `--no-input`
- * nor `CI` forbids them; see `Context.prompts`.
+ * Asks a person. Available only if stdin and stderr are terminals and neither `--no-input` nor `CI`
+ * forbids questions; see `Context.prompts`.
  *
  * Every method throws CliError('interrupted') if the person cancels with Ctrl-C, Ctrl-D or Esc.
  */
 export interface Prompts {
   /**
-   * A line between two questions, shown in every mode of output. It is folded to the terminal's
-   * width unless it is indented.
+   * Prints a line between two questions in every output mode. Wraps it to the terminal's width
+   * unless it is indented.
    */
   print(line: string): void;
-  /** A line of text; Enter runs `check`. */
+  /** Asks for a line of text; Enter runs `check`. */
   text(
     question: string,
     options?: {
@@ -46,16 +47,19 @@ export interface Prompts {
       check?: Check;
     },
   ): Promise<string>;
-  /** A line that is not shown while typed. */
+  /** Asks for a line that is not shown while typed. */
   secret(question: string, check?: Check): Promise<string>;
   confirm(question: string, initial: boolean): Promise<boolean>;
-  /** One of a list, with a search if it is long. `initial` is the index of a choice. */
+  /** Asks for one choice, with a search if the list is long. `initial` is the index of a choice. */
   choose<T>(
     question: string,
     choices: readonly Choice<T>[],
     options?: { initial?: number },
   ): Promise<T>;
-  /** Any number of a list, in its order; those with `checked` are preselected. */
+  /**
+   * Asks for any number of choices and returns them in list order; preselects choices with
+   * `checked`.
+   */
   chooseSeveral<T>(
     question: string,
     choices: readonly (Choice<T> & { readonly checked?: boolean })[],
@@ -63,15 +67,15 @@ export interface Prompts {
   ): Promise<T[]>;
 }
 
-/** An endless text must not push all other columns off the screen. */
+/** Cuts a cell here, so that one long text does not push the other columns off the screen. */
 const WIDEST_CELL = 32;
 
-/** The choices as lines of aligned columns, none longer than `room` cells. */
+/** Formats the choices as lines of aligned columns, none longer than `room` cells. */
 export function rowsOf(choices: readonly Choice<unknown>[], room: number): string[] {
   const rows = choices.map(({ name, about = [] }) =>
     about.length === 0 ? [name] : [name, ...about].map((text) => clamp(text, WIDEST_CELL)),
   );
-  // An entry without columns (`Another, by its ID`) widens none.
+  // A choice without columns (`Another, by its ID`) must not widen a column.
   const tabular = rows.filter((row) => row.length > 1);
   const widest = (at: number) => Math.max(0, ...tabular.map((row) => width(row[at] ?? '')));
   return rows.map((row) => {

@@ -4,7 +4,7 @@ import * as z from '../zod.ts';
 /** ISO 8601, in UTC. */
 export const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/;
 
-/** The values of gpucloud's own fields. Fields of the service are as `api/schemas` reads them. */
+/** Values of gpucloud's own fields. `api/schemas` defines the service's fields. */
 export const fields = lazy(() => {
   const text = z.string();
   const time = z.string().check(z.regex(TIME));
@@ -20,10 +20,10 @@ export const fields = lazy(() => {
     maybeNumber: z.nullable(z.number()),
     time,
     maybeTime: z.nullable(time),
-    /** Decimal. */
+    /** A decimal. */
     roubles,
     maybeRoubles: z.nullable(roubles),
-    /** Anything. */
+    /** Any value. */
     open: z.unknown(),
   };
 });

@@ -12,7 +12,7 @@ import * as money from './money.ts';
 type Any = Schema<unknown>;
 
 const list = (row: Any) => () => z.array(row());
-/** One name prints an object; several, or `-`, an array. */
+/** An object for one name; an array for several, or for `-`. */
 const named = (row: Any) => () => z.union([row(), z.array(row())]);
 const either =
   (...forms: Any[]) =>
@@ -20,8 +20,8 @@ const either =
     z.union(forms.map((form) => form()));
 
 /**
- * The JSON that each command prints, by its words. A command without an entry prints text, or
- * whatever the service responds. schemas/results/ is generated from these.
+ * The JSON that each command prints, by the command's words. A command without an entry prints
+ * text, or whatever the service responds. schemas/results/ is generated from these schemas.
  */
 export const RESULTS: Readonly<Record<string, Any>> = {
   run: either(instances.jobPlan, instances.startedJob),
@@ -105,7 +105,7 @@ export const RESULTS: Readonly<Record<string, Any>> = {
   completion: local.completionScript,
 };
 
-/** Where the package has the JSON Schema of a command's result. */
+/** Returns the package's path to the JSON Schema of a command's result. */
 export function resultSchemaOf(words: readonly string[]): string | null {
   return Object.hasOwn(RESULTS, words.join(' '))
     ? `schemas/results/${words.join('-')}.schema.json`

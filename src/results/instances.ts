@@ -5,12 +5,12 @@ import { lazy } from '../lazy.ts';
 import * as z from '../zod.ts';
 import { fields } from './fields.ts';
 
-/** `get`, `create` and `reorder`: the service's instance, with its deadline here. */
+/** `get`, `create` and `reorder`: the service's instance, with its deadline on this computer. */
 export const shownInstance = lazy(() => {
   const { maybeTime, number, maybeNumber } = fields();
   return z.extend(instance(), {
     ends_at: maybeTime,
-    /** Only with an idle rule. */
+    /** Present only with an idle rule. */
     if_idle_seconds: z.optional(number),
     idle_seconds: z.optional(maybeNumber),
   });
@@ -29,8 +29,8 @@ export const createdInstance = lazy(() => {
 });
 
 /**
- * A row of `list`: the service's instance, or what is known of one that was not read. Only a request
- * whose outcome is unknown has no ID.
+ * A row of `list`: the service's instance, or the stored facts of an instance that was not read.
+ * Only a request with an unknown outcome has no ID.
  */
 export const listedInstance = lazy(() => {
   const { text, maybeText, flag, maybeTime, number, maybeNumber } = fields();
@@ -49,7 +49,7 @@ export const listedInstance = lazy(() => {
   });
 });
 
-/** A row of the verbs that change instances, `wait` and `untrack`. */
+/** A row of the verbs that change instances, and of `wait` and `untrack`. */
 export const changedInstance = lazy(() => {
   const { text, maybeText, maybeTime } = fields();
   return z.looseObject({
@@ -61,7 +61,7 @@ export const changedInstance = lazy(() => {
   });
 });
 
-/** `create --dry-run`. The request is null if nothing would be sent. */
+/** `create --dry-run`. The request is null if it would send nothing. */
 export const plan = lazy(() => {
   const { flag, maybeTime, maybeNumber, maybeRoubles } = fields();
   return z.object({
@@ -81,7 +81,7 @@ export const jobPlan = lazy(() => {
     sync: z.nullable(z.object({ folder: text, files: number, bytes: number })),
     fetch: z.array(z.object({ remote: text, local: text })),
     terminate: maybeText,
-    /** `--here`: the names of all instances. */
+    /** With `--here`: the names of all instances. */
     names: z.optional(texts),
     min_count: z.optional(number),
   });
@@ -151,7 +151,7 @@ export const endpoint = lazy(() => {
   });
 });
 
-/** A row of `top`. What can't be read is null. */
+/** A row of `top`. Unreadable values are null. */
 export const topRow = lazy(() => {
   const { text, number, maybeText, maybeNumber, maybeRoubles } = fields();
   return z.object({
@@ -170,12 +170,12 @@ export const topRow = lazy(() => {
         power_w: maybeNumber,
       }),
     ),
-    /** The use of all cores together. */
+    /** All cores together. */
     cpu_percent: maybeNumber,
     memory_used_mib: maybeNumber,
     memory_total_mib: maybeNumber,
     disk_used_percent: maybeNumber,
-    /** Set for an instance with an idle rule. */
+    /** Set if the instance has an idle rule. */
     idle_seconds: maybeNumber,
     error: z.nullable(z.object({ code: text, message: text })),
   });
@@ -219,7 +219,7 @@ export const inventoryRow = lazy(() => {
   });
 });
 
-/** An SSH command that was not run. */
+/** An SSH command that gpucloud did not run. */
 export const commandWords = lazy(() => fields().texts);
 
 export type TopRow = Infer<typeof topRow>;

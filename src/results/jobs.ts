@@ -14,7 +14,7 @@ export const PHASES = [
   'terminating',
 ] as const;
 
-/** The content of `--report`, also printed in JSON modes. */
+/** The content of the `--report` file, also printed in JSON modes. */
 export type JobReport = Infer<typeof jobReport>;
 
 export const jobReport = lazy(() => {
@@ -24,14 +24,17 @@ export const jobReport = lazy(() => {
     command_exit_code: maybeNumber,
     /** `done`, or the phase in which the job failed. */
     stage: z.enum([...PHASES, 'done']),
-    /** null if nothing was rented. The ID is null if it is not known. */
+    /** null if nothing was rented. The ID is null if it is unknown. */
     instance: z.nullable(z.object({ id: maybeText, name: text })),
-    /** false: it was kept, it was there before, or nothing was rented. "unknown": it may still be billing. */
+    /**
+     * false: it was kept, it existed before, or nothing was rented. "unknown": it may still be
+     * billing.
+     */
     terminated: z.union([z.boolean(), z.literal('unknown')]),
     /** Local paths. */
     fetched: texts,
     seconds: number,
-    /** Roubles, a decimal; null if unknown, or if the instance still runs. */
+    /** Roubles, a decimal; null if unknown, or if the instance is still running. */
     cost_at_most: maybeRoubles,
     /** gpucloud's exit code. */
     exit_code: number,
@@ -46,19 +49,19 @@ export type MemberReport = Infer<typeof memberReport>;
 const memberReport = lazy(() => {
   const { text, texts, maybeText, maybeRoubles } = fields();
   return z.object({
-    /** null if nothing was rented for this name, or if the ID is not known. */
+    /** null if nothing was rented for this name, or if the ID is unknown. */
     id: maybeText,
     name: text,
     terminated: z.union([z.boolean(), z.literal('unknown')]),
     /** Local paths. */
     fetched: texts,
     cost_at_most: maybeRoubles,
-    /** Why it was not rented, was left out, or its results are missing. */
+    /** Why the instance was not rented, was left out, or has no results. */
     error: maybeText,
   });
 });
 
-/** The content of `--report` of `run --here`, also printed in JSON modes. */
+/** The content of the `--report` file of `run --here`, also printed in JSON modes. */
 export type HereReport = Infer<typeof hereReport>;
 
 export const hereReport = lazy(() => {
@@ -67,9 +70,9 @@ export const hereReport = lazy(() => {
     command_exit_code: maybeNumber,
     stage: z.enum([...PHASES, 'done']),
     instances: z.array(memberReport()),
-    /** true: every instance that was rented. "unknown": one may still be billing. */
+    /** true: every rented instance was terminated. "unknown": an instance may still be billing. */
     terminated: z.union([z.boolean(), z.literal('unknown')]),
-    /** Of all instances. */
+    /** The total of all instances. */
     fetched: texts,
     seconds: number,
     cost_at_most: maybeRoubles,
@@ -78,7 +81,7 @@ export const hereReport = lazy(() => {
   });
 });
 
-/** EXITED: the command ended. LOST: it is gone without an exit code. */
+/** EXITED: the command ended. LOST: the command is gone without an exit code. */
 const JOB_STATUSES = ['RUNNING', 'EXITED', 'LOST', 'UNREACHABLE'] as const;
 
 /** A row of `jobs list`. */
@@ -97,15 +100,15 @@ export const jobRow = lazy(() => {
     ended_at: maybeTime,
     seconds: number,
     cost_at_most: maybeRoubles,
-    /** The deadline; null once it has ended. */
+    /** The deadline; null after the job has ended. */
     ends_at: maybeTime,
     fetched: texts,
-    /** `--on`: the instance was there before, and stays. */
+    /** With `--on`: the instance existed before, and stays. */
     on: flag,
   });
 });
 
-/** `jobs get`. */
+/** The result of `jobs get`. */
 export type JobDetails = Infer<typeof jobDetails>;
 
 export const jobDetails = lazy(() => z.extend(jobRow(), { report: z.nullable(jobReport()) }));

@@ -14,7 +14,7 @@ export const catalogEntry = lazy(() => {
     service_name: maybeText,
     region: maybeText,
     in_stock: maybeFlag,
-    /** When it was seen; null for the sandbox, which knows it now. */
+    /** When the offer's stock was seen; null for the sandbox, which always knows. */
     in_stock_at: maybeText,
     gpu: maybeText,
     cuda_version: maybeText,
@@ -35,7 +35,7 @@ export const profile = lazy(() => {
     key_in: maybeText,
     active: flag,
     guards: z.object({ max_instances: maybeNumber, max_burn: maybeText, require_deadline: flag }),
-    /** The program of `--notify`, without its other words; null if there is none. */
+    /** The program of `--notify`, without its arguments; null if there is none. */
     notify: maybeText,
   });
 });
@@ -165,7 +165,7 @@ const flagReference = lazy(() => {
   });
 });
 
-/** The whole program, a group or a command. */
+/** The whole command line, a group or a command. */
 export const commandTree = lazy(() => {
   const { text, texts, maybeText, count } = fields();
   const group = z.object({ name: text, aliases: texts, summary: text, heading: text });

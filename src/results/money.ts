@@ -106,7 +106,7 @@ export const overview = lazy(() => {
     ends_at: maybeText,
     /** The idle rule; null without one. */
     if_idle_seconds: maybeNumber,
-    /** 0 in use; null if it is not known. */
+    /** 0 while in use; null if unknown. */
     idle_seconds: maybeNumber,
     failure_reason: maybeText,
     unread: flag,

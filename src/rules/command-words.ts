@@ -1,8 +1,8 @@
 import { broken, kept, type Verdict } from './rule.ts';
 
 /**
- * Splits a command into words, with quotes and backslashes as in a shell. Variables, globs and pipes
- * have no meaning, so no shell is needed to run it.
+ * Splits a command into words, with quotes and backslashes as in a shell. Variables, globs and
+ * pipes have no special meaning, so the command runs without a shell.
  */
 export function commandWords(text: string): Verdict<readonly string[]> {
   const words: string[] = [];

@@ -1,7 +1,7 @@
 import { wholeNumber } from './numbers.ts';
 import { broken, kept, type Verdict } from './rule.ts';
 
-/** One item of `docker_config.ports` (spec: POST /instances). */
+/** One entry of `docker_config.ports` (spec: POST /instances). */
 export interface Port {
   internal_port: number;
   external_port: number;
@@ -25,12 +25,12 @@ export function protocol(text: string): Verdict<'TCP' | 'UDP'> {
 const FORM = 'must be EXTERNAL:INTERNAL[/tcp|udp][,name=NAME][,main], such as 8080:80';
 
 /**
- * A published port as docker writes it, with the service's label and main mark:
+ * Formats a published port as docker does, with the service's label and main mark:
  * `8888:8888/tcp,name=web,main`. TCP is the default (spec: Limits).
  */
 export function publishedPort(text: string): Verdict<Port> {
   const [mapping = '', ...extras] = text.split(',');
-  // docker would choose the external port.
+  // Without an external port, docker would choose one.
   const [, alone, kind = ''] = /^(\d+)(\/\w+)?$/.exec(mapping) ?? [];
   if (alone !== undefined) {
     return broken(`to publish ${alone} under its own number, write ${alone}:${alone}${kind}`);
@@ -57,13 +57,13 @@ export function publishedPort(text: string): Verdict<Port> {
   return kept(port);
 }
 
-/** Why valid items can't be combined; `at` is the later one. */
+/** Says why valid entries can't be combined; `at` is the index of the later entry. */
 interface Clash {
   readonly at: number;
   readonly rule: string;
 }
 
-/** An external port can be published only once, and only one port can be the main one. */
+/** Only one entry can publish an external port, and only one port can be the main one. */
 export function portClash(
   ports: readonly Pick<Port, 'external_port' | 'protocol' | 'is_main'>[],
 ): Clash | undefined {
@@ -78,7 +78,7 @@ export function portClash(
     : { at: second, rule: 'only one port can be the main one' };
 }
 
-/** A variable has one value. The rule shows none, since values are often secret. */
+/** A variable has one value. The rule shows no value, since values are often secret. */
 export function keyClash(keys: readonly string[]): Clash | undefined {
   const at = repeatIn(keys);
   return at === undefined ? undefined : { at, rule: `${keys[at]} is set twice` };
@@ -89,13 +89,13 @@ function repeatIn(items: readonly string[]): number | undefined {
   return at < 0 ? undefined : at;
 }
 
-/** One item of `docker_config.volumes` (spec: POST /instances). */
+/** One entry of `docker_config.volumes` (spec: POST /instances). */
 export interface Volume {
   host_path: string;
   container_path: string;
 }
 
-/** `HOST:CONTAINER`, as docker writes a bind mount. The document has no rule for paths. */
+/** Parses `HOST:CONTAINER`, docker's form of a bind mount. The document has no rule for paths. */
 export function volume(text: string): Verdict<Volume> {
   const at = text.indexOf(':');
   if (at < 1 || at === text.length - 1 || text.indexOf(':', at + 1) >= 0) {
@@ -110,8 +110,8 @@ export interface EnvironmentVariable {
 }
 
 /**
- * A key of `docker_config.env`. The document says "a valid environment key" without a rule, so this
- * is the usual one of POSIX shells; a flag of `instances create` allows other keys.
+ * Checks a key of `docker_config.env`. The document says "a valid environment key" without a rule,
+ * so this is the usual rule of POSIX shells; a flag of `instances create` allows other keys.
  */
 export function environmentKey(text: string): Verdict<string> {
   return /^[A-Za-z_][A-Za-z0-9_]*$/.test(text)
@@ -120,8 +120,8 @@ export function environmentKey(text: string): Verdict<string> {
 }
 
 /**
- * `KEY=VALUE`. The value is used unchanged; it may be empty and may contain `=`. The rule never
- * repeats the value, which is often a secret.
+ * Parses `KEY=VALUE`. Keeps the value unchanged; it may be empty and may contain `=`. The rule
+ * never repeats the value, which is often a secret.
  */
 export function environmentVariable(text: string): Verdict<EnvironmentVariable> {
   const at = text.indexOf('=');
@@ -129,10 +129,10 @@ export function environmentVariable(text: string): Verdict<EnvironmentVariable> 
   return kept({ key: text.slice(0, at), value: text.slice(at + 1) });
 }
 
-/** Variables that bash sets itself and refuses to change. */
+/** Variables that bash sets itself and does not let scripts change. */
 const READ_ONLY = ['BASHOPTS', 'BASH_VERSINFO', 'EUID', 'PPID', 'SHELLOPTS', 'UID'];
 
-/** A variable that a shell can pass to a command. */
+/** Checks that a shell can pass the variable to a command. */
 export function variableName(text: string): Verdict<string> {
   if (text.includes('=')) return broken('must be a name without its value');
   return READ_ONLY.includes(text)

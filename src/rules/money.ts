@@ -8,7 +8,7 @@ import { broken, kept, type Verdict } from './rule.ts';
  */
 export type Money = Big;
 
-/** Reads a decimal string of the service or of a flag: `0`, `-12.5`, `1234567890.123456789`. */
+/** Parses a decimal string from the service or a flag: `0`, `-12.5`, `1234567890.123456789`. */
 export function money(text: string): Verdict<Money> {
   return isMoney(text)
     ? kept(new Big(text))
@@ -20,7 +20,9 @@ export function positiveMoney(text: string): Verdict<Money> {
   return verdict.ok && verdict.value.lte(0) ? broken('must be more than zero roubles') : verdict;
 }
 
-/** The service's price, which may be missing; undefined for an invalid or negative one too. */
+/**
+ * Parses the service's price, which may be missing; undefined for an invalid or negative price too.
+ */
 export function priceIn(text: string | null | undefined): Money | undefined {
   const price = money(text ?? '');
   return price.ok && price.value.gte(0) ? price.value : undefined;
@@ -30,7 +32,7 @@ export function zero(): Money {
   return new Big(0);
 }
 
-/** undefined if one of them is not known. */
+/** Adds two amounts; undefined if either is unknown. */
 export function sumOf(prices: readonly (Money | undefined)[]): Money | undefined {
   return prices.reduce<Money | undefined>(
     (sum, price) => (price === undefined ? undefined : sum?.plus(price)),
@@ -38,14 +40,14 @@ export function sumOf(prices: readonly (Money | undefined)[]): Money | undefined
   );
 }
 
-/** Formats with at least two decimals, like prices; with more if the amount has more. */
+/** Formats an amount with at least two decimals, like prices; with more if the amount has more. */
 export function kopecksText(amount: Money): string {
   const exact = amount.toFixed();
   const decimals = exact.includes('.') ? exact.length - exact.indexOf('.') - 1 : 0;
   return decimals < 2 ? amount.toFixed(2) : exact;
 }
 
-/** `10,500.00 ₽`, for people. */
+/** Formats for people: `10,500.00 ₽`. */
 export function inRoubles(amount: Money): string {
   const [whole = '', ...decimals] = kopecksText(amount).split('.');
   return `${[whole.replace(/\B(?=(?:\d{3})+$)/g, ','), ...decimals].join('.')} ₽`;
@@ -62,10 +64,10 @@ export function isAboveZero(text: string | null | undefined): boolean {
   return amount.ok && amount.value.gt(0);
 }
 
-/** An amount in a form that is fast to make and to add to a {@link Sum}. */
+/** An amount in a form that is fast to parse and to add to a {@link Sum}. */
 type Amount = Money | Kopecks;
 
-/** Reads an amount; undefined if {@link money} would refuse it. */
+/** Parses an amount; undefined if {@link money} would refuse it. */
 export function amountOf(text: string): Amount | undefined {
   const kopecks = kopecksOf(text);
   if (kopecks !== undefined) return kopecks;
@@ -78,8 +80,8 @@ export function isNegative(amount: Amount): boolean {
 }
 
 /**
- * An exact sum of very many amounts. Usual amounts are counted in whole kopecks, in a tenth of the
- * time; before their number exceeds what a double holds exactly, it moves to the rest.
+ * Sums very many amounts exactly. Counts usual amounts in whole kopecks, in a tenth of the time;
+ * moves them to the exact sum before a double loses precision.
  */
 export interface Sum {
   add(amount: Amount): void;

@@ -10,8 +10,8 @@ export function instanceName(text: string): Verdict<string> {
 }
 
 /**
- * The word for an instance in a command: its name if that is one plain word no longer than a UUID,
- * else the id.
+ * Returns the word for an instance in a command: its name if that is one plain word no longer than
+ * a UUID, otherwise its ID.
  */
 export function typedName(name: string | null | undefined, id: string): string {
   return name != null && instanceName(name).ok && name.length <= 36 ? name : id;
@@ -29,29 +29,31 @@ function folded(name: string): string {
   return name.trim().toLowerCase();
 }
 
-/** `name` of an API key (spec: Limits): at most 50 characters, and required, so not empty. */
+/**
+ * Checks `name` of an API key (spec: Limits): at most 50 characters, and required, so not empty.
+ */
 export function apiKeyName(text: string): Verdict<string> {
   if (text.trim() === '') return broken('must not be empty');
   if ([...text].length > 50) return broken('must have at most 50 characters');
   return kept(text);
 }
 
-/** A required name for which the document has no other rule (drives, SSH keys, profile). */
+/** Checks a required name without another rule in the document (drives, SSH keys, profile). */
 export function anyName(text: string): Verdict<string> {
   return text.trim() === '' ? broken('must not be empty') : kept(text);
 }
 
-/** The document gives no form of a promo code, so its case stays unchanged. */
+/** Checks a promo code. The document gives no form, so its case stays unchanged. */
 export function promoCode(text: string): Verdict<string> {
   return text.trim() === '' ? broken('must not be empty') : kept(text.trim());
 }
 
 /**
- * An id that is safe in a request path.
+ * Checks that an ID is safe in a request path.
  *
- * The document calls ids strings, and those of instances UUIDs. Only letters, digits, `.`, `_`, `-`
- * and `~` are allowed, and no first character that could make the segment `.` or `..`:
- * `encodeURIComponent` leaves those unchanged, and the path would collapse.
+ * The document calls IDs strings, and instance IDs UUIDs. Allows only letters, digits, `.`, `_`,
+ * `-` and `~`, and no first character that could make the segment `.` or `..`: `encodeURIComponent`
+ * leaves those unchanged, and the path would collapse.
  */
 export function resourceId(text: string): Verdict<string> {
   return /^[A-Za-z0-9_][A-Za-z0-9._~-]{0,199}$/.test(text)
@@ -61,12 +63,12 @@ export function resourceId(text: string): Verdict<string> {
       );
 }
 
-/** Whether a text has the shape of a UUID, which the ids of instances have (spec: Instance). */
+/** Whether a text has the shape of a UUID, as instance IDs have (spec: Instance). */
 export function isUuid(text: string): boolean {
   return /^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$/.test(text);
 }
 
-/** The one spelling of an id: the case of a UUID has no meaning, that of another id may have. */
+/** Normalizes the spelling of an ID: case has no meaning in a UUID, but may have in another ID. */
 export function idKey(id: string): string {
   return isUuid(id) ? id.toLowerCase() : id;
 }
@@ -75,7 +77,7 @@ export function isSameId(one: string, other: string): boolean {
   return idKey(one) === idKey(other);
 }
 
-/** An instance id, as typed. */
+/** Checks a typed instance ID. */
 export function instanceId(text: string): Verdict<string> {
   return isUuid(text) ? kept(idKey(text)) : broken('must be a UUID');
 }

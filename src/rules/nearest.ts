@@ -1,4 +1,4 @@
-/** The names, most similar to the word first; equals keep their order. */
+/** Sorts names by similarity to the word; equally similar names keep their order. */
 export function nearestFirst(word: string, names: readonly string[]): string[] {
   const wanted = word.toLowerCase();
   return names
@@ -7,7 +7,9 @@ export function nearestFirst(word: string, names: readonly string[]): string[] {
     .map(({ name }) => name);
 }
 
-/** Edit distance: how many letters to insert, delete, change or swap with a neighbour. */
+/**
+ * Returns the edit distance: how many letters to insert, delete, change or swap with a neighbour.
+ */
 function distance(from: string, to: string): number {
   const [letters, others] = [[...from], [...to]];
   let before: readonly number[] = [];
@@ -27,8 +29,9 @@ function distance(from: string, to: string): number {
 }
 
 /**
- * The name that was probably meant; undefined if none is near. A third of the letters may be wrong,
- * `most` at most; a name that contains the typed word is also near, first at its beginning.
+ * Returns the name that was probably meant; undefined if no name is close. A third of the letters
+ * may be wrong, `most` at most. A name that contains the typed word is also close, above all one
+ * that begins with it.
  */
 export function nearest(
   word: string,

@@ -1,6 +1,9 @@
 import { broken, kept, type Verdict } from './rule.ts';
 
-/** A whole number within bounds, in plain decimal digits: `0x10`, `1e3`, `1.5` and `+1` are refused. */
+/**
+ * Checks a whole number within bounds, in plain decimal digits: rejects `0x10`, `1e3`, `1.5` and
+ * `+1`.
+ */
 export function wholeNumber(text: string, from: number, to: number, what = ''): Verdict<number> {
   const value = Number(text);
   if (!/^[0-9]{1,15}$/.test(text) || value < from || value > to) {
@@ -9,15 +12,18 @@ export function wholeNumber(text: string, from: number, to: number, what = ''): 
   return kept(value);
 }
 
-/** A page of a list, or the size of one (spec: Conventions, `meta`; no maximum is documented). */
+/** Checks a page number or page size (spec: Conventions, `meta`; no maximum is documented). */
 export function count(text: string): Verdict<number> {
   return wholeNumber(text, 1, 1_000_000_000);
 }
 
-/** `shm_size_gb` (spec: Limits): minimum 0.1. The upper limit stops typing errors. */
+/** Checks `shm_size_gb` (spec: Limits): minimum 0.1. The upper limit catches typing errors. */
 export const SHARED_MEMORY_GB = { least: 0.1, most: 999_999 } as const;
 
-/** Shared memory in GB. `8g`, as in docker, is 8; docker's other units would have to be rounded. */
+/**
+ * Parses shared memory in GB. `8g`, as in docker, is 8; docker's other units would have to be
+ * rounded.
+ */
 export function sharedMemoryGb(typed: string): Verdict<number> {
   const text = typed.replace(/(?<=[0-9])gb?$/i, '');
   const value = Number(text);

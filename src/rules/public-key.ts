@@ -4,17 +4,17 @@ import { holdsPrivateKey } from './secrets.ts';
 
 /** An OpenSSH public key: RSA, Ed25519 or ECDSA (spec: POST /ssh-keys). */
 export interface PublicKey {
-  /** `ssh-ed25519` and the like. */
+  /** The key type, such as `ssh-ed25519`. */
   readonly type: string;
-  /** The words after the key; '' for none. */
+  /** The comment after the key; '' for none. */
   readonly comment: string;
-  /** `TYPE BASE64 [COMMENT]` with single spaces: the form in which it is sent. */
+  /** The form to send: `TYPE BASE64 [COMMENT]` with single spaces. */
   readonly line: string;
   /** `SHA256:…`, as `ssh-keygen -l` writes it. */
   readonly fingerprint: string;
 }
 
-/** Number of fields of each key type, the type included (RFC 4253, 8709 and 5656). */
+/** Number of fields of each key type, including the type (RFC 4253, 8709 and 5656). */
 const FIELDS: Readonly<Record<string, number>> = {
   'ssh-rsa': 3,
   'ssh-ed25519': 2,
@@ -26,8 +26,8 @@ const FIELDS: Readonly<Record<string, number>> = {
 const CUT_SHORT = 'the key is cut short or damaged';
 
 /**
- * Reads the content of a `.pub` file: one key, with empty lines and `#` lines around it allowed. No
- * rule repeats a part of the text: the file may be the wrong one.
+ * Reads the content of a `.pub` file: one key; empty lines and `#` lines around it are allowed. No
+ * rule repeats a part of the text: it may be the wrong file.
  */
 export function publicKey(text: string): Verdict<PublicKey> {
   if (holdsPrivateKey(text)) {
@@ -65,8 +65,8 @@ export function publicKey(text: string): Verdict<PublicKey> {
 }
 
 /**
- * Splits the fields: each has its length before it in four bytes (RFC 4251, 5), and the first is
- * the type.
+ * Splits the key into fields. Four bytes before each field hold its length (RFC 4251, 5), and the
+ * first field is the type.
  */
 function isWhole(type: string, blob: Buffer): boolean {
   const fields: Buffer[] = [];
@@ -81,7 +81,7 @@ function isWhole(type: string, blob: Buffer): boolean {
   );
 }
 
-/** `TYPE BASE64`: two lines are the same key if these are equal, whatever their comments. */
+/** Whether two lines hold the same key: equal `TYPE BASE64`, whatever their comments. */
 export function sameKey(one: string, other: string): boolean {
   return typeAndBlob(one) === typeAndBlob(other);
 }

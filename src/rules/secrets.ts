@@ -1,19 +1,22 @@
-/** Replaces a secret wherever one would be printed or stored. */
+/** Masks a secret wherever it would be printed or stored. */
 export const MASK = '********';
 
-/** In characters; shorter texts are too common to be replaced elsewhere: `true`, `root`, `en`. */
+/**
+ * In characters. Shorter secrets, such as `true`, `root` or `en`, are too common to mask in other
+ * texts.
+ */
 export const SHORTEST_SECRET = 6;
 
 /** Returns a function that masks these secrets in a text, however they are spelled. */
 export function hider(secrets: Iterable<string>): (text: string) => string {
   const spellings = [...new Set([...secrets].flatMap(spellingsOf))]
     .filter((spelling) => spelling !== '' && spelling !== MASK)
-    // A secret may contain another.
+    // A secret may contain another secret.
     .sort((a, b) => b.length - a.length);
   return (text) => spellings.reduce((left, secret) => left.replaceAll(secret, MASK), text);
 }
 
-/** Plain, inside JSON text, inside JSON text within another, and inside a link. */
+/** The secret as plain text, inside JSON, inside JSON within JSON, and inside a link. */
 function spellingsOf(secret: string): string[] {
   const inJson = JSON.stringify(secret).slice(1, -1);
   const twice = JSON.stringify(inJson).slice(1, -1);
@@ -30,15 +33,15 @@ export function withoutKeys(text: string): string {
 }
 
 /**
- * Whether a text contains a private key in a form that SSH programs write: PEM (OPENSSH, RSA, EC,
- * DSA, PKCS #8), PuTTY, the old SSH 1 and SSH.com files, or the bare base64 of an OpenSSH one.
+ * Whether a text contains a private key in a format of SSH programs: PEM (OPENSSH, RSA, EC, DSA,
+ * PKCS #8), PuTTY, old SSH 1 and SSH.com files, or the bare base64 of an OpenSSH key.
  *
- * It prefers false positives: a match is never sent and never printed.
+ * It prefers false positives: matching text is never sent and never printed.
  */
 export function holdsPrivateKey(text: string): boolean {
   // Windows writes UTF-16, whose zero bytes would hide the words.
   const plain = text.replaceAll('\0', '');
-  // Every word of every command line is checked, so the fast search comes first.
+  // gpucloud checks every word of every command line, so search the fast way first.
   return (
     (plain.includes('PRIVATE KEY') && /-{4,5} ?BEGIN [A-Z0-9 ]*PRIVATE KEY/.test(plain)) ||
     plain.includes('PuTTY-User-Key-File-') ||

@@ -3,7 +3,7 @@ import { broken, kept, type Verdict } from './rule.ts';
 const LOOPBACK = /^(localhost|127(\.[0-9]{1,3}){3}|\[::1\])$/;
 
 /**
- * The address of a service: https, or http on loopback only, since the key is sent in a header; no
+ * Checks a service's address: https, or http on loopback only, since a header carries the key; no
  * user name, query or fragment. The value has no trailing slash.
  */
 export function baseUrl(text: string): Verdict<string> {
@@ -35,9 +35,9 @@ export function withoutEndSlash(path: string): string {
 }
 
 /**
- * An API key that is valid in the X-API-KEY header (spec: Authentication): only visible ASCII, so
- * no line break can add a header. The documented prefix `svc_sk_` is not required, since only the
- * service knows which keys work. The rule never repeats the key.
+ * Checks that an API key is valid in the X-API-KEY header (spec: Authentication): only visible
+ * ASCII, so no line break can add a header. Does not require the documented prefix `svc_sk_`, since
+ * only the service knows which keys work. The rule never repeats the key.
  */
 export function apiKey(text: string): Verdict<string> {
   return /^[\x21-\x7e]{1,1024}$/.test(text)

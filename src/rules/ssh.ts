@@ -1,10 +1,10 @@
 import { wholeNumber } from './numbers.ts';
 import { broken, kept, type Verdict } from './rule.ts';
 
-/** An address that is safe to pass to ssh as a host. */
+/** Checks that an address is safe to pass to ssh as a host. */
 export function sshHost(text: string): Verdict<string> {
   const label = '[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?';
-  // If the last part is a number, ssh reads the whole as an IPv4 address in an old notation.
+  // If the last part is a number, ssh reads the whole address as IPv4 in an old notation.
   const isName =
     text.length <= 253 &&
     new RegExp(`^${label}(?:\\.${label})*$`).test(text) &&
@@ -19,7 +19,7 @@ function isIPv4(text: string): boolean {
   return new RegExp(`^${part}(?:\\.${part}){3}$`).test(text);
 }
 
-/** Rejects a zone (`fe80::1%eth0`), which only has a meaning on one computer. */
+/** Rejects a zone (`fe80::1%eth0`), which has a meaning on one computer only. */
 function isIPv6(text: string): boolean {
   return /^[0-9A-Fa-f.]*:[0-9A-Fa-f:.]*$/.test(text) && URL.canParse(`http://[${text}]/`);
 }

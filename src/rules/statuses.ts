@@ -2,11 +2,11 @@
  * What the API document says about an instance status (Instance status; States and transitions).
  */
 export interface InstanceStatus {
-  /** Whether the service bills for it; `undocumented` if the document is silent. */
+  /** Whether the service bills in this status; `undocumented` if the document does not say. */
   readonly bills: 'yes' | 'no' | 'undocumented';
   /** "Server runs, SSH available". */
   readonly ssh: boolean;
-  /** The status that a temporary one leads to, unless the provider fails. */
+  /** The status that follows a temporary status, unless the provider fails. */
   readonly becomes: 'ACTIVE' | 'STOPPED' | 'TERMINATED' | undefined;
 }
 
@@ -19,13 +19,13 @@ const STATUSES: Readonly<Record<string, InstanceStatus>> = {
   STOPPED: { bills: 'undocumented', ssh: false, becomes: undefined },
   STARTING: { bills: 'yes', ssh: false, becomes: 'ACTIVE' },
   REBOOTING: { bills: 'yes', ssh: false, becomes: 'ACTIVE' },
-  // "Billing stops" with the request to terminate.
+  // "Billing stops" when the instance is asked to terminate.
   TERMINATING: { bills: 'no', ssh: false, becomes: 'TERMINATED' },
   TERMINATED: { bills: 'no', ssh: false, becomes: undefined },
   ERROR: { bills: 'undocumented', ssh: false, becomes: undefined },
 };
 
-/** The service may add statuses. An unknown one counts as billing. */
+/** The service may add statuses. Treat an unknown status as billing. */
 const UNDOCUMENTED: InstanceStatus = { bills: 'undocumented', ssh: false, becomes: undefined };
 
 export const INSTANCE_STATUSES: readonly string[] = Object.keys(STATUSES);
@@ -40,7 +40,7 @@ export function mayBill(status: string | null | undefined): boolean {
   return instanceStatus(status).bills !== 'no';
 }
 
-/** Deletion is irrevocable: such an instance never runs again. */
+/** Whether an instance can never run again, since deletion is irrevocable. */
 export function isTerminated(status: string | null | undefined): boolean {
   return status === 'TERMINATED';
 }

@@ -8,7 +8,7 @@ const MILLISECONDS: Readonly<Record<string, number>> = {
   d: 86_400_000,
 };
 
-/** A duration as people write it: `500ms`, `30s`, `15m`, `2h`, `3d`. The value is milliseconds. */
+/** Parses a duration as people write it, into milliseconds: `500ms`, `30s`, `15m`, `2h`, `3d`. */
 export function duration(text: string): Verdict<number> {
   const match = /^([0-9]{1,9})(ms|s|m|h|d)$/.exec(text);
   const unit = MILLISECONDS[match?.[2] ?? ''];
@@ -25,13 +25,13 @@ export function durationWord(milliseconds: number): string {
   return `${milliseconds / length}${unit}`;
 }
 
-/** A duration that may not be zero, for deadlines and intervals. */
+/** Checks a duration that may not be zero, for deadlines and intervals. */
 export function positiveDuration(text: string): Verdict<number> {
   const verdict = duration(text);
   return verdict.ok && verdict.value === 0 ? broken('must be longer than zero') : verdict;
 }
 
-/** A shorter time without use is a pause for thought, or for a download to begin. */
+/** Shortest idle time: a shorter pause may be a pause for thought, or a download about to begin. */
 const SHORTEST_IDLE_MS = 10 * 60_000;
 
 export function idleTime(text: string): Verdict<number> {
@@ -40,7 +40,8 @@ export function idleTime(text: string): Verdict<number> {
 }
 
 /**
- * How often a scheduler repeats a command. Every supported scheduler can repeat at these intervals.
+ * Parses the interval at which a scheduler repeats a command. Every supported scheduler can repeat
+ * at these intervals.
  */
 export function schedule(text: string): Verdict<number> {
   const verdict = duration(text);
@@ -50,7 +51,7 @@ export function schedule(text: string): Verdict<number> {
     : broken('must be a whole number of minutes from 1m to 59m');
 }
 
-/** The shortest pause between two reads of the same thing: rate limits are not documented. */
+/** Shortest pause between two reads of the same thing, since rate limits are not documented. */
 const SHORTEST_POLL_MS = 500;
 
 export function pollInterval(text: string): Verdict<number> {
@@ -60,11 +61,11 @@ export function pollInterval(text: string): Verdict<number> {
     : verdict;
 }
 
-/** A typed point in time, absolute or relative. */
+/** A typed point in time: absolute or relative. */
 export type Moment =
   /** Milliseconds since 1970. */
   | { readonly at: number }
-  /** Milliseconds back from now. */
+  /** Milliseconds before now. */
   | { readonly ago: number };
 
 const FORM =
@@ -73,19 +74,22 @@ const FORM =
 const TIME =
   /^(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:\.(\d{1,3})\d*)?)?(?: ?(Z|[+-]\d\d:\d\d))?)?$/;
 
-/** A start: a date means its first moment in this computer's time zone. */
+/** Parses a start: a date means its first moment in this computer's time zone. */
 export const since: Rule<Moment> = (text) => momentOf(text, 0);
 
-/** An exclusive end: a date includes its whole day. */
+/** Parses an exclusive end: a date includes its whole day. */
 export const until: Rule<Moment> = (text) => momentOf(text, 1);
 
 const MOMENT =
   'must be a time of day, such as 18:00, or a date with a time of day, such as 2026-01-31T18:00, with Z or +03:00 for a zone';
 
-/** Milliseconds since 1970, or a time of day in this computer's time zone: the next one. */
+/**
+ * Milliseconds since 1970, or a time of day, which means its next occurrence in this computer's
+ * time zone.
+ */
 export type ComingTime = number | { readonly hour: number; readonly minute: number };
 
-/** A date alone is refused, since its hour is ambiguous. */
+/** Rejects a date without a time, since its hour is ambiguous. */
 export const moment: Rule<ComingTime> = (text) => {
   const [, hour, minute] = /^([01]?\d|2[0-3]):([0-5]\d)$/.exec(text) ?? [];
   if (hour !== undefined) return kept({ hour: Number(hour), minute: Number(minute) });
@@ -109,7 +113,7 @@ export function comingAt(time: ComingTime, now: number): number {
   return at(0) > now ? at(0) : at(1);
 }
 
-/** `18:00`, or ISO 8601. */
+/** Parses `18:00`, or ISO 8601. */
 export function comingWord(time: ComingTime): string {
   if (typeof time === 'number') return new Date(time).toISOString();
   const two = (number: number) => String(number).padStart(2, '0');

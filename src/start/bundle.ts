@@ -1,11 +1,11 @@
 import { fstatSync, openSync, readSync } from 'node:fs';
 
-/** The program, as scripts/modules.mjs writes it. */
+/** gpucloud's code, as scripts/modules.mjs writes it. */
 export interface Bundle {
   readonly file: string;
-  /** Hash of its content. */
+  /** Hash of the file's content. */
   readonly hash: string;
-  /** Source of a module's function. */
+  /** Returns the source of a module's function. */
   textOf(number: number): string;
 }
 
@@ -13,10 +13,10 @@ export interface Bundle {
 const HEAD_BYTES = 8 * 1024;
 
 /**
- * Opens the file for the process's lifetime and reads the modules that the run needs. An upgrade during
- * the run replaces the file, and the run continues with the old one.
+ * Opens the file for the process's lifetime and reads the modules that the run needs. If an upgrade
+ * replaces the file, the run continues with the old file.
  *
- * File system errors pass through; throws SyntaxError for a file that is not a bundle.
+ * Passes on file system errors; throws SyntaxError for a file that is not a bundle.
  */
 export function openBundle(file: string): Bundle {
   const fd = openSync(file, 'r');

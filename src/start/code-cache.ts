@@ -11,23 +11,24 @@ import { dirname } from 'node:path';
 import { Script } from 'node:vm';
 import { makeFolders } from '../files/private-folder.ts';
 
-// V8's compiled code, kept between runs: one file per command, since each stores the functions that it
-// runs. A line of JSON has the number and the length of each module's code, which follows.
+// Stores V8's compiled code between runs: one file per command, since each file holds the functions
+// that the command runs. A line of JSON has the number and length of each module's code, which
+// follows.
 //
-// The file's folder is named after the bundle's hash, Node's version and the processor, because V8
+// The folder is named after the bundle's hash, Node's version and the processor, because V8
 // recognizes the source of cached code only by its length.
 //
 // An unreadable or unwritable cache affects only the speed.
 
 export interface CodeCache {
-  /** Compiles a module's function, using what an earlier run stored. */
+  /** Compiles a module's function with the code that an earlier run stored. */
   compile(number: number, text: string): Script;
-  /** Stores the code of all modules of this run, unless all of it was stored. */
+  /** Stores the code of all modules of this run, unless it is already stored. */
   save(): void;
 }
 
 /**
- * @param file undefined stores nothing.
+ * @param file path of the cache; undefined stores nothing.
  * @param filename for stack traces.
  * @param owner the user of this process, on systems with numeric users.
  */
@@ -57,7 +58,7 @@ export function openCodeCache(
   };
 }
 
-/** V8 copies code that is not aligned; the lengths of code are. */
+/** V8 copies code that is not aligned. Code lengths are already aligned, so pad only the table. */
 const ALIGNMENT = 8;
 
 function joined(codes: ReadonlyMap<number, Buffer>): Buffer {
@@ -66,7 +67,7 @@ function joined(codes: ReadonlyMap<number, Buffer>): Buffer {
   return Buffer.concat([Buffer.from(`${table.padEnd(room - 1)}\n`), ...codes.values()]);
 }
 
-/** The reverse of {@link joined}. A code that was cut off is left to V8. */
+/** Splits a file that {@link joined} made. Leaves truncated code for V8 to reject. */
 function separated(bytes: Buffer): Map<number, Buffer> {
   let at = bytes.indexOf('\n') + 1;
   const table: readonly (readonly [number, number])[] = JSON.parse(bytes.toString('latin1', 0, at));
@@ -78,7 +79,7 @@ function separated(bytes: Buffer): Map<number, Buffer> {
   );
 }
 
-/** V8 runs cached code unchecked, so a file counts only if no other user could write it. */
+/** V8 runs cached code unchecked, so use a file only if no other user could write it. */
 function readCodes(file: string, owner: number | undefined): Map<number, Buffer> {
   try {
     const fd = openSync(file, 'r');
@@ -94,12 +95,12 @@ function readCodes(file: string, owner: number | undefined): Map<number, Buffer>
   }
 }
 
-/** Writes under another name first: another process may use the file at the same time. */
+/** Writes to a temporary name first: another process may be using the file. */
 function writeCode(file: string, code: Buffer): void {
   const fresh = `${file}.${Math.random().toString(36).slice(2)}.new`;
   try {
     makeFolders(dirname(file), 0o700);
-    // V8 crashes on pages that a power cut or a full disk left empty.
+    // V8 crashes on pages that a power cut or a full disk left empty, so flush the file.
     writeFileSync(fresh, code, { mode: 0o600, flag: 'wx', flush: true });
     renameSync(fresh, file);
   } catch {

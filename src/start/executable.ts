@@ -2,7 +2,7 @@ import { fstatSync, writeSync } from 'node:fs';
 import { ASK_KEYRING } from '../platform/self.ts';
 import { type Body, runModules } from './modules.ts';
 
-// The start of the executable; scripts/executable.mjs puts it before the program's modules.
+// Starts the executable; scripts/executable.mjs puts this before the program's modules.
 
 declare const GPUCLOUD_VERSION: string;
 
@@ -20,7 +20,7 @@ export function start({ modules, node, keyring }: Inside, argv: readonly string[
   else runModules((number) => modules[number] as Body, node);
 }
 
-/** Does the same as bin/gpucloud.js, which reads the version from a file instead. */
+/** Starts as bin/gpucloud.js does, which reads the version from a file instead. */
 function printedVersion([only, ...more]: readonly string[]): boolean {
   if (more.length > 0 || (only !== '--version' && only !== '-V')) return false;
   const version = `gpucloud ${GPUCLOUD_VERSION}\n`;

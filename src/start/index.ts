@@ -4,12 +4,12 @@ import { type Bundle, openBundle } from './bundle.ts';
 import { type CodeCache, openCodeCache } from './code-cache.ts';
 import { type Body, runModules } from './modules.ts';
 
-// Source of dist/start.cjs, which bin/gpucloud.js loads. No other file in src/ refers to it.
+// Source of dist/start.cjs, which bin/gpucloud.js loads. No other file in src/ imports it.
 
 function start(argv: readonly string[]): void {
   const bundle = openBundle(join(__dirname, 'gpucloud.cjs'));
   const cache = codeCacheFor(bundle, argv);
-  // A CI job starts with an empty cache, so writing it would not pay off.
+  // A CI job starts with an empty cache, so writing the cache would not pay off.
   if (!process.env.CI) process.on('exit', (code) => code === 0 && cache.save());
   runModules(
     (number): Body => cache.compile(number, bundle.textOf(number)).runInThisContext(),
@@ -24,7 +24,7 @@ function codeCacheFor({ file, hash }: Bundle, argv: readonly string[]): CodeCach
   return openCodeCache(code, file, process.geteuid?.());
 }
 
-/** undefined if code must not be stored, or there is no folder for it. */
+/** Returns undefined if code must not be stored, or no folder can hold it. */
 function cacheFolder(): string | undefined {
   const { env, platform } = process;
   // NODE_DISABLE_COMPILE_CACHE also disables Node's own code cache. V8 counts no coverage in cached
@@ -38,7 +38,7 @@ function cacheFolder(): string | undefined {
   }
 }
 
-/** `instances-get`: the words before the first flag or value, at most two. */
+/** Returns the words before the first flag or value, at most two: `instances-get`. */
 function commandOf(argv: readonly string[]): string {
   const end = argv.findIndex((word) => !/^[a-z]+(?:-[a-z]+)*$/.test(word));
   return argv.slice(0, end < 0 ? 2 : Math.min(end, 2)).join('-') || 'gpucloud';

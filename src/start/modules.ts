@@ -1,25 +1,25 @@
-/** A module of the program, as scripts/modules.mjs writes it. */
+/** A module of gpucloud, as scripts/modules.mjs writes it. */
 export type Body = (require: Require, define: (exports: Exports) => void) => void;
 type Require = (id: string) => unknown;
 type Exports = Readonly<Record<PropertyKey, unknown>>;
 
-/** Modules that take milliseconds to load, and whose packages need them in few commands. */
+/** Modules that take milliseconds to load, and that few commands use. */
 const SLOW = new Set(['child_process', 'http2']);
 
 const IS_NUMBER = /^\d/;
 const IS_LATE = /^(?:\d|node:)/;
 
 /**
- * Runs the program, which is module 0. Every other module, and each `node:` module, is loaded when
- * one of its names is first used. A package that requires a module of Node gets it at once, since
- * it may be a class, or its names may be counted.
+ * Runs gpucloud, which is module 0. Loads every other module, and each `node:` module, when one of
+ * its names is first used. A package that requires a Node module gets it at once, since the module
+ * may be a class, or the package may list its names.
  *
  * @param node `require` outside of the bundle.
  */
 export function runModules(bodyOf: (number: number) => Body, node: Require): void {
   const faces = new Map<string, object>();
 
-  /** Returns a stand-in for a module, which loads it when one of its names is used. */
+  /** Returns a stand-in for a module, which loads the module when one of its names is used. */
   function faceOf(id: string): object {
     const known = faces.get(id);
     if (known !== undefined) return known;
@@ -29,8 +29,8 @@ export function runModules(bodyOf: (number: number) => Body, node: Require): voi
       exports ??= load(id, face);
       return name === 'default' && exports.__esModule !== true ? exports : exports[name];
     };
-    // The names are inherited: esbuild copies a module's own names for `import * as`, which would
-    // load it.
+    // Inherit the names: for `import * as`, esbuild copies a module's own names, which would load
+    // it.
     const face: object = Object.create(new Proxy({}, { get }));
     faces.set(id, face);
     return face;

@@ -3,12 +3,12 @@ import { eachRow, type Rows } from '../rows.ts';
 import type { Sink } from '../sink.ts';
 
 /**
- * Characters that fill a batch. Together with the row that fills it, a pipe takes that many at
- * once; the rest of a larger batch would wait for the reader.
+ * Characters that fill a batch. A pipe takes that many, plus the row that fills the batch, at once;
+ * the rest of a larger batch would wait for the reader.
  */
 const FULL = 60 * 1024;
 
-/** How to write rows that may still be coming. */
+/** How to write rows while more may follow. */
 export type Coming = Pick<ListOptions, 'live' | 'onFlush'>;
 
 /** Writes the rows of one view in a format other than the table. */
@@ -18,8 +18,9 @@ export interface Writer<T> {
 }
 
 /**
- * Gathers small texts into few writes: a write per row costs several times as much. With `prompt`,
- * also writes a batch as soon as its source pauses. A flush first calls `beforeFlush`.
+ * Combines small texts into few writes, since a write per row costs several times as much. With
+ * `prompt`, also writes a batch as soon as its source pauses. Calls `beforeFlush` before each
+ * flush.
  */
 export function createBatch(
   sink: Sink,
@@ -27,8 +28,8 @@ export function createBatch(
   { onFlush }: Coming = {},
   beforeFlush?: () => Promise<void> | undefined,
 ) {
-  // Joined at the end, since V8 keeps a string that grows row by row as a deep tree, which is slow
-  // to write.
+  // Joins the texts at the end: V8 keeps a string that grows row by row as a deep tree, which is
+  // slow to write.
   let parts: string[] = [];
   let length = 0;
   let planned = false;
@@ -54,10 +55,10 @@ export function createBatch(
       if (length >= FULL) return flush();
       if (prompt && !planned) {
         planned = true;
-        // The event loop turns only when the source waits for something outside.
+        // The event loop turns only when the source waits for outside data.
         setImmediate(() => {
           planned = false;
-          // The sink keeps a failure and throws it again at the next write.
+          // The sink stores a failure and throws it at the next write.
           if (length > 0) flush().catch(() => undefined);
         });
       }
@@ -74,8 +75,8 @@ interface LinesOptions {
 }
 
 /**
- * Writes a text for each row, in few writes. If the source fails, the rows before the failure are
- * written.
+ * Writes a text for each row, in few writes. If the source fails, writes the rows before the
+ * failure.
  */
 export async function writeLines<T>(
   rows: Rows<T>,
@@ -92,7 +93,7 @@ export async function writeLines<T>(
   }
 }
 
-/** Writes one document that holds all rows, its elements as they come. */
+/** Writes one document with all rows, each element as it arrives. */
 export async function writeDocument<T>(
   rows: Rows<T>,
   text: (row: T, isFirst: boolean) => string,

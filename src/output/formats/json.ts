@@ -18,11 +18,11 @@ function encode(value: unknown, indent: number): string {
 export function jsonWriter<T>({ data }: Forms<T>): Writer<T> {
   return {
     item: (value) => jsonText(data(value)),
-    // If the source fails, the array stays open, so no reader takes a part for the whole.
+    // If the source fails, the array stays open, so that no reader takes a part for the whole.
     list: (rows, sink, coming) =>
       writeDocument(
         rows,
-        // Indented as an element of the array.
+        // Indented like an element of the array.
         (row, isFirst) => (isFirst ? '[\n' : ',\n') + encode([data(row)], 2).slice(2, -2),
         (isEmpty) => (isEmpty ? '[]\n' : '\n]\n'),
         sink,

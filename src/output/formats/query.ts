@@ -36,7 +36,7 @@ export async function compileQuery(expression: string): Promise<Query> {
 
 type Parser = Pick<typeof import('@jmespath-community/jmespath'), 'compile' | 'tokenize'>;
 
-/** Names the first unexpected word, which the parser does not report. */
+/** Names the first unexpected word, which the parser's error omits. */
 function parsed(expression: string, { compile, tokenize }: Parser) {
   try {
     return compile(expression);
@@ -60,8 +60,8 @@ interface Call {
 }
 
 /**
- * The functions that an expression calls, at any depth: JMESPath looks them up only when it runs
- * them.
+ * Returns the functions that an expression calls, at any depth: JMESPath looks up a function only
+ * when it runs.
  */
 function callsIn(node: unknown): Call[] {
   if (typeof node !== 'object' || node === null) return [];
@@ -98,8 +98,8 @@ interface CsvStyle {
 }
 
 /**
- * A result as text: one document in JSON and YAML, a line per element in the other formats. tsv has
- * no quotes, so a shell can use a value as it is. In csv, objects are rows with a header.
+ * Formats a result as text: one document in JSON and YAML, one line per element in other formats.
+ * tsv has no quotes, so a shell can use a value as it is. In csv, objects are rows with a header.
  */
 export async function findingText(
   finding: unknown,

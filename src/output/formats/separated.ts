@@ -15,8 +15,8 @@ interface Dialect {
 }
 
 /**
- * RFC 4180, except that lines end with LF: a CR would stay in a shell's variable. A value that a
- * spreadsheet would run as a formula stays unchanged, since other readers want the data.
+ * Formats as RFC 4180, but ends lines with LF: a shell variable would keep the CR. Leaves a value
+ * unchanged that a spreadsheet would run as a formula, since other readers want the data.
  */
 const CSV: Dialect = {
   between: ',',
@@ -25,7 +25,7 @@ const CSV: Dialect = {
   quote: (text) => `"${text.replaceAll('"', '""')}"`,
 };
 
-/** A value that a spreadsheet runs as a formula. A number with a sign is not one. */
+/** Whether a spreadsheet would run the value as a formula; false for a number with a sign. */
 const FORMULA = /^(?![+-]\d+(?:\.\d+)?$)\s*[=+\-@\uff0b\uff0d\uff1d\uff20]/;
 
 /** `--csv-safe`: an apostrophe before a formula makes it text. */
@@ -42,7 +42,9 @@ const TSV_ESCAPES: Readonly<Record<string, string>> = {
   '\r': '\\r',
 };
 
-/** One line is always one row, and one tab one column: `\t`, `\n`, `\r` and `\\` are escapes. */
+/**
+ * Escapes as `\t`, `\n`, `\r` and `\\`, so that one line is always one row, and one tab one column.
+ */
 const TSV: Dialect = {
   between: '\t',
   end: '\n',
@@ -50,12 +52,12 @@ const TSV: Dialect = {
   quote: (text) => text.replace(/[\\\t\n\r]/g, (found) => TSV_ESCAPES[found] ?? found),
 };
 
-/** The header holds the column ids, as `--columns` names them. */
+/** The header has the column IDs, as in `--columns`. */
 function writerOf(dialectOf: (forms: { readonly csvSafe: boolean }) => Dialect) {
   return <T>(forms: Forms<T>): Writer<T> => {
     const { columns, header, safe } = forms;
     const dialect = dialectOf(forms);
-    // A cell often repeats the one above it.
+    // A cell often repeats the cell above it.
     const cells = columns.map(() =>
       remembering((value: Cell) => cellText(rawText(value), dialect)),
     );
@@ -84,7 +86,7 @@ function writerOf(dialectOf: (forms: { readonly csvSafe: boolean }) => Dialect) 
 export const csvWriter = writerOf(({ csvSafe }) => (csvSafe ? SAFE_CSV : CSV));
 export const tsvWriter = writerOf(() => TSV);
 
-/** Values without columns, as a line: strings unquoted, objects as JSON. */
+/** Formats values without columns as a line: strings unquoted, objects as JSON. */
 export function tsvLine(values: readonly unknown[]): string {
   return lineOf(values.map(valueText), TSV);
 }

@@ -4,22 +4,22 @@ import { hasUnseen, wholeCharacters } from '../sanitise.ts';
 import type { Writer } from './batch.ts';
 import { writeDocument } from './batch.ts';
 
-/** Loads the package. */
+/** Loads the YAML package. */
 export async function loadYamlLibrary() {
   return (await import('yaml')).default;
 }
 
-/** Loads the writer of a value as YAML that readers of YAML 1.1 and 1.2 parse alike. */
+/** Loads a writer whose YAML means the same to readers of YAML 1.1 and 1.2. */
 export async function loadYaml(): Promise<(value: unknown) => string> {
   const { Document, visit } = await loadYamlLibrary();
   return (value) => {
-    // The service repeats no value on purpose, so an alias would only puzzle its reader.
+    // The service repeats no value on purpose, so an alias would only confuse readers.
     const document = new Document(value, { aliasDuplicateObjects: false, compat: 'yaml-1.1' });
     visit(document, {
       Scalar(_key, node) {
         if (typeof node.value === 'string') node.value = wholeCharacters(node.value);
-        // Only double quotes can escape characters that must not reach a terminal raw. A bare `=` is
-        // no text in YAML 1.1.
+        // Only double quotes can escape characters that must not reach a terminal raw. In YAML 1.1,
+        // a bare `=` is not text.
         const { value: text } = node;
         if (typeof text === 'string' && (text === '=' || isHostile(text))) {
           node.type = 'QUOTE_DOUBLE';
@@ -30,7 +30,7 @@ export async function loadYaml(): Promise<(value: unknown) => string> {
   };
 }
 
-/** One document: a list is a sequence, its elements written as they come. */
+/** Writes one document: a list is a sequence, whose elements are written as they arrive. */
 export async function loadYamlWriter(): Promise<<T>(forms: Forms<T>) => Writer<T>> {
   const yaml = await loadYaml();
   return ({ data }) => ({
@@ -46,12 +46,12 @@ export async function loadYamlWriter(): Promise<<T>(forms: Forms<T>) => Writer<T
   });
 }
 
-/** A text of several lines is safe: YAML has a block form for it. */
+/** A text of several lines is safe, since YAML has block scalars. */
 function isHostile(text: string): boolean {
   return hasUnseen(text.replaceAll('\n', ''));
 }
 
-/** Escapes the rest inside double quotes, with `\u`. */
+/** Escapes the other characters inside double quotes, with `\u`. */
 function escapeRaw(yaml: string): string {
   return yaml.replace(unseen(), (found) => {
     if (found === '\n') return found;

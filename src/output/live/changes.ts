@@ -11,9 +11,9 @@ interface ChangesTarget<T> {
   readonly format: Format;
   readonly sink: Sink;
   readonly query: Query | undefined;
-  /** The query applies to the one row, not to a list of it. */
+  /** Apply the query to the one row, not to a list of one row. */
   readonly one: boolean;
-  /** Writes rows in a format whose lines hold nothing else. */
+  /** Writes rows in a format that prints rows only. */
   rows(rows: Rows<T>): Promise<void>;
 }
 
@@ -55,7 +55,9 @@ interface Look<T> {
   printed(row: T): unknown;
 }
 
-/** Yields the changed rows of each read, in order. A row that prints the same has not changed. */
+/**
+ * Yields the changed rows of each read, in order. A row that prints the same counts as unchanged.
+ */
 async function* changesOf<T>(
   readings: AsyncIterable<readonly T[]>,
   { id, keyOf, steady, printed }: Look<T>,
@@ -68,7 +70,7 @@ async function* changesOf<T>(
       const key = keyOf(row, name);
       const known = before.get(key);
       const lasting = fingerprint(steady(row));
-      // Only a clock moved: keep the printed row for the next comparison.
+      // Only a clock moved, so keep the printed row for the next comparison.
       const text = known?.lasting === lasting ? known.text : fingerprint(printed(row));
       now.set(key, { name, lasting, text });
       if (known?.text !== text) yield { row };

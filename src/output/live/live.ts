@@ -8,7 +8,7 @@ import { clamp } from '../width.ts';
 
 type LiveTerminal = Writable & { isTTY?: boolean; columns?: number; rows?: number };
 
-/** Whether the terminal can redraw a frame: it moves its cursor and knows its size. */
+/** Whether the terminal can redraw a frame: it can move its cursor, and its size is known. */
 export function canRedraw(
   stream: LiveTerminal,
   env: Readonly<Record<string, string | undefined>>,
@@ -34,20 +34,23 @@ const ESC = '\u001b[';
 const ENTER = `${ESC}?1049h`;
 const LEAVE = `${ESC}?1049l`;
 /**
- * Synchronized output: terminals that know these show everything between them at once; others
- * ignore them.
+ * Synchronized output: terminals that support these codes show everything between them at once;
+ * others ignore them.
  */
 const BEGIN = `${ESC}?2026h`;
 const COMMIT = `${ESC}?2026l`;
-/** A character whose width the terminal sees differently must not break a line. */
+/**
+ * Turns wrapping off: the terminal may draw a character wider than expected, which must not break a
+ * line.
+ */
 const NO_WRAP = `${ESC}?7l`;
 const WRAP = `${ESC}?7h`;
 const CLEAR_LINE = `${ESC}2K`;
 const CLEAR_BELOW = `${ESC}J`;
 
 /**
- * A view that is redrawn in place, on an alternate screen. A frame is one write of the changed
- * lines. The cursor stays visible, since a killed program could not show it again.
+ * Redraws a view in place, on an alternate screen. A frame is one write of the changed lines. The
+ * cursor stays visible, since a killed program could not show it again.
  */
 export function createLive({ stdout, sink, colour, render, borrowScreen }: LiveOptions): Live {
   let write: ((out: Output) => Promise<void>) | undefined;
@@ -74,7 +77,7 @@ export function createLive({ stdout, sink, colour, render, borrowScreen }: LiveO
     if (write === undefined || over || !isSized(stdout)) return;
     const body = await render(write, stdout.columns);
     const paint = await paintFor(colour);
-    // The size may have changed while the frame was made.
+    // The terminal may have been resized while the frame was made.
     const { columns = 0, rows = 0 } = stdout;
     if (over || columns === 0 || rows === 0) return;
     const lines = frame(body, foot(), { columns, rows, paint });
@@ -137,7 +140,10 @@ interface Room {
   readonly paint: Paint;
 }
 
-/** The lines of a frame: at least one fewer than the screen has, since the cursor is below. */
+/**
+ * Returns the lines of a frame, at least one fewer than the screen has, since the cursor is below
+ * them.
+ */
 function frame(body: string, foot: readonly Foot[], { columns, rows, paint }: Room): string[] {
   const below = foot.flatMap((line) => fold(footText(line, paint), columns));
   const lines = body
@@ -151,7 +157,7 @@ function frame(body: string, foot: readonly Foot[], { columns, rows, paint }: Ro
   return [...kept, ...gap, ...below].slice(0, most);
 }
 
-/** A redraw needs the row of each line, so the terminal must not wrap one itself. */
+/** A redraw needs each line's row, so the terminal must not wrap a line itself. */
 export function fold(line: string, columns: number): string[] {
   return wrapAnsi(line, columns, { hard: true, trim: false }).split('\n');
 }
@@ -167,7 +173,7 @@ function footText({ text, colour }: Foot, paint: Paint): string {
   return paint(colour, clean(text));
 }
 
-/** Returns the codes that turn one frame into the other; '' if they are the same. */
+/** Returns the codes that turn one frame into the other; '' if the frames are equal. */
 function difference(before: readonly string[] | undefined, after: readonly string[]): string {
   const changed = after.flatMap((line, at) =>
     before?.[at] === line ? [] : [`${position(at)}${CLEAR_LINE}${line}`],
@@ -180,12 +186,12 @@ function difference(before: readonly string[] | undefined, after: readonly strin
   return `${changed.join('')}${rest}${position(after.length)}`;
 }
 
-/** Moves to the beginning of a line, counted from 0. */
+/** Returns the code that moves to the beginning of a line, counted from 0. */
 function position(line: number): string {
   return `${ESC}${line + 1};1H`;
 }
 
-/** A fake terminal that stores its output as text. */
+/** Acts as a terminal that stores its output as text. */
 export function createPage(columns: number | undefined) {
   const parts: string[] = [];
   const stream = new Writable({

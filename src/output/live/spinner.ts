@@ -3,7 +3,7 @@ import type { Clock } from '../../clock.ts';
 import { clean } from '../../rules/clean.ts';
 import type { Progress } from '../output.ts';
 
-/** The stderr that a spinner needs. */
+/** What a spinner needs from stderr. */
 export type Terminal = Writable & { isTTY?: boolean; columns?: number };
 
 interface Spinner {
@@ -21,8 +21,8 @@ export function canSpin(
 }
 
 /**
- * Loads ora and starts it, unless `ended` is aborted before. Reads `text` at the start, since it
- * may change while ora loads.
+ * Loads ora and starts it, unless `ended` is aborted first. Reads `text` at the start, since it may
+ * change while ora loads.
  */
 async function startSpinner(
   stream: Terminal,
@@ -34,13 +34,13 @@ async function startSpinner(
   return ora({
     text: text(),
     stream,
-    // ora only knows the terminal's sixteen colours, which may be unreadable.
+    // ora only uses the terminal's sixteen colours, which may be unreadable.
     color: false,
     // The caller has checked for a terminal; ora would ask the environment.
     isEnabled: true,
-    // A killed process could not show the cursor again.
+    // A killed process could not show the cursor again, so don't hide it.
     hideCursor: false,
-    // Otherwise ora swallows Ctrl-C, so nobody could cancel a request.
+    // Otherwise ora swallows Ctrl-C, so the user could not cancel a request.
     discardStdin: false,
   }).start();
 }
@@ -62,7 +62,7 @@ export function createProgress(stderr: Terminal, clock: Clock): (text: string) =
   let ended = new AbortController();
   let spinner: Spinner | undefined;
 
-  /** Unfinished tasks come first, since ora cuts off what exceeds the terminal's height. */
+  /** Put unfinished tasks first, since ora cuts off what exceeds the terminal's height. */
   function lines(): string {
     const inOrder = [...tasks.filter(({ over }) => !over), ...tasks.filter(({ over }) => over)];
     return inOrder.map(({ text }) => text).join('\n  ');
@@ -72,7 +72,7 @@ export function createProgress(stderr: Terminal, clock: Clock): (text: string) =
     const { signal } = ended;
     await clock.sleep(PATIENCE, signal);
     const started = await startSpinner(stderr, lines, signal);
-    // The tasks may have ended at this very moment.
+    // The tasks may have ended while ora started.
     if (signal.aborted) started?.stop();
     else spinner = started;
   }

@@ -11,7 +11,7 @@ interface Block {
   readonly rows: Labelled[];
 }
 
-/** All columns as lines, the hidden ones too: `PER HOUR` is labelled `Per hour`. */
+/** Shows all columns as lines, including hidden columns: `PER HOUR` is labelled `Per hour`. */
 export function sectionOf<T>(columns: readonly Column<T>[]): Section<T> {
   return {
     lines: (value) =>
@@ -30,7 +30,7 @@ function labelOf(header: string): string {
   return label.replace(ACRONYMS, (word) => word.toUpperCase());
 }
 
-/** One object in sections, with all values aligned in one column. */
+/** Shows one object in sections, with all values aligned in one column. */
 export function detailsText<T>(
   value: T,
   sections: readonly Section<T>[],
@@ -58,8 +58,8 @@ export function detailsText<T>(
 }
 
 /**
- * One row as its columns, a line each; with `--no-header` the bare values, so `--columns status
- * --no-header` prints one word.
+ * Shows one row as its columns, one line each; with `--no-header` only the values, so `--columns
+ * status --no-header` prints one word.
  */
 export function columnsText<T>(value: T, columns: readonly Column<T>[], style: TableStyle): string {
   const rows = columns.map((column) => {

@@ -11,13 +11,13 @@ import {
   trimLines,
 } from './layout.ts';
 
-/** cli-table3 takes quadratic time, which is not noticeable up to this many rows. */
+/** Most rows for cli-table3, which takes quadratic time; up to this many, nobody notices. */
 export const SMALL = 200;
 
 /**
- * A table whose rows are all here. cli-table3 draws it for a person. Plain lines with the same look
- * take over in a pipe, beyond {@link SMALL} rows, and for characters that cli-table3 measures with an
- * outdated table of widths: its columns would not line up.
+ * Draws a table whose rows are all known. cli-table3 draws it for a person. Plain lines with the
+ * same look replace it in a pipe, beyond {@link SMALL} rows, and for characters that cli-table3
+ * measures with an outdated table of widths: its columns would not line up.
  */
 export async function tableText(
   rows: readonly (readonly Shown[])[],

@@ -14,15 +14,15 @@ export interface Reader {
   readonly terminal: boolean;
   /** Milliseconds since 1970. */
   now(): number;
-  /** The text stays on the screen while time passes: "now" would soon be wrong. */
+  /** The text stays on the screen while time passes, so "now" would soon be wrong. */
   readonly live?: boolean;
-  /** `RUB` for the rouble sign. */
+  /** Print `RUB` for the rouble sign. */
   readonly ascii?: boolean;
 }
 
 const GIB = 1024 ** 3;
 
-/** A cell for people; '' for no value. Always one clean line. */
+/** Formats a cell for people; '' for no value. Always one clean line. */
 export function cellText(value: Cell, kind: Kind | undefined, reader: Reader): string {
   const time = kind === 'time' && typeof value === 'string' ? instant(value) : undefined;
   if (time !== undefined) {
@@ -32,7 +32,9 @@ export function cellText(value: Cell, kind: Kind | undefined, reader: Reader): s
   return clean(plainText(value, kind, reader));
 }
 
-/** A table cell. An empty one would shift the fields of awk, so it is a dash. */
+/**
+ * Formats a table cell. Returns a dash for no value: an empty cell would shift the fields of awk.
+ */
 export function shownCell(value: Cell, kind: Kind | undefined, reader: Reader): Shown {
   const text = cellText(value, kind, reader);
   if (text === '') return NO_CELL;
@@ -54,7 +56,7 @@ export function isShownRaw(kind: Kind | undefined, { terminal }: Reader): boolea
   }
 }
 
-/** A value in details, which have room: times are local and relative. */
+/** Formats a value for details, which have room: times are local and relative. */
 export function detailText(value: Cell, kind: Kind | undefined, reader: Reader): string {
   const time = kind === 'time' && typeof value === 'string' ? instant(value) : undefined;
   if (time !== undefined) {
@@ -91,14 +93,16 @@ function textOfKind(value: Cell, kind: Kind | undefined, reader: Reader): string
   }
 }
 
-/** The value itself as text: the decimal string, the ISO time, true or false; '' for null. */
+/**
+ * Returns the value itself as text: the decimal string, the ISO time, true or false; '' for null.
+ */
 export function rawText(value: Cell): string {
   if (value === null || value === undefined) return '';
-  // The service may send an object although its document promises a text.
+  // The service may send an object where its document promises text.
   return typeof value === 'object' ? JSON.stringify(value) : String(value);
 }
 
-/** Two decimals; a size too small for them is not shown as zero. */
+/** Prints two decimals, but never shows a tiny size as zero. */
 function gibibytes(text: string): string {
   if (!/^[0-9]+$/.test(text)) return text;
   const size = Number(text) / GIB;
@@ -113,17 +117,17 @@ export function isNumeric(kind: Kind | undefined): boolean {
 const BAR_CELLS = 10;
 const EIGHTHS = ['', '▏', '▎', '▍', '▌', '▋', '▊', '▉'];
 
-/** To an eighth of a cell, so that the smallest amount is visible. */
+/** Draws to an eighth of a cell, so that the smallest amount is visible. */
 export function barOf(share: number, room: number): string {
   const eighths = Math.round(Math.min(1, Math.max(0, share)) * room * 8);
   const seen = share > 0 ? Math.max(1, eighths) : 0;
   return '█'.repeat(Math.floor(seen / 8)) + (EIGHTHS[seen % 8] ?? '');
 }
 
-/** In percent: a load that is good, and one that is hardly any. */
+/** In percent: the lowest good load, and the highest load that counts as waste. */
 const [GOOD, HARDLY] = [80, 5];
 
-/** The colour of a utilization in percent. */
+/** Returns the colour of a utilization in percent. */
 function loadColour(percent: number): Colour | undefined {
   if (percent > GOOD) return 'green';
   return percent < HARDLY ? 'yellow' : undefined;
@@ -146,19 +150,19 @@ const STATUS_COLOURS: Readonly<Record<string, Colour>> = {
   EXPIRED: 'dim',
 };
 
-/** API document: Events. The others are routine. */
+/** API document: Events. Other types are routine. */
 const SEVERITY_COLOURS: ReadonlyMap<string, Colour> = new Map([
   ['ERROR', 'red'],
   ['WARNING', 'yellow'],
 ]);
 
-/** The colour of a documented status; none for a status that the service adds later. */
+/** Returns the colour of a documented status; none for a status that the service adds later. */
 export function statusColour(word: string): Colour | undefined {
   if (Object.hasOwn(STATUS_COLOURS, word)) return STATUS_COLOURS[word];
   return /^[A-Z]+ING$/.test(word) ? 'yellow' : undefined;
 }
 
-/** The colour of a `doctor` check's first word. */
+/** Returns the colour of a `doctor` check's first word. */
 export function checkColour(mark: string): Colour {
   return mark === 'pass' ? 'green' : mark === 'WARN' ? 'yellow' : 'red';
 }

@@ -1,11 +1,11 @@
 import type { Colour, Paint } from '../colour.ts';
 import { clamp, padding, width } from '../width.ts';
 
-/** A cell as people see it: clean text of one line, before colour and width. */
+/** A cell as people see it: clean text on one line, before colour and width. */
 export interface Shown {
   readonly text: string;
   readonly colour: Colour | undefined;
-  /** A column of numbers is aligned right; undefined if there is no value. */
+  /** Whether the value is a number, which aligns right; undefined if there is no value. */
   readonly numeric: boolean | undefined;
 }
 
@@ -14,7 +14,7 @@ export const NO_CELL: Shown = { text: '-', colour: undefined, numeric: undefined
 /** The positions of a table's columns. */
 export interface Layout {
   readonly columns: readonly LayoutColumn[];
-  /** Terminal cells that no column uses; later, wider texts can use them. */
+  /** Terminal cells that no column uses; wider texts in later rows can use them. */
   readonly spare: number;
   /** Whether the columns have enough room; otherwise cards are easier to read. */
   readonly fits: boolean;
@@ -24,31 +24,31 @@ export interface LayoutColumn {
   readonly header: string;
   readonly width: number;
   readonly right: boolean;
-  /** The last column, which continues on the next line of the terminal instead of being cut. */
+  /** The last column, which wraps on the terminal's next line instead of being cut. */
   readonly open?: true;
 }
 
-/** A column before its cells are measured. */
+/** A column before measuring its cells. */
 export interface Heading {
   readonly header: string;
-  /** Aligned right, whatever it holds. */
+  /** Aligns the column right, whatever it holds. */
   readonly right: boolean;
-  /** Minimum cells, whatever the first rows hold. */
+  /** Minimum width in cells, whatever the first rows hold. */
   readonly least?: number | undefined;
 }
 
 export const GAP = 2;
 const BETWEEN = ' '.repeat(GAP);
 
-/** A narrower text can't be understood. */
+/** Narrowest column: a narrower text can't be understood. */
 const NARROWEST = 6;
 
-/** Columns narrower than this are hard to read. */
+/** A column narrower than this is hard to read. */
 const TELLING = 10;
 
 /**
- * Measures rows. `terminal` is the cells of a line; Infinity means unlimited, and nothing is cut. With
- * `isComing`, more rows follow.
+ * Measures rows. `terminal` is the width of a line in cells; Infinity means unlimited, and nothing
+ * is cut. With `isComing`, more rows follow.
  */
 export function layoutOf(
   headings: readonly Heading[],
@@ -60,11 +60,12 @@ export function layoutOf(
   const columns = headings.map(({ header, right, least = 0 }, at) => ({
     header,
     right,
-    // If all other columns fit, the last one needs little room, since it continues on the next line.
+    // If all other columns fit, the last column needs little room, since it continues on the next
+    // line.
     isOpen: isComing && at === last && !right,
     wanted: Math.max(width(header), least),
     width: 0,
-    /** Whether it holds only numbers; undefined while it holds nothing. */
+    /** Whether the column holds only numbers; undefined while it is empty. */
     numbers: undefined as boolean | undefined,
   }));
   for (const row of rows) {
@@ -93,8 +94,8 @@ export function layoutOf(
 }
 
 /**
- * Takes cells from the widest text columns until all fit, and returns how many they take. A number is
- * never cut.
+ * Takes cells from the widest text columns until all columns fit, and returns how many it takes.
+ * Never cuts a number.
  */
 function squeeze(
   columns: readonly { readonly wanted: number; readonly right: boolean; width: number }[],
@@ -117,14 +118,15 @@ function squeeze(
 }
 
 /**
- * The cell's text within its column; a later one, which was not measured, may use the spare cells.
+ * Fits the cell's text into its column; a later row, which was not measured, may use the spare
+ * cells.
  */
 export function fitted(cell: Shown, column: LayoutColumn, spare: number): string {
   const isWhole = column.right || column.open || spare === Number.POSITIVE_INFINITY;
   return isWhole ? cell.text : clamp(cell.text, column.width + spare);
 }
 
-/** One line of a table, without a border and without spaces at its end. */
+/** Formats one line of a table, without a border and without trailing spaces. */
 export function lineOf(cells: readonly Shown[], layout: Layout, paint: Paint): string {
   const parts = layout.columns.map((column, at) =>
     placed(cells[at] ?? NO_CELL, column, layout.spare, paint),
@@ -132,7 +134,7 @@ export function lineOf(cells: readonly Shown[], layout: Layout, paint: Paint): s
   return `${parts.join(BETWEEN).trimEnd()}\n`;
 }
 
-/** A cell cut and filled to the width of its column. */
+/** Cuts and pads a cell to the width of its column. */
 export function placed(cell: Shown, column: LayoutColumn, spare: number, paint: Paint): string {
   const text = fitted(cell, column, spare);
   const spaces = padding(text, column.width);
@@ -144,7 +146,7 @@ export function headerCells(layout: Layout): readonly Shown[] {
   return layout.columns.map(({ header }) => ({ text: header, colour: 'bold', numeric: false }));
 }
 
-/** Removes the spaces at the end of each line in linear time. */
+/** Removes trailing spaces from each line, in linear time. */
 export function trimLines(text: string): string {
   return text
     .split('\n')
@@ -154,11 +156,11 @@ export function trimLines(text: string): string {
 
 export interface Labelled {
   readonly label: string;
-  /** The text in lines for this many cells. */
+  /** Wraps the text to lines of this many cells. */
   lines(room: number): readonly string[];
 }
 
-/** Labels in a column, and beside each its text, wrapped within a column of its own. */
+/** Aligns labels in a column, and wraps each text in a column beside them. */
 export function labelledText(
   rows: readonly Labelled[],
   cells: number,
@@ -174,7 +176,7 @@ export function labelledText(
     .join('');
 }
 
-/** The cells of the widest label, with the gap behind it. */
+/** Returns the width of the widest label, plus the gap after it. */
 export function labelWidth(rows: readonly Labelled[]): number {
   return Math.max(0, ...rows.map(({ label }) => width(label))) + GAP;
 }

@@ -17,7 +17,7 @@ import {
 export interface TableStyle extends Reader {
   readonly paint: Paint;
   readonly header: boolean;
-  /** Cells of a terminal's line; Infinity in a pipe: nothing is cut. */
+  /** Width of a terminal line in cells; Infinity in a pipe, where nothing is cut. */
   readonly cells: number;
 }
 
@@ -54,7 +54,7 @@ export function lineWriter<T>(
 }
 
 /**
- * A padded cell, with the gap behind it. Most cells are ASCII, which is as wide as it is long and
+ * Pads a cell and adds the gap after it. Most cells are ASCII, which is as wide as it is long and
  * needs no cleaning, and many repeat the cell above them.
  */
 function cellWriter(
@@ -74,21 +74,21 @@ function cellWriter(
     const text = placed(shownCell(value, kind, style), place, spare, style.paint);
     return text + gap;
   };
-  // An age changes from one moment to the next.
+  // Don't cache an age, which changes from one moment to the next.
   return kind === 'time' && style.terminal ? cell : remembering(cell);
 }
 
 const ASCII = /^[ -~]+$/;
 
-/** The last cell is never empty, so one character decides. */
+/** The last cell is never empty, so checking one character is enough. */
 function endsInSpace(text: string): boolean {
   const code = text.charCodeAt(text.length - 1);
   return code <= 32 || (code > 126 && text.trimEnd() !== text);
 }
 
 /**
- * A row as lines of `header: value`, for a terminal too narrow for the table. Nothing is cut, so an
- * id can be selected. The values form one column if they fit.
+ * Writes a row as lines of `header: value`, for a terminal too narrow for the table. Cuts nothing,
+ * so that an ID can be selected. Aligns the values in one column if they fit.
  */
 export function cardWriter<T>(
   layout: Layout,

@@ -8,13 +8,13 @@ import { GAP, type Layout, labelledText, layoutOf, type Shown } from './layout.t
 
 interface ScreenStyle extends Reader {
   readonly paint: Paint;
-  /** Cells of a terminal's line; Infinity in a pipe: nothing is broken or cut. */
+  /** Width of a terminal line in cells; Infinity in a pipe, where nothing is wrapped or cut. */
   readonly cells: number;
-  /** Whether bars are drawn: a screen reader would read them out. */
+  /** Whether to draw bars: a screen reader would read them out. */
   readonly bars: boolean;
 }
 
-/** Several blocks one below the other, an empty line between them; nothing is wider than the line. */
+/** Stacks several blocks with an empty line between them; no block is wider than the line. */
 export async function screenText(blocks: readonly Block[], style: ScreenStyle): Promise<string> {
   const texts: string[] = [];
   for (const block of blocks) {
@@ -42,7 +42,7 @@ function headingOf(text: string, { paint, cells }: ScreenStyle): string {
   return `${paint('bold', clamp(clean(text), cells))}\n`;
 }
 
-/** Labels in a column, and beside them texts that wrap between words. */
+/** Aligns labels in a column, and wraps the texts beside them between words. */
 function factsText(facts: readonly Fact[], { paint, cells }: ScreenStyle): string {
   const rows = facts
     .filter(({ text }) => text !== '')
@@ -54,7 +54,7 @@ function factsText(facts: readonly Fact[], { paint, cells }: ScreenStyle): strin
   return labelledText(rows, cells);
 }
 
-/** `- the problem`, and a command below it that is never broken, so that it pastes. */
+/** Prints `- the problem`, and below it a command that is never wrapped, so that it pastes. */
 function itemText({ text, colour, command }: Item, { paint, cells }: ScreenStyle): string {
   const lines = wrap(clean(text), cells - GAP).map(
     (line, at) => `${at === 0 ? '- ' : '  '}${paint(colour, line)}\n`,
@@ -71,7 +71,7 @@ async function tableOf({ columns, rows, more }: TableBlock, style: ScreenStyle):
   return (await tableText(cells, layout, style)) + below;
 }
 
-/** A bar repeats a number, so it is left out before anything else is cut. */
+/** A bar repeats a number, so leave it out before cutting anything else. */
 function withoutBars(
   columns: TableBlock['columns'],
   cells: readonly (readonly Shown[])[],
@@ -86,7 +86,7 @@ function withoutBars(
   };
 }
 
-/** The columns that fit a narrow terminal: the first ones matter most. */
+/** Picks the columns that fit a narrow terminal; the first columns matter most. */
 function fittingLayout(
   columns: TableBlock['columns'],
   shown: readonly (readonly Shown[])[],
@@ -117,10 +117,10 @@ function paintedLines(text: string, { paint, cells }: ScreenStyle): string {
     .join('');
 }
 
-/** Fewer cells than this show no difference between two bars. */
+/** Shorter bars than this show no difference. */
 const SHORTEST = 8;
 
-/** One line per bar: label, amount, and the bar in the rest of the line. */
+/** Prints one line per bar: label, amount, and the bar in the rest of the line. */
 function barsText(
   { bars }: Extract<Block, { kind: 'bars' }>,
   { paint, cells, bars: wanted }: ScreenStyle,
@@ -138,7 +138,7 @@ function barsText(
     .join('');
 }
 
-/** Bars beyond this width are no easier to compare. */
+/** Longer bars are no easier to compare. */
 const LONGEST = 100;
 
 function wrap(text: string, cells: number): string[] {

@@ -9,9 +9,9 @@ import { type Layout, layoutOf, type Shown } from './layout.ts';
 import { cardWriter, lineWriter, type RowWriter, type TableStyle } from './row-writers.ts';
 
 /**
- * Writes rows as a table, or as cards if the terminal is too narrow for one, and returns how many
- * there were. Rows beyond the first ones are written as they come, in linear time, in columns that
- * take their widths from the first rows.
+ * Writes rows as a table, or as cards if the terminal is too narrow for a table, and returns the
+ * number of rows. Measures the column widths on the first rows, then writes later rows as they
+ * arrive, in linear time.
  */
 export async function writeTable<T>(
   rows: Rows<T>,
@@ -39,8 +39,8 @@ export async function writeTable<T>(
   }
 
   /**
-   * Without the spared columns, if only that makes the others fit. The first one then has to be whole,
-   * since it names the row.
+   * Leaves out the spared columns if the other columns fit only without them. The first column then
+   * has to fit whole, since it names the row.
    */
   function measure(first: Iterable<T>): Layout {
     const layout = layoutFor(first);
@@ -54,7 +54,7 @@ export async function writeTable<T>(
     return layout;
   }
 
-  /** All the rows, if they are few. */
+  /** Returns all the rows, if they are few. */
   async function textOf(whole: readonly T[]): Promise<string> {
     const layout = measure(whole);
     if (layout.fits) return tableText(whole.map(cellsOf), layout, style);
@@ -70,7 +70,7 @@ export async function writeTable<T>(
   const batch = createBatch(sink, true, coming, () =>
     waiting.length > 0 ? begin(measure(waiting)) : undefined,
   );
-  /** The first rows, until the columns have their positions. */
+  /** Collects the first rows until the columns have their positions. */
   let waiting: T[] = [];
   let writer: RowWriter<T> | undefined;
   let count = 0;
@@ -93,7 +93,7 @@ export async function writeTable<T>(
     waiting.push(row);
     if (waiting.length > SMALL) return begin(measure(waiting));
     if (live && waiting.length === 1) {
-      // Measures the rows that are already here, so that none waits for the next one.
+      // Measures the rows that have arrived, so that no row waits for the next one.
       setImmediate(() => {
         if (waiting.length > 0 && !over) begin(measure(waiting))?.catch(() => undefined);
       });
