@@ -63,7 +63,7 @@ export async function runOnInstance(
   });
 }
 
-/** Signs in as the job before did, or with the private half of one of the instance's keys. */
+/** Signs in as the previous job did, or with the private key of one of the instance's keys. */
 async function howToSignIn(
   { id }: Target,
   given: HowToReach,

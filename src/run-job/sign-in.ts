@@ -26,7 +26,7 @@ export async function ensureSignIn(
 }
 
 /**
- * Checks that ssh can sign in without a prompt: the private half of one of the keys is in ~/.ssh
+ * Checks that ssh can sign in without a prompt: the private key of one of the keys is in ~/.ssh
  * without a passphrase, or in the agent. Returns the file, since ssh itself tries only a few names.
  * Throws a usage error otherwise.
  */

@@ -8,7 +8,7 @@ export interface NewKey {
   readonly isDefault: boolean;
 }
 
-/** Adds a key to the account, unless it exists. `isNew`: it did not exist. */
+/** Adds a key to the account, unless the account has it. `isNew`: the account did not have it. */
 export async function addKey(
   { key, name, isDefault }: NewKey,
   { err }: Context,

@@ -10,8 +10,8 @@ import type { Choice, Prompts } from '../prompts/prompts.ts';
 type Source = () => Promise<string | undefined>;
 
 /**
- * The file of the chosen public key: one in ~/.ssh, a new one made by ssh-keygen, or another.
- * undefined for `none`, if that is a choice.
+ * Returns the file of the chosen public key: a file in ~/.ssh, a new key made by ssh-keygen, or
+ * another file. Returns undefined for `none`, if that is a choice.
  */
 export async function chooseKeyFile(
   question: string,
@@ -23,7 +23,7 @@ export async function chooseKeyFile(
   const folder = home && join(home, '.ssh');
   const privateKey = folder && join(folder, 'id_ed25519');
   const choices: Choice<Source>[] = folder === undefined ? [] : await localKeys(folder, context);
-  // ssh uses this file name by default, and nothing is overwritten.
+  // ssh uses this file name by default. Offered only if no file with this name exists.
   if (privateKey && !existsSync(privateKey) && !existsSync(`${privateKey}.pub`)) {
     choices.push({
       name: 'Generate a new key, ~/.ssh/id_ed25519',
@@ -43,7 +43,7 @@ function notThere(path: string): string | undefined {
   return existsSync(path.trim()) ? undefined : 'there is no such file';
 }
 
-/** The keys that can be added; skips a file without a key. */
+/** Returns the keys that can be added; skips files without a key. */
 async function localKeys(folder: string, context: Context): Promise<Choice<Source>[]> {
   const names = await readdir(folder).catch(() => []);
   const { publicKey } = await import('../rules/public-key.ts');
@@ -59,10 +59,12 @@ async function localKeys(folder: string, context: Context): Promise<Choice<Sourc
   return keys;
 }
 
-/** Runs ssh-keygen in the terminal, where it asks for a passphrase. Returns the public half's file. */
+/**
+ * Runs ssh-keygen in the terminal, where it asks for a passphrase. Returns the public key's file.
+ */
 async function generateKey(file: string, context: Context): Promise<string> {
   await mkdir(join(file, '..'), { recursive: true, mode: 0o700 });
-  // stdout is for the command's result: with -q, ssh-keygen prints nothing to it.
+  // Keeps ssh-keygen quiet (-q): stdout is for the command's result.
   const args = ['-q', '-t', 'ed25519', '-f', file];
   const running = await context.start({ file: 'ssh-keygen', args });
   const code = await running.ended.catch((error: unknown) => {

@@ -4,19 +4,22 @@ import type { SshKey } from '../api/index.ts';
 import type { Context } from '../context.ts';
 import { type CliError, usageError } from '../errors.ts';
 
-/** Timeout of a program that prints a few lines, in milliseconds. */
+/** Time limit for a program that prints a few lines, in milliseconds. */
 const QUICK = 10_000;
 
-/** Where this computer has the private half of a key. */
+/** Where this computer stores a private key. */
 export interface PrivateHalf {
   readonly key: SshKey;
-  /** undefined in the SSH agent, or if the service hides the public key, so nothing can be compared. */
+  /**
+   * undefined for a key in the SSH agent, or if the service hides the public key, so that gpucloud
+   * can't look for the private key.
+   */
   readonly file?: string;
   /** Whether the private key has a passphrase. */
   readonly isLocked?: true;
 }
 
-/** Finds the private halves on this computer, those in the agent first. */
+/** Finds the private keys on this computer, keys in the agent first. */
 export async function privateHalves(
   keys: readonly SshKey[],
   context: Context,
@@ -41,7 +44,7 @@ export async function privateHalves(
   return halves;
 }
 
-/** For a key with a passphrase, in a command that can't prompt for it. */
+/** The error for a key with a passphrase, in a command that can't prompt for one. */
 export function lockedKeyError({ key: { name, id }, file }: PrivateHalf): CliError {
   return usageError(
     `--ssh-key ${name ?? id}: private key ${file} has a passphrase, and "gpucloud run" can't prompt for it`,
@@ -49,12 +52,12 @@ export function lockedKeyError({ key: { name, id }, file }: PrivateHalf): CliErr
   );
 }
 
-/** The key in base64: the middle of `ssh-ed25519 AAAA… comment`. */
+/** Returns the key in base64: the middle of `ssh-ed25519 AAAA… comment`. */
 function blobOf(line: string): string | undefined {
   return /^(?:ssh|ecdsa|sk)-\S+ +(\S+)/.exec(line.trim())?.[1];
 }
 
-/** Private key files with their public half beside them. */
+/** Returns the private key files that have a public key file beside them. */
 async function keyFiles({ host }: Context): Promise<string[]> {
   if (host.home === undefined) return [];
   const folder = join(host.home, '.ssh');
@@ -65,7 +68,7 @@ async function keyFiles({ host }: Context): Promise<string[]> {
     .map((name) => join(folder, name.slice(0, -4)));
 }
 
-/** Runs a program and returns what it printed. A missing program prints nothing. */
+/** Runs a program and returns its output; empty if the program is missing. */
 export async function printedBy(file: string, args: readonly string[], { start }: Context) {
   let text = '';
   const hear = (part: string, from: 'stdout' | 'stderr') => {

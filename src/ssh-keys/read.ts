@@ -8,11 +8,11 @@ import { anyName } from '../rules/names.ts';
 import type { PublicKey } from '../rules/public-key.ts';
 import { holdsPrivateKey } from '../rules/secrets.ts';
 
-/** A name of one line. The document has no further rule (spec: POST /ssh-keys). */
+/** A name is one line. The document has no other rule (spec: POST /ssh-keys). */
 export function checkedName(text: string): string {
   refuseSecret('--name', text);
   if (/[\u0000-\u001f\u007f-\u009f]/.test(text)) {
-    throw usageError('--name: a name is one line without control characters (it is not shown)');
+    throw usageError('--name: must be one line without control characters (value not shown)');
   }
   return checked('--name', text, anyName);
 }
@@ -30,18 +30,18 @@ export async function keyIn(file: string, context: Context): Promise<PublicKey> 
   throw usageError(
     `FILE "${named}": ${verdict.rule}`,
     ...(holdsPrivateKey(text) && file !== '-' && existsSync(half)
-      ? [`nothing was sent; the public half is in ${half}`]
+      ? [`nothing was sent; the public key is in ${half}`]
       : []),
   );
 }
 
-/** The comment of a key, else the name of its file. */
+/** Returns the comment of a key, else the name of its file. */
 export function nameFor(key: PublicKey, file: string): string {
   if (key.comment !== '') {
     return checkedName(key.comment);
   }
   if (file === '-') {
-    throw usageError('--name is missing: the key on stdin has no comment to name it by');
+    throw usageError('--name is required: the key on stdin has no comment');
   }
   return checkedName(basename(file).replace(/(?<=.)\.pub$/, ''));
 }

@@ -13,13 +13,13 @@ import { CARD_SAMPLES } from './probe-script.ts';
 import { readSample, withinLimit } from './read-sample.ts';
 import { type FindSignIn, signInFinder } from './sign-in.ts';
 
-/** Timeout for one measurement of an instance, in milliseconds. */
+/** Timeout for measuring one instance, in milliseconds. */
 const LIMIT = 20_000;
 
-/** Instances at once: each only waits for its SSH. */
+/** Number of instances measured at once: each one only waits for SSH. */
 const AT_ONCE = 16;
 
-/** The only status in which an instance can idle: it starts or stops in the others. */
+/** The only status in which an instance can be idle. */
 const RUNNING = 'ACTIVE';
 
 interface Pass {
@@ -41,8 +41,8 @@ interface Ruled {
 }
 
 /**
- * Terminates every instance of the account whose idle rule says so. One that can't be judged counts as
- * in use: a warning says why.
+ * Terminates every instance of the account that its idle rule ends. An instance that can't be
+ * judged counts as in use, with a warning that says why.
  */
 export async function endIdle(pass: Pass, context: Context): Promise<Ended[]> {
   const journal = await ownJournal(context);
@@ -77,8 +77,8 @@ interface Tools {
 type Held = Parameters<Parameters<Journal['withIdle']>[2]>[0];
 
 /**
- * Marks the evidence before it looks, and replaces it afterwards. A process that ends in between leaves
- * the mark, and then the time starts again: what it may have seen is lost.
+ * Marks the evidence as incomplete during the check, and replaces it afterwards. If the process is
+ * killed, the mark stays and the idle time restarts, since the check may have seen use.
  */
 async function judgeOne(
   one: Ruled,
@@ -94,17 +94,17 @@ async function judgeOne(
     return judge(before, signs, pass.time.now(), rule);
   };
   const first = await look();
-  // Only a second look may end it, by the same evidence.
+  // Terminates only after a second check with the same evidence.
   const isSure = first.isDue && (await look()).isDue;
   const ended = isSure && pass.time.isFresh() ? await terminate(one, tools) : undefined;
   if (ended !== undefined && ended.error === undefined) return ended;
-  // The next pass tries a refused termination again.
+  // If the service refused the termination, the next pass tries again.
   const { since, last } = first.isDue && !isSure ? NOTHING_KNOWN : first.state;
   await write({ begun: false, since, last });
   return ended;
 }
 
-/** undefined if the instance can't be judged now. */
+/** Returns undefined if the instance can't be judged now. */
 async function lookAt(
   { id, name }: Ruled,
   { find, jobs, context }: Tools,
@@ -130,7 +130,10 @@ async function lookAt(
   }
 }
 
-/** A job that has not ended terminates its own instance, and may have results on it. */
+/**
+ * Whether a job still needs its instance. A job that has not ended terminates the instance itself,
+ * and may have results there.
+ */
 function mayHaveResults(id: string, jobs: readonly JobRecord[]): boolean {
   return jobs.some(
     (job) => job.id === id && job.ended_at === null && !job.on && job.kept !== 'command',
@@ -141,7 +144,7 @@ function warnUnjudged({ name }: Pick<Ruled, 'name'>, why: string, { err }: Conte
   err.warn('probe_failed', `${name} counts as in use, since it could not be judged: ${why}`);
 }
 
-/** Returns undefined if the rule has changed since: the new one applies. */
+/** Returns undefined if the rule has changed since the check: the new rule applies. */
 async function terminate(one: Ruled, { journal, context }: Tools): Promise<Ended | undefined> {
   const { id, name, deadline, rule } = one;
   const row = { id, name, deadline, overdue_seconds: 0, reason: 'idle', exit_code: null } as const;

@@ -1,33 +1,33 @@
 import type { Instance } from '../api/index.ts';
 import { partValue, type Sample } from './sample.ts';
 
-// The idle rule, as a function of what is known and what was read. It reads no clock and no file.
+// The idle rule as a pure function: it reads no clock and no file.
 //
-// It errs on one side: whatever is missing, strange or late counts as use.
+// It errs on one side: missing, odd or late data counts as use.
 
-/** A card above this is in use, in percent. */
+/** A card with a higher load is in use, in percent. */
 const CARD = 5;
-/** Cores in use on average: a tenth of one. */
+/** Average number of cores that counts as use: a tenth of one. */
 const CORES = 0.1;
-/** Bytes per second received and sent, on average. */
+/** Average bytes per second, received and sent, that count as use. */
 const TRAFFIC = 10_000;
 
-/** Seconds by which the clocks of the service and the instance may disagree about one interval. */
+/** Seconds by which the service's clock and the instance's may disagree about one interval. */
 const CLOCKS = 30;
-/** Averages over a shorter time show little more than the look itself. */
+/** Shortest interval to judge, in seconds: a shorter average shows little but the check itself. */
 const SHORTEST = 30;
-/** Seconds that a terminal's time of input may lag. */
+/** Seconds by which the recorded time of a terminal's last input may lag. */
 const INPUT_LAG = 10;
 
 /** The counters of an instance at one time. */
 interface Counters {
-  /** By the service's clock, in milliseconds. */
+  /** Milliseconds since 1970, by the service's clock. */
   readonly at: number;
-  /** Seconds since the start of the system. */
+  /** Seconds since the system started. */
   readonly uptime: number;
   /** When the system started, in seconds since 1970 by the instance's own clock. */
   readonly booted: number;
-  /** Differs after a start or a restart. */
+  /** Changes with every start or restart. */
   readonly boot: string;
   /** CPU time used, in hundredths of a second. */
   readonly cpu: number;
@@ -35,34 +35,34 @@ interface Counters {
   readonly traffic: number;
 }
 
-/** What an instance shows at one time. */
+/** The use of an instance at one time. */
 export interface Signs extends Omit<Counters, 'at'> {
   /** The highest load of any card, in percent. */
   readonly load: number;
   readonly job: boolean;
-  /** Seconds since the last input in a terminal, at least. */
+  /** At least this many seconds have passed since the last input in a terminal. */
   readonly input: number;
 }
 
-/** Since when an instance is idle, by both clocks. */
+/** When an instance became idle, by both clocks. */
 interface Since {
-  /** By the service's clock, in milliseconds. */
+  /** Milliseconds since 1970, by the service's clock. */
   readonly at: number;
   readonly uptime: number;
 }
 
-/** What is known of an instance with a rule. */
+/** What earlier passes found about an instance with a rule. */
 export interface IdleState {
-  /** null if it is in use, or nothing is known. */
+  /** null if the instance is in use, or if nothing is known. */
   readonly since: Since | null;
-  /** Of the last pass; null if it could not judge. */
+  /** Counters of the last pass; null if that pass could not judge. */
   readonly last: Counters | null;
 }
 
 export const NOTHING_KNOWN: IdleState = { since: null, last: null };
 
 export interface IdleRule {
-  /** Milliseconds. */
+  /** Idle time in milliseconds after which the rule ends the instance. */
   readonly after: number;
   /** Milliseconds between two passes. */
   readonly every: number;
@@ -70,11 +70,14 @@ export interface IdleRule {
 
 interface Verdict {
   readonly state: IdleState;
-  /** The rule ends the instance. */
+  /** Whether the rule ends the instance. */
   readonly isDue: boolean;
 }
 
-/** Judges an instance at one time, by the service's clock; undefined signs could not be read. */
+/**
+ * Judges an instance at one time, by the service's clock. `signs` is undefined if they could not be
+ * read.
+ */
 export function judge(
   state: IdleState,
   signs: Signs | undefined,
@@ -98,12 +101,15 @@ export function judge(
     signs.input < seconds + INPUT_LAG;
   if (wasBusy) return { state: { since: now, last }, isDue: false };
   const since = state.since ?? now;
-  // Both clocks must agree that the time is over.
+  // The idle time must be over by both clocks.
   const idle = Math.min(at - since.at, (uptime - since.uptime) * 1000);
   return { state: { since, last }, isDue: idle >= after };
 }
 
-/** Whether the time between two passes can't be judged: it is too long, or something started again. */
+/**
+ * Whether the interval between two passes can't be judged: it is too long, or the instance
+ * restarted.
+ */
 function isBroken(before: Counters, now: Counters, every: number): boolean {
   const seconds = now.uptime - before.uptime;
   const byService = (now.at - before.at) / 1000;
@@ -114,7 +120,7 @@ function isBroken(before: Counters, now: Counters, every: number): boolean {
     seconds > longest ||
     byService > longest ||
     Math.abs(byService - seconds) > CLOCKS ||
-    // The age of input is measured with this clock.
+    // The instance's clock measures the age of input, so a jump makes that age wrong.
     Math.abs(now.booted - before.booted) > CLOCKS ||
     now.boot !== before.boot ||
     now.cpu < before.cpu ||
@@ -122,7 +128,7 @@ function isBroken(before: Counters, now: Counters, every: number): boolean {
   );
 }
 
-/** The signs in a sample; as text, why one is missing. */
+/** Returns the signs in a sample, or the reason why one is missing. */
 export function signsOf(
   sample: Sample,
   { started_at }: Pick<Instance, 'started_at'>,

@@ -1,25 +1,25 @@
 import { PROBE } from '../run-job/remote/supervisor.ts';
 
-/** Seconds for a program that may hang, such as nvidia-smi with a broken driver. */
+/** Time limit in seconds for a program that may hang, such as nvidia-smi with a broken driver. */
 export const PROGRAM_LIMIT = 4;
 
-/** The fields of a card, in this order. A value with a comma of its own makes the line unreadable. */
+/** The fields of a card, in this order. A comma inside a value makes the line unreadable. */
 const CARD_FIELDS =
   'index,name,utilization.gpu,memory.used,memory.total,temperature.gpu,power.draw';
 
-/** Reads the cards this many times, a second apart: between two batches a card is idle for a moment. */
+/** How often to read the cards, a second apart: a card is idle for a moment between two batches. */
 export const CARD_SAMPLES = 3;
 
 /**
- * Prints what an instance does, in parts between `begin` and `end` lines with the exit code: a part
- * that is cut off or mixed with other output has no `end` line of its own. Plain POSIX sh; leaves
- * nothing on the instance. $1 is how often it reads the cards.
+ * Prints the use of an instance. Each part is between a `begin` line and an `end` line with the
+ * exit code, so a part that is cut off or mixed with other output has no `end` line of its own.
+ * Plain POSIX sh; leaves nothing on the instance. $1 is how often to read the cards.
  *
- * Without utmp, as in a container, who shows nobody, so the access times of the terminals count too.
- * In the sandbox, which sets GPUCLOUD_PROC, /dev/pts has the user's own terminals: they don't count.
+ * Without utmp, as in a container, who lists nobody, so the access times of the terminals count
+ * too. The sandbox sets GPUCLOUD_PROC, so that the user's own terminals in /dev/pts don't count.
  *
- * The time limit needs no `timeout`, which is not POSIX. The sleep that outlives its program holds no
- * stream of the connection.
+ * Implements the time limit with sleep, since `timeout` is not POSIX. A sleep that outlives its
+ * program holds no stream of the connection.
  */
 export const PROBE_SCRIPT = `LC_ALL=C; export LC_ALL
 proc=\${GPUCLOUD_PROC:-/proc}

@@ -13,12 +13,12 @@ import { PROBE_SCRIPT } from './probe-script.ts';
 import { parseSample, type Sample } from './sample.ts';
 import type { FindSignIn } from './sign-in.ts';
 
-/** In bytes; more is no probe's output. */
+/** In bytes; a probe never prints more. */
 const LARGEST = 64 * 1024;
 
 /**
- * Reads what an instance does, over one SSH connection. If the signal aborts, returns what it has.
- * Throws CliError if it can't sign in, or has no part of a sample.
+ * Reads the use of an instance over one SSH connection. If the signal aborts, returns the parts
+ * read so far. Throws CliError if it can't sign in or reads no part.
  */
 export async function readSample(
   instance: Instance,
@@ -45,12 +45,12 @@ export async function readSample(
   throw failed(stderr, code, { name, tried, address: `${host} port ${port}`, instance });
 }
 
-/** How long interrupted work may still return partial results, in milliseconds. */
+/** How long work may take to return partial results after an interrupt, in milliseconds. */
 const WIND_UP = 200;
 
 /**
- * Does work that ends after so many milliseconds: the named instance did not respond. Waits for no work
- * that ignores the signal.
+ * Runs work with a time limit in milliseconds, after which the named instance did not respond. Does
+ * not wait for work that ignores the signal.
  */
 export async function withinLimit<T>(
   time: number,
@@ -65,7 +65,7 @@ export async function withinLimit<T>(
       const giveUp = () => clock.sleep(WIND_UP).then(() => reject(signal.reason));
       signal.addEventListener('abort', giveUp, { once: true });
     });
-    // The work may end first.
+    // Prevents an unhandled rejection if the work ends first.
     tooLate.catch(() => undefined);
     return Promise.race([work(signal), tooLate]);
   });
@@ -75,7 +75,10 @@ interface Shell {
   start: ReturnType<typeof createRemoteShell>['start'];
 }
 
-/** The output until its end, the limit or the signal. Waits for no program that does not end. */
+/**
+ * Returns the output up to its end, the limit or the signal. Does not wait for a program that never
+ * ends.
+ */
 async function printed(shell: Shell, samples: number, signal: AbortSignal) {
   const running = await shell.start(PROBE_SCRIPT, [String(samples)], signal);
   const { stdin, stdout, stderr } = running;

@@ -6,7 +6,7 @@ export type Part<T> = { readonly value: T } | { readonly fault: string };
 interface Card {
   readonly index: number;
   readonly name: string;
-  /** Each is null if the driver does not report it, as with MIG. */
+  /** Each value is null if the driver does not report it, as with MIG. */
   readonly utilization_percent: number | null;
   readonly memory_used_mib: number | null;
   readonly memory_total_mib: number | null;
@@ -14,7 +14,7 @@ interface Card {
   readonly power_w: number | null;
 }
 
-/** CPU time since the start, in hundredths of a second, of all cores together. */
+/** CPU time of all cores since the start, in hundredths of a second. */
 export interface CpuTime {
   readonly used: number;
   readonly total: number;
@@ -22,33 +22,39 @@ export interface CpuTime {
 
 /** An instance's resource use. */
 export interface Sample {
-  /** Seconds since the start of the system. */
+  /** Seconds since the system started. */
   readonly uptime: Part<number>;
-  /** When the system started, in seconds since 1970: it moves if the instance's clock is set. */
+  /** When the system started, in seconds since 1970. Moves if the instance's clock is set. */
   readonly booted: Part<number>;
-  /** Differs after a restart; empty if unknown. */
+  /** Changes with every restart; empty if unknown. */
   readonly boot: string;
   /** CPU times at the start and end of the probe. */
   readonly cpu: Part<readonly [CpuTime, CpuTime]>;
-  /** Bytes received and sent since the start. */
+  /** Bytes received and sent since the system started. */
   readonly traffic: Part<number>;
   readonly memory: Part<{ readonly used_mib: number; readonly total_mib: number }>;
-  /** Percent used of the root file system. */
+  /** Used share of the root file system, in percent. */
   readonly disk: Part<number>;
-  /** Seconds since the last input in a terminal, at least; Infinity without a terminal. */
+  /**
+   * At least this many seconds have passed since the last input in a terminal; Infinity without a
+   * terminal.
+   */
   readonly input: Part<number>;
-  /** Whether a command of `gpucloud run` runs. */
+  /** Whether a command of `gpucloud run` is running. */
   readonly job: Part<boolean>;
-  /** All cards, several times. */
+  /** All cards, one list per reading. */
   readonly cards: Part<readonly (readonly Card[])[]>;
 }
 
-/** The value of a part; null if it can't be used. */
+/** Returns the value of a part, or null if it can't be used. */
 export function partValue<T>(part: Part<T>): T | null {
   return 'value' in part ? part.value : null;
 }
 
-/** Parses the output of the probe, whole or cut off, with anything before or between its parts. */
+/**
+ * Parses the output of the probe, complete or cut off, and ignores anything before or between its
+ * parts.
+ */
 export function parseSample(text: string, samples: number): Sample {
   const parts = partsIn(text);
   const part = <T>(name: string, parse: (body: string) => T | undefined): Part<T> =>
@@ -77,7 +83,7 @@ export function parseSample(text: string, samples: number): Sample {
 
 interface Raw {
   readonly body: string;
-  /** undefined if the part was cut off. */
+  /** Returns undefined if the part was cut off. */
   readonly code: number | undefined;
 }
 
@@ -127,12 +133,12 @@ function read<T>(
   return value === undefined ? { fault: `${source} printed something unknown` } : { value };
 }
 
-/** undefined unless it is a plain decimal. */
+/** Returns undefined unless the text is a plain decimal. */
 function decimal(text: string | undefined): number | undefined {
   return text !== undefined && /^\d{1,15}(\.\d{1,9})?$/.test(text) ? Number(text) : undefined;
 }
 
-/** Waiting for a disk is no use of the processor. */
+/** Waiting for a disk counts as idle: it uses no processor. */
 function cpuTime(body: string): CpuTime | undefined {
   const fields = /^cpu +([\d ]+)$/m.exec(body)?.[1]?.trim().split(' ').map(Number) ?? [];
   const [user, nice, system, idle, iowait = 0, irq = 0, softirq = 0, steal = 0] = fields;
@@ -145,7 +151,7 @@ function cpuTime(body: string): CpuTime | undefined {
     : undefined;
 }
 
-/** Every interface but loopback. */
+/** Adds up all interfaces but loopback. */
 function traffic(body: string): number | undefined {
   const lines = body.split('\n').slice(2);
   if (!body.startsWith('Inter-') || lines.length === 0) return undefined;
@@ -168,7 +174,7 @@ function memory(body: string): { used_mib: number; total_mib: number } | undefin
   return { used_mib: mib(total - available), total_mib: mib(total) };
 }
 
-/** who shows whole minutes, `.` for less than one, `old` for more than a day. */
+/** who prints whole minutes, `.` for less than one, `old` for more than a day. */
 function lastInput(body: string): number | undefined {
   let least = Number.POSITIVE_INFINITY;
   for (const line of body.split('\n')) {
@@ -183,13 +189,13 @@ function lastInput(body: string): number | undefined {
   return least;
 }
 
-/** A line for each terminal: when it was last read, and the time then. */
+/** Parses a line per terminal: when it was last read, and the current time. */
 function lastRead(body: string): number | undefined {
   let last = Number.POSITIVE_INFINITY;
   for (const line of body.split('\n').filter((line) => line !== '')) {
     const [, at, now] = /^(\d{1,15}) (\d{1,15})$/.exec(line) ?? [];
     const seconds = Number(now) - Number(at);
-    // A time in the future, as after the clock was set, has no age.
+    // A time in the future, as after the clock was set, gives no age.
     if (!(seconds >= 0)) return undefined;
     last = Math.min(last, seconds);
   }
@@ -227,7 +233,7 @@ function cardsIn(body: string): readonly Card[] | undefined {
   return cards.length > 0 && cards.length === lines.length ? cards : undefined;
 }
 
-/** `[N/A]`, `[Not Supported]`, `N/A`: the driver does not report it. */
+/** The driver prints `[N/A]`, `[Not Supported]` or `N/A` for a value that it does not report. */
 const UNREPORTED = /^(\[.*\]|N\/A)$/;
 
 function cardIn(line: string): Card | undefined {

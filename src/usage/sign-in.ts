@@ -21,8 +21,8 @@ interface Tried {
 export type FindSignIn = (instance: Instance) => Promise<SignIn>;
 
 /**
- * Finds how to sign in without a question: the flags, else as the job of the instance did, else the
- * private half of one of its keys. Looks for each key once.
+ * Finds how to sign in without a prompt: the flags, else the sign-in of the instance's job, else
+ * the private key of one of the instance's keys. Looks for each key once.
  */
 export function signInFinder(
   flags: HowToReach,
@@ -41,7 +41,7 @@ export function signInFinder(
     const [locked] = halves;
     const why =
       locked === undefined
-        ? 'the private half of its keys is not on this computer'
+        ? 'no private key for it is on this computer'
         : `${locked.file} has a passphrase and is not in the SSH agent`;
     return { tried: `the keys that ssh tries by default; ${why}` };
   }
@@ -62,7 +62,7 @@ function withJob(jobs: readonly JobRecord[], { id }: Instance, flags: HowToReach
   return job === undefined ? flags : signInOf(job, flags);
 }
 
-/** ssh may still find a key by itself. */
+/** Names no key: ssh may still find one by itself. */
 function unknownKeys(error: unknown): Tried {
   if (!(error instanceof CliError) || isInterrupt(error)) throw error;
   return { tried: 'the keys that ssh tries by default' };

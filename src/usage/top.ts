@@ -11,26 +11,29 @@ import { readSample, withinLimit } from './read-sample.ts';
 import { type CpuTime, partValue, type Sample } from './sample.ts';
 import type { FindSignIn } from './sign-in.ts';
 
-/** Milliseconds for one instance. */
+/** Timeout for one instance, in milliseconds. */
 const LIMIT = 5_000;
-/** Instances at once: the last of 100 responds within the time of two. */
+/** Number of instances read at once: the last of 100 responds within the time of two. */
 const AT_ONCE = 50;
 
 export interface Top {
   readonly rows: readonly TopRow[];
-  /** Why some could not be read; one per row with an error. */
+  /** Why some instances could not be read; one fault per row with an error. */
   readonly faults: readonly CliError[];
 }
 
 interface Wanted {
   readonly target: Target;
-  /** As it was just read. */
+  /** The instance, if it was just read. */
   readonly known?: Instance;
-  /** For how long it has been idle, once the service's time is known. */
+  /** Returns how long the instance has been idle, once the service's time is known. */
   idle(): IdleTime;
 }
 
-/** Reads what the instances do: those that were typed, or all that run. One that hangs delays no other. */
+/**
+ * Reads the use of the named instances, or of all running instances. An instance that hangs does
+ * not delay the others.
+ */
 export async function readTop(
   typed: readonly Target[],
   find: FindSignIn,
@@ -61,7 +64,7 @@ export async function readTop(
   return { rows, faults };
 }
 
-/** The instances known to this computer that have SSH now. */
+/** Returns the instances known to this computer that have SSH now. */
 async function running(context: Context): Promise<Wanted[]> {
   const api = await context.api();
   const how = { all: false, drives: api.drives.list(), now: context.clock.now() };

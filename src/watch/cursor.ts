@@ -4,14 +4,14 @@ export interface Dated {
   readonly time: number;
 }
 
-/** A cursor as stored on disk between runs. */
+/** A cursor as stored on disk. */
 export interface SavedCursor {
   /** null if no event has been dropped. */
   readonly horizon: number | null;
   readonly known: readonly (readonly [id: string, time: number])[];
 }
 
-/** How far a log is searched for late events: ten pages. */
+/** How far to search a log for late events: ten pages. */
 export const KEPT = 1000;
 
 export type Cursor = ReturnType<typeof createCursor>;
@@ -20,32 +20,32 @@ export type Cursor = ReturnType<typeof createCursor>;
  * Records which events of one log have been seen, exactly and in bounded memory.
  *
  * It keeps the IDs of the newest events, at least `kept` and at most twice as many, and drops the
- * older ones, all at once and by time. Events at or before the horizon have been seen; later ones
- * are new unless their ID is kept. Events with the same time are kept or dropped together, since a
+ * older IDs in one batch, by time. Events at or before the horizon have been seen; later events are
+ * new unless their ID is kept. Events with the same time are kept or dropped together, since a
  * service may return them in any order.
  *
- * The cost: an event that reaches the log behind at least `kept` newer ones, with a time before the
- * horizon, looks like a dropped one and does not count as new.
+ * The cost: an event that enters the log behind at least `kept` newer events, with a time before
+ * the horizon, looks like a dropped event and does not count as new.
  */
 export function createCursor(saved?: SavedCursor, { kept = KEPT } = {}) {
   const known = new Map<string, number>(saved?.known);
   let horizon = saved?.horizon ?? Number.NEGATIVE_INFINITY;
   let begun = saved !== undefined;
 
-  /** Runs rarely, for many events at once, so each event is sorted only a few times. */
+  /** Drops many IDs in one rare batch, so each event is sorted only a few times. */
   function forget(): void {
     const newestFirst = [...known].sort(([, a], [, b]) => b - a);
     const timeAt = (at: number) => newestFirst[at]?.[1];
     let cut = kept;
     while (cut < 1.5 * kept && timeAt(cut) === timeAt(cut - 1)) cut += 1;
-    // More events share one time than can be kept, so some of them are dropped.
+    // More events share this time than the cursor can keep, so it drops some of them.
     if (timeAt(cut) === timeAt(cut - 1)) cut = kept;
     horizon = Math.max(horizon, timeAt(cut) ?? horizon);
     for (const [id] of newestFirst.slice(cut)) known.delete(id);
   }
 
   return {
-    /** Whether a log was read before, in this run or an earlier one. */
+    /** Whether this run or an earlier one has read the log. */
     get begun() {
       return begun;
     },
@@ -53,14 +53,14 @@ export function createCursor(saved?: SavedCursor, { kept = KEPT } = {}) {
       return known.size;
     },
     kept,
-    /** Milliseconds since 1970; -Infinity if nothing was dropped. */
+    /** Milliseconds since 1970; -Infinity if no event has been dropped. */
     get horizon() {
       return horizon;
     },
     has: (id: string) => known.has(id),
-    /** Whether the event is at or before the horizon, so it counts as seen. */
+    /** Whether the event is at or before the horizon and therefore counts as seen. */
     isPast: (time: number) => time <= horizon,
-    /** Starts with a log whose newest events, back to the horizon, have been seen. */
+    /** Creates a cursor for a log whose newest events, back to the horizon, have been seen. */
     begin(at?: number) {
       begun = true;
       horizon = Math.max(horizon, at ?? horizon);

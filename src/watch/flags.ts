@@ -2,17 +2,17 @@ import { Option } from '../cli/command.ts';
 import { ofWords, oneOf, ruled } from '../cli/parse.ts';
 import { pollInterval, positiveDuration } from '../rules/times.ts';
 
-/** In milliseconds: the length of a wait, and the pause between two reads. */
+/** Durations in milliseconds: the limit of a wait, and the pause between two reads. */
 export interface WaitTimes {
   readonly timeout: number;
   readonly interval: number;
 }
 
-/** The goals of a wait for a starting instance: its status, or a response of its SSH server. */
+/** What a wait for a starting instance can wait for: the ACTIVE status, or a response from SSH. */
 const STARTED = ['active', 'ssh'] as const;
 export type Started = (typeof STARTED)[number];
 
-/** `--wait[=active|ssh]`; bare `--wait` is an empty value. */
+/** Parses `--wait[=active|ssh]`; bare `--wait` has an empty value. */
 export function waitStartedOption() {
   return new Option(
     '--wait [target]',

@@ -8,8 +8,8 @@ import { createOutage, createTransient, type Transient } from './transient.ts';
 /** One of several logs that are followed as one stream. */
 export interface FollowedLog<E extends LogEvent> extends Follower<E> {
   /**
-   * Whether the log has ended. Called before each read of the log. After `true` the log is read
-   * once more, since a service may record an event a moment after its cause.
+   * Whether the log has ended. Called before each read. After `true`, the log is read once more,
+   * since a service may record an event a moment after its cause.
    */
   hasEnded?(): Promise<boolean>;
 }
@@ -17,39 +17,39 @@ export interface FollowedLog<E extends LogEvent> extends Follower<E> {
 interface FollowOptions<L extends FollowedLog<E>, E extends LogEvent> {
   readonly logs: readonly L[];
   readonly clock: Clock;
-  /** Ends the stream in order: emitted events are taken. */
+  /** Ends the stream after the events in progress have been marked as seen. */
   readonly signal: AbortSignal;
   /** Milliseconds between two rounds while events arrive. */
   readonly interval: number;
   /** Runs a callback for each log, a few at a time. */
   each<R>(logs: readonly L[], work: (log: L) => Promise<R>): Promise<R[]>;
-  /** Whether to emit an event; others are skipped for good. */
+  /** Whether to emit an event. Skipped events are never emitted. */
   shows(event: E): boolean;
-  /** Whether an event ends its log: nothing after it is emitted. */
+  /** Whether this event is the last one to emit from its log. */
   isLast(event: E, log: L): boolean;
   /**
-   * Flushes emitted events to their reader. Returns false if the reader is gone: the last events
-   * then don't count as emitted, and the stream ends.
+   * Flushes emitted events to the reader. Returns false if the reader is gone: then the last events
+   * don't count as emitted, and the stream ends.
    */
   flush(): Promise<boolean>;
-  /** Called when all emitted events were taken, so the position can be saved. */
+  /** Saves the position. Called when every emitted event is marked as seen. */
   onTaken(): Promise<void>;
   readonly report: FollowReport<L>;
 }
 
-/** Reports that are separate from the events. */
+/** Reports about the stream itself, such as outages and gaps. */
 export interface FollowReport<L> {
-  /** Some logs can't be read for now. Called once, until all are readable again. */
+  /** Reports that some logs can't be read for now. Called once per outage. */
   lost(logs: readonly L[], error: CliError): void;
-  /** Reports the end of an outage, and its length in milliseconds. */
+  /** Reports the end of an outage and its length in milliseconds. */
   back(after: number): void;
-  /** `until`: time of the first event after the gap, in milliseconds since 1970. */
+  /** Reports a gap. `until`: time of the first event after it, in milliseconds since 1970. */
   gap(log: L, why: NonNullable<Walk<LogEvent>['gap']>, until: number): void;
-  /** Events that reached the log too late to be found. */
+  /** Reports events that entered the log too late to be found. */
   missed(log: L, what: Missed): void;
-  /** The service does not know the instance any more; the others continue. */
+  /** Reports an instance that the service no longer knows; following the others continues. */
   gone(log: L, error: CliError): void;
-  /** All logs were read, with this many events emitted; the stream continues. */
+  /** Reports that all logs were read and how many events were emitted; the stream continues. */
   looked(shown: number): void;
 }
 
@@ -80,9 +80,9 @@ const CHUNK = 500;
  * Follows several logs as one stream. Each round reads every log and emits all new events, oldest
  * first, each once.
  *
- * Once a log was readable, transient faults are waited out. The stream ends when every log has
- * ended or is gone, when the reader of the events is gone, or when it is interrupted. Throws
- * CliError for permanent faults.
+ * Waits out transient faults once any log has been read. The stream ends when every log has ended
+ * or is gone, when the reader of the events is gone, or when it is interrupted. Throws CliError for
+ * permanent faults.
  */
 export async function* follow<L extends FollowedLog<E>, E extends LogEvent>(
   options: FollowOptions<L, E>,
@@ -121,7 +121,7 @@ export async function* follow<L extends FollowedLog<E>, E extends LogEvent>(
       isFirst ||= !noted.has(log);
       noted.add(log);
     }
-    // Emit the oldest of all first; within a log, keep its order.
+    // Merges the logs by time, and keeps the order within each log.
     found.sort((a, b) => a.time - b.time);
 
     let shown = 0;
@@ -145,7 +145,7 @@ export async function* follow<L extends FollowedLog<E>, E extends LogEvent>(
       await options.onTaken();
       if (signal.aborted) return;
     }
-    // Save the start at once, so that even after a crash the next events belong to it.
+    // Saves the starting position at once, so that a crash before the first event loses nothing.
     if (isFirst && found.length === 0) await options.onTaken();
 
     if (fatal !== undefined) throw fatal;
@@ -155,7 +155,7 @@ export async function* follow<L extends FollowedLog<E>, E extends LogEvent>(
   }
 }
 
-/** The reads of a poll; the poll itself throws when the signal aborts. */
+/** The poll itself throws when the signal aborts. */
 async function* untilAborted<T>(
   turns: AsyncIterable<Turn<T>>,
   signal: AbortSignal,
@@ -177,7 +177,7 @@ async function lookAt<L extends FollowedLog<E>, E extends LogEvent>(
 ): Promise<Look<L, E>> {
   try {
     const hasEnded = ending.has(log) || (await log.hasEnded?.()) === true;
-    // Make the last read deep: late events would be lost for good.
+    // Makes the last read deep: the stream can't find a late event afterwards.
     const walk = await log.look({ isSweep: hasEnded });
     return { log, walk, hasEnded };
   } catch (error) {
@@ -189,7 +189,7 @@ async function lookAt<L extends FollowedLog<E>, E extends LogEvent>(
 
 /**
  * Separates transient faults from permanent ones, round by round. A fault before any log was read
- * ends the stream, as in a command that reads once.
+ * ends the stream, as it ends a command that reads once.
  */
 function createJudge<L extends FollowedLog<LogEvent>>({
   clock,
@@ -242,12 +242,12 @@ function createJudge<L extends FollowedLog<LogEvent>>({
 /** The longest pause, as a multiple of the shortest. */
 const LONGEST = 5;
 const GROWTH = 1.5;
-/** Random part of a pause, so that programs don't synchronize. */
+/** Randomizes each pause by this share, so that programs don't synchronize. */
 const JITTER = 0.2;
 
 /**
- * Milliseconds between two reads of something bursty: short while events arrive, then longer and
- * longer.
+ * Returns the pause between two reads of a bursty log, in milliseconds: short while events arrive,
+ * then longer and longer.
  */
 export function createPace(
   shortest: number,

@@ -9,11 +9,11 @@ interface FollowerOptions<E extends LogEvent> {
   readonly read: ReadPage<E>;
   readonly cursor: Cursor;
   readonly clock: Pick<Clock, 'now' | 'monotonic'>;
-  /** Events before this are not new at the first walk of a log; see {@link WalkOptions}. */
+  /** The first walk of a log ignores events before this; see {@link WalkOptions}. */
   readonly since?: () => number;
 }
 
-/** Number of events that reached the log late, at or before the horizon; which ones is unknown. */
+/** Number of events that entered the log late, at or before the horizon. Their IDs are unknown. */
 export interface Missed {
   readonly count: number;
   /** Milliseconds since 1970. */
@@ -27,9 +27,9 @@ export interface Look<E extends LogEvent> extends Pick<Walk<E>, 'news' | 'gap'> 
 
 /** Follows one log. */
 export interface Follower<E extends LogEvent> {
-  /** Whether a page was read: the service knows the log and allows reading it. */
+  /** Whether a page has been read: then the service knows the log and allows reading it. */
   hasStarted(): boolean;
-  /** New events, oldest first. They stay new until they are taken. */
+  /** Returns new events, oldest first. Events stay new until they are taken. */
   look(how?: { readonly isSweep?: boolean }): Promise<Look<E>>;
   /** Marks these events as emitted and seen; pass them in the order of `news`. */
   take(events: readonly DatedEvent<E>[]): void;
@@ -67,7 +67,8 @@ export function createFollower<E extends LogEvent>({
       const now = clock.monotonic();
       const isSweep = how.isSweep === true || now - swept >= SWEEP_EVERY;
       let walk = await walkTo(cursor.begun && isSweep ? cursor.kept : 0);
-      // New events push the oldest out of memory, so a late event among those could not be recognized.
+      // New events would push the oldest out of memory, and a late event among those would go
+      // unnoticed.
       const isFull = cursor.begun && cursor.size + walk.news.length > 2 * cursor.kept;
       if (!walk.isWhole && (isFull || tally.hidden(walk) > 0)) {
         walk = await walkTo(Number.POSITIVE_INFINITY);
@@ -77,7 +78,7 @@ export function createFollower<E extends LogEvent>({
       const count = tally.missed(walk);
       cursor.begin(walk.horizon);
       cursor.learn(walk.older);
-      // Without a horizon the whole log was compared, so nothing is missing.
+      // Without a horizon the walk compared the whole log, so it missed nothing.
       const missed = count > 0 && Number.isFinite(horizon) ? { count, before: horizon } : undefined;
       return { news: walk.news, gap: walk.gap, missed };
     },
@@ -89,8 +90,8 @@ export function createFollower<E extends LogEvent>({
 }
 
 /**
- * Compares the log's growth with the events found. Any extra growth entered late, below the point
- * where a walk ended.
+ * Compares the log's growth with the events found. If the log grew by more, the others entered
+ * late, below the point where a walk ended.
  */
 function createTally() {
   let accounted: number | undefined;
@@ -104,10 +105,10 @@ function createTally() {
     taken(count: number): void {
       if (accounted !== undefined) accounted += count;
     },
-    /** Number of events that a walk could not reach. */
+    /** Returns how many events a walk could not reach. */
     missed(walk: Walk<LogEvent>): number {
       const still = hidden(walk);
-      // A service may count later than it lists: an event that arrived in between is found next time.
+      // A service may count an event before it lists it; the next read then finds the event.
       const count = walk.isWhole ? Math.max(0, Math.min(suspected, still)) : 0;
       suspected = still;
       const isQuiet = walk.news.length === 0 && walk.total.first === walk.total.last;

@@ -18,7 +18,7 @@ export interface LogPage<E extends LogEvent> {
   };
 }
 
-/** Reads a page by its number, from 1. */
+/** Reads a page by number, counting from 1. */
 export type ReadPage<E extends LogEvent> = (page: number) => Promise<LogPage<E>>;
 
 export interface DatedEvent<E extends LogEvent> extends Dated {
@@ -27,38 +27,40 @@ export interface DatedEvent<E extends LogEvent> extends Dated {
 
 export interface WalkOptions {
   /**
-   * Start of the news at the first walk of a log. Computed late: the first response sets the
-   * service clock that "ten minutes ago" refers to.
+   * Returns the time at which the first walk's news starts. Computed after the first response,
+   * which sets the service clock that "ten minutes ago" refers to.
    */
   since?(): number;
-  /** Minimum of known events to walk past in search of late ones; Infinity for all. */
+  /** How many known events to walk past in search of late events; Infinity for all. */
   readonly depth: number;
-  /** In milliseconds since 1970, for events without a time. */
+  /** Milliseconds since 1970. Dates events that have no time. */
   now(): number;
 }
 
 export interface Walk<E extends LogEvent> {
   /** New events, oldest first; events with the same time keep the log's order. */
   readonly news: DatedEvent<E>[];
-  /** At the first walk: events before the start, to be marked as seen. */
+  /** On the first walk: events before the start, to be marked as seen. */
   readonly older: Dated[];
-  /** At the first walk: everything that was not read is at or before this time. */
+  /** On the first walk: every unread event is at or before this time. */
   readonly horizon: number | undefined;
   /**
-   * Events may be missing between the seen ones and the news: the log no longer holds any seen
-   * event, or there were more news than one walk may collect.
+   * Why events may be missing between the seen events and the news. `pruned`: the log no longer
+   * holds any seen event. `bound`: there was more news than one walk may collect.
    */
   readonly gap: 'pruned' | 'bound' | undefined;
-  /** Everything after the cursor's horizon was read. */
+  /** Whether the walk read everything after the cursor's horizon. */
   readonly isWhole: boolean;
-  /** Length of the log on its first and its last page. */
+  /** Length of the log as reported by its first and its last page. */
   readonly total: { readonly first: number; readonly last: number };
 }
 
-/** Consecutive known events that mark the end of the news. */
+/** This many known events in a row mark the end of the news. */
 const SETTLED = 10;
 
-/** Limit of news per walk: they wait in memory until the walk reaches known events. */
+/**
+ * Limit of news per walk, since the walk holds all of it in memory until it reaches known events.
+ */
 const MOST_NEWS = 20_000;
 const MOST_PAGES = 5_000;
 
@@ -72,9 +74,9 @@ const SLIPS: Readonly<Record<Slip, number>> = { longer: 20, moved: 3, shorter: 3
  * Walks a log from its newest event until the events are known.
  *
  * Pages are numbered, and the log grows during the walk: new events push others onto the next page,
- * where they appear again and are skipped. One known event doesn't end the walk, since others may
- * have entered the log behind it. If the log gets shorter, or its pages longer, events can slip
- * through between two pages; then the walk restarts.
+ * where the walk skips them. One known event doesn't end the walk, since others may have entered
+ * the log behind it. If the log gets shorter, or its pages longer, events can slip through between
+ * two pages; then the walk restarts.
  *
  * The cursor does not change. If a read throws, the walk's result is lost.
  */
@@ -96,7 +98,7 @@ export async function walkLog<E extends LogEvent>(
  */
 type Slip = 'longer' | 'moved' | 'shorter';
 
-/** A page, and the log it belongs to. */
+/** The length, times and totals of a page, for comparison with the next page. */
 type Cut = ReturnType<typeof cutOf>;
 
 function cutOf<E extends LogEvent>({ data, meta: { total, limit } }: LogPage<E>) {
@@ -107,7 +109,7 @@ function cutOf<E extends LogEvent>({ data, meta: { total, limit } }: LogPage<E>)
 function slipBetween(before: Cut, now: Cut): Slip | undefined {
   if (now.limit > before.limit || now.length > before.length) return 'longer';
   if ((now.newest ?? 0) > (before.oldest ?? Number.POSITIVE_INFINITY)) return 'moved';
-  // If all have the same time, only the log's length shows it: these events were there before.
+  // If all events have the same time, only the log's length shows that newer events arrived.
   if (now.total - before.total >= before.limit) return 'moved';
   return now.total < before.total ? 'shorter' : undefined;
 }
@@ -158,7 +160,7 @@ async function walkOnce<E extends LogEvent>(
         continue;
       }
       seen.add(id);
-      // Gives an event without a time the time of the next newer one.
+      // Dates an event without a time by the next newer event.
       time = instant(event.created_at) ?? time ?? options.now();
       const isKnown = cursor.has(id);
       const isPast = !isKnown && cursor.isPast(time);
@@ -171,7 +173,7 @@ async function walkOnce<E extends LogEvent>(
       settled = isKnown || isPast || isOlder ? settled + 1 : 0;
     }
     news.push(...added);
-    // Checked only at the end of a page, so every event that was read is considered.
+    // Checks only at the end of a page, so that every event on it is considered.
     const isDeep = known >= options.depth || past >= SETTLED;
     if (settled >= SETTLED && isDeep) return done('joined');
     if (isLast) break;
@@ -181,8 +183,8 @@ async function walkOnce<E extends LogEvent>(
 }
 
 /**
- * Events that arrived during the walk appear before one that was seen before. For events with the
- * same time, that position decides the order.
+ * An event that arrived during the walk appears before an event that was already seen. Among events
+ * with the same time, that position decides the order.
  */
 function putBefore<E extends LogEvent>(
   id: string,
@@ -194,7 +196,7 @@ function putBefore<E extends LogEvent>(
   news.splice(at < 0 ? news.length : at, 0, ...added);
 }
 
-/** Sorting is stable, so reversed log order holds within one time. */
+/** Sorting is stable, so events with the same time stay in reversed log order. */
 function oldestFirst<E extends LogEvent>(news: readonly DatedEvent<E>[]): DatedEvent<E>[] {
   return [...news].reverse().sort((a, b) => a.time - b.time);
 }

@@ -3,26 +3,26 @@ import { CliError, type Failure, isInterrupt } from '../errors.ts';
 import { createTransient } from './transient.ts';
 
 export interface Poll<T> {
-  /** `isFirst`: no read succeeded before. */
+  /** `isFirst`: no read has succeeded yet. */
   read(isFirst: boolean): Promise<T>;
   /** Milliseconds between the end of a read and the start of the next. */
   readonly interval: number;
-  /** The pause after this read, for bursty data. */
+  /** Returns the pause after this read, for bursty data. */
   pauseAfter?(reading: T): number;
   readonly clock: Clock;
   readonly signal: AbortSignal;
   /**
-   * Whether an earlier command already read this. Otherwise the first read must succeed, as in a
-   * command that reads once.
+   * Set if an earlier command read the same resource. Otherwise the first read must succeed, as in
+   * a command that reads once.
    */
   readonly wasThere?: boolean;
-  /** A person sees each fault with its age, and ends the poll. */
+  /** Set if a person watches: they see each fault with its age, and end the poll themselves. */
   readonly isSeen?: boolean;
-  /** Milliseconds until the poll gives up; a last read then decides. */
+  /** Returns the milliseconds until the poll gives up. One last read then decides. */
   left?(): number;
-  /** Why parts of a read are missing or old. */
+  /** Returns why parts of a read are missing or old. */
   faultsIn?(reading: T): readonly CliError[];
-  /** Whether nothing can change any more. */
+  /** Whether the data can't change any more. */
   isOver?(reading: T): boolean;
 }
 
@@ -30,19 +30,19 @@ export interface Poll<T> {
 export type Turn<T> = ({ readonly value: T } | { readonly fault: CliError }) & {
   /** Milliseconds until the next read. */
   readonly pause: number;
-  /** The service requested this pause. */
+  /** Whether the service requested this pause. */
   readonly isRequested: boolean;
 };
 
-/** Faults that are not the service's, or that it will not change. */
+/** Faults that another request can't fix. */
 const FINAL: readonly Failure[] = ['authentication', 'usage', 'storage'];
 
-/** Longest pause after faults, to spare a service in trouble. */
+/** The longest pause after faults, to spare a service in trouble. */
 const LONGEST_PAUSE_MS = 30_000;
 
 /**
  * Reads repeatedly until interrupted, then throws the signal's reason. Yields each transient fault
- * like a read. The pause is never shorter than Retry-After.
+ * as it yields a read. The pause is never shorter than Retry-After.
  */
 export async function* poll<T>(options: Poll<T>): AsyncGenerator<Turn<T>, void> {
   const { read, interval, clock, signal, wasThere, isSeen = false } = options;
@@ -81,12 +81,12 @@ export async function* poll<T>(options: Poll<T>): AsyncGenerator<Turn<T>, void> 
   }
 }
 
-/** Longest Retry-After of these faults in milliseconds; 0 for none. */
+/** Returns the longest Retry-After of these faults in milliseconds; 0 if none has it. */
 function requestedPause(faults: readonly CliError[]): number {
   return Math.max(0, ...faults.map(({ retryAfterMs }) => retryAfterMs ?? 0));
 }
 
-/** Our own pause or the requested one, whichever is longer. */
+/** Returns our own pause or the requested pause, whichever is longer. */
 function longer(own: number, requested: number): Pick<Turn<unknown>, 'pause' | 'isRequested'> {
   return { pause: Math.max(own, requested), isRequested: requested > own };
 }

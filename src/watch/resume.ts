@@ -6,7 +6,7 @@ import { lazy } from '../lazy.ts';
 import * as z from '../zod.ts';
 import type { SavedCursor } from './cursor.ts';
 
-/** A file with the position of each log, from which a follow resumes. */
+/** A file with the position in each log, from which a follow resumes. */
 export type ResumeFile = Awaited<ReturnType<typeof openResumeFile>>;
 
 const resumeFile = lazy(() =>
@@ -24,12 +24,12 @@ const resumeFile = lazy(() =>
 );
 
 /**
- * Opens the file, or creates it, so an unwritable file is reported before anything is printed. An
- * empty file (from mktemp) counts as new. Throws CliError('storage') for a foreign file, and leaves
- * it in place.
+ * Opens the file, or creates it, so that an unwritable file is reported before anything is printed.
+ * An empty file (from mktemp) counts as new. Throws CliError('storage') for a file that --resume
+ * did not write, and leaves it unchanged.
  */
 export async function openResumeFile(named: string) {
-  // Replace the file behind a link, not the link.
+  // Replaces the target of a symlink, not the symlink.
   const path = await realpath(named).catch(() => named);
   const saved = new Map(Object.entries(await read(path, named)));
 
@@ -48,11 +48,11 @@ export async function openResumeFile(named: string) {
 
   await write('use a file in a writable folder');
   return {
-    /** The log's position at the end of the last run; undefined for a log new to the file. */
+    /** Returns the position at the end of the last run; undefined for a log new to the file. */
     of: (log: string) => saved.get(log),
     /**
-     * Replaces the positions of these logs and keeps the others. The file is written atomically
-     * before it returns. Throws CliError('storage').
+     * Replaces the positions in these logs and keeps the others. Writes the file atomically before
+     * returning. Throws CliError('storage').
      */
     async save(logs: ReadonlyMap<string, SavedCursor>) {
       for (const [log, cursor] of logs) saved.set(log, cursor);

@@ -7,7 +7,7 @@ import { sshHost, sshPort, sshUser } from '../rules/ssh.ts';
 /** The instance fields that SSH needs. */
 type Enterable = Pick<Instance, 'id' | 'ip_address' | 'ssh_username' | 'ssh_port'>;
 
-/** An SSH destination. ssh can't read any part as an option or as a second word. */
+/** An SSH destination. ssh reads no part of it as an option or as a second word. */
 export interface SshEndpoint {
   readonly id: string;
   /** An IP address or a host name. */
@@ -20,12 +20,12 @@ export interface SshEndpoint {
  * Returns the SSH endpoint of an instance.
  *
  * The service's values become part of ssh's arguments and configuration. So only exact addresses,
- * users and ports are accepted, not `-oProxyCommand=…`, spaces, line breaks or percent signs (which
- * ssh expands).
+ * users and ports are accepted; `-oProxyCommand=…`, spaces, line breaks and percent signs (which
+ * ssh expands) are not.
  *
  * `user` and `port` override the service's values.
  *
- * @throws CliError `wrongState` if a part is missing, `notUnderstood` if one is not accepted.
+ * @throws CliError `wrongState` if a part is missing, `notUnderstood` if a part is not accepted.
  */
 export function sshEndpoint(
   instance: Enterable,
@@ -66,7 +66,7 @@ export async function isSandbox({ settings }: WithSettings): Promise<boolean> {
   return (await settings({ key: false })).sandbox;
 }
 
-/** Returns the endpoint, or undefined if the instance has no usable one. */
+/** Returns the endpoint, or undefined if the instance has no valid endpoint. */
 export function knownSshEndpoint(instance: Enterable, user?: string): SshEndpoint | undefined {
   try {
     return sshEndpoint(instance, { user });
@@ -76,7 +76,7 @@ export function knownSshEndpoint(instance: Enterable, user?: string): SshEndpoin
   }
 }
 
-/** The plain ssh command, for people and for computers without gpucloud. */
+/** Returns the plain ssh command, for people and for computers without gpucloud. */
 export function sshCommand(instance: Enterable): string | undefined {
   const endpoint = knownSshEndpoint({ ...instance, ssh_port: instance.ssh_port ?? 22 });
   if (endpoint === undefined) return undefined;
@@ -115,9 +115,9 @@ function accepted<T>(id: string, what: string, text: string, rule: (text: string
   );
 }
 
-/** Timeout for the SSH banner, in milliseconds; shorter if the wait has less left. */
+/** Timeout for the SSH banner, in milliseconds; shorter if less time of the wait is left. */
 const PATIENCE_MS = 5_000;
-/** Minimum milliseconds for a response, even near a deadline. */
+/** Minimum time for a response in milliseconds, even near a deadline. */
 const SHORTEST_PATIENCE_MS = 500;
 
 /**
@@ -134,7 +134,8 @@ export function answersSsh(
   return new Promise((resolve) => {
     let heard = '';
     const socket = connect({ host, port });
-    // Part of the total: name resolution and a slow instance take time too.
+    // Covers name resolution and a slow instance too, which a timeout for the connection alone
+    // would not.
     const timer = setTimeout(() => end(false), patience);
     const stop = () => end(false);
     const end = (answers: boolean) => {

@@ -1,29 +1,29 @@
 import type { Clock } from '../clock.ts';
 import type { CliError } from '../errors.ts';
 
-/** Consecutive proxy or sign-in pages after which the fault is permanent. */
+/** After this many proxy or sign-in pages in a row, the fault is permanent. */
 const ODD_RESPONSES = 5;
 
-/** The number of consecutive 404 responses after which a resource is gone. */
+/** After this many 404 responses in a row, a resource is gone. */
 const GONE_RESPONSES = 2;
 
 /**
- * A longer Retry-After becomes a pause between two reads, where it is reported: within a read, the
- * program would be silent.
+ * A longer Retry-After becomes a pause between two reads, which is reported. During a pause within
+ * a read, the program would print nothing.
  */
 export const LONGEST_WITHIN_MS = 3_000;
 
 export type Transient = ReturnType<typeof createTransient>;
 
-/** Distinguishes temporary faults from others, for one resource that is read repeatedly. */
+/** Distinguishes transient faults from permanent ones, for one resource that is read repeatedly. */
 export function createTransient() {
   let odd = 0;
   let missing = 0;
   return {
     /**
-     * Whether to read again after this fault. The service may be unreachable, fail, or request a
-     * pause. A resource that was read before may also return a few unreadable responses, or one 404;
-     * before the first read, those are more likely a typing error than an outage.
+     * Whether to read again after this fault: the service is unreachable, fails, or requests a
+     * pause. A resource that has been read before may also return a few unreadable responses, or
+     * one 404. Before the first read, these are more likely a typing error than an outage.
      */
     passes(error: CliError, wasThere: boolean): boolean {
       if (error.failure === 'notUnderstood') {
@@ -36,7 +36,7 @@ export function createTransient() {
       }
       return error.failure === 'unreachable' || error.retryable;
     },
-    /** A read succeeded. */
+    /** Resets the count of faults after a successful read. */
     mended() {
       odd = 0;
       missing = 0;
@@ -45,9 +45,9 @@ export function createTransient() {
 }
 
 interface OutageReport {
-  /** `retryAfter`: the pause that the service requested, in milliseconds. */
+  /** Reports an outage. `retryAfter`: the pause that the service requested, in milliseconds. */
   lost(error: CliError, retryAfter: number | undefined): void;
-  /** Reports the end of an outage, and its length in milliseconds. */
+  /** Reports the end of an outage and its length in milliseconds. */
   over?(after: number): void;
 }
 

@@ -12,18 +12,21 @@ export type Watched = Pick<Instance, 'id' | 'status' | 'failure_reason'>;
 export interface Also<T extends Watched> {
   /** Completes "The instance is ACTIVE, but …": `SSH did not respond`. */
   readonly text: string;
-  /** Whether it may be true in a status before the target. */
+  /** Whether the condition may already hold in this status, which comes before the target. */
   before(status: string): boolean;
-  /** `longest`: remaining milliseconds of the wait. Throws for permanent faults. */
+  /**
+   * Whether the condition holds. `longest`: remaining milliseconds of the wait. Throws for
+   * permanent faults.
+   */
   holds(instance: T, longest: number): Promise<boolean>;
 }
 
 export interface Wait<T extends Watched> {
-  /** The status to wait for, in the service's words (API document: InstanceStatus). */
+  /** The status to wait for, as the service names it (API document: InstanceStatus). */
   readonly target: string;
   /** Reads the instance; gives up after this many milliseconds. */
   read(longest: number): Promise<T>;
-  /** A condition besides the status: SSH responds. Checked after each read. */
+  /** A condition besides the status, such as a response from SSH. Checked after each read. */
   readonly also?: Also<T>;
   /** Milliseconds between two reads. */
   readonly interval: number;
@@ -34,7 +37,7 @@ export interface Wait<T extends Watched> {
   /** The status before the first read, such as STOPPING from the response to a stop. */
   readonly after?: string;
   onReading?(instance: T, elapsed: number): void;
-  /** A read failed temporarily; the next follows after this many milliseconds. */
+  /** Reports a read that failed temporarily, and the milliseconds until the next. */
   onFault?(error: CliError, elapsed: number, pause: number): void;
 }
 
@@ -86,12 +89,12 @@ export async function waitForStatus<T extends Watched>(wait: Wait<T>): Promise<T
   throw deadline(wait, last);
 }
 
-/** Whether only the extra condition is missing. */
+/** Whether only the extra condition is unmet. */
 function isNear<T extends Watched>({ target, also }: Wait<T>, { status }: T): boolean {
   return status === target || also?.before(status) === true;
 }
 
-/** The service would respond only after the deadline. */
+/** The error for a requested pause that ends after the deadline. */
 function pauseTooLong(
   fault: CliError,
   requested: number,
@@ -129,7 +132,7 @@ function deadline<T extends Watched>(wait: Wait<T>, last: T | undefined): CliErr
 }
 
 /**
- * Whether the target can't be reached from this status. The document (States and transitions) says:
+ * Whether the instance can no longer reach the target. The document (States and transitions) says:
  * a failed stop returns to ACTIVE, a failed terminate to the earlier status, TERMINATING is final,
  * and nothing leaves ERROR by itself.
  */

@@ -9,27 +9,27 @@ import { createOutage, LONGEST_WITHIN_MS } from './transient.ts';
 
 /** The data and view of a verb with `--watch`; see {@link watch}. */
 interface Watching<T, R> {
-  /** Reads once and prints nothing; a thrown fault is shown until a read succeeds. */
+  /** Reads once and prints nothing. A fault that it throws is shown until a read succeeds. */
   read(options: CallOptions): Promise<T>;
-  /** Prints the output of the command without `--watch`: one frame in a terminal. */
+  /** Prints what the command prints without `--watch`: one frame in a terminal. */
   show(reading: T, out: Output): Promise<void>;
-  /** Rows to print when nothing can be redrawn: each one that has changed. */
+  /** Returns the rows to print when the view can't be redrawn: each changed row. */
   rows(reading: T): readonly R[];
   readonly view: View<R>;
-  /** The command shows one object, so a query gets that object instead of a list. */
+  /** Set if the command shows one object, so that a query gets the object instead of a list. */
   readonly one?: true;
-  /** Why parts of this read are missing or old. The next read honours their Retry-After. */
+  /** Returns why parts of this read are missing or old. The next read honours their Retry-After. */
   faultsIn?(reading: T): readonly CliError[];
-  /** Notes about this read. */
+  /** Returns notes about this read. */
   warnings?(reading: T): readonly Warning[];
-  /** Whether the watch ends because nothing can change any more. */
+  /** Whether the data can't change any more, which ends the watch. */
   isOver?(reading: T): boolean;
 }
 
 /**
- * Reads and shows until Ctrl-C (exit 130). A terminal redraws the view in place; if a read fails, the
- * view stays with its age and the fault. Elsewhere, and in machine formats, changed rows are printed
- * as they change.
+ * Reads and shows until Ctrl-C (exit 130). A terminal redraws the view in place; if a read fails,
+ * it keeps the last view and shows its age and the fault. When not in a terminal, and in machine
+ * formats, each changed row is printed.
  */
 export async function watch<T, R>(
   watching: Watching<T, R>,
@@ -37,7 +37,7 @@ export async function watch<T, R>(
   context: Context,
 ): Promise<void> {
   const { clock } = context;
-  // If the reader of stdout is gone, stop reading too.
+  // Stops reading when the reader of stdout is gone.
   const left = new AbortController();
   const signal = AbortSignal.any([context.signal, left.signal]);
   // The output of --debug would break up the view.
@@ -112,9 +112,9 @@ async function redraw<T, R>(
   const progress = err.progress('Reading');
   const held = err.hold();
   const stopped = new AbortController();
-  /** The time of the last read for people; 0 before the first. */
+  /** Wall-clock time of the last read, to show to people; 0 before the first. */
   let readAt = 0;
-  /** All other times here are from the monotonic clock. */
+  /** Monotonic, like all other times here. */
   let lastRead = 0;
   let nextAt = 0;
   let requested = false;
@@ -124,7 +124,7 @@ async function redraw<T, R>(
 
   const isLate = () => clock.monotonic() > nextAt + LATE_MS;
   function foot(): Foot[] {
-    // Held lines are printed below the last frame, so they are not part of it.
+    // Lines held back now are printed below the last frame, so the frame doesn't include them.
     const notes = over ? [] : held.lines;
     const notices = [...warnings.map(({ message }) => `warning: ${message}`), ...notes];
     return [...notices.map((text) => ({ text, colour: 'yellow' as const })), ageLine()];
@@ -182,10 +182,10 @@ async function redraw<T, R>(
   }
 }
 
-/** A read is late after this multiple of the pause. */
+/** An expected read counts as late after this many milliseconds. */
 const LATE_MS = 3_000;
 
-/** Names only pauses that the service requested; our own are short. */
+/** Names only pauses that the service requested; the program's own are short. */
 function againIn(retryAfter: number | undefined): string {
   return retryAfter !== undefined && retryAfter > 0
     ? `Trying again in ${inSeconds(retryAfter)}.`

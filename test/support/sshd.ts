@@ -32,7 +32,7 @@ export interface SshdOptions {
   readonly home?: string;
 }
 
-/** Creates a key pair and returns the path of its private half. */
+/** Creates a key pair and returns the path of its private key. */
 export function makeKey(folder: string, name: string): string {
   const path = join(folder, name);
   execFileSync(programAt('ssh-keygen') ?? '', ['-q', '-t', 'ed25519', '-N', '', '-f', path]);

@@ -59,7 +59,7 @@ function pass(minutes: number): void {
   ssh.write(PORT, 'proc/uptime', `${5000 + seconds}.25 9000.00\n`);
 }
 
-/** Runs `reap` so often, 25 minutes apart; returns the outcomes of all. */
+/** Runs `reap` this many times, 25 minutes apart, and returns all outcomes. */
 async function passes(count: number, each: (at: number) => void = () => undefined) {
   const outcomes: string[] = [];
   for (let at = 0; at < count; at += 1) {
@@ -73,7 +73,7 @@ async function passes(count: number, each: (at: number) => void = () => undefine
   return outcomes;
 }
 
-/** The evidence of the instance, as its file has it. */
+/** Returns the stored evidence of the instance. */
 function evidence(): Record<string, unknown> | undefined {
   return evidencePaths().map((path) => JSON.parse(readFileSync(path, 'utf8')))[0];
 }
@@ -87,7 +87,7 @@ function evidencePaths(): string[] {
 }
 
 describe('reap', () => {
-  test('terminates an idle instance after its time, and not a pass before', async () => {
+  test('terminates an instance after its idle time, not one pass earlier', async () => {
     await rent(...RULE);
     expect(await passes(2)).toEqual([]);
     pass(25);
@@ -144,7 +144,7 @@ describe('reap', () => {
     expect(terminations()).toBe(0);
   });
 
-  test('keeps an instance that it can not judge, and says why', async () => {
+  test("keeps an instance that it can't judge, and warns why", async () => {
     await rent(...RULE);
     expect(await passes(2)).toEqual([]);
     ssh.program(PORT, 'nvidia-smi', 'exit 127');
@@ -160,10 +160,10 @@ describe('reap', () => {
     expect(await passes(1)).toEqual(['terminated']);
   });
 
-  test('keeps an instance that is used at the second look', async () => {
+  test('keeps an instance that is in use at the second check', async () => {
     await rent(...RULE);
     expect(await passes(2)).toEqual([]);
-    // Three samples in the first look, then a busy card.
+    // The first check reads three samples; the next sample shows a busy card.
     ssh.program(
       PORT,
       'nvidia-smi',
@@ -174,14 +174,14 @@ describe('reap', () => {
     expect(evidence()).toMatchObject({ begun: false, since: null });
   });
 
-  test('starts again after a stop, a gap, and a clock step', async () => {
+  test('restarts the idle time after a stop, a gap, and a clock step', async () => {
     await rent(...RULE);
     expect(await passes(2)).toEqual([]);
     run({ status: 'STOPPED' });
     expect(await passes(1)).toEqual([]);
     run({ started_at: '2026-01-15T13:00:00Z' });
     expect(await passes(2)).toEqual([]);
-    // Nothing looked for longer than two intervals.
+    // No pass runs for longer than two intervals.
     pass(26);
     expect(await passes(2)).toEqual([]);
     world.ahead = 4 * MINUTE;
@@ -191,7 +191,7 @@ describe('reap', () => {
   });
 
   test.each([[['--never']], [RULE]])(
-    'does not end an instance whose rule was changed by %j while it looked',
+    'keeps an instance if expire %j changes its rule during the check',
     async (change) => {
       await rent(...RULE);
       expect(await passes(2)).toEqual([]);
@@ -199,7 +199,7 @@ describe('reap', () => {
       let reads = 0;
       world.rented.onRead = async () => {
         reads += 1;
-        // The second look reads the instance.
+        // The second check reads the instance.
         if (reads === 2) await cli(['instances', 'expire', 'trainer', ...change]);
       };
       expect(JSON.parse((await cli(REAP)).stdout)).toEqual([]);
@@ -208,7 +208,7 @@ describe('reap', () => {
     },
   );
 
-  test('does not end an instance if this computer slept while it looked', async () => {
+  test('keeps an instance if this computer slept during the check', async () => {
     await rent(...RULE);
     expect(await passes(2)).toEqual([]);
     pass(25);
@@ -223,7 +223,7 @@ describe('reap', () => {
     expect(terminations()).toBe(0);
   });
 
-  test('sends one request if two run at once', async () => {
+  test('sends one termination if two reaps run at once', async () => {
     await rent(...RULE);
     expect(await passes(2)).toEqual([]);
     pass(25);
@@ -252,7 +252,7 @@ describe('reap', () => {
 });
 
 describe('a job that has exited', () => {
-  /** Its results can't be copied: a file has the name of their folder. */
+  /** A file blocks the results folder, so its results can't be copied. */
   const exited = async (more: object) => {
     await rent(...RULE);
     ssh.write(PORT, 'home/gpucloud-run/started/x/y', '');
@@ -285,7 +285,7 @@ describe('a job that has exited', () => {
   };
 
   test.each([[{ kept: null }], [{ kept: 'results' }]])(
-    'keeps its instance while results are not copied: %j',
+    'protects its instance while results are not copied: %j',
     async (more) => {
       await exited(more);
       const failed = { reason: 'job', outcome: 'refused', exit_code: 0 };
@@ -300,12 +300,12 @@ describe('a job that has exited', () => {
   test.each([
     ['was kept for its command', { kept: 'command' }],
     ['has ended', { ended_at: '2026-01-15T12:00:00Z' }],
-  ])('does not keep an instance that %s', async (_what, more) => {
+  ])('does not protect an instance that %s', async (_what, more) => {
     await exited(more);
     expect(await ends()).toMatchObject([{ reason: 'idle', outcome: 'terminated' }]);
   });
 
-  test('does not keep an instance that it did not rent', async () => {
+  test('does not protect an instance that it did not rent', async () => {
     await exited({ on: true });
     expect(await ends()).toContainEqual(
       expect.objectContaining({ reason: 'idle', outcome: 'terminated' }),
@@ -314,7 +314,7 @@ describe('a job that has exited', () => {
 });
 
 describe('evidence', () => {
-  test('is marked before the look, so that a process that ends in between loses it', async () => {
+  test('is marked as incomplete during the check', async () => {
     await rent(...RULE);
     expect(await passes(2)).toEqual([]);
     const [path = ''] = evidencePaths();
@@ -343,7 +343,7 @@ describe('evidence', () => {
         writeFileSync(path, JSON.stringify({ ...record, rule: 'other' }));
       },
     ],
-  ])('starts again with %s', async (_what, spoil) => {
+  ])('restarts the idle time with %s', async (_what, spoil) => {
     await rent(...RULE);
     expect(await passes(2)).toEqual([]);
     spoil(evidencePaths()[0] ?? '');
@@ -351,7 +351,7 @@ describe('evidence', () => {
     expect(await passes(1)).toEqual(['terminated']);
   });
 
-  test('is a pass late at most if the file is one pass old', async () => {
+  test('delays the termination by at most one pass if the file is one pass old', async () => {
     await rent(...RULE);
     expect(await passes(1)).toEqual([]);
     const [path = ''] = evidencePaths();
@@ -363,7 +363,7 @@ describe('evidence', () => {
 });
 
 describe('a rule', () => {
-  test('needs an armed reap', async () => {
+  test('requires a scheduled reap', async () => {
     await cli(['instances', 'reap', '--uninstall']);
     world.clock.advance(60 * MINUTE);
     const { code, stderr, requests } = await cli([...CREATE, ...RULE, '--json']);
@@ -380,7 +380,7 @@ describe('a rule', () => {
     });
   });
 
-  test('is on disk before the request, and goes to the instance', async () => {
+  test('is stored before the request, then assigned to the instance', async () => {
     world.rented.posts.push(async () => {
       expect(recordsIn(world, 'requests')).toMatchObject([{ if_idle: 45 * MINUTE }]);
       return { status: 201, body: { success: true, data: world.rented.rent(ID, 'trainer') } };
@@ -392,7 +392,7 @@ describe('a rule', () => {
     ]);
   });
 
-  test('of an existing instance is missed with --if-not-exists', async () => {
+  test('is not set on an existing instance, and --if-not-exists warns', async () => {
     await rent();
     const { stderr } = await cli([...CREATE, ...RULE, '--if-not-exists', '--json']);
     expect(warningsOf(stderr)).toContain(
@@ -400,7 +400,7 @@ describe('a rule', () => {
     );
   });
 
-  test('and a deadline change one without the other; --never ends both', async () => {
+  test('changes independently of the deadline; --never removes both', async () => {
     await rent('--terminate-after', '4h');
     const expire = async (...flags: string[]) =>
       JSON.parse((await cli(['instances', 'expire', 'trainer', ...flags, '--json'])).stdout);

@@ -14,7 +14,7 @@ const MINUTE = 60_000;
 const RULE = { after: 45 * MINUTE, every: 5 * MINUTE };
 const START = Date.parse('2026-01-15T12:00:00Z');
 
-/** An idle instance after so many seconds. */
+/** Returns the signs of an idle instance after this many seconds. */
 function idleAt(seconds: number, more: Partial<Signs> = {}): Signs {
   return {
     uptime: 1000 + seconds,
@@ -30,7 +30,10 @@ function idleAt(seconds: number, more: Partial<Signs> = {}): Signs {
   };
 }
 
-/** Judges passes five minutes apart. Returns the number of the first that is due. */
+/**
+ * Judges passes five minutes apart. Returns the number of the first pass at which the rule ends the
+ * instance.
+ */
 function firstDue(passes: number, signs: (pass: number, seconds: number) => Signs | undefined) {
   let state: IdleState = NOTHING_KNOWN;
   for (let pass = 0; pass < passes; pass += 1) {
@@ -41,7 +44,7 @@ function firstDue(passes: number, signs: (pass: number, seconds: number) => Sign
   return undefined;
 }
 
-test('ends an idle instance after the time, and not a pass before', () => {
+test('ends an instance after the idle time, not one pass earlier', () => {
   expect(firstDue(20, (_pass, seconds) => idleAt(seconds))).toBe(9);
 });
 
@@ -84,19 +87,19 @@ test.each([
   expect(firstDue(20, (_pass, seconds) => idleAt(seconds, more))).toBe(9);
 });
 
-test('counts from the end of use', () => {
+test('counts the idle time from the end of use', () => {
   const isBusy = (pass: number) => pass === 4;
-  // The card is seen busy in the fourth pass, and idle from the fifth on.
+  // The card is busy in the fourth pass, and idle from the fifth on.
   expect(firstDue(30, (pass, seconds) => idleAt(seconds, { load: isBusy(pass) ? 50 : 0 }))).toBe(
     14,
   );
-  // The bytes came before the fourth pass.
+  // The bytes arrived before the fourth pass.
   expect(
     firstDue(30, (pass, seconds) => idleAt(seconds, { traffic: pass < 4 ? 0 : 9_000_000 })),
   ).toBe(13);
 });
 
-test.each([26, -26, 0.02, -0.02])('starts again if a clock steps by %s h', (hours) => {
+test.each([26, -26, 0.02, -0.02])('restarts the idle time if a clock jumps by %s h', (hours) => {
   let state: IdleState = NOTHING_KNOWN;
   const due: number[] = [];
   for (let pass = 0; pass < 20; pass += 1) {
@@ -108,7 +111,7 @@ test.each([26, -26, 0.02, -0.02])('starts again if a clock steps by %s h', (hour
   expect(due[0]).toBe(14);
 });
 
-test('bridges two intervals, and no longer gap', () => {
+test('accepts a gap of two intervals, but no longer one', () => {
   const after = (seconds: number) => {
     const { state } = judge(NOTHING_KNOWN, idleAt(0), START, RULE);
     return judge(state, idleAt(seconds), START + seconds * 1000, { ...RULE, after: 10 * MINUTE });
@@ -117,9 +120,9 @@ test('bridges two intervals, and no longer gap', () => {
   expect(after(601).isDue).toBe(false);
 });
 
-test('judges nothing by a look right after another', () => {
+test('ignores a check right after another', () => {
   const { state } = judge(NOTHING_KNOWN, idleAt(0), START, RULE);
-  // The look itself uses the processor.
+  // The check itself uses the processor.
   const soon = judge(state, idleAt(10, { cpu: 200 }), START + 10_000, RULE);
   expect(soon).toEqual({ state, isDue: false });
 });
@@ -128,7 +131,7 @@ describe('signs', () => {
   const signs = (change: Parameters<typeof probeOutput>[0] = {}) =>
     signsOf(parseSample(probeOutput(change), 3), { started_at: '2026-01-15T11:00:00Z' });
 
-  test('are the highest load of any card in any sample', () => {
+  test('include the highest load of any card in any sample', () => {
     const two = (first: number, second: number) =>
       `0, H100, ${first}, 5, 81559, 31, 69.95\n1, H100, ${second}, 5, 81559, 31, 69.95`;
     expect(signs({ cards1: two(0, 0), cards2: two(1, 71), cards3: two(0, 0) })).toMatchObject({
@@ -161,19 +164,19 @@ describe('signs', () => {
   });
 });
 
-/** One interval of a history, and the look at its end. */
+/** One interval of a history, and the check at its end. */
 interface Step {
   readonly seconds: number;
   readonly cores: number;
   readonly traffic: number;
-  /** Seconds before the look at which somebody typed. */
+  /** Seconds between the last typing and the check. */
   readonly typed: number | null;
   readonly load: number;
   readonly job: boolean;
   readonly fault: boolean;
   readonly crash: boolean;
   readonly restart: boolean;
-  /** The service's clock steps by so many hours. */
+  /** The service's clock jumps by this many hours. */
   readonly hours: number;
 }
 
@@ -190,7 +193,7 @@ const quiet = fc.record({
   hours: fc.constant(0),
 });
 
-/** A quiet step with something that happens. */
+/** Returns a quiet step in which one thing happens. */
 const eventful = fc
   .tuple(
     quiet,
@@ -220,7 +223,7 @@ test('never ends an instance in use, in random histories', () => {
   fc.assert(
     fc.property(fc.array(step, { minLength: 10, maxLength: 60 }), (steps) => {
       let state: IdleState = NOTHING_KNOWN;
-      // The model: by true time, when the last sign of life was, at the latest.
+      // The model, by true time: the latest possible moment of the last use.
       let [now, booted, lastSign] = [0, 0, 0];
       let [cpu, traffic, input, ahead, boots] = [0, 0, Number.NEGATIVE_INFINITY, 0, 0];
       for (const one of steps) {
@@ -239,7 +242,7 @@ test('never ends an instance in use, in random histories', () => {
         const isGap = one.seconds > 600;
         const isBusyNow = one.load > 5 || one.job;
         if (isBusyBefore || isGap || isBusyNow || one.fault || one.restart) lastSign = now;
-        // who shows whole minutes.
+        // who prints whole minutes.
         lastSign = Math.max(lastSign, input);
         const age = Math.floor((now - input) / 60) * 60;
         const signs: Signs = {
@@ -258,13 +261,13 @@ test('never ends an instance in use, in random histories', () => {
           ended += 1;
           expect(now - lastSign).toBeGreaterThanOrEqual(RULE.after / 1000);
         }
-        // A process that ends before it writes loses what it saw.
+        // A process that is killed before it writes loses what it saw.
         if (one.crash) lastSign = now;
         state = one.crash ? NOTHING_KNOWN : verdict.state;
       }
     }),
     { numRuns: runs(4_000, 1_000) },
   );
-  // The histories have both ends.
+  // Some histories must end in a termination, and some must not.
   expect(ended).toBeGreaterThan(0);
 });

@@ -1,4 +1,4 @@
-/** The parts of a probe on an idle instance with one card, in their order. */
+/** The parts of a probe on an idle instance with one card, in order. */
 export const PARTS: Readonly<Record<string, string>> = {
   uptime: '5000.25 9000.00',
   boot: 'b1e2\n42',
@@ -20,7 +20,7 @@ export const PARTS: Readonly<Record<string, string>> = {
   cpu2: 'cpu  1050 0 500 90140 310 0 20 0 0 0',
 };
 
-/** The output of the probe; a part as an object failed. */
+/** Returns the output of a probe. A part given as an object has failed. */
 export function probeOutput(
   change: Readonly<Record<string, string | { readonly code: number; readonly text?: string }>> = {},
 ): string {

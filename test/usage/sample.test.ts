@@ -184,7 +184,7 @@ test('rejects a part that is truncated or ends within a line', () => {
   }
 });
 
-test('reads no part as complete in a prefix of the output', () => {
+test('never reads a truncated part as complete, wherever the output ends', () => {
   const whole = probeOutput();
   for (let end = 0; end < whole.length - 1; end += 1) {
     const { cards, cpu } = parse(whole.slice(0, end));
@@ -211,7 +211,7 @@ test.each([
   ['a pts/0 Jan 1 10:00 00:07 1 (x)', '900 1000', 100],
   ['a pts/0 Jan 1 10:00 . 1 (x)', '900 1000', 0],
   ['a pts/0 Jan 1 10:00 00:07 1 (x)', '', 420],
-])('takes the youngest input of who %j and the terminals %j', (terminals, ptys, seconds) => {
+])('uses the most recent input of who %j and the terminals %j', (terminals, ptys, seconds) => {
   expect(parse(probeOutput({ terminals, ptys })).input).toEqual({ value: seconds });
 });
 
@@ -233,7 +233,7 @@ describe('the script', () => {
     write('proc/uptime', `${PARTS.uptime}\n`);
     write('proc/meminfo', `${PARTS.memory}\n`);
     write('proc/net/dev', `${PARTS.net}\n`);
-    // Only the time limit of a program really passes.
+    // Only the time limit really elapses; other sleeps return at once.
     program('sleep', 'case $1 in 1) ;; *) exec /bin/sleep 0.3 ;; esac');
     program('who', '');
     program('nvidia-smi', `echo "${PARTS.cards1}"`);
@@ -277,7 +277,7 @@ describe('the script', () => {
     expect(sample.traffic).toEqual({ value: 5000 });
   });
 
-  /** A terminal that was last read so many seconds ago. */
+  /** Adds a terminal that was last read this many seconds ago. */
   const terminal = (name: string, ago: number) => {
     mkdirSync(join(home, 'proc', 'pts'), { recursive: true });
     write(`proc/pts/${name}`, '');
@@ -285,7 +285,7 @@ describe('the script', () => {
     utimesSync(join(home, 'proc', 'pts', name), at, at - 5000);
   };
 
-  test('sees input in a terminal that who does not show', () => {
+  test('reports input in a terminal that who does not list', () => {
     terminal('ptmx', 0);
     expect(probe().input).toEqual({ value: Number.POSITIVE_INFINITY });
     terminal('0', 7200);
@@ -300,7 +300,7 @@ describe('the script', () => {
     ['is missing', 'exit 127', 'stat of /dev/pts is missing'],
     ['fails', 'echo 0; exit 1', 'stat of /dev/pts failed with exit code 1'],
     ['prints something else', 'echo 900.5', 'stat of /dev/pts printed something unknown'],
-  ])('needs stat only where a terminal is open: it %s', (_what, script, fault) => {
+  ])('reports stat only if a terminal is open, when it %s', (_what, script, fault) => {
     program('stat', script);
     expect(probe().input).toEqual({ value: Number.POSITIVE_INFINITY });
     terminal('0', 7200);
@@ -309,14 +309,14 @@ describe('the script', () => {
     expect(sample.cards).toMatchObject({ value: { length: 1 } });
   });
 
-  test('sees a running job', () => {
+  test('reports a running job', () => {
     mkdirSync(join(home, 'gpucloud-run', 'started'), { recursive: true });
     expect(probe().job).toEqual({ value: true });
     write('gpucloud-run/exit', '000\n');
     expect(probe().job).toEqual({ value: false });
   });
 
-  test('survives files that are missing', () => {
+  test('reports missing files and reads the rest', () => {
     rmSync(join(home, 'proc'), { recursive: true });
     const sample = probe();
     expect(sample.cpu).toEqual({ fault: '/proc/stat failed with exit code 1' });

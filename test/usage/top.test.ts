@@ -82,7 +82,7 @@ test('reads an instance with two cards', async () => {
         power_w: null,
       },
     ],
-    // The counters of the fake /proc stand still.
+    // The counters of the fake /proc never change.
     cpu_percent: null,
     memory_used_mib: 5120,
     memory_total_mib: 64000,
@@ -122,8 +122,7 @@ test('draws a screen in a terminal', async () => {
     box-1  1 H100 80GB HBM3   [33m2 %[39m  0/80 GB   31 °C  70 W                                 [33m▎[39m
     lab    -                    -  -         -      -      -    -        -      89.90 ₽  -
 
-    - [33mlab refused the keys that ssh tries by default; the private half of its keys is not on this computer. Its keys:[39m
-      [33mlaptop.[39m
+    - [33mlab refused the keys that ssh tries by default; no private key for it is on this computer. Its keys: laptop.[39m
     "
   `);
   const narrow = await top([...argv, '--color', 'never'], { terminal: true, columns: 80 });
@@ -133,8 +132,8 @@ test('draws a screen in a terminal', async () => {
     box-1  1 H100 80GB …   2 %  0/80 GB   31 °C  70 W
     lab    -                 -  -         -      -      -    -        -      89.90 ₽
 
-    - lab refused the keys that ssh tries by default; the private half of its keys
-      is not on this computer. Its keys: laptop.
+    - lab refused the keys that ssh tries by default; no private key for it is on
+      this computer. Its keys: laptop.
     "
   `);
   expect({ code: wide.code, stderr: wide.stderr }).toMatchInlineSnapshot(`
@@ -154,7 +153,7 @@ test('names the key that an instance refused', async () => {
     error: {
       code: 'refused',
       message:
-        'box-1 refused the keys that ssh tries by default; the private half of its keys is not on this computer. Its keys: laptop.',
+        'box-1 refused the keys that ssh tries by default; no private key for it is on this computer. Its keys: laptop.',
     },
   });
   const named = await top([id, '--json', '--identity', '/dev/null']);
@@ -203,9 +202,9 @@ test('suggests a next step if nothing runs, and shows all running instances by d
   expect(JSON.parse(stdout).map(({ name }: { name: string }) => name)).toEqual(['box-1']);
 });
 
-test('is not delayed by an instance that hangs or floods', async () => {
+test('returns in time if an instance hangs or floods its output', async () => {
   const ids = Array.from({ length: 20 }, (_, at) => add(at + 1));
-  // It ignores SIGTERM, as an ssh in trouble may.
+  // Ignores SIGTERM, as a stuck ssh may.
   ssh.ssh(4, "trap '' TERM; sleep 30 & wait; sleep 30");
   ssh.ssh(9, 'exec yes');
   const started = performance.now();

@@ -9,17 +9,17 @@ import { PARTS } from './probe-output.ts';
  * port, with that folder's programs and /proc.
  */
 export interface FakeSsh {
-  /** The environment of a run that finds the ssh. */
+  /** The environment of a run that finds the fake ssh. */
   readonly env: Readonly<Record<string, string>>;
-  /** Writes a file of the instance, such as `proc/stat`. */
+  /** Writes a file on the instance, such as `proc/stat`. */
   write(port: number, name: string, text: string): void;
-  /** Writes a program of the instance as a shell script. */
+  /** Writes a program on the instance as a shell script. */
   program(port: number, name: string, script: string): void;
-  /** Makes an instance that is idle. */
+  /** Makes an instance idle. */
   add(port: number): void;
-  /** Replaces what ssh does for an instance. */
+  /** Replaces the fake ssh of an instance. */
   ssh(port: number, script: string): void;
-  /** The path of a file of the instance. */
+  /** Returns the path of a file on the instance. */
   path(port: number, name: string): string;
   close(): void;
 }
@@ -56,7 +56,7 @@ cd "$own/home" && HOME=$PWD GPUCLOUD_PROC=$own/proc PATH=$own/bin:/usr/bin:/bin 
       program(port, 'who', '');
       program(port, 'nvidia-smi', `echo '${PARTS.cards1}'`);
       program(port, 'df', `echo '${PARTS.disk}'`);
-      // Only a time limit really passes.
+      // Only a time limit really elapses.
       program(port, 'sleep', 'case $1 in 1) ;; *) exec /bin/sleep "$1" ;; esac');
     },
     close: () => rmSync(folder, { recursive: true, force: true }),
@@ -70,7 +70,7 @@ const FILES = [
   ['net/dev', 'net'],
 ] as const;
 
-/** A clock that is moved, whose sleeps really pass: other programs run meanwhile. */
+/** A clock that tests set, whose sleeps really elapse, so that other programs can run. */
 export function realSleeps(): ManualClock {
   const clock = manualClock();
   return {

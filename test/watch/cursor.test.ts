@@ -24,7 +24,7 @@ describe('the cursor of a log', () => {
 
   test('keeps or drops events with the same time together', () => {
     const cursor = createCursor(undefined, { kept: 10 });
-    // Twelve events of one moment are across the cut.
+    // Twelve simultaneous events straddle the cut.
     cursor.learn([...events(0, 9), ...events(9, 21, () => 100)]);
     expect(events(9, 21).every(({ id }) => cursor.has(id))).toBe(true);
     expect(events(0, 9).some(({ id }) => cursor.has(id))).toBe(false);
@@ -38,7 +38,7 @@ describe('the cursor of a log', () => {
     expect(cursor.isPast(7)).toBe(true);
   });
 
-  test('survives saving and reading', () => {
+  test('is restored as it was saved', () => {
     const cursor = createCursor(undefined, { kept: 10 });
     cursor.learn(events(0, 100));
     const text = JSON.stringify(cursor.saved());

@@ -7,7 +7,9 @@ import { WRONG_FOLLOWERS } from './wrong-followers.ts';
 const RUNS = SOAK ? 20_000 : 400;
 const LONG = SOAK ? 1_200_000 : 60_000;
 
-/** Seeds found among many: events of one moment, out of order, and as many gone as came. */
+/**
+ * Chosen seeds: simultaneous events, events out of order, and logs that lose as many as they gain.
+ */
 const FOUND: [Story][] = [
   [
     {
@@ -53,7 +55,7 @@ function arrive(count: number, later = 0) {
 }
 
 describe('following logs that change while they are read', () => {
-  test(`loses nothing, repeats nothing and keeps the order of time (${RUNS} stories)`, {
+  test(`prints each event once, in order of time (${RUNS} stories)`, {
     timeout: LONG,
   }, async (context) => {
     record(context, { what: 'stories of a log that changes while it is read', played: RUNS });
@@ -65,7 +67,7 @@ describe('following logs that change while they are read', () => {
     );
   });
 
-  test(`loses and repeats nothing if simultaneous events change places (${RUNS} stories)`, {
+  test(`prints each event once even if simultaneous events change places (${RUNS} stories)`, {
     timeout: LONG,
   }, async (context) => {
     record(context, { what: 'stories in which events of one moment change places', played: RUNS });
@@ -90,7 +92,7 @@ describe('the same test with a wrong follower', () => {
         { numRuns: 400, endOnFailure: true },
       );
       expect(found.failed).toBe(true);
-      // The follower must fail because of its own fault.
+      // The follower must fail because of its own fault, not another.
       const complaints: string[] = [];
       for (const story of fc.sample(anyStory, 200)) {
         complaints.push(...(await brokenPromises(story, make)));

@@ -20,7 +20,7 @@ export interface LogStory {
 
 export interface Story {
   readonly logs: readonly LogStory[];
-  /** Ends the program after so many events: in order, or killed between two lines. */
+  /** Ends the program after this many events: in order, or killed between two lines. */
   readonly restarts: readonly { readonly after: number; readonly killed: boolean }[];
 }
 
@@ -35,11 +35,11 @@ const rightFollower: MakeFollower = (parts) => createFollower(parts);
 interface Line {
   readonly log: number;
   readonly event: SimulatedEvent;
-  /** The run in which it was printed. */
+  /** The run that printed the event. */
   readonly run: number;
 }
 
-/** Plays a story to its end, and returns the broken promises. */
+/** Plays a story to its end, and returns the promises that the follower broke. */
 export async function brokenPromises(
   story: Story,
   make: MakeFollower = rightFollower,
@@ -59,7 +59,7 @@ export async function brokenPromises(
   /** The number of events reported as missed, per log. */
   const missing = new Map<number, number>();
   const noted = new Set<string>();
-  /** Printed, but not saved as printed before the kill; these may come again. */
+  /** Events printed but not saved before the kill; they may be printed again. */
   const again = new Set<string>();
   let saved = logs.map((): string | undefined => undefined);
   const restarts = [...story.restarts];
@@ -84,7 +84,7 @@ export async function brokenPromises(
         now += isOver ? 70_000 : milliseconds;
         if (isOver) for (const log of logs) log.recover();
         quiet += isOver ? 1 : 0;
-        // Late events were looked for more than once.
+        // Set once late events have been searched for more than once.
         if (quiet > 3) {
           goesOn = false;
           stop.abort();
@@ -106,7 +106,8 @@ export async function brokenPromises(
           }
         },
       });
-      // A program that starts in an outage ends at once, so it is started until it doesn't.
+      // A program that starts during an outage ends at once, so restart it until the outage is
+      // over.
       return { ...follower, at, hasStarted: () => true };
     });
     const stream = follow<FollowedLog<SimulatedEvent> & { at: number }, SimulatedEvent>({
@@ -167,7 +168,7 @@ interface Played {
   readonly missed: number;
   readonly again: ReadonlySet<string>;
   readonly noted: ReadonlySet<string>;
-  /** Whether events came and went between two pages. */
+  /** Whether the log gained and lost events between two pages. */
   readonly isExchanged: boolean;
 }
 
@@ -188,7 +189,8 @@ function broken({ log, lines, isGapTold, missed, again, noted, isExchanged }: Pl
   for (const event of log.events) {
     if (printed.has(event.id)) continue;
     const newer = ever.filter(({ time }) => time >= event.time).length - 1;
-    // An event so far behind isn't looked for, and can't be told from forgotten ones.
+    // The follower doesn't search so far back, and couldn't distinguish the event from forgotten
+    // events.
     if ((event.late || log.shuffles > 0) && newer >= KEPT) continue;
     wrong.push(`lost: ${event.id} of ${event.time}`);
   }
@@ -203,7 +205,8 @@ function broken({ log, lines, isGapTold, missed, again, noted, isExchanged }: Pl
   const vanished = log.pruned.filter(({ id, late }) => !late && !printed.has(id));
   const isNoticed = vanished.some(
     ({ id, time }) =>
-      // Of one moment, pages look alike if as many events went as came between two of them.
+      // Pages of simultaneous events look alike if the log lost as many as it gained between two
+      // pages.
       wasFollowed(id, isExchanged ? time : Number.POSITIVE_INFINITY, lines, noted) &&
       lines.some(({ event }) => event.time > time),
   );
@@ -222,7 +225,7 @@ function broken({ log, lines, isGapTold, missed, again, noted, isExchanged }: Pl
   return wrong;
 }
 
-/** Whether something older was saved as printed: an event gone before that is no loss. */
+/** Whether an older event was saved as printed; then an event before it is not lost. */
 function wasFollowed(
   id: string,
   before: number,
@@ -279,10 +282,10 @@ function storyOf(what: fc.Arbitrary<Happening>): fc.Arbitrary<Story> {
   });
 }
 
-/** A story with everything that the promise covers. */
+/** Returns a story with everything that the promise covers. */
 export const anyStory = storyOf(happening);
 
-/** A story in which the service returns simultaneous events in changing order. */
+/** Returns a story in which the service returns simultaneous events in changing order. */
 export const anyShuffledStory = storyOf(
   fc.oneof(
     { weight: 5, arbitrary: happening },

@@ -4,7 +4,7 @@ import { createFollower, type Missed } from '../../src/watch/follower.ts';
 import { manualClock } from '../support/clock.ts';
 import { type Happening, type SimulatedEvent, SimulatedLog } from './simulated-log.ts';
 
-/** A small limit: at most twice as many events are remembered. */
+/** A small limit: the follower remembers at most twice as many events. */
 const KEPT = 20;
 const PAGE = 10;
 
@@ -64,18 +64,18 @@ describe('an event that enters the log late', () => {
   });
 
   test.each([-2_000, -26 * 3_600_000, 26 * 3_600_000])(
-    'is found as soon if the clock is set by %i ms at each read',
+    'is found just as soon if the clock jumps by %i ms at each read',
     async (step) => {
       const steps = [[late(16)], ...Array.from({ length: 40 }, () => [])];
       const { lost, pagesOf } = await followed(steps, () => 1_000, step);
       expect(lost).toEqual([]);
-      // The deep looks, which read more than the first page, are a minute apart.
+      // Deep reads, which go past the first page, are a minute apart.
       const deep = pagesOf.flatMap((pages, look) => (pages > 1 && look > 0 ? look : []));
       expect(deep).toEqual([30]);
     },
   );
 
-  test('is reported once, with the time, if it is out of reach', async () => {
+  test('is reported as missed, once, if it is out of reach', async () => {
     const busy = Array.from({ length: 10 }, () => [arrive(10)]);
     const { lost, missed } = await followed([...busy, [late(100), late(101)], [], [], []]);
     expect(lost).toHaveLength(2);
@@ -93,9 +93,9 @@ describe('an event that enters the log late', () => {
     expect({ lost, missed }).toEqual({ lost: [], missed: [] });
   });
 
-  test('costs no extra pages if there is none', async () => {
+  test('costs no extra pages until it arrives', async () => {
     const { pagesOf } = await followed([[], [arrive(3)], [], []]);
-    // Three new events and ten known ones are on two pages.
+    // Three new and ten known events fill two pages.
     expect(pagesOf.slice(1)).toEqual([1, 2, 1, 1]);
   });
 });

@@ -13,7 +13,7 @@ function walk(
   return walkLog(read, cursor, { depth: 0, now, ...options });
 }
 
-/** A cursor of a log that was read to its end. */
+/** Returns a cursor for a log that was read to its end. */
 function memoryOf(events: readonly TestEvent[], kept = 1_000): Cursor {
   const cursor = createCursor(undefined, { kept });
   cursor.begin();
@@ -43,11 +43,11 @@ describe('a walk', () => {
     const late = log.toSpliced(9, 0, event('late', 91.5));
     const { read, asked } = reader(() => late, 5);
     expect(ids(await walk(read, cursor))).toEqual(['late']);
-    // The late event is on page 2, followed by five and five known ones.
+    // The late event is on page 2; five known events before it, five after it.
     expect(asked).toEqual([1, 2, 3, 4]);
   });
 
-  test('goes as deep as requested', async () => {
+  test('finds an event within the requested depth', async () => {
     const log = logOf(100);
     const deep = log.toSpliced(60, 0, event('deep', 40.5));
     const cursor = memoryOf(log);
@@ -64,7 +64,7 @@ describe('a walk', () => {
     expect(asked.length).toBeLessThanOrEqual(5);
   });
 
-  test('ignores events that it meets again', async () => {
+  test('skips events that moved to the next page', async () => {
     let log = logOf(30);
     const found = await walk(async (page) => {
       const answer = pageOf(log, page, 10);
@@ -75,7 +75,7 @@ describe('a walk', () => {
     expect(ids(found)).toContain('e1');
   });
 
-  test('starts again when pages become longer', async () => {
+  test('restarts when pages become longer', async () => {
     const log = logOf(40);
     const asked: string[] = [];
     let limit = 5;
@@ -99,7 +99,7 @@ describe('a walk', () => {
     expect(ids(found)).toContain('e40');
   });
 
-  test('ends at a failed page, and changes nothing', async () => {
+  test('throws if a page fails, and leaves the cursor unchanged', async () => {
     const cursor = memoryOf(logOf(3));
     const before = JSON.stringify(cursor.saved());
     const failing: ReadPage<TestEvent> = async (page) => {

@@ -21,23 +21,23 @@ const none = () => Promise.reject(new Error('a follower starts no program'));
 const ID = '3f0c5d9e-1111-4222-8333-444455556666';
 const EVENTS = runs(100_000);
 const EACH_LOOK = 100;
-/** A heap limit; storing more than the IDs would need ten times as much. */
+/** A heap limit. Storing more than the IDs would need ten times as much. */
 const FLAT = 1.5 * 1024 * 1024;
 
 setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc') as () => void;
 
-/** The bytes still referenced. */
+/** Returns the bytes still referenced. */
 async function heldBytes(): Promise<number> {
   for (let turn = 0; turn < 3; turn += 1) {
-    // First lets queued work release its memory.
+    // Lets queued work release its memory first.
     await new Promise((resolve) => setImmediate(resolve));
     collectGarbage();
   }
   return process.memoryUsage().heapUsed;
 }
 
-/** A log that is generated on request, so that the test holds none of it. */
+/** Generates a log on request, so that the test holds none of it. */
 function pageOf(total: number, page: number, limit: number): string {
   const newest = total - (page - 1) * limit;
   const data = Array.from({ length: Math.max(0, Math.min(limit, newest)) }, (_, index) => ({
@@ -85,7 +85,7 @@ describe('a follower that saw very many events', () => {
             done();
           },
         });
-      // Keeps no record of its sleeps, which would use memory.
+      // Doesn't record its sleeps, which would use memory.
       const clock = { ...manualClock(), slept: undefined };
       const code = await run(['instances', 'events', ID, '--follow', '-o', format], {
         stdin: process.stdin,

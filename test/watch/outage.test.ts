@@ -36,7 +36,7 @@ describe('an outage', () => {
     expect(reports).toEqual([...once, ...once]);
   });
 
-  test.each([26, -26])('has the same duration if the clock is set by %i hours', (hours) => {
+  test.each([26, -26])('has the same duration if the clock jumps by %i hours', (hours) => {
     const { clock, outage, reports } = outages();
     outage.failed(down);
     clock.advance(5_000);

@@ -6,12 +6,12 @@ export interface TestEvent {
   readonly type?: string;
 }
 
-/** Returns the time so many seconds after `2026-01-15T12:00:00Z`. */
+/** Returns the time this many seconds after `2026-01-15T12:00:00Z`. */
 export function at(seconds: number): string {
   return new Date(Date.parse('2026-01-15T12:00:00Z') + seconds * 1000).toISOString();
 }
 
-/** Returns an event of that second. */
+/** Returns an event at that second. */
 export function event(id: string, seconds: number, type = 'INFO'): TestEvent {
   return { id, created_at: at(seconds), type };
 }
@@ -33,7 +33,7 @@ export function pageOf(events: readonly TestEvent[], page: number, limit: number
   return { data, meta: { total: events.length, limit, total_pages } } satisfies LogPage<TestEvent>;
 }
 
-/** A reader of a log that counts the pages read. */
+/** Reads a log, and counts the pages read. */
 export function reader(
   log: () => readonly TestEvent[],
   limit = 10,

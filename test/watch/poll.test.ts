@@ -57,7 +57,7 @@ test('reports later errors, with pauses up to 30 s until a read succeeds', async
 
 test('reads no sooner than the service asks, and reports the pause', async () => {
   const { turns, slept } = await turnsOf(['a', busy(120_000), busy(120_000), busy(1_000), 'b']);
-  // After the third fault the program's own pause is 8 s, longer than the requested one.
+  // After the third fault, the program's own pause (8 s) is longer than the requested pause.
   expect(slept).toEqual([2_000, 120_000, 120_000, 8_000, 2_000]);
   expect(turns.map(({ pause, isRequested }) => [pause, isRequested])).toEqual([
     [2_000, false],
@@ -68,7 +68,7 @@ test('reads no sooner than the service asks, and reports the pause', async () =>
   ]);
 });
 
-test('does the same after a read with a refused part', async () => {
+test('waits the longest pause requested by the failed parts of a read', async () => {
   const faultsIn = (reading: string) =>
     reading === 'half' ? [unreachable, busy(90_000), busy(60_000)] : [];
   const { slept } = await turnsOf(['half', 'whole'], { faultsIn });
@@ -109,7 +109,7 @@ test('ends on an interrupt, during and between reads', async () => {
   await expect(turns.next()).rejects.toMatchObject({ failure: 'interrupted' });
 });
 
-test('stops after the final state', async () => {
+test('stops after the final status', async () => {
   const clock = manualClock();
   const values: Turn<string>[] = [];
   for await (const turn of poll({

@@ -28,7 +28,7 @@ describe('the file of --resume', () => {
     expect((await stat(file)).mode & 0o777).toBe(0o600);
   });
 
-  test('is new if it is empty, as mktemp creates it', async () => {
+  test('counts as new if it is empty, as mktemp creates it', async () => {
     await writeFile(file, '');
     expect((await openResumeFile(file)).of('a')).toBeUndefined();
   });
@@ -54,7 +54,7 @@ describe('the file of --resume', () => {
     ['of a version to come', whole.replace('"version":1', '"version":2')],
     ['with a time that is a text', whole.replace(',5]', ',"5"]')],
     ['binary', '\u0000\ufffd\u0001'],
-  ])('is refused by name if it is %s, and stays unchanged', async (_name, text) => {
+  ])('is refused if it is %s, and stays unchanged', async (_name, text) => {
     await writeFile(file, text);
     await expect(openResumeFile(file)).rejects.toMatchObject({
       failure: 'storage',
@@ -70,7 +70,7 @@ describe('the file of --resume', () => {
     }
   });
 
-  test("is reported with the consequence if it can't be written", async () => {
+  test("causes an error that says which events repeat if it can't be written", async () => {
     const resume = await openResumeFile(file);
     await rm(folder, { recursive: true });
     await expect(resume.save(new Map([['a', cursor]]))).rejects.toMatchObject({
@@ -79,7 +79,7 @@ describe('the file of --resume', () => {
     });
   });
 
-  // Root can write to anything.
+  // Root can write to any folder.
   test("is refused if its folder can't be written to", needs('an ordinary user'), async () => {
     await chmod(folder, 0o500);
     await expect(openResumeFile(file)).rejects.toMatchObject({ failure: 'storage' });

@@ -6,23 +6,23 @@ import { createSandboxWorld, createWorld, type World } from '../support/run-cli.
 import { HARDWARE } from '../support/sandbox-ids.ts';
 import { forwardTo, type Handler, type Service, startService } from '../support/service.ts';
 
-/** An instance is charged and reserved per virtual hour: 25 hours per second are 50 events. */
+/** The service charges and reserves per virtual hour: 25 hours per second make 50 events. */
 const SPEED = 25 * 3_600;
 const BALANCE = '1000000';
 const EVENTS_PER_SECOND = 50;
 
-/** Loses one response in five: the service acts, and the client sees nothing. */
+/** Loses one response in five: the service acts, and the client receives nothing. */
 function droppingAnswers(handler: Handler): { handler: Handler; dropped(): number } {
   let count = 0;
   let dropped = 0;
   return {
     dropped: () => dropped,
     async handler(request) {
-      // A proxy in front of a stopped service has no response.
+      // A proxy in front of a stopped service returns nothing.
       const answer = await Promise.resolve(handler(request)).catch(() => 'hangUp' as const);
       count += 1;
-      // Drops one in five at varying distances: with a fixed distance, no call would lose all its
-      // tries.
+      // Drops one response in five at varying distances: at a fixed distance, no call would lose
+      // all its tries.
       if ((count * 7 + Math.floor(count / 5)) % 5 !== 0) return answer;
       dropped += 1;
       return 'hangUp';
@@ -30,7 +30,7 @@ function droppingAnswers(handler: Handler): { handler: Handler; dropped(): numbe
   };
 }
 
-/** All IDs of a log, newest first, once it no longer changes. */
+/** Returns all IDs of a log, newest first, once the log no longer changes. */
 async function idsAt(url: string, apiKey: string, id: string): Promise<string[]> {
   const ids: string[] = [];
   for (let page = 1; ; page += 1) {
@@ -78,7 +78,7 @@ describe('following the sandbox at 50 events per second, with one response in fi
         if (clock.now() - from > 60_000) {
           quiet += 1;
           if (quiet === 1) await sandbox.setSpeed(0);
-          // Long enough for a deep walk in progress and one reading after it.
+          // Leaves time for a deep walk in progress and one more read.
           if (quiet === 100) stop.abort(new CliError('interrupted', 'Interrupted.'));
         }
         return proxied.handler(request);
@@ -121,7 +121,7 @@ describe('following the sandbox at 50 events per second, with one response in fi
     await new Promise((resolve) => setTimeout(resolve, 60_000));
     server.kill('SIGTERM');
     await outcomeOf(server);
-    // The clock of the same account stands still from here on.
+    // From here on, the account's clock stands still.
     const port = new URL(url).port;
     const still = own.start(['sandbox', 'serve', '--speed', '0', '--port', port, '--json']);
     await heard(still, 'stdout', /\n/);

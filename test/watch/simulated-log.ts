@@ -1,10 +1,10 @@
 import type { LogPage } from '../../src/watch/log-walk.ts';
 
-/** Something that happens to a log, or to reads of it. */
+/** A change of a log, or a fault in reads of it. */
 export type Happening =
-  /** Adds events that are newer than all, or as new as the newest (`later` 0). */
+  /** Adds events newer than all others, or as new as the newest (`later` 0). */
   | { readonly kind: 'arrive'; readonly count: number; readonly later: number }
-  /** Adds an event behind others; `tie`: with the same time as the one before it. */
+  /** Adds an event behind others. `tie`: gives it the same time as the event before it. */
   | { readonly kind: 'late'; readonly depth: number; readonly tie: boolean }
   /** Drops the oldest events. */
   | { readonly kind: 'prune'; readonly count: number }
@@ -12,7 +12,7 @@ export type Happening =
   | { readonly kind: 'size'; readonly limit: number }
   /** Makes this many reads fail. */
   | { readonly kind: 'outage'; readonly readings: number }
-  /** Changes the order of events of one moment from now on. */
+  /** From now on, changes the order of simultaneous events. */
   | { readonly kind: 'shuffle' };
 
 export interface SimulatedEvent {
@@ -20,7 +20,7 @@ export interface SimulatedEvent {
   readonly created_at: string;
   /** In units of 250 ms since the first moment. */
   readonly time: number;
-  /** Whether it entered the log behind another one. */
+  /** Whether the event entered the log behind another event. */
   readonly late: boolean;
 }
 
@@ -35,7 +35,7 @@ export class SimulatedLog {
   /** Newest first. */
   events: SimulatedEvent[] = [];
   readonly pruned: SimulatedEvent[] = [];
-  /** Times at which events of one moment changed their order. */
+  /** Times at which simultaneous events changed their order. */
   shuffles = 0;
   private count = 0;
   private time = 0;
@@ -84,7 +84,7 @@ export class SimulatedLog {
     this.failing = 0;
   }
 
-  /** Returns a page; the order within a moment is stable unless shuffled. */
+  /** Returns a page. Simultaneous events keep their order unless shuffled. */
   page(page: number): LogPage<SimulatedEvent> {
     if (this.failing > 0) {
       this.failing -= 1;
@@ -110,7 +110,7 @@ export class SimulatedLog {
   }
 }
 
-/** Shuffles in an order that depends only on the seed. */
+/** Shuffles deterministically from the seed. */
 function rank(id: string, seed: number): number {
   let hash = seed * 2_654_435_761;
   for (const letter of id) hash = Math.imul(hash ^ letter.charCodeAt(0), 16_777_619);

@@ -65,7 +65,7 @@ describe('waiting for a status', () => {
     expect(slept.reduce((sum, pause) => sum + pause, 0)).toBe(60_000);
   });
 
-  test.each([26, -26])('waits equally long if the clock is set by %i hours', async (hours) => {
+  test.each([26, -26])('waits equally long if the clock jumps by %i hours', async (hours) => {
     const { outcome, slept } = await waiting(['CREATING'], {}, hours * 3_600_000);
     expect(outcome).toMatchObject({ failure: 'deadline' });
     expect(slept.reduce((sum, pause) => sum + pause, 0)).toBe(60_000);
@@ -84,7 +84,7 @@ describe('waiting for a status', () => {
     expect(longest).toEqual([20_000, 12_000, 5_000, 5_000]);
   });
 
-  test('waits for STOPPED while still ACTIVE, and fails once it is ACTIVE again', async () => {
+  test('accepts ACTIVE after a stop request, but not after STOPPING', async () => {
     const target = 'STOPPED';
     const stopped = await waiting(['ACTIVE', 'ACTIVE', 'STOPPING', 'STOPPED'], { target });
     expect(stopped.outcome).toBe('STOPPED');
@@ -145,7 +145,7 @@ describe('a pause that the service requests', () => {
     });
   });
 
-  test('is honoured until the wait ends', async () => {
+  test('is honoured if it ends exactly at the deadline', async () => {
     const { outcome, slept } = await waiting(['CREATING', busy(58_000), 'ACTIVE']);
     expect({ outcome, slept }).toEqual({ outcome: 'ACTIVE', slept: [2_000, 58_000] });
   });
@@ -163,14 +163,14 @@ describe('a pause that the service requests', () => {
     expect({ faults, slept }).toEqual({ faults: [], slept: [2_000] });
   });
 
-  test('is reported with the error', async () => {
+  test('is reported with the fault', async () => {
     const told: number[] = [];
     const onFault = (_fault: CliError, _elapsed: number, pause: number) => void told.push(pause);
     await waiting(['CREATING', busy(30_000), unreachable, 'ACTIVE'], { onFault });
     expect(told).toEqual([30_000, 4_000]);
   });
 
-  test('ends on an interrupt', async () => {
+  test('is cut short by an interrupt', async () => {
     const stop = new AbortController();
     const why = new CliError('interrupted', 'Interrupted.');
     const onFault = () => stop.abort(why);
@@ -197,7 +197,7 @@ describe('waiting for more than the status', () => {
     expect({ outcome, slept }).toEqual({ outcome: 'ACTIVE', slept: [2_000, 2_000] });
   });
 
-  test('accepts a status before the awaited one', async () => {
+  test('ends before the target status if the check passes', async () => {
     const { outcome } = await waiting(['INSTALLING'], { also: also(false, true) });
     expect(outcome).toBe('INSTALLING');
   });
@@ -212,12 +212,12 @@ describe('waiting for more than the status', () => {
     expect(told).toEqual([5_000, 3_000, 1_000, 0]);
   });
 
-  test('notices that the instance ends while waiting', async () => {
+  test('fails if the instance ends before the check passes', async () => {
     const { outcome } = await waiting(['ACTIVE', 'ACTIVE', 'ERROR'], { also: also() });
     expect(outcome).toMatchObject({ failure: 'otherEnd' });
   });
 
-  test('reports at the deadline which condition is missing', async () => {
+  test('reports the unmet condition at the deadline', async () => {
     const { outcome } = await waiting(['ACTIVE'], { also: also() });
     expect(outcome).toMatchObject({
       failure: 'deadline',

@@ -15,7 +15,7 @@ const drive = (name: string, status: string) => ({ id: `id-${name}`, name, statu
 
 const A = drive('a', 'AVAILABLE');
 
-/** Watches drives through these reads; Ctrl-C comes with the last. */
+/** Watches drives through these reads; Ctrl-C arrives with the last read. */
 async function watched(
   readings: readonly (readonly object[] | Answer | 'hangUp')[],
   flags: readonly string[],
@@ -45,7 +45,7 @@ const READINGS = [
 describe('--watch of several requests', () => {
   const INSTANCE = '00000000-1111-4222-8333-444455556666';
 
-  /** Refuses only the second read of the drives; Ctrl-C comes with the fourth. */
+  /** Refuses only the second read of the drives; Ctrl-C arrives with the fourth. */
   async function watchedInPart(argv: readonly string[]) {
     const interrupt = new AbortController();
     let drives = 0;
@@ -121,7 +121,7 @@ describe('instances list --watch when not in a terminal', () => {
 describe('status --watch when not in a terminal', () => {
   const INSTANCE = '00000000-1111-4222-8333-444455556666';
 
-  /** Reads an account five times, 10 minutes apart; the balance falls before the fourth reading. */
+  /** Reads an account five times, 10 minutes apart; the balance falls before the fourth read. */
   async function watchedStatus(flags: readonly string[]) {
     const interrupt = new AbortController();
     let reading = 0;
@@ -152,14 +152,14 @@ describe('status --watch when not in a terminal', () => {
     return (await here.cli(argv, { interrupts })).stdout;
   }
 
-  test('prints a row when the balance or what needs attention changes, not when ages do', async () => {
+  test('prints a row when the balance or the attention count changes, not when ages change', async () => {
     const lines = (await watchedStatus(['--columns', 'as_of,balance,attention']))
       .trim()
       .split('\n');
     expect(lines.map((line) => line.split(/ {2,}/))).toEqual([
       ['AS OF', 'BALANCE', 'ATTENTION'],
       [inZone('2026-01-15 12:00:00'), '100', '1'],
-      // The instance is overdue from here on.
+      // The instance is past its deadline from here on.
       [inZone('2026-01-15 12:20:00'), '100', '2'],
       [inZone('2026-01-15 12:30:00'), '90', '2'],
     ]);
@@ -168,12 +168,15 @@ describe('status --watch when not in a terminal', () => {
   test.each([
     ['--json', (text: string) => JSON.parse(text).hours_left],
     ['--query=hours_left', (text: string) => JSON.parse(text)],
-  ])('prints %s by the same rule', async (flag, hours) => {
-    const lines = (await watchedStatus([flag])).trim().split('\n');
-    expect(lines.map(hours)).toEqual(
-      flag === '--json' ? ['9.09', '9.09', '8.18'] : ['9.09', '8.18'],
-    );
-  });
+  ])(
+    'prints a line for %s when the balance or the attention count changes',
+    async (flag, hours) => {
+      const lines = (await watchedStatus([flag])).trim().split('\n');
+      expect(lines.map(hours)).toEqual(
+        flag === '--json' ? ['9.09', '9.09', '8.18'] : ['9.09', '8.18'],
+      );
+    },
+  );
 });
 
 describe('--watch when not in a terminal', () => {
@@ -193,7 +196,7 @@ describe('--watch when not in a terminal', () => {
   });
 
   test.each([[[]], [['-o', 'table']]])(
-    'prints the header once and a row per change with %j',
+    'prints the header once, then a row per change, with %j',
     async (flags) => {
       const columns = ['--columns', 'name,status'];
       const { code, stdout, stderr } = await watched(READINGS, [...flags, ...columns]);
@@ -208,7 +211,7 @@ describe('--watch when not in a terminal', () => {
     },
   );
 
-  test('warns once of what needs attention, and again when it returns', async () => {
+  test('warns about a finding once, and again when it returns', async () => {
     const bad = [drive('a', 'SUSPENDED')];
     const { stderr } = await watched([bad, bad, [A], bad, []], ['-o', 'tsv']);
     expect(stderr.match(/warning: Drive a is SUSPENDED/g)).toHaveLength(2);
@@ -227,9 +230,9 @@ describe('--watch when not in a terminal', () => {
     expect(world?.clock.slept).toEqual(expect.arrayContaining([2_000, 4_000]));
   });
 
-  // A shorter pause would fit into one call, which waits without a note.
+  // One API call would absorb a shorter pause without a note.
   test.each([120, 20])(
-    'reads no sooner than after the %i s that the service asks for, and says so once',
+    'waits the %i s that the service requests, and reports the pause once',
     async (seconds) => {
       const busy: Answer = { status: 429, headers: { 'retry-after': `${seconds}` }, body: {} };
       const { code, stdout, stderr } = await watched(
@@ -245,7 +248,7 @@ describe('--watch when not in a terminal', () => {
     },
   );
 
-  test('starts after a pause that fits into the first call', async () => {
+  test('absorbs a short requested pause in the first call, without a note', async () => {
     const busy: Answer = { status: 429, headers: { 'retry-after': '20' }, body: {} };
     const { code, stdout, stderr } = await watched([busy, [A], []], ['-q']);
     expect({ code, stdout, stderr }).toEqual({ code: 130, stdout: 'id-a\n', stderr: '' });
@@ -260,7 +263,7 @@ describe('--watch when not in a terminal', () => {
     expect(stderr.match(/^warning: .* Trying again in 120 s\.$/gm)).toHaveLength(1);
   });
 
-  test('ends with a refusal, since nobody watches', async () => {
+  test('ends when the service refuses a read', async () => {
     const refused: Answer = { status: 400, body: { statusCode: 400, message: 'no', error: 'x' } };
     const { code, stdout } = await watched([[A], refused, [A], []], ['-q']);
     expect({ code, stdout }).toEqual({ code: 1, stdout: 'id-a\n' });

@@ -14,7 +14,7 @@ async function* pagesOf({ read }: Pick<Parameters<MakeFollower>[0], 'read'>): Pa
 
 type Parts = Parameters<MakeFollower>[0];
 
-/** The common part of all wrong followers: they read, and remember what they returned. */
+/** The part that all wrong followers share: they read, and remember the returned events. */
 function wrongFollower(
   { cursor }: Parts,
   look: () => Promise<SimulatedEvent[]>,
@@ -75,7 +75,7 @@ const printsWhileWalking: MakeFollower = (parts) => {
     ...follower,
     async look() {
       const { news } = await follower.look();
-      // Returns events in the order of reads, whatever their times.
+      // Returns events in the order of the reads, whatever their times.
       return { news: news.map((one, at) => ({ ...one, time: at })), gap: undefined };
     },
     take: (events) => parts.cursor.learn(events.map(({ event }) => dated(event))),
@@ -95,7 +95,7 @@ const stopsAtFirstKnown: MakeFollower = (parts) =>
     return [...news.values()].reverse();
   });
 
-/** Each with the complaint that it must cause. */
+/** Maps each wrong follower to the complaint that it must cause. */
 export const WRONG_FOLLOWERS: readonly (readonly [string, MakeFollower, RegExp])[] = [
   ['reads the first page only', firstPageOnly, /lost/],
   ['keeps the time of the newest as its watermark', timeWatermark, /lost/],

@@ -13,7 +13,7 @@ export interface TourStep {
 }
 
 export const FOLDER = '$TOUR';
-/** The private half of a key that is made for the tour. */
+/** The private key made for the tour. */
 export const KEY = `${FOLDER}/key`;
 /** The folder that the job copies in and out. */
 export const JOB = `${FOLDER}/job`;

@@ -19,7 +19,7 @@ export interface Lists {
   readonly sshKeys: readonly SshKey[] | undefined;
   /** IDs of the keys that sign in from here. */
   readonly usable: ReadonlySet<string>;
-  /** A private half with a passphrase, if one is here. */
+  /** A private key with a passphrase, if this computer has one. */
   readonly locked: PrivateHalf | undefined;
   readonly templates: readonly Template[];
   /** The drives that can be mounted. */

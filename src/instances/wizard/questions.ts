@@ -227,7 +227,7 @@ async function askKeys(
   if (keys.length === 0) {
     prompts.print(
       isJob
-        ? 'The account has no SSH key with its private half on this computer.'
+        ? "This computer has the private key of none of the account's SSH keys."
         : "The account has no SSH key. A key can't be added to an instance later.",
     );
     const added = dryRun ? undefined : await addOne(prompts, context);

@@ -96,7 +96,7 @@ describe('instances create asks for what is missing', () => {
   });
 
   test(
-    'ticks the key whose private half is here, and warns before renting with none',
+    'preselects the key whose private key is on this computer, and warns before renting without one',
     needs('ssh-keygen'),
     async () => {
       await done('ssh-keys', 'delete', 'laptop', '--yes');

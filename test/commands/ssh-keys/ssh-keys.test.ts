@@ -242,9 +242,9 @@ describe('bad input', () => {
     [['add', '/nowhere/x.pub'], '', 'error: FILE "/nowhere/x.pub": no such file\n'],
     [['add', '-'], 'hello', 'error: FILE "stdin": this is not an OpenSSH public key'],
     [['add', '-'], ED25519.slice(0, -4), 'error: FILE "stdin": the key is cut short or damaged\n'],
-    [['add', '-'], ED25519, 'error: --name is missing'],
+    [['add', '-'], ED25519, 'error: --name is required'],
     [['add', '-', '--name', ' '], ED25519, 'error: --name " ": must not be empty\n'],
-    [['add', '-', '--name', 'a\nb'], ED25519, 'error: --name: a name is one line'],
+    [['add', '-', '--name', 'a\nb'], ED25519, 'error: --name: must be one line'],
     [
       ['add', '-', '--nam', 'a'],
       ED25519,
@@ -296,7 +296,7 @@ describe('bad input', () => {
       const file = await fileIn(world, 'id_ed25519', pem);
       await fileIn(world, 'id_ed25519.pub', ED25519);
       const { stderr } = await world.cli(['ssh-keys', 'add', file]);
-      expect(stderr).toContain(`(nothing was sent; the public half is in ${file}.pub)`);
+      expect(stderr).toContain(`(nothing was sent; the public key is in ${file}.pub)`);
     });
   });
 
