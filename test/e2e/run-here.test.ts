@@ -132,6 +132,14 @@ describe('gpucloud run --here', { timeout: 60_000, ...needs('ssh') }, () => {
     expect(await report()).toMatchObject({ command_exit_code: 0, exit_code: 125 });
   });
 
+  test('rents nothing if there is no temporary folder', async () => {
+    const env = { ...world.env, TMPDIR: join(home, 'none') };
+    const argv = [...world.words(), '--', 'true'];
+    const { code, stderr } = await world.computer.gpucloud(argv, { env });
+    expect({ code, statuses: world.statuses() }).toEqual({ code: 9, statuses: {} });
+    expect(stderr).toContain('Could not make a temporary folder');
+  });
+
   test('exits with 7 and names the instance that could not be terminated', async () => {
     const { terminate } = world.renting;
     world.renting.terminate = (one) =>
@@ -154,7 +162,11 @@ describe('gpucloud run --here', { timeout: 60_000, ...needs('ssh') }, () => {
       terminated: 'unknown',
       cost_at_most: null,
       exit_code: 7,
-      instances: [{ terminated: true }, { terminated: 'unknown' }, { terminated: true }],
+      instances: [
+        { terminated: true, error: null },
+        { terminated: 'unknown', error: expect.stringContaining('Could not terminate job-2') },
+        { terminated: true, error: null },
+      ],
     });
   });
 

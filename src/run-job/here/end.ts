@@ -152,6 +152,7 @@ function rowOf(
 ): MemberReport {
   const { id, name } = job.record;
   const isEnded = termination?.certain === true;
+  const error = termination?.certain === false ? termination.error : fault;
   const instance = (isEnded ? termination.instance : undefined) ?? job.instance;
   return {
     id,
@@ -159,7 +160,7 @@ function rowOf(
     terminated: isEnded || (isKept ? false : 'unknown'),
     fetched: [...job.fetched],
     cost_at_most: isEnded ? costAtMost(instance, serviceClock.now()) : null,
-    error: fault?.message ?? null,
+    error: error?.message ?? null,
   };
 }
 

@@ -1,6 +1,7 @@
 import { sentence } from '../../api/errors.ts';
 import type { Context } from '../../context.ts';
 import { CliError, unforeseen } from '../../errors.ts';
+import { inThrowawayFolder } from '../../files/throwaway-folder.ts';
 import { shellLine } from '../../output/shell-line.ts';
 import { clamp } from '../../output/width.ts';
 import { terminateEach } from '../end/terminate.ts';
@@ -9,7 +10,7 @@ import { createPhases, filesText, namesText } from '../phases.ts';
 import { withoutExitCode } from '../stages/without-exit-code.ts';
 import type { Stops } from '../stops.ts';
 import { endHere } from './end.ts';
-import { withInventories } from './inventories.ts';
+import { writeInventories } from './inventories.ts';
 import { startHere } from './local-command.ts';
 import { createMember, fetchFrom, type HereRun, type Member, prepare } from './member.ts';
 import { endFailed, rentEach } from './rent.ts';
@@ -26,8 +27,11 @@ export async function runHere(plan: JobPlan, context: Context): Promise<void> {
     failure: undefined,
   };
   try {
-    await rentAll(run, plan, context);
-    await work(run, plan, context);
+    // A computer without a temporary folder should rent nothing.
+    await inThrowawayFolder('gpucloud-here', async (folder) => {
+      await rentAll(run, plan, context);
+      await work(run, plan, folder, context);
+    });
   } catch (error) {
     run.failure = error instanceof CliError ? error : unforeseen(error);
   }
@@ -66,18 +70,17 @@ function fewerThanLeast(done: string, first: CliError, { here }: JobPlan): CliEr
   );
 }
 
-async function work(run: HereRun, plan: JobPlan, context: Context): Promise<void> {
+async function work(run: HereRun, plan: JobPlan, folder: string, context: Context): Promise<void> {
   const ready = await prepareAll(run, plan, context);
   const stops = jointStops(ready);
   const instances = ready.flatMap(({ job }) => job.instance ?? []);
   const what = namesText(ready.map(({ job }) => job.record.name));
-  await withInventories(instances, plan.how, context, async (variables) => {
-    run.phases.begin('running', clamp(shellLine(plan.command, 'linux'), 50));
-    // The command writes to the same terminal.
-    run.phases.clear();
-    run.command = await startHere(plan.toStart, variables, what, stops, context);
-    run.exitCode = await run.command.ended;
-  });
+  const variables = await writeInventories(folder, instances, plan.how, context);
+  run.phases.begin('running', clamp(shellLine(plan.command, 'linux'), 50));
+  // The command writes to the same terminal.
+  run.phases.clear();
+  run.command = await startHere(plan.toStart, variables, what, stops, context);
+  run.exitCode = await run.command.ended;
   await fetchAll(run, ready, what, stops, context);
   if (run.exitCode === undefined) throw withoutExitCode(stops);
 }
