@@ -131,6 +131,35 @@ describe('--min-count', () => {
     expect(errors).toMatchObject([{ resource: 'gpu-2', may_be_billing: true }]);
   });
 
+  test('names what it left at the third Ctrl-C', async () => {
+    rig.answer({ 'gpu-2': 'refused' });
+    const { interrupts, press } = interruptible();
+    let leave = () => {};
+    let release = () => {};
+    const released = new Promise<void>((go) => {
+      release = go;
+    });
+    rig.service.terminations = Array.from({ length: 2 }, () => async (id: string) => {
+      press('first');
+      press('second');
+      leave();
+      await released;
+      return rig.service.terminate(id);
+    });
+    const { code, shown, errors } = await rig.create(['--count', '3', '--min-count', '3'], {
+      interrupts,
+      onThirdInterrupt: (third) => {
+        leave = third;
+      },
+    });
+    release();
+    expect(code).toBe(7);
+    expect(namesOf(shown)).toEqual(['gpu-1', 'gpu-3']);
+    expect(errors.filter((one) => one.may_be_billing)).toMatchObject(
+      shown.map(({ id }: { id: string }) => ({ code: 'outcome_unknown', resource: id })),
+    );
+  });
+
   test('gives 7 if a termination is refused', async () => {
     rig.answer({ 'gpu-2': 'refused' });
     rig.service.terminations = Array.from({ length: 9 }, () => () => no(400, 'no'));

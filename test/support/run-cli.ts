@@ -41,6 +41,7 @@ export interface CliOptions {
   /** Types all input in a terminal before the first question. */
   readonly typedAhead?: boolean;
   readonly interrupts?: Interrupts;
+  readonly onThirdInterrupt?: (leave: () => void) => void;
   /** Whether a process runs; by default none does. */
   readonly isAlive?: (pid: number) => boolean;
   /** Whether stdout is closed or /dev/null. */
@@ -219,6 +220,7 @@ async function runCli(
       first: new AbortController().signal,
       second: new AbortController().signal,
     },
+    ...(options.onThirdInterrupt && { onThirdInterrupt: options.onThirdInterrupt }),
     isStdoutNull: () => options.isStdoutNull === true,
     openFile: options.openFile ?? (async () => false),
     self: () => options.self ?? SELF,

@@ -84,7 +84,7 @@ function targetOf(one: OneOfSeveral): Target | undefined {
     : undefined;
 }
 
-/** No interrupt stops it: the instances would go on billing. */
+/** Two interrupts don't stop it: the instances would go on billing. The third leaves them, named. */
 async function giveAllBack(
   each: readonly OneOfSeveral[],
   { had, minCount }: { readonly had: number; readonly minCount: number },
@@ -98,26 +98,32 @@ async function giveAllBack(
     );
   }
   const gate = createGate(AT_ONCE);
-  return context.shielded((own) =>
-    Promise.all(
-      each.map(async (one) => {
-        const target = targetOf(one);
-        if (target === undefined) return withDoubt(one);
-        return gate(() => giveOneBack(one, target, own));
-      }),
-    ),
+  const left = new Promise<never>((_resolve, reject) => {
+    context.host.onThirdInterrupt?.(() => reject(new CliError('interrupted', 'Interrupted.')));
+  });
+  // Nobody may wait for it yet.
+  left.catch(() => undefined);
+  return Promise.all(
+    each.map(async (one) => {
+      const target = targetOf(one);
+      if (target === undefined) return withDoubt(one);
+      const given = gate(() => context.shielded((own) => giveBack(target, own)));
+      return outcomeOf(one, target, Promise.race([given, left]), context);
+    }),
   );
 }
 
-async function giveOneBack(
+/** The outcome of a name whose instance is given back. */
+async function outcomeOf(
   one: OneOfSeveral,
   target: Target,
+  given: Promise<string>,
   context: Context,
 ): Promise<OneOfSeveral> {
   const { id, name } = target;
   let status: string;
   try {
-    status = await giveBack(target, context);
+    status = await given;
   } catch (thrown) {
     const fault = thrown instanceof CliError ? thrown : unforeseen(thrown);
     const error = new CliError(
