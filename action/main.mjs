@@ -1,4 +1,4 @@
-// Runs `gpucloud run` with the inputs of the step. post.mjs ends what this leaves.
+// Runs `gpucloud run` with the inputs of the step. post.mjs terminates the instance if this is killed.
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
@@ -19,16 +19,16 @@ import {
 const ONCE = ['offer', 'image', 'identity', 'max-price', 'terminate-after', 'sync'];
 const REPEATED = ['ssh-key', 'fetch'];
 
-/** Variables that decide which journal is used. An empty one counts as not set. */
+/** Variables that select the journal. An empty variable counts as not set. */
 const SETTINGS = ['BASE_URL', 'PROFILE', 'CONFIG_DIR', 'STATE_DIR'].map(
   (name) => `GPUCLOUD_${name}`,
 );
 
-/** Exit codes that show, without a report, that nothing was sent: usage, no key, no connection. */
+/** Exit codes that prove, without a report, that nothing was sent: usage, no key, no connection. */
 const NOTHING_SENT = [2, 4, 6];
 
 const { GITHUB_RUN_ID = 'run', RUNNER_TEMP = tmpdir(), GPUCLOUD_API_KEY: key } = process.env;
-// The random ending keeps post.mjs from terminating an instance that another job rented.
+// The random suffix keeps post.mjs from terminating an instance that another job rented.
 const name = `${input('name') || `ci-${GITHUB_RUN_ID}`}-${randomBytes(4).toString('hex')}`;
 const report = join(RUNNER_TEMP, `${name}.json`);
 
@@ -46,17 +46,17 @@ function wordsOfRun() {
   ];
 }
 
-/** A run that ends before it tries to rent writes none. */
+/** Reads the report. A run that ends before it tries to rent doesn't write a report. */
 function reportOf() {
   return existsSync(report) ? JSON.parse(readFileSync(report, 'utf8')) : undefined;
 }
 
-/** Of this step: a later one may set others, and post.mjs would look in another journal. */
+/** Saves the variables of this step: a later step may change them, and post.mjs would read another journal. */
 function settings() {
   return JSON.stringify(Object.fromEntries(SETTINGS.map((one) => [one, process.env[one] ?? ''])));
 }
 
-// Before anything is rented: this process can be killed at any time.
+// Saves the name before it rents anything, since this process can be killed at any time.
 saveState('settings', settings());
 saveState('name', name);
 setOutput('name', name);
@@ -65,7 +65,7 @@ if (key) mask(key);
 const resumeCommands = stopCommands();
 const child = spawn(program(), wordsOfRun(), { stdio: ['ignore', 'inherit', 'inherit'] });
 
-// A cancelled job has about ten seconds, which is too short for copying results. The runner sends SIGINT
+// A cancelled job has about ten seconds, too short to copy results. The runner sends SIGINT
 // and later SIGTERM. A second signal would make gpucloud drop a request that may rent.
 let isForwarded = false;
 for (const signal of ['SIGINT', 'SIGTERM']) {

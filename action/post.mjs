@@ -1,12 +1,12 @@
-// Terminates what main.mjs rented. The runner starts it last, also after a cancelled job.
+// Terminates the instance that main.mjs rented. The runner starts this last, even after a cancelled job.
 import { spawnSync } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fail, NOT_FOUND, program, stopCommands } from './runner.mjs';
 
-/** Milliseconds before another attempt. */
+/** Pauses before further attempts, in milliseconds. */
 const PAUSES = [1_000, 5_000, 15_000];
 
-/** For one request: a cancelled job has five minutes in all. */
+/** Limits each request, since GitHub stops a cancelled job after five minutes. */
 const TIMEOUT = '15s';
 
 const { STATE_name: name = '', STATE_ended: ended = '', STATE_settings: settings } = process.env;
@@ -22,12 +22,12 @@ function gpucloud(...words) {
   return { status, stdout, stderr };
 }
 
-/** What became of the instance: 'terminated', 'nothing' if none was rented, 'unknown'. */
+/** Terminates the instance. Returns 'terminated', 'nothing' if nothing was rented, or 'unknown'. */
 function end() {
   const terminated = gpucloud('instances', 'terminate', name, '--yes');
   if (terminated.status === 0) return 'terminated';
   // Finds the instance of a request whose response was lost.
-  // Nobody else uses the name: its ending is random.
+  // Nobody else uses the name: its suffix is random.
   const recovered = gpucloud('instances', 'recover', name, '--yes');
   if (recovered.status === 0) {
     if (gpucloud('instances', 'terminate', name, '--yes').status === 0) return 'terminated';
@@ -39,7 +39,7 @@ function end() {
   return 'unknown';
 }
 
-/** What this computer knows under the name: an instance, or a request whose outcome is unknown. */
+/** Lists the instance with the name, or a request with an unknown outcome. */
 function listed() {
   const query = `[?name=='${name}']`;
   const { status, stdout } = gpucloud('instances', 'list', '--all', '--json', '--query', query);

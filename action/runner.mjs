@@ -1,8 +1,8 @@
-// What the runner gives to an action, and takes from it.
+// Reads inputs from the GitHub runner, and writes outputs, state and errors for it.
 import { randomBytes } from 'node:crypto';
 import { appendFileSync } from 'node:fs';
 
-/** An input of the step; empty if it is not given. A variable typed on a web page has CRLF. */
+/** Reads an input of the step; empty if not given. A variable typed on a web page contains CRLF. */
 export function input(name) {
   return (process.env[`INPUT_${name.toUpperCase()}`] ?? '').replaceAll('\r\n', '\n').trim();
 }
@@ -26,7 +26,7 @@ export function setOutput(name, value) {
 function append(variable, name, value) {
   const file = process.env[variable];
   if (!file) throw new Error(`${variable} is not set: this runs as a step of GitHub Actions`);
-  // Another line would be another value.
+  // A second line would set another value.
   const line = String(value).replace(/[\r\n]+/g, ' ');
   appendFileSync(file, `${name}=${line}\n`);
 }
@@ -47,8 +47,8 @@ function escaped(text) {
 }
 
 /**
- * Keeps the runner from obeying what is printed next: `::save-state name=ended::true` in a command's
- * output would keep post.mjs from terminating. Returns what ends this.
+ * Keeps the runner from running workflow commands in the output that follows: a printed
+ * `::save-state name=ended::true` would keep post.mjs from terminating. Returns a function that ends this.
  */
 export function stopCommands() {
   const token = randomBytes(16).toString('hex');
@@ -61,4 +61,4 @@ export function program() {
 }
 
 export const NOT_FOUND =
-  'gpucloud was not found. Install it in an earlier step, or give its path in the input "program".';
+  'gpucloud was not found. Install it in an earlier step, or set the input "program" to its path.';
