@@ -152,9 +152,8 @@ async function save(target: string, after: ConfigFile): Promise<ConfigFile> {
     syncFolder(dirname(target));
     return file;
   } catch (error) {
-    throw error instanceof CliError ? error : notSaved(target, meaning(error), error);
-  } finally {
     removeLeftovers(target);
+    throw error instanceof CliError ? error : notSaved(target, meaning(error), error);
   }
 }
 
@@ -170,8 +169,11 @@ function removeLeftovers(target: string): void {
   const begin = `${basename(target)}.new`;
   for (const name of readdirSync(folder)) {
     if (!name.startsWith(begin)) continue;
-    if (/^(?:\.tmp-\d{10}[0-9a-f]{6})?$/.test(name.slice(begin.length))) {
+    if (!/^(?:\.tmp-\d{10}[0-9a-f]{6})?$/.test(name.slice(begin.length))) continue;
+    try {
       rmSync(join(folder, name), { force: true });
+    } catch (error) {
+      throw notSaved(target, `could not remove ${join(folder, name)}: ${meaning(error)}`, error);
     }
   }
 }
@@ -211,6 +213,7 @@ const MEANINGS: Readonly<Record<string, string>> = {
   EDQUOT: 'the disk quota is used up',
   EFBIG: 'the file would exceed the size limit',
   EISDIR: 'it is a folder',
+  ERR_FS_EISDIR: 'it is a folder',
   ENOTDIR: 'part of the path is not a folder',
   ELOOP: 'too many links',
   EIO: 'the disk has an I/O error',

@@ -276,6 +276,19 @@ test('removes the files that a killed process left, and no others', async () => 
   expect((await readdir(folder)).sort()).toEqual(['config.json', ...theirs].sort());
 });
 
+test('says so if the name of the new file is taken by a folder', async () => {
+  const config = openConfig(folder);
+  await config.change(addWork);
+  const before = await readFile(path);
+  await mkdir(`${path}.new`);
+  const error = await refusal(() => config.change((file) => ({ ...file, current: 'work' })));
+  expect(error.failure).toBe('storage');
+  expect(error.message).toBe(
+    `${path}: the change was not saved: could not remove ${path}.new: it is a folder`,
+  );
+  expect((await readFile(path)).equals(before)).toBe(true);
+});
+
 test('loses none of twenty concurrent changes in one process', async () => {
   const config = openConfig(folder);
   await Promise.all(
