@@ -52,6 +52,9 @@ const NOBODY = '#!/bin/sh\n';
  * programs here: whoever makes a folder in a shared one first owns it.
  */
 export async function ensureOwn(file: string): Promise<void> {
+  const { uid } = userInfo();
+  // Windows has neither such owners nor SSH to an instance.
+  if (uid === -1) return;
   const folder = instancesFolder(file);
   for (const [path, read] of [
     [file, stat],
@@ -59,7 +62,7 @@ export async function ensureOwn(file: string): Promise<void> {
   ] as const) {
     const stats = await read(path).catch(() => undefined);
     if (stats === undefined) continue;
-    const isOwn = stats.uid === userInfo().uid && (stats.mode & 0o002) === 0;
+    const isOwn = stats.uid === uid && (stats.mode & 0o002) === 0;
     if (isOwn && !stats.isSymbolicLink()) continue;
     throw new CliError('storage', `Other users could change ${path}.`, {
       hint: 'use a state file in a folder of your own',
