@@ -13,14 +13,14 @@ const full = {
   retryAfterMs: 7000,
 };
 
-test('keeps every detail of an error that is extended', () => {
+test('keeps every detail of an extended error', () => {
   const error = new CliError('wrongState', 'The name is taken.', full);
   const extended = error.with('Refused.');
   expect({ ...extended }).toMatchObject({ ...full, failure: 'wrongState' });
   expect(extended.cause).toBe(error);
 });
 
-test('combines several errors into the most serious, and keeps whether any may be billing', () => {
+test('combines errors into the most serious one, and keeps whether any may be billing', () => {
   const several = new SeveralErrors([
     new CliError('notFound', 'gone', { retryable: true, retryAfterMs: 9000 }),
     new CliError('outcomeUnknown', 'lost', { mayBeBilling: true, retryAfterMs: 1000 }),

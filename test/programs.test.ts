@@ -66,8 +66,8 @@ async function appears(path: string): Promise<void> {
 
 const DEAF = "trap '' INT TERM HUP; echo ready; while :; do sleep 0.05; done";
 
-describe('a program that leaves another in the background', () => {
-  test('ends when the program exits, with all its output', async () => {
+describe('a program with a background child', () => {
+  test('ends when the program itself exits, with all its output', async () => {
     const { running, said } = await hear(
       'sleep 1000 & echo $!; head -c 60000 /dev/zero | tr "\\0" x; echo last >&2; exit 3',
     );
@@ -145,7 +145,7 @@ describe('a program that ignores signals', () => {
   });
 });
 
-test('is left running if it belongs to another user', needs('another user'), async () => {
+test('is abandoned if it belongs to another user', needs('another user'), async () => {
   // Simulates sudo, which not even SIGKILL reaches.
   const sudo = join(folder, 'sudo');
   await chmod(folder, 0o755);

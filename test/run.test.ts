@@ -93,13 +93,13 @@ describe('a mistyped command line', () => {
     expect(await world.cli(argv)).toEqual({ code: 2, stdout: '', stderr, requests: [] });
   });
 
-  test('is printed without terminal controls', async () => {
+  test('prints without terminal controls', async () => {
     const { stderr } = await world.cli(['help', '\u001b]0;title\u0007no\u202ething']);
     expect(stderr).toContain("unknown command 'nothing'");
     expect(stderr).not.toMatch(/[\u001b\u0007\u202e]/);
   });
 
-  test('is reported as one JSON object in a JSON mode, however the mode was requested', async () => {
+  test('prints one JSON object in a JSON mode, however the mode was requested', async () => {
     const asked = [
       { argv: ['instances', 'lst', '--json'] },
       { argv: ['--json', 'instances', 'lst'] },
@@ -150,7 +150,7 @@ describe('a mistyped command line', () => {
     [['ssh-keys', 'get', 'svc_sk_live_secret']],
     [['instances', 'list', '--base-url', 'https://me:hunter2@api.example.com']],
     [['instances', 'list', '--base-url', 'https://api.example.com/?token=hunter2']],
-  ])('is refused without showing the secret: %j', async (argv) => {
+  ])('is rejected without showing the secret: %j', async (argv) => {
     const { code, stdout, stderr, requests } = await world.cli(argv);
     expect({ code, requests }).toEqual({ code: 2, requests: [] });
     expect(stdout + stderr).not.toMatch(/live_secret|hunter2/);
@@ -168,7 +168,7 @@ describe('global flags', () => {
     await empty.close();
   });
 
-  test('are never taken from the value of another flag', async () => {
+  test('ignore the value of another flag', async () => {
     const flags = ['--docker-image', 'x', '--docker-command', '--json', '--dry-run'];
     const { code, stdout } = await world.cli(['instances', 'create', 'box', ...HARDWARE, ...flags]);
     expect(code).toBe(0);
@@ -227,7 +227,7 @@ describe('global flags', () => {
   });
 
   test.each(['json', 'csv', 'id'])(
-    'let scripts and texts ignore GPUCLOUD_OUTPUT=%s',
+    "don't apply GPUCLOUD_OUTPUT=%s to scripts and texts",
     async (format) => {
       const env = { GPUCLOUD_OUTPUT: format };
       const script = await world.cli(['completion', 'bash'], { env });
@@ -237,7 +237,7 @@ describe('global flags', () => {
     },
   );
 
-  test('show requests and responses but never the key with --debug', async () => {
+  test('trace requests and responses but never the key with --debug', async () => {
     const { code, stderr } = await world.cli(['instances', 'get', ID, '--debug']);
     expect(code).toBe(3);
     expect(stderr).toContain(`GET ${world.service.url}/instances/${ID}`);
@@ -248,7 +248,7 @@ describe('global flags', () => {
 describe('an error in a terminal', () => {
   const person = { terminal: true, columns: 40 };
 
-  test('has a red label, and breaks between words', async () => {
+  test('has a red label, and wraps between words', async () => {
     const { stderr } = await world.cli(['instances', 'ps'], person);
     expect(stderr).toBe(
       "\u001b[1;31merror:\u001b[22;39m unknown command 'instances ps'\n" +
@@ -270,7 +270,7 @@ describe('an error in a terminal', () => {
 });
 
 describe('help', () => {
-  test('lists the groups of the program under their headings', async () => {
+  test("lists the program's groups under their headings", async () => {
     const bare = await world.cli([]);
     expect(bare).toMatchObject({ code: 0, stderr: '', requests: [] });
     expect(bare.stdout).toMatch(/^Usage: gpucloud <command>\n/);
@@ -281,7 +281,7 @@ describe('help', () => {
     expect((await world.cli(['help'])).stdout).toBe(bare.stdout);
   });
 
-  test('prints a group and a verb in three ways', async () => {
+  test('prints the same page for a group or verb in three ways', async () => {
     const group = await world.cli(['instances']);
     expect(group).toMatchObject({ code: 0, stderr: '' });
     expect((await world.cli(['instances', '--help'])).stdout).toBe(group.stdout);
@@ -306,7 +306,7 @@ describe('`-o=json`', () => {
     expect(JSON.parse(stdout)).toBeInstanceOf(Array);
   });
 
-  test('means -o json after a word that ends like a flag', async () => {
+  test('means -o json after a word that looks like a flag at its end', async () => {
     const { code, stderr } = await world.cli(['profiles', 'get', 'xo', '-o=json']);
     expect(code).toBe(3);
     expect(JSON.parse(stderr).error.code).toBe('not_found');
@@ -318,7 +318,7 @@ describe('`-o=json`', () => {
     [['instances', 'create', 'trainer', '-ye', '-o=json', '--offer', 'x'], /missing --image/],
     [['profiles', 'list', '-o==json'], /^error: --output "=json"/],
     [['profiles', 'list', '--', '-o=json'], /too many arguments/],
-  ])('is left unchanged in %j', async (argv, told) => {
+  ])('stays unchanged in %j', async (argv, told) => {
     const { code, stderr } = await world.cli(argv);
     expect(code).toBe(2);
     expect(stderr).toMatch(told);
@@ -350,12 +350,12 @@ describe('a group without a verb', () => {
     }
   });
 
-  test('shows only operations that the API supports', async () => {
+  test('lists only operations that the API supports', async () => {
     expect((await world.cli([])).stdout).not.toMatch(/^ {2}(offer|image)s? /m);
     expect((await world.cli(['instances'])).stdout).not.toMatch(/^ {2}(delete|restart) /m);
   });
 
-  test('is printed by --help before the command', async () => {
+  test('prints its help with --help before the command', async () => {
     const { code, stdout } = await world.cli(['--help', 'instances', 'list']);
     expect(code).toBe(0);
     expect(stdout).toBe((await world.cli(['instances', 'list', '--help'])).stdout);
@@ -369,7 +369,7 @@ describe('the rouble sign', () => {
     [{ LC_ALL: '', LC_CTYPE: 'ru_RU.KOI8-R', LANG: 'C.UTF-8' }, 'RUB'],
     [{ LC_ALL: 'C.UTF-8', LANG: 'C' }, '₽'],
     [{}, '₽'],
-  ])('is printed with %j as %s', async (locale, sign) => {
+  ])('prints with %j as %s', async (locale, sign) => {
     const other = sign === 'RUB' ? '₽' : 'RUB';
     const env = { LC_ALL: undefined, LC_CTYPE: undefined, LANG: undefined, ...locale };
     const cli = async (...argv: string[]) => {
@@ -404,7 +404,7 @@ describe('-q', () => {
 describe('--profile sandbox with an address or a key in the environment', () => {
   const list = ['--profile', 'sandbox', 'drives', 'list'];
 
-  test('is reported in one line', async () => {
+  test('causes a one-line warning', async () => {
     const { code, stderr, requests } = await world.cli(list);
     expect({ code, requests }).toEqual({ code: 0, requests: [] });
     expect(stderr).toMatch(
@@ -421,7 +421,7 @@ describe('--profile sandbox with an address or a key in the environment', () => 
     expect(catalog.stderr.match(/ignored/g)).toHaveLength(1);
   });
 
-  test('is not reported for the sandbox itself, or without them', async () => {
+  test('causes no warning for the sandbox itself, or without them', async () => {
     const status = await world.cli(['--profile', 'sandbox', 'sandbox', 'status']);
     expect(status).toMatchObject({ code: 0, stderr: '' });
     const env = { GPUCLOUD_BASE_URL: undefined, GPUCLOUD_API_KEY: undefined };
@@ -460,7 +460,7 @@ describe('the table of failures', () => {
     expect(new CliError('outcomeUnknown', 'x').code).toBe('outcome_unknown');
   });
 
-  test('chooses the most serious of several', () => {
+  test('picks the most serious of several', () => {
     const errors = [
       new CliError('notFound', 'a'),
       new CliError('outcomeUnknown', 'b', { mayBeBilling: true }),
@@ -472,7 +472,7 @@ describe('the table of failures', () => {
     expect(worstOf([])).toBeUndefined();
   });
 
-  test('chooses the longest requested pause', () => {
+  test('picks the longest requested pause', () => {
     const asked = [5_000, undefined, 60_000].map(
       (retryAfterMs) =>
         new CliError('rateLimited', 'x', retryAfterMs === undefined ? {} : { retryAfterMs }),

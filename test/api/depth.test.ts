@@ -11,7 +11,7 @@ function depthOf(value: unknown): number {
   return 1 + Math.max(0, ...Object.values(value).map(depthOf));
 }
 
-describe('a response that is too deep', () => {
+describe('isTooDeep', () => {
   test.each([
     ['lists', nested(DEEPEST), nested(DEEPEST + 1)],
     ['objects', nested(DEEPEST, '{"a":', '}'), nested(DEEPEST + 1, '{"a":', '}')],
@@ -25,12 +25,12 @@ describe('a response that is too deep', () => {
       `[${'{"a":[]},'.repeat(DEEPEST)}${nested(DEEPEST - 1)}]`,
       `[${'{"a":[]},'.repeat(DEEPEST)}${nested(DEEPEST)}]`,
     ],
-  ])('is found if it is one level too deep: %s', (_name, within, beyond) => {
+  ])('finds a response nested one level too deep: %s', (_name, within, beyond) => {
     const values = [within, beyond].map((text) => JSON.parse(text));
     expect(values.map((value) => isTooDeep(value))).toEqual([false, true]);
   });
 
-  test('is not found in brackets inside texts', () => {
+  test('ignores brackets inside strings', () => {
     const brackets = '[{'.repeat(DEEPEST);
     for (const text of [brackets, `\\"${brackets}`, `${brackets}\\\\`]) {
       const json = `{"a":"${text}","${text}":[]}`;
@@ -38,14 +38,14 @@ describe('a response that is too deep', () => {
     }
   });
 
-  test('is found under a name that every object has', () => {
+  test('finds deep nesting under a name that every object has', () => {
     for (const name of ['__proto__', 'constructor']) {
       const value = JSON.parse(`{"${name}":${nested(DEEPEST)}}`);
       expect(isTooDeep(value)).toBe(true);
     }
   });
 
-  test('is found exactly if it is too deep, for random values', () => {
+  test('agrees with a count of the levels, for random values', () => {
     const piece = fc.constantFrom('[', '{', '"', '\\', '\\"', ']', '}', 'a');
     const texts = fc.array(piece, { maxLength: 12 }).map((pieces) => pieces.join(''));
     fc.assert(

@@ -189,8 +189,8 @@ function serviceOf({ answer, state, operation }: Row): Handler {
   };
 }
 
-describe('each documented error names the next command', () => {
-  test.each(ROWS)('maps $http $operation: $condition', async (row) => {
+describe('each documented error leads to the right next command', () => {
+  test.each(ROWS)('maps $http $operation to its exit code and hint: $condition', async (row) => {
     const one = await world(serviceOf(row));
     const { code, stdout, stderr } = await one.cli([...row.argv, '--json']);
     const { error } = JSON.parse(stderr);
@@ -243,7 +243,7 @@ test.each([
   [400, '12.00', { exit: 5, code: 'insufficient_funds' }],
   [402, '100.00', { exit: 5, code: 'insufficient_funds' }],
 ])(
-  'gives no reason for a start refused with %i and a balance of %s',
+  'names no single reason for a start refused with %i and a balance of %s',
   async (http, balance, expected) => {
     const one = await world(({ method, path }) => {
       if (method === 'POST') return shapeA(http, 'Refused');
@@ -258,7 +258,7 @@ test.each([
   },
 );
 
-test("does not mention funds if a proxy's page comes back from a start", async () => {
+test("does not mention funds if a start gets a proxy's page", async () => {
   const one = await world(({ method }) =>
     method === 'POST'
       ? { status: 400, body: '<html><title>Proxy</title></html>' }
@@ -286,7 +286,7 @@ describe('a page from a proxy in front of the service', () => {
     [404, 3],
     [407, 1],
     [502, 1],
-  ])('is recognised with status %i, without blaming the API key', async (status, exit) => {
+  ])("reports status %i as a proxy's page, without blaming the API key", async (status, exit) => {
     const one = await world(page(status));
     const { code, stderr } = await one.cli(['me', 'get']);
     expect(code).toBe(exit);
@@ -298,7 +298,7 @@ describe('a page from a proxy in front of the service', () => {
     if (status !== 200) expect(stderr).toContain('("Sign in — Corp &amp; Co")');
   });
 
-  test('is not quoted if its title contains a key', async () => {
+  test("hides the page's title if it contains a key", async () => {
     const one = await world(page(502, 'svc_sk_test_0123456789abcdef'));
     const { stderr } = await one.cli(['me', 'get']);
     expect(stderr).not.toContain('0123456789abcdef');
@@ -314,7 +314,7 @@ describe('a page from a proxy in front of the service', () => {
   });
 });
 
-describe('a typing error gets the nearest suggestion', () => {
+describe('a mistyped word', () => {
   const account: Handler = ({ path, method }) => {
     const data =
       path === '/ssh-keys'
@@ -349,7 +349,7 @@ describe('a typing error gets the nearest suggestion', () => {
     expect(requests.filter(({ method }) => method !== 'GET')).toEqual([]);
   });
 
-  test('suggests nothing for a dissimilar name', async () => {
+  test('suggests nothing for a word unlike any other', async () => {
     const one = await world(account);
     await one.cli(['instances', 'track', ID]);
     const { code, stderr, requests } = await one.cli(['instances', 'get', 'quite-another']);

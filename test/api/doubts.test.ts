@@ -16,12 +16,12 @@ test.each([
   expect(error.message).toContain('an earlier try may have been carried out');
 });
 
-test('reports too long a pause as rate limited if no try can have changed anything', async () => {
+test('reports an overlong pause as rate limited if no try changed anything', async () => {
   const limited = await api(status(429), status(429, { 'retry-after': '7200' }));
   expect((await failureOf(limited.users.update({ name: 'Ann' }))).failure).toBe('rateLimited');
 });
 
-test('does not treat an error in a 200 as a deletion', async () => {
+test('rejects a 200 that contains an error, instead of reporting a deletion', async () => {
   const failing = await api(json(200, { statusCode: 500, message: 'could not delete' }));
   expect((await failureOf(failing.sshKeys.delete('key-1'))).failure).toBe('notUnderstood');
 });

@@ -50,15 +50,18 @@ test.each([300, 304, 399])('rejects status %i, whatever its body', async (code) 
   expect((await failureOf(get(apiFor(server.url)))).failure).toBe('notUnderstood');
 });
 
-test.each([408, 502])('reports a page with %i as no response, and retryable', async (code) => {
-  const page: Step = (_request, response) => {
-    response.writeHead(code, { 'content-type': 'text/html' }).end('<html>Sorry</html>');
-  };
-  const server = await scripted(page, page, page);
-  const error = await failureOf(get(apiFor(server.url)));
-  expect(error).toMatchObject({ failure: 'refused', retryable: true });
-  expect(error.message).toContain(`failed (${code})`);
-});
+test.each([408, 502])(
+  'reports an HTML page with %i as no response, and retryable',
+  async (code) => {
+    const page: Step = (_request, response) => {
+      response.writeHead(code, { 'content-type': 'text/html' }).end('<html>Sorry</html>');
+    };
+    const server = await scripted(page, page, page);
+    const error = await failureOf(get(apiFor(server.url)));
+    expect(error).toMatchObject({ failure: 'refused', retryable: true });
+    expect(error.message).toContain(`failed (${code})`);
+  },
+);
 
 test('names the resource of the request', async () => {
   const server = await scripted(status(404));
@@ -66,7 +69,7 @@ test('names the resource of the request', async () => {
   expect(error).toMatchObject({ resource: ID, request: { about: ID } });
 });
 
-test('ignores the wording of a message', async () => {
+test('maps an error by its status, not by its wording', async () => {
   const liar = { statusCode: 404, message: 'unauthorized: not enough funds', error: 'x' };
   const server = await scripted(json(422, liar));
   expect((await failureOf(get(apiFor(server.url)))).failure).toBe('refused');
@@ -80,14 +83,14 @@ test.each([
   [get, 402, 'gpucloud billing balance'],
   [(api: Api) => api.instances.create(CREATE), 500, 'gpucloud instances recover'],
   [(api: Api) => api.instances.create(CREATE), 500, 'gpucloud instances list'],
-])('hints at the next command: %#', async (send, code, hint) => {
+])('suggests the next command: %#', async (send, code, hint) => {
   const server = await scripted(status(code));
   expect(hintOf(await failureOf(send(apiFor(server.url))))).toContain(hint);
 });
 
 const PAGE = `The request to show the instance ${ID} was refused (422): `;
 
-describe('the message of the service', () => {
+describe("the service's message", () => {
   const raw =
     (type: string, body: string | Buffer): Step =>
     (_request, response) => {
@@ -128,11 +131,11 @@ describe('the message of the service', () => {
       json(422, { message: 'a\u001b]52;c;x\u0007b\u009b31m\u202ec\u200bd\r\n\te\u007f' }),
       'abcd e.',
     ],
-  ])('is shown from %s', async (_name, step, words) => {
+  ])('finds the message in %s', async (_name, step, words) => {
     expect(await messageOf(step)).toBe(words);
   });
 
-  test('is cut to 200 characters', async () => {
+  test('cuts the message to 200 characters', async () => {
     const message = await messageOf(json(422, { message: '🙂'.repeat(5000) }));
     expect([...message]).toHaveLength(200);
     expect(message.endsWith('🙂…')).toBe(true);
@@ -148,7 +151,7 @@ describe('the message of the service', () => {
   });
 
   test.each(['hunter2hunter2', 'two  spaces in it'])(
-    'hides the password %j that it repeats',
+    'hides the password %j if the message repeats it',
     async (password) => {
       const server = await scripted(json(422, { message: `${password} is too weak` }));
       const error = await failureOf(

@@ -15,7 +15,7 @@ test.each([
   ['with an exponent', '[ 1e400, 1.5e3]', ['1e400', 1500]],
   ['after a text that ends in a backslash', `["\\\\",${BIG},"a\\"1e400"]`, ['\\', BIG, 'a"1e400']],
   ['beside a text like one', `{"a":"[${BIG}, 1e400]","b":7}`, { a: `[${BIG}, 1e400]`, b: 7 }],
-])("keeps %s, which a double can't hold, as text", (_where, json, value) => {
+])("keeps %s as a string, since a double can't hold it", (_where, json, value) => {
   expect(parseExactly(json)).toEqual(value);
 });
 

@@ -23,7 +23,7 @@ describe.each(['settings', 'options'])('the %s signal', (where) => {
     return { api, options: where === 'options' ? { signal } : {} };
   };
 
-  test('sends nothing if aborted before, and throws the reason', async () => {
+  test('sends nothing and throws the reason if aborted before', async () => {
     const server = await scripted(data(instance('PROVISIONING'), 201));
     const { api, options } = using(server.url, AbortSignal.abort(INTERRUPT));
     await expect(api.instances.create(CREATE, options)).rejects.toBe(INTERRUPT);
@@ -114,7 +114,7 @@ test.each(['GET', 'POST'])(
   },
 );
 
-test('ends a read in flight when it closes, and sends nothing more', async () => {
+test('ends a read in flight when the API closes, and sends nothing more', async () => {
   let requests = 0;
   const server = await rawServer(() => {
     requests += 1;

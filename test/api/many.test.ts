@@ -30,7 +30,7 @@ test('sends waiting requests in turn, and leaves no listener on their signal', a
   expect(server.connections()).toBeLessThanOrEqual(MOST);
 });
 
-test('never sends a waiting request that was aborted', async () => {
+test('never sends a request that was aborted while waiting', async () => {
   const stop = new AbortController();
   let asked = 0;
   const server = await rawServer(() => {
@@ -44,7 +44,7 @@ test('never sends a waiting request that was aborted', async () => {
   expect(asked).toBe(MOST);
 });
 
-test('fails each request if nothing listens', async () => {
+test('fails each request if no server listens', async () => {
   const api = apiFor(await closedPort(), { signal: new AbortController().signal });
   const ends = await Promise.allSettled(many(2 * MOST).map(() => api.instances.get(ID)));
   for (const end of ends) expect(end).toMatchObject({ status: 'rejected' });

@@ -140,7 +140,7 @@ test('sends all 23 operations exactly as documented', async () => {
   expect(transactions.data[0]?.amount).toBe('250.55');
 });
 
-test('sends only the parameters that were given', async () => {
+test('sends only the given parameters', async () => {
   const server = await described();
   const api = apiFor(server.url);
   await api.instances.events(ID);

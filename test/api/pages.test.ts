@@ -48,7 +48,7 @@ describe('reading a list page by page', () => {
     [false, [1]],
     [true, [1, 2]],
   ])(
-    'prefetches the next page on request (%s): pages %j when the first is used',
+    'prefetches the next page only on request (%s): pages %j when the first is used',
     async (ahead, expected) => {
       const { asked, read } = list(8);
       await pagesOf(read, { ahead }).next();

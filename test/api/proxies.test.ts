@@ -44,7 +44,7 @@ describe('the choice of a proxy', () => {
     ['https://a.example', { https_proxy: 'http://proxy.example:80/' }, 'proxy.example:80'],
     ['https://a.example', { https_proxy: 'https://proxy.example' }, 'proxy.example:443'],
     ['https://a.example', { https_proxy: 'http://u:p%40:x@proxy.example:8' }, 'proxy.example:8'],
-  ])('chooses %s with %j: %s', (target, env, expected) => {
+  ])('picks %s with %j: %s', (target, env, expected) => {
     expect(chosen(target, env)).toBe(expected);
   });
 
@@ -63,7 +63,7 @@ describe('the choice of a proxy', () => {
     ['b.example', false],
     ['.a.example.org', false],
     ['', false],
-  ])('exempts hosts by NO_PROXY %j: %s', (list, exempt) => {
+  ])('bypasses the proxy for hosts in NO_PROXY %j: %s', (list, exempt) => {
     const found = chosen('https://a.example', { HTTPS_PROXY: P, NO_PROXY: list });
     expect(found === 'none').toBe(exempt);
   });
@@ -84,11 +84,11 @@ describe('the choice of a proxy', () => {
     ['https://[::1]:8080', '::1/128', true],
     ['https://[::1]:8080', '::1/129', false],
     ['https://localhost:8080', '', false],
-  ])('exempts %s with NO_PROXY %j: %s', (target, list, exempt) => {
+  ])('bypasses the proxy for %s with NO_PROXY %j: %s', (target, list, exempt) => {
     expect(chosen(target, { https_proxy: P, no_proxy: list }) === 'none').toBe(exempt);
   });
 
-  test('refuses an unusable proxy without showing its password', async () => {
+  test('rejects an unusable proxy without showing its password', async () => {
     for (const value of ['socks5://user:canary-pass@p.example', 'http://user:canary-pass@:x']) {
       const api = apiFor('https://a.example', { env: { https_proxy: value } });
       const error = await failureOf(api.users.me());
@@ -142,7 +142,7 @@ async function secureService() {
   return { url: urlOf(server).replace('http:', 'https:'), requests };
 }
 
-test('sends plain http to this computer directly, so no proxy sees the key', async () => {
+test('sends plain http to this computer directly, so that no proxy sees the key', async () => {
   const through = await proxy();
   const server = await scripted(data({ id: 'user-1' }));
   const env = { http_proxy: through.url, ALL_PROXY: through.url };
@@ -159,7 +159,7 @@ test('bypasses the proxy for NO_PROXY', async () => {
   expect(through.seen).toEqual([]);
 });
 
-test('opens a tunnel for https, and sends nothing if the certificate is bad', async () => {
+test('sends nothing through an https tunnel if the certificate is bad', async () => {
   const through = await proxy();
   const service = await secureService();
   let sending = 0;
@@ -181,7 +181,7 @@ test('opens a tunnel for https, and sends nothing if the certificate is bad', as
   expect(JSON.stringify(through.seen)).not.toContain(KEY);
 });
 
-test('carries TLS to the service through a tunnel', async () => {
+test('tunnels TLS to the service', async () => {
   const through = await proxy();
   const service = await secureService();
   const { Client } = await import('undici');
@@ -202,7 +202,7 @@ test('carries TLS to the service through a tunnel', async () => {
   await client.close();
 });
 
-describe('a proxy that fails', () => {
+describe('a call through a failing proxy', () => {
   const through = async (url: string) =>
     failureOf(
       apiFor('https://service.example', { env: { https_proxy: url } }).instances.create(CREATE),
@@ -212,7 +212,7 @@ describe('a proxy that fails', () => {
     [407, 'user name and password (407)'],
     [403, 'the proxy refused the connection (403)'],
     [502, 'the proxy refused the connection (502)'],
-  ])('receives no request if it responds with %i to CONNECT', async (code, words) => {
+  ])('sends the service no request if the proxy answers CONNECT with %i', async (code, words) => {
     const server = createHttpServer();
     server.on('connect', (_request, socket: Socket) => {
       socket.on('error', () => undefined);
@@ -225,13 +225,13 @@ describe('a proxy that fails', () => {
     expect(error.message).toContain(words);
   });
 
-  test('is tried three times if it hangs up at CONNECT', async () => {
+  test('tries three times if the proxy hangs up at CONNECT', async () => {
     const server = await rawServer((socket) => socket.destroy());
     expect((await through(server.url)).failure).toBe('unreachable');
     expect(server.connections()).toBe(3);
   });
 
-  test('fails if it hangs up in the handshake', async () => {
+  test('fails if the proxy hangs up during the handshake', async () => {
     let connections = 0;
     const server = createServer((socket) => {
       connections += 1;
@@ -247,7 +247,7 @@ describe('a proxy that fails', () => {
     expect(connections).toBe(3);
   });
 
-  test('fails at the deadline if it is silent', async () => {
+  test('fails at the deadline if the proxy never responds', async () => {
     const server = await rawServer(() => undefined);
     const api = apiFor('https://service.example', {
       env: { https_proxy: server.url },
@@ -256,7 +256,7 @@ describe('a proxy that fails', () => {
     expect((await failureOf(api.instances.create(CREATE))).failure).toBe('unreachable');
   });
 
-  test('fails if it is not running', async () => {
+  test('fails if the proxy is not running', async () => {
     expect((await through(await closedPort())).failure).toBe('unreachable');
   });
 });

@@ -21,7 +21,7 @@ test('returns any response unchanged', async () => {
   });
 });
 
-test('retries depending on the method', async () => {
+test('retries only methods that are safe to repeat', async () => {
   const reads = await scripted(cut, status(503), data(1));
   expect((await apiFor(reads.url).call({ method: 'GET', path: '/x' })).status).toBe(200);
   const posts = await scripted(cut, data(1));
@@ -36,13 +36,13 @@ test.each([
   ['PATCH', 2],
   ['DELETE', 2],
   ['PUT', 1],
-])('sends a %s that failed %i times', async (method, sent) => {
+])('sends a %s %i times if it fails', async (method, sent) => {
   const server = await scripted(status(503), data(1));
   await apiFor(server.url).call({ method, path: '/x' });
   expect(server.seen).toHaveLength(sent);
 });
 
-test('returns a redirect and does not follow it', async () => {
+test('returns a redirect without following it', async () => {
   const server = await scripted(status(302, { location: 'http://192.0.2.1/' }));
   const answer = await apiFor(server.url).call({ method: 'GET', path: '/x' });
   expect([answer.status, answer.headers.location]).toEqual([302, 'http://192.0.2.1/']);
@@ -64,7 +64,7 @@ test.each([
   ':80/x',
   '.evil.example/x',
   '/a\r\nx-a: b',
-])('refuses the path %j, which could leave the base URL', async (path) => {
+])('rejects the path %j, which could leave the base URL', async (path) => {
   const api = apiFor(`${await closedPort()}/v1`);
   expect((await failureOf(api.call({ method: 'GET', path }))).failure).toBe('usage');
 });
@@ -77,18 +77,18 @@ test.each([
   'Proxy-Connection',
   'a b',
   'x:y',
-])('refuses to set the header %j', async (name) => {
+])('rejects the header %j', async (name) => {
   const api = apiFor(await closedPort());
   const call = api.call({ method: 'GET', path: '/x', headers: { [name]: '1' } });
   expect((await failureOf(call)).failure).toBe('usage');
 });
 
-test.each(['CONNECT', 'TRACE', 'get', ''])('refuses the method %j', async (method) => {
+test.each(['CONNECT', 'TRACE', 'get', ''])('rejects the method %j', async (method) => {
   const api = apiFor(await closedPort());
   expect((await failureOf(api.call({ method, path: '/x' }))).failure).toBe('usage');
 });
 
-test.each(['a\r\nx-b: c', 'a\u0000', 'é'])('refuses the header value %j', async (value) => {
+test.each(['a\r\nx-b: c', 'a\u0000', 'é'])('rejects the header value %j', async (value) => {
   const api = apiFor(await closedPort());
   const call = api.call({ method: 'GET', path: '/x', headers: { 'x-trace': value } });
   expect((await failureOf(call)).failure).toBe('usage');

@@ -6,7 +6,7 @@ import { apiFor, CREATE, closedPort, failureOf, ID } from './harness.ts';
 const api = async () => apiFor(await closedPort());
 
 test.each(['', '..', '.', 'a/b', 'a?b', 'a#b', 'a b', '%2e%2e', '../users', 'a\r\nx: y', 'я'])(
-  'refuses the ID %j before it reaches a path',
+  'rejects the ID %j before it reaches a path',
   async (id) => {
     const { instances, drives, sshKeys } = await api();
     const calls = [
@@ -46,7 +46,7 @@ test.each([
   ],
   ['docker_config.env.0.key breaks', docker({ env: [{ key: 'A=B', value: '' }] })],
   ['docker_config.env.0.value is missing', docker({ env: [{ key: 'A' }] })],
-])('reports a broken body as a usage error: %s', async (words, body) => {
+])('reports a body that breaks a rule as a usage error: %s', async (words, body) => {
   const { instances } = await api();
   const error = await failureOf(instances.create(body as CreateInstanceBody));
   expect(error.failure).toBe('usage');
@@ -78,11 +78,11 @@ test.each([
     'transactions',
     (a: Awaited<ReturnType<typeof api>>) => a.billing.transactions({ type: ['A,B'] }),
   ],
-])('refuses what the document does not allow in %s', async (_name, send) => {
+])('rejects fields and values that the document does not allow in %s', async (_name, send) => {
   expect((await failureOf(send(await api()))).failure).toBe('usage');
 });
 
-test('does not repeat a refused password', async () => {
+test('does not repeat a rejected password', async () => {
   const { users } = await api();
   const body = { current_password: 'hunter2hunter2', new_password: '' };
   const error = await failureOf(users.setPassword(body));

@@ -46,13 +46,13 @@ test.each<[string, unknown, string]>([
   expect(await unclear(data(value))).toBe(words);
 });
 
-test('refuses a list with a row that has no id', async () => {
+test('rejects a list if a row has no ID', async () => {
   const { url } = await scripted(data([{ id: 'drive-1' }, { name: 'lost' }]));
   const error = await failureOf(apiFor(url).drives.list());
   expect(error.message).toContain('data.1.id is missing');
 });
 
-test('refuses a response about another instance', async () => {
+test('rejects a response about another instance', async () => {
   const other = 'ffffffff-8a51-4e0b-9c39-1f6f6a2b7d10';
   const elsewhere = await scripted(data({ id: other, status: 'ACTIVE' }));
   const error = await failureOf(apiFor(elsewhere.url).instances.get(ID));
@@ -67,30 +67,33 @@ describe('a response about another instance', () => {
   const goals = { start: 'ACTIVE', stop: 'STOPPED', terminate: 'TERMINATED' } as const;
   const verbs = ['start', 'stop', 'terminate'] as const;
 
-  test.each(verbs)('to %s is ignored: the state of the right one decides', async (verb) => {
+  test.each(verbs)("is ignored for %s: the right instance's state decides", async (verb) => {
     const status = goals[verb];
     const done = await scripted(data({ id: other, status }), data({ id: ID, status }));
     expect(await apiFor(done.url).instances[verb](ID)).toEqual({ status });
     expect(done.calls()).toEqual([`POST /instances/${ID}/${verb}`, `GET /instances/${ID}`]);
   });
 
-  test.each(verbs)('to %s leaves the outcome unknown if the state shows nothing', async (verb) => {
-    const server = await scripted(
-      ...[1, 2].flatMap(() => [
-        data({ id: other, status: goals[verb] }),
-        data({ id: ID, status: 'PROVISIONING' }),
-      ]),
-    );
-    const error = await failureOf(apiFor(server.url).instances[verb](ID));
-    expect(error).toMatchObject({ failure: 'outcomeUnknown', resource: ID, mayBeBilling: true });
-    expect(error.message).toContain(`the response is about instance ${other}`);
-    // A start may reserve funds, so it is never sent again.
-    expect(server.calls().filter((call) => call.startsWith('POST'))).toHaveLength(
-      verb === 'start' ? 1 : 2,
-    );
-  });
+  test.each(verbs)(
+    "leaves the outcome of %s unknown if the state doesn't show the effect",
+    async (verb) => {
+      const server = await scripted(
+        ...[1, 2].flatMap(() => [
+          data({ id: other, status: goals[verb] }),
+          data({ id: ID, status: 'PROVISIONING' }),
+        ]),
+      );
+      const error = await failureOf(apiFor(server.url).instances[verb](ID));
+      expect(error).toMatchObject({ failure: 'outcomeUnknown', resource: ID, mayBeBilling: true });
+      expect(error.message).toContain(`the response is about instance ${other}`);
+      // A start may reserve funds, so it is never sent again.
+      expect(server.calls().filter((call) => call.startsWith('POST'))).toHaveLength(
+        verb === 'start' ? 1 : 2,
+      );
+    },
+  );
 
-  test.each(verbs)('to %s counts only if the ID differs by more than case', async (verb) => {
+  test.each(verbs)('accepts the response to %s if its ID differs only in case', async (verb) => {
     const status = goals[verb];
     const { url } = await scripted(data({ id: ID.toUpperCase(), status }));
     expect(await apiFor(url).instances[verb](ID)).toMatchObject({ status });
@@ -137,13 +140,13 @@ describe('an odd field', () => {
       { ssh_keys: null },
       'data.ssh_keys.1 is not of the type object',
     ],
-  ])('does not hide the rest: %s', async (_name, given, expected, words) => {
+  ])('does not hide the rest of the response: %s', async (_name, given, expected, words) => {
     const { instance: got, told } = await read({ ...instance('A'), ...given });
     expect(got).toEqual({ ...instance('A'), ...expected });
     expect(told).toEqual([odd(words)]);
   });
 
-  test('reports several odd fields as the first one and a count', async () => {
+  test('warns of the first of several odd fields, and counts the others', async () => {
     const { told } = await read({ ...instance('A'), name: 1, ip_address: 2, offer: 'x' });
     expect(told).toEqual([odd('data.name is not of the type string', ' (and 2 more like it)')]);
   });
@@ -161,7 +164,7 @@ describe("a number that a double can't represent", () => {
     ['1.50e2', 150],
     ['-0.0', -0],
     ['"9007199254740993 and \\" 1e400"', '9007199254740993 and " 1e400'],
-  ])('reads %s', async (number, expected) => {
+  ])('keeps every digit of %s', async (number, expected) => {
     const text = `{"data":{"id":"${ID}","status":"A","metadata":{"n":${number}}}}`;
     const instance = await got(plain(text));
     expect(instance.metadata).toEqual({ n: expected });
@@ -201,7 +204,7 @@ describe('DELETE', () => {
   });
 });
 
-describe('meta', () => {
+describe("a page's meta", () => {
   const events = (count: number) => Array.from({ length: count }, (_, at) => ({ id: `e${at}` }));
   const meta = async (
     value: unknown,
@@ -215,14 +218,14 @@ describe('meta', () => {
     return (await apiFor((await scripted(step)).url).instances.events(ID, query)).meta;
   };
 
-  test('is taken from the response', async () => {
+  test('comes from the response', async () => {
     const told = { total: 0, page: 1, limit: 10, total_pages: 0 };
     expect(await meta(told, 0)).toEqual(told);
     const capped = { total: 250, page: 1, limit: 100, total_pages: 3 };
     expect(await meta(capped, 100, { limit: 1000 })).toEqual(capped);
   });
 
-  test('is computed if it is missing', async () => {
+  test('is computed if the response has none', async () => {
     expect(await meta(undefined, 10)).toEqual({ total: 10, page: 1, limit: 10, total_pages: 2 });
     expect(await meta(undefined, 3)).toEqual({ total: 3, page: 1, limit: 10, total_pages: 1 });
     expect(await meta(null, 5, { page: 3, limit: 20 })).toEqual({
@@ -235,7 +238,7 @@ describe('meta', () => {
     expect(await meta(undefined, 50)).toMatchObject({ total: 50, total_pages: 1 });
   });
 
-  test('has its missing fields filled in', async () => {
+  test('gets its missing fields computed', async () => {
     expect(await meta({ total: 41, limit: null }, 10)).toEqual({
       total: 41,
       page: 1,
@@ -244,7 +247,7 @@ describe('meta', () => {
     });
   });
 
-  test('is rejected if it has another type', async () => {
+  test('fails the read if it has another type', async () => {
     const error = await failureOf(meta({ total: '41' }, 1));
     expect(error.message).toContain('meta.total is not of the type number');
   });

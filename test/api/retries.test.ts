@@ -44,7 +44,7 @@ describe('GET, PATCH, DELETE', () => {
     expect(server.calls()).toHaveLength(1);
   });
 
-  test('gives up after three tries, as refused and retryable', async () => {
+  test('gives up after three tries, and reports a retryable refusal', async () => {
     const { api, server } = await run([status(503), status(503), status(503), data(USER)]);
     const error = await failureOf(api.users.me());
     expect(error).toMatchObject({
@@ -92,7 +92,7 @@ describe('GET, PATCH, DELETE', () => {
   );
 
   test.each([[[cut]], [[status(503), status(429)]]])(
-    'treats a 404 after an unanswered DELETE as success',
+    'treats a 404 after a DELETE without a response as success',
     async (before) => {
       const { api, server } = await run([...before, status(404)]);
       await api.sshKeys.delete('key-1');
@@ -101,12 +101,12 @@ describe('GET, PATCH, DELETE', () => {
     },
   );
 
-  test('treats a 404 after a 429 as an error, since nothing was done', async () => {
+  test('treats a 404 after a 429 as an error, since the 429 deleted nothing', async () => {
     const { api } = await run([status(429), status(404)]);
     expect((await failureOf(api.sshKeys.delete('key-1'))).failure).toBe('notFound');
   });
 
-  test('treats a first 404 as an error', async () => {
+  test('treats a 404 to the first try as an error', async () => {
     const { api } = await run([
       json(404, { statusCode: 404, code: 'NOT_FOUND', message: 'no key' }),
     ]);
@@ -114,7 +114,7 @@ describe('GET, PATCH, DELETE', () => {
     expect(error.message).toBe('SSH key key-1 not found (404): no key.');
   });
 
-  test('tries a refused connection three times, with nothing changed', async () => {
+  test('tries a refused connection three times, and reports that nothing changed', async () => {
     const clock = fakeClock();
     const api = apiFor(await closedPort(), { clock });
     const error = await failureOf(api.users.update({ name: 'Ann' }));
@@ -134,7 +134,7 @@ describe('an error after all tries', () => {
     ['503', status(503, { 'retry-after': '7' })],
     ['503 with a page', page503],
     ['429', status(429, { 'retry-after': '7' })],
-  ])('includes how long a %s asked to wait', async (_what, step) => {
+  ])('includes the pause that a %s asked for', async (_what, step) => {
     const { api } = await run([step, step, step]);
     expect((await failureOf(api.users.me())).retryAfterMs).toBe(7_000);
   });
@@ -170,7 +170,7 @@ describe.each(NEVER)('%s', (_name, bills, send, answer) => {
     ['200 without data', json(200, { status: 'success' })],
     ['an HTML page', html],
     ['an empty 201', empty],
-  ])('is never sent again after %s, and its outcome is unknown', async (_what, step) => {
+  ])('never resends after %s, and reports an unknown outcome', async (_what, step) => {
     const { api, server } = await run([step, data(answer, 201)]);
     const error = await failureOf(send(api));
     expect(error).toMatchObject({
@@ -200,7 +200,7 @@ describe.each(NEVER)('%s', (_name, bills, send, answer) => {
     expect(server.seen).toHaveLength(1);
   });
 
-  test('is retried if it was never sent, then reported as unreachable', async () => {
+  test('retries if nothing was sent, then reports unreachable', async () => {
     const clock = fakeClock();
     let sending = 0;
     const api = apiFor(await closedPort(), { clock });
@@ -228,7 +228,7 @@ function empty(_request: unknown, response: Parameters<Step>[1]): void {
   response.end();
 }
 
-test('sends a POST once when it can connect', async () => {
+test('retries a refused connection, then sends a POST once', async () => {
   const address = await closedPort();
   const clock = fakeClock();
   const bodies: string[] = [];
@@ -284,7 +284,7 @@ const CHECKED: [string, string, string[], string, Send, string][] = [
   ],
 ];
 
-test('a drive without a status does not count as resumed', async () => {
+test('does not count a drive without a status as resumed', async () => {
   const { api, server } = await run([cut, data({ id: ID }), data(instance('AVAILABLE'))]);
   await expect(api.drives.resume(ID)).resolves.toMatchObject({ status: 'AVAILABLE' });
   expect(server.calls()).toHaveLength(3);
@@ -306,7 +306,7 @@ describe.each(CHECKED)('%s', (_name, unwanted, wanted, path, send, verb) => {
       expect(server.calls()).toEqual([POST, GET]);
     });
 
-    test('is sent once more if nothing was done yet', async () => {
+    test('resends once if the state is unchanged', async () => {
       const { api, server, clock } = await run([
         doubt,
         data(instance(unwanted)),
@@ -317,7 +317,7 @@ describe.each(CHECKED)('%s', (_name, unwanted, wanted, path, send, verb) => {
       expect(clock.sleeps).toEqual([250]);
     });
 
-    test("is unknown if the state can't be read", async () => {
+    test("reports an unknown outcome if the state can't be read", async () => {
       const { api, server } = await run([doubt, cut, cut, cut]);
       const error = await failureOf(send(api));
       expect(error).toMatchObject({
@@ -342,7 +342,7 @@ describe.each(CHECKED)('%s', (_name, unwanted, wanted, path, send, verb) => {
     expect(server.calls()).toEqual([POST, GET, POST, GET]);
   });
 
-  test('stays unknown after two lost responses, with the last read status', async () => {
+  test('stays unknown after two lost responses, and reports the last read status', async () => {
     const { api } = await run([cut, data(instance(unwanted)), cut, data(instance(unwanted))]);
     const error = await failureOf(send(api));
     expect(error).toMatchObject({ failure: 'outcomeUnknown', retryable: true });
@@ -369,7 +369,7 @@ describe.each(CHECKED)('%s', (_name, unwanted, wanted, path, send, verb) => {
     expect(server.calls()).toEqual([POST, GET, POST, GET]);
   });
 
-  test('is sent once more after the pause that 429 asks for', async () => {
+  test('resends once after the pause that a 429 asks for', async () => {
     const { api, server, clock } = await run([
       status(429, { 'retry-after': '7' }),
       data(instance('DONE')),
@@ -388,7 +388,7 @@ describe.each(CHECKED)('%s', (_name, unwanted, wanted, path, send, verb) => {
     expect(server.calls()).toEqual(Array(posts).fill(POST));
   });
 
-  test('stays unknown if the service can no longer be reached', async () => {
+  test('stays unknown if it can no longer reach the service', async () => {
     const { api, server } = await run([cut, last(data(instance(unwanted)))]);
     const error = await failureOf(send(api));
     expect(error).toMatchObject({ failure: 'outcomeUnknown', mayBeBilling: true });
@@ -396,14 +396,14 @@ describe.each(CHECKED)('%s', (_name, unwanted, wanted, path, send, verb) => {
     expect(server.calls()).toEqual([POST, GET]);
   });
 
-  test("returns to the caller if the pause exceeds the caller's limit", async () => {
+  test("reports a pause beyond the caller's limit to the caller", async () => {
     const { api, server, clock } = await run([status(429, { 'retry-after': '7' })]);
     const error = await failureOf(send(api, { longestPauseMs: 5000 }));
     expect(error).toMatchObject({ failure: 'rateLimited', retryAfterMs: 7000 });
     expect({ calls: server.calls(), sleeps: clock.sleeps }).toEqual({ calls: [POST], sleeps: [] });
   });
 
-  test('does not overrun a Retry-After past the deadline', async () => {
+  test('does not wait for a Retry-After past the deadline', async () => {
     const { api, server } = await run([
       status(503, { 'retry-after': '600' }),
       data(instance(unwanted)),
@@ -450,7 +450,7 @@ describe('start', () => {
     expect(server.calls()).toEqual([POST, GET]);
   });
 
-  test('reports another status after a lost response, and sends nothing again', async () => {
+  test('reports another status after a lost response, and never resends', async () => {
     const { api, server } = await run([
       cut,
       data(instance('STOPPED')),
@@ -484,13 +484,13 @@ describe('ssh-keys add', () => {
     expect(server.calls()).toEqual(['POST /ssh-keys', 'GET /ssh-keys']);
   });
 
-  test('sends the key once more if it is missing', async () => {
+  test('resends the key once if the list lacks it', async () => {
     const { api, server } = await run([cut, data([]), data(added, 201)]);
     await expect(api.sshKeys.add(body)).resolves.toEqual(added);
     expect(server.calls()).toEqual(['POST /ssh-keys', 'GET /ssh-keys', 'POST /ssh-keys']);
   });
 
-  test("is unknown if the list can't be read", async () => {
+  test("reports an unknown outcome if the list can't be read", async () => {
     const { api } = await run([cut, status(403)]);
     const error = await failureOf(api.sshKeys.add(body));
     expect(error).toMatchObject({ failure: 'outcomeUnknown', mayBeBilling: false });

@@ -13,20 +13,20 @@ async function run(steps: Step[]) {
 describe('Retry-After', () => {
   const SENT = { date: 'Thu, 15 Jan 2026 10:00:00 GMT' };
 
-  test('is honoured in full in seconds', async () => {
+  test('waits for the full number of seconds', async () => {
     const { api, clock } = await run([status(429, { 'retry-after': '7' }), data(USER)]);
     await api.users.me();
     expect(clock.sleeps).toEqual([7000]);
   });
 
-  test('means no pause if it is a date in the past', async () => {
+  test('does not wait for a date in the past', async () => {
     const past = { 'retry-after': 'Thu, 15 Jan 2026 09:59:00 GMT' };
     const { api, clock } = await run([status(503, { ...past, ...SENT }), data(USER)]);
     await api.users.me();
     expect(clock.sleeps).toEqual([0]);
   });
 
-  test('is honoured in full as a date', async () => {
+  test('waits until the date', async () => {
     const { api, clock } = await run([
       status(503, { 'retry-after': 'Thu, 15 Jan 2026 10:00:09 GMT', ...SENT }),
       data(USER),
@@ -36,7 +36,7 @@ describe('Retry-After', () => {
   });
 
   test.each([26, -26])(
-    "counts a date from the response's clock, %i hours from this computer's",
+    "measures a date by the response's clock, %i hours from this computer's",
     async (ahead) => {
       const at = (seconds: number) =>
         new Date(Date.parse(SENT.date) + ahead * 3_600_000 + seconds * 1000).toUTCString();
@@ -53,7 +53,7 @@ describe('Retry-After', () => {
     ['forward', 26, '7', [7_000, 7_000]],
     ['back', -26, '21', []],
   ])(
-    'is measured against --timeout after the clock was set %s',
+    'measures the pause against --timeout after the clock was set %s',
     async (_way, hours, wait, sleeps) => {
       const clock = manualClock();
       const busy: Step = (request, response) => {
@@ -68,14 +68,14 @@ describe('Retry-After', () => {
     },
   );
 
-  test.each(['-1', 'soon', '1e3', ''])('is ignored as %j', async (value) => {
+  test.each(['-1', 'soon', '1e3', ''])('ignores the value %j', async (value) => {
     const { api, clock } = await run([status(429, { 'retry-after': value }), data(USER)]);
     await api.users.me();
     expect(clock.sleeps).toEqual([250]);
   });
 
   test.each([429, 503])(
-    'ends a %i at once if it is past the deadline, and is reported',
+    'ends a %i at once if the pause exceeds the deadline, and reports it',
     async (code) => {
       const { api, clock, server } = await run([status(code, { 'retry-after': '21' }), data(USER)]);
       const error = await failureOf(api.users.me());

@@ -59,7 +59,7 @@ test("runs other work while it waits for the peer's handshake", async () => {
   expect(requests).toEqual(['/']);
 });
 
-test('refuses a certificate from an unknown authority, and sends nothing', async () => {
+test('rejects a certificate from an unknown authority, and sends nothing', async () => {
   const { url, requests } = await service();
   await expect(get(url, createSecureContext)).rejects.toMatchObject({
     code: expect.stringMatching(/SELF_SIGNED|ISSUER|VERIFY/),
@@ -67,7 +67,7 @@ test('refuses a certificate from an unknown authority, and sends nothing', async
   expect(requests).toEqual([]);
 });
 
-test('refuses a certificate for another host, and sends nothing', async () => {
+test('rejects a certificate for another host, and sends nothing', async () => {
   const { url, requests } = await service();
   // The same computer by an address that the certificate does not include.
   await expect(get(url.replace('127.0.0.1', '0.0.0.0'), trusting)).rejects.toMatchObject({
@@ -76,7 +76,7 @@ test('refuses a certificate for another host, and sends nothing', async () => {
   expect(requests).toEqual([]);
 });
 
-test('sends nothing if NODE_TLS_REJECT_UNAUTHORIZED turns off the check', async () => {
+test('sends nothing if NODE_TLS_REJECT_UNAUTHORIZED turns certificate checks off', async () => {
   const { url, handshakes } = await service();
   const env = { NODE_TLS_REJECT_UNAUTHORIZED: '0' };
   const error = await failureOf(apiFor(url, { env }).users.me());
@@ -85,7 +85,7 @@ test('sends nothing if NODE_TLS_REJECT_UNAUTHORIZED turns off the check', async 
   expect(handshakes).toEqual([]);
 });
 
-test('needs TLS for a connection', async () => {
+test("sends nothing if TLS can't be initialized", async () => {
   const { url, requests } = await service();
   const broken = () => {
     throw new Error('no cipher suites');

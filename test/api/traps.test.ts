@@ -35,7 +35,7 @@ describe('redirects', () => {
     },
   );
 
-  test('does not replay a POST after a 307, even to the same host', async () => {
+  test('does not resend a POST after a 307, even to the same host', async () => {
     const server = await scripted(
       status(307, { location: '/elsewhere' }),
       data(instance('X'), 201),
@@ -45,7 +45,7 @@ describe('redirects', () => {
     expect(server.calls()).toEqual(['POST /instances']);
   });
 
-  test('does not replay a POST after a 421', async () => {
+  test('does not resend a POST after a 421', async () => {
     const server = await scripted(status(421), data(instance('X'), 201));
     expect((await failureOf(apiFor(server.url).instances.create(CREATE))).failure).toBe('refused');
     expect(server.calls()).toEqual(['POST /instances']);
@@ -98,13 +98,13 @@ describe('the deadline', () => {
     expect(error.failure).toBe('unreachable');
   });
 
-  test('comes from the call, even if the settings have a longer one', async () => {
+  test("prefers the call's deadline to a longer one in the settings", async () => {
     const server = await rawServer(() => undefined);
     const error = await failureOf(apiFor(server.url).users.me({ timeoutMs: 150 }));
     expect(error.message).toContain('within 0.15 s');
   });
 
-  test('ends a wait for a connection, and a POST has certainly not left', async () => {
+  test('ends a wait for a connection, and reports that the POST was not sent', async () => {
     // A server that accepts the connection and never answers the TLS hello.
     let isAsked = false;
     const server = await rawServer(() => {
@@ -120,7 +120,7 @@ describe('the deadline', () => {
     expect(server.connections()).toBe(1);
   });
 
-  test('leaves a POST without a response in time unknown', async () => {
+  test('leaves the outcome of a POST unknown if no response arrives in time', async () => {
     let isAsked = false;
     const server = await rawServer(() => {
       isAsked = true;
@@ -133,7 +133,7 @@ describe('the deadline', () => {
     expect(server.connections()).toBe(1);
   });
 
-  test('passes on a cut response, so that its ID can be saved', async () => {
+  test('passes on a cut response, so that the caller can save its ID', async () => {
     const part = INSTANCE.slice(0, -5);
     const server = await rawServer((socket) => {
       socket.write(`HTTP/1.1 201 Created\r\ncontent-length: ${INSTANCE.length}\r\n\r\n${part}`);
@@ -157,7 +157,7 @@ describe('100 Continue', () => {
     ['two', head + head],
     ['one with fields', 'HTTP/1.1 100 Continue\r\ndate: now\r\nx: 1\r\n\r\n'],
   ])(
-    '%s before a response loses none of its bytes, however they are split',
+    "%s before a response loses none of the response's bytes, however they are split",
     async (_what, before) => {
       const text = before + whole;
       for (const at of [0, 1, 10, 12, before.length - 1, before.length, before.length + 9]) {
@@ -178,14 +178,14 @@ describe('100 Continue', () => {
     ['alone', head],
     ['cut', head.slice(0, -3)],
     ['without an end', `HTTP/1.1 100 ${'x'.repeat(20_000)}`],
-  ])('%s leaves a POST unknown', async (_what, text) => {
+  ])('%s leaves the outcome of a POST unknown', async (_what, text) => {
     const server = await rawServer((socket) => void socket.end(text));
     const error = await failureOf(apiFor(server.url).instances.create(CREATE));
     expect(error).toMatchObject({ failure: 'outcomeUnknown', mayBeBilling: true });
   });
 });
 
-describe('cut bodies', () => {
+describe('a cut body', () => {
   const heads = {
     length: (whole: string) => `HTTP/1.1 201 X\r\ncontent-length: ${whole.length}\r\n\r\n`,
     'length, told to be the last': (whole: string) =>
@@ -197,24 +197,27 @@ describe('cut bodies', () => {
     close: () => 'HTTP/1.1 201 X\r\nconnection: close\r\n\r\n',
   };
 
-  test.each(Object.entries(heads))('is never success if framed by %s', async (_name, head) => {
-    const server = await rawServer((socket, text) => {
-      const whole = text.startsWith('POST') ? INSTANCE : USER;
-      socket.end(head(whole) + whole.slice(0, -5));
-    });
-    const api = apiFor(server.url);
-    expect((await failureOf(api.users.me())).failure).toBe('notUnderstood');
-    const answers: RawResponse[] = [];
-    const error = await failureOf(
-      api.instances.create(CREATE, { onResponse: async (answer) => void answers.push(answer) }),
-    );
-    expect(error).toMatchObject({ failure: 'outcomeUnknown', mayBeBilling: true });
-    // The ID had arrived, and the journal received it.
-    expect(answers).toHaveLength(1);
-    expect(answers[0]?.text).toContain(ID);
-  });
+  test.each(Object.entries(heads))(
+    'never counts as success if framed by %s',
+    async (_name, head) => {
+      const server = await rawServer((socket, text) => {
+        const whole = text.startsWith('POST') ? INSTANCE : USER;
+        socket.end(head(whole) + whole.slice(0, -5));
+      });
+      const api = apiFor(server.url);
+      expect((await failureOf(api.users.me())).failure).toBe('notUnderstood');
+      const answers: RawResponse[] = [];
+      const error = await failureOf(
+        api.instances.create(CREATE, { onResponse: async (answer) => void answers.push(answer) }),
+      );
+      expect(error).toMatchObject({ failure: 'outcomeUnknown', mayBeBilling: true });
+      // The ID had arrived, and the journal received it.
+      expect(answers).toHaveLength(1);
+      expect(answers[0]?.text).toContain(ID);
+    },
+  );
 
-  test('stays a refusal if only its body is cut', async () => {
+  test('still counts as a refusal if only its body is cut', async () => {
     const server = await rawServer((socket) => {
       socket.end('HTTP/1.1 422 X\r\ncontent-length: 100\r\n\r\n{"message":');
     });
@@ -224,7 +227,7 @@ describe('cut bodies', () => {
 });
 
 describe('a POST that rents', () => {
-  test('is sent on its own connection, not on one that the server may be closing', async () => {
+  test('uses its own connection, not one that the server may be closing', async () => {
     const ports: (number | undefined)[] = [];
     const server = await scripted(
       (request, response) => {
@@ -244,7 +247,7 @@ describe('a POST that rents', () => {
     expect(new Set(ports).size).toBe(2);
   });
 
-  test('is sent once even if the connection closes at any moment', async () => {
+  test('is sent once, whenever the connection closes', async () => {
     let requests = 0;
     const server = await rawServer((socket) => {
       requests += 1;
@@ -265,7 +268,7 @@ describe('a POST that rents', () => {
     }
   });
 
-  test('is sent once even among concurrent ones', async () => {
+  test('is sent once, even among concurrent POSTs', async () => {
     const server = await scripted(...Array(8).fill(data(instance('PROVISIONING'), 201)));
     const api = apiFor(server.url);
     const sent = await Promise.all(
@@ -300,8 +303,8 @@ test('calls onSending before the first byte, and sends nothing if it throws', as
   expect(server.seen).toEqual([]);
 });
 
-describe('the body of a response', () => {
-  test('is dropped as soon as it exceeds 16 MiB', async () => {
+describe('a response body', () => {
+  test('ends as soon as it exceeds 16 MiB', async () => {
     let written = 0;
     const server = createServer((request, response) => {
       request.resume();
@@ -329,7 +332,7 @@ describe('the body of a response', () => {
       response.end(bytes);
     });
 
-  test('is decompressed if it arrives compressed without request', async () => {
+  test('is decompressed if the server compresses it without being asked', async () => {
     const server = await packed(gzipSync(USER));
     expect((await apiFor(server.url).users.me()).id).toBe('user-1');
     expect(server.seen[0]?.headers['accept-encoding']).toBe('identity');
@@ -339,12 +342,12 @@ describe('the body of a response', () => {
     ['of a bomb', gzipSync(Buffer.alloc(64 * 1024 * 1024))],
     ['that is no gzip', Buffer.from('{}')],
     ['that is cut off', gzipSync(USER).subarray(0, -4)],
-  ])('is rejected if compressed with %s', async (_what, bytes) => {
+  ])('fails the read if compressed with %s', async (_what, bytes) => {
     const server = await packed(bytes);
     expect((await failureOf(apiFor(server.url).users.me())).failure).toBe('notUnderstood');
   });
 
-  test("is rejected if it isn't UTF-8", async () => {
+  test("fails the read if it isn't UTF-8", async () => {
     const server = await scripted((_request, response) => {
       response.writeHead(200, { 'content-type': 'application/json' });
       response.end(Buffer.from('{"data":{"id":"user-1","name":"\xff"}}', 'latin1'));
@@ -352,13 +355,13 @@ describe('the body of a response', () => {
     expect((await failureOf(apiFor(server.url).users.me())).message).toContain('UTF-8');
   });
 
-  test('is read with a byte order mark', async () => {
+  test('may start with a byte order mark', async () => {
     const server = await scripted((_request, response) => void response.end(`\uFEFF${USER}`));
     expect((await apiFor(server.url).users.me()).id).toBe('user-1');
   });
 });
 
-test('shows no undici internals, headers or key in an error', async () => {
+test('hides undici internals, headers and the key from errors', async () => {
   const server = await rawServer((socket) => void socket.end('SSH-2.0-OpenSSH_9\r\n'));
   const error = await failureOf(apiFor(server.url).users.me());
   expect(error.failure).toBe('unreachable');

@@ -224,7 +224,7 @@ const WRITERS =
 /** The files that may print the service's text byte for byte to a pipe, on request. */
 const EXACT = /^commands\/(api\/index|instances\/connect\/secrets)\.ts$/;
 
-test('writes to a stream only from output/, and prints raw text only on request', () => {
+test('src/ writes to streams only in output/, and prints raw text only on request', () => {
   const calls = sourceFiles().flatMap((file) => {
     const code = bareCode(readFileSync(join(SRC, file), 'utf8'));
     const isWriter = WRITERS.test(file) || !/\.write\(/.test(code);
@@ -272,7 +272,7 @@ describe('import rules', () => {
     ['run.ts', 'node:vm', 'node:vm is reached through'],
     ['context.ts', './start/code-cache.ts', 'context may not import start'],
     ['start/index.ts', '../run.ts', 'the start imports'],
-  ])('refuses src/%s an import of %s', (from, to, rule) => {
+  ])('keep src/%s from importing %s', (from, to, rule) => {
     expect(brokenRule({ from, to })).toContain(rule);
   });
 
@@ -347,7 +347,7 @@ describe('import cycles', () => {
     expect(circleIn(allImports())).toBeUndefined();
   });
 
-  test('are detected among three files', () => {
+  test('are found among three files', () => {
     const imports = [
       { from: 'a.ts', to: './b/c.ts' },
       { from: 'b/c.ts', to: '../d.ts' },
@@ -357,7 +357,7 @@ describe('import cycles', () => {
     expect(circleIn(imports)).toEqual(['a.ts', 'b/c.ts', 'd.ts', 'a.ts']);
   });
 
-  test('holds at most 15 files in a folder', () => {
+  test('folders hold at most 15 files each', () => {
     const counts = new Map<string, number>();
     for (const file of sourceFiles()) {
       counts.set(dirname(file), (counts.get(dirname(file)) ?? 0) + 1);
@@ -368,7 +368,7 @@ describe('import cycles', () => {
 });
 
 describe('the process', () => {
-  test('is used only by main.ts, as are console and computed imports', () => {
+  test('is used only by main.ts, and so are console and computed imports', () => {
     const offences = sourceFiles()
       .filter((file) => !EDGE.includes(file))
       .flatMap((file) =>

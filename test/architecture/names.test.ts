@@ -15,7 +15,7 @@ test('docs/architecture.md names a spine of files that exist, of at most 6,000 l
   expect(lines.reduce((sum, more) => sum + more, 0)).toBeLessThanOrEqual(6000);
 });
 
-test('comments name no file that is gone', () => {
+test('comments name no missing file', () => {
   const files = readdirSync(join(ROOT, 'src'), { recursive: true, encoding: 'utf8' });
   const names = new Set(files.map((file) => basename(file)));
   const gone = files

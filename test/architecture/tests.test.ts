@@ -14,17 +14,17 @@ function having(pattern: RegExp, ...except: string[]): string[] {
   );
 }
 
-test('uses needs() for every skipped test', () => {
+test('every skipped test uses needs()', () => {
   const skip = /\b(test|it|describe|task|context|ctx)\.(skip|skipIf|runIf|todo)\(/;
   expect(having(skip)).toEqual([]);
 });
 
-test("takes random numbers from the run's seed", () => {
+test("random numbers come from the run's seed", () => {
   const own = 'architecture/tests.test.ts';
   expect(having(/Math\.random|from 'fast-check'/, 'support/random.ts', own)).toEqual([]);
 });
 
-test('limits a file to 500 lines', () => {
+test('files have at most 500 lines', () => {
   const long = FILES.filter(({ text }) => text.split('\n').length > 501);
   expect(long.map(({ path }) => path)).toEqual([]);
 });

@@ -34,14 +34,14 @@ describe('a command line', () => {
     ],
     [[...CREATE, '--docker-command', 'a\ufffd'], '--docker-command "a\ufffd": must be UTF-8'],
     [[...CREATE, '--docker-command=a\ufffd'], '--docker-command "a\ufffd": must be UTF-8'],
-  ])('is refused before anything is sent: %j', async (argv, message) => {
+  ])('is rejected before anything is sent: %j', async (argv, message) => {
     const { code, stdout, stderr, requests } = await world.cli(argv);
     expect({ code, stdout, requests }).toEqual({ code: 2, stdout: '', requests: [] });
     expect(stderr).toContain(`error: ${message}`);
     expect(stderr.trimEnd().split('\n')).toHaveLength(1);
   });
 
-  test('may have a global flag before the command and after it; the last one counts', async () => {
+  test('accepts a global flag before and after the command; the last one counts', async () => {
     const argv = ['-o', 'csv', 'instances', 'list', '-o', 'json'];
     expect(await world.cli(argv)).toMatchObject({ code: 0, stdout: '[]\n' });
   });
@@ -57,7 +57,7 @@ test.each([
     [...CREATE, '--docker-image', 'nginx', '-p', '8080'],
     '--port "8080": to publish 8080 under its own number, write 8080:8080',
   ],
-])('suggests the command for a habit from other tools: %j', async (argv, message) => {
+])("suggests our command for another tool's: %j", async (argv, message) => {
   const { code, stderr, requests } = await world.cli(argv);
   expect({ code, stderr, requests }).toEqual({
     code: 2,
@@ -66,7 +66,7 @@ test.each([
   });
 });
 
-test('names the variable that selects another folder in a disk error', async () => {
+test('names the variable for another folder in a disk error', async () => {
   const file = join(world.home, 'file');
   await writeFile(file, '');
   const state = await world.cli(CREATE, { env: { GPUCLOUD_STATE_DIR: file } });

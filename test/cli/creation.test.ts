@@ -32,7 +32,7 @@ test.each([
     new TypeError('x is not a function'),
     `The instance ${ID} was created. Unexpected failure: TypeError: x is not a function`,
   ],
-])('reports the ID after %s while it writes the result', async (_what, thrown, words) => {
+])('reports the ID after %s while writing the result', async (_what, thrown, words) => {
   const error = await failureOf(thrown);
   expect(error.message).toBe(words);
   expect(error).toMatchObject({ resource: ID, mayBeBilling: true });
@@ -40,7 +40,7 @@ test.each([
   expect(report(error, { json: false, profile: undefined, debug: false })).toContain(ID);
 });
 
-test('puts the remedy before the command that terminates', async () => {
+test('suggests the remedy before the command that terminates', async () => {
   const full = new CliError('storage', 'the disk is full', { hint: 'make room' });
   expect((await failureOf(full)).hint).toBe('make room');
   expect((await failureOf(new CliError('interrupted', 'Interrupted.'))).hint).toBe('end it');
@@ -51,11 +51,11 @@ test('keeps an internal error, so that --debug shows its stack', async () => {
   expect(unforeseenIn(await failureOf(fault))).toBe(fault);
 });
 
-test('does not fail after the result was written', async () => {
+test('succeeds if the result was written', async () => {
   await expect(writeCreated(MADE, CONTEXT, async () => undefined)).resolves.toBe(undefined);
 });
 
-test('sends nothing if Ctrl-C came before the request left', async () => {
+test('sends nothing if Ctrl-C came before the request', async () => {
   const [first, second] = [new AbortController(), new AbortController()];
   const warnings: string[] = [];
   let hasLeft = false;

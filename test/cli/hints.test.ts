@@ -31,14 +31,14 @@ test.each<[Failure, ErrorDetails, string | undefined]>([
   else expect(found).toContain(hint);
 });
 
-test('names the instance in the hint as a person typed it', () => {
+test('names the instance in the hint as the user typed it', () => {
   const error = new CliError('refused', 'It failed.', { httpStatus: 503, request: STOP });
   expect(hintOf(calledBy('trainer', error))).toBe(
     'Try again later: gpucloud instances stop trainer; see why it failed: gpucloud instances events trainer',
   );
 });
 
-test('keeps the request and its hint when an error is extended', () => {
+test("keeps an extended error's request and hint", () => {
   const error = new CliError('outcomeUnknown', 'It failed.', { request: STOP }).with(
     'box: It failed.',
   );

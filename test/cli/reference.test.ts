@@ -27,7 +27,7 @@ function filesIn(folder: string): string[] {
 }
 
 describe('the generated reference', () => {
-  test('matches this program', () => {
+  test("matches this program's command tree", () => {
     const files = referenceFiles(reference);
     const written = [...filesIn('docs/commands/'), ...filesIn('man/')];
     expect([...written, 'schemas/stderr.schema.json'].sort(), STALE).toEqual(
@@ -40,13 +40,13 @@ describe('the generated reference', () => {
     ).toEqual([]);
   });
 
-  test('is in the package', () => {
+  test('is part of the package', () => {
     const { man, files } = JSON.parse(textOf('package.json'));
     expect(man, STALE).toEqual(manPages(reference));
     expect(files).toContain('man/');
   });
 
-  test('has only links to headings that exist', () => {
+  test('links only to existing headings', () => {
     const pages = filesIn('docs/commands/');
     const headings = new Map(
       pages.map((page) => [
@@ -71,7 +71,7 @@ describe('the generated reference', () => {
     }
   });
 
-  test('escapes texts that could end a table, a quote or a line of roff', () => {
+  test('escapes text that could end a table, a quote or a roff line', () => {
     const evil = 'a|b <c> *d* `e` \\f\n.SH EVIL\n\'g "h" – ~^';
     const command = reference.commands.find(({ words }) => words[0] === 'instances');
     if (command === undefined) throw new Error('there are no commands');

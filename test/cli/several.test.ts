@@ -24,7 +24,7 @@ function statuses(json: string): [string, string][] {
 }
 
 describe('names from stdin', () => {
-  test('are passed from list -q to stop, wait, start and terminate', async () => {
+  test('pass from list -q to stop, wait, start and terminate', async () => {
     await rent('box-a');
     await rent('box-b');
     const { stdout: ids } = await world.cli(['instances', 'list', '-q']);
@@ -43,7 +43,7 @@ describe('names from stdin', () => {
     }
   });
 
-  test('are accepted with blank lines, Windows line ends and names beside it', async () => {
+  test('may have blank lines, Windows line ends and other names beside them', async () => {
     await rent('box-a');
     await rent('box-b');
     await rent('box-c');
@@ -79,7 +79,7 @@ describe('names from stdin', () => {
     expect(JSON.parse(stdout)).toMatchObject([{ name: 'my laptop' }]);
   });
 
-  test('succeed without changes if stdin is empty', async () => {
+  test('may be empty: nothing changes', async () => {
     const people = await world.cli(['instances', 'stop', '-'], { stdin: '\n' });
     expect(people).toEqual({
       code: 0,
@@ -91,7 +91,7 @@ describe('names from stdin', () => {
     expect(json).toEqual({ code: 0, stdout: '[]\n', stderr: '', requests: [] });
   });
 
-  test("need --yes with terminate, since stdin can't also answer a prompt", async () => {
+  test("require --yes with terminate, since stdin can't also answer a prompt", async () => {
     const id = await rent('box-a');
     for (const stdin of [`${id}\n`, '']) {
       const { code, stderr, requests } = await world.cli(['instances', 'terminate', '-'], {
@@ -113,7 +113,7 @@ describe('names from stdin', () => {
     ['drives', 'resume'],
     ['ssh-keys', 'get'],
     ['templates', 'get'],
-  ])('are not read from a terminal in %s %s', async (group, verb) => {
+  ])("can't come from a terminal in %s %s", async (group, verb) => {
     const { code, stderr, requests } = await world.cli([group, verb, '-'], { terminal: true });
     expect({ code, requests }).toEqual({ code: 2, requests: [] });
     expect(stripVTControlCharacters(stderr)).toMatch(
@@ -121,13 +121,13 @@ describe('names from stdin', () => {
     );
   });
 
-  test('are read once', async () => {
+  test('may not be read twice', async () => {
     const { code, stderr } = await world.cli(['instances', 'stop', '-', '-'], { stdin: 'x' });
     expect(code).toBe(2);
     expect(stderr).toContain('stdin can be read only once');
   });
 
-  test('are limited to 1 MiB', async () => {
+  test('may not exceed 1 MiB', async () => {
     const { code, stderr, requests } = await world.cli(['instances', 'stop', '-'], {
       stdin: 'box\n'.repeat(300_000),
     });
@@ -168,7 +168,7 @@ describe('names from stdin for a command that prints one thing', () => {
     ['ssh-keys', 'get', 'one', 'two'],
     ['templates', 'get', 'JupyterLab', 'vLLM'],
   ])(
-    'print each found item once, and exit with the code of the missing one, in %s %s',
+    "print each item found, and exit with the missing item's code, in %s %s",
     async (group, verb, one, other) => {
       await prepare();
       const stdin = `${one}\nnothing-like-it\n${other}\n${one}\n`;
@@ -185,7 +185,7 @@ describe('names from stdin for a command that prints one thing', () => {
     },
   );
 
-  test('resumes the other drives if one is refused, with the worst exit code', async () => {
+  test('resume the other drives if one is refused, and exit with the worst code', async () => {
     await world.sandbox.reset({ balance: '5' });
     for (const name of ['one', 'two']) {
       await world.cli(['drives', 'create', name, '--size', '100GB']);
@@ -208,7 +208,7 @@ describe('names from stdin for a command that prints one thing', () => {
     ]);
   });
 
-  test('are shown with each endpoint in instances endpoints', async () => {
+  test('appear beside each endpoint in instances endpoints', async () => {
     const ids = [];
     for (const name of ['lab-a', 'lab-b']) {
       const argv = ['instances', 'create', name, ...HARDWARE, '--template', 'jupyterlab'];
@@ -223,7 +223,7 @@ describe('names from stdin for a command that prints one thing', () => {
     expect(table.stdout).toMatch(/^INSTANCE +NAME .*\n(lab-a .*\n){2}(lab-b .*\n){2}$/);
   });
 
-  test('print a list even for one name, and refuse --watch and --markdown', async () => {
+  test('print a list even for one name, and exclude --watch and --markdown', async () => {
     await prepare();
     const one = await world.cli(['drives', 'get', '-', '--json'], { stdin: 'one\n' });
     expect(JSON.parse(one.stdout)).toMatchObject([{ name: 'one' }]);
@@ -247,7 +247,7 @@ describe('a command that changes instances', () => {
     ['track', []],
     ['untrack', ['--yes']],
   ])(
-    'prints an object for one name and an array otherwise, all with one set of fields: %s',
+    'prints an object for one name and an array otherwise, with the same fields: %s',
     async (verb, flags) => {
       const id = await rent('box-a');
       const one = await world.cli(['instances', verb, id, ...flags, '--json']);
@@ -261,7 +261,7 @@ describe('a command that changes instances', () => {
     },
   );
 
-  test('applies a query to the one object, and prints a person the same table', async () => {
+  test('applies a query to the one object, and prints the usual table for a person', async () => {
     await rent('box-a');
     const argv = ['instances', 'wait', 'box-a'];
     const status = await world.cli([...argv, '--query', 'status', '-o', 'tsv']);
@@ -270,7 +270,7 @@ describe('a command that changes instances', () => {
     expect(table.stdout).toMatch(/^NAME +ID +STATUS +PAID UNTIL\nbox-a /);
   });
 
-  test('shows the deadline until the instance has ended', async () => {
+  test('shows the deadline until the instance is terminated', async () => {
     await rent('box-a');
     const expire = ['instances', 'expire', 'box-a', '--after', '4h', '--json'];
     const { ends_at } = JSON.parse((await world.cli(expire)).stdout);

@@ -12,7 +12,7 @@ beforeEach(async () => {
 });
 afterEach(() => world.close());
 
-test('adds a profile named by a flag to suggested commands, and no other', async () => {
+test('adds only a profile from --profile to suggested commands', async () => {
   const flagged = await world.cli(['--profile', 'sandbox', 'instances', 'get', ID]);
   expect(flagged.stderr).toContain('gpucloud --profile sandbox instances list --all');
   const json = await world.cli(['instances', 'get', ID, '--profile', 'sandbox', '--json']);
@@ -30,7 +30,7 @@ test('adds a profile named by a flag to suggested commands, and no other', async
   expect(audited.stderr).toMatch(/: gpucloud --profile sandbox audit --exact$/m);
 });
 
-test('adds the profile to the commands in the JSON of status and audit', async () => {
+test('adds the profile to commands in the JSON of status and audit', async () => {
   const json = async (...argv: string[]) =>
     JSON.parse((await world.cli(['--profile', 'sandbox', ...argv, '--json'])).stdout);
   expect((await json('status')).next).toEqual([

@@ -97,14 +97,14 @@ describe('commands and flags', () => {
 describe('names in completion', () => {
   const env = { GPUCLOUD_PROFILE: 'office' };
 
-  test('offers instances', async () => {
+  test('completes instances', async () => {
     await keep('names/office/instance.tsv', [instance('lab'), instance('train')]);
     expect(offered('gpucloud instances stop ', env)).toEqual(['lab', 'train']);
     expect(offered('gpucloud instances stop lab ', env)).toEqual(['train']);
     expect(offered('gpucloud instances get t', env)).toEqual(['train']);
   });
 
-  test('offers drives, keys, templates, offers and images, in arguments and flags', async () => {
+  test('completes drives, keys, templates, offers and images, in arguments and flags', async () => {
     const lines = [
       'drive\tdata\td1\tAVAILABLE',
       'ssh-key\tlaptop\tk1\tdefault',
@@ -125,7 +125,7 @@ describe('names in completion', () => {
     expect(offered('gpucloud instances create --docker-image ', env)).toEqual([]);
   });
 
-  test('continues the quotes of the line', async () => {
+  test('keeps the quotes that the line begins with', async () => {
     await keep('names/office/drive.tsv', ['drive\tmy data\td1\tAVAILABLE']);
     expect(offered('gpucloud drives get my', env)).toEqual(['my\\ data']);
     expect(offered('gpucloud drives get my\\ d', env)).toEqual(['my\\ data']);
@@ -144,7 +144,7 @@ describe('names in completion', () => {
   );
 });
 
-describe('whose names completion offers', () => {
+describe('completion with several profiles', () => {
   beforeEach(async () => {
     for (const slot of ['office', 'home', 'sandbox', '-env']) {
       await keep(`names/${slot}/instance.tsv`, [instance(`in${slot.replace('-', '.')}`)]);
@@ -165,7 +165,7 @@ describe('whose names completion offers', () => {
     ['a key alone leaves the sandbox', KEY, '', ['insandbox']],
     ['the sandbox by its flag', { ...KEY, ...URL }, '--profile sandbox ', ['insandbox']],
     ['a path is no profile', {}, '--profile ../names/office ', []],
-  ])('offers them for %s', async (_case, env, flags, names) => {
+  ])("offers the right profile's names: %s", async (_case, env, flags, names) => {
     await keep('profiles.tsv', ['profile\tsandbox\t-\tcurrent', 'profile\toffice\t-\t-']);
     expect(offered(`gpucloud ${flags}instances stop `, env)).toEqual(names);
   });
@@ -182,7 +182,7 @@ describe('whose names completion offers', () => {
     ['.cache/gpucloud', { GPUCLOUD_STATE_DIR: '', XDG_CACHE_HOME: 'relative' }],
     ['.cache/gpucloud', { GPUCLOUD_STATE_DIR: '' }],
     ['own/cache', { GPUCLOUD_STATE_DIR: 'HOME/own', XDG_CACHE_HOME: 'HOME/xdg' }],
-  ])('reads them from the folder %s', async (folder, variables) => {
+  ])('reads names from the folder %s', async (folder, variables) => {
     await keep('profiles.tsv', ['profile\there\t-\t-'], folder);
     const env = Object.fromEntries(
       Object.entries(variables).map(([name, value]) => [name, value.replace('HOME', home)]),
@@ -192,7 +192,7 @@ describe('whose names completion offers', () => {
 });
 
 describe('the completion script', () => {
-  test('contains nothing that starts a process or evaluates a text', () => {
+  test('starts no process and evaluates no text', () => {
     const code = script('bash')
       .replace(/^\s*#.*$/gm, '')
       .replace(/\$'(?:[^'\\]|\\.)*'|'[^'\n]*'/g, "''");

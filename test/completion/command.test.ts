@@ -15,18 +15,15 @@ const committed = (shell: keyof typeof SCRIPT_NAMES) =>
   readFile(join(COMPLETIONS, SCRIPT_NAMES[shell]), 'utf8');
 
 describe('completion SHELL', () => {
-  test.each(SHELLS)(
-    'prints for %s the script in completions/ (npm run generate)',
-    async (shell) => {
-      const { code, stdout, stderr } = await world.cli(['completion', shell]);
-      expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-      expect(stdout === (await committed(shell)) || `completions/ is stale: npm run generate`).toBe(
-        true,
-      );
-    },
-  );
+  test.each(SHELLS)('prints for %s the generated script in completions/', async (shell) => {
+    const { code, stdout, stderr } = await world.cli(['completion', shell]);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout === (await committed(shell)) || `completions/ is stale: npm run generate`).toBe(
+      true,
+    );
+  });
 
-  test('prints the script as a field in JSON', async () => {
+  test('prints the script as a JSON field', async () => {
     const { stdout } = await world.cli(['completion', 'fish', '--json']);
     expect(JSON.parse(stdout)).toEqual({
       shell: 'fish',
@@ -36,7 +33,7 @@ describe('completion SHELL', () => {
     });
   });
 
-  test('refuses another shell and lists the known ones', async () => {
+  test('rejects another shell and lists the supported ones', async () => {
     expect(await world.cli(['completion', 'tcsh'])).toMatchObject({
       code: 2,
       stdout: '',
@@ -76,7 +73,7 @@ describe('completion SHELL --install', () => {
     expect(JSON.parse(stdout).file).toBe(join(world.home, path));
   });
 
-  test('prints the file in a terminal, and how to load it', async () => {
+  test("prints the file's path in a terminal, and how to load it", async () => {
     const { code, stdout, stderr } = await world.cli(['completion', 'fish', '--install'], {
       env: { HOME: world.home },
       terminal: true,
@@ -112,7 +109,7 @@ describe('completion SHELL --install', () => {
     ['/usr/bin/zsh', 'zsh'],
     ['/opt/homebrew/bin/fish', 'fish'],
     ['pwsh', 'powershell'],
-  ])('takes $SHELL=%s', async (path, shell) => {
+  ])('detects %s from $SHELL', async (path, shell) => {
     const env = { HOME: world.home, PATH: world.home, SHELL: path };
     const { code, stdout } = await world.cli(['completion', '--install', '--json'], { env });
     expect(code).toBe(0);
@@ -122,7 +119,7 @@ describe('completion SHELL --install', () => {
   test.each([
     [{ SHELL: '/bin/dash' }, 'error: $SHELL is "/bin/dash": name one of bash, zsh,'],
     [{}, 'error: $SHELL is "": name one of bash, zsh,'],
-  ])('requires a shell name with %j', async (env, message) => {
+  ])('requires a shell name if $SHELL is %j', async (env, message) => {
     const { code, stderr } = await world.cli(['completion', '--install'], {
       env: { HOME: world.home, ...env },
     });
@@ -133,7 +130,7 @@ describe('completion SHELL --install', () => {
     );
   });
 
-  test("exits with 9 and suggests another way if the folder can't be created", async () => {
+  test("exits with 9 and suggests another way if it can't create the folder", async () => {
     await mkdir(join(world.home, '.config'), { recursive: true });
     await writeFile(join(world.home, '.config', 'fish'), '');
     const { code, stderr } = await world.cli(['completion', 'fish', '--install'], {
@@ -143,7 +140,7 @@ describe('completion SHELL --install', () => {
     expect(stderr).toContain('hint: write it to another file: gpucloud completion fish > FILE');
   });
 
-  test('needs a home folder', async () => {
+  test('fails without a home folder', async () => {
     const { code, stderr } = await world.cli(['completion', 'bash', '--install']);
     expect(code).toBe(9);
     expect(stderr).toContain('No home folder');
@@ -151,32 +148,38 @@ describe('completion SHELL --install', () => {
 });
 
 describe('completion SHELL --uninstall', () => {
-  test.each(SHELLS)('removes for %s what --install wrote, and succeeds again', async (shell) => {
-    const env = { HOME: world.home, PATH: world.home };
-    const installed = await world.cli(['completion', shell, '--install', '--json'], { env });
-    const { file } = JSON.parse(installed.stdout);
-    const uninstall = ['completion', shell, '--uninstall', '--json'];
-    const first = await world.cli(uninstall, { env });
-    expect(first.code).toBe(0);
-    expect(JSON.parse(first.stdout)).toEqual({ shell, file, changed: true });
-    await expect(stat(file)).rejects.toThrow('ENOENT');
-    const again = await world.cli(uninstall, { env });
-    expect(again.code).toBe(0);
-    expect(JSON.parse(again.stdout)).toEqual({ shell, file, changed: false });
-  });
+  test.each(SHELLS)(
+    'removes the installed script for %s, and succeeds if repeated',
+    async (shell) => {
+      const env = { HOME: world.home, PATH: world.home };
+      const installed = await world.cli(['completion', shell, '--install', '--json'], { env });
+      const { file } = JSON.parse(installed.stdout);
+      const uninstall = ['completion', shell, '--uninstall', '--json'];
+      const first = await world.cli(uninstall, { env });
+      expect(first.code).toBe(0);
+      expect(JSON.parse(first.stdout)).toEqual({ shell, file, changed: true });
+      await expect(stat(file)).rejects.toThrow('ENOENT');
+      const again = await world.cli(uninstall, { env });
+      expect(again.code).toBe(0);
+      expect(JSON.parse(again.stdout)).toEqual({ shell, file, changed: false });
+    },
+  );
 
-  test.each(['--install', '--uninstall'])('leaves a file of the user (%s)', async (flag) => {
-    const file = join(world.home, '.config/fish/completions/gpucloud.fish');
-    await mkdir(dirname(file), { recursive: true });
-    await writeFile(file, 'complete -c gpucloud -a mine\n');
-    const env = { HOME: world.home };
-    const { code, stderr } = await world.cli(['completion', 'fish', flag], { env });
-    expect(code).toBe(9);
-    expect(stderr).toContain(`${file} was not written by gpucloud. It was not changed.`);
-    expect(await readFile(file, 'utf8')).toBe('complete -c gpucloud -a mine\n');
-  });
+  test.each(['--install', '--uninstall'])(
+    "leaves the user's own file in place (%s)",
+    async (flag) => {
+      const file = join(world.home, '.config/fish/completions/gpucloud.fish');
+      await mkdir(dirname(file), { recursive: true });
+      await writeFile(file, 'complete -c gpucloud -a mine\n');
+      const env = { HOME: world.home };
+      const { code, stderr } = await world.cli(['completion', 'fish', flag], { env });
+      expect(code).toBe(9);
+      expect(stderr).toContain(`${file} was not written by gpucloud. It was not changed.`);
+      expect(await readFile(file, 'utf8')).toBe('complete -c gpucloud -a mine\n');
+    },
+  );
 
-  test('excludes --install', async () => {
+  test("can't be combined with --install", async () => {
     const both = await world.cli(['completion', 'fish', '--install', '--uninstall']);
     expect(both).toMatchObject({ code: 2, stdout: '' });
   });
@@ -190,7 +193,7 @@ describe('doctor and completion', () => {
     return checks.find(({ id }: { id: string }) => id === 'completion');
   };
 
-  test('notices a script of another version', async () => {
+  test('reports a script of another version', async () => {
     expect(await check()).toMatchObject({ status: 'pass', message: 'not installed' });
     const { stdout } = await world.cli(['completion', 'fish', '--install', '--json'], {
       env: { HOME: world.home },

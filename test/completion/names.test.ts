@@ -33,8 +33,8 @@ async function names(slot: string, shelf: string): Promise<string[]> {
   });
 }
 
-describe('names are stored by every command that reads them', () => {
-  test('are stored for an instance from its creation to its end', async () => {
+describe('commands that read names', () => {
+  test('store an instance from its creation to its end', async () => {
     const env = { ...SANDBOX, GPUCLOUD_PROFILE: 'sandbox' };
     await world.cli(['instances', 'create', 'trainer', ...HARDWARE], { env });
     expect(await names('sandbox', 'instance')).toEqual(['instance trainer PROVISIONING']);
@@ -46,14 +46,14 @@ describe('names are stored by every command that reads them', () => {
     expect(await names('sandbox', 'instance')).toEqual([]);
   });
 
-  test('are stored for drives, keys and templates, even if only looked up', async () => {
+  test('store drives, keys and templates, even if only looked up', async () => {
     await world.cli(['drives', 'create', 'my data', '--size', '10', '-y']);
     await world.cli(['templates', 'get', 'vllm']);
     expect(await names('-env', 'drive')).toEqual(['drive my data AVAILABLE']);
     expect(await names('-env', 'template')).toEqual(['template jupyterlab', 'template vllm']);
   });
 
-  test('are stored for offers and images as slugs', async () => {
+  test('store offers and images as slugs', async () => {
     await world.cli(['sandbox', 'catalog'], { env: SANDBOX });
     expect(await names('sandbox', 'image')).toEqual([
       'image ubuntu-22-04',
@@ -62,7 +62,7 @@ describe('names are stored by every command that reads them', () => {
     ]);
   });
 
-  test('are removed by a reset of the sandbox, except offers', async () => {
+  test('keep only offers when the sandbox is reset', async () => {
     const env = { ...SANDBOX, GPUCLOUD_PROFILE: 'sandbox' };
     await world.cli(['instances', 'create', 'trainer', ...HARDWARE], { env });
     await world.cli(['sandbox', 'catalog'], { env });
@@ -71,7 +71,7 @@ describe('names are stored by every command that reads them', () => {
     expect((await names('sandbox', 'offer')).length).toBeGreaterThan(0);
   });
 
-  test('are stored for profiles, the current one first', async () => {
+  test('store profiles, the current one first', async () => {
     await world.cli(['profiles', 'add', 'work', '--base-url', 'https://api.example.com']);
     await world.cli(['profiles', 'use', 'sandbox']);
     expect(await readFile(join(folder(), 'profiles.tsv'), 'utf8')).toBe(
@@ -80,8 +80,8 @@ describe('names are stored by every command that reads them', () => {
   });
 });
 
-describe('the file of names', () => {
-  test('is private, and holds only names, IDs and states', async () => {
+describe('the names file', () => {
+  test('is private, and has only names, IDs and states', async () => {
     await world.cli(['drives', 'create', 'data', '--size', '10', '-y']);
     const file = join(folder(), 'names', '-env', 'drive.tsv');
     expect((await stat(file)).mode & 0o777).toBe(0o600);
@@ -91,7 +91,7 @@ describe('the file of names', () => {
     );
   });
 
-  test('is not written again if nothing changed', async () => {
+  test('is not rewritten if nothing changed', async () => {
     await world.cli(['templates', 'list']);
     const file = join(folder(), 'names', '-env', 'template.tsv');
     const before = await stat(file);
@@ -99,13 +99,13 @@ describe('the file of names', () => {
     expect((await stat(file)).ino).toBe(before.ino);
   });
 
-  test("makes no command fail if it can't be written", async () => {
+  test("fails no command if it can't be written", async () => {
     await mkdir(dirname(folder()), { recursive: true });
     await writeFile(folder(), 'a file in the place of the folder');
     expect(await world.cli(['templates', 'list', '-q'])).toMatchObject({ code: 0, stderr: '' });
   });
 
-  test('is replaced if it is invalid', async () => {
+  test('is replaced if invalid', async () => {
     const file = join(folder(), 'names', '-env', 'template.tsv');
     await mkdir(dirname(file), { recursive: true });
     await writeFile(file, '\u0000\u0001\n\t\t\t\t\t\nkind\tname\ndrive\t\n');
@@ -116,7 +116,7 @@ describe('the file of names', () => {
     );
   });
 
-  test('contains the last state of each instance', async () => {
+  test('has the last status of each instance', async () => {
     const states = ['ACTIVE', 'STOPPED', 'TERMINATED'] as const;
     const sighting = fc.record({
       id: fc.constantFrom('1', '11', '111'),
@@ -158,7 +158,7 @@ describe('the file of names', () => {
     },
   );
 
-  test('forgets an instance that was seen terminated, even if another process wrote it again', async () => {
+  test('forgets a terminated instance, even if another process wrote it again', async () => {
     const own = await mkdtemp(join(world.home, 'raced-'));
     const name = { kind: 'instance' as const, id: '1', name: 'box', state: 'ACTIVE' };
     learnNames(own, SLOT, [seen(name)]);
@@ -214,8 +214,8 @@ const HOSTILE = [
   '\u202eevil',
 ] as const;
 
-describe('names with odd characters', () => {
-  test.each(HOSTILE)('are omitted for %j, and the instance is offered by its ID', (name) => {
+describe('names with unusual characters', () => {
+  test.each(HOSTILE)('are left out for %j, and the instance completes by its ID', (name) => {
     expect(textFor('drive', [{ kind: 'drive', id: 'drive-1', name, state: 'AVAILABLE' }])).toBe(
       '\tdrive-1\ndrive\tdrive-1\tdrive-1\tAVAILABLE\n',
     );
@@ -227,7 +227,7 @@ describe('names with odd characters', () => {
     }
   });
 
-  test('are offered as IDs if one name means two things', () => {
+  test('are replaced by IDs if two resources share a name', () => {
     const twin = (id: string) => ({ kind: 'drive' as const, id, name: 'data', state: '' });
     expect(textFor('drive', [twin('one'), twin('two')])).toBe(
       '\tone\ttwo\ndrive\tone\tone\t-\ndrive\ttwo\ttwo\t-\n',
@@ -253,7 +253,7 @@ describe('names with odd characters', () => {
     );
   });
 
-  test('never reach a shell raw, even from the service', async () => {
+  test('never reach a shell raw, even if the service sends them', async () => {
     const other = await createWorld({
       handler: () =>
         ok(HOSTILE.map((name, at) => ({ id: `drive-${at}`, name, status: 'AVAILABLE' }))),

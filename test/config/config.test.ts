@@ -76,7 +76,7 @@ test('writes a change completely and privately, and leaves no other file', async
   expect([await mode(folder), await mode(path)]).toEqual(['700', '600']);
 });
 
-test('makes a readable file private with the next change', async () => {
+test('makes a file private that others could read, at the next change', async () => {
   await mkdir(folder);
   await writeFile(path, '{"profiles":{}}', { mode: 0o666 });
   await chmod(path, 0o666);
@@ -173,7 +173,7 @@ test.each<[string, string | Buffer, string]>([
   expect(await readdir(folder)).toEqual(['config.json']);
 });
 
-test('refuses a folder in place of the file', async () => {
+test('rejects a folder in place of the file', async () => {
   await mkdir(join(path, 'inside'), { recursive: true });
   const config = openConfig(folder);
   for (const work of [() => config.read(), () => config.change(addWork)]) {
@@ -184,14 +184,14 @@ test('refuses a folder in place of the file', async () => {
   expect(await readdir(path)).toEqual(['inside']);
 });
 
-test('refuses a pipe in place of the file, without waiting for it', async () => {
+test('rejects a pipe in place of the file, without waiting for it', async () => {
   await mkdir(folder);
   execFileSync('mkfifo', [path]);
   const error = await refusal(() => openConfig(folder).read());
   expect(error.message).toContain('not a plain file');
 });
 
-test('refuses a file in place of the folder', async () => {
+test('rejects a file in place of the folder', async () => {
   await writeFile(folder, 'mine');
   const config = openConfig(folder);
   for (const work of [() => config.read(), () => config.change(addWork)]) {
@@ -215,7 +215,7 @@ test('writes through a symlink to its target', async () => {
   expect(await readdir(folder)).toEqual(['config.json']);
 });
 
-test('loses no change to one file under two names', async () => {
+test('loses no change to a file that has two names', async () => {
   const names = Array.from({ length: 10 }, (_, at) => `profile-${at}`);
   const linked = join(folder, 'linked', 'config.json');
   await mkdir(join(folder, 'linked'), { recursive: true });
@@ -255,7 +255,7 @@ test("rethrows the edit's error, and writes nothing", async () => {
   expect(await readdir(folder)).toEqual(['config.json']);
 });
 
-test('refuses to write an edit that is not a config file', async () => {
+test('rejects an edit whose result is not a config file', async () => {
   const config = openConfig(folder);
   await config.change(addWork);
   const before = await readFile(path);
@@ -267,7 +267,7 @@ test('refuses to write an edit that is not a config file', async () => {
   expect(await readdir(folder)).toEqual(['config.json']);
 });
 
-test('removes the files that a killed process left, and no others', async () => {
+test("removes a killed process's temporary files, and no others", async () => {
   await mkdir(folder);
   const left = ['config.json.new', 'config.json.new.tmp-1234567890abcdef'];
   const theirs = ['config.json.bak', 'new', 'other.json.1.new'];

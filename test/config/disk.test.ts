@@ -108,7 +108,7 @@ test('loses no change if eight processes each make twenty', { timeout: 60_000 },
   expect(await readdir(folder)).toEqual(['config.json']);
 });
 
-test('leaves the file whole when killed at any moment', { timeout: 60_000 }, async () => {
+test('leaves the file whole if killed at any moment', { timeout: 60_000 }, async () => {
   await mkdir(folder);
   await writeFile(path, ONE);
   let before = 1;
@@ -139,7 +139,7 @@ test('creates folder and file privately under any umask', async () => {
 // A limit on file size cuts a write short without an error, as a full disk does.
 // SNAP makes conf write in place, which must not matter.
 test.each([{}, { SNAP: '/snap/x' }])(
-  'notices a write that was cut short, and leaves the file as before (%j)',
+  'reports a write that was cut short, and leaves the file unchanged (%j)',
   async (env) => {
     await mkdir(folder);
     await writeFile(path, ONE);
@@ -153,7 +153,7 @@ test.each([{}, { SNAP: '/snap/x' }])(
   },
 );
 
-test('syncs the file before it renames it', needs('strace'), async () => {
+test('syncs the file before renaming it', needs('strace'), async () => {
   await mkdir(folder);
   const trace = join(place, 'trace');
   const calls = 'trace=fsync,fdatasync,rename,renameat,renameat2';
@@ -178,7 +178,7 @@ function last(call: string): string {
 }
 
 test(
-  'leaves the file as before on a full disk, and accepts a change later',
+  'leaves the file unchanged on a full disk, and accepts a change later',
   needs('mount namespaces'),
   async () => {
     await mkdir(folder);
@@ -214,20 +214,24 @@ test(
   },
 );
 
-test('reads from a read-only disk, and reports it', needs('mount namespaces'), async () => {
-  await mkdir(folder);
-  await writeFile(path, ONE);
-  const found = await shell(`unshare --mount --map-root-user bash -c '
+test(
+  'reads from a read-only disk, and reports failed changes',
+  needs('mount namespaces'),
+  async () => {
+    await mkdir(folder);
+    await writeFile(path, ONE);
+    const found = await shell(`unshare --mount --map-root-user bash -c '
     mount --bind "$3" "$3" && mount -o remount,ro,bind "$3"
     "$1" "$2" read "$3"; "$1" "$2" fill "$3" 10
   ' bash "$1" "$2" "$3"`);
-  expect(found[0]).toEqual({ profiles: 1 });
-  expect(found[1]).toMatchObject({ failure: 'storage', exitCode: 9 });
-  expect(found[1]?.message).toContain('read-only');
-  expect(await readFile(path, 'utf8')).toBe(ONE);
-});
+    expect(found[0]).toEqual({ profiles: 1 });
+    expect(found[1]).toMatchObject({ failure: 'storage', exitCode: 9 });
+    expect(found[1]?.message).toContain('read-only');
+    expect(await readFile(path, 'utf8')).toBe(ONE);
+  },
+);
 
-test('reads from a read-only folder, and reports it', async () => {
+test('reads from a read-only folder, and reports failed changes', async () => {
   await ownedFile(ONE, 0o600);
   await chmod(folder, 0o500);
   expect(await bound('read', folder)).toEqual([{ profiles: 1 }]);
@@ -238,7 +242,7 @@ test('reads from a read-only folder, and reports it', async () => {
   expect(await readFile(path, 'utf8')).toBe(ONE);
 });
 
-test("succeeds if a lock can't be released, and takes it over later", async () => {
+test("succeeds if it can't release a lock, and takes the lock over later", async () => {
   await ownedFile(ONE, 0o600);
   expect(await bound('shut', folder)).toEqual([{ profiles: 1 }]);
   expect(await readdir(folder)).toEqual(['config.json', 'config.json.lock']);
@@ -249,7 +253,7 @@ test("succeeds if a lock can't be released, and takes it over later", async () =
   expect(await readdir(folder)).toEqual(['config.json']);
 });
 
-test("reports a folder that can't be created", async () => {
+test("reports a folder that it can't create", async () => {
   await chmod(place, 0o555);
   const [answer] = await bound('fill', folder, '10');
   expect(answer).toMatchObject({ failure: 'storage', exitCode: 9 });

@@ -46,7 +46,7 @@ test('keeps unknown fields but no account when it replaces a profile', () => {
   expect(file.current).toBe('work');
 });
 
-test('does not modify its input when it adds or removes', () => {
+test('leaves its input unchanged when it adds or removes a profile', () => {
   const file = { current: 'work', profiles: { work } };
   const before = JSON.stringify(file);
   withProfile(file, 'home', home);
@@ -54,7 +54,7 @@ test('does not modify its input when it adds or removes', () => {
   expect(JSON.stringify(file)).toBe(before);
 });
 
-test('unsets the current profile only when it is removed', () => {
+test('unsets the current profile only when removing that profile', () => {
   const file = { current: 'work', profiles: { work, home }, theme: 'dark' };
   expect(withoutProfile(file, 'work')).toEqual({ profiles: { home }, theme: 'dark' });
   expect(withoutProfile(file, 'home')).toEqual({

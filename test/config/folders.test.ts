@@ -89,7 +89,7 @@ test.each<[string | undefined, string]>([
   ['ann', 'linux'],
   [undefined, 'darwin'],
   [undefined, 'win32'],
-])('reports home %j on %s at first use, and names what to set', (home, platform) => {
+])('reports home %j on %s at first use, and names the variable to set', (home, platform) => {
   const found = folders({}, home, platform);
   for (const [folder, variable] of [
     ['config', 'GPUCLOUD_CONFIG_DIR'],
@@ -110,7 +110,7 @@ test('uses a folder from a variable even without a home', () => {
 });
 
 test.each(['GPUCLOUD_CONFIG_DIR', 'GPUCLOUD_STATE_DIR'])(
-  'refuses %s with a relative path, since nothing depends on the working folder',
+  'rejects a relative path in %s, since nothing depends on the working folder',
   (variable) => {
     const found = folders({ [variable]: 'settings' }, '/home/ann', 'linux');
     const error = thrown(() => [found.config, found.state]);

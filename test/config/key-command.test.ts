@@ -13,7 +13,7 @@ const impatient: Start = (program) => start({ ...program, timeout: 300 });
 const run = (script: string, how: Start) =>
   runKeyCommand(['sh', '-c', script], 'the profile "work"', how, never, () => undefined);
 
-test('ends a command that never ends, and reports it without the key', async () => {
+test('ends a command that never ends, and reports the timeout without the key', async () => {
   const deaf = `trap '' TERM; echo ${KEY}; while :; do sleep 0.05; done`;
   const error = await run(deaf, impatient).catch((thrown: unknown) => thrown);
   expect(error).toMatchObject({

@@ -58,7 +58,7 @@ const keep = (key: string, config: Config) =>
     },
   );
 
-test('stores the second key of a profile beside the first', async () => {
+test("stores a profile's second key beside the first", async () => {
   const first = await keys.putIntoKeyring('work', 'one');
   const second = await keys.putIntoKeyring('work', 'two');
   expect(await keys.read('work', first)).toBe('one');
@@ -69,7 +69,7 @@ test.each([
   ['did not respond within 3 s', true, ''],
   ['its program returned nothing', false, ''],
   ['its library is not installed', false, 'Error: Cannot find module'],
-])("says of a keyring that can't be read: %s", async (why, isLate, complaint) => {
+])("reports why a keyring can't be read: %s", async (why, isLate, complaint) => {
   const silent: Start = async ({ hear }) => {
     hear?.(complaint, 'stderr');
     return { ended: Promise.resolve(1), isLate, kill: () => undefined };
@@ -87,14 +87,14 @@ test.each([
   });
 });
 
-test('removes the key that a new one replaces', async () => {
+test('removes the replaced key', async () => {
   const config = openConfig(folder);
   await keep('one', config);
   await keep('two', config);
   expect([...entries.values()]).toEqual(['two']);
 });
 
-test('removes the new key if the config file could not be changed', async () => {
+test("removes the new key if the config file can't be changed", async () => {
   const config = openConfig(folder);
   await keep('one', config);
   const full: Config = {

@@ -20,7 +20,7 @@ test.each([
   ['sandbox', 'built in'],
   ['Sandbox', 'built in'],
   ['SANDBOX', 'built in'],
-])('refuses the profile name %j', (name, words) => {
+])('rejects the profile name %j', (name, words) => {
   const verdict = profileName(name);
   expect(verdict.ok ? 'kept' : verdict.rule).toContain(words);
 });

@@ -264,7 +264,7 @@ test.each<[string, Case]>([
   ['--profile', { flags: { profile: '__proto__' } }],
   ['GPUCLOUD_PROFILE', { env: { GPUCLOUD_PROFILE: 'wrok' } }],
   ['current', { current: 'wrok' }],
-])('refuses an unknown profile by %s and lists the known ones', (origin, given) => {
+])('rejects an unknown profile from %s and lists the known ones', (origin, given) => {
   const error = refusal(given);
   expect(error.failure).toBe('usage');
   expect(error.exitCode).toBe(2);
@@ -301,7 +301,7 @@ test.each([
   'https://work.example.com/?token=hunter2',
   'https://work.example.com/#hunter2',
   'javascript:hunter2@x',
-])('refuses the address %j by name, without what may be a password', (address) => {
+])('rejects the address %j by name, without its possible password', (address) => {
   const byFlag = refusal({ flags: { baseUrl: address } });
   expect(byFlag.failure).toBe('usage');
   expect(byFlag.message).toContain('--base-url');
@@ -320,7 +320,7 @@ test.each([
   ' canary',
   'canary\0',
   'канарейка-canary',
-])('refuses the key %j in the environment and never repeats it', (key) => {
+])('rejects the key %j in the environment and never repeats it', (key) => {
   const error = refusal({ current: 'work', env: { GPUCLOUD_API_KEY: key } });
   expect(error.failure).toBe('usage');
   expect(error.message).toContain('GPUCLOUD_API_KEY');
@@ -332,7 +332,7 @@ test.each([
   ['base URL', { base_url: 'nonsense', api_key: 'canary' }],
   ['API key', { base_url: WORK, api_key: 'canary\r\nX-Evil: 1' }],
   ['API key', { base_url: WORK, api_key: '' }],
-])('reports a stored %s that breaks its rule as an error of the file', (part, profile) => {
+])('blames the file for a stored %s that breaks its rule', (part, profile) => {
   const file = { profiles: { work: profile, home: { base_url: OTHER } } };
   const error = refusal({ current: 'work' }, file);
   expect(error.failure).toBe('storage');

@@ -43,7 +43,7 @@ test('starts ssh without the API key', async () => {
   expect(stdout).toBe('none\n');
 });
 
-test('masks a key that a key command prints on stderr, and prints the rest', async () => {
+test("masks a key on a key command's stderr, and prints the rest", async () => {
   world = await createWorld({ handler });
   const env = await install('vault', 'echo "unlocked: $GPUCLOUD_API_KEY" >&2');
   const login = ['login', '--base-url', world.service.url, '--key-command', 'vault'];
@@ -62,7 +62,7 @@ test('starts a key command with the whole environment', async () => {
   expect(requests[0]?.headers['x-api-key']).toBe(TEST_KEY);
 });
 
-test('keeps a withheld variable out of programs that start after an interrupt too', async () => {
+test('keeps a withheld variable from later programs, even after an interrupt', async () => {
   world = await createWorld({ handler });
   const { context } = atTerminal(world, []);
   context.withhold(['GPUCLOUD_BASE_URL']);

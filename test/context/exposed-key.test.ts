@@ -60,7 +60,7 @@ const EXPOSED: readonly [string, () => Promise<void>, string, () => string][] = 
   ],
 ];
 
-test.each(EXPOSED)('refuses the key in %s', async (_what, expose, words, remedy) => {
+test.each(EXPOSED)('refuses to use the key in %s', async (_what, expose, words, remedy) => {
   await expose();
   const { code, stderr, requests } = await world.cli(['me', 'get']);
   expect({ code, requests }).toEqual({ code: 4, requests: [] });
@@ -71,7 +71,7 @@ test.each(EXPOSED)('refuses the key in %s', async (_what, expose, words, remedy)
 });
 
 test.each(EXPOSED)(
-  'shows %s in doctor, as the refusal does',
+  'reports %s in doctor too, with the same fix',
   async (_what, expose, words, remedy) => {
     await expose();
     const { code, stdout } = await world.cli(['doctor', '--json']);
@@ -85,7 +85,7 @@ test.each(EXPOSED)(
   },
 );
 
-test('refuses a link to a file in a world-writable folder', async () => {
+test('rejects a link to a file in a world-writable folder', async () => {
   const shared = join(world.home, 'shared');
   await mkdir(shared);
   await chmod(shared, 0o777);
@@ -96,7 +96,7 @@ test('refuses a link to a file in a world-writable folder', async () => {
   expect(stderr).toContain(`hint: chmod 700 ${shared}\n`);
 });
 
-test('refuses to run a key command from a file that others may write to', async () => {
+test('does not run a key command from a file that others may write to', async () => {
   await store({ key_command: ['touch', join(world.home, 'ran')] });
   await chmod(file, 0o666);
   const env = { PATH: '/usr/bin:/bin' };
@@ -133,13 +133,13 @@ test('stores no key from login or --save-profile in a world-writable folder', as
   expect(await readdir(folder)).toEqual([]);
 });
 
-test('reads a file that others may only read', async () => {
+test('accepts a file that others may only read', async () => {
   await chmod(file, 0o644);
   await chmod(folder, 0o755);
   expect((await world.cli(['me', 'get'])).code).toBe(0);
 });
 
-test('sends no key from the environment to an address that others may change', async () => {
+test('sends no key from the environment to an address in an exposed file', async () => {
   await store({});
   await chmod(file, 0o666);
   const env = { GPUCLOUD_API_KEY: TEST_KEY };
@@ -149,7 +149,7 @@ test('sends no key from the environment to an address that others may change', a
   expect((await world.cli(['me', 'get'], { env: both })).code).toBe(0);
 });
 
-test('accepts a file owned by this user or root only', async () => {
+test('accepts only a file of this user or root', async () => {
   const own = process.geteuid?.() ?? 0;
   // A file of root is always accepted, so root gives this one away.
   if (own === 0) await chown(file, 4711, 4711);

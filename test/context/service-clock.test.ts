@@ -14,7 +14,7 @@ test("uses the computer's clock until a response shows another time", () => {
   expect(service.now()).toBe(NOON + 2 * 3_600_000 + 1_000);
 });
 
-test('keeps the time when the header is missing or is not a date', () => {
+test('keeps the time if the header is missing or is not a date', () => {
   const service = createServiceClock(manualClock());
   service.learn(undefined);
   service.learn('soon');

@@ -61,7 +61,7 @@ function halfDisk(): void {
 }
 
 describe('a replaced file', () => {
-  test('is synced before it is renamed, and then its folder', async () => {
+  test('syncs the file before renaming it, and then its folder', async () => {
     const calls = watched();
     await replaceFile(join(folder, 'a'), 'new');
     expect(calls).toEqual(['fsync a.tmp', 'rename a.tmp a', 'fsync ']);
@@ -89,7 +89,7 @@ describe('a replaced file', () => {
     return () => renames - left;
   }
 
-  test('replaces a file on Windows that another program held', async () => {
+  test('waits on Windows until another program closes the file', async () => {
     const tries = heldFor(3);
     await replaceFile(join(folder, 'a'), 'new');
     expect(tries()).toBe(4);
@@ -97,7 +97,7 @@ describe('a replaced file', () => {
     expect(await readdir(folder)).toEqual(['a']);
   });
 
-  test('fails on Windows if another program keeps the file', async () => {
+  test('fails on Windows if another program keeps the file open', async () => {
     await writeFile(join(folder, 'a'), 'old');
     const past = performance.now();
     heldFor(Number.POSITIVE_INFINITY);
@@ -107,7 +107,7 @@ describe('a replaced file', () => {
     expect(await readdir(folder)).toEqual(['a']);
   });
 
-  test("can't be read by other users", async () => {
+  test('is unreadable for other users', async () => {
     await replaceFile(join(folder, 'a'), 'new');
     expect(fs.statSync(join(folder, 'a')).mode & 0o777).toBe(0o600);
   });
@@ -122,7 +122,7 @@ test('creates private folders whose names survive a power cut', async () => {
   }
 });
 
-describe('a request that rents', () => {
+describe('a rental request', () => {
   const request = {
     operation: 'create',
     name: 'trainer',
@@ -141,7 +141,7 @@ describe('a request that rents', () => {
       warn: () => undefined,
     });
 
-  test('is synced with its name, privately, before it is sent', async () => {
+  test('is on disk with its name, privately, before it is sent', async () => {
     const calls = watched();
     await journal().open(request, new Set());
     expect(calls.slice(-2)).toEqual([`fsync ${file}`, `fsync ${requests}`]);
@@ -155,7 +155,7 @@ describe('a request that rents', () => {
     expect(await readdir(join(folder, requests))).toEqual(['other.json']);
   });
 
-  test('gives up its name durably before another request takes it', async () => {
+  test('frees its name durably before another request takes it', async () => {
     const first = await journal().open(request, new Set());
     const uid = first?.uid ?? '';
     const calls = watched();

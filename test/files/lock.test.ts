@@ -36,7 +36,7 @@ test('takes over the lock of a dead process', async () => {
 });
 
 test.each([3, 26])(
-  'takes over the lock of a dead process after ten seconds if the clock was set back by %i hours',
+  "takes over a dead process's lock after ten seconds if the clock was set back by %i hours",
   async (hours) => {
     const file = join(folder, 'state.json');
     await mkdir(`${file}.lock`);
@@ -64,7 +64,7 @@ test.each([3, 26])(
   },
 );
 
-test('waits for a lock that is refreshed, however old it is', async () => {
+test('waits while another process refreshes the lock, however old it is', async () => {
   const file = join(folder, 'state.json');
   const refreshed = async () => (await stat(`${file}.lock`)).mtimeMs;
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] });
@@ -104,7 +104,7 @@ test("fails at once if the lock can't be created", async () => {
   }
 });
 
-test('does something else instead of the callback while another one holds the lock', async () => {
+test('runs the alternative while another process holds the lock', async () => {
   const file = join(folder, 'missing', 'state.json');
   const otherwise = async (_error: unknown, isHeld: boolean) => `otherwise ${isHeld}`;
   const done = await withLock(file, () =>
@@ -141,8 +141,8 @@ describe.each([
       await writeFile(lock, '');
     },
   ],
-])('a lock %s while it was held', (_how, spoil) => {
-  test('does not lose the result', async () => {
+])('a lock %s while held', (_how, spoil) => {
+  test('returns the result all the same', async () => {
     const file = join(folder, 'state.json');
     const work = async () => {
       await spoil(`${file}.lock`);
@@ -151,7 +151,7 @@ describe.each([
     expect(await withLock(file, work)).toBe('done');
   });
 
-  test('does not hide the error', async () => {
+  test("throws the callback's own error", async () => {
     const file = join(folder, 'state.json');
     const work = async () => {
       await spoil(`${file}.lock`);

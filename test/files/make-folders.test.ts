@@ -31,7 +31,7 @@ describe('makeFolders', () => {
     expect(existsSync(join(root, 'real', 'new'))).toBe(true);
   });
 
-  test('refuses a file or a dangling link in the way', async () => {
+  test('fails if a file or a dangling link is in the way', async () => {
     await writeFile(join(root, 'file'), '');
     await symlink(join(root, 'nowhere'), join(root, 'link'));
     expect(() => makeFolders(join(root, 'file'), 0o700)).toThrow('EEXIST');
@@ -39,7 +39,7 @@ describe('makeFolders', () => {
     expect(() => makeFolders(join(root, 'link'), 0o700)).toThrow('EEXIST');
   });
 
-  test('fails without endless retries if no folder can be created', needs('Linux'), () =>
+  test("fails without endless retries if it can't create a folder", needs('Linux'), () =>
     expect(() => makeFolders('/proc/gpucloud/below', 0o700)).toThrow('ENOENT'),
   );
 });

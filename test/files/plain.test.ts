@@ -15,34 +15,34 @@ function file(content: Uint8Array | string): string {
   return path;
 }
 
-describe('a plain file', () => {
-  test.each([0, 1, 8192, 8193, 300_000])('is read whole with %i bytes', (size) => {
+describe('readPlain', () => {
+  test.each([0, 1, 8192, 8193, 300_000])('reads a file of %i bytes whole', (size) => {
     const bytes = Uint8Array.from({ length: size }, (_, at) => at % 251);
     expect(readPlain(file(bytes))).toEqual(Buffer.from(bytes));
   });
 
-  it('is not read if it is larger than allowed', () => {
+  it('does not read a file larger than allowed', () => {
     expect(readPlain(file('12345'), 5)?.toString()).toBe('12345');
     expect(readPlain(file('123456'), 5)).toBeUndefined();
   });
 
-  it('is read to its end if it reports no size', needs('Linux'), () => {
+  it('reads a file to its end if it reports no size', needs('Linux'), () => {
     const path = '/proc/self/cmdline';
     expect(readPlain(path)).toEqual(readFileSync(path));
     expect(readPlain(path)?.length).toBeGreaterThan(0);
   });
 
-  it('must exist', () => {
+  it('fails for a missing file', () => {
     expect(() => readPlain(join(folder, 'missing'))).toThrow('ENOENT');
   });
 });
 
-describe('another kind of file', () => {
-  it('is not read if it is a folder', () => {
+describe('readPlain with another kind of file', () => {
+  it('does not read a folder', () => {
     expect(readPlain(folder)).toBeUndefined();
   });
 
-  it('is not opened if it is a pipe without a writer', needs('POSIX'), () => {
+  it('does not open a pipe without a writer', needs('POSIX'), () => {
     const pipe = join(folder, 'pipe');
     execFileSync('mkfifo', [pipe]);
     expect(readPlain(pipe)).toBeUndefined();

@@ -65,7 +65,7 @@ test('stores when a drive was last seen SUSPENDED', async () => {
   expect(await journal.drives()).toMatchObject([{ suspended_at: day(2) }]);
 });
 
-test("starts again after a file that can't be read", async () => {
+test('starts again after an unreadable file', async () => {
   await see(day(1), drive('10.00'));
   const folder = join(home, 'state', 'journal', 'api.example.com', 'user-1', 'drives');
   await writeFile(join(folder, 'drive-1.json'), '{"version": 1, "id"');

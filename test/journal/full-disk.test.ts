@@ -15,7 +15,7 @@ beforeAll(async () => {
 afterAll(() => disk.remove());
 
 describe('a full disk', needs('the right to mount'), () => {
-  test('sends no request before it is stored, and loses none afterwards', async () => {
+  test("stops a request that can't be stored, and loses no earlier one", async () => {
     const journal = () =>
       openJournal({
         state: join(disk.path, 'state'),

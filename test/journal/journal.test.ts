@@ -70,7 +70,7 @@ async function opened(name = 'trainer', own: Journal = journal()): Promise<Opene
 }
 
 describe('a request', () => {
-  test('is whole on disk before it is sent, and private', async () => {
+  test('is complete and private on disk before it is sent', async () => {
     await journal().open({ ...request, body: { offer_id: 'offer-1' } }, NOBODY);
     const path = folder('requests', 'trainer.json');
     expect((await stat(path)).mode & 0o777).toBe(0o600);
@@ -99,7 +99,7 @@ describe('a request', () => {
     expect(JSON.parse(text).body.docker_config).toMatchObject({ image: 'i', env: [{}, env[1]] });
   });
 
-  test('is read whole at any length', async () => {
+  test('stays readable at any length', async () => {
     const env = Array.from({ length: 50_000 }, (_, at) => ({ key: `VARIABLE_${at}`, value: 'x' }));
     await journal().open({ ...request, body: { docker_config: { image: 'i', env } } }, NOBODY);
     expect(await journal().requests()).toMatchObject([{ name: 'trainer', isTorn: false }]);
@@ -112,7 +112,7 @@ describe('a request', () => {
     expect(await journal().requests()).toHaveLength(2);
   });
 
-  test('becomes an instance when it succeeded, and its file is removed', async () => {
+  test('becomes an instance when it succeeds, and its file is removed', async () => {
     await (await opened()).made(ID);
     expect(files()).toEqual([`api.example.com/user-1/instances/${ID}.json`]);
     expect(await journal().read()).toMatchObject({
@@ -122,7 +122,7 @@ describe('a request', () => {
     });
   });
 
-  test('leaves no file if it was not carried out', async () => {
+  test('leaves no file if it was refused or never sent', async () => {
     await (await opened()).notMade();
     expect(files()).toEqual([]);
   });
@@ -149,7 +149,7 @@ describe('a request', () => {
     expect(await alive.read()).toMatchObject({ unknown: [{ name: 'trainer' }] });
   });
 
-  test('gives up its name on --yes, stays listed, and settles by itself', async () => {
+  test('frees its name on --yes, stays listed, and is resolved by itself', async () => {
     const first = await opened();
     const second = await journal().open(request, new Set([first.uid]));
     expect(second?.uid).not.toBe(first.uid);
@@ -167,7 +167,7 @@ describe('a request', () => {
     expect(await alive.open(request, new Set([first.uid]))).toBeUndefined();
   });
 
-  test('counts as settled if its process ended after the instance was written', async () => {
+  test('counts as resolved if its process ended after writing the instance', async () => {
     const first = await opened();
     const path = folder('requests', 'trainer.json');
     const text = await readFile(path, 'utf8');
@@ -184,7 +184,7 @@ describe('a request', () => {
     expect(await readdir(folder('archive'))).toEqual([`trainer~${uid}.request`]);
   });
 
-  test('names its instance if settled later', async () => {
+  test('names its instance if resolved later', async () => {
     const { uid } = await opened();
     await journal().add({ id: ID, status: 'ACTIVE', name: 'trainer' }, 'track');
     await journal().settle(uid, ID);
@@ -196,7 +196,7 @@ describe('a request', () => {
 });
 
 describe('an ID in a response', () => {
-  test("is doubted if it was known before, is the source's, or has another name", async () => {
+  test("counts as doubtful if it was known before, is the source's, or has another name", async () => {
     await journal().add({ id: OTHER, status: 'ACTIVE' }, 'track');
     clock.advance(1000);
     const reordered = await journal().open(
@@ -211,7 +211,7 @@ describe('an ID in a response', () => {
     expect(await reordered?.doubt(fresh, undefined)).toBeUndefined();
   });
 
-  test('is not doubted if a list found the new instance just now', async () => {
+  test('counts as certain if a list found the instance just now', async () => {
     const own = await opened();
     clock.advance(1);
     await journal().observe({ id: ID, status: 'CREATING' });
@@ -231,7 +231,7 @@ describe('known instances', () => {
     expect(await own.instance(ID)).toMatchObject({ archived: true });
   });
 
-  test('are archived when untracked, and can be tracked again', async () => {
+  test('move to the archive when untracked, and can be tracked again', async () => {
     const own = journal();
     expect(await own.add({ id: ID }, 'track')).toBe(true);
     expect(await own.add({ id: ID }, 'track')).toBe(false);
@@ -257,7 +257,7 @@ describe('known instances', () => {
   });
 });
 
-describe('the account of a request', () => {
+describe("a request's account", () => {
   test('separates accounts and services', async () => {
     await journal().add({ id: ID }, 'track');
     await opened();
@@ -269,7 +269,7 @@ describe('the account of a request', () => {
     }
   });
 
-  test('is learned once per key, and the key is not stored', async () => {
+  test('is learned once per key, without storing the key', async () => {
     const scope = { service: SERVICE, apiKey: KEY };
     expect(await journal({ scope }).account()).toBeUndefined();
     await journal({ scope }).learnAccount('user-1');
@@ -279,7 +279,7 @@ describe('the account of a request', () => {
     expect(await readFile(join(state, 'journal', file), 'utf8')).not.toContain('canary');
   });
 
-  test('does not limit reads: without an account, every instance of the service is shown', async () => {
+  test('limits no reads while unknown: every instance of the service is shown', async () => {
     await journal().add({ id: ID }, 'track');
     await opened();
     const own = journal({ scope: { service: SERVICE, apiKey: KEY } });
@@ -328,7 +328,7 @@ describe('an unreadable file', () => {
     expect(await journal().requests()).toHaveLength(2);
   });
 
-  test('does not mix up two requests, and a settled request hides no later one', async () => {
+  test('does not mix up two requests, and a resolved request hides no later one', async () => {
     const { utimes } = await import('node:fs/promises');
     const tear = async (name: string, time: number) => {
       await writeFile(folder('requests', `${name}.json`), '{');
@@ -347,7 +347,7 @@ describe('an unreadable file', () => {
     expect(await journal().requests()).toMatchObject([{ name: 'one' }]);
   });
 
-  test('forgets the account of a key, which is then fetched again', async () => {
+  test("loses a key's account, which is then fetched again", async () => {
     const scope = { service: SERVICE, apiKey: KEY };
     await journal({ scope }).learnAccount('user-1');
     const [file = ''] = files();
@@ -358,7 +358,7 @@ describe('an unreadable file', () => {
   });
 });
 
-test('is ignored if it belongs to another program', async () => {
+test("isAny and requests() ignore another program's files", async () => {
   await (await opened('lost')).unknown();
   await writeFile(join(state, 'journal', '.DS_Store'), '');
   await writeFile(folder('..', '.DS_Store'), '');
@@ -367,14 +367,14 @@ test('is ignored if it belongs to another program', async () => {
   expect(await unclaimed.requests()).toMatchObject([{ name: 'lost' }]);
 });
 
-test('is a storage error if it is a folder', async () => {
+test('reports a storage error if a file is in the place of a folder', async () => {
   await mkdir(folder(), { recursive: true });
   await writeFile(folder('instances'), 'no folder');
   await expect(journal().read()).rejects.toMatchObject({ failure: 'storage', exitCode: 9 });
   await expect(journal().add({ id: ID }, 'track')).rejects.toMatchObject({ failure: 'storage' });
 });
 
-test('counts as an open request without being read', async () => {
+test('isAny finds an open request by its file name alone', async () => {
   expect(isAny('requests', state)).toBe(false);
   const own = await opened();
   expect(isAny('requests', state)).toBe(true);
@@ -392,7 +392,7 @@ describe('a request of another process', () => {
     expect(await alive.requests()).toMatchObject([{ isInFlight: false }]);
   });
 
-  test('gives up its name to only one of two processes', async () => {
+  test('frees its name for only one of two processes', async () => {
     const { uid } = await opened();
     const agreed = new Set([uid]);
     const both = await Promise.all([
@@ -403,7 +403,7 @@ describe('a request of another process', () => {
     expect(await journal().requests()).toHaveLength(2);
   });
 
-  test('stays if a request that gave up the name is refused late', async () => {
+  test('stays if a request that freed the name is refused late', async () => {
     const first = await opened();
     await journal().forget(first.uid);
     const second = await opened();
@@ -437,7 +437,7 @@ describe('a request of another process', () => {
 });
 
 describe('an instance', () => {
-  test('is not matched to a request if another one created it', async () => {
+  test('matches no request if another request created it', async () => {
     const first = await opened('first');
     clock.advance(1);
     const second = await opened('second');
@@ -473,7 +473,7 @@ describe('an instance', () => {
     expect(warnings).toEqual([expect.stringContaining(OTHER)]);
   });
 
-  test('is found in another folder if its file in the first one is unreadable', async () => {
+  test('is found in another folder if its file in the first folder is unreadable', async () => {
     await journal().add({ id: ID }, 'track');
     const later = join(state, 'journal', 'api.example.com', 'user-2', 'instances');
     await mkdir(later, { recursive: true });

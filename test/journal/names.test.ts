@@ -4,7 +4,7 @@ import { fc } from '../support/random.ts';
 
 const LETTERS = [...'aAzZ09._-~+%/\\: äЖ漢😀'];
 
-test('keeps a usual name as it is', () => {
+test('leaves a common name unchanged', () => {
   expect(fileName('trainer-2')).toBe('trainer-2');
   expect(fileName('api.example.com')).toBe('api.example.com');
 });
@@ -21,7 +21,7 @@ test('keeps two names apart on every file system, and restores each', () => {
 });
 
 test.each(['..', '.', 'a/b', 'con', 'a~b', 'a+b', 'a.', 'ä'])(
-  'writes %s as a safe name',
+  'turns %s into a safe name',
   (text) => {
     const name = fileName(text);
     expect(name).not.toMatch(/^\.|[/~+]|\.$|^con$/);
@@ -29,13 +29,13 @@ test.each(['..', '.', 'a/b', 'con', 'a~b', 'a+b', 'a.', 'ä'])(
   },
 );
 
-test('shortens a long name, and keeps two of them apart', () => {
+test('shortens long names, and keeps them apart', () => {
   const [one, other] = ['a', 'b'].map((end) => fileName(`${'Ж'.repeat(300)}${end}`));
   expect(one).not.toBe(other);
   expect(one?.length).toBeLessThan(200);
 });
 
-test('names the folder of a service by its scheme, host, port and path', () => {
+test("names a service's folder by its scheme, host, port and path", () => {
   const services = [
     'sandbox',
     'https://sandbox',

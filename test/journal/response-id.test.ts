@@ -17,20 +17,20 @@ const body = JSON.stringify(envelope(instance, 201));
 const whole = body.indexOf(ID) + ID.length + 1;
 
 describe('the ID of a new instance', () => {
-  test('has one spelling, whatever the case in the response', () => {
+  test('gets one spelling, whatever the case in the response', () => {
     const loud = body.replaceAll(ID, ID.toUpperCase());
     expect(responseId(loud)?.id).toBe(ID);
     expect(responseId(loud.slice(0, whole))?.id).toBe(ID);
   });
 
-  test('is found in a response that is cut off after it, and never a wrong ID', () => {
+  test('is found in a response that is cut off after it, and is never a wrong ID', () => {
     for (let length = 0; length <= body.length; length += 1) {
       const found = responseId(body.slice(0, length))?.id;
       expect(found, `cut at ${length}`).toBe(length < whole ? undefined : ID);
     }
   });
 
-  test('is found whole or not at all, wherever the response is cut', () => {
+  test('is found complete or not at all, wherever the response is cut', () => {
     const fields = fc.shuffledSubarray(Object.entries(instance), { minLength: 5 });
     fc.assert(
       fc.property(fields, fc.constantFrom(0, 2, '\t'), fc.nat(), (entries, space, cut) => {

@@ -39,7 +39,7 @@ async function opened(deadline?: string): Promise<OpenedRequest> {
   return found;
 }
 
-describe('the deadline of a request that a person settles', () => {
+describe('the deadline of a request that a person resolves', () => {
   const deadline = '2026-01-15T16:00:00.000Z';
   const ends = async () => (await journal().instance(ID))?.deadline;
 
@@ -69,19 +69,16 @@ describe('the deadline of a request that a person settles', () => {
     expect(await ends()).toBe(wanted);
   });
 
-  test.each([true, false, undefined])(
-    'keeps a deadline that was already set: %s',
-    async (answer) => {
-      const { uid } = await opened(deadline);
-      const later = '2026-01-15T20:00:00.000Z';
-      await journal().withDeadline(ID, (held) => held.set('trainer', { deadline: later }));
-      await journal().settle(uid, ID, answer);
-      expect(await ends()).toBe(later);
-    },
-  );
+  test.each([true, false, undefined])('stays if it was already set: %s', async (answer) => {
+    const { uid } = await opened(deadline);
+    const later = '2026-01-15T20:00:00.000Z';
+    await journal().withDeadline(ID, (held) => held.set('trainer', { deadline: later }));
+    await journal().settle(uid, ID, answer);
+    expect(await ends()).toBe(later);
+  });
 });
 
-test('refuses an instance that another request created', async () => {
+test('rejects an instance that another request created', async () => {
   const first = await opened();
   const second = await journal().open(request, new Set([first.uid]));
   await second?.made(ID);
@@ -89,7 +86,7 @@ test('refuses an instance that another request created', async () => {
   expect(await journal().requests()).toMatchObject([{ uid: first.uid }]);
 });
 
-test('lists an instance that another process settles during the read', async () => {
+test('lists an instance that another process resolves during the read', async () => {
   const folder = join(state, 'journal', '@sandbox', 'user-1');
   const request = join(folder, 'requests', 'trainer.json');
   const [instance, aside] = [join(folder, 'instances', `${ID}.json`), join(state, 'aside')];

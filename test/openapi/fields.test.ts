@@ -316,7 +316,7 @@ describe.each(RESOURCES)('each documented field of $schema', (resource) => {
     }
   });
 
-  test.each(json)('is in the JSON of $argv', async ({ changed = {}, isList, ...command }) => {
+  test.each(json)('appears in the JSON of $argv', async ({ changed = {}, isList, ...command }) => {
     const { run } = await serve(samples());
     const told = JSON.parse(await run({ ...command, argv: [...command.argv, '--json'] }));
     const [first] = isList ? told : [told];
@@ -330,7 +330,7 @@ describe.each(RESOURCES)('each documented field of $schema', (resource) => {
     }
   });
 
-  test.each(json)('is in the JSON of $argv unmasked with --show-secrets', async (command) => {
+  test.each(json)('appears unmasked in the JSON of $argv with --show-secrets', async (command) => {
     const { run } = await serve(samples());
     const argv = [...command.argv, '--json', '--show-secrets'];
     const whole = JSON.parse(JSON.stringify({ ...Object(sample), ...command.changed }));
@@ -338,7 +338,7 @@ describe.each(RESOURCES)('each documented field of $schema', (resource) => {
     expect(told).toEqual(command.isList ? [whole] : whole);
   });
 
-  test('is in a table or the details, or listed here as JSON-only', async () => {
+  test('appears in a table or the details, or is listed as JSON-only', async () => {
     /** Returns what people see of a resource with such a value. */
     const seen = async (value: unknown): Promise<string> => {
       const all = samples();
@@ -389,13 +389,13 @@ function hasValue(text: string, value: string): boolean {
 }
 
 describe('a response that is not a resource', () => {
-  test.each(CHANGES)('is printed completely by $verb', async ({ verb, status, told }) => {
+  test.each(CHANGES)('$verb prints it completely', async ({ verb, status, told }) => {
     const { run } = await serve(samples(), status);
     const row = JSON.parse(await run({ argv: ['instances', verb, INSTANCE_ID, '-y', '--json'] }));
     expect(row).toMatchObject(told);
   });
 
-  test.each(CHANGES)('is shown to people by $verb', async ({ verb, status, told }) => {
+  test.each(CHANGES)('$verb shows it to people', async ({ verb, status, told }) => {
     const { run } = await serve(samples(), status);
     const text = await run({ argv: ['instances', verb, INSTANCE_ID, '-y'] });
     expect(text).toContain(told.status);
@@ -410,7 +410,7 @@ describe('a masked field', () => {
     ['connection_info.secrets', SECRETS.token, GET],
     ['docker_config.env', SECRETS.env, GET],
     ['connection_info.secrets', SECRETS.token, ['instances', 'endpoints', INSTANCE_ID]],
-  ])('is shown with --show-secrets in %s', async (_field, secret, argv) => {
+  ])('appears with --show-secrets in %s', async (_field, secret, argv) => {
     const { run } = await serve(samples());
     expect(await run({ argv: [...argv, '--json'] })).not.toContain(secret);
     expect(await run({ argv })).not.toContain(secret);
@@ -425,7 +425,7 @@ describe('a masked field', () => {
     );
   });
 
-  test('is the whole result for people if it is the secret of a new API key', async () => {
+  test("is the whole result for people if it is a new API key's secret", async () => {
     const { run } = await serve(samples());
     expect(await run({ argv: ['api-keys', 'create', 'ci'] })).toBe(
       `${samples().createdApiKey.secret_key}\n`,

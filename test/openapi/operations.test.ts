@@ -166,7 +166,7 @@ beforeAll(async () => {
 afterEach(() => world.close());
 
 describe('each documented operation', () => {
-  test('is one of 23, and has a command here', async () => {
+  test('is one of 23, and has a command in this list', async () => {
     await open();
     expect(checker.operations).toHaveLength(23);
     const told = Object.keys(OPERATIONS).filter((name) => (OPERATIONS[name] ?? []).length > 0);
@@ -177,7 +177,7 @@ describe('each documented operation', () => {
     commands.map((sent) => ({ operation, sent, words: sent.argv.join(' ') })),
   );
   test.each(all)(
-    'is sent by a command: $operation by gpucloud $words',
+    'has a command that sends it: $operation by gpucloud $words',
     async ({ operation, sent }) => {
       await open(sent.status);
       const { code, stderr, requests } = await world.cli(
@@ -202,7 +202,7 @@ describe('each documented operation', () => {
     ['404 of Shape A', ['instances', 'events', '11111111-1111-4111-8111-111111111111'], 3],
     ['400 of Shape A', ['instances', 'start', INSTANCE_ID], 5],
     ['404 of Shape B', ['api', 'DELETE', '/ssh-keys/unknown-key'], 3],
-  ])('reads a documented error: %s as %j', async (_shape, argv, expected) => {
+  ])('sets the exit code for a documented error: %s as %j', async (_shape, argv, expected) => {
     await open();
     const { code } = await world.cli(argv);
     expect(service.complaints).toEqual([]);
@@ -210,7 +210,7 @@ describe('each documented operation', () => {
   });
 });
 
-describe('a request that departs from the description', () => {
+describe('a request that differs from the description', () => {
   beforeEach(() => open());
 
   const KEY = { 'x-api-key': TEST_KEY };
@@ -297,13 +297,13 @@ describe('a request that departs from the description', () => {
       JSON_KEY,
       '{"name":"a","public_key":"ssh-dss AAAA"}',
     ],
-  ] as const)('is reported: %s', async (_what, method, path, headers, body) => {
+  ] as const)('causes a complaint: %s', async (_what, method, path, headers, body) => {
     expect(await send(method, path, headers, body)).toBe(400);
     expect(service.complaints.length).toBeGreaterThan(0);
     expect(service.seen).toEqual([]);
   });
 
-  test('is accepted without the departures', async () => {
+  test('causes no complaint once corrected', async () => {
     expect(await send('PATCH', '/users/me', JSON_KEY, '{"name":"Anna"}')).toBe(200);
     expect(await send('POST', '/instances', JSON_KEY, box({}))).toBe(201);
     expect(await send('GET', `${instance}/events?page=2&limit=3`, KEY)).toBe(200);
@@ -312,7 +312,7 @@ describe('a request that departs from the description', () => {
     expect(service.complaints).toEqual([]);
   });
 
-  test('is reported if a command sends it', async () => {
+  test('causes a complaint if a command sends it', async () => {
     const { code } = await world.cli([
       'api',
       'POST',
@@ -336,7 +336,7 @@ describe('a request that departs from the description', () => {
   }
 });
 
-describe('a response that departs from the description', () => {
+describe('a response that differs from the description', () => {
   beforeEach(() => open());
 
   const { bonus, drives, apiKeys, createdApiKey, instance } = samples();
@@ -358,11 +358,11 @@ describe('a response that departs from the description', () => {
       'deleteSshKey',
       { status: 404, body: { statusCode: 404, message: 'x', error: 'y' } },
     ],
-  ])('is reported: %s', (_what, operation, answer) => {
+  ])('causes a complaint: %s', (_what, operation, answer) => {
     expect(checker.answer(operation, answer)).not.toEqual([]);
   });
 
-  test('refuses a description that is not OpenAPI', async () => {
+  test('fails a description that is not OpenAPI', async () => {
     const spoilt = copyOfDescription();
     Object.assign(spoilt.paths ?? {}, { '/users/me': { get: { responses: 5 } } });
     await expect(createChecker(spoilt)).rejects.toThrow('not valid OpenAPI');

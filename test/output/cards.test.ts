@@ -66,7 +66,7 @@ describe('a table on a narrow terminal', () => {
     );
   });
 
-  test('has the values of a card in one column if they fit', async () => {
+  test("aligns a card's values in one column if they fit", async () => {
     const short = ROWS.map((row) => ({ ...row, id: row.id.slice(0, 12) }));
     expect((await printed(short, 30)).split('\n').slice(0, 4)).toEqual([
       'NAME:     trainer-a',
@@ -100,7 +100,7 @@ describe('a table on a narrow terminal', () => {
     expect(await printed(ROWS, 36, true, spared, { columns })).toContain('ID: af2c5d9e-1111');
   });
 
-  test('has bare values without a header', async () => {
+  test('prints bare values without a header', async () => {
     const [name, id] = (await printed(ROWS, 40, false)).split('\n');
     expect([name, id]).toEqual([ROWS[0]?.name, ROWS[0]?.id]);
   });

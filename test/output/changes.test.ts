@@ -46,7 +46,7 @@ const b = { id: 'b', status: 'CREATING' };
 const READINGS = [[a, b], [a, b], [a, { ...b, status: 'ACTIVE' }], [a]];
 
 describe('a change', () => {
-  test('is a line of JSON, even for a removed row', async () => {
+  test('prints a line of JSON, even for a removed row', async () => {
     expect(await printed(READINGS, {})).toBe(
       '{"id":"a","status":"ACTIVE"}\n{"id":"b","status":"CREATING"}\n' +
         '{"id":"b","status":"ACTIVE"}\n{"id":"b","removed":true}\n',
@@ -59,11 +59,11 @@ describe('a change', () => {
     ['table', 'ID  STATUS\na   ACTIVE\nb   CREATING\nb   ACTIVE\n'],
     ['id', 'a\nb\nb\n'],
     ['yaml', '- id: a\n  status: ACTIVE\n- id: b\n  status: CREATING\n- id: b\n  status: ACTIVE\n'],
-  ] as const)('is a row in %s', async (format, text) => {
+  ] as const)('prints a row in %s', async (format, text) => {
     expect(await printed(READINGS, { format })).toBe(text);
   });
 
-  test('is skipped if no shown column changed', async () => {
+  test('prints nothing if no shown column changed', async () => {
     const later = { ...a, updated_at: 'later' };
     expect(await printed([[a], [later]], { format: 'tsv', header: false })).toBe('a\tACTIVE\n');
     expect(await printed([[a], [later]], {})).toContain('later');
@@ -79,7 +79,7 @@ describe('a change', () => {
     expect(await printed([[unknown], [unknown], []], {})).toBe('{"id":null,"status":"UNKNOWN"}\n');
   });
 
-  test("prints the query's result each time there is one", async () => {
+  test('prints each result of the query', async () => {
     expect(await printed(READINGS, { query: '[].status' })).toBe(
       '"ACTIVE"\n"CREATING"\n"ACTIVE"\n"ACTIVE"\n"ACTIVE"\n',
     );

@@ -15,7 +15,7 @@ describe('commandLines', () => {
     expect(commandLines(PIECES, 200)).toEqual([shellLine(PIECES.flat())]);
   });
 
-  test.each([40, 60, 80])('fits %i columns, and is the same command', (columns) => {
+  test.each([40, 60, 80])('fits %i columns, and stays the same command', (columns) => {
     const lines = commandLines(PIECES, columns);
     expect(lines.length).toBeGreaterThan(1);
     for (const line of lines) expect(width(`  ${line}`)).toBeLessThan(columns);

@@ -25,12 +25,12 @@ describe('a list in a pipe', () => {
     expect(stdout).toBe('trainer      1\nНочной бот  16\n');
   });
 
-  it('is a JSON document of the rows unchanged', async () => {
+  it('is a JSON document of the unchanged rows', async () => {
     const { stdout } = await written({ format: 'json' }, (out) => out.list(instances, view));
     expect(stdout).toBe(`${JSON.stringify(instances, null, 2)}\n`);
   });
 
-  it('is the same JSON document if the rows come one by one', async () => {
+  it('is the same JSON document if the rows arrive one by one', async () => {
     const { stdout } = await written({ format: 'json' }, (out) =>
       out.list(streamed(instances), view),
     );
@@ -61,7 +61,7 @@ describe('a list in a pipe', () => {
     );
   });
 
-  it('is yaml with numbers in quotes for texts', async () => {
+  it('is yaml that quotes numeric strings', async () => {
     const settings = { format: 'yaml', columns: ['id', 'price', 'gpus', 'paid_until'] } as const;
     const { stdout } = await written(settings, (out) => out.list(instances, view));
     expect(stdout).toBe(
@@ -79,7 +79,7 @@ describe('a list in a pipe', () => {
     );
   });
 
-  it('is yaml with a bare = in quotes, which YAML 1.1 does not read as a text', async () => {
+  it('is yaml that quotes a bare =, which YAML 1.1 does not read as text', async () => {
     const settings = { format: 'yaml', columns: ['name'] } as const;
     const rows = ['=', 'a=b'].map((name) => ({ ...first, name }));
     const { stdout } = await written(settings, (out) => out.list(rows, view));
@@ -116,7 +116,7 @@ describe('a single result', () => {
     expect(stdout).toBe(`${JSON.stringify(first, null, 2)}\n`);
   });
 
-  it('takes the form of its view', async () => {
+  it("uses its view's form", async () => {
     const own: View<Instance> = { ...view, json: (row) => ({ only: row.name }) };
     const { stdout } = await written({ format: 'jsonl' }, (out) => out.item(first, own));
     expect(stdout).toBe('{"only":"trainer"}\n');
@@ -184,14 +184,14 @@ describe('a single result', () => {
     );
   });
 
-  it('removes terminal controls from a text', async () => {
+  it('loses terminal controls in a text', async () => {
     const { stdout } = await written({ format: 'json' }, (out) =>
       out.text('#!/bin/sh\n\u001b[2J\u202eecho\r\n'),
     );
     expect(stdout).toBe('#!/bin/sh\necho\n');
   });
 
-  it('writes an exact text byte for byte to a pipe, and cleans it for a terminal', async () => {
+  it('keeps exact bytes in a pipe, and is cleaned for a terminal', async () => {
     const text = 'a\u001b[2J\rb\n';
     const exact = (terminal?: { columns: number }) =>
       written({}, (out) => out.exact(text), terminal);
@@ -230,7 +230,7 @@ describe('a cell that a spreadsheet runs as a formula', () => {
     return (await written(settings, (out) => out.list(rows, cell))).stdout.split(/\n(?!=)/);
   };
 
-  it('stays as it is in csv', async () => {
+  it('stays unchanged in csv', async () => {
     expect((await csv(false)).slice(0, 4)).toEqual(cells.slice(0, 4));
   });
 

@@ -63,12 +63,12 @@ describe('times for people', () => {
     [-172_800_000, '2 days ago'],
     [52 * 60_000 + 30_000, 'in 52 min'],
     [7 * 86_400_000, 'in 7 days'],
-  ])('are %d ms from now: %s', (distance, words) => {
+  ])('show %d ms from now as %s', (distance, words) => {
     expect(relative(NOW + distance, NOW)).toBe(words);
   });
 
   it.each(['Europe/Moscow', 'Asia/Kolkata', 'America/St_Johns', 'UTC'])(
-    'are local in %s, as in Intl',
+    'use the local zone %s, as Intl does',
     (zone) => {
       const before = process.env.TZ;
       process.env.TZ = zone;
@@ -91,7 +91,7 @@ describe('times for people', () => {
   );
 
   it.each(['2026', 'March 1 2026', '2026-13-01T00:00:00Z', ''])(
-    'are not guessed from %j',
+    'stay unchanged for %j, which is not a time',
     (text) => {
       expect(instant(text)).toBeUndefined();
     },
@@ -112,7 +112,7 @@ describe('the colour of a status', () => {
     ['HIBERNATED', undefined],
     ['toString', undefined],
     ['__proto__', undefined],
-  ])('is for %s: %s', (word, colour) => {
+  ])('for %s is %s', (word, colour) => {
     expect(statusColour(word)).toBe(colour);
   });
 });

@@ -82,7 +82,7 @@ describe('a live view', () => {
     expect(await emulator.cursor()).toEqual({ x: 0, y: 5 });
   });
 
-  test('gives the screen back at its end', async () => {
+  test('restores the screen at its end', async () => {
     const emulator = createEmulator(40, 10);
     let isBorrowed = false;
     const borrowScreen = () => {
@@ -98,7 +98,7 @@ describe('a live view', () => {
     expect(isBorrowed).toBe(false);
   });
 
-  test("counts the lines that don't fit, and prints them all at the end", async () => {
+  test("counts the lines that don't fit, and prints all lines at the end", async () => {
     const emulator = createEmulator(40, 6);
     const live = await liveOn(emulator);
     const many = rows(...Array.from({ length: 20 }, () => 'ACTIVE'));
@@ -131,7 +131,7 @@ describe('a live view', () => {
     },
   );
 
-  test('writes every line again after a resize, which may have cut any of them', async () => {
+  test('rewrites every line after a resize, which may have cut any of them', async () => {
     const emulator = createEmulator(40, 10);
     const live = await liveOn(emulator);
     await live.draw(table(rows('ACTIVE')), foot('now'));
@@ -143,7 +143,7 @@ describe('a live view', () => {
     expect(written).toContain('now');
   });
 
-  test("cuts the count of hidden lines at the window's width", async () => {
+  test("cuts the count of hidden lines to the window's width", async () => {
     const emulator = createEmulator(20, 4);
     const live = await liveOn(emulator);
     await live.draw(table(rows('ACTIVE', 'ACTIVE', 'ACTIVE', 'ACTIVE')), foot('now'));

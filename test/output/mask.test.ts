@@ -54,7 +54,7 @@ describe('mask', () => {
     expect(masked(value)).toEqual(expected);
   });
 
-  it('replaces a secret wherever else the row repeats it, even encoded in a link', () => {
+  it('masks a secret wherever the row repeats it, even encoded in a link', () => {
     const row = {
       connection_info: {
         secrets: { token: 'tok+en/1', pin: 123456, short: 'abc' },
@@ -78,12 +78,12 @@ describe('mask', () => {
     expect(masked(row)).toMatchObject({ message: `port 12345 and ${M}` });
   });
 
-  it('replaces a secret in a run command', () => {
+  it('masks a secret in a run command', () => {
     const row = { metadata: { token: 'secret-1' }, run_command: 'serve --token secret-1' };
     expect(masked(row)).toMatchObject({ run_command: `serve --token ${M}` });
   });
 
-  it('replaces the longer of two secrets first', () => {
+  it('masks the longer of two secrets first', () => {
     const row = {
       metadata: { a: 'secret1', b: 'secret1-more' },
       message: 'x secret1-more secret1 y',
@@ -133,7 +133,7 @@ describe('mask', () => {
     });
   });
 
-  it('changes nothing in the row itself', () => {
+  it('leaves the row itself unchanged', () => {
     const row = { metadata: { token: 'secret-1' }, message: 'secret-1' };
     const before = structuredClone(row);
     masked(row);

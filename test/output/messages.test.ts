@@ -26,7 +26,7 @@ describe('messages', () => {
     expect(stderr.text).toBe('made an instance\nwarning: still billing\n');
   });
 
-  it('break a line of --debug between words in a terminal', () => {
+  it('wrap a --debug line between words in a terminal', () => {
     const stderr = new Page({ columns: 40 });
     messagesOn(stderr).debug('12:00:00 GET /instances/an-id-that-is-long 200 12 ms');
     expect(stderr.text).toBe('12:00:00 GET\n  /instances/an-id-that-is-long 200 12\n  ms\n');
@@ -55,7 +55,7 @@ describe('messages', () => {
     expect(stderrLines(stderr.text)[1]).toEqual({ debug: 'GET /x' });
   });
 
-  it('are only warnings with --quiet', () => {
+  it('include only warnings with --quiet', () => {
     const stderr = new Screen({ columns: 80 });
     const messages = messagesOn(stderr, { quiet: true });
     messages.note('made');
@@ -64,7 +64,7 @@ describe('messages', () => {
     expect(stderr.text).toBe('warning: dear\n');
   });
 
-  it('come after a view that holds them back, each once', () => {
+  it('wait while a view holds them back, then print once each', () => {
     const stderr = new Screen({ columns: 80 });
     const messages = messagesOn(stderr);
     const held = messages.hold();
@@ -79,7 +79,7 @@ describe('messages', () => {
     expect(stderr.text).toBe('warning: high\nlater\n');
   });
 
-  it('do not end the process if nobody reads them', () => {
+  it('keep the process running if nobody reads them', () => {
     const stderr = new Page();
     const messages = messagesOn(stderr);
     messages.note('early');
@@ -91,7 +91,7 @@ describe('messages', () => {
 });
 
 describe('a spinner', () => {
-  it('turns in a terminal, shows its text, and leaves nothing', async () => {
+  it('turns in a terminal, shows its text, and disappears', async () => {
     const stderr = new Screen({ columns: 80 });
     const progress = messagesOn(stderr).progress('Creating\u001b[2J');
     await until(() => stderr.text.includes('Creating'));
@@ -108,7 +108,7 @@ describe('a spinner', () => {
     expect(stderr.text).toBe(ended);
   });
 
-  it('prints notes above it and continues', async () => {
+  it('prints notes above itself and continues', async () => {
     const stderr = new Screen({ columns: 80 });
     const messages = messagesOn(stderr);
     const progress = messages.progress('Waiting');
@@ -118,7 +118,7 @@ describe('a spinner', () => {
     progress.done();
   });
 
-  it('shows and loads nothing for short work', async () => {
+  it('neither appears nor loads for short work', async () => {
     let aborted = false;
     const patient: Clock = {
       ...clock,
@@ -138,7 +138,7 @@ describe('a spinner', () => {
     expect(stderr.text).toBe('');
   });
 
-  it('gives each of several things its own line, and then spins again', async () => {
+  it('gives each task its own line, and can start again', async () => {
     const stderr = new Screen({ columns: 80 });
     const messages = messagesOn(stderr);
     const outer = messages.progress('outer');
@@ -161,8 +161,8 @@ describe('a spinner', () => {
     ['in a log file', new Page(), {}],
     ['on a terminal without columns', new Screen({ columns: 0 }), {}],
     ['on a dumb terminal', new Screen({ columns: 80 }), { env: { TERM: 'dumb' } }],
-    ['when it is to be quiet', new Screen({ columns: 80 }), { quietProgress: true }],
-  ])('is silent for the first minute %s', async (_where, stderr, options) => {
+    ['with --debug', new Screen({ columns: 80 }), { quietProgress: true }],
+  ])('stays silent for the first minute %s', async (_where, stderr, options) => {
     const progress = messagesOn(stderr, options).progress('Creating');
     await new Promise((resolve) => setTimeout(resolve, 100));
     progress.update('Installing');
@@ -174,7 +174,7 @@ describe('a spinner', () => {
     ['prints a line per minute in a log file', {}, 'at 60\nat 120\n'],
     ['prints no line beside JSON', { json: true }, ''],
     ['prints no line beside --debug', { quietProgress: true }, ''],
-  ])('prints in %s', (_what, options, text) => {
+  ])('%s', (_what, options, text) => {
     const stderr = new Page();
     const manual = manualClock();
     const progress = messagesOn(stderr, { clock: manual, ...options }).progress('Creating');

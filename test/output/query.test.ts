@@ -69,7 +69,7 @@ describe('--query', () => {
     [['--query', '[].{n: sum()}'], 'Invalid arity: sum()'],
     [['--query', '[?size(@) > `1`]'], 'Unknown function: size()'],
     [['--query', '[]', '-q'], '--query "[]": works with json, jsonl, yaml, csv, tsv, not id'],
-  ])('refuses %j before any request', async (argv, words) => {
+  ])('rejects %j before any request', async (argv, words) => {
     const { code, stdout, stderr, requests } = await world.cli(['ssh-keys', 'list', ...argv]);
     expect({ code, stdout, requests }).toEqual({ code: 2, stdout: '', requests: [] });
     expect(stderr.replaceAll('\\"', '"')).toContain(words);

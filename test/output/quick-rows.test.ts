@@ -184,7 +184,7 @@ test.each<readonly [string, ReturnType<typeof inJson>]>([
     const named = one.length > 2 ? one : `U+${one.codePointAt(0)?.toString(16)}`;
     return [`with ${named}`, inJson(nearlyUsual, nearlyUsual)] as const;
   }),
-])('prints JSON %s in batches as line by line', async (_name, things) => {
+])('prints JSON %s in batches as it does line by line', async (_name, things) => {
   const asItIs: View<unknown> = { columns: [], id: () => null, empty: '' };
   await fc.assert(
     fc.asyncProperty(things, async (given) => {

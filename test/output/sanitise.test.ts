@@ -34,7 +34,7 @@ describe('clean', () => {
     ['lone surrogates', 'a\ud83db\ude00c', 'abc'],
     ['tags', 'a\u{e0041}b', 'ab'],
     ['nothing but text', 'Ночной 机器 🚀 é', 'Ночной 机器 🚀 é'],
-  ])('takes out %s', (_what, text, expected) => {
+  ])('removes %s', (_what, text, expected) => {
     expect(clean(text)).toBe(expected);
   });
 
@@ -79,7 +79,7 @@ describe('clean', () => {
     }
   });
 
-  it('keeps the lines of a readme', () => {
+  it("keeps a readme's lines", () => {
     expect(cleanLines('# T\r\n\tcode\u001b[2J\n\u001b]0;x\nend')).toBe('# T\n    code\n\nend');
   });
 });
@@ -124,7 +124,7 @@ describe('a hostile name in the data formats', () => {
   const readable = HOSTILE.map(whole).map((name) => ({ name, [`key ${name}`]: name }));
 
   it.each(['json', 'jsonl'] as const)(
-    'survives %s without raw control characters',
+    'reaches %s without raw control characters',
     async (format) => {
       const { stdout } = await written({ format }, (out) => out.list(rows, named));
       expect(stdout.replaceAll('\n', '')).not.toMatch(FORBIDDEN);
@@ -140,20 +140,20 @@ describe('a hostile name in the data formats', () => {
     },
   );
 
-  it('leaves the spelling of an escape in JSON', async () => {
+  it('keeps its JSON escapes as spelled', async () => {
     const name = '\\ud83d \\\\ud83d 🚀 \\\ud83d';
     const { stdout } = await written({ format: 'json' }, (out) => out.item({ name }, named));
     expect(JSON.parse(stdout).name).toBe(whole(name));
   });
 
-  it('survives yaml without a raw control, in 1.1 and 1.2', async () => {
+  it('reaches yaml without raw control characters, in 1.1 and 1.2', async () => {
     const { stdout } = await written({ format: 'yaml' }, (out) => out.list(rows, named));
     expect(stdout.replaceAll('\n', '')).not.toMatch(FORBIDDEN);
     expect(parse(stdout)).toEqual(readable);
     expect(parse(stdout, { version: '1.1' })).toEqual(readable);
   });
 
-  it('survives yaml with any text', async () => {
+  it('survives a round trip through yaml with any text', async () => {
     await fc.assert(
       fc.asyncProperty(anyText({ maxLength: 30 }), async (name) => {
         const { stdout } = await written({ format: 'yaml' }, (out) => out.item({ name }, named));
@@ -177,7 +177,7 @@ describe('a hostile name in the data formats', () => {
     expect(texts[2]).toBe('');
   });
 
-  it('survives tsv with a line per row and a tab per column', async () => {
+  it('survives tsv with one line per row and one tab per column', async () => {
     const { stdout } = await written({ format: 'tsv', header: false }, (out) =>
       out.list(rows, named),
     );
@@ -210,7 +210,7 @@ describe('a hostile name in the data formats', () => {
     expect(stdout.replaceAll('\n', '')).not.toMatch(FORBIDDEN);
   });
 
-  it('is also clean in details, labels and headings', async () => {
+  it('is clean in details, labels and headings too', async () => {
     const nasty = '\u001b]0;x\u0007a\u202eb';
     const { stdout } = await written(
       {},

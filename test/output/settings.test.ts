@@ -12,7 +12,7 @@ describe('--columns', () => {
     [{ columns: [] }, `--columns needs at least one of: ${VALID}`],
     [{ sort: 'prize' }, `--sort: no column 'prize'; the columns are ${VALID}`],
     [{ sort: '-' }, `--sort: no column ''; the columns are ${VALID}`],
-  ])('refuses an unknown one before anything is written: %j', async (settings, message) => {
+  ])('rejects an unknown column before anything is written: %j', async (settings, message) => {
     const refusal = { failure: 'usage', message };
     expect(() => checkColumns(view, settings)).toThrow(expect.objectContaining(refusal));
     const acts: ((out: Output) => Promise<void>)[] = [
@@ -30,11 +30,11 @@ describe('--columns', () => {
     }
   });
 
-  it('accepts known ones, hidden or not', () => {
+  it('accepts known columns, hidden or not', () => {
     expect(() => checkColumns(view, { columns: ['used', 'id'], sort: '-size' })).not.toThrow();
   });
 
-  it('accepts the first word of an ID or header if only one fits', () => {
+  it('accepts the first word of an ID or header if only one matches', () => {
     expect(chosenColumns(view, { columns: ['paid', 'NAME'] }).map(({ id }) => id)).toEqual([
       'paid_until',
       'name',
@@ -94,7 +94,7 @@ describe('sorting', () => {
 });
 
 describe('parseFormat', () => {
-  it('accepts each format and refuses another with the valid ones', () => {
+  it('accepts each format, and rejects others with a list of the valid ones', () => {
     expect(parseFormat('jsonl')).toBe('jsonl');
     expect(() => parseFormat('xml', 'GPUCLOUD_OUTPUT')).toThrow(
       expect.objectContaining({

@@ -53,13 +53,13 @@ function endless() {
 
 const STREAMING: Format[] = ['json', 'jsonl', 'csv', 'tsv', 'yaml', 'table', 'id'];
 
-it("writes through the stream if the descriptor can't be examined", async () => {
+it("writes through the stream if it can't examine the descriptor", async () => {
   const stdout = Object.assign(new Failing(1, 'EIO'), { fd: 2 ** 30 });
   await createSink(() => stdout).write('text');
   expect(stdout.taken).toEqual(['text']);
 });
 
-describe('a reader that has gone', () => {
+describe('a reader that is gone', () => {
   it.each(STREAMING)('ends %s quietly and stops the source', async (format) => {
     const stdout = new Failing(1, 'EPIPE');
     const { told, rows } = endless();
@@ -120,7 +120,7 @@ describe('a reader that has gone', () => {
   });
 });
 
-it.each(['EPIPE', 'ECONNRESET'])('a reader that has gone is no failure: %s', async (code) => {
+it.each(['EPIPE', 'ECONNRESET'])('a reader that is gone is not a failure: %s', async (code) => {
   const { told, rows } = endless();
   const out = outputOn(new Failing(1, code), { format: 'jsonl' });
   await out.list(rows, view);
@@ -151,7 +151,7 @@ describe('a result that could not be written', () => {
     await expect(out.item(row, view)).rejects.toMatchObject({ failure: 'storage' });
   });
 
-  it('is reported on a device that is always full', needs('/dev/full'), async () => {
+  it('fails on a device that is always full', needs('/dev/full'), async () => {
     const out = outputOn(createWriteStream('/dev/full'), { format: 'json' });
     await expect(out.list(instances, view)).rejects.toMatchObject({
       failure: 'storage',
@@ -160,13 +160,13 @@ describe('a result that could not be written', () => {
   });
 });
 
-describe('a source that fails', () => {
+describe('a failing source', () => {
   async function* broken() {
     yield row;
     throw new Error('page 2');
   }
 
-  it.each(['jsonl', 'csv', 'tsv', 'id'] as const)('leaves earlier rows in %s', async (format) => {
+  it.each(['jsonl', 'csv', 'tsv', 'id'] as const)('keeps earlier rows in %s', async (format) => {
     const stdout = new Failing(Number.POSITIVE_INFINITY, '');
     await expect(outputOn(stdout, { format, header: false }).list(broken(), view)).rejects.toThrow(
       'page 2',
@@ -231,7 +231,7 @@ describe('writing a result', () => {
     expect({ taken, rest: stdout.taken.join('') }).toEqual({ taken: 'abc', rest: 'def' });
   });
 
-  it('turns a stream that throws into a failure', async () => {
+  it('turns an exception from the stream into a failure', async () => {
     const throwing = new Writable();
     throwing.write = () => {
       throw Object.assign(new Error('EIO: i/o error'), { code: 'EIO' });

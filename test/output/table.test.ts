@@ -48,7 +48,7 @@ describe('a table in a terminal', () => {
     );
   });
 
-  it('shrinks the widest text and never an amount', async () => {
+  it('shrinks the widest text but never an amount', async () => {
     const rows = [{ ...(instances[0] as Instance), name: 'x'.repeat(5000), price: '123456789.01' }];
     const columns = ['id', 'name', 'price'];
     const { stdout } = await written({ columns }, (out) => out.list(rows, view), { columns: 40 });
@@ -119,7 +119,7 @@ describe('wide characters', () => {
     expect([...edges]).toEqual([10]);
   });
 
-  it('align where they are cut', async () => {
+  it('align even if cut', async () => {
     const long = rows.map(({ name, note }) => ({ name: `${name} and a long tail`, note }));
     const { stdout } = await written({ header: false }, (out) => out.list(long, names), {
       columns: 13,
@@ -141,7 +141,7 @@ describe('wide characters', () => {
     expect(new Set(edges).size).toBe(1);
   });
 
-  it('have the width that cli-table3 measures', () => {
+  it('get the width that cli-table3 measures', () => {
     const require = createRequire(import.meta.url);
     const ofTable = createRequire(require.resolve('cli-table3'))('string-width') as (
       text: string,
@@ -184,7 +184,7 @@ describe('a long table', () => {
     expect(page.writes).toBeLessThan(60);
   });
 
-  it('takes its widths from the first rows while more arrive', async () => {
+  it('measures its widths on the first rows while more arrive', async () => {
     const { stdout } = await written({}, (out) => out.list(streamed(many(1001)), names), {
       columns: 80,
     });
@@ -234,7 +234,7 @@ describe('a live table', () => {
     expect(page.text).toBe(`NAME      NOTE\none       a\neleven    ${long}\n`);
   });
 
-  it('shows each row as it comes', async () => {
+  it('shows each row as it arrives', async () => {
     const page = new Page();
     const out = outputOn(page, {});
     const seen: string[] = [];
@@ -253,7 +253,7 @@ describe('a live table', () => {
     expect(page.text).toBe(seen[1]);
   });
 
-  it('is written once if it ends immediately', async () => {
+  it('writes once if it ends immediately', async () => {
     const { stdout } = await written({}, async (out) => {
       await out.list(streamed([{ name: 'one', note: 'a' }]), names, { live: true });
       await new Promise((resolve) => setTimeout(resolve, 20));

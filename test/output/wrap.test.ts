@@ -17,7 +17,7 @@ describe('wrapped', () => {
     expect(wrapped(`Open ${link} now`, 12)).toBe(`Open\n${link}\nnow`);
   });
 
-  test('keeps a command on one line if it fits one', () => {
+  test('keeps a command on one line if it fits', () => {
     const hint = 'Sign in first: gpucloud login --profile work';
     expect(wrapped(hint, 40)).toBe('Sign in first:\ngpucloud login --profile work');
     expect(wrapped('Run "gpucloud instances list" to see them all', 32)).toBe(
@@ -26,25 +26,25 @@ describe('wrapped', () => {
     expect(wrapped(hint, 20)).toBe('Sign in first:\ngpucloud login\n--profile work');
   });
 
-  test('keeps an amount with its sign', () => {
+  test('keeps an amount and its sign together', () => {
     expect(wrapped('as anna (balance 10,500.00 ₽).', 28)).toBe('as anna (balance\n10,500.00 ₽).');
     expect(wrapped('costs 89.90 RUB/h now', 12)).toBe('costs\n89.90 RUB/h\nnow');
   });
 
-  test('counts cells, not characters, and no colours', () => {
+  test('counts cells, not characters, and ignores colours', () => {
     expect(wrapped('日本 日本 日本', 10)).toBe('日本 日本\n日本');
     expect(wrapped('\u001b[33mwarning:\u001b[39m low', 12)).toBe(
       '\u001b[33mwarning:\u001b[39m low',
     );
   });
 
-  test('changes nothing if the width is not known', () => {
+  test('changes nothing if the width is unknown', () => {
     const text = 'word '.repeat(100);
     for (const columns of [undefined, 0]) expect(wrapped(text, columns)).toBe(text);
   });
 });
 
-test('loses no word of a paragraph', () => {
+test('wrapping loses no word of a paragraph', () => {
   const text =
     'See gpucloud instances list --all, or  ask (gpucloud --help); then go on: gpucloud status';
   for (let cells = 1; cells < 90; cells += 1) {

@@ -35,6 +35,6 @@ test.each(['', '.', 'first;.\\second', undefined])('skips relative folders in PA
   );
 });
 
-test('leaves the search to other systems', () => {
+test('leaves the search to the system elsewhere', () => {
   expect(onPath('ssh', { PATH: at('first') }, 'linux')).toBe('ssh');
 });

@@ -59,7 +59,7 @@ describe('a text prompt', () => {
     expect(person.stdin.raw).toBe(false);
   });
 
-  it('takes the initial text on Enter', async () => {
+  it('returns the initial text on Enter', async () => {
     const person = new Person();
     const answer = person.prompts.text('Size?', { initial: '8' });
     await person.reads('Size? (8)');
@@ -162,7 +162,7 @@ describe('cancelling a prompt', () => {
     });
   }
 
-  it('is noticed at once if stdin has ended', async () => {
+  it('cancels at once if stdin has ended', async () => {
     const person = new Person();
     person.stdin.end();
     person.stdin.resume();
@@ -186,12 +186,12 @@ describe('cancelling a prompt', () => {
   });
 });
 
-describe('colours of prompts', () => {
+describe('a prompt', () => {
   it.each([
-    ['with', {}, true],
-    ['without, by NO_COLOR', { env: { NO_COLOR: '1' } }, false],
-    ['without, by --no-color', { colour: false }, false],
-  ])('are for %s', async (_how, options, coloured) => {
+    ['in colour by default', {}, true],
+    ['without colours with NO_COLOR', { env: { NO_COLOR: '1' } }, false],
+    ['without colours with --no-color', { colour: false }, false],
+  ])('appears %s', async (_how, options, coloured) => {
     const person = new Person(options);
     const answer = person.prompts.text('Name?');
     await person.reads('Name?');

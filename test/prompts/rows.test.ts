@@ -4,7 +4,7 @@ import { rowsOf } from '../../src/prompts/prompts.ts';
 const offer = (name: string, ...about: string[]) => ({ name, about, value: undefined });
 
 describe('a list with a very long text', () => {
-  test('keeps the columns of all other rows', () => {
+  test('keeps the columns of all other rows on the screen', () => {
     const rows = rowsOf(
       [
         offer('RTX 4090', '89.90 ₽/h on 2026-01-15', 'ru-1', 'Ada'),

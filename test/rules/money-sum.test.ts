@@ -21,7 +21,7 @@ const text = fc.oneof(
   fc.constantFrom('', '.', '.50', '1.', '1,50', '1.5x', ' 1.50', '1e2', '-.10', '::.::', '9.9/'),
 );
 
-it('recognises an amount without reading it', () => {
+it('recognizes an amount without parsing it', () => {
   fc.assert(
     fc.property(fc.oneof(text, fc.string()), (one) => {
       expect(isMoney(one)).toBe(money(one).ok);
@@ -30,7 +30,7 @@ it('recognises an amount without reading it', () => {
   );
 });
 
-it('reads and sums like exact decimals, to the last digit', () => {
+it('parses and sums like exact decimals, to the last digit', () => {
   fc.assert(
     fc.property(fc.array(text), (texts) => {
       const sum = createSum();

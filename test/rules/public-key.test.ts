@@ -39,7 +39,7 @@ function field(bytes: Buffer | string): Buffer {
 }
 
 describe('a valid key', () => {
-  test.each(TYPES)('is kept with its comment and fingerprint: %s', (type) => {
+  test.each(TYPES)('keeps its comment and has its fingerprint: %s', (type) => {
     const line = key(type);
     expect(keptKey(`\n# mine\n  ${line} \t me@home,   my laptop \r\n`)).toEqual({
       type,
@@ -92,11 +92,11 @@ describe('an invalid key', () => {
     ['ssh-dss AAAA', 'The type is one of ssh-rsa, ssh-ed25519, ecdsa-sha2-nistp256'],
     ['sk-ssh-ed25519@openssh.com AAAA', 'not an OpenSSH public key'],
     ['ssh-ed25519-cert-v01@openssh.com AAAA', 'not an OpenSSH public key'],
-  ])('is refused: %j', (text, rule) => {
+  ])('breaks a rule: %j', (text, rule) => {
     expect(ruleFor(text)).toContain(rule);
   });
 
-  test('is refused for several keys, a broken line, options and controls in a comment', () => {
+  test("can't be several keys, a broken line, options or a comment with control characters", () => {
     expect(ruleFor(`${ed25519()}\n${key('ssh-rsa')}`)).toContain('several lines');
     expect(ruleFor(ed25519().replace(/.{20}$/, '\n$&'))).toContain('several lines');
     expect(ruleFor(`no-pty,command="id" ${ed25519()}`)).toContain('not an OpenSSH public key');
@@ -109,11 +109,11 @@ describe('an invalid key', () => {
     ['ssh-ed25519', [field(Buffer.alloc(32)), Buffer.of(0)], 'damaged'],
     ['ssh-ed25519', [field(Buffer.alloc(32)), field('more')], 'damaged'],
     ['ecdsa-sha2-nistp256', [field('nistp256')], 'cut short'],
-  ])('is refused if a blob of %s is wrong inside', (type, parts, rule) => {
+  ])('breaks a rule if a %s blob is wrong inside', (type, parts, rule) => {
     expect(ruleFor(lineOf(type, Buffer.concat([field(type), ...parts])))).toContain(rule);
   });
 
-  test('is refused if the blob has another type than the line', () => {
+  test('breaks a rule if the blob has another type than the line', () => {
     expect(ruleFor(ed25519().replace('ssh-ed25519', 'ssh-rsa'))).toContain('damaged');
     expect(ruleFor(lineOf('ssh-rsa', field('hunter2-secret')))).toContain('damaged');
   });
@@ -141,7 +141,7 @@ describe('a private key', () => {
   ];
 
   test.each(forms.map((form, at) => [at, form] as const))(
-    'is recognised in form %i and not repeated',
+    'is recognized in format %i and not repeated',
     (_at, form) => {
       expect(holdsPrivateKey(form)).toBe(true);
       expect(ruleFor(form)).toBe(
@@ -150,13 +150,13 @@ describe('a private key', () => {
     },
   );
 
-  test('is not recognised in a public key', () => {
+  test('is not found in a public key', () => {
     for (const type of TYPES) expect(holdsPrivateKey(`${key(type)} PRIVATE KEY`)).toBe(false);
   });
 });
 
 describe('a hostile text', () => {
-  test.each(TYPES)('is no %s key if it is only the beginning of one, and never crashes', (type) => {
+  test.each(TYPES)('is no %s key if it is only the beginning of one', (type) => {
     const line = key(type);
     for (let length = 0; length < line.length; length += 1) {
       expect(publicKey(line.slice(0, length)).ok, `${length} characters`).toBe(false);
@@ -169,7 +169,7 @@ describe('a hostile text', () => {
     }
   });
 
-  test('never crashes with flipped or added bytes or other texts', () => {
+  test('never crashes the rule with flipped or added bytes or other texts', () => {
     fc.assert(
       fc.property(
         fc.constantFrom(...TYPES),

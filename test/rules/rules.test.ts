@@ -27,7 +27,7 @@ function ruleBrokenBy(rule: Rule<unknown>, text: string): string {
   return verdict.rule;
 }
 
-describe('names', () => {
+describe('name rules', () => {
   test.each(['abc', 'A1-', 'trainer-2', 'a'.repeat(50)].filter((name) => !name.endsWith('-')))(
     'accept the instance name %s',
     (name) => expect(accepted(instanceName, name)).toBe(name),
@@ -45,7 +45,7 @@ describe('names', () => {
     'машина',
     'abс',
     'abc\n',
-  ])('refuse the instance name %j', (name) => {
+  ])('reject the instance name %j', (name) => {
     expect(ruleBrokenBy(instanceName, name)).toBe(
       'must be 3 to 50 letters (a-z), digits or hyphens, start with a letter and not end with a hyphen',
     );
@@ -71,15 +71,15 @@ describe('names', () => {
     expect(ruleBrokenBy(apiKeyName, '  ')).toContain('must not be empty');
   });
 
-  test('must otherwise only be non-empty', () => {
+  test('require only a non-empty text otherwise', () => {
     expect(accepted(anyName, 'my drive')).toBe('my drive');
     expect(ruleBrokenBy(anyName, '')).toContain('must not be empty');
   });
 });
 
-describe('ids', () => {
+describe('the ID rule', () => {
   test.each(['3f0c5d9e-1111-4222-8333-444455556666', 'tpl_1', 'a.b', '_x', '7'])(
-    'accept %s',
+    'accepts %s',
     (id) => {
       expect(accepted(resourceId, id)).toBe(id);
     },
@@ -99,9 +99,9 @@ describe('ids', () => {
     'a\nb',
     'я',
     'x'.repeat(201),
-  ])('refuse %j', (id) => expect(resourceId(id).ok).toBe(false));
+  ])('rejects %j', (id) => expect(resourceId(id).ok).toBe(false));
 
-  test('stay one path segment', () => {
+  test('keeps an accepted ID one path segment', () => {
     fc.assert(
       fc.property(fc.string({ maxLength: 20 }), (id) => {
         fc.pre(resourceId(id).ok);
@@ -111,13 +111,13 @@ describe('ids', () => {
     );
   });
 
-  test('recognise a UUID by its shape', () => {
+  test('recognizes a UUID by its shape', () => {
     expect(isUuid('3F0C5D9E-1111-4222-8333-444455556666')).toBe(true);
     expect(isUuid('3f0c5d9e')).toBe(false);
   });
 });
 
-describe('numbers', () => {
+describe('number rules', () => {
   test.each([
     ['1', 1],
     ['65535', 65535],
@@ -127,7 +127,7 @@ describe('numbers', () => {
   });
 
   test.each(['0', '65536', '1.5', '0x10', '1e3', '-1', '+1', '', ' 1', '١'])(
-    'refuse port %j',
+    'reject port %j',
     (text) => {
       expect(ruleBrokenBy(portNumber, text)).toContain('1 to 65535');
     },
@@ -161,7 +161,7 @@ describe('numbers', () => {
     '8 g',
     '99999999999999999999',
     '1000000',
-  ])('refuse shared memory %j', (text) =>
+  ])('reject shared memory %j', (text) =>
     expect(ruleBrokenBy(sharedMemoryGb, text)).toContain('must be 0.1 to 999999 GB'),
   );
 
@@ -171,7 +171,7 @@ describe('numbers', () => {
   });
 });
 
-describe('ports', () => {
+describe('the port rule', () => {
   test.each([
     ['8080:80', { external_port: 8080, internal_port: 80, protocol: 'TCP' }],
     ['53:53/udp', { external_port: 53, internal_port: 53, protocol: 'UDP' }],
@@ -179,7 +179,7 @@ describe('ports', () => {
       '8888:8888/tcp,name=web,main',
       { external_port: 8888, internal_port: 8888, protocol: 'TCP', name: 'web', is_main: true },
     ],
-  ])('accept %s', (text, port) => {
+  ])('accepts %s', (text, port) => {
     expect(accepted(publishedPort, text)).toEqual(port);
   });
 
@@ -199,7 +199,7 @@ describe('ports', () => {
     '80:80,name=web,main,name=api',
     '80:80,',
     '',
-  ])('refuse %j', (text) => expect(publishedPort(text).ok).toBe(false));
+  ])('rejects %j', (text) => expect(publishedPort(text).ok).toBe(false));
 
   test.each([
     ['80', 'to publish 80 under its own number, write 80:80'],
@@ -208,21 +208,21 @@ describe('ports', () => {
     ['[::1]:80:80', 'must be EXTERNAL:INTERNAL'],
     ['8000-8010:8000-8010', 'the port must be a whole number'],
     ['80:80-90', 'the port must be a whole number'],
-  ])('refuse %s, which docker accepts, with the reason', (text, reason) => {
+  ])('rejects %s, which docker accepts, with the reason', (text, reason) => {
     expect(ruleBrokenBy(publishedPort, text)).toContain(reason);
   });
 
-  test('accept a protocol in upper or lower case', () => {
+  test('accepts a protocol in upper or lower case', () => {
     expect([accepted(protocol, 'udp'), accepted(protocol, 'TCP')]).toEqual(['UDP', 'TCP']);
     expect(ruleBrokenBy(protocol, 'icmp')).toContain('tcp or udp');
   });
 });
 
-describe('environment and volumes', () => {
+describe('rules for environment and volumes', () => {
   test.each(['A', '_a1', 'HF_TOKEN'])('accept key %s', (key) =>
     expect(accepted(environmentKey, key)).toBe(key),
   );
-  test.each(['', '1A', 'A-B', 'A B', 'Ключ', 'A=B'])('refuse key %j', (key) =>
+  test.each(['', '1A', 'A-B', 'A B', 'Ключ', 'A=B'])('reject key %j', (key) =>
     expect(environmentKey(key).ok).toBe(false),
   );
 
@@ -231,11 +231,11 @@ describe('environment and volumes', () => {
     expect(accepted(environmentVariable, 'A=')).toEqual({ key: 'A', value: '' });
   });
 
-  test('refuse a broken variable without showing its value', () => {
+  test('reject a broken variable without showing its value', () => {
     expect(ruleBrokenBy(environmentVariable, '=hunter2')).not.toContain('hunter2');
   });
 
-  test('need two paths in a volume', () => {
+  test('require two paths in a volume', () => {
     expect(accepted(volume, '/data:/mnt/data')).toEqual({
       host_path: '/data',
       container_path: '/mnt/data',
@@ -247,7 +247,7 @@ describe('environment and volumes', () => {
 });
 
 describe('money', () => {
-  test('is exact where numbers are not', () => {
+  test('stays exact where numbers do not', () => {
     expect(kopecksText(accepted(money, '0.1').plus(accepted(money, '0.2')))).toBe('0.30');
     const long = '123456789012345678901234567890.123456789012345678901234567891';
     expect(kopecksText(accepted(money, long))).toBe(long);
@@ -259,12 +259,10 @@ describe('money', () => {
     ['0.0125', '0.0125'],
     ['-5', '-5.00'],
     ['100.000', '100.00'],
-  ])('is shown from %s as %s', (text, shown) =>
-    expect(kopecksText(accepted(money, text))).toBe(shown),
-  );
+  ])('shows %s as %s', (text, shown) => expect(kopecksText(accepted(money, text))).toBe(shown));
 
   test.each(['', '1e5', '0x10', 'NaN', '1,5', '.5', '5.', '--1', '1 000', 'Infinity'])(
-    'is not %j',
+    'rejects %j',
     (text) => {
       expect(money(text).ok).toBe(false);
     },
@@ -276,7 +274,7 @@ describe('money', () => {
   });
 });
 
-describe('durations', () => {
+describe('duration rules', () => {
   test.each([
     ['500ms', 500],
     ['30s', 30_000],
@@ -286,17 +284,17 @@ describe('durations', () => {
     ['0s', 0],
   ])('accept %s', (text, milliseconds) => expect(accepted(duration, text)).toBe(milliseconds));
 
-  test.each(['', '5', 's', '1.5h', '-1s', '1 h', '1h30m', '1w', '1H'])('refuse %j', (text) =>
+  test.each(['', '5', 's', '1.5h', '-1s', '1 h', '1h30m', '1w', '1H'])('reject %j', (text) =>
     expect(ruleBrokenBy(duration, text)).toContain('15m'),
   );
 
-  test('need a deadline longer than zero', () => {
+  test('require a deadline above zero', () => {
     expect(positiveDuration('0s').ok).toBe(false);
     expect(accepted(positiveDuration, '1s')).toBe(1000);
   });
 });
 
-describe('the address and the key', () => {
+describe('rules for the address and the key', () => {
   test.each([
     ['https://api.example.com', 'https://api.example.com'],
     ['https://api.example.com/v1/', 'https://api.example.com/v1'],
@@ -318,10 +316,10 @@ describe('the address and the key', () => {
     ['https://api.example.com/?a=b', 'query'],
     ['https://api.example.com/#x', 'fragment'],
     ['https://api.example.com/?', 'query'],
-  ])('refuse %j', (text, words) => expect(ruleBrokenBy(baseUrl, text)).toContain(words));
+  ])('reject %j', (text, words) => expect(ruleBrokenBy(baseUrl, text)).toContain(words));
 
   test.each(['a\r\nX: y', 'a b', '', 'ключ', 'a\n', 'x'.repeat(1025)])(
-    'refuse key %j without showing it',
+    'reject key %j without showing it',
     (text) => {
       const rule = ruleBrokenBy(apiKey, text);
       expect(rule).toContain('visible ASCII');

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { hider, MASK, withoutKeys } from '../../src/rules/secrets.ts';
 
 test.each(['plain-secret', 'pa"ss', 'back\\slash', 'line\nbreak', 'üñí & more', 'lone\ud800'])(
-  'hides the secret %j in each of its spellings',
+  'masks the secret %j in each of its spellings',
   (secret) => {
     const json = JSON.stringify({ password: secret });
     const twice = JSON.stringify({ echo: json });
@@ -16,12 +16,12 @@ test.each(['plain-secret', 'pa"ss', 'back\\slash', 'line\nbreak', 'üñí & more
   },
 );
 
-test('hides the longer of two secrets first', () => {
+test('masks the longer of two secrets first', () => {
   const hide = hider(['secret1', 'secret1-more']);
   expect(hide('x secret1-more secret1 y')).toBe(`x ${MASK} ${MASK} y`);
 });
 
-test('hides what looks like an API key, even if it was not registered', () => {
+test('masks text that looks like an API key, even if it is not registered', () => {
   expect(withoutKeys('no svc_sk_live_abc-DEF here')).toBe('no svc_sk_… here');
 });
 

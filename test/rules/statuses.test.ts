@@ -14,7 +14,7 @@ describe('instance statuses', () => {
     );
   });
 
-  test('count every status as billing except termination', () => {
+  test('count every status as billing except TERMINATING and TERMINATED', () => {
     expect(INSTANCE_STATUSES.filter((status) => !mayBill(status))).toEqual([
       'TERMINATING',
       'TERMINATED',
@@ -35,7 +35,7 @@ describe('instance statuses', () => {
     },
   );
 
-  test('name the next status of a changing one', () => {
+  test('name the next status of a temporary one', () => {
     const to = (goal: string) => INSTANCE_STATUSES.filter((status) => leadsTo(goal, status));
     expect(to('STOPPED')).toEqual(['STOPPING', 'STOPPED']);
     expect(to('TERMINATED')).toEqual(['TERMINATING', 'TERMINATED']);

@@ -18,7 +18,7 @@ const require = createRequire(FILE);
 // Building the bundle can exceed the usual time limit.
 const BUILDING = { timeout: 120_000 };
 
-test('runs every module and exports all its names', BUILDING, async () => {
+test('runs every module, and each exports all its names', BUILDING, async () => {
   const { modules } = await buildModules();
   const folder = await mkdtemp(join(tmpdir(), 'gpucloud-bundle-'));
   try {
@@ -132,7 +132,7 @@ test("loads Node's modules at first use for a file, and at once for a package", 
   expect(loaded).toEqual(['events', 'node:net']);
 });
 
-test('leaves the streams of the process alone when a file imports it', () => {
+test('opens no stream of the process when a file imports it', () => {
   let opened = 0;
   const whole = {
     get stdin() {

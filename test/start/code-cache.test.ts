@@ -37,7 +37,7 @@ async function names(): Promise<string[]> {
 }
 
 describe('cached code', () => {
-  test('is used by the next run, and readable only by the user', async () => {
+  test('speeds up the next run, and is private', async () => {
     // Also demonstrates the risk: V8 runs cached code of another source of the same length.
     const file = await poison(at, HELP);
     expect((await at.run(HELP)).stdout).toContain(POISON);
@@ -45,7 +45,7 @@ describe('cached code', () => {
     expect((await stat(join(file, '..'))).mode & 0o777).toBe(0o700);
   });
 
-  test('is written once', async () => {
+  test('is written only once', async () => {
     const written = async () => {
       const [file = ''] = await at.codeFiles();
       return `${(await stat(file)).ino} ${(await stat(file)).mtimeMs}`;
@@ -76,7 +76,7 @@ describe('cached code', () => {
     expect((await stat(file)).mtimeMs).toBe(mtimeMs);
   });
 
-  test('is not written by a command that fails, by --version, in CI, or if Node caches none', async () => {
+  test('is not written by a failed command, by --version, in CI, or if Node caches none', async () => {
     expect((await at.run(['instances', 'nonsense'])).code).toBe(2);
     expect((await at.run(['me', 'get'])).code).toBe(4);
     expect((await at.run(['--version'])).stdout).toMatch(/^gpucloud \d+\.\d+\.\d+\n$/);
@@ -91,7 +91,7 @@ describe('cached code', () => {
     expect((await at.run(HELP, { env: { CI: 'true' } })).stdout).toContain(POISON);
   });
 
-  test('is complete when eight processes write it at once', async () => {
+  test('stays complete when eight processes write it at once', async () => {
     const outcomes = await Promise.all(Array.from({ length: 8 }, () => at.run(HELP)));
     expect(new Set(outcomes.map((outcome) => JSON.stringify(outcome))).size).toBe(1);
     expect(outcomes[0]).toMatchObject({ code: 0, stderr: '' });
@@ -136,8 +136,8 @@ describe('cached code of another run', () => {
   });
 });
 
-describe("a cache that can't be written", () => {
-  test('has no effect without a home, in a relative folder, or with a file or folder in its place', async () => {
+describe('an unwritable cache', () => {
+  test('changes nothing without a home, in a relative folder, or with a file or folder in its place', async () => {
     const nowhere = { GPUCLOUD_STATE_DIR: undefined, GPUCLOUD_CONFIG_DIR: undefined };
     for (const env of [
       { ...nowhere, HOME: '/proc/nowhere' },
@@ -160,7 +160,7 @@ describe("a cache that can't be written", () => {
   });
 
   // Root starts it as another user, who can't open the folder.
-  test('has no effect in a folder without write permission', needs('root'), async () => {
+  test('changes nothing in a folder without write permission', needs('root'), async () => {
     const home = join(at.root, 'home');
     await mkdir(home, { mode: 0o555 });
     await chmod(home, 0o555);
@@ -180,7 +180,7 @@ describe("a cache that can't be written", () => {
   });
 
   test(
-    'has no effect on a full disk, and leaves no file',
+    'changes nothing on a full disk, and leaves no file',
     needs('the right to mount'),
     async () => {
       const disk = await mountSmallDisk('512k');

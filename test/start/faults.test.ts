@@ -62,7 +62,7 @@ function run(...argv: string[]) {
 }
 
 describe('an uncaught error', needs('POSIX'), () => {
-  test('is reported like any other error, without its stack', async () => {
+  test('prints like any other error, without its stack', async () => {
     strikes = () => true;
     const { code, stdout, stderr } = await run('instances', 'get', ID, '--json');
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
@@ -72,7 +72,7 @@ describe('an uncaught error', needs('POSIX'), () => {
     });
   });
 
-  test('is reported with its stack on --debug', async () => {
+  test('prints its stack with --debug', async () => {
     strikes = () => true;
     const { code, stderr } = await run('instances', 'get', ID, '--debug');
     expect(code).toBe(1);
@@ -97,7 +97,7 @@ describe('an uncaught error', needs('POSIX'), () => {
     ['create', 'box', 1, ['create', 'box', ...HARDWARE, '--wait']],
     ['wait', ID, 2, ['wait', ID, '--poll-interval', '1s']],
   ])(
-    'reports during the wait of %s that the instance is billing, and how to terminate it',
+    'warns while %s waits that the instance is billing, and how to terminate it',
     async (_verb, name, reading, argv) => {
       const box = { id: ID, name: 'box', status: 'PROVISIONING' };
       known = { ...ACCOUNT, '/instances': box, [`/instances/${ID}`]: box };
@@ -114,7 +114,7 @@ describe('an uncaught error', needs('POSIX'), () => {
     },
   );
 
-  test('is reported in a wait with its stack on --debug', async () => {
+  test('prints its stack with --debug during a wait', async () => {
     const box = { id: ID, name: 'box', status: 'PROVISIONING' };
     known = { ...ACCOUNT, '/instances': box };
     strikes = (path) => path === `/instances/${ID}`;
@@ -122,7 +122,7 @@ describe('an uncaught error', needs('POSIX'), () => {
     expect((await run('instances', ...argv)).stderr).toMatch(/^ +at .*hook\.cjs/m);
   });
 
-  test('is reported instead of an error already being reported', async () => {
+  test('replaces an error that is being reported', async () => {
     const { code, stderr } = await run('instances', 'list', '--sort', 'Not this', '--json');
     expect(code).toBe(1);
     expect(JSON.parse(stderr).error.message).toBe('Unexpected failure: Error: bang');

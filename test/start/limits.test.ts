@@ -36,7 +36,7 @@ describe('a limit on address space', needs('Linux'), () => {
   const limited = `ulimit -v ${ROOM_KIB}; PROGRAM`;
   const done = { code: 0, stdout: `${ID}\n`, stderr: '' };
 
-  test('is explained, with a remedy that works', async () => {
+  test('gets an explanation, with a remedy that works', async () => {
     const { code, stdout, stderr } = await bash(limited);
     // Node 24 and later need no remedy.
     if (major >= 24) {
@@ -69,7 +69,7 @@ const FULL = `
 `;
 
 describe('a limit on open files', needs('Linux'), () => {
-  test('is explained if it prevents the connection', async () => {
+  test('gets an explanation if it prevents the connection', async () => {
     const full = join(at.root, 'full.cjs');
     await writeFile(full, FULL);
     const low = await bash('ulimit -n 64; PROGRAM', { NODE_OPTIONS: `--require ${full}` });
@@ -89,7 +89,7 @@ describe('Node without WebAssembly', () => {
       }),
     );
 
-  test('sends no request, and explains what to do', async () => {
+  test('sends no request, and explains the remedy', async () => {
     const env = {
       GPUCLOUD_API_KEY: 'svc_sk_test_0123456789abcdef',
       GPUCLOUD_BASE_URL: service.url,
@@ -101,7 +101,7 @@ describe('Node without WebAssembly', () => {
     );
   });
 
-  test('explains it for the sandbox too, which Node 24 still runs', async () => {
+  test('explains the remedy for the sandbox too, which Node 24 still runs', async () => {
     const { code, stdout, stderr } = await program(['--profile', 'sandbox', 'me', 'get']);
     expect({ code, stdout }).toEqual({ code: major >= 24 ? 6 : 1, stdout: '' });
     expect(stderr).toMatch(/^error: .*Node runs without WebAssembly, .*\nhint: .*--jitless/m);

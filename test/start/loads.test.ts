@@ -109,7 +109,7 @@ async function told(hook: string, argv: readonly string[]) {
   return JSON.parse(stderr.trim().split('\n').at(-1) ?? '');
 }
 
-test('compiles nothing of the bundle for --version', async () => {
+test('compiles none of the bundle for --version', async () => {
   const { bytes, modules } = await loaded('--version');
   expect(bytes).toBe(0);
   expect(modules.filter((name) => !['vm', 'os'].includes(name))).toEqual([]);
@@ -129,7 +129,7 @@ test('compiles few modules for --help, and opens no stream', async () => {
   expect(modules.filter((name) => !['vm', 'os', 'process'].includes(name))).toEqual([]);
 });
 
-test('compiles for the help of a group only what its commands may need', async () => {
+test("compiles for a group's help only what its commands may need", async () => {
   const { bytes, modules } = await loaded('instances', '--help');
   expect(bytes).toBeLessThan(HELP_BYTES);
   expect(modules.filter((name) => !['vm', 'os', 'process'].includes(name))).toEqual([]);

@@ -116,7 +116,7 @@ describe('a new instance whose output nobody reads', () => {
     ['json', 'SIGINT', 130],
     ['jsonl', 'SIGTERM', 143],
     ['table', 'SIGINT', 130],
-  ] as const)('is named at the second signal: %s', async (format, signal, code) => {
+  ] as const)('prints its name at the second signal: %s', async (format, signal, code) => {
     const started = start([...create, ...image, '--yes', '-o', format]);
     await once(started.stdout, 'readable');
     const { ended, told } = await started.twice(signal);

@@ -38,7 +38,7 @@ function bash(line: string): Promise<Outcome> {
 }
 
 describe('the output of a run', () => {
-  test('is complete through a full non-blocking pipe', async () => {
+  test('arrives completely through a full non-blocking pipe', async () => {
     expect(JSON.parse(text)).toMatchObject({ name: NAME });
     // dd leaves room in the pipe for a part of the text, in non-blocking mode. The reader comes
     // late.
@@ -50,7 +50,7 @@ describe('the output of a run', () => {
     expect(stdout.length - text.length).toBe(60_000);
   });
 
-  test('is complete if it is long and the reader slow', async () => {
+  test('arrives completely if it is long and the reader slow', async () => {
     const line = (where: string) =>
       bash(`"$0" "${join(at.root, 'bin', 'gpucloud.js')}" commands --json ${where}`);
     const { stdout } = await line('');
@@ -58,7 +58,7 @@ describe('the output of a run', () => {
     expect(await line('| { sleep 0.5; cat; }')).toEqual({ code: 0, stdout, stderr: '' });
   });
 
-  test('is complete on stderr too, since the process waits for it before it exits', async () => {
+  test('arrives completely on stderr too, since the process waits for it before exiting', async () => {
     const { stderr } = await bash('PROGRAM --debug > /dev/null');
     const lines = stderr.split('\n').length;
     expect(lines).toBeGreaterThan(2);
@@ -69,7 +69,7 @@ describe('the output of a run', () => {
     expect(stdout.replaceAll('\0', '').split('\n')).toHaveLength(lines);
   });
 
-  test('is reported as truncated by a limit on file sizes', async () => {
+  test('causes an error if a limit on file sizes truncates it', async () => {
     const { code, stderr } = await bash('ulimit -f 4; PROGRAM > out');
     expect(code).toBe(9);
     expect(JSON.parse(stderr).error).toMatchObject({

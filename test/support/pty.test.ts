@@ -16,7 +16,7 @@ function block(pid: number): void {
 }
 
 // No more than a pty buffers: otherwise the program could not end before somebody reads.
-test.each([3_000, 6_000, 9_000])('reads %i bytes whole after the exit', async (size) => {
+test.each([3_000, 6_000, 9_000])('reads all %i bytes after the exit', async (size) => {
   let text = '';
   const child = openPty({
     program: process.execPath,
