@@ -8,13 +8,13 @@ import { type Running, startProgram } from '../src/programs.ts';
 import { needs } from './support/needs.ts';
 import { outcomeOf } from './support/program.ts';
 
-// Runs real programs. A wait in vain ends at the test's time limit.
+// Runs real programs. If a wait never ends, the test's time limit ends it.
 
 let folder: string;
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'gpucloud-programs-'));
 });
-/** Background processes that print their IDs. */
+/** IDs of background processes to kill. */
 const left: number[] = [];
 afterEach(async () => {
   for (const id of left.splice(0)) process.kill(id, 'SIGKILL');
@@ -84,7 +84,7 @@ describe('a program with a background child', () => {
     );
     expect(await running.ended).toBe(0);
     const then = said();
-    // The program's output has no reader.
+    // Nobody reads the program's output.
     await appears(join(folder, 'unheard'));
     expect(said()).toBe(then);
   });
@@ -122,7 +122,7 @@ describe('a program that ignores signals', () => {
   test('is killed at once by the second signal', async () => {
     const { running, says } = await hear(DEAF);
     await says(/ready/);
-    // If each signal counted as the first, this would never end.
+    // If each signal counted as the first, this test would never end.
     const again = setInterval(() => running.kill('SIGINT'), 100);
     expect(await running.ended).toBe(137);
     clearInterval(again);
@@ -146,7 +146,7 @@ describe('a program that ignores signals', () => {
 });
 
 test('is abandoned if it belongs to another user', needs('another user'), async () => {
-  // Simulates sudo, which not even SIGKILL reaches.
+  // Simulates sudo, which not even SIGKILL can end.
   const sudo = join(folder, 'sudo');
   await chmod(folder, 0o755);
   await copyFile('/bin/bash', sudo);

@@ -313,7 +313,7 @@ describe('`-o=json`', () => {
   });
 
   test.each([
-    // The value of a flag, alone or after others, a word of another command, and one sign too many.
+    // A flag's value, alone or after switches; a word of another command; and one = too many.
     [['profiles', 'add', 'work', '--base-url', '-o=json'], /--base-url .{0,2}"-o=json/],
     [['instances', 'create', 'trainer', '-ye', '-o=json', '--offer', 'x'], /missing --image/],
     [['profiles', 'list', '-o==json'], /^error: --output "=json"/],

@@ -17,7 +17,7 @@ async function world(handler: Handler): Promise<World> {
   return made;
 }
 
-/** Shape A of the document, with a message that no client may interpret. */
+/** Shape A of the document, with a message that clients must not interpret. */
 function shapeA(status: number, error: string): Answer {
   return { status, body: { statusCode: status, message: 'a reason', error } };
 }
@@ -32,17 +32,18 @@ interface Row {
   readonly operation: string;
   readonly condition: string;
   readonly argv: readonly string[];
-  /** The response of the operation itself. */
+  /** The response to the operation itself. */
   readonly answer: Answer;
-  /** The status that GET /instances/{id} returns at that time. */
+  /** The status that GET /instances/{id} returns afterwards. */
   readonly state?: string;
   readonly code: number;
-  /** The exact next command. */
+  /** The exact hint. */
   readonly next: string;
 }
 
 /**
- * The document's table of errors, row by row; a row with several conditions appears once for each.
+ * The document's table of errors, row by row. A row with several conditions appears once for each
+ * condition.
  */
 const ROWS: readonly Row[] = [
   ...(
@@ -87,7 +88,7 @@ const ROWS: readonly Row[] = [
   {
     http: 400,
     operation: 'stop instance',
-    // A stop while STOPPING is success: test/commands/instances/lifecycle.test.ts.
+    // A stop while STOPPING succeeds: see test/commands/instances/lifecycle.test.ts.
     condition: 'not ACTIVE',
     argv: ['instances', 'stop', ID],
     answer: shapeA(400, 'Bad Request'),
@@ -108,7 +109,8 @@ const ROWS: readonly Row[] = [
   {
     http: 400,
     operation: 'terminate instance',
-    // The document's only reason is that it is terminating already, which is success.
+    // The document's only reason is that the instance is already terminating, which counts as
+    // success.
     condition: 'terminated or terminating already, and yet it is ACTIVE',
     argv: ['instances', 'terminate', ID, '-y'],
     answer: shapeA(400, 'Bad Request'),
@@ -200,7 +202,7 @@ describe('each documented error leads to the right next command', () => {
     });
     expect(error.hint).toContain(row.next);
     expect(stdout.trim() === '' || stdout.trim() === '[]').toBe(true);
-    // People get it on its own line.
+    // In text output, the hint has its own line.
     const told = await one.cli(row.argv);
     expect(told.stderr).toMatch(/^error: .*\nhint: .*\n$/m);
   });

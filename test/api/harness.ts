@@ -13,7 +13,7 @@ import { CliError } from '../../src/errors.ts';
 import { freePort } from '../support/ports.ts';
 import { envelope } from '../support/service.ts';
 
-// Matches main.ts: many requests listen to one signal. many.test.ts sees that none stays.
+// Matches main.ts: many requests listen to one signal. many.test.ts checks that no listener stays.
 setMaxListeners(0);
 
 export const KEY = 'svc_sk_test_canary0123456789';
@@ -22,11 +22,14 @@ export const CREATE = { offer_id: 'offer-1', image_id: 'image-1', instance_name:
 
 export interface FakeClock extends Clock {
   readonly sleeps: number[];
-  /** Called at each sleep, before it returns. */
+  /** Runs at each sleep, before the sleep returns. */
   onSleep?: () => void;
 }
 
-/** A sleep returns at once, is recorded, and moves the time; random numbers are always a half. */
+/**
+ * A clock whose sleeps return at once, are recorded, and move the time. Random numbers are always
+ * 0.5.
+ */
 export function fakeClock(): FakeClock {
   let time = Date.UTC(2026, 0, 15, 10, 0, 0);
   const clock: FakeClock = {
@@ -71,11 +74,11 @@ export type Step = (request: Seen, response: ServerResponse) => void;
 export interface Scripted {
   url: string;
   seen: Seen[];
-  /** `METHOD /path` of each request, in order. */
+  /** Returns `METHOD /path` of each request, in order. */
   calls(): string[];
 }
 
-/** Starts a server with scripted responses in order; further requests get a 599. */
+/** Starts a server that sends scripted responses in order, then a 599 to every further request. */
 export async function scripted(...steps: Step[]): Promise<Scripted> {
   const seen: Seen[] = [];
   const server = createServer((incoming, response) => {
@@ -125,7 +128,7 @@ export function urlOf(server: Server): string {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-/** An address on loopback without a listener. */
+/** Returns a loopback address without a listener. */
 export async function closedPort(): Promise<string> {
   return `http://127.0.0.1:${await freePort()}`;
 }
@@ -145,7 +148,7 @@ export function status(code: number, headers: Record<string, string> = {}): Step
   return json(code, { statusCode: code, message: `said ${code}`, error: 'Reason' }, headers);
 }
 
-/** Reads the whole request, then cuts the connection without a byte of response. */
+/** Reads the whole request, then cuts the connection without responding. */
 export const cut: Step = (_request, response) => {
   response.destroy();
 };
@@ -161,7 +164,7 @@ export async function failureOf(promise: Promise<unknown>): Promise<CliError> {
   throw new Error('the call succeeded');
 }
 
-/** Responds to this request, and to no later one: the next connection is refused. */
+/** Responds to this request only: the next connection is refused. */
 export function last(step: Step): Step {
   return (request, response) => {
     const { server } = (response.socket ?? {}) as { server?: Server };

@@ -76,7 +76,7 @@ describe.each(['settings', 'options'])('the %s signal', (where) => {
         sending += 1;
       },
     });
-    // The transport has not looked for a connection yet.
+    // Abort before the transport opens a connection.
     await Promise.resolve();
     controller.abort(INTERRUPT);
     await expect(calling).rejects.toBe(INTERRUPT);
@@ -103,7 +103,7 @@ test.each(['GET', 'POST'])(
     });
     controller.abort();
     await expect(exchange).rejects.toMatchObject({ sent: false, stopped: true });
-    // A later request shows that connections are made, and which requests are written to them.
+    // A later request proves that the transport connects, and shows which requests it writes.
     await transport.exchange(
       { ...request, path: '/second' },
       new AbortController().signal,
@@ -160,7 +160,7 @@ test('throws what onResponse throws, after the raw response', async () => {
       throw full;
     },
   });
-  // The response is broken too, but the journal's error ends the call, since it was thrown first.
+  // The response is broken too, but the journal's error is thrown first and ends the call.
   await expect(calling).rejects.toBe(full);
   expect(texts).toEqual(['{"status":"success","code":201,"data":{"id":7}}']);
 });

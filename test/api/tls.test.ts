@@ -22,7 +22,7 @@ async function service() {
   return { url: urlOf(server).replace('http:', 'https:'), requests, handshakes };
 }
 
-/** Sends one GET through Node's real TLS; only the trusted authorities are the test's. */
+/** Sends one GET through Node's real TLS, but trusts only the test's authorities. */
 async function get(
   url: string,
   context: typeof createSecureContext,
@@ -69,7 +69,7 @@ test('rejects a certificate from an unknown authority, and sends nothing', async
 
 test('rejects a certificate for another host, and sends nothing', async () => {
   const { url, requests } = await service();
-  // The same computer by an address that the certificate does not include.
+  // The same computer under an address that the certificate does not include.
   await expect(get(url.replace('127.0.0.1', '0.0.0.0'), trusting)).rejects.toMatchObject({
     code: 'ERR_TLS_CERT_ALTNAME_INVALID',
   });

@@ -52,7 +52,7 @@ describe('redirects', () => {
   });
 });
 
-/** Runs deadlines on a clock that the test moves; sockets are real. */
+/** Uses a clock that the test moves for deadlines; sockets are real. */
 function holdTimers(): void {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   onTestFinished(() => void vi.useRealTimers());
@@ -105,7 +105,7 @@ describe('the deadline', () => {
   });
 
   test('ends a wait for a connection, and reports that the POST was not sent', async () => {
-    // A server that accepts the connection and never answers the TLS hello.
+    // Accepts the connection but never responds to the TLS hello.
     let isAsked = false;
     const server = await rawServer(() => {
       isAsked = true;

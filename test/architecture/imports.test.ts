@@ -7,7 +7,7 @@ const SRC = fileURLToPath(new URL('../../src/', import.meta.url));
 
 /** The rooms from top to bottom. A room may import itself and the rooms below. */
 const FLOORS: readonly (readonly string[])[] = [
-  // `start` runs the bundle and imports none of it; `keyring` is a program of its own.
+  // `start` runs the bundle and imports none of it; `keyring` is a separate program.
   ['main', 'start', 'keyring'],
   ['run'],
   ['program', 'report'],
@@ -31,11 +31,12 @@ const FLOORS: readonly (readonly string[])[] = [
   ['errors', 'warnings', 'clock', 'bounded', 'lazy', 'zod'],
 ];
 
-/** Each third-party part and the files that may import it. */
+/** Third-party packages and the files that may import them. */
 const PARTS: Readonly<Record<string, RegExp>> = {
   '@commander-js/extra-typings': /^(cli\/(command|help|verb)|program)\.ts$/,
   undici: /^api\/http\/(transport|exchange|connect)\.ts$/,
-  // zod.ts has the names in use. The others take a type, and what only --schema needs.
+  // zod.ts exports the names in use. check imports a type, and manifest-json what only --schema
+  // needs.
   'zod/mini': /^(zod|api\/schemas\/check|instances\/request\/manifest-json)\.ts$/,
   'cli-table3': /^output\/table\/draw\.ts$/,
   chalk: /^output\/colour\.ts$/,
@@ -64,8 +65,8 @@ const NOWHERE = /(?!)/;
 
 /**
  * Node's own modules and the files that may import them. Only `main.ts` touches the process.
- * Modules that reach the system or start programs are listed file by file. A module that is not
- * listed may not be imported.
+ * Modules that reach the system or start programs list their files one by one. Unlisted modules may
+ * not be imported.
  */
 const OF_NODE: Readonly<Record<string, RegExp>> = {
   'node:buffer': ANYWHERE,
@@ -78,35 +79,35 @@ const OF_NODE: Readonly<Record<string, RegExp>> = {
   'node:stream/promises': /^run-job\/copy\//,
   'node:string_decoder': ANYWHERE,
   'node:zlib': ANYWHERE,
-  // main: each request adds a listener for signals. programs: `open` reports its end.
+  // main: each request adds a signal listener. programs: `open` reports its end.
   'node:events': /^(main|programs|run-job\/copy\/pack)\.ts$/,
-  // Sets V8's flags for undici's parser, on Node 20.
+  // Sets V8's flags for undici's parser on Node 20.
   'node:v8': /^api\/http\/parser\.ts$/,
-  // Runs compiled code, at the start only.
+  // Runs cached code at start-up only.
   'node:vm': /^start\/code-cache\.ts$/,
   'node:process': NOWHERE,
-  // createRequire would load modules past these rules.
+  // createRequire would load modules without these rules.
   'node:module': NOWHERE,
-  // api/: the tunnel through a proxy. sandbox/: its own server, and HTTP's names of statuses.
-  // browser: a page on loopback, since no file may hold a link with a token.
+  // api/: tunnels through a proxy. sandbox/: its own server, and the names of HTTP statuses.
+  // browser: serves a page on loopback, since no file may hold a link with a token.
   'node:http':
     /^(api\/http\/(transport|connect)|sandbox\/(http\/server|refusal)|reach\/browser)\.ts$/,
   'node:https': NOWHERE,
-  // api/: the sockets of the service, and addresses that bypass the proxy. watch/ssh-endpoint: checks SSH.
-  // browser: the type of its server's address. reach/tunnel-ports: finds a free local port.
-  // output/reader: waits for a pipe as for a socket. sandbox/ssh: the ports of its instances.
+  // api/: sockets to the service, and addresses that bypass the proxy. watch/ssh-endpoint: checks
+  // SSH. browser: the type of its server's address. reach/tunnel-ports: finds a free local port.
+  // output/reader: watches a pipe as it would a socket. sandbox/ssh: its instances' ports.
   'node:net':
     /^(api\/http\/(connect|proxy)|watch\/ssh-endpoint|reach\/browser|reach\/tunnel-ports|output\/reader|sandbox\/ssh\/(forward|ports))\.ts$/,
-  // The sockets of the service for https.
+  // https sockets to the service.
   'node:tls': /^api\/http\/(transport|connect)\.ts$/,
   // Only one file starts programs.
   'node:child_process': /^programs\.ts$/,
-  // Only the socket looks names up, so that a proxy sees them first.
+  // Only the socket looks up names, so that a proxy sees them first.
   'node:dns': NOWHERE,
   'node:dns/promises': NOWHERE,
 };
 
-/** Counts the files directly in one folder. */
+/** Most files directly in one folder. */
 const MOST_FILES = 15;
 
 interface Import {
@@ -200,7 +201,7 @@ function bareCode(source: string): string {
   });
 }
 
-/** Words that reach the process, or load modules past the rules of imports. */
+/** Names that reach the process, or load modules around the import rules. */
 function forbiddenWords(source: string): string[] {
   const patterns = [
     // Skips `intent.process` and field names: `{ process: null }`.
@@ -208,7 +209,7 @@ function forbiddenWords(source: string): string[] {
     /(?<![.\w$])console\b/g,
     /(?<![.\w$])(?:globalThis|global)\b(?!\s*:)/g,
     /(?<![.\w$])(?:require|eval|Function)\s*\(/g,
-    // Every request goes through undici (api/http/), which reports when it leaves.
+    // Every request must go through undici (api/http/), which reports when it sends.
     /(?<![.\w$])fetch\b(?=\s*\(|;)/g,
     // A computed path can name any module. A method may be called import.
     /(?<![.\w$]|async )import\s*\((?!\s*(?:''|\w+\??:)).*/g,
@@ -217,11 +218,11 @@ function forbiddenWords(source: string): string[] {
   return patterns.flatMap((pattern) => code.match(pattern) ?? []);
 }
 
-/** The files that write to a stream. Everything else prints through them, which cleans it. */
+/** Files that write to a stream. All other files print through them, which clean the text. */
 const WRITERS =
   /^(main|run|keyring|output\/.+|prompts\/.+|start\/.+|api\/http\/.+|sandbox\/(?:http|ssh)\/.+|run-job\/(output|copy\/(pack|local-file)))\.ts$/;
 
-/** The files that may print the service's text byte for byte to a pipe, on request. */
+/** Files that may print the service's text byte for byte to a pipe, on request. */
 const EXACT = /^commands\/(api\/index|instances\/connect\/secrets)\.ts$/;
 
 test('src/ writes to streams only in output/, and prints raw text only on request', () => {
@@ -295,7 +296,7 @@ describe('import rules', () => {
 /** The entry points: the program, its start, and the process that reads the keyring. */
 const EDGE = ['main.ts', 'start/index.ts', 'keyring.ts'];
 
-/** Returns the first circle of imports, as the path back to its start. */
+/** Returns the first import cycle, as the path back to its start. */
 function circleIn(imports: readonly Import[]): readonly string[] | undefined {
   const targets = new Map<string, string[]>();
   for (const one of imports.filter(({ to }) => to.startsWith('.'))) {
@@ -319,7 +320,7 @@ function circleIn(imports: readonly Import[]): readonly string[] | undefined {
   return undefined;
 }
 
-/** Returns the lines of code, without comments, that hold a gpucloud command line. */
+/** Returns the lines of code, without comments, that contain a gpucloud command line. */
 function commandLinesIn(source: string): string[] {
   const code = source.replace(/\/\*[\s\S]*?\*\//g, '').replace(/^\s*\/\/.*$/gm, '');
   return code.split('\n').filter((line) => /gpucloud [a-z]/.test(line));

@@ -45,7 +45,7 @@ async function keep(path: string, lines: readonly string[], under = 'state/cache
   const file = join(home, under, 'completion', path);
   await mkdir(dirname(file), { recursive: true });
   const text = lines.map((line) => `${line}\n`);
-  // The profiles file has no header line.
+  // profiles.tsv has no header line.
   const isHeaded = path.startsWith('names/');
   await writeFile(file, isHeaded ? headed(text) : text.join(''));
 }
@@ -223,7 +223,7 @@ describe('the completion script', () => {
       },
     );
     expect(stdout).toBe('100\n');
-    // The one line is bash itself.
+    // The one remaining line starts bash itself.
     expect(stderr.trim().split('\n')).toEqual([expect.stringContaining('execve(')]);
   });
 });

@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 
-// macOS has bash 3.2, which Debian and npm don't have. It accepts none of these.
+// bash 3.2, which macOS ships, accepts none of these. Debian and npm don't offer it, so search the
+// script instead.
 const NEWER: readonly (readonly [RegExp, string])[] = [
   [/\b(?:declare|local|typeset)\s+-\w*[Agnlu]/, 'local -A names'],
   [/\$\{!?\w+(?:\[[^\]]*\])?(?:\^|,|@\w)/, `\${word,,}`],
@@ -19,7 +20,7 @@ const NEWER: readonly (readonly [RegExp, string])[] = [
   [/\$'[^']*\\[uU]/, "$'\\u00e4'"],
 ];
 
-/** Without comments and the one line that checks the version first. */
+/** The script without comments and without the line that checks the version first. */
 const script = readFileSync(new URL('../../completions/gpucloud.bash', import.meta.url), 'utf8')
   .split('\n')
   .filter((line) => !/^\s*#/.test(line) && !line.includes('BASH_VERSINFO[0] < 4)) || compopt'))

@@ -10,7 +10,7 @@ export type Known = 'bash' | 'zsh' | 'fish';
 
 const FILES = { bash: 'gpucloud.bash', zsh: '_gpucloud', fish: 'gpucloud.fish' } as const;
 
-/** Ignores the developer's settings, and uses a prompt that can be awaited. */
+/** Ignores the developer's settings, and sets a prompt that tests can wait for. */
 const STARTS: Readonly<Record<Known, { args: readonly string[]; before: string }>> = {
   bash: { args: ['--norc', '--noprofile', '-i'], before: "PS1='ready> '; " },
   zsh: { args: ['-f', '-i'], before: "PS1='ready> '; autoload -Uz compinit; compinit -D -u; " },
@@ -23,7 +23,7 @@ const STARTS: Readonly<Record<Known, { args: readonly string[]; before: string }
 /** The prompt of {@link STARTS}, with nothing typed after it. */
 const READY = /^ready>$/;
 
-/** A shell at its prompt. */
+/** A shell that waits at its prompt. */
 export interface ReadyShell extends Terminal {
   /** Waits until the shell has run its input and is back at an empty prompt. */
   ready(): Promise<string>;
@@ -41,10 +41,10 @@ export function completingShell(shell: Known, world: World, also = ''): Promise<
   return openShell(shell, world, `source '${join(COMPLETIONS, FILES[shell])}'; ${also}`);
 }
 
-/** Starts a shell that finds what packages installed for the whole system. */
+/** Starts a shell that loads completions installed for the whole system. */
 export function freshShell(shell: Known, world: World): Promise<ReadyShell> {
   const finds = shell === 'bash' ? 'source /usr/share/bash-completion/bash_completion;' : '';
-  // fish looks for nothing without its configuration.
+  // Without its configuration, fish loads no installed completions.
   return openShell(shell, world, finds, shell === 'fish' ? ['-i'] : STARTS[shell].args);
 }
 
@@ -63,7 +63,7 @@ async function openShell(
     columns: 120,
     rows: 60,
   });
-  // Waits for the shell's own prompt: the system would echo earlier input.
+  // Wait for the shell's own prompt: the system would echo earlier input.
   await opened.prompts(/[$%#>]$/);
   opened.type(`${before}${commands} clear\r`);
   const ready = () => opened.prompts(READY);

@@ -1,10 +1,10 @@
 /**
- * Run by the tests in processes of their own, bundled into their temporary folder.
+ * Tests run this file in separate processes, bundled into their temporary folder.
  *
- *   child add FOLDER WHO COUNT   makes COUNT changes in turn
- *   child fill FOLDER LENGTH     makes one change that adds about LENGTH bytes
- *   child read FOLDER            reads
- *   child shut FOLDER            reads under the lock, and makes FOLDER read-only meanwhile
+ * child add FOLDER WHO COUNT makes COUNT changes in turn
+ * child fill FOLDER LENGTH makes one change that adds about LENGTH bytes
+ * child read FOLDER reads
+ * child shut FOLDER reads under the lock, and makes FOLDER read-only meanwhile
  *
  * Prints one JSON line: `{"profiles": 3}` or the error message.
  */
@@ -14,7 +14,7 @@ import { CliError } from '../../src/errors.ts';
 import { withLock } from '../../src/files/lock.ts';
 
 // conf and the lock install handlers that end the process at SIGXFSZ, the signal of a file size
-// limit. Without them the write fails as on a full disk, which is what is tested.
+// limit. Remove them: then the write fails as on a full disk, which this tests.
 await import('conf');
 process.on('SIGXFSZ', () => undefined);
 for (const listener of process.listeners('SIGXFSZ').slice(0, -1)) {

@@ -61,7 +61,7 @@ function answers(stdout: string): Answer[] {
     .map((text) => JSON.parse(text) as Answer);
 }
 
-/** Runs the child under a shell, which can set a limit or a umask for it. */
+/** Runs the child under a shell, which can limit its files or set a umask. */
 async function shell(script: string, env: Record<string, string> = {}): Promise<Answer[]> {
   const run = start('bash', ['-c', script, 'bash', process.execPath, child, folder], { env });
   const { stdout, stderr } = await run.ended;
@@ -136,8 +136,8 @@ test('creates folder and file privately under any umask', async () => {
   expect((await stat(path)).mode & 0o777).toBe(0o600);
 });
 
-// A limit on file size cuts a write short without an error, as a full disk does.
-// SNAP makes conf write in place, which must not matter.
+// A limit on file size cuts a write short without an error, as a full disk does. SNAP makes conf
+// write in place, which must not matter.
 test.each([{}, { SNAP: '/snap/x' }])(
   'reports a write that was cut short, and leaves the file unchanged (%j)',
   async (env) => {

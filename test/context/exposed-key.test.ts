@@ -45,7 +45,7 @@ const EXPOSED: readonly [string, () => Promise<void>, string, () => string][] = 
     () => `chmod 600 ${file}`,
   ],
   ['a file that others may write', () => chmod(file, 0o602), '(0602)', () => `chmod 600 ${file}`],
-  // The sticky bit protects only what is in a folder.
+  // The sticky bit protects only files in a folder, not the file that has it.
   [
     'a sticky file that all may write',
     () => chmod(file, 0o1666),
@@ -151,19 +151,19 @@ test('sends no key from the environment to an address in an exposed file', async
 
 test('accepts only a file of this user or root', async () => {
   const own = process.geteuid?.() ?? 0;
-  // A file of root is always accepted, so root gives this one away.
+  // Root's files are always accepted, so root gives this file away.
   if (own === 0) await chown(file, 4711, 4711);
   const owner = own === 0 ? 4711 : own;
   expect(exposureOfConfig(file, owner + 1)).toEqual({
     message: expect.stringContaining('belongs to another user'),
-    // The folder of another user than root comes first.
+    // The error names the folder first, if it belongs to a user other than root.
     remedy: ['chown', String(owner + 1), own === 0 ? file : folder],
   });
-  // A chown would take the file away from its user.
+  // With chown, root would take the file away from its user.
   expect(exposureOfConfig(file, 0)).toMatchObject({
     remedy: ['sudo', '-u', `#${owner}`, 'gpucloud'],
   });
   if (own !== 0) expect(exposureOfConfig(file, own)).toBeUndefined();
-  // Windows has no such owners.
+  // Windows files have no such owners.
   expect(exposureOfConfig(file, undefined)).toBeUndefined();
 });

@@ -9,8 +9,8 @@ import { replaceFile } from '../../src/files/replace.ts';
 import { openJournal } from '../../src/journal/index.ts';
 import { manualClock } from '../support/clock.ts';
 
-// A power cut shows only in the order of calls. test/faults/order.test.ts sees the same from
-// outside the program, with strace.
+// Only the order of calls shows what a power cut would leave. test/faults/order.test.ts checks the
+// same from outside the program, with strace.
 
 let folder: string;
 beforeEach(async () => {
@@ -22,7 +22,7 @@ afterEach(async () => {
   await rm(folder, { recursive: true });
 });
 
-/** Records what happens to the files in the folder from now on. */
+/** Records every call on the files in the folder from now on. */
 function watched(): string[] {
   const calls: string[] = [];
   const paths = new Map<number, string>();
@@ -50,7 +50,7 @@ function watched(): string[] {
   return calls;
 }
 
-/** A disk that writes half of each file and reports success. */
+/** Simulates a disk that writes half of each file and reports success. */
 function halfDisk(): void {
   const { writeFileSync } = fs;
   vi.spyOn(fs, 'writeFileSync').mockImplementation((file, content) => {
@@ -75,7 +75,7 @@ describe('a replaced file', () => {
     expect(await readdir(folder)).toEqual(['a']);
   });
 
-  /** A Windows on which another program holds the file for the first renames. */
+  /** Simulates Windows while another program holds the file during the first renames. */
   function heldFor(renames: number): () => number {
     const { renameSync } = fs;
     let left = renames;

@@ -50,7 +50,7 @@ test.each([3, 26])(
       });
       const began = performance.now();
       while (!isOver) {
-        // Lets the disk finish, however slow: no time passes.
+        // Give the disk time to finish; the fake clock stands still.
         while (!isOver && vi.getTimerCount() === 0) {
           await new Promise((resolve) => setImmediate(resolve));
         }
@@ -92,7 +92,7 @@ test('waits while another process refreshes the lock, however old it is', async 
 
 test("fails at once if the lock can't be created", async () => {
   const file = join(folder, 'x'.repeat(300));
-  // A second try would follow a pause that never ends here.
+  // A second try would wait for a pause that never ends here.
   vi.useFakeTimers({ toFake: ['setTimeout'] });
   try {
     const work = async () => 'done';

@@ -1,6 +1,6 @@
 import type { ArgumentReference, FlagReference, Reference } from '../../src/cli/reference/index.ts';
 
-/** The names and flags of a command that scripts may rely on. */
+/** Names and flags of a command that scripts may rely on. */
 export interface CommandPromises {
   readonly aliases: readonly string[];
   /** Arguments, by position. */
@@ -82,7 +82,7 @@ function form(type: string, choices: readonly string[] | null): string[] {
   ];
 }
 
-/** Returns the broken promises, in words. Additions break none. */
+/** Describes the broken promises. Additions break none. */
 export function broken(before: Promises, now: Promises): string[] {
   const faults = [
     ...missing('group', before.groups, now.groups),

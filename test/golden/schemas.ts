@@ -3,7 +3,7 @@ import { toJSONSchema } from 'zod/mini';
 import { TIME } from '../../src/results/fields.ts';
 import { RESULTS } from '../../src/results/index.ts';
 
-/** The JSON Schema (2020-12) of a command's result. New versions may add fields. */
+/** Returns the JSON Schema (2020-12) of a command's result. New versions may add fields. */
 export function resultJsonSchema(command: string): JsonSchema {
   const schema = RESULTS[command];
   if (schema === undefined) throw new Error(`no result of ${command}`);
@@ -20,7 +20,7 @@ export function resultJsonSchema(command: string): JsonSchema {
   );
 }
 
-/** The part of JSON Schema that results use. */
+/** The subset of JSON Schema that results use. */
 export interface JsonSchema {
   readonly type?: string | readonly string[];
   readonly properties?: Readonly<Record<string, JsonSchema>>;
@@ -31,8 +31,8 @@ export interface JsonSchema {
 }
 
 /**
- * Returns what a script for the old schema would miss in the new one: a field that is gone, may be
- * missing, or has another type.
+ * Returns what a script for the old schema would miss in the new schema: a field that is gone, may
+ * be missing, or has another type.
  */
 export function lost(before: JsonSchema, now: JsonSchema, path = 'result'): string[] {
   const [old, current] = [typesOf(before), typesOf(now)];
@@ -68,7 +68,7 @@ export function strict(schema: JsonSchema): Parameters<typeof z.fromJSONSchema>[
   );
 }
 
-/** JSON with short objects and lists on one line. */
+/** Formats JSON with short objects and lists on one line. */
 export function pretty(value: unknown, indent = ''): string {
   const short = JSON.stringify(value, null, 1).replace(/\n */g, ' ');
   if (typeof value !== 'object' || value === null || short.length + indent.length < 90)

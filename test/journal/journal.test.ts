@@ -154,7 +154,7 @@ describe('a request', () => {
     const second = await journal().open(request, new Set([first.uid]));
     expect(second?.uid).not.toBe(first.uid);
     expect(await journal().requests()).toHaveLength(2);
-    // A process that was only slow finds its own file, and not the other's.
+    // A process that was only slow finds its own file, and not the other request's.
     await first.made(ID);
     expect((await journal().requests()).map(({ uid }) => uid)).toEqual([second?.uid]);
     await second?.notMade();
@@ -284,7 +284,7 @@ describe("a request's account", () => {
     await opened();
     const own = journal({ scope: { service: SERVICE, apiKey: KEY } });
     expect(await own.read()).toMatchObject({ instances: [{ id: ID }], unknown: [{}] });
-    // A new instance has no folder yet; a known one keeps its folder.
+    // A new instance has no folder yet; a known instance keeps its folder.
     await own.observe({ id: OTHER, status: 'ACTIVE' });
     await own.observe({ id: ID, status: 'STOPPED' });
     expect(await journal().read()).toMatchObject({ instances: [{ last: { status: 'STOPPED' } }] });
@@ -315,7 +315,7 @@ describe('an unreadable file', () => {
     const path = folder('requests', '%4cost.json');
     await writeFile(path, text);
     const { utimes } = await import('node:fs/promises');
-    // Another process may still be writing it.
+    // Another process may still be writing the file.
     expect((await journal().read()).inFlight).toMatchObject([{ name: 'Lost' }]);
     await utimes(path, 1_000_000_000, 1_000_000_000);
     expect(await journal().read()).toMatchObject({

@@ -53,7 +53,7 @@ describe('the deadline of a request that a person resolves', () => {
     const text = await readFile(path, 'utf8');
     await journal().settle(uid, ID, answer);
     expect(await ends()).toBe(wanted);
-    // A process that was killed before it removed the request.
+    // Restore the file, as if the process was killed before removing it.
     await writeFile(path, text);
     expect(await journal().requests()).toEqual([]);
     expect(await ends()).toBe(wanted);

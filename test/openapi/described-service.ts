@@ -4,18 +4,18 @@ import { INSTANCE_ID, type Samples, SSH_KEY_ID } from './samples.ts';
 
 export interface DescribedService {
   readonly handler: Handler;
-  /** The departures from the description, of requests and of responses. */
+  /** Differences from the description, in requests and responses. */
   readonly complaints: string[];
   /** The requested operations, in order. */
   readonly seen: string[];
-  /** The responses; a test may change them between requests. */
+  /** The responses, which a test may change between requests. */
   readonly samples: Samples;
 }
 
 export interface DescribedOptions {
-  /** Whether responses must follow the description too; a test may bend them. */
+  /** Whether to check responses too; a test may make them differ on purpose. */
   readonly checkAnswers?: boolean;
-  /** The status of the instance. */
+  /** The instance's status. */
   readonly status?: string;
 }
 
@@ -49,16 +49,16 @@ export function describedService(
   };
 }
 
-/** The ID of the instance that a reorder creates. */
+/** ID of the instance that a reorder creates. */
 export const REORDERED_ID = '3f0c5c1e-8a51-4e0b-9c39-1f6f6a2b7d11';
 
-/** The requested name. */
+/** The name in the request. */
 function named({ body }: RecordedRequest): unknown {
   const { instance_name, new_name } = body as { instance_name?: unknown; new_name?: unknown };
   return instance_name ?? new_name;
 }
 
-/** The only state: the status of the instance. */
+/** The instance's status, which is the only state. */
 interface State {
   status: unknown;
 }

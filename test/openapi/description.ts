@@ -3,7 +3,7 @@ import { type Document, OpenAPIBackend } from 'openapi-backend';
 import { parse } from 'yaml';
 import type { Answer, RecordedRequest } from '../support/service.ts';
 
-/** The parts of JSON Schema that the description uses and the tests read. */
+/** The subset of JSON Schema that the description uses and the tests read. */
 export interface Schema {
   readonly $ref?: string;
   readonly type?: string;
@@ -21,7 +21,7 @@ function read(): Document & { components: { schemas: Readonly<Record<string, Sch
 
 const { schemas } = read().components;
 
-/** Returns a schema by its name, or the target of a reference. */
+/** Returns a schema by name, or the target of a reference. */
 export function schemaOf(named: string | Schema): Schema {
   const name = typeof named === 'string' ? named : named.$ref?.split('/').at(-1);
   if (name === undefined) return named as Schema;
@@ -36,7 +36,7 @@ export interface Judged {
   readonly complaints: readonly string[];
 }
 
-/** Enforces the description with a library that does not know this project. */
+/** Checks traffic against the description with a library that does not know this project. */
 export interface Checker {
   /** The IDs of all operations. */
   readonly operations: readonly string[];
@@ -61,7 +61,7 @@ export async function createChecker(document: Document = read()): Promise<Checke
       const plain = { ...request, headers: { ...request.headers } };
       const operation = router.matchOperation(plain);
       const called = `${request.method} ${request.path}`;
-      // The library accepts a slash at the end, which is another path.
+      // The library accepts a trailing slash, which makes a different path.
       if (operation?.operationId === undefined || /\/(\?|$)/.test(request.path)) {
         return { operation: undefined, complaints: [`${called}: no such operation`] };
       }
@@ -70,7 +70,7 @@ export async function createChecker(document: Document = read()): Promise<Checke
         ({ instancePath, message, params }) =>
           `${called}: ${instancePath} ${message} ${JSON.stringify(params)}`,
       );
-      // OpenAPI can't express the next two rules of the document (Endpoints, Authentication).
+      // OpenAPI can't express the document's next two rules (Endpoints, Authentication).
       if (operation.requestBody === undefined && request.body !== undefined) {
         complaints.push(`${called}: there is a body and none is documented`);
       }
@@ -84,7 +84,7 @@ export async function createChecker(document: Document = read()): Promise<Checke
     },
 
     answer(operation, { status, body }) {
-      // The library would accept a status that it does not find.
+      // The library would accept an undocumented status.
       const documented = router.getOperation(operation)?.responses ?? {};
       if (documented[status] === undefined) {
         return [`${operation}: the status ${status} is not documented`];
@@ -98,7 +98,7 @@ export async function createChecker(document: Document = read()): Promise<Checke
   };
 }
 
-/** Returns the description as data, for a test that changes it. */
+/** Returns the description as data, for a test to change. */
 export function copyOfDescription(): Document {
   return read();
 }

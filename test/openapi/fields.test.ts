@@ -13,22 +13,22 @@ interface Command {
   readonly stdin?: string;
   /** Whether the JSON is a list of the resource. */
   readonly isList?: true;
-  /** The fields that differ in the response to this command. */
+  /** Fields that differ in this command's response. */
   readonly changed?: object;
 }
 
 interface Resource {
-  /** The resource's schema in the description. */
+  /** Name of the resource's schema in the description. */
   readonly schema: string;
   /** All commands whose JSON is this resource or a list of it. */
   readonly json: readonly Command[];
-  /** The commands that show it to people. Each is also run with all columns. */
+  /** The commands that show it to people. The test also runs each with all columns. */
   readonly people: readonly (readonly string[])[];
   read(all: Samples): unknown;
   write(all: Samples, value: object): void;
   /** Fields that JSON masks, with their masked form. */
   readonly masked?: Readonly<Record<string, unknown>>;
-  /** How people see a value, unless unchanged. */
+  /** What people see instead of a value, by value. */
   readonly shownAs?: Readonly<Record<string, string>>;
   /** Fields that only JSON and YAML show. */
   readonly onlyInJson?: readonly string[];
@@ -40,7 +40,7 @@ const RESOURCES: readonly Resource[] = [
   {
     schema: 'Instance',
     json: [
-      // The deadline is this computer's.
+      // The deadline is stored on this computer.
       { argv: GET, changed: { ends_at: null } },
       {
         argv: ['instances', 'create', 'abc', '--offer', 'a', '--image', 'b'],
@@ -59,7 +59,7 @@ const RESOURCES: readonly Resource[] = [
       },
       { argv: ['instances', 'list'], isList: true, changed: { ends_at: null, unread: false } },
     ],
-    // The catalog holds the offers and images of the commands before it.
+    // The catalog has the offers and images that the commands before it saw.
     people: [
       GET,
       ['instances', 'list'],
@@ -75,7 +75,7 @@ const RESOURCES: readonly Resource[] = [
       metadata: { token: MASK },
       // "generated passwords and tokens"
       'connection_info.secrets': { NOTEBOOK_TOKEN: MASK },
-      // The links of endpoints contain such a token.
+      // The links of endpoints contain the same token.
       'connection_info.endpoints': [
         {
           name: 'notebook-endpoint',
@@ -86,7 +86,7 @@ const RESOURCES: readonly Resource[] = [
       // Values of environment variables are often passwords.
       docker_config: expect.objectContaining({ env: [{ key: 'INSIDE_KEY', value: MASK }] }),
     },
-    // The details show these by name; the rest is for programs.
+    // The details show these resources by name; the other fields are for programs.
     onlyInJson: [
       'offer.provider_id',
       'offer.gpu_model_id',
@@ -238,7 +238,7 @@ const RESOURCES: readonly Resource[] = [
   },
 ];
 
-/** Responses with a few fields that are no resource: start, stop and terminate. */
+/** Responses with a few fields instead of a resource: start, stop and terminate. */
 const CHANGES = [
   {
     verb: 'start',
@@ -257,7 +257,7 @@ beforeAll(async () => {
 });
 afterEach(() => world?.close());
 
-/** A world that serves these samples, which must follow the description. */
+/** Creates a world that serves these samples, which must follow the description. */
 async function serve(all: Samples, status?: string) {
   const service = describedService(checker, all, status === undefined ? {} : { status });
   const opened = await createWorld({ handler: service.handler });
@@ -269,7 +269,7 @@ async function serve(all: Samples, status?: string) {
       expect(code, stderr).toBe(0);
       return stdout;
     },
-    /** All columns of a command, from its help. */
+    /** Reads all columns of a command from its help. */
     async columnsOf(argv: readonly string[]): Promise<string> {
       const { code, stderr } = await opened.cli([...argv, '--columns', 'no-such-column']);
       expect(code).toBe(2);
@@ -281,7 +281,7 @@ async function serve(all: Samples, status?: string) {
 }
 
 function schemaLeaves(schema: string): readonly Leaf[] {
-  // The closed forms of a key and a user add rules, but no fields.
+  // The closed schemas of a key and a user add rules, but no fields.
   if (schema.endsWith('ApiKey')) {
     const listed = schema === 'ListedApiKey';
     return leavesOf('ApiKey').filter(({ name }) => !listed || name !== 'secret_key');
@@ -339,11 +339,11 @@ describe.each(RESOURCES)('each documented field of $schema', (resource) => {
   });
 
   test('appears in a table or the details, or is listed as JSON-only', async () => {
-    /** Returns what people see of a resource with such a value. */
+    /** Returns what people see of a resource with this value. */
     const seen = async (value: unknown): Promise<string> => {
       const all = samples();
       resource.write(all, Object(value));
-      // Each instance has its own home, so that one run teaches the next nothing.
+      // Each instance has its own home, so that a run can't learn from an earlier one.
       const { run, columnsOf } = await serve(all);
       const texts: string[] = [];
       for (const argv of people) {
@@ -360,7 +360,8 @@ describe.each(RESOURCES)('each documented field of $schema', (resource) => {
     for (const { name, path, type, words } of leaves) {
       if (type === 'open') continue;
       const value = valueAt(sample, path);
-      // "true" and "IN_USE" may be there for another reason, so these must change the output.
+      // "true" and "IN_USE" may appear for another reason, so require that these values change the
+      // output.
       const other = type === 'boolean' ? value !== true : words?.find((word) => word !== value);
       const isThere =
         other === undefined
@@ -377,7 +378,7 @@ function asShown(value: string): string {
   return /^\d{4}-\d\d-\d\dT/.test(value) ? localTime(Date.parse(value)) : value;
 }
 
-/** Whether a text contains a value by itself: 20 is not in 2026 or 120. */
+/** Whether a text contains a value as a word: 20 is not in 2026 or 120. */
 function hasValue(text: string, value: string): boolean {
   const at = text.indexOf(value);
   if (at < 0) return false;

@@ -2,18 +2,18 @@ import { type Schema, schemaOf } from './description.ts';
 
 export type Path = readonly (string | number)[];
 
-/** A field of the description without documented fields of its own. */
+/** A field of the description that has no documented fields inside. */
 export interface Leaf {
-  /** `offer.gpu_model.name`, `ssh_keys[].name`. */
+  /** The path as text: `offer.gpu_model.name`, `ssh_keys[].name`. */
   readonly name: string;
   readonly path: Path;
-  /** "json" is an open structure: an object or list whose contents are not documented. */
+  /** "open" is what the document calls "json": an object or list with undocumented contents. */
   readonly type: 'string' | 'number' | 'boolean' | 'open';
-  /** The documented words of an enum. */
+  /** The documented values of an enum. */
   readonly words?: readonly string[];
 }
 
-/** Returns every leaf below a schema; for a list, those of its first item. */
+/** Returns every leaf below a schema; for a list, the leaves of its first item. */
 export function leavesOf(named: string | Schema, name = '', path: Path = []): Leaf[] {
   const schema = schemaOf(named);
   if (schema.type === 'object' && schema.properties !== undefined) {
@@ -43,7 +43,7 @@ export function valueAt(value: unknown, path: Path): unknown {
   );
 }
 
-/** Returns a copy with another value at a path. */
+/** Returns a copy with another value at the path. */
 export function withValue<T>(value: T, path: Path, other: unknown): T {
   const copy = structuredClone(value);
   const last = path.at(-1);

@@ -9,7 +9,7 @@ import { DRIVE_ID, INSTANCE_ID, SSH_KEY_ID, samples } from './samples.ts';
 interface Sent {
   readonly argv: readonly string[];
   readonly stdin?: string;
-  /** The status of the instance before it. */
+  /** The instance's status before the command. */
   readonly status?: string;
   /** The expected body of the first request. */
   readonly body?: unknown;
@@ -24,7 +24,7 @@ const BOX = {
   docker_config: { image: 'nginx', shm_size_gb: 0.1 },
 };
 
-/** The commands that send each documented operation, by its ID. */
+/** Commands that send each documented operation, by operation ID. */
 const OPERATIONS: Readonly<Record<string, readonly Sent[]>> = {
   createApiKey: [
     { argv: ['api-keys', 'create', 'ci'], body: { name: 'ci' } },

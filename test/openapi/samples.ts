@@ -1,9 +1,9 @@
 /**
- * One sample of each resource with every documented field. No value occurs in another one, so a
- * value in an output identifies its field.
+ * One sample of each resource with every documented field. No value occurs twice, so a value in an
+ * output identifies its field.
  */
 
-/** JSON as a service sends it. */
+/** JSON as the service sends it. */
 export type Json = Readonly<Record<string, unknown>>;
 
 /** The responses of the described service; a test may replace a sample. */
@@ -14,7 +14,7 @@ export interface Samples {
   drives: readonly unknown[];
   sshKeys: readonly unknown[];
   apiKeys: readonly unknown[];
-  /** The response to a new API key, the only one with the secret. */
+  /** The response to creating an API key, the only one with the secret. */
   createdApiKey: Json;
   user: Json;
   /** The response to a profile update, the only one with all three balances. */
@@ -27,14 +27,14 @@ export const INSTANCE_ID = '3f0c5c1e-8a51-4e0b-9c39-1f6f6a2b7d10';
 export const DRIVE_ID = '5d1b7e70-2c44-4f0a-8d3e-9b1a6c5f2e31';
 export const SSH_KEY_ID = '7a9e3c15-6b2d-4c8f-a1e4-0d5f8b7c6a42';
 
-/** The values that no output shows without a flag. */
+/** Values that no output shows without a flag. */
 export const SECRETS = {
   token: 'notebook-token-41d8cd98f00b',
   metadata: 'metadata-token-9e107d9d372b',
   env: 'env-value-e4d909c290d0',
 } as const;
 
-/** Returns a new set, whose times all differ. */
+/** Returns new samples, whose times all differ. */
 export function samples(): Samples {
   let minute = 0;
   const moment = () => {
@@ -267,7 +267,7 @@ export function samples(): Samples {
   };
 }
 
-/** A public key with meaningless bytes: it is only read. */
+/** A public key with meaningless bytes, since commands only read it. */
 function publicKey(fill: number): string {
   const part = (bytes: Buffer) => {
     const length = Buffer.alloc(4);

@@ -6,24 +6,24 @@ import { type Schema, schemaOf } from './description.ts';
 import { type Leaf, leavesOf, valueAt, withValue } from './leaves.ts';
 import { DRIVE_ID, INSTANCE_ID, type Json, SSH_KEY_ID, samples } from './samples.ts';
 
-// The document leaves much open, and a running service may change. These tests change its responses
-// in every way that a client must survive.
+// The document leaves much open, and a running service may change. These tests change responses in
+// every way that a client must survive.
 
 interface Reading {
   readonly argv: readonly string[];
-  /** The schema of the response. */
+  /** Name of the response's schema. */
   readonly schema: string;
   /** The path under test; other paths return the usual samples. */
   readonly path: string;
   readonly sample: Json;
-  /** Whether its JSON is a list. */
+  /** Whether the command's JSON is a list. */
   readonly isList?: true;
   /** Whether the response is a list. */
   readonly inList?: true;
   readonly isPaged?: true;
-  /** The fields that this computer adds to each. */
+  /** Fields that gpucloud adds to each row. */
   readonly adds?: Json;
-  /** Whether the JSON is computed, and so can't be compared with the response. */
+  /** Whether gpucloud computes the JSON, which then can't be compared with the response. */
   readonly isDerived?: true;
 }
 
@@ -123,7 +123,7 @@ const READINGS: readonly Reading[] = [
 ];
 
 let world: World;
-/** The response at one path. */
+/** Responds with this value at one path. */
 let bent: { readonly path: string; readonly body: unknown };
 
 beforeEach(async () => {
@@ -137,7 +137,7 @@ beforeEach(async () => {
 });
 afterEach(() => world.close());
 
-/** A drive that names the instance adds it to `instances list`. */
+/** A drive that names the instance makes `instances list` show it. */
 function usual(path: string): unknown {
   return path === '/storage/drives'
     ? { status: 'success', code: 200, data: all.drives }
@@ -167,7 +167,7 @@ const FORMS: readonly { readonly flags: readonly string[]; readonly terminal: bo
   { flags: ['-o', 'id'], terminal: false },
 ];
 
-/** A fixture in which each field is varied alone. */
+/** One form is enough where the test varies each field alone. */
 const QUICK = FORMS.slice(0, 1);
 
 /** Another part of the formats at each turn. */

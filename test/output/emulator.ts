@@ -1,15 +1,15 @@
 import { Writable } from 'node:stream';
 import { createScreen } from '../support/screen.ts';
 
-/** A stream that is a terminal, with its screen. */
+/** A stream that acts as a terminal, with its screen. */
 export interface Emulator {
   readonly stream: Writable & { isTTY: true; columns: number; rows: number };
-  /** The visible screen; `all` includes what scrolled away. */
+  /** Returns the visible screen; `all` includes lines that scrolled away. */
   screen(): Promise<string>;
   all(): Promise<string>;
   cursor(): Promise<{ x: number; y: number }>;
   resize(columns: number, rows: number): void;
-  /** Each write, in order. */
+  /** Every write, in order. */
   readonly writes: readonly string[];
 }
 
@@ -26,7 +26,7 @@ export function createEmulator(columns: number, rows: number): Emulator {
     }),
     { isTTY: true as const, columns, rows },
   );
-  // Runs after everything that the stream holds back while the terminal is busy.
+  // Runs after the stream has written what it held back while the terminal was busy.
   const settled = () => new Promise<void>((resolve) => stream.write('', () => resolve()));
   return {
     stream,

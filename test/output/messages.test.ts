@@ -147,7 +147,7 @@ describe('a spinner', () => {
     expect(stderr.text).toMatch(/. outer\n {2}inner/);
     outer.done('outer done');
     await until(() => stderr.text.includes('outer done'));
-    // Unfinished tasks come first.
+    // The spinner shows unfinished tasks first.
     expect(stderr.text).toMatch(/. inner\n {2}outer done/);
     inner.done();
     expect(stderr.text.endsWith('<clear>')).toBe(true);

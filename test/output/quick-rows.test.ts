@@ -62,7 +62,7 @@ const cell: fc.Arbitrary<Cell> = fc.oneof(
   fc.constantFrom(null, undefined, true, false, 0, -0, 12, 1e21, 0.1),
 );
 const row = fc.tuple(...KINDS.map(() => cell));
-/** Rows of which some repeat the previous one. */
+/** Rows, some of which repeat the previous row. */
 const rows = fc
   .array(fc.tuple(row, fc.boolean()), { minLength: 1, maxLength: 15 })
   .map((given) => given.flatMap(([one, twice]) => (twice ? [one, [...one]] : [one])));

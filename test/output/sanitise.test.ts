@@ -114,12 +114,12 @@ const HOSTILE = [
   '\ud83d lone',
 ];
 
-/** Returns a text as csv and tsv hold it: line breaks as newlines, nothing invisible. */
+/** Returns a text as csv and tsv write it: line breaks as newlines, and nothing invisible. */
 const inData = (text = '') => text.replaceAll('\r', '\n').replaceAll('\u200d', '');
 
 describe('a hostile name in the data formats', () => {
   const rows = HOSTILE.map((name) => ({ name, [`key ${name}`]: name }));
-  // jq refuses a document with half a character.
+  // jq rejects a document with half a surrogate pair.
   const whole = (text: string) => text.replace(/\p{Surrogate}/gu, '\ufffd');
   const readable = HOSTILE.map(whole).map((name) => ({ name, [`key ${name}`]: name }));
 
@@ -228,7 +228,7 @@ describe('a hostile name in the data formats', () => {
   });
 });
 
-/** An independent reader of RFC 4180. */
+/** Parses RFC 4180 independently of our writer. */
 function readCsv(text: string): string[][] {
   const rows: string[][] = [[]];
   const field = /(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\n)/gy;

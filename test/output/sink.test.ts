@@ -14,7 +14,7 @@ import { type Instance, instances, outputOn, view } from './world.ts';
 
 const row = instances[0] as Instance;
 
-/** A stream that fails after a number of writes. */
+/** A stream that fails after a given number of writes. */
 class Failing extends Writable {
   taken: string[] = [];
 
@@ -35,7 +35,7 @@ class Failing extends Writable {
   }
 }
 
-/** Endless rows that report when they were stopped. */
+/** Yields endless rows, and reports when the reader stopped them. */
 function endless() {
   const told = { given: 0, stopped: false };
   async function* rows() {
@@ -203,7 +203,7 @@ describe('writing a result', () => {
       }
     }
     await outputOn(slow, { format: 'jsonl' }).list(rows(), view);
-    // At most two batches of 64 KiB: one in flight and one being filled.
+    // At most two batches of 64 KiB: one in flight and one filling.
     expect(most).toBeGreaterThan(0);
     expect(most).toBeLessThan(1200);
   });

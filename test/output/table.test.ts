@@ -81,7 +81,10 @@ describe('a table in a terminal', () => {
   });
 });
 
-/** Counts the cells of a line independently: East Asian wide or emoji take two, marks none. */
+/**
+ * Counts the cells of a line independently: East Asian wide characters and emoji take two,
+ * combining marks none.
+ */
 function cellsOf(text: string): number {
   let cells = 0;
   for (const { segment } of new Intl.Segmenter('en', { granularity: 'grapheme' }).segment(text)) {

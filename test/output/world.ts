@@ -4,7 +4,7 @@ import type { Clock } from '../../src/clock.ts';
 import { createOutput } from '../../src/output/index.ts';
 import type { Output, OutputSettings, View } from '../../src/output/output.ts';
 
-/** The time of every transcript in these tests. */
+/** The time at which all output in these tests is written. */
 export const NOW = Date.parse('2026-03-01T12:00:00Z');
 
 export const clock: Clock = {
@@ -33,7 +33,7 @@ export class Page extends Writable {
     this.emit('written');
   }
 
-  /** Resolves when the output holds the text. */
+  /** Resolves when the output contains the text. */
   async written(text: string): Promise<void> {
     while (!this.text.includes(text)) await once(this, 'written');
   }

@@ -29,7 +29,7 @@ test.each<[string, string, () => string]>([
 });
 
 test.each(['', '.', 'first;.\\second', undefined])('skips relative folders in PATH %j', (path) => {
-  // The current folder of the tests has that file.
+  // The tests' current folder has a package.json.
   expect(onPath('package.json', { PATH: path }, 'win32')).toBe(
     join('C:\\Windows\\System32', 'package.json.exe'),
   );

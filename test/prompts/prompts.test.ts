@@ -8,7 +8,7 @@ import type { Prompts, PromptsOptions } from '../../src/prompts/prompts.ts';
 const ENTER = '\r';
 const DOWN = '\u001b[B';
 
-/** A person at a terminal, who reads a question and then types. */
+/** Simulates a person at a terminal, who reads a question and then types. */
 class Person {
   readonly stdin = Object.assign(new PassThrough({ autoDestroy: false }), {
     isTTY: true,

@@ -30,7 +30,7 @@ function keptKey(text: string) {
   return verdict.value;
 }
 
-/** A field of a blob, with its length first. */
+/** Encodes a field of a blob, preceded by its length. */
 function field(bytes: Buffer | string): Buffer {
   const content = Buffer.from(bytes);
   const length = Buffer.alloc(4);
@@ -182,7 +182,7 @@ describe('a hostile text', () => {
             blob[place] = (blob[place] ?? 0) ^ mask;
           }
           const verdict = publicKey(lineOf(type, blob));
-          // Only a change in the key's numbers can still give a valid key.
+          // The key may stay valid only if the change is in its numbers.
           if (verdict.ok) expect(verdict.value.type).toBe(type);
           if (tail.length > 0 && flips.length === 0) expect(verdict.ok).toBe(false);
         },

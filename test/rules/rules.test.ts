@@ -139,7 +139,7 @@ describe('number rules', () => {
     ['16.5', 16.5],
     ['8g', 8],
     ['16.5GB', 16.5],
-    // The API document limits no decimals.
+    // The API document does not limit the number of decimals.
     ['0.1234567', 0.1234567],
   ])('accept shared memory %s', (text, gb) => {
     expect(accepted(sharedMemoryGb, text)).toBe(gb);

@@ -15,7 +15,7 @@ import { install } from './installation.ts';
 const FILE = fileURLToPath(new URL('../../dist/gpucloud.cjs', import.meta.url));
 const require = createRequire(FILE);
 
-// Building the bundle can exceed the usual time limit.
+// Building the bundle may exceed the default time limit.
 const BUILDING = { timeout: 120_000 };
 
 test('runs every module, and each exports all its names', BUILDING, async () => {
@@ -27,11 +27,11 @@ test('runs every module, and each exports all its names', BUILDING, async () => 
     const bundle = openBundle(file);
     const missing: string[] = [];
     let names = 0;
-    // Takes the place of the program.
+    // Replaces the program's first module.
     const all: Body = (require) => {
       for (let number = 1; number < modules.length; number += 1) {
         const face = require(String(number)) as Record<string, unknown>;
-        // Loads the module, whose exports are then behind the face.
+        // Load the module; its exports then become the face's prototype.
         void face.default;
         for (const name of Object.keys(Object.getPrototypeOf(face))) {
           names += 1;
@@ -74,7 +74,7 @@ test('runs a module once, when one of its names is first used', () => {
   runFake([
     (require) => {
       const one = require('1') as { count: number };
-      // Copies a module as esbuild does for `import * as`.
+      // Copies a module's names as esbuild does for `import * as`.
       const copy = Object.create(Object.getPrototypeOf(one)) as typeof one;
       said.push(Object.keys(one), one.count, copy.count, (require('1') as typeof one).count);
     },
@@ -157,7 +157,7 @@ test('finds the bundle from a link on PATH, whether or not Node follows it', asy
     const linked = join(path, 'bin', 'gpucloud');
     await mkdir(join(path, 'bin'), { recursive: true });
     await symlink(join(at.root, 'bin', 'gpucloud.js'), linked);
-    // Puts a wrong bundle beside the link, which must not be loaded.
+    // Put a wrong bundle beside the link; the program must not load it.
     await mkdir(join(path, 'dist'));
     await writeFile(join(path, 'dist', 'gpucloud.cjs'), 'not a bundle');
     const list = [linked, 'profiles', 'list', '--json'];
@@ -209,7 +209,7 @@ test('continues with its own code after an upgrade', async () => {
     await copyFile(FILE, file);
     const bundle = openBundle(file);
     const before = bundle.textOf(1);
-    // npm replaces the file under its name.
+    // npm replaces the file under the same name.
     await rm(file);
     await writeFile(file, '//another\n[]\n');
     expect(bundle.textOf(1)).toBe(before);

@@ -24,7 +24,7 @@ beforeEach(async () => {
 });
 afterEach(() => at.remove());
 
-/** Runs the unchanged program, and expects its help only. */
+/** Runs the unchanged program, and expects only its help. */
 async function soundHelp(): Promise<void> {
   const { code, stdout, stderr } = await at.run(HELP);
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
@@ -38,7 +38,7 @@ async function names(): Promise<string[]> {
 
 describe('cached code', () => {
   test('speeds up the next run, and is private', async () => {
-    // Also demonstrates the risk: V8 runs cached code of another source of the same length.
+    // Also demonstrates the risk: V8 runs cached code of another source with the same length.
     const file = await poison(at, HELP);
     expect((await at.run(HELP)).stdout).toContain(POISON);
     expect((await stat(file)).mode & 0o777).toBe(0o600);
@@ -104,7 +104,7 @@ describe('cached code of another run', () => {
   test('is ignored after an upgrade to a bundle of the same length', async () => {
     await at.run(HELP);
     const [, hash = ''] = /^\/\/([0-9a-f]{16})\n/.exec(await readFile(at.bundle, 'latin1')) ?? [];
-    // The build does this if one word of the source changes.
+    // A build does this when one word of the source changes.
     await rewrite(at.bundle, SOUND, POISON);
     await rewrite(at.bundle, hash, [...hash].reverse().join(''));
     expect((await at.run(HELP)).stdout).toContain(POISON);
@@ -120,7 +120,7 @@ describe('cached code of another run', () => {
     const file = await poison(at, HELP);
     await writeFile(file, (await readFile(file)).subarray(0, length));
     await soundHelp();
-    // The run has replaced it.
+    // The run has replaced the broken file.
     expect((await stat(file)).size).toBeGreaterThan(5000);
     await soundHelp();
   });
@@ -159,13 +159,13 @@ describe('an unwritable cache', () => {
     expect(await readFile(at.codeFolder, 'utf8')).toBe('a file');
   });
 
-  // Root starts it as another user, who can't open the folder.
+  // Root runs the program as another user, who can't open the folder.
   test('changes nothing in a folder without write permission', needs('root'), async () => {
     const home = join(at.root, 'home');
     await mkdir(home, { mode: 0o555 });
     await chmod(home, 0o555);
     await chmod(at.root, 0o755);
-    // Node may be in a folder that other users can't open, such as root's.
+    // Node may be in a folder that other users can't open, such as root's home.
     const node = join(at.root, 'node');
     await copyFile(process.execPath, node);
     await chmod(node, 0o755);

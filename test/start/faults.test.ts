@@ -7,7 +7,7 @@ import { outcomeOf } from '../support/program.ts';
 import { ok, type Service, startService } from '../support/service.ts';
 import { type Installation, install } from './installation.ts';
 
-// A callback of a library, for one, can throw at any moment.
+// Code outside any command, such as a library's callback, can throw at any moment.
 
 const ID = '11111111-2222-4333-8444-555555555555';
 const HARDWARE = ['--offer', ID, '--image', ID, '--ssh-key', ID];
@@ -24,7 +24,7 @@ let service: Service;
 let child: ChildProcess | undefined;
 let strikes: (path: string) => boolean;
 const ACCOUNT = { '/users/me': { id: 'account-1' } };
-/** The service's responses besides empty lists. */
+/** The service's responses by path; other paths return empty lists. */
 let known: Readonly<Record<string, unknown>>;
 beforeEach(async () => {
   at = await install();

@@ -17,15 +17,15 @@ import { type Outcome, outcomeOf } from '../support/program.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
-/** A copy of the built program that a test may change, with its own cache folder. */
+/** A copy of the built program that tests may change, with its own cache folder. */
 export interface Installation {
   readonly root: string;
   readonly bundle: string;
-  /** The folder of the code cache, which is empty before the first run. */
+  /** The code cache's folder, empty before the first run. */
   readonly codeFolder: string;
   readonly env: Readonly<Record<string, string>>;
   run(argv: readonly string[], how?: How): Promise<Outcome>;
-  /** The files of the code cache. */
+  /** Returns the files of the code cache. */
   codeFiles(): Promise<string[]>;
   remove(): Promise<void>;
 }
@@ -33,11 +33,11 @@ export interface Installation {
 interface How {
   readonly env?: Readonly<Record<string, string | undefined>>;
   readonly uid?: number;
-  /** Another Node than this process's. */
+  /** A Node other than this process's. */
   readonly node?: string;
 }
 
-/** A date long ago, since npm gives all files of a package one date. */
+/** A date long ago, since npm gives all files of a package the same date. */
 export const PACKED = new Date('1985-10-26T08:15:00Z');
 
 export async function install(): Promise<Installation> {
@@ -71,7 +71,7 @@ export async function install(): Promise<Installation> {
     },
     async codeFiles() {
       const names = await readdir(codeFolder, { recursive: true }).catch(() => []);
-      // Reads the folder of the bundle, Node version and processor: there is only one.
+      // Only one folder exists, for this bundle, Node version and processor.
       return names
         .filter((name) => name.includes(sep))
         .sort()
@@ -81,7 +81,7 @@ export async function install(): Promise<Installation> {
   };
 }
 
-/** A text that the program prints, and a replacement of the same length. */
+/** A text in the program's help, and a replacement of the same length. */
 export const SOUND = 'Rent GPU instances by the hour from the terminal';
 export const POISON = 'Rent GPU instances by the hour from an old cache';
 
@@ -95,8 +95,8 @@ export async function rewrite(bundle: string, from: string, to: string): Promise
 }
 
 /**
- * Puts code with other words into the cache as the program's own; the words show if it ever
- * runs. Returns the file.
+ * Caches code with other words as the program's own; its help shows whether it ever runs. Returns
+ * the file.
  */
 export async function poison(at: Installation, argv: readonly string[]): Promise<string> {
   await rewrite(at.bundle, SOUND, POISON);

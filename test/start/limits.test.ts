@@ -7,7 +7,7 @@ import { type Outcome, outcomeOf } from '../support/program.ts';
 import { ok, type Service, startService } from '../support/service.ts';
 import { type Installation, install } from './installation.ts';
 
-// Shared computers give each process little address space.
+// In KiB. Shared computers give each process little address space.
 
 const ID = '11111111-2222-4333-8444-555555555555';
 const ROOM_KIB = 6 * 1024 * 1024;
@@ -38,7 +38,7 @@ describe('a limit on address space', needs('Linux'), () => {
 
   test('gets an explanation, with a remedy that works', async () => {
     const { code, stdout, stderr } = await bash(limited);
-    // Node 24 and later need no remedy.
+    // Node 24 and later need no workaround.
     if (major >= 24) {
       expect({ code, stdout, stderr }).toEqual(done);
     } else {
@@ -53,8 +53,8 @@ describe('a limit on address space', needs('Linux'), () => {
 });
 
 /**
- * Opens files up to the limit when the program connects. Node itself opens a number that depends on
- * its version, so a limit alone does not decide what fails first.
+ * Opens files up to the limit when the program connects. Node itself opens a varying number of
+ * files, so a limit alone does not decide what fails first.
  */
 const FULL = `
   const { openSync } = require('node:fs');

@@ -4,8 +4,8 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { envelope, type Service, startService } from '../support/service.ts';
 import { type Installation, install } from './installation.ts';
 
-// Limits what a command may load, so that a careless import fails here and not in a benchmark:
-// Node's modules, and the bytes of the bundle that are compiled.
+// Limits what a command may load: Node's modules, and the compiled bytes of the bundle. A careless
+// import then fails here and not in a benchmark.
 
 const TELL = `
 const vm = require('node:vm');
@@ -91,10 +91,10 @@ function bodyFor(path: string) {
 
 interface Loaded {
   readonly bytes: number;
-  /** The number of the program's modules. */
+  /** Number of loaded modules of the bundle. */
   readonly texts: number;
   readonly modules: string[];
-  /** The streams of the process that were opened. */
+  /** The process's streams that were opened. */
   readonly opened: string[];
 }
 
@@ -115,10 +115,10 @@ test('compiles none of the bundle for --version', async () => {
   expect(modules.filter((name) => !['vm', 'os'].includes(name))).toEqual([]);
 });
 
-/** The most that --help compiles, and that of a group. */
+/** Most bytes that --help or a group's help may compile. */
 const HELP_BYTES = 130_000;
 const HELP_MODULES = 25;
-/** The most that a command with a request compiles. */
+/** Most bytes that a command with one request may compile. */
 const REQUEST_BYTES = 500_000;
 
 test('compiles few modules for --help, and opens no stream', async () => {
@@ -139,13 +139,13 @@ test.each([
   ['instances', 'get', ID, '--json'],
   ['instances', 'list', '--json'],
 ])('loads for %s %s only what requests need', async (...argv) => {
-  // The second run knows the instance and has nothing new to store.
+  // The second run already knows the instance, so it has nothing to store.
   await loaded('instances', 'get', ID, '--json');
   const { bytes, modules, opened } = await loaded(...argv);
   expect(opened).toEqual([]);
   expect(bytes).toBeLessThan(REQUEST_BYTES);
-  // No crypto, assert, querystring, fs/promises, http, https, tls, http2, dns, zlib, readline or
-  // child_process.
+  // Excludes crypto, assert, querystring, fs/promises, http, https, tls, http2, dns, zlib, readline
+  // and child_process.
   const allowed =
     /^(diagnostics_channel|events|net|os|process|stream|stream\/promises|string_decoder|timers\/promises|tty|v8|vm|perf_hooks|util\/types|async_hooks)$/;
   expect(modules.filter((name) => !allowed.test(name))).toEqual([]);
@@ -153,8 +153,8 @@ test.each([
 
 const major = Number(process.versions.node.split('.')[0]);
 
-// Node 20 would optimise the parser in the background, and its exit would wait for that. With
-// changed flags, Node recompiles each of its own modules that it loads.
+// Node 20 would optimize the parser in the background, and wait for that at exit. With changed
+// flags, Node recompiles each of its own modules that it loads.
 test('sets V8 flags only for the response parser, and only on Node 20', async () => {
   const { flags, loaded } = await told('tell-flags.cjs', ['instances', 'get', ID, '--json']);
   const names = ['wasm-lazy-compilation', 'wasm-dynamic-tiering', 'wasm-tier-up'];

@@ -8,7 +8,7 @@ import { envelope } from '../support/service.ts';
 import { taken } from '../support/signals.ts';
 import { type Installation, install } from './installation.ts';
 
-// A reader that reads nothing can block a command for ever; two signals end it.
+// A reader that reads nothing can block a command for ever; two signals must end it.
 
 const ROWS = 500;
 const ID = '11111111-2222-4333-8444-555555555555';
@@ -17,7 +17,7 @@ const INSTANCE = {
   id: ID,
   name: 'box',
   status: 'PROVISIONING',
-  // More than a pipe and its reader hold.
+  // More rows than a pipe and its reader can hold.
   failure_reason: 'x'.repeat(1024 * 1024),
   offer: { id: '40904090-0000-4000-8000-000000000001', name: 'RTX 4090', region: 'eu-1' },
 };
@@ -58,7 +58,7 @@ afterEach(async () => {
   await at.remove();
 });
 
-/** Waits until the program stops requesting, since nobody reads. */
+/** Waits until the program stops requesting, because nobody reads its output. */
 async function stalled(): Promise<void> {
   for (let before = -1; before !== asked || asked === 0; ) {
     before = asked;
@@ -111,7 +111,8 @@ describe('a new instance whose output nobody reads', () => {
   const create = ['instances', 'create', '--name', 'box', '--offer', INSTANCE.offer.id];
   const image = ['--image', '22042204-0000-4000-8000-000000000011'];
 
-  // Uses a new home, where the catalog stores the offer under a lock that also listens to signals.
+  // Uses a new home: there the catalog stores the offer under a lock, which also listens to
+  // signals.
   test.each([
     ['json', 'SIGINT', 130],
     ['jsonl', 'SIGTERM', 143],

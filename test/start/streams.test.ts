@@ -6,10 +6,10 @@ import { type Outcome, outcomeOf } from '../support/program.ts';
 import { ok, type Service, startService } from '../support/service.ts';
 import { type Installation, install } from './installation.ts';
 
-// Short output bypasses the stream of stdout, which nobody may notice.
+// Short output bypasses the stdout stream; the result must be the same.
 
 const ID = '11111111-2222-4333-8444-555555555555';
-/** Longer than a pipe's atomic write (4096), with no character of one byte. */
+/** Longer than a pipe's atomic write (4096), and without single-byte characters. */
 const NAME = 'Ночной бот №'.repeat(300);
 
 let at: Installation;
@@ -25,7 +25,7 @@ afterEach(async () => {
   await at.remove();
 });
 
-/** Runs a line of bash, in which PROGRAM prints an instance. */
+/** Runs a bash line in which PROGRAM prints an instance. */
 function bash(line: string): Promise<Outcome> {
   const program = `"$0" "${join(at.root, 'bin', 'gpucloud.js')}" instances get ${ID} --json`;
   const argv = ['--norc', '-c', line.replace('PROGRAM', program), process.execPath];
@@ -40,8 +40,7 @@ function bash(line: string): Promise<Outcome> {
 describe('the output of a run', () => {
   test('arrives completely through a full non-blocking pipe', async () => {
     expect(JSON.parse(text)).toMatchObject({ name: NAME });
-    // dd leaves room in the pipe for a part of the text, in non-blocking mode. The reader comes
-    // late.
+    // dd leaves room in the non-blocking pipe for only a part of the text. The reader comes late.
     const { code, stdout, stderr } = await bash(
       '{ dd if=/dev/zero bs=60000 count=1 oflag=nonblock status=none; PROGRAM; } | { sleep 0.5; cat; }',
     );

@@ -5,24 +5,24 @@ type Fields = Record<string, unknown>;
 const HOUR = 3_600_000;
 
 /**
- * A read-only service: a profile, instances, drives and a history, as the test sets them. Instances
- * are found only by ID, as in the API document; the history has pages.
+ * A read-only service whose profile, instances, drives and history the test sets. Finds instances
+ * only by ID, as in the API document; the history has pages.
  */
 export class AccountService {
-  /** Milliseconds since 1970, from which the times of new entries count. */
+  /** Milliseconds since 1970; the times of new entries are relative to this. */
   readonly now: number;
   balance: string | null = '10000.00';
   profile: Fields = {};
   readonly instances = new Map<string, Fields>();
   readonly drives: Fields[] = [];
-  /** Newest first, as `order` says. */
+  /** Transactions in the given `order`. */
   readonly history: Fields[] = [];
   order: 'newest first' | 'oldest first' | 'none' = 'newest first';
-  /** The largest page that it returns. */
+  /** Largest page size that the service returns. */
   limit = 100;
-  /** The responses to paths, with or without a method, that come before all others. */
+  /** Responses by path, with or without a method. They override all others. */
   readonly broken = new Map<string, Answer | 'hangUp'>();
-  /** Responds only once so many requests are in flight. */
+  /** Waits until this many requests are in flight, then responds to all of them. */
   together = 1;
   readonly #waiting: (() => void)[] = [];
 
@@ -34,7 +34,7 @@ export class AccountService {
     return new Date(this.now - milliseconds).toISOString();
   }
 
-  /** An instance that has run for two and a half hours, unless the fields differ. */
+  /** Adds an instance that has run for two and a half hours, unless `fields` say otherwise. */
   instance(name: string, fields: Fields = {}): string {
     const number = String(this.instances.size + 1).padStart(12, '0');
     const id = `3f0c5d9e-1111-4222-8333-${number}`;
@@ -86,7 +86,7 @@ export class AccountService {
   readonly handler: Handler = async (request) => {
     const all = new Promise<void>((resolve) => this.#waiting.push(resolve));
     if (this.#waiting.length >= this.together) {
-      // Later requests find what they waited for.
+      // Later requests no longer have to wait.
       this.together = 1;
       for (const answer of this.#waiting.splice(0)) answer();
     }
@@ -122,7 +122,8 @@ export class AccountService {
   }
 
   #ordered(): Fields[] {
-    // Some histories are long: sorting by the texts would parse each of them for each comparison.
+    // Sorting by the time texts would parse each text for each comparison, and some histories are
+    // long.
     const rows = this.history
       .map((row) => ({ row, time: Date.parse(String(row.created_at)) }))
       .sort((a, b) => b.time - a.time)

@@ -7,14 +7,14 @@ import { SELF, type World } from './run-cli.ts';
 
 interface Person {
   readonly context: Context;
-  /** The questions and the rules that input broke, in order. */
+  /** The questions, and the rules that input broke, in order. */
   readonly said: readonly string[];
-  /** The output to stdout and stderr so far. */
+  /** The output on stdout and stderr so far. */
   stdout(): string;
   stderr(): string;
 }
 
-/** Answers questions with these texts in turn, and then leaves. */
+/** Types these texts as replies in turn, then cancels. */
 export function atTerminal(
   world: World,
   answers: readonly string[],

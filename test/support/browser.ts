@@ -3,22 +3,22 @@ import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { until } from './ssh-world.ts';
 
-/** A visit that a browser from {@link installBrowser} recorded. */
+/** A visit that the browser from {@link installBrowser} recorded. */
 export interface Visit {
   readonly argv: readonly string[];
   readonly hasApiKey: boolean;
-  /** The page that it was started with: its text and the modes of it and its folder. */
+  /** The text of the start page; `modes` are those of the page and its folder. */
   readonly page: string;
   readonly modes: readonly number[];
-  /** The URL where it arrived; null if the link itself showed a page. */
+  /** The URL that the browser reached; null if the link itself showed a page. */
   readonly location: string | null;
   readonly shown: string;
 }
 
 export interface Browser {
-  /** The folder for PATH, with `xdg-open`. */
+  /** The folder with `xdg-open`, for PATH. */
   readonly bin: string;
-  /** Waits for the record, since gpucloud exits as soon as the browser is redirected. */
+  /** Waits for the browser's record, since gpucloud exits as soon as the browser is redirected. */
   visit(): Promise<Visit>;
 }
 

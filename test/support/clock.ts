@@ -2,13 +2,13 @@ import type { Clock } from '../../src/clock.ts';
 
 export interface ManualClock extends Clock {
   advance(milliseconds: number): void;
-  /** Sets the computer's clock forward or back, as a person or NTP does: no time passes. */
+  /** Sets the computer's clock forward or back, as a person or NTP does. No time passes. */
   step(milliseconds: number): void;
-  /** The milliseconds of each sleep. */
+  /** The duration of each sleep in milliseconds. */
   readonly slept: readonly number[];
 }
 
-/** A clock that stands still until moved; a sleep moves it and returns at once. */
+/** A clock that stands still until a test moves it. A sleep moves it and returns at once. */
 export function manualClock(start = '2026-01-15T12:00:00.000Z'): ManualClock {
   let now = Date.parse(start);
   let passed = 0;

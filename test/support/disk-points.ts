@@ -1,7 +1,7 @@
 import fs from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 
-/** The calls that change the journal. */
+/** The file system calls that change the journal. */
 const CALLS = [
   ...['openSync', 'writeFileSync', 'fsyncSync', 'chmodSync', 'mkdirSync'],
   ...['renameSync', 'rmSync', 'copyFileSync'],
@@ -9,7 +9,7 @@ const CALLS = [
 
 type Call = (...given: unknown[]) => unknown;
 
-/** Calls back before each call that may change the disk, until it is removed. */
+/** Calls back before each call that may change the disk, until removed. */
 export function watchDisk(onPoint: () => void): () => void {
   const own = fs as unknown as Record<string, Call>;
   const before = CALLS.map((name) => [name, own[name]] as const);
@@ -32,11 +32,11 @@ function isWriting(flags: unknown): boolean {
     : /[wa+]/.test(String(flags ?? 'r'));
 }
 
-/** The disk as a process that is killed now leaves it. */
+/** A copy of the disk as a process killed now would leave it. */
 export function diskImage(folder: string): { restore(): void; remove(): void } {
   const image = `${folder}-image`;
   fs.rmSync(image, { recursive: true, force: true });
-  // The lock of a killed process expires by the time of the file system, which a test can't set.
+  // A killed process's lock expires by the file system's time, which a test can't set.
   const filter = (path: string) => !path.endsWith('.lock');
   fs.cpSync(folder, image, { recursive: true, filter });
   return {

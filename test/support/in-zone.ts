@@ -1,8 +1,8 @@
 import { local, localTime } from '../../src/output/time.ts';
 
 /**
- * Moves the times of an expected text from UTC to the zone of the tests: `2026-01-15 12:00:00 +00:00`,
- * and `2026-01-15 12:00:00` without an offset.
+ * Converts times in an expected text from UTC to the tests' time zone: `2026-01-15 12:00:00
+ * +00:00`, and `2026-01-15 12:00:00` without an offset.
  */
 export function inZone(text: string): string {
   return text.replace(

@@ -11,10 +11,13 @@ export interface Instance {
   [field: string]: unknown;
 }
 
-/** A service whose instances have the test's address: the sandbox's are not real. */
+/**
+ * A service whose instances have an address that the test provides, since the sandbox's addresses
+ * are not real.
+ */
 export interface InstanceService extends Service {
   readonly instances: Map<string, Instance>;
-  /** The environment that connects a program to it. */
+  /** The environment in which a program uses this service. */
   readonly env: Readonly<Record<string, string>>;
 }
 
@@ -45,7 +48,7 @@ export async function startInstances(instances: readonly Instance[]): Promise<In
   };
 }
 
-/** Each instance has a drive, through which a program finds what it never rented. */
+/** Each instance has a drive, through which a program finds instances that it never rented. */
 function driveOf(id: string): Record<string, unknown> {
   return {
     id: `drive-${id}`,

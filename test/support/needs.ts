@@ -6,7 +6,7 @@ import type { TaskMeta, TestOptions } from 'vitest';
 
 declare module 'vitest' {
   interface TaskMeta {
-    /** Skips the test and names what this computer lacks. */
+    /** Why to skip the test: what this computer lacks. */
     lacks?: string;
   }
 }
@@ -18,7 +18,7 @@ const FOLDERS = [
   '/sbin',
 ];
 
-/** The path of a program, including administrators' folders. */
+/** Returns the path of a program; also searches administrators' folders. */
 export function programAt(name: string): string | undefined {
   return FOLDERS.map((folder) => join(folder, name)).find((path) => existsSync(path));
 }
@@ -49,9 +49,9 @@ function makesDevices(): boolean {
 const isRoot = process.geteuid?.() === 0;
 const SHELL_OF_OWN = ['--mount', '--map-root-user', 'sh', '-c', 'mount -t tmpfs t /mnt'];
 
-/** Conditions beyond a program that exists. */
+/** Conditions other than the existence of a program. */
 const CHECKS = {
-  // Some systems have strace and forbid its use.
+  // Some systems have strace but forbid its use.
   strace: () => works('strace', ['-f', '-qq', '-o', '/dev/null', 'true']),
   script: () => works('script', ['-qec', 'true', '/dev/null']),
   root: () => isRoot,
@@ -102,7 +102,7 @@ type Need = 'ssh' | Check | Program | `/${string}`;
 
 const known = new Map<Need, string | undefined>();
 
-/** How the end of a run names what is missing. */
+/** Names of missing things, printed when the run ends. */
 function lackOf(need: Need): string | undefined {
   if (!known.has(need)) known.set(need, findLack(need));
   return known.get(need);
@@ -123,15 +123,15 @@ function findLack(need: Need): string | undefined {
 }
 
 /**
- * Options of a test or a group: skips it if this computer lacks something that it needs.
- * The end of the run names what was missing.
+ * Returns options for a test or a group: skips it if this computer lacks what it needs. The end of
+ * the run names what was missing.
  */
 export function needs(...all: readonly Need[]): TestOptions & { meta?: Partial<TaskMeta> } {
   const lacks = all.map(lackOf).find((lack) => lack !== undefined);
   return lacks === undefined ? {} : { skip: true, meta: { lacks } };
 }
 
-/** Whether this computer has it, for a test that can do less without it. */
+/** Whether this computer has something, for a test that can do less without it. */
 export function has(need: Need): boolean {
   return lackOf(need) === undefined;
 }

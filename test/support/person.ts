@@ -2,17 +2,17 @@ import type { Computer } from './program.ts';
 import { PROGRAM, RUNNER } from './program.ts';
 import { openTerminal, pause, type Terminal } from './terminal.ts';
 
-/** A person at a terminal with the built program. */
+/** Simulates a person at a terminal with the built program. */
 export interface Person extends Pick<Terminal, 'written' | 'ended' | 'close'> {
   /** Types keys one by one. */
   type(keys: string): Promise<void>;
-  /** Waits until the terminal shows it; after twenty seconds, fails with what it shows. */
+  /** Waits until the terminal shows the pattern; after twenty seconds, fails with the screen. */
   reads(pattern: RegExp | string): Promise<string>;
   /** Waits for a text, then types keys. */
   answers(pattern: RegExp | string, keys: string): Promise<void>;
-  /** Everything that was on the screen, with broken lines joined. */
+  /** Returns everything that was on the screen, with wrapped lines joined. */
   screen(): string;
-  /** The screen as the terminal's rows. */
+  /** Returns the screen as the terminal's rows. */
   lines(): string[];
 }
 
@@ -20,7 +20,7 @@ export interface PersonOptions {
   readonly columns?: number;
   readonly rows?: number;
   readonly env?: Readonly<Record<string, string>>;
-  /** The program to run in place of the built one. */
+  /** Program to run instead of the built one. */
   readonly program?: readonly [string, ...string[]];
 }
 

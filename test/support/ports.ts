@@ -2,14 +2,14 @@ import { randomInt } from 'node:crypto';
 import { createServer, type Server } from 'node:net';
 
 /**
- * Starts below the ports that systems assign: a released one may become another test's, or the near
- * end of a connection.
+ * First port, below those that the system assigns: a released port may become another test's, or
+ * the near end of a connection.
  */
 const LOWEST = 10_000;
 const SHARE = 5_000;
 const SHARES = 4;
 
-/** Files that run at the same time get different ports; another run starts elsewhere. */
+/** Files that run at the same time use different ports; another run starts elsewhere. */
 const first = LOWEST + ((Number(process.env.VITEST_POOL_ID ?? 1) - 1) % SHARES) * SHARE;
 let next = randomInt(SHARE);
 

@@ -7,7 +7,7 @@ import { ASK_KEYRING } from '../../src/platform/self.ts';
 
 const EXECUTABLE = process.env.GPUCLOUD_PROGRAM;
 
-/** Set if the tests run the executable: `GPUCLOUD_PROGRAM=dist/exe/gpucloud`. */
+/** Set when the tests run the executable: `GPUCLOUD_PROGRAM=dist/exe/gpucloud`. */
 export const isExecutable = EXECUTABLE !== undefined;
 
 /** The built program. */
@@ -16,10 +16,10 @@ export const PROGRAM =
     ? fileURLToPath(new URL('../../bin/gpucloud.js', import.meta.url))
     : resolve(EXECUTABLE);
 
-/** The program that runs it: Node, or `env`, which the executable replaces. */
+/** The command that runs the program: Node, or `env`, since the executable needs none. */
 export const RUNNER = isExecutable ? '/usr/bin/env' : process.execPath;
 
-/** The command that reads the system keyring. */
+/** The command that accesses the system keyring. */
 export const ASKS_KEYRING: readonly string[] = isExecutable
   ? [RUNNER, PROGRAM, ASK_KEYRING]
   : [RUNNER, fileURLToPath(new URL('../../dist/keyring.cjs', import.meta.url))];
@@ -30,15 +30,17 @@ export interface Outcome {
   readonly stderr: string;
 }
 
-/** A computer for the built program: folders and environment without the developer's settings. */
+/**
+ * A computer for the built program: folders and an environment without the developer's settings.
+ */
 export interface Computer {
   readonly home: string;
   readonly env: Readonly<Record<string, string>>;
   /** Runs the built program to its end. */
   gpucloud(argv: readonly string[], options?: RunOptions): Promise<Outcome>;
-  /** Starts it and leaves it running. */
+  /** Starts the built program and leaves it running. */
   start(argv: readonly string[], options?: RunOptions): ChildProcessWithoutNullStreams;
-  /** Runs a line of bash in which `gpucloud` is the built program. */
+  /** Runs a bash line in which `gpucloud` is the built program. */
   bash(line: string, options?: RunOptions): Promise<Outcome>;
   remove(): Promise<void>;
 }
@@ -88,14 +90,14 @@ export async function createComputer(program = PROGRAM): Promise<Computer> {
         options.stdin,
       ),
     async remove() {
-      // After a failed test, a run would try to connect again for an hour.
+      // After a failed test, a `run` would try to connect again for an hour.
       for (const child of started) child.kill('SIGKILL');
       await rm(home, { recursive: true, force: true });
     },
   };
 }
 
-/** Waits for the end of a process and returns its output. */
+/** Waits until a process ends, and returns its output. */
 export async function outcomeOf(
   child: ChildProcessWithoutNullStreams,
   stdin?: string,
@@ -117,7 +119,7 @@ export async function outcomeOf(
   return { code, stdout, stderr };
 }
 
-/** Waits until a process has printed a match. */
+/** Waits until a process prints a match. */
 export function heard(
   child: ChildProcessWithoutNullStreams,
   stream: 'stdout' | 'stderr',

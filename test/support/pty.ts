@@ -1,19 +1,19 @@
 import { closeSync, constants, openSync, write } from 'node:fs';
 import pty from '@lydell/node-pty';
 
-/** A program on a pty, whose output is read whole. */
+/** A program on a pty, without lost output. */
 export interface Pty {
   readonly pid: number;
   write(keys: string): void;
   resize(columns: number, rows: number): void;
   kill(signal: string): void;
-  /** The exit, after `onData` received all output. */
+  /** Resolves with the exit once `onData` has received all output. */
   readonly ended: Promise<PtyExit>;
 }
 
 export interface PtyExit {
   readonly exitCode: number;
-  /** The number of the signal that ended it, or 0. */
+  /** Number of the signal that ended the program, or 0. */
   readonly signal: number;
 }
 
@@ -31,9 +31,9 @@ export interface PtyOptions {
 /** A text that no program writes and no terminal shows. */
 const LAST_WORD = '\u001b]9999;all was read\u0007';
 
-/** Parts of node-pty that its types omit. */
+/** Members of node-pty that its types omit. */
 interface Inside {
-  /** Whether node-pty considers the output read; then it reports the exit at once. */
+  /** Whether node-pty considers the output read; it then reports the exit at once. */
   _emittedClose: boolean;
   readonly _pty: string;
   readonly _socket: {
@@ -45,9 +45,9 @@ interface Inside {
 /**
  * Starts a program. node-pty alone loses output: when the last process closes the pty, libuv ends
  * the stream after the first read that was not full (4095 bytes), and node-pty closes it 200 ms
- * after the exit. On a busy computer either happens early. So the pty stays open here; after the
- * exit a mark is written after the program's output, and the pty is closed once the mark has been
- * read.
+ * after the exit. On a busy computer either happens early. So this keeps the pty open, writes a
+ * mark after the program's output once the program exits, and closes the pty once it has read the
+ * mark.
  */
 export function openPty({ program, args, onData, env, ...options }: PtyOptions): Pty {
   const child = pty.spawn(program, [...args], { ...options, env: { ...env } });
@@ -81,8 +81,8 @@ export function openPty({ program, args, onData, env, ...options }: PtyOptions):
         void said.then(() => closeSync(held));
         resolve({ exitCode, signal });
       };
-      // If a pty ends with its first process, as on macOS, no mark can be written. Then the output is read to
-      // its end, which does not always come.
+      // If a pty ends with its first process, as on macOS, no mark can be written. This then reads
+      // the output to its end, which does not always come.
       inside._socket.once('close', () => finish());
       void said.then((error) => {
         if (error !== null) setTimeout(() => finish(), 200);

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 
-/** The seed of every random test; vitest.config.mts chooses one per run unless it is set. */
+/** Seed of every random test. vitest.config.mts picks one per run unless it is set. */
 const SEED = Number(process.env.GPUCLOUD_SEED);
 if (!Number.isInteger(SEED)) throw new Error('GPUCLOUD_SEED must be a whole number');
 
@@ -9,8 +9,8 @@ fc.configureGlobal({ seed: SEED });
 export { fc };
 
 /**
- * Any characters but halves of surrogate pairs. Like `fc.string({ unit: 'binary' })`, which first
- * takes seconds to list all of them.
+ * Generates any characters except halves of surrogate pairs. Like `fc.string({ unit: 'binary' })`,
+ * which first takes seconds to list all characters.
  */
 export function anyText(lengths: { minLength?: number; maxLength?: number } = {}) {
   const surrogates = 0x800;
@@ -20,7 +20,7 @@ export function anyText(lengths: { minLength?: number; maxLength?: number } = {}
   return fc.string({ unit, ...lengths });
 }
 
-/** `npm test` tries some of the random values; `npm run test:all` and the soak try all. */
+/** `npm test` tries some of the random values; `npm run test:all` and the soak try all of them. */
 const isWhole = process.env.GPUCLOUD_FUZZ !== undefined || process.env.GPUCLOUD_SOAK !== undefined;
 
 /** Returns how many random values to try. */
@@ -28,13 +28,16 @@ export function runs(whole: number, part = Math.ceil(whole / 4)): number {
   return isWhole ? whole : part;
 }
 
-/** Returns some cases of a long list, different for each seed and each list. */
+/** Returns some cases of a long list. The choice depends on the seed and the list. */
 export function some<T>(cases: readonly T[], list = 0): readonly T[] {
   const every = isWhole ? 1 : 4;
   return cases.filter((_case, at) => (at + list + SEED) % every === 0);
 }
 
-/** Returns every second case, in turn with the seed; all with GPUCLOUD_FUZZ. */
+/**
+ * Returns the even or the odd cases, depending on the seed; all cases with GPUCLOUD_FUZZ or
+ * GPUCLOUD_SOAK.
+ */
 export function half<T>(cases: readonly T[]): readonly T[] {
   return cases.filter((_case, at) => isWhole || (at + SEED) % 2 === 0);
 }

@@ -1,6 +1,6 @@
 import { type Answer, type Handler, no, ok, type RecordedRequest } from './service.ts';
 
-/** The ID of the next instance, unless the test sets another. */
+/** ID of the next instance, unless the test sets another ID. */
 export const NEW = '3f0c5d9e-1111-4222-8333-444455557777';
 
 export interface Instance {
@@ -13,40 +13,40 @@ export interface Instance {
   readonly base_image?: { readonly id: string };
 }
 
-/** Returns the name that a create or a reorder asks for. */
+/** Returns the name that a create or a reorder requests. */
 export function nameIn(body: unknown): string {
   const { instance_name, new_name } = body as { instance_name?: string; new_name?: string };
   return instance_name ?? new_name ?? '';
 }
 
-/** A service that stores instances and drives; a test can choose its next response to a POST. */
+/** A service that stores instances and drives. A test can set its next response to a POST. */
 export class RentingService {
   readonly instances = new Map<string, Instance>();
   drives: { id: string; current_instance_id: string | null }[] = [];
-  /** The responses to the next POSTs, in order; later ones rent. */
+  /** Responses to the next POSTs, in order; later POSTs rent. */
   posts: ((request: RecordedRequest) => Answer | 'hangUp' | Promise<Answer | 'hangUp'>)[] = [];
 
-  /** The responses to the next terminate requests, in order; later ones terminate. */
+  /** Responses to the next terminate requests, in order; later requests terminate. */
   terminations: ((id: string) => Answer | 'hangUp' | Promise<Answer | 'hangUp'>)[] = [];
 
-  /** The command that creates instances. */
+  /** The command line that creates instances. */
   clock = { now: () => Date.parse('2026-01-15T12:00:01.000Z') };
 
   newId = () => NEW;
 
-  /** Further fields of the response to a create. */
+  /** Additional fields in the response to a create. */
   shows: (body: unknown) => object = () => ({});
 
-  /** The accounts of the keys. */
+  /** Accounts by API key. */
   me = 'user-1';
   balance: string | undefined;
 
-  /** Called while an instance is read. */
+  /** Runs while an instance is being read. */
   onRead: ((id: string) => Promise<void>) | undefined;
 
-  /** The paths that return 500. */
+  /** Paths that return 500. */
   readonly failing = new Set<string>();
-  /** Paths that respond with 403. */
+  /** Paths that return 403. */
   readonly forbidden = new Set<string>();
 
   readonly handler: Handler = (request) => {

@@ -30,13 +30,13 @@ export interface CliResult {
 }
 
 export interface CliOptions {
-  /** Merged over the world's variables; undefined removes one. */
+  /** Overrides the world's variables; undefined removes a variable. */
   readonly env?: Readonly<Record<string, string | undefined>>;
-  /** The input typed in a terminal at the first question. */
+  /** Input to type in a terminal at the first question. */
   readonly stdin?: string;
   /** Makes stdin, stdout and stderr terminals of 100 columns. */
   readonly terminal?: boolean;
-  /** The width of that terminal, instead of 100. */
+  /** Width of that terminal; 100 by default. */
   readonly columns?: number;
   /** Types all input in a terminal before the first question. */
   readonly typedAhead?: boolean;

@@ -3,17 +3,17 @@ import headless from '@xterm/headless';
 /** The screen of a terminal. */
 export interface Screen {
   write(text: string, drawn?: () => void): void;
-  /** The screen now, without trailing blanks and empty lines. */
+  /** Returns the current screen, without trailing blanks and empty lines. */
   shown(): string;
-  /** The screen, with everything that scrolled away above it. */
+  /** Returns the screen and everything that scrolled away above it. */
   all(): string;
-  /** The screen with wrapped lines joined. */
+  /** Returns the screen with wrapped lines joined. */
   unbroken(): string;
-  /** The line of the cursor. */
+  /** Returns the cursor's line. */
   line(): string;
-  /** The position of the cursor on the screen, from 0. */
+  /** Returns the cursor's position on the screen, from 0. */
   cursor(): { readonly x: number; readonly y: number };
-  /** Called with the terminal's reply when a program queries it. */
+  /** Receives the terminal's reply when a program queries the terminal. */
   onReply(listener: (text: string) => void): void;
   resize(columns: number, rows: number): void;
   dispose(): void;
@@ -22,7 +22,7 @@ export interface Screen {
 export interface ScreenOptions {
   readonly columns: number;
   readonly rows: number;
-  /** Set for output that does not come from a pty, where nothing turns a line feed into a new line. */
+  /** Set this for output without a pty, which would turn a line feed into a new line. */
   readonly convertEol?: boolean;
 }
 
@@ -35,7 +35,7 @@ export function createScreen({ columns, rows, convertEol = false }: ScreenOption
     convertEol,
   });
   const buffer = () => terminal.buffer.active;
-  // Cells beyond the edge, left from a longer line, are invisible.
+  // Skip cells beyond the edge, left from a longer line: they are invisible.
   const row = (at: number) =>
     buffer().getLine(at)?.translateToString(false, 0, terminal.cols) ?? '';
 

@@ -1,7 +1,9 @@
 import { nameIn } from './renting-service.ts';
 import { type Answer, no, ok, type RecordedRequest } from './service.ts';
 
-/** Every outcome of a create. `lost` ones rent, and their response does not arrive. */
+/**
+ * Every outcome of a create. With `lost`, the instance is rented but the response does not arrive.
+ */
 export const OUTCOMES = [
   ...['400', '404', '409', '422', '429', '401'],
   ...['500', '503', 'hangUp', 'lost', 'lost 500'],
@@ -18,34 +20,34 @@ interface Made {
   reads: number;
 }
 
-/** Of instances, in all sequences: an ID is never used again. */
+/** Number of instances made in all sequences, so that no ID is reused. */
 let count = 0;
 
-/** A service that answers the next creates by script, and rents everything after it. */
+/** A service that responds to the next creates by script, and rents at every later create. */
 export class ScriptedService {
   readonly made = new Map<string, Made>();
-  /** What a program did that it must never do. */
+  /** Violations: things that a program must never do. */
   readonly faults: string[] = [];
   readonly used: { readonly name: string; readonly outcome: ScriptedOutcome }[] = [];
-  /** A killed process sends nothing more, and no response reaches it. */
+  /** Whether the process was killed: it sends nothing more, and receives no response. */
   isProcessDead = false;
 
   constructor(
     readonly outcomes: readonly ScriptedOutcome[],
-    /** Called before each request is handled, and before its response leaves. */
+    /** Runs before each request is handled, and before its response is sent. */
     readonly onPoint: (isRequest: boolean) => void | Promise<void>,
     /** Whether the journal has an open request with this name and offer. */
     readonly isOnDisk: (name: string, offer: string) => Promise<boolean>,
   ) {}
 
-  /** The instances that may bill. */
+  /** Returns the instances that may bill. */
   living(): { readonly id: string; readonly name: string }[] {
     return [...this.made].flatMap(([id, { name, status }]) =>
       /^TERMINAT/.test(status) ? [] : { id, name },
     );
   }
 
-  /** The names with more than one living instance. */
+  /** Returns the names with more than one living instance. */
   doubled(): string[] {
     const names = this.living().map(({ name }) => name);
     return names.filter((name, at) => names.indexOf(name) !== at);
@@ -91,7 +93,7 @@ export class ScriptedService {
       this.faults.push('a request while an instance lives');
     }
     this.used.push({ name, outcome });
-    // A process that is killed now leaves this behind.
+    // Check the disk now, since a killed process would leave it like this.
     if (!(await this.isOnDisk(name, offer_id))) this.faults.push('a request that is not on disk');
     if (/^\d+$/.test(outcome)) return no(Number(outcome), 'no');
     if (outcome === 'hangUp') return 'hangUp';

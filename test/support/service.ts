@@ -5,10 +5,10 @@ import { type Dispatcher, Pool } from 'undici';
 /** A request as it arrived. */
 export interface RecordedRequest {
   readonly method: string;
-  /** The path, with the query. */
+  /** The path, including the query. */
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** The parsed body: undefined if none, a text if not JSON. */
+  /** The parsed body: undefined if there is none, a string if it is not JSON. */
   readonly body: unknown;
 }
 
@@ -33,7 +33,7 @@ export function ok(data: unknown, status = 200, meta?: unknown): Answer {
   return { status, body: envelope(data, status, meta) };
 }
 
-/** Makes a refusal in shape A (API document: Errors, Shape A). */
+/** Builds an error response of Shape A (API document: Errors, Shape A). */
 export function no(statusCode: number, message: string): Answer {
   return { status: statusCode, body: { statusCode, message, error: 'No' } };
 }
@@ -49,7 +49,7 @@ export interface Service {
 
 /**
  * Starts a server on loopback that records each request and responds as the test decides. With a
- * clock, its Date headers follow it.
+ * clock, its Date headers follow that clock.
  */
 export async function startService(handler: Handler, clock?: { now(): number }): Promise<Service> {
   const requests: RecordedRequest[] = [];
@@ -80,7 +80,7 @@ async function answer(
   try {
     for await (const chunk of incoming.setEncoding('utf8')) text += chunk;
   } catch {
-    // Ignores a request that was cut short, since nobody awaits its response.
+    // Ignore a request that was cut short, since nobody awaits its response.
     return;
   }
   const request: RecordedRequest = {
@@ -118,7 +118,7 @@ function bodyOf(text: string): unknown {
 
 /** Forwards each request to another server, so that a test sees what the sandbox receives. */
 export function forwardTo(url: string): Handler {
-  // `fetch` takes several times the CPU.
+  // Doesn't use `fetch`, which takes several times the CPU.
   const pool = new Pool(url);
   return async ({ method, path, headers, body }) => {
     const { host: _host, connection: _connection, 'content-length': _length, ...rest } = headers;

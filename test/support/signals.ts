@@ -3,8 +3,8 @@ import { readFileSync } from 'node:fs';
 import { constants } from 'node:os';
 
 /**
- * Waits until a process has taken a signal. Two equal signals count as one if they arrive too close
- * together.
+ * Waits until a process has handled a signal. Two equal signals count as one if they arrive too
+ * close together.
  */
 export async function taken(pid: number, signal: NodeJS.Signals): Promise<void> {
   const bit = 1n << BigInt(constants.signals[signal] - 1);
@@ -14,7 +14,7 @@ export async function taken(pid: number, signal: NodeJS.Signals): Promise<void> 
   }
 }
 
-/** The pending signals of a process, one bit each; none after its end. */
+/** Returns a process's pending signals, one bit each; none after its end. */
 function pending(pid: number): bigint {
   try {
     const masks =

@@ -8,12 +8,12 @@ const run = promisify(execFile);
 
 export interface SmallDisk {
   readonly path: string;
-  /** Fills the disk with a file `ballast`, to the last byte. */
+  /** Fills the disk to the last byte with the file `ballast`. */
   fill(): Promise<void>;
   remove(): Promise<void>;
 }
 
-/** Mounts a small tmpfs, which needs the right to mount. `size` is mount's: `64k`. */
+/** Mounts a small tmpfs, which needs the right to mount. `size` is in mount's format: `64k`. */
 export async function mountSmallDisk(size: string): Promise<SmallDisk> {
   const path = await mkdtemp(join(tmpdir(), 'gpucloud-disk-'));
   await run('mount', ['-t', 'tmpfs', '-o', `size=${size}`, 'tmpfs', path]);

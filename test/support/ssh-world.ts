@@ -8,14 +8,14 @@ import { makeKey, type Sshd, type SshdOptions, startSshd, USER } from './sshd.ts
 export const ID = '3f0c5d9e-1111-4222-8333-444455556666';
 export const OTHER = '7a1b2c3d-1111-4222-8333-444455556666';
 
-/** Keys and an SSH server that the tests of a file share. */
+/** Keys and an SSH server that all tests of a file share. */
 export interface SshSite {
   readonly folder: string;
   readonly hostKey: string;
   readonly otherHostKey: string;
   readonly clientKey: string;
   readonly sshd: Sshd;
-  /** Starts another server, with another key or on its own port. */
+  /** Starts another server, with another key or on a port of its own. */
   start(how?: Partial<SshdOptions>): Promise<Sshd>;
   close(): Promise<void>;
 }
@@ -46,11 +46,11 @@ export async function createSshSite(): Promise<SshSite> {
 export interface SshWorld {
   readonly computer: Computer;
   readonly service: InstanceService;
-  /** The flags that exclude the user's own configuration and keys. */
+  /** Flags that exclude the user's own configuration and keys. */
   readonly own: readonly string[];
   /** Runs the built program against the service. */
   gpucloud(argv: readonly string[], stdin?: string): Promise<Outcome>;
-  /** Runs `instances VERB` with {@link own} and the words. */
+  /** Runs `instances VERB` with {@link own} and the given words. */
   instances(verb: string, ...words: string[]): Promise<Outcome>;
   close(): Promise<void>;
 }
@@ -86,7 +86,7 @@ export function box(port: number, more: Partial<Instance> = {}): Instance {
   };
 }
 
-/** Waits for a condition, at most twenty seconds. */
+/** Waits at most twenty seconds for a condition. */
 export async function until(fits: () => boolean): Promise<void> {
   for (let tries = 0; !fits(); tries += 1) {
     if (tries > 1000) throw new Error('what was waited for did not come');

@@ -9,26 +9,26 @@ import { freePort } from './ports.ts';
 
 export const USER = userInfo().username;
 
-/** An instance's SSH server on loopback, run by the current user. */
+/** Simulates an instance's SSH server on loopback, run by the current user. */
 export interface Sshd {
   readonly port: number;
   /** Ends the server and all its connections. */
   stop(): Promise<void>;
-  /** Ends the server's connections. Programs that they started continue. */
+  /** Ends the server's connections. Programs started over them continue. */
   cut(): void;
-  /** Stops its connections without closing them, like a network that drops everything. */
+  /** Stalls its connections without closing them, like a network that drops every packet. */
   freeze(): void;
 }
 
 export interface SshdOptions {
   readonly folder: string;
-  /** A private host key; see {@link makeKey}. */
+  /** Path of the private host key; see {@link makeKey}. */
   readonly hostKey: string;
-  /** The public key file that is accepted. */
+  /** Path of the accepted public key. */
   readonly clientKey: string;
-  /** The port; any free one by default. */
+  /** The port; by default any free port. */
   readonly port?: number;
-  /** The home folder of those who sign in, instead of the user's own. */
+  /** Home folder for SSH sessions, instead of the user's own. */
   readonly home?: string;
 }
 
@@ -57,15 +57,15 @@ export async function startSshd(options: SshdOptions): Promise<Sshd> {
       'PasswordAuthentication no',
       'KbdInteractiveAuthentication no',
       'PermitRootLogin yes',
-      // Keeps the developer's .bashrc and .profile out, which may wait for a lock for a minute.
-      // bash reads .bashrc over SSH, unless another shell started it.
+      // Keeps out the developer's .bashrc and .profile, which may wait for a lock for a minute.
+      // bash reads .bashrc over SSH unless another shell started it.
       `SetEnv SHLVL=1 HOME=${own}`,
       'Subsystem sftp internal-sftp',
       ...(options.home === undefined ? [] : [`ForceCommand ${inHome(options.home)}`]),
       '',
     ].join('\n'),
   );
-  // A server started by root needs a folder that its package creates only for a service.
+  // A server that root starts needs a folder, which Debian's package creates only for the service.
   if (process.getuid?.() === 0) mkdirSync('/run/sshd', { recursive: true, mode: 0o755 });
   const child = spawn(programAt('sshd') ?? '', ['-D', '-e', '-f', config], {
     stdio: ['ignore', 'ignore', 'pipe'],
@@ -90,14 +90,14 @@ export async function startSshd(options: SshdOptions): Promise<Sshd> {
 }
 
 /**
- * `exec` keeps the process, and so the session, that sshd made. The start files of a login shell
- * may greet, and set the PATH.
+ * `exec` keeps the process, and so the session, that sshd created. A login shell's start files may
+ * print a greeting, and set the PATH.
  */
 function inHome(home: string): string {
   return `cd ${home}; [ ! -f .greeting ] || cat .greeting; [ ! -f .path ] || PATH=$(cat .path); HOME=${home} exec /bin/sh -c "$SSH_ORIGINAL_COMMAND"`;
 }
 
-/** Each connection is a process outside the server's group, so they are ended one by one. */
+/** Each connection is a process outside the server's group, so end them one by one. */
 async function stop(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null || child.pid === undefined) return;
   const ended = new Promise((resolve) => child.once('exit', resolve));
@@ -109,7 +109,7 @@ function signal(pid: number, name: NodeJS.Signals): void {
   try {
     process.kill(pid, name);
   } catch {
-    // The process has ended by itself.
+    // The process has already ended.
   }
 }
 

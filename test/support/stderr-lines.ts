@@ -6,7 +6,9 @@ const SCHEMA = z.fromJSONSchema(
   JSON.parse(readFileSync(new URL('../../schemas/stderr.schema.json', import.meta.url), 'utf8')),
 );
 
-/** Returns the objects on stderr in a JSON mode, each checked against the published schema. */
+/**
+ * Returns the objects on stderr in a JSON mode, after checking each against the published schema.
+ */
 export function stderrLines(stderr: string): Record<string, unknown>[] {
   if (stderr === '') return [];
   expect(stderr.endsWith('\n')).toBe(true);
@@ -20,7 +22,7 @@ export function stderrLines(stderr: string): Record<string, unknown>[] {
     });
 }
 
-/** Returns the error of a failed command, the last line. */
+/** Returns a failed command's error, which is the last line. */
 export function errorOf(stderr: string): Record<string, unknown> {
   return stderrLines(stderr).at(-1)?.error as Record<string, unknown>;
 }

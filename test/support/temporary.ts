@@ -3,12 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 const MEMORY = '/dev/shm';
-/** Room for a few executables. */
+/** Enough bytes for a few executables. */
 const ENOUGH_BYTES = 2 ** 31;
 
 /**
- * Returns a folder in memory, where no test waits for a disk. It must have room and, unlike that
- * of a container, run programs.
+ * Returns a folder in memory, where no test waits for a disk. The folder must have enough space and
+ * allow programs to run, which a container's often does not.
  */
 function fastest(): string {
   if (process.env.TMPDIR !== undefined || process.platform !== 'linux') return tmpdir();
@@ -19,13 +19,15 @@ function fastest(): string {
   return bavail * bsize > ENOUGH_BYTES ? MEMORY : tmpdir();
 }
 
-/** Gives a run its own temporary folder, and fails the run if a test leaves something there. */
+/**
+ * Gives a test run its own temporary folder, and fails the run if a test leaves something in it.
+ */
 export default function setup(): (() => void) | undefined {
-  // Each project of vitest calls this; the first call serves all.
+  // Each vitest project calls this; only the first call does the work.
   if (process.env.GPUCLOUD_TEST_FOLDER !== undefined) return undefined;
-  // A short name, since socket paths are limited to 108 bytes.
+  // Use a short name, since socket paths are limited to 108 bytes.
   const folder = mkdtempSync(join(fastest(), 'gc-'));
-  // Some tests start programs of another user, who must reach a folder in here.
+  // Some tests start programs as another user, who must reach a folder inside.
   chmodSync(folder, 0o711);
   process.env.GPUCLOUD_TEST_FOLDER = folder;
   process.env.TMPDIR = folder;

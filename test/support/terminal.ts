@@ -3,25 +3,25 @@ import { createScreen } from './screen.ts';
 
 /** A program in its own terminal. */
 export interface Terminal {
-  /** The screen now, without trailing blanks and empty lines. */
+  /** Returns the current screen, without trailing blanks and empty lines. */
   screen(): string;
-  /** The screen, with everything that scrolled away above it. */
+  /** Returns the screen and everything that scrolled away above it. */
   scrollback(): string;
-  /** The screen with wrapped lines joined. */
+  /** Returns the screen with wrapped lines joined. */
   unbroken(): string;
-  /** The position of the cursor, from 0. */
+  /** Returns the cursor's position, from 0. */
   cursor(): { readonly x: number; readonly y: number };
-  /** Everything that the program has written. */
+  /** Returns everything that the program has written. */
   written(): string;
   /** Waits until the screen matches; after twenty seconds, fails with the screen. */
   shows(pattern: RegExp | ((screen: string) => boolean)): Promise<string>;
   /** Waits until the cursor's line matches. */
   prompts(pattern: RegExp): Promise<string>;
-  /** Waits for a moment without output: a frame may come in pieces, and a spinner never stops. */
+  /** Waits for a moment without output: a frame may arrive in parts, and a spinner never stops. */
   rests(): Promise<void>;
   /** Types keys: `\u0003` is Ctrl-C. */
   type(keys: string): void;
-  /** Changes the size of the window. */
+  /** Resizes the window. */
   resize(columns: number, rows: number): void;
   kill(signal: string): void;
   readonly pid: number;

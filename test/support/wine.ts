@@ -2,19 +2,19 @@ import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** Environment for programs of Windows, with settings and drives of their own. */
+/** Environment for Windows programs, with their own settings and drives. */
 export function wineEnv(folder: string): Record<string, string> {
   return { WINEPREFIX: join(folder, 'wine'), WINEDEBUG: '-all' };
 }
 
-/** The path of a file as a program in Wine sees it. */
+/** Returns a file's path as a program in Wine sees it. */
 export function wineDrive(path: string): string {
   return `Z:${path.replaceAll('/', '\\')}`;
 }
 
 /**
- * Adds the library with Windows' random numbers, which Bun loads at start and Wine 8 lacks. It forwards
- * its one function to the older one that does the same.
+ * Adds the library with Windows' random numbers, which Bun loads at start and Wine 8 lacks. Its one
+ * function forwards to the older function that does the same.
  */
 export async function addRandomNumbers(folder: string): Promise<void> {
   const path = join(folder, 'wine/drive_c/windows/system32/bcryptprimitives.dll');
@@ -29,7 +29,7 @@ const HEADERS = 0x200;
 const SECTION = 0x1000;
 const EXPORTS = 40;
 
-/** A 64-bit library without code: one name that another library's function stands behind. */
+/** Builds a 64-bit library without code: one name, which forwards to another library's function. */
 function forwarder(library: string, name: string, target: string): Buffer {
   const texts = [library, name, target].map((text) => Buffer.from(`${text}\0`));
   const [libraryAt = 0, nameAt = 0, targetAt = 0] = texts.map((_text, index) =>
