@@ -13,25 +13,25 @@ import { findEach, type Target } from './resolve.ts';
 import { nextStep } from './status.ts';
 import { waitForEach } from './waiting.ts';
 
-/** A status change on request (API document: start, stop, terminate). */
+/** A change that the service makes on request (API document: start, stop, terminate). */
 export interface Change {
   readonly verb: 'start' | 'stop' | 'terminate';
   /** Completes "NAME was not …". */
   readonly done: string;
-  /** The final status. */
+  /** The status that the change leads to. */
   readonly goal: 'ACTIVE' | 'STOPPED' | 'TERMINATED';
   /** Runs before the first request: a question, or a note about the price. */
   before?(targets: readonly Target[], context: Context): Promise<void>;
   /** Called when the service accepted a request. */
   onAccepted?(id: string): void;
-  /** Called when the instance already had the status, which a note reports. */
+  /** Called if the instance already had the status; prints a note. */
   onAlready?(id: string): void;
 }
 
 /**
- * Changes several instances. Sends all requests before waiting for any, since a late one bills for
- * longer. A failure doesn't stop the others; `failure` combines all of them. `until` is the status to
- * wait for, or `ssh`.
+ * Changes several instances. Sends all requests before waiting for any, since an instance whose
+ * request is late bills for longer. A failure doesn't stop the others; `failure` combines all of
+ * them. `until` is the status to wait for, or `ssh`.
  */
 export async function changeEach(
   change: Change,
@@ -77,7 +77,7 @@ export async function changeOne(
   let sent = false;
   try {
     const answer = await api.instances[change.verb](target.id, {
-      // A sent start may bill, so the first Ctrl-C waits for its response.
+      // An accepted start may bill, so the first Ctrl-C still waits for the response.
       ...(change.verb === 'start' ? { signal: context.interrupts.second } : {}),
       onSending() {
         sent = true;
@@ -102,8 +102,8 @@ export async function changeOne(
 }
 
 /**
- * Checks the status in the response, which may be the one from before the request. So an unexpected
- * status is read once more.
+ * Checks the status in the response. The service may return the status from before the request, so
+ * reads the instance once more if it is unexpected.
  */
 async function onTheWay(
   { verb, goal, done }: Change,
@@ -132,7 +132,7 @@ async function onTheWay(
   );
 }
 
-/** After a failed change the instance keeps its last known state, which may be billing. */
+/** A failed change leaves the instance in its last known state, which may be billing. */
 function stillThere(error: CliError, { last }: Target): CliError {
   const isNowhere = last === undefined && error.failure === 'notFound';
   const billing = mayBill(last) && !isNowhere;
@@ -140,8 +140,8 @@ function stillThere(error: CliError, { last }: Target): CliError {
 }
 
 /**
- * Treats a refused stop or terminate as success if the instance already has the status, so a script
- * may terminate an instance twice. Sends nothing again.
+ * Treats a refused stop or terminate as success if the instance already has the status, so that a
+ * script may terminate an instance twice. Sends no second request.
  *
  * @throws the refusal if the instance has another status or can't be read.
  */
@@ -179,7 +179,7 @@ async function alreadyThere(
   return { id, name, status, paid_until, ends_at };
 }
 
-/** Returns the hint after a refused stop or terminate, by the status read afterwards. */
+/** Returns the hint after a refused stop or terminate. It depends on the status read afterwards. */
 function afterRefusal(status: string, verb: Change['verb'], instance: string): string {
   if (verb === 'terminate' || status === 'ACTIVE') {
     return `try again later: gpucloud instances ${verb} ${instance}; see what happened: gpucloud instances events ${instance}`;

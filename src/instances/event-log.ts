@@ -5,10 +5,13 @@ import { lazy } from '../lazy.ts';
 import { instant } from '../output/time.ts';
 import { type Moment, timeOf } from '../rules/times.ts';
 
-/** Start of the requested events, in milliseconds since 1970. Call it after a response has come. */
+/**
+ * Returns the start of the requested events, in milliseconds since 1970. Call it after the first
+ * response.
+ */
 export type Beginning = () => number;
 
-/** Converts `--since 10m` to the service's clock, which event times use. */
+/** Converts `--since 10m` to the service's clock, which dates the events. */
 export function beginningAt(
   moment: Moment,
   { serviceClock }: Pick<Context, 'serviceClock'>,
@@ -16,17 +19,19 @@ export function beginningAt(
   return lazy(() => timeOf(moment, serviceClock.now()));
 }
 
-/** The walk stops after this many events from before the start, since a few may be out of order. */
+/** Stops after this many events from before the start: a few may be out of order. */
 const BEFORE_THE_BEGINNING = 10;
 
 /**
- * How many IDs to remember, to recognize repeated events: more than a log gains between two pages.
+ * How many IDs to remember, to recognize repeated events. A log gains fewer events between two
+ * pages.
  */
 const REMEMBERED = 10_000;
 
 /**
- * Yields a log page by page, newest first, until its start. New events push older ones onto the next
- * page, so repeated ones are dropped. If the log is pruned during the walk, the empty page ends it.
+ * Yields a log page by page, newest first, until its start. New events push older events onto the
+ * next page, so repeated events are dropped. If the log is pruned during the walk, an empty page
+ * ends the walk.
  */
 export async function* eachEvent(
   api: Api,

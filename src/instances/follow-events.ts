@@ -24,9 +24,9 @@ interface FollowInput {
   readonly type: readonly string[] | undefined;
   /** A status or event type, in capital letters, that ends the command. */
   readonly until: string | undefined;
-  /** `until` may be a status, so the instances are read too. */
+  /** Whether to read the instances too, since `until` may be a status. */
   readonly isStatus: boolean;
-  /** File that stores the position between two runs. */
+  /** The file that stores the position between two runs. */
   readonly resume: string | undefined;
   /** Milliseconds. */
   readonly pollInterval: number;
@@ -83,7 +83,7 @@ export async function followEvents(input: FollowInput, context: Context): Promis
     });
   } finally {
     story.begin();
-    // Stop sleeping and reading when the command ends.
+    // Stops sleeping and reading when the command ends.
     left.abort();
   }
   if (context.signal.aborted) throw interrupted(input, targets, context);
@@ -122,7 +122,8 @@ function logsOf(targets: readonly Target[], input: FollowInput, parts: Parts): I
   const { api, signal, context, resume } = parts;
   const { limit, beginning } = input;
   const options = { signal };
-  // Limits the pause within a call, except before the first read, when nothing else waits it out.
+  // Limits the pause within a call, except before the first read, when nothing else would wait out
+  // a longer pause.
   const later = { ...options, longestPauseMs: LONGEST_WITHIN_MS };
   return targets.map((target) => {
     const cursor = createCursor(resume?.of(target.id));
@@ -146,7 +147,7 @@ function logsOf(targets: readonly Target[], input: FollowInput, parts: Parts): I
 
 /**
  * Whether an instance has the requested status. Event texts name statuses too, but often two of
- * them, and the document doesn't say which is which. So the instance itself is read.
+ * them, and the document doesn't say which is the new status. So the instance itself is read.
  */
 function endOf(
   target: Target,
@@ -168,7 +169,7 @@ function endedElsewhere({ id, name }: Target, { status }: Instance, wanted: stri
   });
 }
 
-/** Reports to stderr while events are printed. */
+/** Reports problems to stderr while events are printed. */
 function reporterOf(logs: readonly InstanceLog[], context: Context) {
   const { err, out } = context;
   const gone: CliError[] = [];
@@ -176,7 +177,7 @@ function reporterOf(logs: readonly InstanceLog[], context: Context) {
   let progress = logs.length === 0 ? undefined : err.progress(`${named(logs)}: reading the log`);
   let looks = 0;
 
-  /** Stops the progress line, which would disturb the rows. */
+  /** Stops the progress line, which would break up the rows. */
   function begin(): void {
     progress?.done();
     progress = undefined;
@@ -204,7 +205,7 @@ function reporterOf(logs: readonly InstanceLog[], context: Context) {
       );
     },
     missed(log, { count, before }) {
-      // A service that counts other events than it lists would cause this warning again and again.
+      // A service that counts more events than it lists would cause this warning at every read.
       if (missed.has(log)) return;
       missed.add(log);
       const { target } = log;
@@ -242,7 +243,7 @@ function named(logs: readonly { readonly target: Target }[]): string {
   return names.join(', ') + (others > 0 ? ` and ${others} more` : '');
 }
 
-/** Ctrl-C is the normal way to end a follow, unless --until still waits. */
+/** Ctrl-C is the normal way to end a follow, unless --until is still waiting. */
 function interrupted(
   { until }: FollowInput,
   targets: readonly Target[],

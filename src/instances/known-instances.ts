@@ -9,40 +9,40 @@ import { isTerminated } from '../rules/statuses.ts';
 import { idleTime } from './deadlines/idle-time.ts';
 import { readableJournal } from './pending.ts';
 
-/** An instance known to this computer: just read, as last seen, or only requested. */
+/** An instance known to this computer: just read, last seen earlier, or only requested. */
 export interface Listed {
   /** null for a request without a response. */
   readonly id: string | null;
   readonly name: string;
-  /** The service's status, or our own GONE, UNKNOWN, IN_FLIGHT or UNREAD. */
+  /** The service's status, or gpucloud's own GONE, UNKNOWN, IN_FLIGHT or UNREAD. */
   readonly status: string;
   readonly instance?: Instance;
   readonly last?: Snapshot | undefined;
-  /** When a request was made; only on requests. */
+  /** When the request was sent; only for requests. */
   readonly asked_at?: string;
-  /** The UID of a request, which "untrack" accepts; only on requests. */
+  /** The UID of a request, which "untrack" accepts; only for requests. */
   readonly uid?: string;
-  /** When this computer requested the instance; missing if it was only discovered. */
+  /** When this computer requested the instance; missing if it only found the instance. */
   readonly ordered_at?: string;
   readonly offer_id?: string | null;
   /** The deadline, by the service's clock (ISO 8601). */
   readonly ends_at?: string;
-  /** The idle rule, and for how long the instance has been idle. */
+  /** The idle rule, and how long the instance has been idle. */
   readonly if_idle_seconds?: number;
   readonly idle_seconds?: number | null;
-  /** The status is the last one seen, because the instance could not be read now. */
+  /** Whether the status is the last one seen because the instance could not be read now. */
   readonly unread?: true;
-  /** Details for people in addition to the status. */
+  /** Details about the status, for people. */
   readonly note?: string;
 }
 
 export interface KnownInstances {
   /**
-   * Requests without an outcome come first, then instances, including terminated ones that were
-   * read. Both parts are newest first.
+   * Requests with an unknown outcome, then instances, including terminated ones that were read.
+   * Both parts are newest first.
    */
   readonly rows: readonly Listed[];
-  /** Number of rows that were requested from the service. */
+  /** Number of rows that needed a request to the service. */
   readonly requested: number;
   /** Why instances could not be read; their rows show the last state seen. */
   readonly faults: readonly CliError[];
@@ -51,37 +51,37 @@ export interface KnownInstances {
 }
 
 /**
- * Concurrent reads: 200 instances take two round trips. A service that finds them too many returns
- * 429, and its Retry-After is honoured.
+ * Concurrent reads: 200 instances take two round trips. If a service returns 429 for so many, its
+ * Retry-After is honoured.
  */
 const AT_ONCE = 100;
 
 interface ReadHow {
-  /** Includes terminated instances. */
+  /** Whether to include terminated instances. */
   readonly all: boolean;
-  /** Instance IDs to skip; they get no row. */
+  /** IDs of instances to leave out. */
   readonly except?: ReadonlySet<string | null>;
-  /** The account's drives, in flight: each names the instance it is attached to. */
+  /** The pending list of the account's drives: each drive names the instance it is attached to. */
   readonly drives: Promise<readonly Drive[]>;
   /** The time that ages are relative to. */
   readonly now: number;
-  /** The account's journal, if the caller already has it. */
+  /** The account's journal, if the caller has already opened it. */
   readonly journal?: Promise<Journal>;
   /** Options for each read of an instance. */
   readonly options?: CallOptions;
 }
 
 /**
- * Reads every instance known to this computer, and those attached to drives, since the API has no
- * list of instances. An instance that can't be read becomes a row with its last state, and a fault.
- * Throws if the key is refused.
+ * Reads every instance known to this computer, and every instance attached to a drive, since the
+ * API has no list of instances. An instance that can't be read becomes a row with its last state,
+ * and a fault. Throws if the key is refused.
  */
 export async function readKnownInstances(
   { all, except, drives, now, options = {}, journal: given }: ReadHow,
   api: Api,
   context: Context,
 ): Promise<KnownInstances> {
-  // Awaited below; an unhandled rejection before that would end the process.
+  // Awaited below. Handles a rejection before then, which would otherwise end the process.
   drives.catch(() => undefined);
   const journal = await (given ?? readableJournal(context));
   const known = await journal.read({ archived: all });
@@ -107,8 +107,7 @@ export async function readKnownInstances(
     if (instance === undefined || archived.has(instance.id)) continue;
     context.err.note(`Found an instance through its drive and added it to the list: ${id}.`);
   }
-  // A drive may still name a terminated instance. Only a read shows whether it really is
-  // terminated.
+  // A drive may still name a terminated instance. Only a read shows whether it is terminated.
   const isOver = ({ id, status }: Listed) => archived.has(id ?? '') && isTerminated(status);
   const rows = [...(await reading), ...attached.filter((row) => !isOver(row))];
   const lost = known.unknown.map((rental) => unknownRow(rental, now));
@@ -136,11 +135,14 @@ async function archivedOf(
   return new Map(instances.filter(({ archived }) => archived).map((one) => [one.id, one]));
 }
 
-/** Matches IDs that can't be part of a request path or a file name. */
+/** Matches IDs that can't safely be part of a request path or a file name. */
 const ODD =
   'A drive names its instance by an invalid ID, so that instance may be missing here: gpucloud drives list';
 
-/** Returns the IDs that drives name. If the drives can't be read, returns the fault instead. */
+/**
+ * Returns the instance IDs that drives name. If the drives can't be read, returns the fault
+ * instead.
+ */
 async function attachedTo(
   drives: Promise<readonly Drive[]>,
 ): Promise<{ found: string[]; fault: CliError | undefined; isOdd: boolean }> {
@@ -183,7 +185,7 @@ async function readOne(
     const name = known?.name ?? id;
     const last = known?.last;
     if (error.failure === 'notFound') {
-      // The row stays: only the web console shows what became of the instance.
+      // Keeps the row: only the web console shows what became of the instance.
       const note = `not found by the service; ${lastSeen(last, now)}`;
       return { id, name, status: 'GONE', last, note, ...ordered };
     }
@@ -216,7 +218,9 @@ function unknownRow(request: OpenRequest, now: number): Listed {
   };
 }
 
-/** Returns a row for a request in flight: if its process hangs, nothing else shows the instance. */
+/**
+ * Returns a row for a request in flight. If its process hangs, only this row shows the instance.
+ */
 function inFlightRow(rental: OpenRequest, now: number): Listed {
   return {
     ...unknownRow(rental, now),
@@ -226,9 +230,9 @@ function inFlightRow(rental: OpenRequest, now: number): Listed {
 }
 
 /**
- * Sorts rows by rental time, newest first, as docker lists containers. For equal times the later
- * request comes first, then the ID decides, so two lists never differ. Rows without a time come
- * last.
+ * Sorts rows by rental time, newest first, as docker lists containers. For equal times, the later
+ * request comes first, then the ID decides, so that two lists never differ. Rows without a time
+ * come last.
  */
 export function newestFirst(rows: readonly Listed[]): Listed[] {
   return rows
@@ -237,7 +241,7 @@ export function newestFirst(rows: readonly Listed[]): Listed[] {
     .map(({ row }) => row);
 }
 
-/** The service's time if known, otherwise the time of the request here. */
+/** Returns the service's time if known, otherwise this computer's time of the request. */
 function rentedAt({ instance, last, asked_at, ordered_at }: Listed) {
   return instance?.created_at ?? last?.created_at ?? asked_at ?? ordered_at;
 }

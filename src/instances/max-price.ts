@@ -16,12 +16,14 @@ export function maxPriceOption() {
   ).argParser(ruled('--max-price', positiveMoney));
 }
 
-/** The instance cost more than allowed, and the service accepted its termination. */
+/**
+ * The error for an instance that cost more than allowed and whose termination the service accepted.
+ */
 export class OverMaxPrice extends CliError {}
 
 /**
- * Rents an instance and terminates it if it costs more than the limit. If the response was unusable,
- * reads the instance for its price, and terminates it if that fails too.
+ * Rents an instance and terminates it if it costs more than the limit. If the response was
+ * unusable, reads the instance for its price, and terminates the instance if that read fails too.
  */
 export async function rentWithin(
   limit: Money | undefined,
@@ -36,7 +38,7 @@ export async function rentWithin(
   } catch (error) {
     const id = madeAfterAll(error);
     if (limit !== undefined && id !== undefined) {
-      // Reads the price by ID, since the name may not be on disk.
+      // Reads the instance by ID, since its name may not be on disk.
       await enforceMaxPrice(await readPrice(id, request.name, context), limit, context, id);
     }
     throw error;
@@ -66,8 +68,8 @@ async function readPrice(id: string, name: string, context: Context): Promise<Pr
 type Priced = Pick<Instance, 'id' | 'name' | 'price_per_hour_snapshot'>;
 
 /**
- * Describes an instance that costs more per hour than allowed; undefined otherwise. An unreadable
- * price counts as too high.
+ * Describes why an instance costs more per hour than allowed; undefined if it doesn't. An
+ * unreadable price counts as too high.
  */
 function tooDear(instance: Priced, limit: Money): string | undefined {
   const price = money(instance.price_per_hour_snapshot ?? '');
@@ -81,8 +83,9 @@ function tooDear(instance: Priced, limit: Money): string | undefined {
 }
 
 /**
- * Terminates an instance whose hourly price is above the limit. The API shows a price only after the
- * creation. Throws CliError('refused') if it was terminated, or if that failed and it is billing.
+ * Terminates an instance whose hourly price is above the limit: the API shows a price only after
+ * the creation. Throws CliError('refused') if the instance was terminated, or if the termination
+ * failed and the instance is billing.
  */
 async function enforceMaxPrice(
   instance: Priced,
@@ -136,7 +139,7 @@ async function enforceMaxPrice(
   });
 }
 
-/** Reports an instance that was found later and costs more than its request allowed. */
+/** Reports that a recovered instance costs more than its request allowed. */
 export function overLimit(instance: Priced, maxPrice: string | undefined): CliError | undefined {
   const limit = positiveMoney(maxPrice ?? '');
   const found = limit.ok ? tooDear(instance, limit.value) : undefined;

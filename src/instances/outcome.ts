@@ -35,7 +35,9 @@ export function outcomeOf(
   };
 }
 
-/** Returns one instance's failure, with its name, so the others continue. */
+/**
+ * Returns one instance's failure with its name instead of throwing, so that the others continue.
+ */
 export async function attempt(
   { id, name }: Target,
   work: () => Promise<Changed>,
@@ -50,7 +52,7 @@ export async function attempt(
   }
 }
 
-/** Says whether an instance in this status, if just read, bills. */
+/** Says whether an instance that was just read in this status bills. */
 export function billText(status: string | undefined): string {
   switch (instanceStatus(status).bills) {
     case 'yes':
@@ -62,18 +64,18 @@ export function billText(status: string | undefined): string {
   }
 }
 
-/** A fault of the wait itself; the service said nothing about this instance. */
+/** A fault of the wait itself, which says nothing about the instance. */
 const TIME_IS_OVER: readonly Failure[] = ['deadline', 'rateLimited'];
 
 interface EndedWait {
   readonly target: Target;
-  /** A status of the service, or `ssh`. */
+  /** The status to wait for, or `ssh`. */
   readonly until: string;
   /** The status in the response before the wait. */
   readonly after?: string;
 }
 
-/** Explains what an early end of a wait means for the instance and the bill. */
+/** Explains what the early end of a wait means for the instance and the bill. */
 export function withBill(
   error: CliError,
   { target: { id, name, last }, until, after }: EndedWait,
@@ -82,7 +84,7 @@ export function withBill(
 ): CliError {
   const status = seen ?? after ?? last;
   const billing = mayBill(status);
-  // Only the wait may be repeated: repeating the request could rent a second instance.
+  // Suggests repeating only the wait: repeating the request could rent a second instance.
   const details = { resource: id, retryable: error.retryable && after === undefined };
   const nobody = `Stopped waiting for ${name} (${id}).`;
   const typed = typedName(name, id);
@@ -118,8 +120,8 @@ export function withBill(
 }
 
 /**
- * Returns what to throw if some of several instances failed. Ctrl-C ends all waits at once: people
- * get one line, with one command that terminates the instances.
+ * Returns the error to throw if some of several instances failed. Ctrl-C ends all waits at once, so
+ * people get one line, with one command that terminates the instances.
  */
 function errorOfSeveral(
   errors: readonly [CliError, ...CliError[]],

@@ -9,12 +9,12 @@ import { mayBill } from '../rules/statuses.ts';
 import { livingNamesake, nameTaken } from './refusal.ts';
 import { guardOf } from './request/guards.ts';
 
-/** How often to retry while other requests take the name; more than one retry is rare. */
+/** How often to retry if other requests take the name; a second retry is rare. */
 const ROUNDS = 5;
 
 /**
- * Returns the journal, with its account known. Asks the service once for the account of a key from
- * the environment; `me` replaces that request for a caller that reads the profile anyway.
+ * Returns the journal of a known account. For a key from the environment, asks the service once for
+ * its account; a caller that reads the profile anyway passes that request as `me`.
  */
 export async function ownJournal(
   context: Context,
@@ -29,8 +29,8 @@ export async function ownJournal(
 }
 
 /**
- * Returns the journal for a command that only reads. If the account can't be determined, it shows
- * the instances of every account used here.
+ * Returns the journal for a command that only reads. If the account can't be determined, it
+ * contains the instances of every account used here.
  */
 export async function readableJournal(
   context: Context,
@@ -49,8 +49,8 @@ export async function readableJournal(
 }
 
 /**
- * Refuses a name with an unsettled request if not interactive. If interactive, the question comes
- * right before the request.
+ * Refuses a name whose earlier request is unresolved, if not interactive. If interactive, the
+ * prompt follows right before the request.
  */
 export async function ensureNoPending(name: string, context: Context): Promise<void> {
   if ((await context.prompts()) !== undefined) return;
@@ -62,7 +62,7 @@ export async function ensureNoPending(name: string, context: Context): Promise<v
 
 /**
  * Writes the request to disk, exclusive under its name: no other open request and no known living
- * instance has it. Checks the profile's guards. Throws otherwise, and leaves nothing open.
+ * instance has it. Checks the profile's guards. Otherwise throws and leaves no open request.
  */
 export async function openAlone(request: RentalRequest, context: Context): Promise<OpenedRequest> {
   const { name } = request;
@@ -76,8 +76,8 @@ export async function openAlone(request: RentalRequest, context: Context): Promi
     agreed = await agreedUids(name, agreed, journal, context);
     const opened = await journal.open(request, agreed, guard);
     if (opened === undefined) continue;
-    // The previous holder may have created an instance by now. Asking the service would take time in
-    // which other processes already count this request as sent.
+    // The previous holder may have created an instance by now. Asking the service would take time,
+    // during which other processes already count this request as sent.
     const made = (await journal.read()).instances.find(
       (one) => one.name === name && mayBill(one.last?.status) && !before.has(one.id),
     );
@@ -89,8 +89,8 @@ export async function openAlone(request: RentalRequest, context: Context): Promi
 }
 
 /**
- * Makes the checks of {@link openAlone} for all requests together, before anything is sent. Reads from
- * the service only what a known instance or a guard needs.
+ * Makes the checks of {@link openAlone} for all requests together, before anything is sent. Reads
+ * from the service only what it needs for a known instance or a guard.
  */
 export async function ensureCanRent(
   requests: readonly Omit<RentalRequest, 'timeout_ms'>[],
@@ -107,7 +107,7 @@ export async function ensureCanRent(
   await guard?.();
 }
 
-/** Asks about each open request with this name that is not agreed to yet. */
+/** Asks about each open request with this name to which the person has not agreed yet. */
 async function agreedUids(
   name: string,
   agreed: ReadonlySet<string>,
@@ -159,7 +159,7 @@ async function agreeToSecond({ name, message, remedy }: Doubt, context: Context)
   throw new CliError('interrupted', 'Cancelled. Nothing was sent.', { hint: remedy });
 }
 
-/** Another process is waiting for the response to a request with this name. */
+/** The error for a name whose request another process is still sending. */
 export class InFlight extends CliError {
   readonly requested: string;
 
@@ -197,7 +197,7 @@ export async function otherSettled(name: string, context: Context): Promise<void
 
 /**
  * Reads the namesake first, since it may have ended elsewhere. If the service does not find it,
- * refuses the name if not interactive; with `asks`, asks.
+ * asks if `asks` is set; refuses the name if not interactive.
  */
 export async function ensureNotTaken(
   request: Pick<RentalRequest, 'operation' | 'name'>,

@@ -7,13 +7,13 @@ import type { KnownInstance } from '../journal/index.ts';
 import { inRoubles, priceIn, zero } from '../rules/money.ts';
 import type { Target } from './resolve.ts';
 
-/** Milliseconds that a person waits for details before a request. */
+/** How long a person may wait for details before a request, in milliseconds. */
 const PATIENCE_MS = 5000;
 const READ_AT_ONCE = 8;
 
 /**
- * Runs the work before the first request that changes something, which may take a minute. `meaning`
- * completes an interrupt in that time, unless a cancelled question already explained it.
+ * Runs the work before the first request that changes something; it may take a minute. If
+ * interrupted, `meaning` completes the error, unless a cancelled prompt has explained it already.
  */
 export async function runPreflight<T>(
   context: Context,
@@ -32,8 +32,8 @@ export function nothingCreated(interrupt: CliError): CliError {
 }
 
 /**
- * Reads the instance; returns undefined if it can't be read, since the following request reports
- * that. Throws for a refused key and an interrupt.
+ * Reads the instance. Returns undefined if it can't be read, since the next request reports the
+ * fault. Throws for a refused key and an interrupt.
  */
 async function readBriefly(
   { id }: Pick<Target, 'id'>,
@@ -47,7 +47,7 @@ async function readBriefly(
   }
 }
 
-/** Reads the instances, each as {@link readBriefly} does. */
+/** Reads several instances as {@link readBriefly} reads one. */
 export function readAll(
   targets: readonly Pick<Target, 'id'>[],
   context: Context,
@@ -67,7 +67,7 @@ export async function knownHere(context: Context): Promise<readonly KnownInstanc
 
 /**
  * Reports what a start reserves ("funds for the next hour reserved at once", API document: start).
- * Only STOPPED instances count, and those that can't be read.
+ * Counts only instances that are STOPPED or can't be read.
  */
 export async function reservationNote(targets: readonly Target[], context: Context): Promise<void> {
   const read = await readAll(targets, context);
@@ -89,7 +89,7 @@ export async function reservationNote(targets: readonly Target[], context: Conte
   context.err.note(`Starting ${names} reserves ${amount}.`);
 }
 
-/** `trainer (ID)`, with more details in the parentheses. */
+/** Formats `trainer (ID)`, with more details in the parentheses. */
 export function titled({ id, name }: Target, more = ''): string {
   return name === id ? id : `${name} (${id}${more})`;
 }
@@ -97,8 +97,8 @@ export function titled({ id, name }: Target, more = ''): string {
 const TAKEN_OVER = 'Keeps: offer, image and SSH keys.';
 
 /**
- * Reports what the new instance keeps and what it may lack. If interactive, reads the old instance to
- * name what would be missing.
+ * Reports what the new instance keeps and what it may lack. If interactive, reads the old instance
+ * to list what would be missing.
  */
 export async function reorderNote(source: Target, context: Context): Promise<void> {
   const old =

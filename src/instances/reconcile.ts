@@ -10,26 +10,23 @@ import { resourceId, typedName } from '../rules/names.ts';
 import { deadlineText, noteEnds } from './deadlines/deadline.ts';
 
 const AT_ONCE = 8;
-/** Milliseconds that this computer's clock and the service's may differ. */
+/** Milliseconds by which this computer's clock and the service's may differ. */
 const SKEW = 5 * 60_000;
-/** Milliseconds after which a new instance can't belong to the request. */
+/** An instance created this many milliseconds after the request can't belong to it. */
 const LATEST = 3_600_000;
 
 /** A request with an unknown outcome, and the instance that it created, if found. */
 export interface Resolution {
   readonly request: OpenRequest;
   readonly instance: Instance | undefined;
-  /**
-   * Instances with the request's name and time; no one has confirmed that one of them is the right
-   * one.
-   */
+  /** Instances that match the request's name and time; nobody has confirmed any of them. */
   readonly candidates: readonly Instance[];
 }
 
 /**
- * Finds the instances that open requests created, and settles those requests. The ID that a
- * response showed is certain. A name is not: somebody else may have used it since. So tracked
- * instances and those attached to drives are candidates, and a person decides whether one is the
+ * Finds the instances that open requests created, and resolves those requests. An ID from a
+ * response is certain. A name is not: somebody else may have used it since. So tracked instances
+ * and instances attached to drives are candidates, and a person decides whether one of them is the
  * right one.
  */
 export async function reconcile(
@@ -65,8 +62,8 @@ export async function reconcile(
 }
 
 /**
- * Settles the requests whose response showed an ID, with their deadlines: an ID that is stored with
- * the request, or that its process was saving when it was killed.
+ * Resolves the requests whose response showed an ID, and sets their deadlines. The ID is stored
+ * with the request, or its process was killed while saving it.
  */
 export async function settleShown(
   open: readonly OpenRequest[],
@@ -93,16 +90,16 @@ export async function settleShown(
 interface Candidate {
   /** The instance as just read. */
   readonly instance: Instance;
-  /** When this computer first knew of it; undefined if a drive names it for the first time. */
+  /** When this computer first recorded the instance; undefined if only a drive names it so far. */
   readonly known_at: string | undefined;
 }
 
-/** An instance known before the request was not created by it. Both times are local. */
+/** The request did not create an instance that was known before it. Both times are local. */
 function isOlder(known_at: string | undefined, { asked_at }: OpenRequest): boolean {
   return known_at !== undefined && Date.parse(known_at) < Date.parse(asked_at);
 }
 
-/** Returns instances that may belong to these requests and belong to no other. */
+/** Returns instances that may belong to these requests and that no other request claims. */
 async function readCandidates(
   open: readonly OpenRequest[],
   journal: Journal,
@@ -132,7 +129,10 @@ function mayFit({ name, request, last }: KnownInstance, names: ReadonlySet<strin
   return request === null && (names.has(name) || last === undefined);
 }
 
-/** Returns undefined if the service does not find it, or with a warning if it can't be read. */
+/**
+ * Returns undefined if the service does not find the instance, or, with a warning, if it can't be
+ * read.
+ */
 async function readOne(id: string, api: Api, context: Context): Promise<Instance | undefined> {
   try {
     return await api.instances.get(id);
@@ -143,7 +143,7 @@ async function readOne(id: string, api: Api, context: Context): Promise<Instance
   }
 }
 
-/** Returns the instances attached to drives, the only ones that the service lists. */
+/** Returns the instances attached to drives: the service lists no others. */
 async function attachedIds(api: Api, context: Context): Promise<readonly string[]> {
   try {
     const drives = await api.drives.list();
@@ -162,14 +162,15 @@ function isOf(
 ): boolean {
   const created = instant(created_at);
   if (name !== wanted || created === undefined) return false;
-  // The clock difference at the time of the request is unknown, so it only widens the window.
+  // The clock difference at the time of the request is unknown, so the current one only widens the
+  // window.
   const ahead = serviceClock.now() - clock.now();
   const age = created - Date.parse(asked_at);
   return age >= -SKEW + Math.min(0, ahead) && age <= LATEST + Math.max(0, ahead);
 }
 
 /**
- * Warns of an unread list. Rethrows an error without which nothing could be recovered anyway, such
+ * Warns that a list could not be read. Rethrows an error that makes every recovery impossible, such
  * as a refused key.
  */
 function warnUnread(what: string, error: unknown, { err, signal }: Context): void {
@@ -183,9 +184,9 @@ const ENDS: readonly CliError['failure'][] = ['authentication', 'unreachable'];
 type Fitting = ReadonlyMap<OpenRequest, readonly Instance[]>;
 
 /**
- * Asks whether these instances are those that the requests created, the last request first, and
- * settles what a person accepts. `--yes` accepts an instance if it fits one request only, and no
- * other instance fits that.
+ * Asks for each request, newest first, whether it created one of these instances, and resolves the
+ * request if the person agrees. `--yes` agrees only if the instance matches one request and the
+ * request matches one instance.
  */
 async function accepted(
   fitting: Fitting,
@@ -224,7 +225,7 @@ async function isAccepted(
   return isAgreed(facts(instance), `Is it the instance you requested ${when}?`, context);
 }
 
-/** Returns undefined if there is nothing to ask, or nobody to ask. */
+/** Returns undefined if there is nothing to ask, or if not interactive. */
 async function isDeadlineAccepted(
   { id }: Instance,
   request: OpenRequest,
@@ -238,7 +239,7 @@ async function isDeadlineAccepted(
   return isAgreed(`The request has ${asked}.`, 'Terminate it then?', context);
 }
 
-/** What a request says about the end of its instance; undefined if nothing. */
+/** Describes when the request's instance ends; undefined if the request doesn't say. */
 function endsText({ deadline, if_idle: idle }: OpenRequest, now: number): string | undefined {
   const texts = [
     ...(deadline === undefined ? [] : [`a deadline: ${deadlineText(deadline, now)}`]),
@@ -247,7 +248,7 @@ function endsText({ deadline, if_idle: idle }: OpenRequest, now: number): string
   return texts.length === 0 ? undefined : texts.join(', and ');
 }
 
-/** False if nobody can be asked. */
+/** Returns false if not interactive. */
 async function isAgreed(facts: string, question: string, context: Context): Promise<boolean> {
   const prompts = await context.prompts();
   if (prompts === undefined) return false;
@@ -255,7 +256,7 @@ async function isAgreed(facts: string, question: string, context: Context): Prom
   return onCancel('The request stays UNKNOWN.', () => prompts.confirm(question, false));
 }
 
-/** `trainer (ID) is ACTIVE, created 2026-01-15 12:00 +03:00, 89.90 ₽ per hour.` */
+/** Formats `trainer (ID) is ACTIVE, created 2026-01-15 12:00 +03:00, 89.90 ₽ per hour.` */
 function facts({ id, name, status, created_at, price_per_hour_snapshot }: Instance): string {
   const created = instant(created_at);
   const price = priceIn(price_per_hour_snapshot);

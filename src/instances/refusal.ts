@@ -10,10 +10,10 @@ import { LONGEST_WITHIN_MS } from '../watch/transient.ts';
 import type { Target } from './resolve.ts';
 import { nextStep } from './status.ts';
 
-/** Milliseconds that each explaining read may delay a refusal. */
+/** How long each explaining read may delay the refusal, in milliseconds. */
 export const BRIEFLY = { timeoutMs: 5000, longestPauseMs: LONGEST_WITHIN_MS };
 
-/** Statuses that may mean a taken name or a low balance; the API document lists none. */
+/** Statuses that may mean a taken name or a low balance; the API document assigns none. */
 const UNCLEAR: readonly (number | undefined)[] = [400, 402, 409];
 
 /** A proxy's page is not the service's own refusal. */
@@ -23,7 +23,7 @@ function isUnclear({ httpStatus, request }: CliError): boolean {
 
 /**
  * Explains why the service refused to rent, from the inventory, the balance and the last known
- * price, never from the response text. Returns the refusal if they show nothing.
+ * price, never from the response text. Returns the refusal itself if these show no reason.
  */
 export async function explainRental(
   refusal: CliError,
@@ -61,13 +61,13 @@ export async function explainRental(
 /** A known instance with the requested name. */
 interface Namesake {
   readonly id: string;
-  /** undefined if the service does not find it, although it was never seen to end. */
+  /** undefined if the service does not find the instance, although it was never seen to end. */
   readonly status: string | undefined;
 }
 
 /**
- * Returns a known instance with that name that may be billing now. Reads one that was TERMINATING
- * too: the service rolls back a termination that fails.
+ * Returns a known instance with that name that may be billing now. Also reads an instance that was
+ * TERMINATING, since the service rolls back a termination that fails.
  */
 export async function livingNamesake(
   name: string,
@@ -100,7 +100,7 @@ async function statusNow(
   }
 }
 
-/** If `refusal` is missing, nothing was sent. */
+/** Builds the error for a taken name. Without `refusal`, no request was sent. */
 export function nameTaken(
   { name }: Pick<RentalRequest, 'name'>,
   { id, status = 'not read yet' }: Namesake,
@@ -119,8 +119,8 @@ export function nameTaken(
 }
 
 /**
- * Explains a refused start: 409 means a low balance, 400 that or a wrong status (API document:
- * Errors). Returns the refusal if it has another reason.
+ * Explains a refused start: 409 means a low balance, 400 a low balance or a wrong status (API
+ * document: Errors). Returns the refusal if neither is the reason.
  */
 export async function explainStart(
   { id, name }: Pick<Target, 'id' | 'name'>,
@@ -167,13 +167,16 @@ function insufficientFunds(refusal: CliError, message: string, mayBeBilling = fa
   );
 }
 
-/** Without this, a refused create with status 400 would exit with 1. */
+/** Without this, a create that is refused with status 400 would exit with 1. */
 function rentalError(message: string, details: ErrorDetails, refusal: CliError | undefined) {
   const { httpStatus, request } = refusal ?? {};
   return new CliError('wrongState', message, { ...details, httpStatus, request, cause: refusal });
 }
 
-/** Returns a sentence about the balance, after a space; undefined unless it is below the price. */
+/**
+ * Returns a sentence about the balance, after a space; undefined unless the balance is below the
+ * price.
+ */
 async function shortfallOf(
   price: string | null | undefined,
   api: Api,
@@ -185,14 +188,14 @@ async function shortfallOf(
   return ` The balance is ${inRoubles(balance.value)}; the last known price is ${inRoubles(needed.value)} per hour.`;
 }
 
-/** The price as last seen: the API has no list of offers. */
+/** Returns the price as last seen: the API has no list of offers. */
 async function offerPrice({ offer_id }: RentalRequest, context: Context): Promise<string | null> {
   const entries = await (await context.catalog()).known();
   const offer = entries.find(({ kind, id }) => kind === 'offer' && id === offer_id);
   return offer?.price_per_hour ?? null;
 }
 
-/** An unreadable fact counts as unknown: the refusal is reported anyway. */
+/** Treats an unreadable fact as unknown: the refusal is reported anyway. */
 async function known<T>(reading: Promise<T>): Promise<T | undefined> {
   try {
     return await reading;

@@ -19,8 +19,8 @@ import { explainRental } from './refusal.ts';
  * 2. The ID is on disk as soon as the raw response shows it, before the rest is parsed.
  * 3. Without an ID, the outcome is on disk: refused, not sent, or unknown.
  *
- * Throws the request's error. If something was created, the error contains the ID, since it may be
- * the only record.
+ * Throws the request's error. If the service created something, the error contains its ID and may
+ * be the only record of it.
  */
 export async function rent(
   asked: Omit<RentalRequest, 'timeout_ms'>,
@@ -66,9 +66,12 @@ export async function rent(
 interface Seen {
   /** ID of the new instance; it is on disk unless the disk failed. */
   id?: string;
-  /** Why the ID in the response is not trusted. */
+  /** Why the ID in the response can't be trusted. */
   doubt?: CliError;
-  /** An ID that may be the new instance's: from an unsuccessful response, or not compared yet. */
+  /**
+   * An ID that may be the new instance's: from an unsuccessful response, or not yet compared with
+   * known IDs.
+   */
   candidate?: string;
   /** The ID from an unsuccessful response, if no record contradicts it. */
   shown?: string;
@@ -135,7 +138,7 @@ async function take(
   await keepDoubted(id, opened);
 }
 
-/** The ID is already in the journal; this adds the rest of the response. */
+/** Adds the rest of the response; the journal already has the ID. */
 async function keepObserved(made: Instance, context: Context): Promise<void> {
   try {
     await (await context.journal()).observe(observationOf(made));
@@ -164,7 +167,7 @@ interface Attempt {
   readonly request: RentalRequest;
 }
 
-/** Writes the outcome of a request without an ID, and completes its error. */
+/** Writes the outcome of a request without an ID, and completes the request's error. */
 async function notMade(
   error: unknown,
   { sent, seen, opened, request }: Attempt,
@@ -176,7 +179,7 @@ async function notMade(
     await (isUnknown ? opened.unknown(seen.shown) : opened.notMade());
   } catch (fault) {
     if (!(fault instanceof CliError)) throw fault;
-    // The request stays on disk and counts as unknown, the safe reading.
+    // Keeps the request on disk as unknown, the safe assumption.
     if (!isUnknown) {
       context.err.warn(
         'local_storage',
@@ -193,7 +196,7 @@ async function notMade(
       request,
     );
   }
-  // A reorder's own resource is the terminated instance.
+  // The resource of a reorder's own error is the terminated instance.
   const { name: resource } = request;
   const reason: unknown = second.reason;
   if (!second.aborted || !(reason instanceof CliError)) {
@@ -207,7 +210,7 @@ async function notMade(
 }
 
 const NEVER_LEFT: readonly Failure[] = ['usage', 'unreachable'];
-/** The service responded with a refusal. */
+/** Whether the service responded with a refusal. */
 const REFUSED: readonly Failure[] = [
   'refused',
   'notFound',
@@ -216,7 +219,7 @@ const REFUSED: readonly Failure[] = [
   'rateLimited',
 ];
 
-/** Whether nothing was created, whatever the error is called. */
+/** Whether nothing was created, whatever kind of error it is. */
 function isCertain(error: unknown, sent: boolean): boolean {
   if (!(error instanceof CliError)) return !sent;
   const { failure, httpStatus = 0 } = error;
@@ -225,7 +228,10 @@ function isCertain(error: unknown, sent: boolean): boolean {
   return isNo && REFUSED.includes(failure);
 }
 
-/** The instance exists and bills, but its ID could not be stored or its response was broken. */
+/**
+ * The error for an instance that exists and bills, although its ID could not be stored or its
+ * response was broken.
+ */
 function madeAnyway(error: unknown, id: string, { name }: RentalRequest): CliError {
   if (error instanceof CliError && error.failure === 'storage') {
     return error.with(`${name} was created (${id}), but could not be saved: ${error.message}`, {
@@ -236,7 +242,7 @@ function madeAnyway(error: unknown, id: string, { name }: RentalRequest): CliErr
   }
   const { failure, httpStatus }: Pick<CliError, 'failure' | 'httpStatus'> =
     error instanceof CliError ? error : { failure: 'notUnderstood', httpStatus: undefined };
-  // The name and the ID are on disk.
+  // Both the name and the ID are on disk.
   const typed = typedName(name, id);
   const status = httpStatus === undefined ? '' : ` (HTTP ${httpStatus})`;
   const why = error instanceof CliError ? status : `: ${messageOf(error)}`;

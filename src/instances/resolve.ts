@@ -15,7 +15,7 @@ import { isTerminated, mayBill } from '../rules/statuses.ts';
 /** An instance that a command acts on. */
 export interface Target {
   readonly id: string;
-  /** The known name, or the typed text. */
+  /** The known name, or the typed text if none is known. */
   readonly name: string;
   /** The last status read; undefined if it was never read here. */
   readonly last?: string | undefined;
@@ -27,16 +27,16 @@ export interface Target {
 /** How the command uses the instance. */
 interface Purpose {
   /**
-   * The command changes something: an ID prefix must not equal a name, and no open request may have
-   * that name. The command's name is for messages.
+   * Set if the command changes something: then an ID prefix must not equal a name, and no open
+   * request may have that name. The value is the command's name, for messages.
    */
   readonly changes?: true | 'start' | 'stop' | 'terminate';
 }
 
 /**
- * Finds the instance for INSTANCE: a UUID, a known name, in any case if none is exact, or a unique
- * ID prefix. Only a UUID may be unknown here. Throws CliError('notFound') without a match, and a
- * usage error for several matches.
+ * Finds the instance for INSTANCE: a UUID, a known name (in any case if no exact match), or a
+ * unique ID prefix. Only a UUID may be unknown here. Throws CliError('notFound') without a match,
+ * and a usage error for several matches.
  */
 export async function findInstance(
   typed: string,
@@ -46,12 +46,12 @@ export async function findInstance(
   return instanceFinder(context)(typed, purpose);
 }
 
-/** Finds several instances in turn; reads the known instances once. */
+/** Finds several instances in turn; reads the known instances only once. */
 export function instanceFinder(
   context: Context,
 ): (typed: string, purpose?: Purpose) => Promise<Target> {
   const known: KnownHere = {
-    // Leaves out archived instances: there may be many, and people rarely mean one.
+    // Leaves out archived instances: there may be many, and people rarely mean one of them.
     living: lazy(async () => (await context.journal()).read({ archived: false })),
     all: lazy(async () => (await context.journal()).read({ archived: true })),
   };
@@ -69,7 +69,7 @@ interface KnownHere {
   all(): Promise<Known>;
 }
 
-/** Finds several instances, each once, in the given order. */
+/** Finds several instances in the given order, each only once. */
 export async function findInstances(
   typed: readonly string[],
   context: Context,
@@ -81,7 +81,7 @@ export async function findInstances(
 }
 
 /**
- * Finds several instances for a command that reports missing ones as failed: a mistyped name must
+ * Finds several instances for a command that reports missing names as failed: a mistyped name must
  * not keep a cleanup from terminating the rest.
  */
 export async function findEach(
@@ -104,7 +104,7 @@ export async function findEach(
   return { targets: [...found.values()], missing };
 }
 
-/** Finds by a name in another case, or by an ID prefix. */
+/** Finds an instance by its name in another case, or by an ID prefix. */
 function alike(
   typed: string,
   purpose: Purpose,
@@ -114,8 +114,7 @@ function alike(
   const beginning = preferLiving(beginningSo(typed, instances));
   const inAnyCase = instances.filter(isCalled(typed));
   if (inAnyCase.length > 0) {
-    // A change must not confuse two instances, or a terminated instance and a running one with its
-    // name.
+    // A change must not confuse two instances, or a terminated instance with a running namesake.
     const isChange = purpose.changes !== undefined;
     const meant = isChange ? new Set([...inAnyCase, ...beginning]) : preferLiving(inAnyCase);
     return onlyOne(typed, [...meant]);
@@ -149,7 +148,7 @@ async function withId(id: string, known: KnownHere, context: Context): Promise<T
   let kept: KnownInstance | undefined;
   try {
     kept = await (await context.journal()).instance(id);
-    // The request that created it may still be open.
+    // The request that created the instance may still be open.
     kept ??= (await known.living()).instances.find((instance) => instance.id === id);
   } catch (error) {
     // Terminating an instance must not fail because of an unreadable journal.
@@ -158,7 +157,7 @@ async function withId(id: string, known: KnownHere, context: Context): Promise<T
   return kept === undefined ? { id, name: id } : targetOf(kept);
 }
 
-/** Finds by name, or by an ID that is not a UUID; living instances first. */
+/** Finds an instance by name, or by an ID that is not a UUID; prefers living instances. */
 async function called(
   typed: string,
   { changes }: Purpose,
@@ -176,7 +175,7 @@ async function called(
 
 /**
  * For a change, the name of an ended instance still means that instance if it was rented or tracked
- * here. So terminating it twice never terminates another one of that name, which needs its ID.
+ * here. So terminating it twice never terminates a namesake, which can only be named by its ID.
  */
 function meantBy(
   typed: string,
@@ -198,7 +197,7 @@ function meantBy(
   return own;
 }
 
-/** Rented or tracked here, and not untracked since. */
+/** Whether the instance was rented or tracked here, and not untracked since. */
 function isOwn({ origin, untracked }: KnownInstance): boolean {
   return !untracked && origin !== 'read';
 }
@@ -209,7 +208,7 @@ function preferLiving(all: readonly KnownInstance[]): readonly KnownInstance[] {
   return living.length > 0 ? living : all;
 }
 
-/** Whether something has the name, in any case. */
+/** Whether an instance or a request has the name, in any case. */
 function isCalled(typed: string): (one: { readonly name: string }) => boolean {
   return ({ name }) => isSameName(name, typed);
 }
@@ -229,7 +228,7 @@ function notKnown(typed: string, instances: readonly KnownInstance[]): CliError 
 }
 
 /**
- * Refuses a name whose request has no known ID. A namesake may be somebody else's instance, and
+ * Refuses the name of a request without a known ID. A namesake may be somebody else's instance, and
  * "not found" would be wrong.
  */
 function refusePending(
@@ -263,7 +262,7 @@ function refusePending(
 }
 
 /**
- * Lets a person pick from the living instances if none was named; returns their IDs. Throws a usage
+ * Prompts for living instances if the command names none, and returns their IDs. Throws a usage
  * error if not interactive, and CliError('notFound') if there are none.
  */
 export async function pickInstances(question: string, context: Context): Promise<string[]> {
@@ -274,7 +273,7 @@ export async function pickInstances(question: string, context: Context): Promise
       'list known instances: gpucloud instances list',
     );
   }
-  // The account is known only with a key.
+  // Without a key, the account is unknown.
   await onCancel('Nothing was changed.', () => context.api());
   const { instances } = await (await context.journal()).read();
   const living = instances.filter(({ last }) => mayBill(last?.status));
@@ -293,7 +292,7 @@ export async function pickInstances(question: string, context: Context): Promise
   );
 }
 
-/** Describes an instance as last seen; namesakes get an ID prefix. */
+/** Describes an instance as last seen; adds an ID prefix to tell namesakes apart. */
 function about({ id, last }: KnownInstance, now: number): string[] {
   const seen = instant(last?.seen_at ?? '');
   const price = priceIn(last?.price_per_hour);

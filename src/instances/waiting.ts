@@ -18,20 +18,23 @@ export interface Awaited {
   readonly until: string;
   /** The status in the response before the wait. */
   readonly after?: string;
-  /** Replaces the service's SSH port. */
+  /** Overrides the service's SSH port. */
   readonly sshPort?: number | undefined;
-  /** Ends the wait; by default the first interrupt. */
+  /** Ends the wait; defaults to the first interrupt. */
   readonly signal?: AbortSignal;
-  /** Limits concurrent reads when several instances are awaited. */
+  /** Limits concurrent reads if several instances are awaited. */
   readonly gate?: Gate;
-  /** Called with each read, so an early end keeps the last one. */
+  /** Called with each read, so that the caller keeps the last one if the wait ends early. */
   onReading?(instance: Instance): void;
 }
 
 /** Concurrent reads; low, since the service's rate limits are not documented. */
 export const READINGS_AT_ONCE = 8;
 
-/** Waits for several instances at once, each with its own deadline. Passes on earlier failures. */
+/**
+ * Waits for several instances at once, each with its own deadline. Returns earlier failures
+ * unchanged.
+ */
 export function waitForEach(
   each: readonly ((Target & { readonly status?: string }) | CliError)[],
   until: string,
@@ -54,8 +57,8 @@ export function waitForEach(
 }
 
 /**
- * Waits for an instance with a progress line, and returns the last read. If the wait ends early, the
- * error explains what that means for the bill.
+ * Waits for an instance with a progress line, and returns the last read. If the wait ends early,
+ * the error explains the effect on the bill.
  */
 export async function waitFor(
   awaited: Awaited,
@@ -82,7 +85,7 @@ export async function waitFor(
   let line = target.name;
   const show = (phase: string, elapsed: number) => {
     line = `${target.name}: ${phase} (${Math.round(elapsed / 1000)} s)`;
-    // The result itself shows the instance.
+    // The command's result shows the instance, so print no message.
     if (phase !== until) progress.update(line);
   };
   try {
@@ -114,7 +117,7 @@ export async function waitFor(
     progress.done(`${line} ✔`);
     return instance;
   } catch (thrown) {
-    // Only a bug in the program itself also ends the wait.
+    // Besides faults of the service, only a bug ends the wait.
     const error = thrown instanceof CliError ? thrown : unforeseen(thrown);
     const events = error.failure === 'otherEnd' ? await lastEvents(target.id, api) : [];
     throw withBill(error, awaited, last?.status, events);
@@ -124,8 +127,8 @@ export async function waitFor(
 }
 
 /**
- * The address may follow the status, and sshd may follow both. Waiting does not fix an invalid
- * address (throws CliError 'notUnderstood').
+ * The address may appear after the status, and sshd may start after both. An invalid address never
+ * becomes valid, so it throws CliError 'notUnderstood' at once.
  */
 function sshOf({ sshPort }: Awaited, signal: AbortSignal, context: Context): Also<Instance> {
   return {
@@ -134,7 +137,7 @@ function sshOf({ sshPort }: Awaited, signal: AbortSignal, context: Context): Als
     async holds(instance, longest) {
       // Rejects an empty address, which would mean this computer.
       if (instance.ip_address == null || instance.ip_address === '') return false;
-      // A connection starts its own server there.
+      // In the sandbox, each connection starts its own server.
       if (await isSandbox(context)) return true;
       const address = sshAddress({ ...instance, ssh_port: instance.ssh_port ?? 22 }, sshPort);
       return answersSsh(address, longest, signal);
@@ -142,12 +145,12 @@ function sshOf({ sshPort }: Awaited, signal: AbortSignal, context: Context): Als
   };
 }
 
-/** Log entries printed for an instance that reached another end. */
+/** How many log entries to print for an instance that reached another final status. */
 const LAST_EVENTS = 5;
-/** Milliseconds; the log only adds details, so the wait is short. */
+/** Time limit in milliseconds; short, since the log only adds details. */
 const LOG_TIMEOUT_MS = 5_000;
 
-/** Oldest first; empty if the log can't be read. */
+/** Returns entries oldest first; empty if the log can't be read. */
 async function lastEvents(id: string, api: Api): Promise<LoggedEvent[]> {
   try {
     const page = await api.instances.events(

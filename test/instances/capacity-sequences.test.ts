@@ -23,12 +23,12 @@ const IMAGE = HARDWARE.slice(2, 4);
 
 interface Sequence {
   readonly outcomes: readonly ScriptedOutcome[];
-  /** The request at which Ctrl-C is pressed, and after how many more it is pressed again. */
+  /** The request at which Ctrl-C is pressed, and how many requests later it is pressed again. */
   readonly first: number | undefined;
   readonly second: number | undefined;
-  /** The point at which the process is killed: a call to the disk, a request or a response. */
+  /** The point at which the process is killed: a disk access, a request or a response. */
   readonly kill: number | undefined;
-  /** Of `--count`. */
+  /** The value of `--count`. */
   readonly minCount: number | undefined;
 }
 
@@ -37,13 +37,13 @@ const sequences = fc.record({
   outcomes: fc.array(fc.constantFrom(...OUTCOMES), { minLength: 1, maxLength: 8 }),
   first: maybe(25),
   second: maybe(5),
-  // The first request is on disk, sent and settled within some 40 points.
+  // The first request is on disk, sent and resolved within about 40 points.
   kill: fc.oneof(maybe(40), maybe(200)),
   minCount: maybe(3),
 });
 
 const plain = { first: undefined, second: undefined, kill: undefined, minCount: undefined };
-/** One for each end, so that every run of the test reaches them. */
+/** One sequence for each possible end, so that every run of the test reaches each end. */
 const EXAMPLES: Sequence[] = [
   { ...plain, outcomes: ['409', 'ERROR', 'ACTIVE'] },
   { ...plain, outcomes: ['ACTIVE', 'slow'] },
@@ -64,7 +64,7 @@ afterAll(() => world.close());
 const openRequests = () =>
   journalOf(world, { service: world.service.url, account: 'user-1', apiKey: TEST_KEY }).requests();
 
-/** What a run left behind, after its process was killed or has ended. */
+/** What a run left behind after its process was killed or ended. */
 interface Played {
   readonly ran: CliResult;
   readonly isInterrupted: boolean;
@@ -84,7 +84,7 @@ async function play(argv: readonly string[], sequence: Sequence): Promise<Played
     if (points !== kill) return;
     image = diskImage(state);
     script.isProcessDead = true;
-    // What goes on here is not there any more, so it should end soon.
+    // In reality, the killed process would do nothing from here on, so end it soon.
     press(0);
     press(1);
   };
@@ -123,10 +123,10 @@ async function listed(...flags: string[]): Promise<readonly Row[]> {
   return JSON.parse((await world.cli(['instances', 'list', '--json', ...flags])).stdout);
 }
 
-/** The living instances that `list` shows neither by their ID nor as an UNKNOWN request. */
+/** Living instances that `list` shows neither by ID nor as an UNKNOWN request. */
 async function lost(): Promise<unknown[]> {
   const rows = await listed();
-  // The list has read them: one may have ended by now.
+  // Reading the list may have shown that an instance ended.
   return script
     .living()
     .filter(
@@ -141,7 +141,9 @@ async function forget(): Promise<void> {
   if (ids.length > 0) await world.cli(['instances', 'untrack', ...ids, '--yes']);
 }
 
-/** Plays sequences, each followed by the same command again, and returns what they reached. */
+/**
+ * Runs sequences, each followed by the same command again, and returns the results that occurred.
+ */
 async function playAll(
   argvOf: (sequence: Sequence) => readonly string[],
   { most, check }: { most: number; check(played: Played, sequence: Sequence): void },
@@ -161,7 +163,7 @@ async function playAll(
     };
     await promises();
     if (!played.isKilled) check(played, sequence);
-    // A script that runs the command again must not get a second instance of a name.
+    // A script that runs the command again must not get a second instance with the same name.
     await world.cli(argv);
     await promises();
     await forget();
@@ -174,7 +176,7 @@ async function playAll(
 }
 
 describe('kill -9, Ctrl-C and every outcome of a request', { timeout: 1_800_000 }, () => {
-  test('never leave two living instances, nor one unknown to list', async () => {
+  test('never leave two living instances, or one that list does not show', async () => {
     const offers = OFFERS.flatMap((offer) => ['--offer', offer]);
     const argv = ['instances', 'create', 'trainer', ...IMAGE, ...offers, '--retry-for', '30m'];
     const seen = await playAll(() => [...argv, '--json'], {
@@ -189,7 +191,7 @@ describe('kill -9, Ctrl-C and every outcome of a request', { timeout: 1_800_000 
     expect(seen.killed).toBeGreaterThan(0);
   });
 
-  test('never leave more than --count, nor one unknown to list', async () => {
+  test('never leave more than --count instances, or one that list does not show', async () => {
     const argv = ['instances', 'create', 'gpu', ...HARDWARE, '--count', '3', '--wait', '--json'];
     const seen = await playAll(
       ({ minCount }) => [

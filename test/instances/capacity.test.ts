@@ -28,7 +28,7 @@ beforeEach(async () => {
 });
 afterEach(() => world.close());
 
-/** Each instance gets this status when it is read. */
+/** Each instance gets this status at its first read. */
 function become(...statuses: string[]): void {
   const left = [...statuses];
   service.onRead = async (id) => {
@@ -175,7 +175,7 @@ test('suggests --retry-for if every offer was refused', async () => {
   expect(attempts).toHaveLength(2);
 });
 
-test('goes round with growing pauses, and ends in time', async () => {
+test('retries all offers with growing pauses until --retry-for ends', async () => {
   service.posts = Array.from({ length: 99 }, () => () => no(409, GONE));
   const { code, offers } = await create('--retry-for', '20m');
   expect(code).toBe(5);
@@ -251,7 +251,7 @@ describe('ends at once', () => {
     [408, 7, 'outcome_unknown'],
     [500, 7, 'outcome_unknown'],
     [503, 7, 'outcome_unknown'],
-  ])('for %i', async (status, exit, code) => {
+  ])('for status %i', async (status, exit, code) => {
     service.posts = [() => no(status, 'no')];
     const retry = status === 429 ? [] : ['--retry-for', '1h'];
     const outcome = await create(...retry);
@@ -272,7 +272,7 @@ describe('ends at once', () => {
     expect(outcome).toMatchObject({ code: 5, offers: [A], error: { code: 'name_taken' } });
   });
 
-  test('for a guard, before its request', async () => {
+  test('for a guard, before sending the request', async () => {
     await world.cli(['profiles', 'add', 'work', '--base-url', world.service.url]);
     await world.cli(['profiles', 'set', 'work', '--max-instances', '0']);
     const { code, offers } = await create('--profile', 'work');

@@ -25,7 +25,7 @@ const dry = (argv: readonly string[], ...flags: string[]) => {
   return cli(...argv, ...flags, '--dry-run', ...end);
 };
 
-/** Returns the command's error, which must be the same with --dry-run. */
+/** Returns the command's error, which must be the same with and without --dry-run. */
 async function refusedAlike(argv: readonly string[], ...flags: string[]) {
   const planned = await dry(argv, ...flags);
   expect(planned.requests.filter(({ method }) => method !== 'GET')).toEqual([]);
@@ -104,7 +104,7 @@ test('create --dry-run refuses a missing deadline that a guard requires', async 
   expect(await refusedAlike(CREATE)).toEqual({ code: 2, error: 'guard' });
 });
 
-test('run --dry-run refuses --detach without an armed reap', needs('ssh'), async () => {
+test('run --dry-run refuses --detach without a scheduled reap', needs('ssh'), async () => {
   expect(await refusedAlike(RUN, '--detach')).toEqual({ code: 2, error: 'usage' });
 });
 

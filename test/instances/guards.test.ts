@@ -71,7 +71,7 @@ describe('--max-instances', () => {
     expect(run.stderr).toContain('allows 1 instance');
   });
 
-  test('refuses one more, with --yes too, and sends nothing', async () => {
+  test('refuses an instance beyond the limit, even with --yes, and sends nothing', async () => {
     await rented('box-1', 'box-2');
     await guard('--max-instances', '2');
     for (const flags of [[], ['--yes'], ['--max-price', '1']]) {
@@ -81,7 +81,7 @@ describe('--max-instances', () => {
         hint: expect.stringContaining('gpucloud profiles set work --max-instances 3'),
       });
     }
-    // The name is no longer reserved.
+    // The refusal freed the name again.
     await guard('--max-instances', '3');
     expect((await create('box-3')).code).toBe(0);
   });
@@ -104,7 +104,7 @@ describe('--max-instances', () => {
     expect((await create('box-2')).code).toBe(0);
   });
 
-  test('reads an instance again that was TERMINATING, and may be rolled back', async () => {
+  test('rereads a TERMINATING instance, since its termination may be rolled back', async () => {
     const [first] = await rented('box-1');
     await guard('--max-instances', '1');
     await cli('instances', 'terminate', 'box-1', '--yes');
@@ -127,7 +127,7 @@ describe('--max-instances', () => {
       vi.restoreAllMocks();
       syncBuiltinESMExports();
     });
-    // Just before this process writes its request, another one has counted and written its own.
+    // Just before this process writes its request, another process counts and writes one.
     vi.spyOn(fs, 'openSync').mockImplementation((path, flags, mode) => {
       if (String(path).endsWith('/requests/box-2.json') && flags === 'wx') {
         const theirs = {
@@ -146,7 +146,7 @@ describe('--max-instances', () => {
     });
     syncBuiltinESMExports();
     expect((await refusal(create('box-2'))).message).toContain('2 may be running: box-1, box-3.');
-    // The refused request was removed.
+    // The refused request left no record.
     expect(await listed()).toMatchObject([{ name: 'box-3' }, { name: 'box-1' }]);
   });
 

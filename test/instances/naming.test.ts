@@ -77,7 +77,7 @@ describe('a name and the beginning of an ID', () => {
   });
 
   test.each(['start', 'stop', 'terminate', 'expire'])(
-    "%s an instance that ended, and not somebody else's of that name that was read here",
+    "%s an ended instance, not somebody else's namesake that was read here",
     async (verb) => {
       await changes('terminate', 'face', '--yes');
       NAMES.set(STRANGER, 'face');
@@ -89,13 +89,13 @@ describe('a name and the beginning of an ID', () => {
       expect(posts.filter((path) => path.includes(STRANGER))).toEqual([]);
       expect(stderr).toContain(`an instance that is not tracked here: ${STRANGER}.`);
       expect(statuses.get(STRANGER)).toBe('ACTIVE');
-      // A verb that only reads shows the living one.
+      // A verb that only reads shows the living instance.
       const got = await world.cli(['instances', 'get', 'face', '-q']);
       expect(got.stdout).toBe(`${STRANGER}\n`);
     },
   );
 
-  test('terminate an untracked instance by its name if no other has it', async () => {
+  test('terminate an untracked instance by its name if no other instance has that name', async () => {
     await changes('untrack', 'face', '--yes');
     expect((await changes('terminate', 'face', '--yes')).posts).toEqual([
       `/instances/${FACE}/terminate`,
@@ -150,13 +150,13 @@ describe('the beginning of an ID', () => {
 });
 
 describe('a text that fits several instances', () => {
-  test.each(['twin', 'aaaa'])('changes none of them: %s', async (text) => {
+  test.each(['twin', 'aaaa'])('changes no instance: %s', async (text) => {
     const { code, stderr, posts } = await changes('stop', text);
     expect({ code, posts }).toEqual({ code: 2, posts: [] });
     for (const id of TWINS) expect(stderr).toContain(`twin ${id}`);
   });
 
-  test.each(['twin', 'aaaa'])('means the one that is not TERMINATED: %s', async (text) => {
+  test.each(['twin', 'aaaa'])('selects the instance that is not TERMINATED: %s', async (text) => {
     const [over = '', living] = TWINS;
     await changes('terminate', over, '--yes');
     const { code, posts } = await changes('stop', text);

@@ -44,7 +44,7 @@ describe('an ID that is typed in capital letters', () => {
     expect(world.rented.instances.get(ID)?.status).toBe('ACTIVE');
   });
 
-  test('is one row for a known instance', async () => {
+  test('lists a known instance only once', async () => {
     for (const id of [CAPITALS, ID]) {
       const { code, stdout } = await world.cli(['instances', 'track', id, '-q']);
       expect({ code, stdout }).toEqual({ code: 0, stdout: `${ID}\n` });
@@ -97,7 +97,7 @@ describe('a service that writes IDs in capital letters', () => {
     expect(world.rented.instances.get(ID)?.status).toBe('TERMINATING');
   });
 
-  test('shows the ID of a lost request, which settles it', async () => {
+  test('resolves a lost request, and shows its ID', async () => {
     world.rented.posts.push(() => {
       world.rented.rent(ID, 'trainer');
       return { status: 504, body: envelope({ id: ID }, 504) };
@@ -107,7 +107,7 @@ describe('a service that writes IDs in capital letters', () => {
     expect({ code, stdout }).toEqual({ code: 0, stdout: `${ID}\n` });
   });
 
-  test('has events of that instance', async () => {
+  test("shows the instance's events", async () => {
     await world.cli(CREATE);
     const { handler } = world.rented;
     const event = { id: 'e1', instance_id: CAPITALS, type: 'created' };

@@ -43,11 +43,11 @@ describe.each([
       resource: NEW,
       message: `trainer already exists (${NEW}, PROVISIONING). Nothing was sent.`,
     });
-    // The name is no longer reserved.
+    // The refusal freed the name again.
     expect(await listed()).toMatchObject([{ id: NEW }]);
   });
 
-  test('sends it with --yes', async () => {
+  test('sends the request with --yes', async () => {
     await world.cli(CREATE);
     service.posts.push(() => ok(service.rent(ID, 'trainer'), 201));
     const { code, requests } = await world.cli([...argv, '--yes']);
@@ -56,7 +56,7 @@ describe.each([
   });
 
   test.each(['TERMINATED', 'TERMINATING'])(
-    'sends it if the instance is %s by now',
+    'sends the request if the instance is %s by now',
     async (status) => {
       await world.cli(CREATE);
       service.rent(NEW, 'trainer', { status });
@@ -87,7 +87,7 @@ describe.each([
     expect(await listed()).toMatchObject([{ id: ID }, { id: NEW, status: 'GONE' }]);
   });
 
-  test('sends it with --yes, or after untrack, if the service does not find the instance', async () => {
+  test('sends the request with --yes, or after untrack, if the service does not find the instance', async () => {
     await world.cli(CREATE);
     service.instances.delete(NEW);
     service.posts.push(() => ok(service.rent(ID, 'trainer'), 201));
@@ -97,7 +97,7 @@ describe.each([
     expect(posts((await world.cli(argv)).requests)).toBe(1);
   });
 
-  test('reads an instance again that was TERMINATING, and may be rolled back', async () => {
+  test('rereads a TERMINATING instance, since its termination may be rolled back', async () => {
     await world.cli(CREATE);
     await world.cli(['instances', 'terminate', 'trainer', '--yes']);
     service.rent(NEW, 'trainer', { status: 'ACTIVE' });
@@ -106,7 +106,7 @@ describe.each([
     expect(errorOf(stderr)).toMatchObject({ code: 'name_taken', resource: NEW });
   });
 
-  test('sends it if the service no longer finds an instance that was TERMINATING', async () => {
+  test('sends the request if the service no longer finds an instance that was TERMINATING', async () => {
     await world.cli(CREATE);
     await world.cli(['instances', 'terminate', 'trainer', '--yes']);
     service.instances.delete(NEW);
@@ -167,11 +167,11 @@ describe.each([
     expect(posts(yes.requests)).toBe(1);
   });
 
-  test('sends it with --yes, and lists the earlier one until it is settled', async () => {
+  test('sends the request with --yes, and lists the earlier request until it is resolved', async () => {
     await lose();
     expect((await world.cli([...argv, '--yes'])).code).toBe(0);
     expect(await listed()).toMatchObject([{ status: 'UNKNOWN' }, { id: NEW }]);
-    // The consent counts for that command only.
+    // The consent applies to that command only.
     await world.cli(['instances', 'terminate', NEW, '--yes']);
     service.rent(NEW, 'trainer', { status: 'TERMINATED' });
     expect((await world.cli(argv)).code).toBe(7);
@@ -179,7 +179,7 @@ describe.each([
     expect(posts((await world.cli(argv)).requests)).toBe(1);
   });
 
-  test('sends nothing while another process waits, with --yes too: exit 7', async () => {
+  test('sends nothing while another process waits, even with --yes: exit 7', async () => {
     const isAlive = (pid: number) => pid === process.pid;
     await world.cli(['instances', 'list']);
     const journal = journalOf(world, { service: world.service.url, account: 'user-1' }, isAlive);
@@ -220,7 +220,7 @@ describe.each([
     expect(held).toEqual([0]);
   });
 
-  test('exits with 5 and sends nothing if another process creates one in between', async () => {
+  test('exits with 5 and sends nothing if another process takes the name in between', async () => {
     await world.cli(CREATE);
     service.rent(NEW, 'trainer', { status: 'TERMINATED' });
     service.onRead = async (id) => {
@@ -251,7 +251,7 @@ describe('a key from the environment', () => {
     expect((await world.cli(['instances', 'recover'], { env })).code).toBe(7);
   });
 
-  test('may use the name if it belongs to another account', async () => {
+  test('may use the name if the earlier request belongs to another account', async () => {
     await lose();
     service.me = 'user-2';
     const env = { GPUCLOUD_API_KEY: 'svc_sk_stranger_0123456789' };

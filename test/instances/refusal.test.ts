@@ -19,7 +19,7 @@ beforeEach(async () => {
   const offer = { id: HARDWARE[1] ?? '', name: 'RTX 4090' };
   service.rent(SOURCE, 'old', { status: 'TERMINATED', price_per_hour_snapshot: '89.90', offer });
   world = await createWorld({ handler: service.handler });
-  // The offer's price is known from here on.
+  // From here on, the offer's price is known.
   await world.cli(['instances', 'track', SOURCE]);
 });
 afterEach(() => world.close());
@@ -68,7 +68,7 @@ describe.each([
   test.each([
     ['covers an hour', '89.90'],
     ['is unknown', undefined],
-  ])('is conflict with both possibilities if the balance %s', async (_what, balance) => {
+  ])('is a conflict with both possible reasons if the balance %s', async (_what, balance) => {
     service.balance = balance;
     const error = await failure(argv);
     expect(error).toMatchObject({ exit: 5, code: 'conflict', resource: 'trainer' });
@@ -81,7 +81,7 @@ describe.each([
     );
   });
 
-  test("is conflict if the facts can't be read", async () => {
+  test("is a conflict if the facts can't be read", async () => {
     service.failing.add('/users/me');
     expect(await failure(argv)).toMatchObject({ exit: 5, code: 'conflict', http_status: 409 });
   });
@@ -294,7 +294,7 @@ describe('create --if-not-exists', () => {
     expect({ code, requests }).toEqual({ code: 7, requests: [] });
   });
 
-  test('is shown by the hint of a taken name', async () => {
+  test('is suggested for a taken name', async () => {
     await world.cli(CREATE);
     const { stderr } = await world.cli(CREATE);
     expect(stderr).toContain(

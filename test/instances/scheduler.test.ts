@@ -69,7 +69,7 @@ test('contains the same words as a property list for launchd', needs('python3'),
 });
 
 describe('the task for Windows', () => {
-  // Windows allows all of these in the name of a folder.
+  // Windows allows all of these characters in the name of a folder.
   const folders = `C:\\Users\\Zoë & <Co> ^!(1)\\AppData`;
   const job: Job = {
     ...JOB,
@@ -121,7 +121,7 @@ describe('the line of a crontab', () => {
     const line = cronLine(JOB);
     expect(line).toMatch(/^\*\/5 \* \* \* \* \/usr\/bin\/env /);
     expect(line).toMatch(/ # gpucloud-reap-work$/);
-    // Cron ends the command at a bare percent sign, and removes the backslash before others.
+    // Cron ends a command at a bare percent sign, and removes the backslash before an escaped one.
     const command = line
       .replace(/^(\S+ ){5}/, '')
       .replace(/(?<!\\)%.*$/, '')

@@ -18,7 +18,7 @@ beforeEach(async () => {
 afterEach(() => rig.world.close());
 
 describe('a failure', () => {
-  test('ends none of the others without --min-count', async () => {
+  test('terminates no other instance without --min-count', async () => {
     rig.answer({ 'gpu-2': 'refused' });
     const { code, shown, errors, requests } = await rig.create(['--count', '3']);
     expect(code).toBe(5);
@@ -28,7 +28,7 @@ describe('a failure', () => {
     expect(requests.filter(({ path }) => path.endsWith('/terminate'))).toEqual([]);
   });
 
-  test('is named for people, with the command that ends the others', async () => {
+  test('is printed for people, with the command that terminates the others', async () => {
     rig.answer({ 'gpu-2': 'refused' });
     const { stdout, stderr } = await rig.world.cli([...CREATE, '--count', '3']);
     expect(stdout).toContain('gpu-1 ');
@@ -46,7 +46,7 @@ describe('a failure', () => {
     expect(errors).toHaveLength(2);
   });
 
-  test('in doubt gives 7, and its name stays UNKNOWN', async () => {
+  test('with an unknown outcome exits with 7, and its name stays UNKNOWN', async () => {
     rig.answer({ 'gpu-1': 'refused', 'gpu-2': 'lost' });
     const { code, shown, errors } = await rig.create(['--count', '3']);
     expect(code).toBe(7);
@@ -78,14 +78,14 @@ describe('a failure', () => {
 });
 
 describe('--min-count', () => {
-  test('keeps the instances if enough could be had; the exit code still reports the failure', async () => {
+  test("keeps the instances if enough succeed, and exits with the failure's code", async () => {
     rig.answer({ 'gpu-2': 'refused' });
     const { code, shown } = await rig.create(['--count', '3', '--min-count', '2']);
     expect({ code, names: namesOf(shown) }).toEqual({ code: 5, names: ['gpu-1', 'gpu-3'] });
     expect(rig.statuses()).toEqual({ 'gpu-1': 'PROVISIONING', 'gpu-3': 'PROVISIONING' });
   });
 
-  test('terminates all if there are fewer, and reads them back', async () => {
+  test('terminates all instances if fewer succeed, and reads each again', async () => {
     rig.answer({ 'gpu-2': 'refused' });
     const { code, shown, errors, warnings, requests } = await rig.create([
       '--count',
@@ -114,7 +114,7 @@ describe('--min-count', () => {
     }
   });
 
-  test('counts only those that reached the status of --wait', async () => {
+  test('counts only instances that reached the status of --wait', async () => {
     rig.become({ 'gpu-1': 'ERROR' });
     const { code, errors } = await rig.create(['--count', '2', '--min-count', '2', '--wait']);
     expect(code).toBe(12);
@@ -123,7 +123,7 @@ describe('--min-count', () => {
     expect(errors[0]?.message).toContain('It was terminated.');
   });
 
-  test('never counts a doubt, and terminates nothing by its name', async () => {
+  test('never counts an unknown outcome, and terminates nothing by its name', async () => {
     rig.answer({ 'gpu-2': 'lost' });
     const { code, errors } = await rig.create(['--count', '2', '--min-count', '2']);
     expect(code).toBe(7);
@@ -131,7 +131,7 @@ describe('--min-count', () => {
     expect(errors).toMatchObject([{ resource: 'gpu-2', may_be_billing: true }]);
   });
 
-  test('names what it left at the third Ctrl-C', async () => {
+  test('names the instances that it leaves at the third Ctrl-C', async () => {
     rig.answer({ 'gpu-2': 'refused' });
     const { interrupts, press } = interruptible();
     let leave = () => {};
@@ -160,7 +160,7 @@ describe('--min-count', () => {
     );
   });
 
-  test('gives 7 if a termination is refused', async () => {
+  test('exits with 7 if a termination is refused', async () => {
     rig.answer({ 'gpu-2': 'refused' });
     rig.service.terminations = Array.from({ length: 9 }, () => () => no(400, 'no'));
     const { code, errors, shown } = await rig.create(['--count', '2', '--min-count', '2']);
@@ -172,7 +172,7 @@ describe('--min-count', () => {
     expect(errors[0]?.hint).toBe('gpucloud instances terminate gpu-1');
   });
 
-  test('gives 7 if a terminated instance is read back alive', async () => {
+  test('exits with 7 if a terminated instance is still alive', async () => {
     rig.answer({ 'gpu-2': 'refused' });
     rig.service.terminations = [() => ok({ status: 'TERMINATING' })];
     const { code, errors } = await rig.create(['--count', '2', '--min-count', '2']);
@@ -195,7 +195,7 @@ describe('--min-count', () => {
     expect(errors.map(({ may_be_billing }) => may_be_billing)).toEqual([false, false]);
   });
 
-  test('gives 7 for a refusal that names an instance, and does not terminate it', async () => {
+  test('exits with 7 for a refusal that names an instance, and does not terminate it', async () => {
     const other = rig.service.rent(OFFERS[0] ?? '', 'somebody');
     rig.service.posts = [
       () => ({ status: 409, body: { statusCode: 409, message: GONE, data: { id: other.id } } }),
@@ -208,7 +208,7 @@ describe('--min-count', () => {
 });
 
 describe('Ctrl-C', () => {
-  test('lets requests in flight get their responses, and sends no more', async () => {
+  test('waits for the responses to requests in flight, and sends no more', async () => {
     const { interrupts, press } = interruptible();
     const held = rig.holdCreates(4);
     const created = rig.create(['--count', '6'], { interrupts });
@@ -233,7 +233,7 @@ describe('Ctrl-C', () => {
     expect(errors.at(-1)?.message).toContain('gpu-6: Interrupted. Nothing was sent');
   });
 
-  test('says in one line what is billing, and how to end it', async () => {
+  test('prints in one line what is billing, and how to terminate it', async () => {
     const { interrupts, press } = interruptible();
     rig.service.onRead = async () => press('first');
     const { code, stdout, stderr } = await rig.world.cli([...CREATE, '--count', '2', '--wait'], {

@@ -14,7 +14,7 @@ beforeEach(async () => {
 afterEach(() => rig.world.close());
 
 describe('create --count', () => {
-  test('rents NAME-1 to NAME-N side by side, and prints an array', async () => {
+  test('rents NAME-1 to NAME-N at once, and prints an array', async () => {
     const held = rig.holdCreates(3);
     const created = rig.create(['--count', '3']);
     await held.arrived;
@@ -27,12 +27,12 @@ describe('create --count', () => {
     expect(RESULTS['instances create']?.().safeParse(shown).success).toBe(true);
   });
 
-  test('prints an array for one too, and calls it NAME-1', async () => {
+  test('prints an array even for one instance, named NAME-1', async () => {
     const { shown } = await rig.create(['--count', '1']);
     expect(shown).toMatchObject([{ name: 'gpu-1', status: 'PROVISIONING' }]);
   });
 
-  test('prints a row each, and one command that ends all', async () => {
+  test('prints a row per instance, and one command that terminates all', async () => {
     const { code, stdout, stderr } = await rig.world.cli([...CREATE, '--count', '2']);
     expect(code).toBe(0);
     expect(
@@ -51,14 +51,14 @@ describe('create --count', () => {
     expect(stdout.trim().split('\n').sort()).toEqual([...rig.service.instances.keys()].sort());
   });
 
-  test('waits for all with --wait', async () => {
+  test('waits for all instances with --wait', async () => {
     rig.become();
     const { code, shown } = await rig.create(['--count', '2', '--wait']);
     expect(code).toBe(0);
     expect(shown).toMatchObject([{ status: 'ACTIVE' }, { status: 'ACTIVE' }]);
   });
 
-  test('tries each offer for each name, and prints the attempts of each', async () => {
+  test('tries each offer for each name, and prints the attempts per name', async () => {
     rig.become();
     rig.service.posts = Array.from({ length: 99 }, () => ({ body }: RecordedRequest) => {
       const { offer_id } = body as { offer_id: string };
@@ -80,7 +80,7 @@ describe('create --count', () => {
     expect(RESULTS['instances create']?.().safeParse(shown).success).toBe(true);
   });
 
-  test('sets the deadline of each, and prints it once', async () => {
+  test('sets a deadline on each instance, and prints it once', async () => {
     const ends = ['--terminate-after', '2h', '--unenforced'];
     const { shown } = await rig.create(['--count', '2', ...ends]);
     for (const { ends_at } of shown) expect(ends_at).toMatch(/^\d{4}-/);
@@ -97,7 +97,7 @@ describe('create --count', () => {
     expect(stderr).toContain('gpucloud instances expire lab-1 lab-2 --after 4h');
   });
 
-  test('terminates only those over --max-price', async () => {
+  test('terminates only instances over --max-price', async () => {
     rig.service.shows = (body) => ({
       price_per_hour_snapshot: nameIn(body) === 'gpu-1' ? '100.00' : '50.00',
     });
@@ -185,7 +185,7 @@ describe('guards', () => {
   const guard = (...flags: string[]) =>
     rig.world.cli(['profiles', 'set', 'work', ...flags], { env });
 
-  test('refuse all if together they are too many', async () => {
+  test('refuse all requests that together exceed --max-instances', async () => {
     await guard('--max-instances', '3');
     await rig.world.cli(['instances', 'create', 'lab', ...HARDWARE], { env });
     const { code, errors, posts } = await rig.create(['--count', '3'], { env });
@@ -197,7 +197,7 @@ describe('guards', () => {
     expect((await rig.create(['--count', '2'], { env })).code).toBe(0);
   });
 
-  test('refuse all if together they cost too much', async () => {
+  test('refuse all requests that together exceed --max-burn', async () => {
     await guard('--max-burn', '250');
     const { code, errors, posts } = await rig.create(['--count', '3', '--max-price', '100'], {
       env,
@@ -209,12 +209,12 @@ describe('guards', () => {
     ).toBe(2);
   });
 
-  test('are checked again for each request, which counts those beside it', async () => {
+  test('are checked again for each request, together with the others', async () => {
     await guard('--max-instances', '6');
     const held = rig.holdCreates(4);
     const created = rig.create(['--count', '6'], { env });
     await held.arrived;
-    // Another process rents one since the names were checked.
+    // Another process has rented an instance since the names were checked.
     await rig.world.cli(['instances', 'create', 'other', ...HARDWARE], { env });
     held.release();
     const { code, shown, errors } = await created;
@@ -229,7 +229,7 @@ describe('guards', () => {
 describe('--if-not-exists', () => {
   const flags = ['--count', '2', '--if-not-exists'];
 
-  test('prints those that exist, and rents the others', async () => {
+  test('prints the existing instances, and rents the others', async () => {
     await rig.world.cli(['instances', 'create', 'gpu-1', ...HARDWARE]);
     const { code, shown, posts } = await rig.create(flags);
     expect({ code, posts }).toEqual({ code: 0, posts: ['gpu-2'] });
@@ -239,7 +239,7 @@ describe('--if-not-exists', () => {
     expect(namesOf(again.shown)).toEqual(['gpu-1', 'gpu-2']);
   });
 
-  test('sends nothing if one that exists does not fit', async () => {
+  test('sends nothing if an existing instance does not match', async () => {
     rig.service.shows = () => ({ offer: { id: OFFERS[0], name: 'Other' } });
     const { stdout } = await rig.world.cli(['instances', 'create', 'gpu-2', ...HARDWARE, '-q']);
     const found = rig.service.instances.get(stdout.trim());
@@ -252,7 +252,7 @@ describe('--if-not-exists', () => {
     expect({ code, posts }).toEqual({ code: 5, posts: [] });
   });
 
-  test('counts those that exist for --min-count, and never terminates them', async () => {
+  test('counts existing instances for --min-count, and never terminates them', async () => {
     await rig.world.cli(['instances', 'create', 'gpu-1', ...HARDWARE]);
     rig.answer({ 'gpu-2': 'refused' });
     expect((await rig.create([...flags, '--min-count', '1'])).code).toBe(5);
@@ -262,7 +262,7 @@ describe('--if-not-exists', () => {
     expect(rig.statuses()).toEqual({ 'gpu-1': 'PROVISIONING' });
   });
 
-  test('takes an instance that was created elsewhere in between', async () => {
+  test('prints an instance that was created elsewhere in between', async () => {
     const id = '33333333-1111-4222-8333-444455550001';
     rig.service.posts = [
       async () => {

@@ -10,7 +10,7 @@ beforeEach(async () => {
 });
 afterEach(() => world.close());
 
-/** The names that Tab shows: the first line of the file that the scripts read. */
+/** Returns the names that Tab shows: the first line of the file that the scripts read. */
 async function offered(kind: 'instance' | 'terminated'): Promise<string[]> {
   const folder = join(world.home, 'state', 'cache', 'completion', 'names', '-env');
   const text = await readFile(join(folder, `${kind}.tsv`), 'utf8').catch(() => '');
@@ -38,7 +38,7 @@ describe('Tab', () => {
     }
   });
 
-  test('offers the ID of a terminated instance whose name a living one has', async () => {
+  test('offers the ID of a terminated instance whose name a living instance has', async () => {
     const id = await create('trainer');
     await terminate('trainer');
     await create('trainer');

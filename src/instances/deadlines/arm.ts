@@ -16,10 +16,10 @@ import {
 } from '../scheduler/index.ts';
 import { judge, profileOf, serviceName } from './armed.ts';
 
-/** Milliseconds for a scheduled run: its requests may time out. */
+/** Milliseconds to wait for a scheduled run, whose requests may time out. */
 const LONGEST_RUN = 120_000;
 
-/** Environment variables passed to the scheduler, besides the folders. */
+/** Environment variables to pass to the scheduler, besides the folders. */
 const PASSED_ON = [
   'HTTPS_PROXY',
   'https_proxy',
@@ -34,15 +34,18 @@ const PASSED_ON = [
 export interface ArmedStatus {
   readonly profile: string;
   readonly armed: boolean;
-  /** The scheduler of "instances reap"; null if none, or if scheduled without `--install`. */
+  /**
+   * The scheduler of "instances reap"; null if there is none, or if it was scheduled without
+   * `--install`.
+   */
   readonly scheduler: Scheduler['name'] | null;
   readonly every_seconds: number | null;
   /** The last run that reached the service, by this computer's clock (ISO 8601). */
   readonly last_run_at: string | null;
   readonly age_seconds: number | null;
-  /** Why a later run did not reach it. */
+  /** Why a later run did not reach the service. */
   readonly failure: string | null;
-  /** Why deadlines are not enforced, or may not be; null without a known reason. */
+  /** Why deadlines are not or may not be enforced; null if no reason is known. */
   readonly reason: string | null;
 }
 
@@ -54,7 +57,7 @@ export async function armedStatus(context: Context): Promise<ArmedStatus> {
   );
   const service = await serviceName(context);
   const stored = heartbeatOf((await context.folders()).state, profile);
-  // A login may since have moved the profile to another service.
+  // A login may have moved the profile to another service since.
   const heartbeat = stored?.service === service ? stored : undefined;
   const { isArmed, reason } = await judge(heartbeat, profile, context);
   return {
@@ -103,7 +106,7 @@ export async function arm(every: number, context: Context): Promise<void> {
 
 /** Throws unless a scheduled run can read the key without the environment. */
 async function ensureStoredKey(context: Context): Promise<string> {
-  // A missing key is reported as by every other command.
+  // Every other command reports a missing key, so this one reports it the same way.
   await context.api();
   const { sandbox, profile, apiKey, baseUrl } = await context.settings();
   const isStored = apiKey?.source === 'profile' && baseUrl?.source === 'profile';
@@ -119,7 +122,7 @@ async function jobOf(profile: string, every: number, context: Context): Promise<
   const { config, state } = await context.folders();
   const passed = PASSED_ON.flatMap((name) => {
     const value = context.env[name];
-    // An address with a user name may hold a password, and others may read the entry.
+    // An address with a user name may hold a password, and other users may read the entry.
     return value === undefined || value === '' || value.includes('@') ? [] : [[name, value]];
   });
   const name = await entryName(profile, context);
@@ -151,7 +154,7 @@ interface FirstRun {
   readonly state: string;
   readonly before: Heartbeat | undefined;
   readonly scheduler: Scheduler;
-  /** In milliseconds. */
+  /** Milliseconds to wait for the run. */
   readonly longest: number;
 }
 
@@ -182,16 +185,17 @@ function notArmed(why: string): CliError {
   });
 }
 
-/** Removes the entry of a profile from every scheduler that has one. */
+/** Removes the entry of a profile from every scheduler that has it. */
 export async function disarm(profile: string, context: Context): Promise<void> {
   const name = await entryName(profile, context);
-  // Skips schedulers without a home folder, since nothing was ever scheduled.
+  // Skips schedulers if there is no home folder, since nothing can have been scheduled without one.
   const all = context.host.home === undefined ? [] : schedulersIn(context);
   const having = await schedulersWith(name, all);
   for (const scheduler of having) {
     await scheduler.uninstall(name);
     context.err.note(`Removed ${name} (${scheduler.name}).`);
   }
-  // Without a schedule, deadlines must not count as enforced until the last heartbeat is old.
+  // Without a schedule, deadlines must count as unenforced at once, not only when the last
+  // heartbeat is old.
   removeHeartbeat((await context.folders()).state, profile);
 }

@@ -13,26 +13,28 @@ import { relative, spanText } from '../../output/time.ts';
 import { ownJournal } from '../pending.ts';
 import { ENTRY, entryName, schedulersIn, schedulersWith } from '../scheduler/index.ts';
 
-/** If the service's clock and this computer's differ by more milliseconds, one of them is wrong. */
+/**
+ * If the service's clock and this computer's differ by more milliseconds, one of the two is wrong.
+ */
 export const FAR = 5 * 60_000;
 
 /** Milliseconds between two scheduled runs, unless --every says otherwise. */
 export const DEFAULT_EVERY = 5 * 60_000;
 
-/** The name for a run with a key from the environment. */
+/** The profile name for a run with a key from the environment. */
 const NO_PROFILE = '@environment';
 
-/** Whether `instances reap` runs here repeatedly for one service and account. */
+/** Whether `instances reap` is scheduled here for one service and account. */
 export interface Enforcement {
   readonly isArmed: boolean;
   /**
-   * Completes "nothing enforces deadlines: …". If armed, why a deadline may still not be enforced in
-   * time; undefined if nothing is known.
+   * Completes "nothing enforces deadlines: …". If scheduled, says why a deadline may still be
+   * enforced late; undefined if nothing is known.
    */
   readonly reason: string | undefined;
 }
 
-/** Reads the enforcement for the active profile's service, and its account if known. */
+/** Reads the enforcement for the active profile's service, and for its account if known. */
 export async function readEnforcement(
   context: Context,
   account: string | undefined,
@@ -78,7 +80,7 @@ const NOT_SCHEDULED: Enforcement = {
   reason: '"instances reap" is not scheduled',
 };
 
-/** Whether this heartbeat shows that the schedule of its profile is alive. */
+/** Whether this heartbeat proves that the schedule of its profile still runs. */
 export async function judge(
   heartbeat: Heartbeat | undefined,
   profile: string,
@@ -108,16 +110,13 @@ export async function judge(
   return { isArmed, reason: far === undefined ? undefined : differenceText(far) };
 }
 
-/** A logout takes the key from the schedule, and a removed profile has none. */
+/** A logout removes the key that the schedule needs, and a removed profile has none. */
 async function hasKey(profile: string, context: Context): Promise<boolean> {
   const file = await (await context.config()).read();
   return keyPlace(storedProfile(file, profile)) !== undefined;
 }
 
-/**
- * The entry may belong to other folders, if this state folder is a copy. It then runs `reap` for
- * those only.
- */
+/** If this state folder is a copy, the entry may run `reap` for the original folders only. */
 async function isThere(entry: string, profile: string, context: Context): Promise<boolean> {
   if (entry !== (await entryName(profile, context))) return false;
   return (await schedulersWith(entry, schedulersIn(context))).length > 0;
@@ -146,7 +145,7 @@ export async function profileOf(context: Context): Promise<string> {
   return (await context.settings({ key: false })).profile?.value ?? NO_PROFILE;
 }
 
-/** Throws a usage error, before any request that rents, if nothing enforces deadlines here. */
+/** Throws a usage error if nothing enforces deadlines here. Runs before any request that rents. */
 export async function ensureArmed(context: Context): Promise<void> {
   // Reads the account only if the service has a schedule.
   let found = await readEnforcement(context, undefined);
@@ -163,7 +162,7 @@ export async function ensureArmed(context: Context): Promise<void> {
 
 /**
  * Runs `work`, which repeats after `every` milliseconds. If it can't reach the service with its
- * key, saves the reason for `--status`, and the last heartbeat grows old.
+ * key, saves the reason for `--status` and adds no heartbeat, so the last heartbeat grows old.
  */
 export async function noteFailure<T>(
   every: number | undefined,
@@ -178,7 +177,7 @@ export async function noteFailure<T>(
   }
 }
 
-/** Saves the reason why a run did not reach the service. Without a working key, none will. */
+/** Saves why a run did not reach the service. Until the key works, no run will. */
 export async function noteFault(every: number, error: CliError, context: Context): Promise<void> {
   try {
     const { state } = await context.folders();
@@ -198,11 +197,11 @@ export async function noteFault(every: number, error: CliError, context: Context
       failure: { at: nowText(context), message: error.message },
     });
   } catch {
-    // The error itself is printed, and without a heartbeat the schedule counts as dead.
+    // The error is printed anyway, and without a heartbeat the schedule counts as dead.
   }
 }
 
-/** Saves that a run reached the service: both the schedule and the key work. */
+/** Saves that a run reached the service, which proves that the schedule and the key work. */
 export async function beat(every: number, ahead: number, context: Context): Promise<void> {
   const heartbeat: Omit<Heartbeat, 'version'> = {
     service: await serviceName(context),

@@ -21,7 +21,7 @@ import type { Target } from '../resolve.ts';
 import { ensureArmed } from './armed.ts';
 import { serviceTime, warnOfDifference } from './service-time.ts';
 
-/** A year: a deadline beyond it is probably a typing error. */
+/** A year. A later deadline is probably a typing error. */
 const LONGEST = 366 * 86_400_000;
 
 export function terminateAfterOption() {
@@ -52,15 +52,15 @@ export function unenforcedOption() {
 export interface DeadlineFlags {
   readonly terminateAfter?: number | undefined;
   readonly terminateAt?: ComingTime | undefined;
-  /** Milliseconds. */
+  /** A duration in milliseconds. */
   readonly ifIdle?: number | undefined;
   readonly unenforced?: true | undefined;
 }
 
-/** When to terminate an instance: milliseconds from now, or a time. */
+/** When to terminate an instance: after some milliseconds, or at a time. */
 export type WantedDeadline = { readonly after: number } | { readonly at: ComingTime };
 
-/** Reads the deadline flags. Throws a usage error for two of them. */
+/** Reads the deadline flags. Throws a usage error if two are given. */
 export function wantedDeadline({
   terminateAfter: after,
   terminateAt: at,
@@ -83,8 +83,8 @@ export async function checkDeadline(flags: DeadlineFlags, context: Context): Pro
 }
 
 /**
- * The deadline by the service's clock, in ISO 8601. Call it right before the request is sent.
- * Throws a usage error if it has passed.
+ * Returns the deadline by the service's clock, in ISO 8601. Call it right before sending the
+ * request. Throws a usage error if the deadline has passed.
  */
 export async function deadlineFrom(wanted: WantedDeadline, context: Context): Promise<string> {
   const time = await serviceTime(context);
@@ -93,7 +93,7 @@ export async function deadlineFrom(wanted: WantedDeadline, context: Context): Pr
 }
 
 /**
- * The deadline for `--dry-run`, which sends no request. Without a response, it follows this
+ * Returns the deadline for `--dry-run`. If no response has shown the service's time, uses this
  * computer's clock.
  */
 export function plannedDeadline(
@@ -118,11 +118,11 @@ function deadlineAt(wanted: WantedDeadline, now: number): string {
   return new Date(end).toISOString();
 }
 
-/** When an instance ends, as part of a request that rents. */
+/** When to end an instance, as part of a request that rents. */
 export interface WantedEnds {
   /** By the service's clock (ISO 8601). */
   readonly deadline?: string;
-  /** Milliseconds without use. */
+  /** Milliseconds without use after which to terminate it. */
   readonly if_idle?: number;
 }
 
@@ -130,14 +130,14 @@ function idleField({ ifIdle }: DeadlineFlags): Pick<WantedEnds, 'if_idle'> {
   return ifIdle === undefined ? {} : { if_idle: ifIdle };
 }
 
-/** The deadline and the idle rule as part of a request that rents. */
+/** Returns the deadline and the idle rule as part of a request that rents. */
 export async function deadlineField(flags: DeadlineFlags, context: Context): Promise<WantedEnds> {
   const wanted = wantedDeadline(flags);
   const deadline = wanted && (await deadlineFrom(wanted, context));
   return { ...(deadline === undefined ? {} : { deadline }), ...idleField(flags) };
 }
 
-/** What `expire` changes; what is missing stays. `never` removes both. */
+/** What `expire` changes; missing fields stay as they are. `never` removes both. */
 export type Expiry = WantedEnds | 'never';
 
 /**
@@ -169,7 +169,7 @@ export function setDeadline(
     }
     const deadline = isNever ? undefined : (expiry.deadline ?? held.deadline ?? undefined);
     const after = isNever ? undefined : expiry.if_idle;
-    // A new rule starts the time again: what is known belongs to the UID of the old one.
+    // Gives a new rule its own UID, so that the idle time restarts: evidence belongs to one UID.
     const rule =
       after === undefined ? (isNever ? undefined : held.if_idle) : { after, uid: randomUUID() };
     await held.set(shown, {
@@ -184,7 +184,10 @@ export function setDeadline(
   });
 }
 
-/** When an instance ends, as it was given: `after 4 h`, `at the next 18:00, or after 45 min without use`. */
+/**
+ * Describes when an instance ends, in the words of the flags: `after 4 h`, `at the next 18:00, or
+ * after 45 min without use`.
+ */
 export function wantedText(flags: DeadlineFlags): string | undefined {
   const idle = flags.ifIdle && `after ${spanText(flags.ifIdle / 1000)} without use`;
   const deadline = wantedDeadlineText(flags);
@@ -199,7 +202,7 @@ function wantedDeadlineText(flags: DeadlineFlags): string | undefined {
   return typeof at === 'number' ? `at ${minuteText(at)}` : `at the next ${comingWord(at)}`;
 }
 
-/** The flags in a form that can be typed again. */
+/** Returns the flags in a form that can be typed again. */
 export function deadlineWords({ terminateAfter, terminateAt, ifIdle, unenforced }: DeadlineFlags) {
   return [
     ...(terminateAfter === undefined ? [] : ['--terminate-after', durationWord(terminateAfter)]),
@@ -209,7 +212,7 @@ export function deadlineWords({ terminateAfter, terminateAt, ifIdle, unenforced 
   ];
 }
 
-/** Prints when new instances will be terminated. `typed` names them in a command. */
+/** Prints when new instances will be terminated. `typed` is how a command names them. */
 export function noteEnds(
   typed: string,
   { deadline, if_idle: idle }: WantedEnds,
@@ -228,7 +231,7 @@ export function noteEnds(
   }
 }
 
-/** `2026-03-01 14:05 +03:00, in 3 h`. */
+/** Formats a deadline: `2026-03-01 14:05 +03:00, in 3 h`. */
 export function deadlineText(deadline: string, now: number): string {
   const time = Date.parse(deadline);
   return `${minuteText(time)}, ${relative(time, now)}`;

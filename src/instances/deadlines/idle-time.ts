@@ -1,14 +1,16 @@
 import type { KnownInstance } from '../../journal/index.ts';
 import { spanText } from '../../output/time.ts';
 
-/** The idle rule of an instance, and for how long it has been idle. Empty without a rule. */
+/** The idle rule of an instance, and how long it has been idle. Empty without a rule. */
 export interface IdleTime {
   readonly if_idle_seconds?: number;
-  /** 0 in use; null if it is not known. */
+  /** 0 if the instance is in use; null if unknown. */
   readonly idle_seconds?: number | null;
 }
 
-/** Milliseconds after which evidence is too old for the longest interval of `reap`. */
+/**
+ * Evidence older than this many milliseconds is too old for even the longest interval of `reap`.
+ */
 const OLD = 2 * 3_600_000;
 
 /** `now` is the service's time. */
@@ -23,7 +25,7 @@ function secondsOf(found: NonNullable<KnownInstance['idle']>['found'], now: numb
   return found.since === null ? 0 : Math.max(0, Math.floor((now - found.since.at) / 1000));
 }
 
-/** `31 min of 45 min`, `in use` or `unknown`; undefined without a rule. */
+/** Formats the idle time: `31 min of 45 min`, `in use` or `unknown`; undefined without a rule. */
 export function idleText({
   if_idle_seconds: after,
   idle_seconds: idle,

@@ -22,17 +22,17 @@ interface NotifyEvent {
   readonly name: string;
   /** A sentence for a person. */
   readonly message: string;
-  /** The exit code of a job's command; null if unknown, or without a job. */
+  /** The exit code of a job's command; null if unknown, or if there is no job. */
   readonly exit_code: number | null;
 }
 
-/** Milliseconds for the command. */
+/** Time limit for the command, in milliseconds. */
 const PATIENCE = 30_000;
 
 /**
- * Runs the profile's command for each event, once even if several processes see it. `since` sets apart
- * two events of one kind on one instance: the deadline, or the start of the job. A failure is only a
- * warning.
+ * Runs the profile's command for each event, once even if several processes see the event. `since`
+ * distinguishes two events of one kind on one instance; it is the deadline or the start of the job.
+ * A failure is only a warning.
  */
 export async function notify(event: NotifyEvent, since: string, context: Context): Promise<void> {
   await context.shielded(async (own) => {
@@ -79,10 +79,10 @@ async function run(
   err.warn('notify', `The command of --notify (${file}) failed: ${reason.replace(/\.$/, '')}.`);
 }
 
-/** Days after which a repeated event counts as new. */
+/** After this many days, a repeated event counts as new. */
 const [KEPT, DAY] = [30, 24 * 3_600_000];
 
-/** Marks the event with a file, which one process makes. */
+/** Creates a file as the mark of the event. Only one process succeeds. */
 async function isFirst(
   { event, id, name }: NotifyEvent,
   since: string,
@@ -112,7 +112,10 @@ const EVENTS: Readonly<Partial<Record<Reaped['outcome'], NotifyEvent['event']>>>
   unknown: 'outcome_unknown',
 };
 
-/** Notifies of instances that a pass terminated at their deadline, or failed to terminate. */
+/**
+ * Sends notifications about instances that a pass terminated at their deadline, or failed to
+ * terminate.
+ */
 export async function notifyOfReaped(
   { rows, errors }: Pick<Reaping, 'rows' | 'errors'>,
   context: Context,

@@ -11,7 +11,7 @@ import { ownJournal } from '../pending.ts';
 import { settleShown } from '../reconcile.ts';
 import { type ServiceTime, serviceTime, warnOfDifference } from './service-time.ts';
 
-/** The outcome for an instance past its deadline, or for one whose job has ended. */
+/** The outcome for an instance past its deadline, or for an instance whose job has ended. */
 export interface Reaped {
   /** null for a request whose outcome is unknown. */
   readonly id: string | null;
@@ -20,8 +20,9 @@ export interface Reaped {
   readonly deadline: string | null;
   readonly overdue_seconds: number;
   /**
-   * `refused`: it was not terminated, for any reason. `kept`: a job failed and asked for that, or
-   * its instance was there before. `lost`: a command is gone without an exit code.
+   * `refused`: the instance was not terminated, for any reason. `kept`: the job failed and asked to
+   * keep the instance, or the instance existed before the job. `lost`: the command is gone without
+   * an exit code.
    */
   readonly outcome: 'terminated' | 'already_ended' | 'refused' | 'unknown' | 'kept' | 'lost';
   readonly reason: 'deadline' | 'job' | 'idle';
@@ -33,18 +34,19 @@ export interface Reaping {
   readonly time: ServiceTime;
   readonly rows: readonly Reaped[];
   readonly errors: readonly CliError[];
-  /** Why the service did not confirm the key; one of the errors. */
+  /** Why the service did not confirm the key; part of the errors. */
   readonly unproven: CliError | undefined;
 }
 
 /**
  * Terminates every instance of the account whose deadline has passed by the service's clock.
- * Doesn't ask: setting the deadline was the consent. A failure does not stop the others. Throws if
- * the service can't be reached with its key.
+ * Doesn't ask for consent, which setting the deadline gave. A failure does not stop the others.
+ * Throws if the service can't be reached with its key.
  */
 export async function reapOverdue(context: Context): Promise<Reaping> {
   const api = await context.api({ quiet: true });
-  // Shows the service's time, and proves that the key works even if nothing is overdue.
+  // Shows the service's time, and proves that the key works even if no instance is past its
+  // deadline.
   const me = lazy(() => api.users.me());
   const [unproven] = await failuresOf(me());
   // A service that can't show the profile may still terminate.
@@ -76,7 +78,9 @@ export async function reapOverdue(context: Context): Promise<Reaping> {
   };
 }
 
-/** `unproven`: why the service did not show the profile; an instance shows the time then. */
+/**
+ * `unproven`: why the service did not show the profile. Reading an instance then shows the time.
+ */
 async function timeOfPass(
   unproven: CliError | undefined,
   journal: Journal,
@@ -113,8 +117,8 @@ interface Ended {
 }
 
 /**
- * Settles the overdue requests whose response showed an ID; returns the others. An instance with
- * the name of a request may be somebody else's, so a name terminates nothing.
+ * Resolves the overdue requests whose response showed an ID, and returns the others. An instance
+ * with the name of a request may be somebody else's, so reap never terminates by name.
  */
 async function settleOverdue(now: number, journal: Journal, context: Context): Promise<Ended[]> {
   const overdue = (await journal.requests()).filter(
@@ -129,7 +133,7 @@ async function settleOverdue(now: number, journal: Journal, context: Context): P
     });
 }
 
-/** Returns undefined if the deadline has changed since: the new one applies. */
+/** Returns undefined if the deadline has changed since: the new deadline applies. */
 async function terminate(
   { id, name, deadline }: Overdue,
   { now }: ServiceTime,
@@ -179,7 +183,7 @@ export function named(error: CliError, name: string): CliError {
   return error.message.includes(name) ? error : error.with(`${name}: ${error.message}`);
 }
 
-/** Terminated instances stay readable, so a 404 does not show that one ended. */
+/** Terminated instances stay readable, so a 404 does not prove that an instance ended. */
 function nowhere({ id, name }: Pick<Overdue, 'id' | 'name'>, { httpStatus }: CliError): CliError {
   return new CliError(
     'outcomeUnknown',

@@ -4,28 +4,28 @@ import { CliError } from '../../errors.ts';
 import { local } from '../../output/time.ts';
 import { differenceText, FAR, lastAhead } from './armed.ts';
 
-/** Milliseconds by which the two clocks may differ without a warning. */
+/** Milliseconds by which the service's clock and this computer's may differ without a warning. */
 const SAME = 60_000;
-/** Milliseconds by which their difference may have changed since the last pass. */
+/** Milliseconds by which that difference may have changed since the last pass. */
 const MOVED = 10_000;
 /** Milliseconds by which the second response may contradict the first. */
 const AGREES = 2_000;
-/** Milliseconds between the two responses, which reveal a clock that stands still. */
+/** Milliseconds between the two responses, long enough to reveal a clock that stands still. */
 const PAUSE = 3_000;
 
 /** The service's time, if it is certain enough to terminate an instance. */
 export interface ServiceTime {
   now(): number;
-  /** Whether it can still be used: this computer has not slept since. */
+  /** Whether the time can still be used: this computer has not slept since. */
   isFresh(): boolean;
-  /** Milliseconds by which it is ahead of this computer's. */
+  /** Milliseconds by which the service's clock is ahead of this computer's. */
   readonly ahead: number;
 }
 
 /**
  * Reads the service's time. `ask` sends a request that shows it. If the time is far from this
- * computer's, or their difference has changed since the last scheduled pass, a second response must
- * agree. Throws CliError('notUnderstood') if it doesn't, or if no response shows the time.
+ * computer's, or if the difference has changed since the last scheduled pass, a second response
+ * must agree. Throws CliError('notUnderstood') if it doesn't, or if no response shows the time.
  */
 export async function serviceTime(
   context: Context,

@@ -5,7 +5,7 @@ import { minuteText } from '../../output/time.ts';
 import { mayBill } from '../../rules/statuses.ts';
 import { enforcementOf, noteFault, profileOf, readEnforcement, serviceName } from './armed.ts';
 
-/** Warns if nothing enforces the deadlines. */
+/** Warns if nothing enforces these deadlines. */
 export async function warnUnenforced(journal: Journal, context: Context): Promise<void> {
   const enforcement = await readEnforcement(context, await journal.account());
   if (enforcement.isArmed) return;
@@ -16,8 +16,8 @@ export async function warnUnenforced(journal: Journal, context: Context): Promis
 }
 
 /**
- * Names the deadlines of an account that nothing enforces, after its key is gone. An unreadable journal
- * prevents nothing: other commands report it.
+ * Warns which deadlines of an account nothing enforces once its key is gone. Ignores an unreadable
+ * journal, which other commands report.
  */
 export async function warnOfUnenforcedDeadlines(
   scope: Scope,
@@ -38,7 +38,7 @@ export async function warnOfUnenforcedDeadlines(
   );
 }
 
-/** The deadlines and idle rules of instances that may bill, the earliest first. */
+/** Returns the deadlines and idle rules of instances that may bill, earliest deadline first. */
 async function deadlinesIn(open: () => Promise<Journal>) {
   try {
     const all = await (await open()).deadlines();
@@ -57,7 +57,7 @@ async function deadlinesIn(open: () => Promise<Journal>) {
   }
 }
 
-/** The scheduled runs use the key of the profile, which the service has refused. */
+/** The scheduled runs use the profile's key, which the service has refused. */
 export async function warnOfRefusedKey(error: CliError, context: Context): Promise<void> {
   const { apiKey, account } = await context.settings();
   if (apiKey?.source !== 'profile') return;

@@ -10,12 +10,12 @@ import type { Chosen } from '../request/hardware.ts';
 import { waitFor } from '../waiting.ts';
 import { ensureEnded, giveBack, nameFree } from './give-back.ts';
 
-/** One request for one offer. */
+/** A request for one offer. */
 export interface Attempt {
   readonly offer_id: string;
   readonly outcome: 'created' | 'error' | 'over_max_price' | 'refused' | 'unreachable';
   readonly http_status: number | null;
-  /** Includes the service's message. */
+  /** The reason, including the service's message. */
   readonly message: string | null;
 }
 
@@ -24,16 +24,16 @@ interface Wish {
   readonly offers: readonly Chosen[];
   /** How long to retry refused offers, in milliseconds. */
   readonly retryFor: number | undefined;
-  /** A status, or `ssh`; an instance that reaches ERROR first is replaced. */
+  /** A status, or `ssh`. An instance that reaches ERROR instead is replaced. */
   readonly until: string | undefined;
   readonly times: WaitTimes;
-  /** Limits what several wishes send and read at once. */
+  /** Limits how many requests and reads several wishes send at once. */
   readonly gates?: Gates;
   /** Sends the one request for this offer. */
   rent(offer: Chosen): Promise<Instance>;
 }
 
-/** For the requests that rent, and for the reads of the waits. */
+/** Signals for the requests that rent, and for the reads of the waits. */
 export interface Gates {
   readonly sending: Gate;
   readonly reading: Gate;
@@ -41,13 +41,16 @@ export interface Gates {
 
 export interface Obtained {
   readonly instance: Instance;
-  /** Only with several offers, or with a time to retry. */
+  /** The refused attempts. Empty for one offer without a time to retry. */
   readonly attempts?: readonly Attempt[];
-  /** Why the wait ended early. The instance exists. */
+  /** Why the wait ended early although the instance exists. */
   readonly early: CliError | undefined;
 }
 
-/** Rents one instance and waits for it: with one request, or as {@link rentFirst} does. */
+/**
+ * Rents one instance and waits for it: with one request, or with several as {@link rentFirst} sends
+ * them.
+ */
 export async function obtain(wish: Wish, context: Context): Promise<Obtained> {
   const [only, ...others] = wish.offers;
   if (only === undefined || others.length > 0 || wish.retryFor !== undefined) {
@@ -63,8 +66,8 @@ function send(offer: Chosen, { gates, rent }: Wish): Promise<Instance> {
 
 /**
  * Rents from the first offer that the service accepts, and waits for the instance. At most one
- * instance lives at a time: the next request follows only a definite refusal, or an instance that was
- * terminated and read back so. Everything else is thrown at once.
+ * instance lives at a time: the next request follows only a definite refusal, or a termination that
+ * a read confirmed. Any other error is thrown at once.
  */
 export async function rentFirst(wish: Wish, context: Context): Promise<Obtained> {
   const { clock } = context;
@@ -82,7 +85,7 @@ export async function rentFirst(wish: Wish, context: Context): Promise<Obtained>
       if ('instance' in tried) return { ...tried, attempts };
       last = tried.fault;
       ending = tried.ending;
-      // It costs the same next time.
+      // A later attempt would cost the same.
       if (last instanceof OverMaxPrice) offers = offers.filter((one) => one !== offer);
       else
         context.err.warn('attempt', `${offer.known?.name ?? offer.id}: ${tried.attempt.message}`);
@@ -108,7 +111,7 @@ type Tried = { readonly attempt: Attempt } & (
     }
 );
 
-/** Throws what forbids another attempt. */
+/** Throws errors that forbid another attempt. */
 async function tryOne(offer: Chosen, wish: Wish, context: Context): Promise<Tried> {
   const failed = (outcome: Attempt['outcome'], fault: CliError, ending?: string): Tried => {
     const { httpStatus: http_status = null, message } = firstOf(fault);
@@ -145,7 +148,7 @@ async function tryOne(offer: Chosen, wish: Wish, context: Context): Promise<Trie
   return failed('error', ended, latest.id);
 }
 
-/** Waits if a status is wanted. Never throws: the instance exists. */
+/** Waits if a status is requested. Never throws, since the instance exists. */
 export async function waitEarly(
   instance: Instance,
   { name, until, times, gates }: Pick<Wish, 'name' | 'until' | 'times' | 'gates'>,
@@ -166,7 +169,7 @@ export async function waitEarly(
   }
 }
 
-/** Returns why the instance may go on billing. */
+/** Returns why the instance may still be billing. */
 async function terminateFailed(
   { id, name, status: last }: Instance,
   context: Context,
@@ -190,10 +193,10 @@ async function terminateFailed(
   }
 }
 
-/** Refusals that no other offer mends. */
+/** Refusals that another offer would meet too. */
 const FINAL_CODES: readonly string[] = ['name_taken', 'insufficient_funds', 'authentication'];
 
-/** Whether nothing was rented for certain, and another request may fare better. */
+/** Whether certainly nothing was rented, and another request may succeed. */
 export function mayTryAnother(
   error: CliError,
   { retryFor }: Pick<Wish, 'retryFor'> = { retryFor: undefined },
@@ -208,18 +211,18 @@ export function mayTryAnother(
   return isRefusal && isOwn && !FINAL_CODES.includes(code);
 }
 
-/** The next offer would meet the same. */
+/** The next offer would meet the same refusal. */
 function isForLater({ failure }: CliError): boolean {
   return failure === 'rateLimited' || failure === 'unreachable';
 }
 
-/** The refusal itself, without our explanation. */
+/** The service's refusal, without gpucloud's explanation. */
 function firstOf(error: CliError): CliError {
   const { cause } = error;
   return cause instanceof CliError && cause.httpStatus !== undefined ? firstOf(cause) : error;
 }
 
-/** Ctrl-C during a request waits for its response. */
+/** After Ctrl-C, a request in progress still waits for its response. */
 function ensureWanted({ signal }: Context): void {
   if (signal.aborted) throw unwanted(signal.reason);
 }
@@ -229,11 +232,11 @@ function unwanted(reason: unknown): unknown {
   return reason.with(`${reason.message} No attempt left an instance running.`);
 }
 
-/** In milliseconds: the first pause, and what no pause exceeds without its jitter. */
+/** In milliseconds: the first pause, and the longest pause before jitter. */
 const FIRST_PAUSE = 30_000;
 const LONGEST_BASE = 200_000;
 
-/** 30 to 45 seconds at first, 200 to 300 later. */
+/** Returns a pause: 30 to 45 seconds at first, 200 to 300 later. */
 function pauseAfter(round: number, random: number): number {
   return Math.min(LONGEST_BASE, FIRST_PAUSE * 1.5 ** round) * (1 + random / 2);
 }

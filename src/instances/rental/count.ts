@@ -4,7 +4,7 @@ import { usageError } from '../../errors.ts';
 import { instanceName } from '../../rules/names.ts';
 import { wholeNumber } from '../../rules/numbers.ts';
 
-/** The most instances of one command; a larger number is probably a typing error. */
+/** The largest count of one command; a larger number is probably a typing error. */
 const MOST = 32;
 
 const countRule = (text: string) => wholeNumber(text, 1, MOST);
@@ -27,7 +27,10 @@ export interface CountFlags {
   readonly minCount?: number | undefined;
 }
 
-/** Throws a usage error for flags that don't fit together. `drive` names the flag that has one. */
+/**
+ * Throws a usage error for flags that exclude each other. `drive` is the flag that sets a drive, if
+ * any.
+ */
 export function checkCount({ count, minCount }: CountFlags, drive: string | undefined): void {
   if (count === undefined) {
     if (minCount !== undefined) throw usageError('--min-count needs --count');
@@ -43,7 +46,7 @@ export function checkCount({ count, minCount }: CountFlags, drive: string | unde
   }
 }
 
-/** `trainer-1` to `trainer-4`. */
+/** Formats `trainer-1` to `trainer-4`. */
 export function numbered(base: string, count: number): string[] {
   return Array.from({ length: count }, (_, at) => `${base}-${at + 1}`);
 }
@@ -57,7 +60,7 @@ export function brokenName(base: string, count: number | undefined): string | un
   return `is too long for --count ${count}: ${last} has ${last.length} characters, and 50 are allowed`;
 }
 
-/** The names of several instances. Throws a usage error if one breaks the rule. */
+/** Returns the names of several instances. Throws a usage error if one breaks a rule. */
 export function numberedNames(base: string, count: number): string[] {
   const broken = brokenName(base, count);
   if (broken !== undefined) throw brokenRule('NAME', base, broken);

@@ -7,8 +7,8 @@ import type { Target } from '../resolve.ts';
 import { waitFor } from '../waiting.ts';
 
 /**
- * Terminates a new instance that is not wanted, and reads it back. Returns its status. Throws unless
- * it certainly ends.
+ * Terminates a new instance that is not wanted, reads it again and returns its status. Throws
+ * unless it certainly ends.
  */
 export async function giveBack(target: Target, context: Context): Promise<string> {
   const change = { verb: 'terminate', done: 'terminated', goal: 'TERMINATED' } as const;
@@ -17,7 +17,7 @@ export async function giveBack(target: Target, context: Context): Promise<string
   return ensureEnded(target, context);
 }
 
-/** Reads a terminated instance back: the service rolls back a termination that fails. */
+/** Reads a terminated instance again, since the service rolls back a termination that fails. */
 export async function ensureEnded(
   { id, name }: Pick<Target, 'id' | 'name'>,
   context: Context,

@@ -10,7 +10,10 @@ import type { Gates, Obtained } from './capacity.ts';
 import { giveBack } from './give-back.ts';
 
 export interface ObtainedOne extends Obtained {
-  /** It was there before (`--if-not-exists`), so it is never terminated here. */
+  /**
+   * Whether the instance existed before (`--if-not-exists`), so that this command never terminates
+   * it.
+   */
   readonly isExisting?: boolean;
 }
 
@@ -19,31 +22,32 @@ export type OneOfSeveral = { readonly name: string } & (ObtainedOne | { readonly
 
 export interface SeveralWish {
   readonly names: readonly string[];
-  /** With fewer instances, all new ones are terminated again. */
+  /** If fewer instances succeed, all new instances are terminated. */
   readonly minCount: number | undefined;
   /**
-   * Rents the instance of one name and waits for it: {@link obtain} of capacity.ts with these gates.
+   * Rents and awaits the instance for one name: {@link obtain} of capacity.ts with these limits.
    * Must not prompt.
    */
   obtain(name: string, gates: Gates): Promise<ObtainedOne>;
 }
 
 export interface Several {
-  /** In the order of the names. */
+  /** Outcomes in the order of the names. */
   readonly each: readonly OneOfSeveral[];
-  /** Whether fewer than `minCount` could be had, so that all new ones were terminated. */
+  /** Whether fewer than `minCount` succeeded, so that all new instances were terminated. */
   readonly isGivenBack: boolean;
 }
 
 /**
- * Rents several instances side by side, a few requests at a time, and waits for them as `obtain` does.
- * Never throws: a failure ends nothing else, and each name has its outcome. After the first Ctrl-C no
- * further request is sent, and those in flight get their responses.
+ * Rents several instances at once, a few requests at a time, and waits for them as `obtain` does.
+ * Never throws: each name gets its own outcome, and a failure ends no other. After the first Ctrl-C
+ * it sends no further request, and waits for the responses to requests in flight.
  *
- * An instance counts if it was rented for certain and the wait for it succeeded. If fewer than
- * `minCount` do, terminates every new instance whose ID is known and reads it back, unless a person
- * interrupted. Each has an error then, with `outcomeUnknown` if it may still bill. A request in doubt
- * counts as a failure, and nothing is terminated by its name.
+ * An instance counts if it was certainly rented and the wait for it succeeded. If fewer than
+ * `minCount` count, terminates every new instance whose ID is known and reads it again, unless a
+ * person interrupted. Each outcome is then an error, with `outcomeUnknown` if the instance may
+ * still be billing. A request with an unknown outcome counts as a failure, and nothing is
+ * terminated by its name.
  *
  * Callers check names and guards of all requests first ({@link ensureCanRent} of pending.ts).
  */
@@ -60,7 +64,7 @@ export async function rentSeveral(
       try {
         return { name, ...(await obtain(name, gates)) };
       } catch (error) {
-        // Even a bug must not hide what became of the others.
+        // Catches even a bug, so that the outcomes of the others are still reported.
         return { name, error: error instanceof CliError ? error : unforeseen(error) };
       }
     }),
@@ -70,21 +74,25 @@ export async function rentSeveral(
   return { each: await giveAllBack(each, { had, minCount }, context), isGivenBack: true };
 }
 
-/** The instance that was made for a name although its request failed. */
+/** Returns the instance that was created for a name although its request failed. */
 function targetOf(one: OneOfSeveral): Target | undefined {
   const { name } = one;
   if ('instance' in one) {
     const { id, status: last } = one.instance;
     return one.isExisting === true ? undefined : { id, name, last };
   }
-  // The ID in a refusal may belong to somebody else, and a doubt has only the name.
+  // The ID in a refusal may belong to somebody else, and a request with an unknown outcome has only
+  // a name.
   const { mayBeBilling, resource: id, httpStatus = 0 } = one.error;
   return mayBeBilling && id !== undefined && id !== name && httpStatus < 400
     ? { id, name }
     : undefined;
 }
 
-/** Two interrupts don't stop it: the instances would go on billing. The third leaves them, named. */
+/**
+ * Continues after two interrupts, since the instances would keep billing. The third leaves them and
+ * names them.
+ */
 async function giveAllBack(
   each: readonly OneOfSeveral[],
   { had, minCount }: { readonly had: number; readonly minCount: number },
@@ -144,7 +152,7 @@ async function outcomeOf(
   return { ...one, instance, early: one.early && ended(one.early, target) };
 }
 
-/** The error of an instance that has been terminated since. */
+/** Returns the error for an instance that was terminated because too few succeeded. */
 function ended(error: CliError, { id, name }: Target): CliError {
   const why = error.cause instanceof CliError ? error.cause.message : error.message;
   return error.with(`${name} (${id}): ${sentence(why)} It was terminated.`, {
@@ -154,7 +162,7 @@ function ended(error: CliError, { id, name }: Target): CliError {
   });
 }
 
-/** Whatever may still bill after this makes the exit code 7. */
+/** If anything may still be billing, the exit code is 7. */
 function withDoubt(one: OneOfSeveral): OneOfSeveral {
   if ('instance' in one || !one.error.mayBeBilling) return one;
   const { error } = one;

@@ -10,10 +10,10 @@ import { environmentOf } from './environment.ts';
 import type { CreateFlags, Given } from './given.ts';
 import { type Chosen, findHardware } from './hardware.ts';
 
-/** Required flags, as a usage error names them. */
+/** Required flags, in the words of a usage error. */
 const NEEDED = { name: 'NAME (or --name)', offer: '--offer', image: '--image' } as const;
 
-/** Required flags that are missing, in the file too: `--offer`. */
+/** Returns required flags, such as `--offer`, that neither the command line nor the file gives. */
 export function missingFlags(flags: CreateFlags): string[] {
   const needed = ['name', 'offer', 'image'] as const;
   return needed.filter((flag) => flags[flag] === undefined).map((flag) => NEEDED[flag]);
@@ -28,16 +28,16 @@ export function missingError(names: readonly string[], command = 'instances crea
   );
 }
 
-/** The body of POST /instances, with the known facts about its offer. */
+/** The body of POST /instances, and what is known about its offer. */
 export interface MadeRequest {
   readonly body: CreateInstanceBody;
   readonly offer: Chosen;
-  /** All offers, in the order of trying; `offer` is the first. */
+  /** All offers in the order of attempts; `offer` is the first. */
   readonly offers: readonly Chosen[];
 }
 
 /**
- * Builds the body of POST /instances. Checks all local rules and names everything missing before
+ * Builds the body of POST /instances. Checks all local rules, and names everything missing, before
  * the first request. Reads the lists that turn names into IDs only for values that are not UUIDs.
  */
 export async function makeRequest(given: Given, context: Context): Promise<MadeRequest> {
@@ -65,7 +65,7 @@ export async function makeRequest(given: Given, context: Context): Promise<MadeR
   return { body, offer, offers: [...new Map(offers.map((one) => [one.id, one])).values()] };
 }
 
-/** A key can't be added later. A template and a container may need none. */
+/** A key can't be added later. An instance with a template or a container may need none. */
 export function keylessWarning(body: CreateInstanceBody): string | undefined {
   const { ssh_keys = [], template_id, docker_config } = body;
   if (ssh_keys.length > 0 || template_id !== undefined || docker_config !== undefined) {
@@ -74,7 +74,7 @@ export function keylessWarning(body: CreateInstanceBody): string | undefined {
   return "No SSH key: you may not be able to log in, and a key can't be added later. Add one with --ssh-key.";
 }
 
-/** Finds every local fault before the prompts start, so that no one answers them in vain. */
+/** Finds every local fault before the first prompt, so that nobody answers prompts in vain. */
 export async function checkGiven(given: Given, context: Context): Promise<void> {
   const { flags } = given;
   ensureFilled(given);
@@ -115,12 +115,10 @@ async function references(
   };
 }
 
-/** The flags whose container needs an image. */
+/** Flags that describe a container and therefore need an image. */
 const PARTS = ['dockerCommand', 'shmSize', 'port', 'env', 'volume'] as const;
 
-/**
- * Builds `docker_config`; undefined if nothing describes a container.
- */
+/** Builds `docker_config`; returns undefined if no flag describes a container. */
 async function containerOf(
   { flags, from }: Given,
   context: Context,

@@ -10,15 +10,15 @@ import {
 import type { Verdict } from '../../rules/rule.ts';
 import type { Given } from './given.ts';
 
-/** A variable, and where it comes from. */
+/** An environment variable and its source. */
 interface Line {
   readonly where: string;
   readonly text: string;
 }
 
 /**
- * The variables of `--env` and `--env-file`; `--env` wins. A variable without a value is read from the
- * environment, as docker does, which keeps secrets out of argv.
+ * Returns the variables of `--env` and `--env-file`; `--env` takes precedence. A variable without a
+ * value is read from the environment, as docker does, which keeps secrets out of argv.
  */
 export async function environmentOf(
   { flags, from }: Pick<Given, 'flags' | 'from'>,

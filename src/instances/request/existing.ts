@@ -9,8 +9,8 @@ import type { Given } from './given.ts';
 import { findHardware } from './hardware.ts';
 
 /**
- * Checks that an instance can stand for a requested one of its name. Throws CliError('otherEnd') for
- * the status ERROR, and CliError('wrongState', code `name_taken`) that names what differs.
+ * Checks that an existing instance matches the requested one. Throws CliError('otherEnd') for the
+ * status ERROR, and CliError('wrongState', code `name_taken`) with the differences.
  */
 export async function ensureUsable(found: Instance, given: Given, context: Context): Promise<void> {
   const { id, name, status } = found;

@@ -12,7 +12,7 @@ import { faultsInManifest, type ManifestFields } from './manifest-schema.ts';
 /** Input of `instances create`, before names become IDs. */
 export interface CreateFlags extends DeadlineFlags {
   readonly name?: string | undefined;
-  /** In the order of trying. */
+  /** The offers in the order of attempts. */
   readonly offer?: readonly string[] | undefined;
   /** Milliseconds. */
   readonly retryFor?: number | undefined;
@@ -32,7 +32,7 @@ export interface CreateFlags extends DeadlineFlags {
   readonly volume?: readonly Volume[] | undefined;
 }
 
-/** Each flag, and the path of the file field that sets the same value. */
+/** Maps each flag to the path of the file field that sets the same value. */
 const FIELDS = {
   name: ['instance_name'],
   offer: ['offers'],
@@ -48,12 +48,12 @@ const FIELDS = {
   volume: ['docker_config', 'volumes'],
 } as const satisfies Partial<Record<keyof CreateFlags, readonly string[]>>;
 
-/** The description of the instance, from the flags, or from the file for missing ones. */
+/** The description of the instance: from the flags, else from the file. */
 export interface Given {
   readonly flags: CreateFlags;
   /** The flags as typed. */
   readonly typed: CreateFlags;
-  /** Where a value comes from, for messages: `--offer`, or `box.yaml, line 2: offer_id`. */
+  /** Returns the source of a value, for messages: `--offer`, or `box.yaml, line 2: offer_id`. */
   from(flag: keyof typeof FIELDS, item?: number): string;
 }
 
@@ -83,7 +83,7 @@ function flagsIn({ fields, at }: Manifest, typed: CreateFlags): CreateFlags {
   if (after !== undefined && time !== undefined) {
     throw usageError(`${at(['terminate_at'])} can't be combined with terminate_after`);
   }
-  // A deadline from flags replaces the file's, and so do variables.
+  // A deadline from flags replaces the file's; so do variables.
   const hasDeadline = typed.terminateAfter !== undefined || typed.terminateAt !== undefined;
   const env = typed.envFile === undefined ? container?.env : undefined;
   const ports = container?.ports?.map(({ protocol = 'TCP' as const, ...port }) => ({
@@ -109,7 +109,7 @@ function flagsIn({ fields, at }: Manifest, typed: CreateFlags): CreateFlags {
   };
 }
 
-/** The value of a text whose rule was checked. */
+/** Returns the value of a text that has passed its rule. */
 function valueIn<T>(text: string | undefined, rule: (text: string) => Verdict<T>): T | undefined {
   const verdict = text === undefined ? undefined : rule(text);
   return verdict?.ok ? verdict.value : undefined;
@@ -150,7 +150,7 @@ async function readManifest(path: string, context: Context): Promise<Manifest> {
   if (syntax.length > 0) throw refused(syntax);
 
   function offsetOf(where: readonly PropertyKey[]): number {
-    // A missing field has no line; use its nearest parent's.
+    // A missing field has no line, so uses the line of its nearest parent.
     for (let field = where; field.length > 0; field = field.slice(0, -1)) {
       const parent = document.getIn(field.slice(0, -1), true);
       const pair = isMap(parent)
@@ -166,7 +166,7 @@ async function readManifest(path: string, context: Context): Promise<Manifest> {
   try {
     content = document.toJS({ maxAliasCount: 100 });
   } catch (error) {
-    // Dangling aliases, or aliases that multiply without end.
+    // Catches aliases that dangle or multiply without end.
     const reason = error instanceof Error ? error.message : String(error);
     throw usageError(`${file}: can't resolve its aliases: ${reason}`);
   }

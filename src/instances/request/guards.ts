@@ -7,9 +7,9 @@ import { mayBill } from '../../rules/statuses.ts';
 import { readAll } from '../preflight.ts';
 
 /**
- * The check of the profile's guards for all requests together, for the journal to run under its lock;
- * undefined if there are none. It does not count the request with the given UID. Throws
- * CliError('usage', code `guard`).
+ * Returns the check of the profile's guards for all requests together, which the journal runs under
+ * its lock; undefined if the profile has no guards. The check does not count the request with the
+ * given UID. Throws CliError('usage', code `guard`).
  */
 export async function guardOf(
   requests: readonly Omit<RentalRequest, 'timeout_ms'>[],
@@ -28,8 +28,8 @@ export async function guardOf(
   }
   const guarded = { profile: profile.value, guards, requests };
   const journal = await openJournal();
-  // One may have ended elsewhere, or a failed termination may be rolled back. The lock is not held for
-  // requests to the service.
+  // Reads the instances again: one may have ended elsewhere, or a failed termination may have been
+  // rolled back. Sends these requests without the lock.
   await readAll((await journal.read()).instances, context);
   const prices = await openPrices(journal, context);
   return async (own) => {
@@ -50,7 +50,7 @@ interface Guarded {
   readonly requests: readonly Pick<RentalRequest, 'name'>[];
 }
 
-/** The instances that may bill, and the other requests that may have rented one. */
+/** Returns the instances that may bill, and the other requests that may have rented one. */
 async function livingIn(
   journal: Journal,
   own: string | undefined,
@@ -65,7 +65,9 @@ async function livingIn(
 
 type Priced = Pick<OpenRequest, 'max_price' | 'offer_id' | 'source_id'>;
 
-/** The highest cost of a request per hour: its own limit, or the last price of its offer. */
+/**
+ * Returns the highest cost of a request per hour: its own limit, or the last price of its offer.
+ */
 export async function openPrices(journal: Journal, context: Context) {
   const offers = await (await context.catalog()).known();
   return async ({ max_price, offer_id, source_id }: Priced) => {
@@ -90,7 +92,7 @@ function checkNumber(
   );
 }
 
-/** The first names, and how many more there are. */
+/** Lists the first names, and counts the others. */
 function listed(names: readonly string[]): string {
   const more = names.length > SHOWN ? ` and ${names.length - SHOWN} more` : '';
   return `${names.slice(0, SHOWN).join(', ')}${more}`;

@@ -8,16 +8,16 @@ import { inRoubles, priceIn } from '../../rules/money.ts';
 import { isUuid, resourceId, typedName } from '../../rules/names.ts';
 import { nearest } from '../../rules/nearest.ts';
 
-/** A requested offer or image: its ID, and what is known about it here. */
+/** A requested offer or image: its ID, and what this computer knows about it. */
 export interface Chosen {
   readonly id: string;
   readonly known: CatalogEntry | undefined;
 }
 
 /**
- * Finds the offer or image by its ID or its catalog name. If none is known, any text counts as an ID:
- * the document shows no format for these IDs. Throws a usage error for an ambiguous name, and for a
- * text that can't be an ID.
+ * Finds the offer or image by its ID or its catalog name. If none is known, accepts any text as an
+ * ID, since the document shows no format for these IDs. Throws a usage error for an ambiguous name,
+ * and for a text that can't be an ID.
  */
 export async function findHardware(
   kind: Kind,
@@ -63,7 +63,7 @@ export function brokenHardware(
   const { length } = fitting(typed, entries);
   if (length > 1) return `several ${kind}s have that name: use an ID`;
   if (length === 1 || isUuid(typed)) return undefined;
-  // If all known IDs are UUIDs, the service's other IDs are UUIDs too.
+  // If all known IDs are UUIDs, other IDs of the service are assumed to be UUIDs too.
   if (entries.length > 0 && entries.every(({ id }) => isUuid(id))) {
     return `no known ${kind} has that name, and it is not an ID`;
   }
@@ -103,7 +103,7 @@ export function warnIfDearer(
   }
 }
 
-/** Whether the built-in sandbox holds the instance. */
+/** Whether the instance is in the built-in sandbox. */
 export function isOfSandbox({ known }: Pick<Chosen, 'known'>): boolean {
   return known?.sources.includes('sandbox') === true;
 }
@@ -124,13 +124,15 @@ export function knownPrice({ known }: Chosen, now: number): string | undefined {
   return `${hour} when last seen${when}; the current price is unknown until created`;
 }
 
-/** The day on which an offer was seen in stock, or out of it; undefined for the sandbox. */
+/**
+ * Returns the day on which an offer was last seen in or out of stock; undefined for the sandbox.
+ */
 export function stockDay({ in_stock_at }: CatalogEntry): string | undefined {
   const at = Date.parse(in_stock_at ?? '');
   return Number.isNaN(at) ? undefined : dayOf(at);
 }
 
-/** `2026-01-15`, in local time. */
+/** Formats `2026-01-15`, in local time. */
 export function dayOf(time: number): string {
   return local(time).slice(0, 10);
 }

@@ -6,10 +6,13 @@ import { positiveMoney } from '../../rules/money.ts';
 import { moment, positiveDuration } from '../../rules/times.ts';
 import * as z from '../../zod.ts';
 
-/** A file for `--file`: the fields of POST /instances, and flags of ours that limit the instance. */
+/**
+ * A file for `--file`: the fields of POST /instances, and gpucloud's own flags that limit the
+ * instance.
+ */
 export const manifestSchema = lazy(() =>
   z.extend(createInstanceFields(), {
-    /** Lets an editor check the file. */
+    /** The schema address, which lets an editor check the file. */
     $schema: z.optional(z.string()),
     offers: z.optional(z.array(filled()).check(z.minLength(1))),
     terminate_after: z.optional(ruled(positiveDuration)),
@@ -30,13 +33,14 @@ function ruleOf(verdict: ReturnType<typeof positiveMoney>): string | undefined {
   return verdict.ok ? undefined : verdict.rule;
 }
 
-/** The faults of a file, each by the rule of its field. */
+/** Returns the faults of a file, each with the rule of its field. */
 export function faultsInManifest(value: unknown): Odd[] {
   const names = Object.keys(manifestSchema().shape);
   return faultsIn(manifestSchema, value).map(({ where, what }) => {
     if (what !== NOT_DOCUMENTED) return { where, what };
     const [name] = where;
-    // `name` for `instance_name`, `drive` for `storage_drive_id`.
+    // Suggests the field for a mistaken name: `name` for `instance_name`, `drive` for
+    // `storage_drive_id`.
     const meant = names.find((one) => one.split('_').includes(String(name)));
     const isMeant = where.length === 1 && meant !== undefined;
     return { where, what: isMeant ? `is unknown (did you mean ${meant}?)` : 'is unknown' };

@@ -5,7 +5,7 @@ import type { Money } from '../../rules/money.ts';
 import { type DeadlineFlags, plannedDeadline } from '../deadlines/deadline.ts';
 import { ensureCanRent } from '../pending.ts';
 
-/** The output of `--dry-run` besides the request. */
+/** What `--dry-run` prints besides the request. */
 export interface Planned {
   /** The deadline in ISO 8601. */
   readonly deadline: string | null;
@@ -16,7 +16,7 @@ export interface Planned {
   readonly would_send: boolean;
 }
 
-/** The name is taken, and `--if-not-exists` prints the instance. */
+/** Whether the name is taken, so that `--if-not-exists` would print that instance. */
 export const NOTHING_PLANNED = {
   request: null,
   deadline: null,
@@ -26,13 +26,13 @@ export const NOTHING_PLANNED = {
 } as const;
 
 interface Wish {
-  /** Of several instances; by default the one in the request. */
+  /** The name of one of several instances; defaults to the name in the request. */
   readonly names?: readonly string[];
   readonly ends: DeadlineFlags;
   readonly maxPrice: Money | undefined;
 }
 
-/** Refuses what the same command without `--dry-run` would refuse before its request. */
+/** Refuses what the same command without `--dry-run` would refuse before sending its request. */
 export async function planRental(
   { instance_name: name, offer_id }: CreateInstanceBody,
   { ends, maxPrice, names = [name] }: Wish,
@@ -55,7 +55,7 @@ export async function planRental(
   };
 }
 
-/** The fields of a request that was not sent. */
+/** Returns the fields that describe the request that --dry-run did not send. */
 export function requestLines(request: object): DetailLine[] {
   return Object.entries(request).map(([label, value]) => ({
     label,

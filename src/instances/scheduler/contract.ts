@@ -1,23 +1,23 @@
 import type { Start } from '../../programs.ts';
 
-/** A scheduled command. It contains no secret. */
+/** A command to schedule. It contains no secret. */
 export interface Job {
-  /** The name of its entry, such as `gpucloud-reap-work`. */
+  /** The name of the scheduler's entry, such as `gpucloud-reap-work`. */
   readonly name: string;
   readonly about: string;
-  /** The program as an absolute path, and its arguments. */
+  /** The absolute path of the program, and its arguments. */
   readonly command: readonly string[];
   readonly env: Readonly<Record<string, string>>;
-  /** Milliseconds; whole minutes. */
+  /** The interval in milliseconds; whole minutes. */
   readonly every: number;
 }
 
-/** The folders of entries, and how to start the scheduler's own program. */
+/** The folders that hold entries, and how to start the scheduler's own program. */
 export interface Computer {
   readonly start: Start;
   readonly home: string;
   readonly uid: number;
-  /** `$XDG_CONFIG_HOME`, if it is set. */
+  /** `$XDG_CONFIG_HOME`, if set. */
   readonly configHome: string | undefined;
 }
 
@@ -26,13 +26,15 @@ export interface Scheduler {
   readonly name: 'systemd' | 'launchd' | 'crontab' | 'schtasks';
   /** Printed once an entry is installed. */
   readonly note?: string;
-  /** Whether it is available here. */
+  /** Whether this user can use the scheduler here. */
   isHere(): Promise<boolean>;
-  /** Replaces any earlier entry, and runs the job once if the scheduler can. */
+  /**
+   * Installs the entry in place of an earlier one, and runs the command once if the scheduler can.
+   */
   install(job: Job): Promise<void>;
-  /** Milliseconds after which a new entry has certainly been started. */
+  /** Milliseconds after which the scheduler has certainly started a new entry. */
   startsWithin(job: Job): number;
   hasEntry(name: string): Promise<boolean>;
-  /** Removes the entry; there may be none. */
+  /** Removes the entry, if there is one. */
   uninstall(name: string): Promise<void>;
 }

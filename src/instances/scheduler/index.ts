@@ -7,12 +7,12 @@ import { launchd } from './launchd.ts';
 import { schtasks } from './schtasks.ts';
 import { systemd } from './systemd.ts';
 
-/** The variable in which an entry passes its own name to the runs that it starts. */
+/** The variable through which an entry passes its own name to the runs that it starts. */
 export const ENTRY = 'GPUCLOUD_REAP_ENTRY';
 
 /**
- * The name of a profile's entry. The hash stands for the config and the state folder, so that entries
- * of several folders don't replace each other.
+ * Returns the name of a profile's entry. It contains a hash of the config and state folders, so
+ * that entries for different folders don't replace each other.
  */
 export async function entryName(profile: string, context: Context): Promise<string> {
   const { config, state } = await context.folders();
@@ -20,7 +20,7 @@ export async function entryName(profile: string, context: Context): Promise<stri
   return `gpucloud-reap-${profile}-${folders}`;
 }
 
-/** The schedulers that this user may use, the best first. */
+/** Returns the schedulers that this user may use, best first. */
 export function schedulersIn({ start, host, env }: Context): readonly Scheduler[] {
   if (host.home === undefined) throw usageError('there is no home folder, so nothing is scheduled');
   return schedulersOf(host.platform, {
@@ -44,7 +44,7 @@ function schedulersOf(platform: string, computer: Computer): readonly Scheduler[
   }
 }
 
-/** The first available scheduler. */
+/** Returns the first available scheduler. */
 export async function schedulerHere(all: readonly Scheduler[]): Promise<Scheduler | undefined> {
   for (const scheduler of all) {
     if (await scheduler.isHere()) return scheduler;
@@ -52,7 +52,7 @@ export async function schedulerHere(all: readonly Scheduler[]): Promise<Schedule
   return undefined;
 }
 
-/** The schedulers that have an entry of this name. */
+/** Returns the schedulers that have an entry with this name. */
 export async function schedulersWith(
   name: string,
   all: readonly Scheduler[],

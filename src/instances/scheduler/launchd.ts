@@ -6,7 +6,7 @@ import type { Computer, Job, Scheduler } from './contract.ts';
 import { mustRun, runTool } from './tool.ts';
 import { xmlText } from './xml.ts';
 
-/** An agent of the user's session on macOS. */
+/** An agent in the user's session on macOS. */
 export function launchd({ start, home, uid }: Computer): Scheduler {
   const folder = join(home, 'Library', 'LaunchAgents');
   const path = (name: string) => join(folder, `${name}.plist`);
@@ -22,7 +22,7 @@ export function launchd({ start, home, uid }: Computer): Scheduler {
       makeFolders(folder, 0o755);
       await unload(job.name);
       await replaceFile(path(job.name), agentFile(job), { mode: 0o644 });
-      // RunAtLoad starts it.
+      // RunAtLoad starts the agent.
       await mustRun(start, ['launchctl', 'bootstrap', session, path(job.name)]);
     },
     async uninstall(name) {

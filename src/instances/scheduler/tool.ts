@@ -34,7 +34,7 @@ export async function runTool(
   }
 }
 
-/** Throws CliError('storage') if the program fails: nothing was scheduled. */
+/** Throws CliError('storage') if the scheduler's program fails: nothing was scheduled. */
 export async function mustRun(
   start: Start,
   words: readonly string[],

@@ -15,15 +15,17 @@ const NEXT: readonly Choice<'rent' | 'change' | 'leave'>[] = [
   { name: 'No, cancel', value: 'leave' },
 ];
 
-/** The confirmed request, and how to ask again for its offer. */
+/** The confirmed request, and a way to ask for another offer. */
 export interface Asked extends MadeRequest {
-  /** Asks for another offer after this refusal; undefined if the person doesn't want one. */
+  /**
+   * Asks for another offer after this refusal. Returns undefined if the person doesn't want one.
+   */
   another(refusal: CliError): Promise<Asked | undefined>;
 }
 
 /**
- * Asks for what is missing, shows the whole request and returns it once it is confirmed. A person who
- * cancels gets the command that continues from there.
+ * Asks for missing values, shows the whole request and returns it once confirmed. If the person
+ * cancels, prints the command that continues from there.
  */
 export async function askRequest(wish: Wish, prompts: Prompts, context: Context): Promise<Asked> {
   const { given, isJob, dryRun, count } = wish;
@@ -42,7 +44,7 @@ export async function askRequest(wish: Wish, prompts: Prompts, context: Context)
   const answers = new Map<Question, Answer>();
   let isCommandShown = false;
 
-  /** The flags with the answers. */
+  /** Returns the flags with the answers. */
   const answered = (own: CreateFlags): CreateFlags =>
     Object.assign({}, own, ...[...answers.values()].map((answer) => answer.flags));
 

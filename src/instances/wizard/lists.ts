@@ -13,19 +13,19 @@ export const SECOND_WORDS =
 
 /** The choices of the wizard. */
 export interface Lists {
-  /** Names that are not suggested, each with the rule that forbids it, if any. */
+  /** Names not to suggest, each with the rule that forbids it, if any. */
   readonly names: ReadonlyMap<string, string | undefined>;
   /** The account's SSH keys; undefined if they could not be read. */
   readonly sshKeys: readonly SshKey[] | undefined;
-  /** IDs of the keys that sign in from here. */
+  /** IDs of the keys that can sign in from this computer. */
   readonly usable: ReadonlySet<string>;
   /** A private key with a passphrase, if this computer has one. */
   readonly locked: PrivateHalf | undefined;
   readonly templates: readonly Template[];
-  /** The drives that can be mounted. */
+  /** Drives that can be mounted. */
   readonly drives: readonly Drive[];
   readonly catalog: Readonly<Record<Kind, readonly CatalogEntry[]>>;
-  /** The balance as the service's text; undefined if it could not be read. */
+  /** The balance as the service wrote it; undefined if it could not be read. */
   readonly balance: string | undefined;
 }
 
@@ -66,7 +66,7 @@ export async function readLists(context: Context): Promise<Lists> {
     ]);
     const halves = await privateHalves(sshKeys ?? [], context);
     const [first] = faults;
-    // If every request fails, nothing can be rented either.
+    // If every list fails, renting can't succeed either.
     if (first !== undefined && faults.length === 3) throw first;
     const ofKind = (kind: Kind) => entries.filter((one) => one.kind === kind);
     return {
@@ -89,7 +89,7 @@ export async function readLists(context: Context): Promise<Lists> {
   }
 }
 
-/** Whether a name is free after a termination is not documented, so it may be chosen. */
+/** The document doesn't say whether a name is free after a termination, so it may be chosen. */
 async function takenNames(context: Context): Promise<Lists['names']> {
   const { instances, unknown, inFlight } = await (await context.journal()).read({ archived: true });
   const isOver = ({ last }: KnownInstance) => isTerminated(last?.status);

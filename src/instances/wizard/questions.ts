@@ -13,38 +13,39 @@ import type { CreateFlags } from '../request/given.ts';
 import { brokenHardware, dayOf, stockDay } from '../request/hardware.ts';
 import { FIRST_WORDS, type Lists, SECOND_WORDS } from './lists.ts';
 
-/** A person's choice at one question. */
+/** A person's answer to one question. */
 export interface Answer {
-  /** The flags as a person would type them, with names. */
+  /** The flags that a person would type for it, with names. */
   readonly flags: CreateFlags;
-  /** The text for the summary. */
+  /** The text in the summary. */
   readonly text: string;
 }
 
-/** The label of the question for the offer. */
+/** The label of the question about the offer. */
 export const OFFER = 'Offer';
 
 export interface Question {
   /** The label in the summary. */
   readonly label: string;
-  /** The value that a flag or the file gives: then nothing is asked. */
+  /** The value from a flag or the file; if given, the question is skipped. */
   readonly given: string | undefined;
-  /** `before`: the answer of an earlier round. */
+  /** Asks the question. `before`: the answer of an earlier round. */
   ask(before: Answer | undefined): Promise<Answer>;
 }
 
-/** The context of the questions, and what they are for. */
+/** The context and the purpose of the questions. */
 export interface Asking {
   readonly flags: CreateFlags;
   readonly lists: Lists;
   /** IDs of the offers that the service has just refused. */
   readonly refused: ReadonlySet<string>;
   /**
-   * Whether it is for a job, which needs a key that signs in from here, and no template or drive.
+   * Whether the instance is for a job, which needs a key that signs in from here, and no template
+   * or drive.
    */
   readonly isJob: boolean;
   readonly dryRun: boolean;
-  /** How many instances, NAME-1 and so on. */
+  /** The number of instances, named NAME-1 and so on. */
   readonly count: number | undefined;
   readonly prompts: Prompts;
   readonly context: Context;
@@ -68,7 +69,7 @@ export function questionsFor(asking: Asking): Question[] {
     {
       label: 'SSH keys',
       given: keys && (keys.join(', ') || 'none'),
-      // An unreadable list has no choices.
+      // An unreadable list offers no choices.
       isLeftOut: keys === undefined && lists.sshKeys === undefined,
       ask: (before) => askKeys(asking, before),
     },
@@ -88,7 +89,7 @@ export function questionsFor(asking: Asking): Question[] {
   return all.filter(({ isLeftOut }) => isLeftOut !== true);
 }
 
-/** Longer names are tedious to type. */
+/** A longer suggested name would be tedious to type. */
 const LONGEST = 64;
 
 interface Named {
@@ -96,13 +97,13 @@ interface Named {
   readonly name?: string | null | undefined;
 }
 
-/** The name of a thing if it is unique, else its ID. */
+/** Returns the name of an item if it is unique, else its ID. */
 function typedBy({ id, name }: Named, all: readonly Named[]): string {
   const same = all.filter((other) => other.name === name || other.id === name);
   return name && name.length <= LONGEST && same.length <= 1 ? name : id;
 }
 
-/** Asks for one of a list; the earlier answer is the default. */
+/** Asks for one item of a list; the earlier answer is the default. */
 function choose<T extends Answer | 'other'>(
   question: string,
   choices: readonly Choice<T>[],
@@ -122,7 +123,7 @@ async function askName(
   const name = await prompts.text('Instance name', {
     initial:
       before?.text ?? suggestedName((text) => all(text).some((one) => names.has(one)), random),
-    // Unique in the account (API document: Limits).
+    // Names are unique in the account (API document: Limits).
     check(text) {
       const broken = brokenName(text, count);
       if (broken !== undefined) return broken;
@@ -134,7 +135,7 @@ async function askName(
   return { flags: { name }, text: name };
 }
 
-/** Two words that are easy to type, not the name of a known instance. */
+/** Suggests two words that are easy to type and not the name of a known instance. */
 function suggestedName(isTaken: (name: string) => boolean, random: () => number): string {
   const one = (words: string) => {
     const all = words.split(' ');
@@ -204,7 +205,7 @@ function stockOf(offer: CatalogEntry): string | undefined {
   return `out of stock${day === undefined ? '' : ` on ${day}`}`;
 }
 
-/** Refused ones last, in stock first, then the cheapest, then by name. */
+/** Sorts by: not refused, in stock, cheapest, name. */
 function sorted(entries: readonly CatalogEntry[], refused: ReadonlySet<string>): CatalogEntry[] {
   // Floating point is exact enough for sorting.
   const price = ({ price_per_hour }: CatalogEntry) => Number(price_per_hour ?? Number.MAX_VALUE);
@@ -218,7 +219,9 @@ function sorted(entries: readonly CatalogEntry[], refused: ReadonlySet<string>):
   );
 }
 
-/** Asks for keys of the account. If it has none, offers to add one, unless it is a dry run. */
+/**
+ * Asks for keys of the account. If the account has none, offers to add one, unless it is a dry run.
+ */
 async function askKeys(
   { lists, isJob, dryRun, prompts, context }: Asking,
   before: Answer | undefined,
@@ -227,7 +230,7 @@ async function askKeys(
   if (keys.length === 0) {
     prompts.print(
       isJob
-        ? "This computer has the private key of none of the account's SSH keys."
+        ? 'No SSH key of the account has its private key on this computer.'
         : "The account has no SSH key. A key can't be added to an instance later.",
     );
     const added = dryRun ? undefined : await addOne(prompts, context);
@@ -266,8 +269,8 @@ function answerOf(chosen: readonly SshKey[], all: readonly SshKey[]): Answer {
 }
 
 /**
- * Asks whether the base image alone, a template or a container runs on the instance. It is one
- * question, since an instance is one of the three (API document: connection_info).
+ * Asks whether the base image alone, a template or a container runs on the instance. One question,
+ * since an instance is one of the three (API document: connection_info).
  */
 async function askRuns(
   { lists: { templates }, prompts }: Asking,
@@ -309,7 +312,7 @@ async function askRuns(
   return { flags: { ...flags, port }, text: [text, ...ports].join('; ') };
 }
 
-/** Asks for a container image; flags describe its other settings. */
+/** Asks for a container image; its other settings have flags only. */
 async function askImage(prompts: Prompts, before: Answer | undefined): Promise<Answer> {
   const typed = await prompts.text('Container image', {
     initial: before?.flags.dockerImage ?? '',
@@ -318,7 +321,7 @@ async function askImage(prompts: Prompts, before: Answer | undefined): Promise<A
   return { flags: { dockerImage: typed.trim() }, text: `the container ${typed.trim()}` };
 }
 
-/** Several values on one line, separated by spaces. */
+/** Parses several values on one line, separated by spaces. */
 const verdictsOf = (text: string) => (text.match(/\S+/g) ?? []).map((word) => publishedPort(word));
 const portsIn = (text: string) => verdictsOf(text).flatMap((one) => (one.ok ? [one.value] : []));
 

@@ -18,15 +18,18 @@ export interface Wish {
   readonly maxPrice: Money | undefined;
   readonly ends: DeadlineFlags;
   readonly dryRun: boolean;
-  /** How many instances, NAME-1 and so on; undefined for one that is called NAME. */
+  /**
+   * The number of instances, named NAME-1 and so on; undefined for a single instance named NAME.
+   */
   readonly count?: number | undefined;
   /**
-   * Whether it is for `run`, which needs a key that signs in from here, and no template or drive.
+   * Whether the instance is for `run`, which needs a key that signs in from here, and no template
+   * or drive.
    */
   readonly isJob: boolean;
-  /** `--identity` names the private key: then any key of the account may fit. */
+  /** Whether `--identity` names the private key; then any key of the account may fit. */
   readonly hasIdentity: boolean;
-  /** The command line around the flags of the request. */
+  /** The parts of the command line around the flags of the request. */
   readonly command: {
     start(name: string | undefined): readonly string[];
     readonly end: readonly (readonly string[])[];
@@ -45,7 +48,7 @@ export function moneyRows(
   { clock }: Context,
 ): Row[] {
   const [have, hour] = [money(balance ?? ''), money(offer.known?.price_per_hour ?? '')];
-  // The service reserves an hour before anything runs.
+  // The service reserves the price of an hour before anything runs.
   const isShort = have.ok && hour.ok && have.value.lt(hour.value.times(count));
   const lacks = isShort ? ', less than the last known price of an hour' : '';
   const [times, each] = count > 1 ? [`${count} × `, ' each'] : ['', ''];
@@ -61,13 +64,13 @@ export function moneyRows(
   return Object.entries(rows).flatMap(([label, text]) => (text ? [{ label, text }] : []));
 }
 
-/** A longer line is hard to read, however wide the terminal is. */
+/** Longer lines are hard to read, however wide the terminal is. */
 const WIDEST = 100;
 const USUAL = 80;
-/** Narrower columns break too often to be readable. */
+/** In narrower columns, text wraps too often to be readable. */
 const NARROWEST = 20;
 
-/** Labels and texts in two columns, each text wrapped within its own. */
+/** Formats labels and texts in two columns, each text wrapped within its column. */
 export function printRows(rows: readonly Row[], prompts: Prompts, { host }: Context): void {
   const cells = Math.min(host.stderr.columns || USUAL, WIDEST) - 1;
   const indented = rows.map(({ label, text }) => ({
@@ -77,7 +80,7 @@ export function printRows(rows: readonly Row[], prompts: Prompts, { host }: Cont
   for (const line of labelledText(indented, cells).trimEnd().split('\n')) prompts.print(line);
 }
 
-/** Prints the command with these flags, but without values of variables. */
+/** Prints the command with these flags, without the values of variables. */
 export function printCommand(
   flags: CreateFlags,
   { maxPrice, ends, command }: Wish,
@@ -116,7 +119,10 @@ export function printCommand(
   }
 }
 
-/** Each value with its flag. A value that starts with a hyphen would be read as another flag. */
+/**
+ * Joins each value with its flag. A value that starts with a hyphen would otherwise be read as
+ * another flag.
+ */
 export function flag(name: string, ...values: readonly (string | undefined)[]): string[][] {
   return values.flatMap((value) => {
     if (value === undefined) return [];
