@@ -8,7 +8,7 @@ import type { Prompts } from '../prompts/prompts.ts';
 import { durationWord, positiveDuration } from '../rules/times.ts';
 import type { JobInput, JobPlan } from './job.ts';
 
-/** Every job has a deadline. */
+/** Requires a deadline for every job. */
 export async function askDeadline(ends: DeadlineFlags, prompts: Prompts): Promise<DeadlineFlags> {
   if (wantedDeadline(ends) !== undefined) return ends;
   const check = (typed: string) => {
@@ -22,7 +22,9 @@ export async function askDeadline(ends: DeadlineFlags, prompts: Prompts): Promis
   return verdict.ok ? { ...ends, terminateAfter: verdict.value } : ends;
 }
 
-/** The questions of `instances create`, without a template and a drive, and with a key that signs in. */
+/**
+ * Asks the questions of `instances create`, except template and drive. The SSH key must be able to sign in.
+ */
 export async function askJob(
   input: JobInput & Pick<JobPlan, 'ends' | 'maxPrice'>,
   given: Given,
@@ -32,7 +34,7 @@ export async function askJob(
 ): Promise<MadeRequest> {
   const { askRequest } = await import('../instances/wizard/index.ts');
   const { how, ends, maxPrice } = input;
-  // A suggested name can be used once.
+  // Suggests a new name each time, since a name can be used once.
   const suggested = input.flags.name === undefined ? given.flags.name : undefined;
   const command = {
     start: (name?: string) => ['run', ...(name === suggested ? [] : flag('--name', name).flat())],
@@ -42,7 +44,7 @@ export async function askJob(
   return askRequest({ given, ends, maxPrice, dryRun, command, ...job }, prompts, context);
 }
 
-/** The flags of `run` alone, and the command. */
+/** Lists the flags that only `run` has, and the command. */
 function wordsAfter(input: JobInput): string[][] {
   const { sync, exclude, fetch, fetchEvery, keepOnFailure, grace, report_file, detach } = input;
   const { how, command, passEnv, here } = input;

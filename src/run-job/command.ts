@@ -7,20 +7,21 @@ import { hider, SHORTEST_SECRET } from '../rules/secrets.ts';
 import type { JobRecord } from './record/record.ts';
 
 /**
- * The command on an instance. Values of variables may be secrets: they are never stored or shown.
+ * Describes a command to run on an instance. Variable values may be secrets, so gpucloud never stores or
+ * shows them.
  */
 export interface Command {
   readonly words: readonly string[];
   readonly variables: readonly EnvironmentVariable[];
 }
 
-/** Variables that ssh, rsync and the programs that they start need. */
+/** Variables that ssh, rsync and their child processes need. */
 const OF_PROGRAMS =
   /^(?:PATH|HOME|USER|LOGNAME|SHELL|TERM|LANG|LC_.*|TMPDIR|SSH_AUTH_SOCK|SYSTEMROOT|USERPROFILE)$/i;
 
 /**
  * The command with the variables of `--pass-env`, and of `--env-file` if no container has them. Other
- * programs that a run starts don't get them. Throws a usage error.
+ * programs that `run` starts don't get these variables. Throws a usage error.
  */
 export async function commandOf(
   words: readonly string[],
@@ -39,7 +40,7 @@ export async function commandOf(
       'for COMMAND: --pass-env NAME, or --env-file FILE',
     );
   }
-  // Its own check follows: --any-env-key is for containers.
+  // Accepts any key here, and checks names below: --any-env-key is for containers.
   const ownFlags = { envFile: dockerImage === undefined ? envFile : undefined, anyEnvKey: true };
   const ofFile = await environmentOf({ flags: ownFlags, from }, context);
   for (const { key, value } of ofFile) {
@@ -53,15 +54,15 @@ export async function commandOf(
   return { words, variables: [...passed].map(([key, value]) => ({ key, value })) };
 }
 
-/** The words with the values of variables masked. Short values are too common. */
+/** Masks the variables' values in the words, except short values, which occur by chance. */
 export function shownWords({ words, variables }: Command): string[] {
   const values = variables.map(({ value }) => value);
   return words.map(hider(values.filter(({ length }) => length >= SHORTEST_SECRET)));
 }
 
 /**
- * Returns the recorded command, for a process other than its `run`. Throws CliError('runFailed') if
- * it has variables, whose values are not stored.
+ * Returns the recorded command, for a process other than its `run`. Throws CliError('runFailed') if the
+ * command needs variables, since their values are not stored.
  */
 export function recordedCommand({ command: words, variables = [] }: JobRecord): Command {
   if (variables.length === 0) return { words, variables: [] };

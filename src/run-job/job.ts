@@ -14,7 +14,7 @@ import type { Stops } from './stops.ts';
 /** A job as given on the command line. */
 export interface JobInput {
   readonly flags: CreateFlags;
-  /** Names of `--pass-env`. */
+  /** Names given with `--pass-env`. */
   readonly passEnv: readonly string[];
   readonly command: readonly string[];
   readonly sync: string | undefined;
@@ -30,29 +30,29 @@ export interface JobInput {
   readonly detach: boolean;
   /** The file of `--report`, as an absolute path. */
   readonly report_file: string | null;
-  /** `--here`: the command runs on this computer, beside its instances. */
+  /** `--here`: the command runs on this computer and uses the instances. */
   readonly here?: Here | undefined;
 }
 
-/** How many instances a command on this computer gets. */
+/** The number of instances for a command on this computer. */
 export interface Here {
-  /** undefined: one with the name itself. */
+  /** undefined: one instance, with the name itself. */
   readonly count: number | undefined;
   readonly minCount: number | undefined;
 }
 
-/** A job with everything that it needs, before any request that rents. */
+/** A fully prepared job, before any rental request. */
 export interface JobPlan extends JobInput {
   /** The words of the command, with the values of its variables masked. */
   readonly command: readonly string[];
   readonly toStart: Command;
   readonly ends: DeadlineFlags;
   readonly maxPrice: Money | undefined;
-  /** Of the first instance. */
+  /** The name of the first instance. */
   readonly request: CreateInstanceBody;
   /** The names of all instances. */
   readonly names: readonly string[];
-  /** In the order of trying. */
+  /** Offers in the order of attempts. */
   readonly offers: readonly Chosen[];
   /** How long to retry refused offers, in milliseconds. */
   readonly retryFor: number | undefined;
@@ -60,8 +60,8 @@ export interface JobPlan extends JobInput {
 }
 
 /**
- * Who follows a job: the `run` that rented, which may only start it (`detach`), or a later process.
- * `reap` prints nothing of its progress.
+ * The process that follows a job: the `run` that rented the instance, which may only start the job
+ * (`detach`), or a later process. `reap` prints no progress.
  */
 type JobOwner = 'run' | 'detach' | 'attach' | 'stop' | 'reap';
 
@@ -77,7 +77,7 @@ export interface Job {
   exitCode: number | undefined;
   /** Local paths. */
   fetched: readonly string[];
-  /** The copying of results and output: `done` once all are on this computer. */
+  /** The state of copying results and output: `done` once all are on this computer. */
   collection: 'none' | 'begun' | 'done';
   /** The last state read of the instance. */
   instance: Instance | undefined;

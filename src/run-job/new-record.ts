@@ -15,7 +15,7 @@ type Given = Pick<
 >;
 type Start = Pick<JobRecord, 'id' | 'name' | 'on' | 'sync' | 'grace' | 'started_at'>;
 
-/** The record of a job that has not begun. */
+/** Creates the record of a new job. */
 export function newRecord(given: Given, start: Start): JobRecord {
   const { command, toStart, exclude, fetch, fetchEvery, keepOnFailure, report_file, how } = given;
   return {

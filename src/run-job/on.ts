@@ -22,10 +22,10 @@ import { runOn } from './stages/index.ts';
 import { graceFor } from './stops.ts';
 import { supervise } from './supervise.ts';
 
-/** Milliseconds to connect. */
+/** Time to connect, in milliseconds. */
 const LOOK = 30_000;
 
-/** Runs a job on an instance that is there already, and leaves the instance there. */
+/** Runs a job on an existing instance, and leaves the instance running. */
 export async function runOnInstance(
   typed: string,
   input: JobInput,
@@ -33,7 +33,7 @@ export async function runOnInstance(
 ): Promise<void> {
   const started_at = new Date(context.clock.now()).toISOString();
   const { toStart, files } = await checkInput(input, await withFile(input.flags, context), context);
-  // Without an account, nothing that is read of the instance is stored, and its job is not listed.
+  // Loads the account first: otherwise the instance is not stored, and its job is not listed.
   await ownJournal(context);
   const target = await findInstance(typed, context, { changes: true });
   const how = await howToSignIn(target, input.how, context);
@@ -82,7 +82,7 @@ async function jobOn(id: string, context: Context): Promise<JobRecord | undefine
   return (await readJobs(context)).find((job) => job.id === id);
 }
 
-/** The job that rented the instance terminates it. Each job may have results there, not copied yet. */
+/** The job that rented the instance terminates it. Each job may have uncopied results on the instance. */
 function ensureReplaceable(job: JobRecord | undefined, { state }: Pick<Probed, 'state'>): void {
   if (job === undefined || job.ended_at !== null) return;
   const { id, name, on, kept, fetch, fetched } = job;
@@ -96,7 +96,7 @@ function ensureReplaceable(job: JobRecord | undefined, { state }: Pick<Probed, '
   if (!on || state === 'none' || fetch.length === 0 || fetched === true) return;
   throw new CliError('wrongState', `The results of the last job on ${name} were not fetched.`, {
     resource: id,
-    hint: `fetch them: gpucloud jobs attach ${typed}; drop them: gpucloud jobs stop ${typed} --no-fetch`,
+    hint: `fetch them: gpucloud jobs attach ${typed}; discard them: gpucloud jobs stop ${typed} --no-fetch`,
   });
 }
 

@@ -2,23 +2,23 @@ import type { Context } from '../context.ts';
 import { CliError } from '../errors.ts';
 import { createSink } from '../output/sink.ts';
 
-/** The targets of the command's output: our own stdout and stderr, byte for byte. */
+/** Writes the command's output to gpucloud's own stdout and stderr, byte for byte. */
 export interface JobOutput {
   print(from: 'out' | 'err', bytes: Uint8Array): Promise<void>;
   /**
-   * Begins a new line in the terminal if the command left one unfinished: a message of our own would
-   * otherwise follow it, or erase it. `isEchoed`: the terminal shows ^C at the cursor.
+   * Starts a new line in the terminal if the command left one unfinished: a message of gpucloud would
+   * otherwise continue or erase that line. `isEchoed`: the terminal shows ^C at the cursor.
    */
   endLine(isEchoed?: boolean): void;
-  /** Does work that may print nothing for hours; the signal aborts once nobody reads stdout. */
+  /** Runs work that may print nothing for hours. The signal aborts once stdout is closed. */
   whileRead(work: (unread: AbortSignal) => Promise<void>): Promise<void>;
-  /** Why the rest could not be written. The command still runs. */
+  /** Why the rest of the output could not be written. The command continues. */
   readonly lost: CliError | undefined;
 }
 
 const LINE_FEED = 10;
 
-/** `stop` ends the wait for a reader that takes nothing. */
+/** `stop` ends the wait for a reader that doesn't read. */
 export function createJobOutput({ host }: Context, stop: AbortSignal): JobOutput {
   const sinks = {
     out: createSink(() => host.stdout, { stop, onReaderGone: host.onReaderGone }),

@@ -7,19 +7,19 @@ export type Phase = (typeof PHASES)[number];
 
 /** Shows the progress of a job: one changing line in a terminal, otherwise a line per phase. */
 export interface Phases {
-  /** The last phase that began. */
+  /** The current phase. */
   readonly current: Phase;
-  /** `about`: what the phase works on; by default the instance. */
+  /** `about`: the subject of the phase; by default the instance. */
   begin(phase: Phase, about?: string): void;
-  /** Bytes copied so far. A known total makes a bar. */
+  /** Shows the bytes copied so far, with a bar if the total is known. */
   bytes(count: number, total?: number): void;
   /** Adds a detail to the line in a terminal. */
   update(detail: string): void;
-  /** Leaves the line to the command's output. */
+  /** Clears the line for the command's output. */
   clear(): void;
 }
 
-/** `isQuiet`: shows nothing, for a job that a scheduler ends. */
+/** `isQuiet`: shows nothing, for a job that `reap` ends. */
 export function createPhases(name: string, { err, host }: Context, isQuiet = false): Phases {
   let current: Phase = 'renting';
   let shown: Progress | undefined;
@@ -53,7 +53,7 @@ export function createPhases(name: string, { err, host }: Context, isQuiet = fal
 
 const MOST_NAMED = 4;
 
-/** `train`, `train-1 to train-8`, `train-2 and train-5`, or `6 instances`. */
+/** Formats names as `train`, `train-1 to train-8`, `train-2 and train-5`, or `6 instances`. */
 export function namesText(names: readonly string[]): string {
   const [first = '', ...others] = names;
   const last = others.at(-1);
@@ -65,7 +65,7 @@ export function namesText(names: readonly string[]): string {
   return `${names.slice(0, -1).join(', ')} and ${last}`;
 }
 
-/** `1,204 files (83 MB)` */
+/** Formats counts as `1,204 files (83 MB)`. */
 export function filesText({ count, bytes }: Pick<FileList, 'count' | 'bytes'>): string {
   const files = count === 1 ? '1 file' : `${count.toLocaleString('en-US')} files`;
   return `${files} (${sizeText(bytes)})`;

@@ -21,11 +21,11 @@ import { filesText, sizeText } from './phases.ts';
 import { ensureSignIn, ensureSsh } from './sign-in.ts';
 import { ensureTargets } from './targets.ts';
 
-/** Bytes: larger files are listed before the copy. */
+/** The size in bytes above which a file is listed before the copy. */
 const LARGE = 100_000_000;
 const NAMED = 5;
 
-/** Checks everything possible before anything is rented. Throws CliError. */
+/** Runs all possible checks before renting. Throws CliError. */
 export async function planJob(
   input: JobInput,
   { dryRun }: { readonly dryRun: boolean },
@@ -62,7 +62,7 @@ export async function checkInput(
       : await localCommandOf(command, read, context);
   const isRepeated = fetchEvery !== undefined;
   if (isRepeated && fetch.length === 0) throw usageError('--fetch-every needs --fetch');
-  // A name that is not given is a new one, which no folder has.
+  // A generated name is new, so no folder has it.
   const names = namesOf(read.flags.name ?? 'new-run', here);
   const targets = here === undefined ? fetch : names.flatMap((name) => fetchInto(fetch, name));
   await ensureTargets(targets, { detach, isRepeated, home: context.host.home });
@@ -74,7 +74,7 @@ export async function checkInput(
 
 type Requested = Pick<JobPlan, 'ends' | 'maxPrice' | 'request' | 'offers' | 'retryFor'>;
 
-/** The request for the instance and its deadline. Asks for what is missing in a terminal. */
+/** The request for the instance and its deadline. In a terminal, asks for missing values. */
 async function requestOf(
   input: JobInput,
   read: Given,
@@ -85,19 +85,19 @@ async function requestOf(
   const flags = {
     ...read.flags,
     name: read.flags.name ?? defaultName(context),
-    // Otherwise it is the command's.
+    // Without a container, the file belongs to the command.
     envFile: dockerImage === undefined ? undefined : envFile,
   };
   const given = { ...read, flags };
   const { maxPrice, retryFor } = flags;
   const missing = missingFlags(flags);
   if ((flags.sshKey ?? []).length === 0) missing.push('--ssh-key');
-  // If stdin is the file, it can't provide answers too.
+  // If the file comes from stdin, stdin can't also provide answers.
   const prompts = flags.file === '-' ? undefined : await context.prompts();
   if (prompts === undefined) ensureComplete(missing, flags);
   const ends = prompts === undefined ? flags : await askDeadline(flags, prompts);
-  // No process is left to terminate the instance.
-  // A run enforces its own deadline, but only `reap` sees that an instance idles.
+  // A detached job has no process to terminate its instance. `run` enforces its own deadline, but only
+  // `reap` enforces an idle rule.
   if (input.detach || ends.ifIdle !== undefined) await checkDeadline(ends, context);
   for (const name of namesOf(flags.name, input.here)) await ensureNoPending(name, context);
   if (prompts === undefined || missing.length === 0) {
@@ -115,7 +115,7 @@ async function requestOf(
   return { ends, maxPrice, request, offers, retryFor };
 }
 
-/** Throws a usage error that names everything missing. */
+/** Throws a usage error that names all missing values. */
 function ensureComplete(missing: readonly string[], ends: DeadlineFlags): void {
   const hasDeadline = wantedDeadline(ends) !== undefined;
   if (missing.length > 0) {

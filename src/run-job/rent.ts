@@ -38,7 +38,7 @@ export interface RentedJob extends Pick<JobRecord, 'grace' | 'started_at'> {
   readonly deadline: string;
 }
 
-/** A deadline counts from the request, which may be hours after the command started. */
+/** Counts the deadline from the request, which may be sent hours after gpucloud started. */
 async function rentFrom(offer: Chosen, plan: JobPlan, context: Context): Promise<RentedJob> {
   const body = { ...plan.request, offer_id: offer.id };
   const asked = await runPreflight(context, nothingCreated, () =>
@@ -73,7 +73,7 @@ export async function rentJob(plan: JobPlan, context: Context, gates?: Gates): P
       name: request.instance_name,
       offers,
       retryFor,
-      // With one offer, the job itself waits.
+      // With only one offer, the job itself waits for the instance.
       until: offers.length === 1 && retryFor === undefined ? undefined : 'ACTIVE',
       times: { timeout, interval },
       ...(gates === undefined ? {} : { gates }),
@@ -89,7 +89,7 @@ export async function rentJob(plan: JobPlan, context: Context, gates?: Gates): P
   return { ...rented, instance };
 }
 
-/** A run enforces its own deadline while it is alive. */
+/** Only warns, since a run enforces its own deadline while it is alive. */
 export function warnIfUnarmed({ names, ends }: JobPlan, context: Context): Promise<void> {
   return runPreflight(context, nothingCreated, async () => {
     if (ends.unenforced === true) return;
@@ -98,7 +98,7 @@ export function warnIfUnarmed({ names, ends }: JobPlan, context: Context): Promi
     const its = names.length === 1 ? 'its deadline' : 'their deadlines';
     context.err.warn(
       'deadline_unenforced',
-      `If this run is killed, nothing terminates ${namesText(names)} at ${its}. Arm it: gpucloud instances reap --install`,
+      `If this run is killed, nothing terminates ${namesText(names)} at ${its}. Schedule termination: gpucloud instances reap --install`,
     );
   });
 }
@@ -117,7 +117,7 @@ export async function endUnusable(
     fetched: [],
     cost_at_most: null,
   } as const;
-  // Over --max-price: it was rented, and terminated at once.
+  // Over --max-price: the instance was rented and terminated at once.
   const isLocal = error.failure === 'refused' && httpStatus === 0;
   if (maxPrice !== undefined && isLocal && !mayBeBilling && id !== undefined) {
     const instance = { id, name };

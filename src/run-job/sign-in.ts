@@ -5,11 +5,11 @@ import type { HowToReach } from '../reach/reach.ts';
 import { ensureSandboxSsh } from '../reach/sandbox-proxy.ts';
 import { lockedKeyError, printedBy, privateHalves } from '../ssh-keys/private-half.ts';
 
-/** Checks what a job needs on this computer. Throws an error before anything is rented. */
+/** Checks the requirements of a job on this computer. Throws before anything is rented. */
 export async function ensureSsh(context: Context): Promise<void> {
   await ensureSandboxSsh(context);
   const { code } = await printedBy('ssh', ['-V'], context);
-  if (code !== 0) throw usageError('gpucloud run needs ssh, which could not be started');
+  if (code !== 0) throw usageError('gpucloud run needs ssh, but could not start it');
 }
 
 /** Checks that ssh can sign in, and adds the private key file to use. Throws a usage error. */

@@ -4,23 +4,23 @@ import { type ServiceTime, serviceTime } from '../instances/deadlines/service-ti
 import { ownJournal } from '../instances/pending.ts';
 import type { Target } from '../instances/resolve.ts';
 
-/** Milliseconds between two checks of the deadline, also before there is one. */
+/** Milliseconds between two checks of the deadline, even before one is set. */
 const [STEP, UNKNOWN] = [10_000, 1_000];
 
 /** Signals that end parts of a job early. */
 export interface Stops {
-  /** Any interrupt, or a near deadline: ends everything before the command runs. */
+  /** Aborts on any interrupt or a near deadline: ends all stages before the command. */
   readonly any: AbortSignal;
-  /** The deadline is near: the command gets SIGINT, so that its results can be copied in time. */
+  /** Aborts near the deadline: the command gets SIGINT, so that its results can be copied in time. */
   readonly near: AbortSignal;
-  /** Half of that time has passed: what is there is copied, though the command still runs. */
-  readonly half: AbortSignal;
-  /** Ctrl-C, a signal, or the deadline itself. */
-  readonly interrupt: AbortSignal;
   /**
-   * The second Ctrl-C, SIGTERM, SIGHUP or the deadline: ends everything but the termination of the
-   * instance.
+   * Aborts halfway to the deadline after that: the existing results are copied while the command still
+   * runs.
    */
+  readonly half: AbortSignal;
+  /** Aborts on Ctrl-C, a signal, or the deadline itself. */
+  readonly interrupt: AbortSignal;
+  /** Aborts on the second Ctrl-C, SIGTERM, SIGHUP or the deadline: ends everything except the termination. */
   readonly last: AbortSignal;
   close(): void;
 }
@@ -30,7 +30,7 @@ interface StopsFor extends Pick<Target, 'id'> {
   readonly deadline?: string | undefined;
   /** Milliseconds before the deadline at which the command is interrupted. */
   readonly grace: number;
-  /** The first Ctrl-C ends everything here: the job continues without this process. */
+  /** The first Ctrl-C only ends this process: the job continues without it. */
   readonly leaves: boolean;
 }
 
@@ -46,7 +46,7 @@ export function createStops(
     [half, grace / 2],
   ] as const;
   let time: ServiceTime | undefined;
-  /** In short steps: a timer does not count the time for which a laptop sleeps. */
+  /** Sleeps in short steps, since a timer does not count the time while a laptop sleeps. */
   async function passDeadline(closed: AbortSignal): Promise<void> {
     for (;;) {
       const at = Date.parse((await deadline()) ?? '');
@@ -85,7 +85,7 @@ export function createStops(
   );
   const interrupt = AbortSignal.any([first, last.signal]);
   return {
-    // A job that is taken over may have results.
+    // A resumed job may have results, so an interrupt leaves time to copy them.
     any: leaves ? interrupt : AbortSignal.any([interrupt, near.signal]),
     near: near.signal,
     half: half.signal,
@@ -98,8 +98,8 @@ export function createStops(
 const [MINUTE, LEAST, MOST] = [60_000, 2, 15];
 
 /**
- * Milliseconds before the deadline at which the command is interrupted: a tenth of the job's time,
- * 2 to 15 minutes, at most half of it. Without a deadline, for one that comes later.
+ * Milliseconds before the deadline at which the command is interrupted: a tenth of the job's time, 2 to 15
+ * minutes, at most half of it. Without a deadline, returns the grace period for a later one.
  */
 export function graceFor(time: number | undefined): number {
   if (time === undefined) return LEAST * MINUTE;
@@ -110,7 +110,7 @@ function isNear(): CliError {
   return new CliError('deadline', 'The deadline is near.');
 }
 
-/** undefined while the service's time can't be read: `reap` may still enforce the deadline. */
+/** Returns undefined if the service's time can't be read: `reap` may still enforce the deadline. */
 async function timeNow(context: Context): Promise<ServiceTime | undefined> {
   try {
     return await serviceTime(context);
@@ -120,7 +120,7 @@ async function timeNow(context: Context): Promise<ServiceTime | undefined> {
   }
 }
 
-/** Reads the deadline of an instance again and again, since `expire` moves it. */
+/** Polls the deadline of an instance, since `expire` can move it. */
 function deadlineOf(
   id: string,
   known: string | undefined,
@@ -130,7 +130,7 @@ function deadlineOf(
   let isStored = false;
   return async () => {
     const journal = await ownJournal(context);
-    // A journal that can't be read now leaves the deadline as it was.
+    // Keeps the last deadline if the journal can't be read.
     const all = await journal.deadlines().catch(() => undefined);
     const stored = all?.find((one) => one.id === id);
     if (stored !== undefined) last = stored.deadline ?? last;

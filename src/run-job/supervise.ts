@@ -26,8 +26,8 @@ type Supervised = Pick<Job, 'record' | 'how' | 'by'> & {
 type Work = (job: Job) => Promise<void>;
 
 /**
- * Supervises a job to its end and prints that. Throws CliError 'outcomeUnknown' before any other if the
- * instance may still run.
+ * Supervises a job to its end and prints the outcome. If the instance may still run, throws
+ * CliError('outcomeUnknown') rather than any other error.
  */
 export async function supervise(given: Supervised, work: Work, context: Context): Promise<void> {
   const { record, end } = await superviseToEnd(given, work, context);
@@ -38,13 +38,13 @@ export async function supervise(given: Supervised, work: Work, context: Context)
 interface Supervision {
   /** The record as last stored. */
   readonly record: JobRecord;
-  /** undefined if the command was only started. */
+  /** undefined if this process only started the command. */
   readonly end: JobEnd | undefined;
 }
 
 /**
- * Does the work of a job, then ends it: terminates, keeps or leaves its instance, whatever happened, and
- * stores the report. The caller holds the job's lock, so a job ends once.
+ * Runs the stages of a job, then always ends it: terminates, keeps or leaves its instance, and stores the
+ * report. The caller holds the job's lock, so a job ends once.
  */
 export async function superviseToEnd(
   { record, how, by, deadline }: Supervised,
@@ -75,9 +75,9 @@ export async function superviseToEnd(
   const elsewhere = await endedElsewhere(record, context);
   if (elsewhere !== undefined) return elsewhere;
   if (by === 'detach' && failure === undefined) return { record: job.record, end: undefined };
-  // A process that ends after the termination finds no exit code on the instance.
+  // Stores the exit code first: after the termination, a later process could not read it.
   if (job.exitCode !== undefined) job.record = { ...job.record, exit_code: job.exitCode };
-  // A full disk is reported with the end.
+  // Ignores a full disk here, since the end of the job reports it.
   await failuresOf(writeJob(job.record, context));
   if (record.on) {
     const end = endOn(job, failure);
@@ -105,30 +105,29 @@ async function endedElsewhere(job: JobRecord, context: Context): Promise<Supervi
   return { record, end: { ...report, error } };
 }
 
-/** Failures that show nothing of a command that ran before. */
+/** Failures that reveal nothing about a command started earlier. */
 const UNKNOWN: readonly Failure[] = ['unreachable', 'refused', 'notUnderstood'];
 
-/** Whether a failure leaves the job alone: only `run` and `stop` end a command that may still run. */
+/** Whether a failure leaves the job running: only `run` and `stop` end a command that may still run. */
 async function mayLeave(
   { by, phases, stops, record, exitCode, collection }: Job,
   failure: CliError,
   context: Context,
 ): Promise<boolean> {
   if (by === 'run' || by === 'detach') {
-    // A closed terminal leaves the job to `reap`.
+    // After a hang-up, `reap` finishes the job.
     const isStarted = phases.current === 'running' || phases.current === 'fetching';
     return failure.failure === 'hungUp' && isStarted && (await isReaped(context));
   }
   if (isInterrupt(failure)) return true;
-  // A file missing on the instance stays missing; other causes can be repaired here before the next
-  // pass.
+  // A file missing on the instance stays missing. Other causes can be fixed before the next run of `reap`.
   if (by === 'reap') {
-    // Nothing is left there of a command that ignored its interrupt.
+    // The results of a command that ignored its interrupt have been copied.
     if (collection === 'done') return false;
     return !stops.last.aborted && (failure.failure !== 'notFound' || record.kept !== null);
   }
   const isBefore = phases.current === 'starting' || phases.current === 'connecting';
-  // Such as a new host key, or garbled output: nothing is known of the command.
+  // The state of the command is unknown, for example after a new host key or garbled output.
   const isSilent = exitCode === undefined && collection === 'none';
   const isUnknown = isBefore || (isSilent && UNKNOWN.includes(failure.failure));
   return isUnknown && failure.failure !== 'otherEnd' && !stops.any.aborted;
@@ -165,7 +164,7 @@ async function print(
   context.endWith(report.exit_code);
 }
 
-/** A file that can't be written changes nothing about the instance. */
+/** A failed write doesn't change what happens to the instance. */
 async function save(end: JobEnd, job: JobRecord, context: Context): Promise<void> {
   const { command_exit_code: exit_code, terminated, kept = null } = end;
   const { isOver = terminated === true } = end;

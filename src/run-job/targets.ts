@@ -10,7 +10,7 @@ import { isPattern, matcherOf } from './copy/pattern.ts';
 
 interface TargetsFor {
   readonly detach: boolean;
-  /** Whether they are copied several times. */
+  /** Whether the results are copied several times. */
   readonly isRepeated: boolean;
   readonly home: string | undefined;
 }
@@ -47,16 +47,16 @@ export async function ensureTargets(
   ensureApart(patterns, taken);
 }
 
-/** A pattern, and the folder for what matches it. */
+/** A pattern, and the folder for its matches. */
 interface Merged {
   readonly remote: string;
   readonly folder: string;
 }
 
-/** Refuses a pattern that could replace what another fetch wrote. */
+/** Refuses a pattern that could replace files of another fetch. */
 function ensureApart(patterns: readonly Merged[], taken: ReadonlyMap<string, string>): void {
   for (const [at, { remote, folder }] of patterns.entries()) {
-    // In the same folder there, a name is the same file.
+    // Patterns in the same remote folder may match the same file, which is not a conflict.
     const before = patterns.slice(0, at).filter((other) => other.folder === folder);
     const other = before.find((one) => !isOneFolder(one.remote, remote));
     if (other !== undefined) throw bothInto(folder, other.remote, remote);
@@ -79,7 +79,7 @@ function bothInto(path: string, one: string, other: string): CliError {
   );
 }
 
-/** Checks the folder for what matches a pattern, and returns its path without symlinks. */
+/** Checks the folder for a pattern's matches, and returns its path without symlinks. */
 async function ensureFolder(path: string, what: string, home: string | undefined): Promise<string> {
   const found = await realpath(path).catch(() => undefined);
   if (found === undefined) {
@@ -88,7 +88,7 @@ async function ensureFolder(path: string, what: string, home: string | undefined
   }
   if (home !== undefined && contains(found, await realpath(home))) {
     throw usageError(
-      `${what}: "${path}" has your home folder in it`,
+      `${what}: "${path}" contains your home folder`,
       `name a folder for the files: --fetch 'REMOTE:LOCAL'`,
     );
   }
@@ -97,7 +97,7 @@ async function ensureFolder(path: string, what: string, home: string | undefined
 }
 
 /**
- * Checks that the file of `--report` can be written, and empties an older one: a script would take it
+ * Checks that the file of `--report` can be written, and empties an older report: a script could mistake it
  * for the report of this run. Throws a usage error.
  */
 export async function ensureReport(
@@ -109,19 +109,19 @@ export async function ensureReport(
   try {
     const found = statSync(path, { throwIfNoEntry: false });
     if (found === undefined) await access(folderOf(path), constants.W_OK);
-    // A pipe or device, such as /dev/stderr, has nothing to empty.
+    // Doesn't empty a pipe or device, such as /dev/stderr.
     else if (found.isFile() && !dryRun) await truncate(path);
   } catch (error) {
     throw usageError(`${what} can't be written (${faultOf(error)})`);
   }
 }
 
-/** A slash at the end means a folder, whether it exists or not. */
+/** A trailing slash means a folder, whether it exists or not. */
 export function absolute(local: string): string {
   return local.endsWith('/') || local.endsWith(sep) ? `${resolve(local)}${sep}` : resolve(local);
 }
 
-/** Folders that are missing are made later, in the nearest one that exists. */
+/** Missing folders are created later, in the nearest existing folder. */
 async function ensureWritable(path: string, what: string): Promise<void> {
   await access(path, constants.W_OK).catch((error: unknown) => {
     if (errorCode(error) === 'ENOENT') return ensureWritable(folderOf(path), what);
@@ -129,7 +129,7 @@ async function ensureWritable(path: string, what: string): Promise<void> {
   });
 }
 
-/** The separator at its end refuses a file in the folder's place. */
+/** The trailing separator makes the check fail if the path is a file. */
 function folderOf(path: string): string {
   return `${dirname(path)}${sep}`;
 }

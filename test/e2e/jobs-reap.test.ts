@@ -106,7 +106,7 @@ describe('reap and the jobs of run', needs('ssh'), () => {
       code: 125,
       rows: [{ outcome: 'lost', reason: 'job', exit_code: null }],
     });
-    expect(first.stderr).toContain('gone without an exit code');
+    expect(first.stderr).toContain('disappeared without an exit code');
     expect(await attention()).toMatchObject([{ resource: NEW, command: 'gpucloud jobs stop job' }]);
     expect(await reap()).toMatchObject({ code: 0, rows: [] });
     expect(world.status()).toBe('ACTIVE');

@@ -207,7 +207,9 @@ describe('a hostile archive', needs('POSIX'), () => {
     const entries = ['a', 'b', 'c'].map((name) => ({ name, content: 'new' }));
     const fault = await faultOf(fetchEntries(...entries, link('l', 'a')));
     const [, staging = ''] = /; files that were not moved are in (.*)$/.exec(fault.message) ?? [];
-    expect(fault.message).toContain(`${join(local, 'b')} is a folder here, and a file there`);
+    expect(fault.message).toContain(
+      `${join(local, 'b')} is a folder on this computer, but a file on the instance`,
+    );
     expect(await treeOf(staging)).toEqual({ b: 'new' });
     expect((await stat(staging)).mode & 0o777).toBe(0o700);
     expect(await readdir(join(local, 'b'))).toEqual(['mine']);
@@ -230,7 +232,9 @@ describe('a hostile archive', needs('POSIX'), () => {
       await rm(files, { force: true });
       await mkdir(home, { recursive: true });
       const fault = await faultOf(fetchFile('results', local, home));
-      expect(fault.message).toContain(`is not merged with ${local}, which has your home folder`);
+      expect(fault.message).toContain(
+        `merge a folder into ${local}, which contains your home folder`,
+      );
       const [, staging = ''] = /; files that were not moved are in (.*)$/.exec(fault.message) ?? [];
       expect(await treeOf(staging)).toEqual({ '.bashrc': 'foreign' });
       expect(await readdir(local)).not.toContain('.bashrc');

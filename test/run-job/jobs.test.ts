@@ -53,7 +53,7 @@ test('a lost job is reported once', async () => {
   expect((await reap()).rows).toMatchObject([{ name: 'job', outcome: 'lost', exit_code: null }]);
   expect(await reap()).toMatchObject({ code: 0, rows: [] });
   const { stderr } = await world.gpucloud(['jobs', 'logs', 'job']);
-  expect(stderr).toContain('gone without an exit code');
+  expect(stderr).toContain('disappeared without an exit code');
 });
 
 test('reap gives up for a missing result only once it has copied the others', async () => {

@@ -35,7 +35,7 @@ describe('gpucloud run before renting', () => {
     expect(await refused('--report', missing)).toContain(`"${missing}" can't be written (ENOENT)`);
     expect(await refused('--report', folder)).toContain('is a folder');
     expect(await refused('--report', join(folder, 'file', 'a'))).toContain('(ENOTDIR)');
-    expect(await refused('--report', '-')).toContain('stdout is that of COMMAND');
+    expect(await refused('--report', '-')).toContain('COMMAND writes to stdout');
   });
 
   test("empties an earlier run's report, but not for a dry run", async () => {
@@ -89,7 +89,7 @@ describe('gpucloud run before renting', () => {
       /--fetch "\*\.csv": ".*" can't be written \(ENOTDIR\)/,
     );
     expect(await refused('--fetch', `*.csv:${world.home}`)).toContain(
-      `--fetch "*.csv": "${world.home}/" has your home folder in it`,
+      `--fetch "*.csv": "${world.home}/" contains your home folder`,
     );
     const words = ['--fetch', `*.csv:${folder}`, '--fetch', `*.log:${join(folder, 'new')}`];
     expect(await refused(...words, '--sync', join(folder, 'none'))).toContain('--sync: the folder');

@@ -64,7 +64,7 @@ describe('the termination of a job', () => {
     const { code, stderr } = await ended;
     expect(code, stderr).toBe(125);
     expect(stderr).toMatch(
-      /\nTerminating job\njob is already TERMINATED\.\nTerminated job after \d+ s\. .*\nerror: job is TERMINATED, and its command has ended with it\.\n$/,
+      /\nTerminating job\njob is already TERMINATED\.\nTerminated job after \d+ s\. .*\nerror: job is TERMINATED, so its command has ended\.\n$/,
     );
     expect(stderr).not.toContain('may still be billing');
   });

@@ -7,12 +7,12 @@ import type { Entry, FileList } from './files.ts';
 
 const BEGIN = 'gpucloud-run has';
 
-/** Without such a find or stat, it lists nothing. */
+/** Lists nothing if find or stat lacks these options. */
 const LIST = `cd ${WORK} 2>/dev/null || exit
 echo '${BEGIN}'
 find . -type f -exec stat -c '%a %s %Y %n' {} + 2>/dev/null`;
 
-/** Leaves out the files that the instance has with the same mode, size and time, as rsync does. */
+/** Skips files that have the same mode, size and time on the instance, as rsync does. */
 export async function changedFiles(
   files: FileList,
   { shell, signal }: { readonly shell: RemoteShell; readonly signal: AbortSignal },
@@ -46,7 +46,7 @@ export async function changedFiles(
   return { ...files, entries, count: changed.length, bytes };
 }
 
-/** What the umask of the copy, 022, and tar leave of a mode. */
+/** The mode bits that remain after the copy's umask, 022, and tar. */
 function modeOf(mode: number): number {
   return mode & 0o755;
 }

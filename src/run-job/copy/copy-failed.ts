@@ -2,7 +2,7 @@ import { CliError } from '../../errors.ts';
 import { faultOf } from '../../files/error-code.ts';
 import { isOtherHost, SSH_FAILED } from '../remote/failed-ssh.ts';
 
-/** Copying files to or from the instance failed. A copy may be repeated if the connection failed. */
+/** Copying files to or from the instance failed. A retry may succeed if the connection failed. */
 export function copyFailed(
   way: 'in' | 'out',
   reason: string,
@@ -16,7 +16,7 @@ export function unwritable(path: string, cause: unknown): CliError {
   return notStored(`${path} can't be written (${faultOf(cause)})`, cause);
 }
 
-/** The error for one file that this computer can't store. It may still store others. */
+/** The error for one file that this computer can't store. It may still store other files. */
 export function notStored(reason: string, cause?: unknown): CliError {
   return new CliError('storage', copyFailed('out', reason).message, { cause });
 }

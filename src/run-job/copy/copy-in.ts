@@ -12,18 +12,18 @@ import { rsync, rsyncPlace } from './rsync.ts';
 /** Options of a copy in either direction. */
 export interface Copying {
   readonly shell: RemoteShell;
-  /** Ends the copy. */
+  /** Aborts the copy. */
   readonly signal: AbortSignal;
   /** Reports a file that vanished or changed while it was copied; the others are copied. */
   onChanged(what: string): void;
-  /** Bytes copied so far, and their total if it is known. */
+  /** Reports the bytes copied so far, and the total if known. */
   onProgress(bytes: number, total?: number): void;
 }
 
 interface CopyingIn extends Copying {
   /** Whether both sides have rsync. */
   readonly hasRsync: boolean;
-  /** Whether an earlier job may have left files there. */
+  /** Whether an earlier job may have left files on the instance. */
   readonly isAgain: boolean;
   readonly startPiped: Context['startPiped'];
   readonly clock: Clock;
@@ -43,7 +43,7 @@ export async function copyIn(files: FileList, copying: CopyingIn): Promise<void>
   await shell.run(MAKE_FOLDER, '', signal);
   await rsync({
     ...copying,
-    // --recursive would also copy what the list leaves out of a listed folder.
+    // Omits --recursive, which would copy all files of a listed folder, not only the listed ones.
     words: [
       '--dirs',
       '--files-from=-',

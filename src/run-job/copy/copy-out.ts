@@ -20,7 +20,7 @@ import {
 } from './send-scripts.ts';
 import { type Unpacking, unpack } from './unpack.ts';
 
-/** A path of `--fetch`. */
+/** A path given with `--fetch`. */
 export interface Fetch {
   /** The path on the instance: absolute, or relative to the folder in which the command runs. */
   readonly remote: string;
@@ -29,8 +29,8 @@ export interface Fetch {
 }
 
 /**
- * `results`, `results:out`, `/var/log/job.log:`, `out/*.csv:tables`. Without LOCAL, the same name in the
- * current folder.
+ * Parses `results`, `results:out`, `/var/log/job.log:` or `out/*.csv:tables`. LOCAL defaults to the same
+ * name in the current folder.
  */
 export function parseFetch(text: string): Fetch {
   const [, remote = '', local = ''] = /^(.+?)(?::(.*))?$/s.exec(text) ?? [];
@@ -43,35 +43,35 @@ export function parseFetch(text: string): Fetch {
   const path = remote.replace(/\/+$/, '');
   if (!isPattern(path)) return { remote: path, local: local === '' ? name : local };
   ensurePlain(path);
-  // All that matches goes into a folder.
+  // All matches go into one folder.
   return { remote: path, local: local.endsWith('/') ? local : `${local || '.'}/` };
 }
 
 /** Options of a copy from an instance, with or without a run in the foreground. */
 export interface CopyingOut extends Copying {
   readonly clock: Clock;
-  /** The user's home folder, with which no folder is merged. */
+  /** The user's home folder. No folder is merged into it. */
   readonly home: string | undefined;
-  /** Reports entries that are left out, as devices and links out of the folder; names the first few. */
+  /** Reports skipped entries, such as devices and links that leave the folder. Names the first few. */
   onSkipped(named: readonly string[], count: number): void;
   /** Reports that not everything can be fetched. */
   onLack(what: string): void;
-  /** Writes to our own stdout or stderr. */
+  /** Writes to gpucloud's own stdout or stderr. */
   print(from: 'out' | 'err', bytes: Uint8Array): Promise<void>;
 }
 
-/** GNU tar's message, with exit code 1, about files that changed while it read them. */
+/** Matches GNU tar's message, with exit code 1, about files that changed during the read. */
 const CHANGED = /: (?:file changed as we read it|File removed before we read it)$/;
 
 /**
  * Copies a file or a folder from the instance. Throws CliError, also if neither exists.
  *
- * Everything is received into a folder of its own first. This computer writes nothing outside of
- * `local`, whatever the instance sends. Complete files are placed there even if the rest fails,
- * since the instance may be gone soon.
+ * Receives everything into a private folder first. Never writes outside of `local`, whatever the instance
+ * sends. Moves complete files into place even if other files fail, since the instance may be terminated
+ * soon.
  */
 export async function copyOut({ remote, local }: Fetch, copying: CopyingOut): Promise<void> {
-  // A path that begins with a hyphen must not become an option.
+  // Adds `./`, so that a path that begins with a hyphen is not an option.
   const path = remote.startsWith('/') ? remote : `./${remote}`;
   const isOfMany = isPattern(remote);
   const { kind, size } = await kindOf(isOfMany ? KIND_OF_MATCHES : KIND, path, copying);
@@ -119,13 +119,13 @@ async function kindOf(script: string, path: string, { shell, signal }: CopyingOu
   return { kind, size: Number(count) * (kind === 'file' ? 1 : 1024) };
 }
 
-/** Entries that are left out. */
+/** Skipped entries. */
 interface Left {
   readonly named: string[];
   count: number;
 }
 
-/** How many entries a message names. */
+/** The number of entries that a message names. */
 const NAMED = 5;
 
 function add(left: Left, name: string): void {
@@ -141,7 +141,7 @@ interface Folder {
   readonly script: string;
   readonly path: string;
   readonly size: number;
-  /** The names that may be in it. */
+  /** The names that the archive may contain. */
   readonly mayBe?: (name: string) => boolean;
 }
 
@@ -153,7 +153,7 @@ async function receiveFolder(
   const { signal } = copying;
   const skipped: Left = { named: [], count: 0 };
   const faults: CliError[] = [];
-  /** After the first, which has a message of its own. */
+  /** Lists the faults after the first one, which has its own message. */
   const failed: Left = { named: [], count: 0 };
   const into: Unpacking = {
     folder: '',
@@ -210,12 +210,12 @@ async function receiveFolder(
 }
 
 /**
- * The instance decides whether it sends a file or a folder. Merged with the home folder, a folder
- * could replace files that a shell or ssh reads.
+ * The instance decides whether it sends a file or a folder. A folder merged into the home folder could
+ * replace files that a shell or ssh reads.
  */
 async function ensureApart(local: string, home: string | undefined): Promise<void> {
   if (home === undefined || !contains(await realpath(local), await realpath(home))) return;
-  throw copyFailed('out', `a folder is not merged with ${local}, which has your home folder in it`);
+  throw copyFailed('out', `can't merge a folder into ${local}, which contains your home folder`);
 }
 
 async function receiveFile(
@@ -225,7 +225,7 @@ async function receiveFile(
   copying: CopyingOut,
 ): Promise<void> {
   if (kind === 'folder' || kind === 'dangling link') {
-    throw copyFailed('out', `${to} is a ${kind} here, and a file there`);
+    throw copyFailed('out', `${to} is a ${kind} on this computer, but a file on the instance`);
   }
   if (kind !== 'file') {
     const from = kind === 'stdout' ? 'out' : 'err';
@@ -247,7 +247,7 @@ async function receiveFile(
   );
 }
 
-/** Receives into something that can't take bytes back: another attempt would repeat them. */
+/** Receives into a stream. It can't undo writes, so a retry would repeat bytes. */
 async function receiveOnce(path: string, copying: CopyingOut, take: Take): Promise<void> {
   let isBegun = false;
   const onProgress = (bytes: number) => {
@@ -280,7 +280,7 @@ async function receive(
   const running = await shell.start(script, [path], signal);
   running.stdin.end();
   const printed = lastOf(running.stderr);
-  // When a program ends, Node drops what it wrote to a stream that nobody reads yet.
+  // Reads at once: when a program ends, Node drops its output if nothing reads the stream yet.
   const received = running.stdout.pipe(new PassThrough());
   let bytes = 0;
   let isWhole = false;

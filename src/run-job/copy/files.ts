@@ -5,7 +5,7 @@ import { usageError } from '../../errors.ts';
 import { errorCode, faultOf } from '../../files/error-code.ts';
 import { textOfUtf8 } from '../../files/plain.ts';
 
-/** Uses .gitignore syntax. Only the one in the folder itself is read. */
+/** Uses .gitignore syntax. Only the file in the top folder is read. */
 const IGNORE_FILE = '.gpucloudignore';
 
 /** A file or folder to copy, by its path relative to the folder, with slashes. */
@@ -23,12 +23,13 @@ export interface FileList {
   /** Files and links. */
   readonly count: number;
   readonly bytes: number;
-  /** Entries that are not copied: sockets, pipes, devices, and names that are not UTF-8. */
+  /** Skipped entries: sockets, pipes, devices, and names that are not UTF-8. */
   readonly special: readonly string[];
 }
 
 /**
- * Lists what `--sync` copies: all but `.git`, the patterns of .gpucloudignore and `exclude`.
+ * Lists the files that `--sync` copies: all except `.git` and the patterns of .gpucloudignore and
+ * `exclude`.
  *
  * @throws a usage error for a folder that can't be read.
  */
@@ -88,7 +89,7 @@ async function walk(folder: string, below: string, ignored: Ignore, found: Found
 /** The replacement character for bytes that are not UTF-8; a name with it can't be opened. */
 const UNREADABLE = '\uFFFD';
 
-/** A folder that vanished while the list was made holds nothing. */
+/** Treats a folder that vanished during listing as empty. */
 async function inFolder(path: string, isRoot: boolean) {
   try {
     return (await readdir(path, { withFileTypes: true })).sort((a, b) =>

@@ -8,20 +8,24 @@ import { copyFailed, notStored, unwritable } from './copy-failed.ts';
 
 /** The local destination of a fetched file. */
 export interface Place {
-  /** Leads through no link if it is a regular file. */
+  /** For a regular file, the path contains no symlinks. */
   readonly path: string;
   /**
-   * `file`: missing, or a regular file, which is replaced once the new one is complete. `stream`: a
-   * device or a pipe, which takes the bytes as they arrive.
+   * `file`: missing, or a regular file, which is replaced once the new one is complete. `stream`: a device
+   * or a pipe, which receives the bytes as they arrive.
    */
   readonly kind: 'file' | 'folder' | 'stream' | 'dangling link' | 'stdout' | 'stderr';
 }
 
-/** Our own streams. Opened by these names, a socket fails, and a file is written from its start. */
+/**
+ * Uses gpucloud's own streams. Opening these names fails for a socket, and overwrites a file from its
+ * start.
+ */
 const STANDARD = /^\/(?:dev\/std(out|err)|(?:dev|proc\/self)\/fd\/([12]))$/;
 
 /**
- * Places a file like cp: into a folder that exists or ends with a slash, otherwise under that name.
+ * Chooses the destination as cp does: into a folder that exists or ends with a slash, otherwise under that
+ * name.
  */
 export async function placeOf(local: string, name: string): Promise<Place> {
   const path = (await isFolder(local)) ? join(local, name) : local;
@@ -39,7 +43,7 @@ export async function placeOf(local: string, name: string): Promise<Place> {
   return { path, kind: found.isDirectory() ? 'folder' : 'stream' };
 }
 
-/** A slash at the end means a folder, whether it exists or not. */
+/** A trailing slash means a folder, whether it exists or not. */
 export async function isFolder(path: string): Promise<boolean> {
   if (path.endsWith(sep)) return true;
   return stat(path).then(
@@ -48,7 +52,7 @@ export async function isFolder(path: string): Promise<boolean> {
   );
 }
 
-/** In bytes. Smaller files are written without checking the free space. */
+/** In bytes. Smaller files need no check of the free space. */
 const LARGE = 1_000_000;
 
 /** Refuses a file that does not fit on the disk of a folder. */
@@ -57,7 +61,7 @@ export async function ensureRoom(folder: string, path: string, size: number): Pr
   if (lack !== undefined) throw notStored(lack);
 }
 
-/** Why something does not fit on the disk of a folder; undefined if it may. */
+/** Explains why a file does not fit on the disk of a folder; undefined if it may fit. */
 export async function lackOfRoom(
   folder: string,
   path: string,
@@ -73,14 +77,14 @@ export async function lackOfRoom(
 }
 
 interface NewFile {
-  /** The umask still applies. */
+  /** The umask further restricts this mode. */
   readonly mode: number;
   readonly mtime?: Date | undefined;
 }
 
 /**
- * Writes a new file, and removes it if it is not whole. Throws EEXIST, unwrapped, for any that
- * exists, dangling links included.
+ * Writes a new file, and removes it if it is incomplete. Throws EEXIST, unwrapped, if the path exists, even
+ * as a dangling link.
  */
 export async function writeNew(
   path: string,
@@ -114,7 +118,7 @@ async function writeAll(
       });
     }
   } finally {
-    // Some file systems report a full disk only now.
+    // Some file systems report a full disk only on close.
     await file.close().catch((error: unknown) => {
       throw unwritable(path, error);
     });
@@ -129,7 +133,7 @@ async function writeWhole(file: FileHandle, chunk: Uint8Array, path: string): Pr
   }
 }
 
-/** Milliseconds until a full pipe is tried again. */
+/** Pause before a retry on a full pipe, in milliseconds. */
 const FULL = 1;
 
 interface Writing {
@@ -138,8 +142,8 @@ interface Writing {
 }
 
 /**
- * Writes to a device or a pipe. Never waits within the system, where no signal would end it: a pipe
- * without a reader is a fault, and a full one is tried again.
+ * Writes to a device or a pipe. Never blocks in a system call, which no signal could interrupt: a pipe
+ * without a reader is an error, and a full pipe is retried.
  */
 export async function writeInto(
   path: string,

@@ -21,8 +21,8 @@ import { writeNew } from './local-file.ts';
 import type { Link } from './unpack.ts';
 
 /**
- * Gives each attempt of a copy a folder of its own: only this user can enter it, and nobody can
- * guess its name. It is on the disk of the final place, so that a rename moves the files.
+ * Creates a private folder with a random name for each attempt. The folder is on the destination's disk, so
+ * that a rename can move the files.
  */
 export async function inStaging(
   parent: string,
@@ -42,19 +42,17 @@ export async function inStaging(
     await place(staging);
   } catch (error) {
     const fault = error instanceof CliError ? error : unwritable(parent, error);
-    // Keeps the files that were not moved: the instance, with its results, may be gone soon.
+    // Keeps files that could not be moved, since the instance may be terminated soon.
     throw fault.with(`${fault.message}; files that were not moved are in ${staging}`);
   }
   await rmdir(staging);
 }
 
 /**
- * Moves folders and files into a folder. Folders that exist there are merged; files and links are
- * replaced.
+ * Moves folders and files into a folder. Merges existing folders, and replaces files and links.
  *
- * It follows no link below the folder, which an earlier job may have made. A folder that was
- * checked stays a folder, whatever other processes of ours do: `rename` and `unlink` refuse to
- * replace one.
+ * It follows no link below the folder, which an earlier job may have made. A checked folder stays a folder,
+ * even if other gpucloud processes run: `rename` and `unlink` refuse to replace one.
  */
 export async function moveInto(
   folder: string,
@@ -67,7 +65,7 @@ export async function moveInto(
       { from: join(staging, one.name), to: join(folder, one.name), isFolder: one.isDirectory() },
       signal,
     );
-    // Continue, since the others can still be moved.
+    // Continues, since other entries can still be moved.
     await move.catch((error: unknown) => faults.push(error));
   }
   if (faults.length > 0) throw faults[0];
@@ -87,7 +85,10 @@ async function moveOne(move: Move, signal: AbortSignal): Promise<void> {
     return rmdir(from);
   }
   if (there === 'folder' || there === 'other') {
-    const what = there === 'folder' ? 'a folder here, and a file there' : 'not a regular file';
+    const what =
+      there === 'folder'
+        ? 'a folder on this computer, but a file on the instance'
+        : 'not a regular file';
     throw copyFailed('out', `${to} is ${what}`);
   }
   // rename would not put a folder in place of a file.
@@ -98,7 +99,7 @@ async function moveOne(move: Move, signal: AbortSignal): Promise<void> {
     const code = errorCode(error) ?? '';
     if (code === 'EXDEV' && !isFolder) return moveAcross(from, to, signal);
     if (code === 'EXDEV') await makeLike(from, to);
-    // Another job has just moved a folder there.
+    // Another job has just moved a folder to this path.
     else if (!isFolder || !['ENOTEMPTY', 'EEXIST'].includes(code)) throw unwritable(to, error);
     await moveOne(move, signal);
   }
@@ -112,7 +113,7 @@ async function makeLike(from: string, to: string): Promise<void> {
   });
 }
 
-/** Moves a file to another disk, which is mounted below the folder. It appears there whole. */
+/** Moves a file to another disk, which is mounted below the folder. The file appears only when complete. */
 async function moveAcross(from: string, to: string, signal: AbortSignal): Promise<void> {
   const beside = join(dirname(to), hiddenName());
   const { mode, mtime } = await lstat(from);
@@ -126,14 +127,14 @@ async function moveAcross(from: string, to: string, signal: AbortSignal): Promis
   await unlink(from);
 }
 
-/** Bytes that are read at once. */
+/** Bytes to read at once. */
 const PIECE = 2 ** 20;
 
 async function* bytesOf(path: string, signal: AbortSignal) {
   const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW);
   try {
     for (;;) {
-      // The deadline of the instance does not wait for a slow disk.
+      // Stops at the signal, so that a slow disk does not delay the instance's deadline.
       signal.throwIfAborted();
       const { buffer, bytesRead } = await file.read({ buffer: Buffer.allocUnsafe(PIECE) });
       if (bytesRead === 0) return;
@@ -168,8 +169,8 @@ async function kindAt(path: string): Promise<'nothing' | 'folder' | 'replaceable
 }
 
 /**
- * Makes the symlinks of an archive in the folder into which its files were moved. Skips those that
- * lead out of it, those in place of a folder or below a link, and all of them on Windows.
+ * Makes the symlinks of an archive in the folder into which its files were moved. Skips links that lead out
+ * of the folder, links in place of a folder or below another link, and all links on Windows.
  */
 export async function makeLinks(
   folder: string,
@@ -181,7 +182,7 @@ export async function makeLinks(
     const to = join(root, path);
     const made = join(dirname(to), hiddenName());
     const isSafe = sep === '/' && (await isFree(to)) && (await staysInside(root, path, target));
-    // A disk may have no symlinks.
+    // Some file systems don't support symlinks.
     const isMade =
       isSafe &&
       (await symlink(target, made)
@@ -191,9 +192,7 @@ export async function makeLinks(
   }
 }
 
-/**
- * Whether a link may be made there: in a folder to which no link leads, unless a folder is there.
- */
+/** Whether a link may be created at a path: not below another link, and not in place of a folder. */
 async function isFree(path: string): Promise<boolean> {
   const parent = dirname(path);
   if ((await realpath(parent).catch(() => undefined)) !== parent) return false;
@@ -204,9 +203,9 @@ async function isFree(path: string): Promise<boolean> {
 const [isDone, isFailed] = [() => true, () => false];
 
 /**
- * Whether the target of a link is in the folder. In a target, `..` may only come first: after a
- * name it leaves the place to which another link of the archive leads. The user may have made links
- * in the folder that lead out of it.
+ * Whether the target of a link is in the folder. In a target, `..` may only come first: after a name, it
+ * could leave the folder through another link of the archive. The user's own links in the folder may lead
+ * out of it.
  */
 async function staysInside(root: string, path: string, target: string): Promise<boolean> {
   const parts = target.split('/').filter((part) => part !== '' && part !== '.');
@@ -216,13 +215,13 @@ async function staysInside(root: string, path: string, target: string): Promise<
   return place.split('/')[0] !== '..' && contains(root, await endOf(join(root, place)));
 }
 
-/** Whether a path is that of a folder, or below it. Follows no links. */
+/** Whether a path is a folder or below it. Doesn't follow links. */
 export function contains(folder: string, path: string): boolean {
   const way = relative(folder, path);
   return way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way);
 }
 
-/** The path without links; of a missing one, that of the nearest folder. */
+/** Resolves the links of a path, or of its nearest existing folder if the path is missing. */
 async function endOf(path: string): Promise<string> {
   return realpath(path).catch(() => endOf(dirname(path)));
 }

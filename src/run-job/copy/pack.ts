@@ -6,16 +6,16 @@ import { errorCode } from '../../files/error-code.ts';
 import type { FileList } from './files.ts';
 import { type Headers, type Pack, pack } from './tar.ts';
 
-/** Callbacks while an archive is made, and the time in milliseconds. */
+/** Callbacks during packing, and the time in milliseconds. */
 export interface PackListener {
-  /** A file vanished, or changed its size; the others are copied. */
+  /** Reports a file that vanished or changed its size. The others are copied. */
   onChanged(path: string): void;
-  /** Bytes of files in the archive so far. */
+  /** Reports the bytes of files in the archive so far. */
   onProgress(bytes: number): void;
   now(): number;
 }
 
-/** A tar archive of the listed files, made as it is read; a fault destroys the stream. */
+/** Streams a tar archive of the listed files. An error destroys the stream. */
 export function packed(files: FileList, listener: PackListener): Pack {
   const archive = pack();
   fill(archive, files, listener).then(
@@ -55,14 +55,14 @@ async function fill(
   }
 }
 
-/** Leaves out owners, which mean nothing on the instance. */
+/** Omits owners, which have no meaning on the instance. */
 function headersOf(name: string, { mode, mtime, size }: Stats): Headers {
   return { name, mode: mode & 0o7777, mtime, size };
 }
 
 /**
- * An archive has whole seconds. A file of the present second may change again within it: with an earlier
- * time, the next run sends it again.
+ * An archive has whole seconds. A file modified in the current second may change again within it. An
+ * earlier time makes the next run send it again.
  */
 function settledTime({ mtime, mtimeMs }: Stats, now: number): Date {
   const isSettled = Math.floor(mtimeMs / 1000) < Math.floor(now / 1000);

@@ -8,8 +8,8 @@ export function isPattern(remote: string): boolean {
 }
 
 /**
- * Throws a usage error for a pattern that not every sh reads alike, or whose matches would all have the
- * same name.
+ * Throws a usage error for a pattern that not every sh reads alike, or whose matches would all have one
+ * name.
  */
 export function ensurePlain(pattern: string): void {
   const isOpen = partsOf(pattern).includes('[');
@@ -24,7 +24,10 @@ export function ensurePlain(pattern: string): void {
   );
 }
 
-/** The folder above the first part with a wildcard; without a name of its own, that part as a pattern. */
+/**
+ * Returns the folder above the first part with a wildcard. If that folder has no name, returns the part
+ * itself.
+ */
 function folderOf(pattern: string): string {
   const parts = pattern.split('/');
   const first = parts.findIndex(isPattern);
@@ -35,8 +38,8 @@ function folderOf(pattern: string): string {
 }
 
 /**
- * The rule for the names that a pattern lets an instance send, byte by byte as the instance expands it:
- * it may send others.
+ * Matches the names that an instance may send for a pattern, byte by byte as sh does. A hostile instance
+ * may send others.
  */
 export function matcherOf(pattern: string): (name: string) => boolean {
   const last = bytesOf(basename(pattern));
@@ -45,12 +48,12 @@ export function matcherOf(pattern: string): (name: string) => boolean {
   return (name) => whole.test(bytesOf(name)) || bytesOf(name) === last;
 }
 
-/** Its characters and sets. */
+/** Parses the pattern's characters and sets. */
 function partsOf(pattern: string): readonly string[] {
   return pattern.match(/\[[!^]?\]?[^\]]*\]|./gs) ?? [];
 }
 
-/** One character per byte. */
+/** Represents each byte as one character. */
 function bytesOf(text: string): string {
   return Buffer.from(text).toString('latin1');
 }

@@ -2,22 +2,22 @@ import type { Context } from '../../context.ts';
 import { lastOf, type RemoteShell } from '../remote/remote-shell.ts';
 import { programFailed } from './copy-failed.ts';
 
-/** rsync's exit code if files vanished while it copied. The others are copied. */
+/** rsync's exit code if files vanished during the copy. It copied the others. */
 const VANISHED = 24;
-/** rsync's exit code for files that vanished before it began, among other reasons. */
+/** rsync's exit code for files that vanished before the copy, among other reasons. */
 const PARTIAL = 23;
 
-/** Matches rsync's message about a file that vanished before it began. */
+/** Matches rsync's message about a file that vanished before the copy. */
 const GONE = /^rsync: (?:\[sender\] )?link_stat .* failed: No such file or directory \(2\)$/;
 
-/** `    5,472,256  18%    4.84MB/s    0:00:04`: the bytes that were copied. */
+/** Matches the copied bytes in `    5,472,256  18%    4.84MB/s    0:00:04`. */
 const PROGRESS = /([\d.,]+) +(\d+)%/;
 
 interface Rsync {
   readonly shell: RemoteShell;
   readonly startPiped: Context['startPiped'];
   readonly signal: AbortSignal;
-  /** The arguments after our own. */
+  /** The arguments after gpucloud's own. */
   readonly words: readonly string[];
   /** rsync's stdin. */
   readonly input: string;
@@ -26,8 +26,8 @@ interface Rsync {
 }
 
 /**
- * Copies to the instance with rsync over our ssh. Symlinks stay symlinks. Throws CliError if it
- * fails. Nothing is fetched with it: the instance would choose the names.
+ * Copies to the instance with rsync over our ssh. Symlinks stay symlinks. Throws CliError if it fails.
+ * Fetching never uses rsync, since the instance would choose the names.
  */
 export async function rsync(job: Rsync): Promise<void> {
   const { shell, startPiped, signal } = job;
@@ -59,7 +59,7 @@ export function rsyncPlace({ ssh }: RemoteShell, path: string): string {
   return `${ssh.user}@${ssh.host.includes(':') ? `[${ssh.host}]` : ssh.host}:${path}`;
 }
 
-/** rsync splits the command of `-e` at spaces and knows quotes, which are doubled inside. */
+/** rsync splits the command of `-e` at spaces and supports quotes, which are doubled inside a quoted word. */
 function rshWord(word: string): string {
   return /^[\w@%+=:,./~-]+$/.test(word) ? word : `'${word.replaceAll("'", "''")}'`;
 }

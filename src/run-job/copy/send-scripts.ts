@@ -2,20 +2,22 @@ import { WORK } from '../remote/supervisor.ts';
 
 // The scripts that send results from an instance; $1 is the path. They are plain POSIX sh.
 
-/** Comes before their output. */
+/** Marks the start of the scripts' output. */
 export const BEGIN = 'gpucloud-run sends';
 
-/** A pipe or a device may never end. */
+/** Refuses pipes and devices, which may never end. */
 export const KIND = `cd ${WORK} || exit
 if [ -d "$1" ]; then echo "${BEGIN} folder $(du -sk "$1/." 2>/dev/null | cut -f 1)"
 elif [ -f "$1" ]; then echo "${BEGIN} file $(stat -L -c %s "$1" 2>/dev/null)"
 elif [ -e "$1" ]; then echo '${BEGIN} other'; else echo '${BEGIN} nothing'; fi`;
 
-/** The names of a pattern, byte by byte; the pattern itself if nothing matches. */
+/** Expands a pattern, byte by byte. If nothing matches, the result is the pattern itself. */
 const EXPAND = `LC_ALL=C; export LC_ALL; IFS=
 cd ${WORK} && set -- $1 || exit`;
 
-/** Prints the matches' size. "same": two share a base name, and would overwrite each other here. */
+/**
+ * Prints the matches' size. "same": two share a base name, and would overwrite each other on this computer.
+ */
 export const KIND_OF_MATCHES = `${EXPAND}
 [ -e "$1" ] || [ -h "$1" ] || { echo '${BEGIN} nothing'; exit; }
 same=$(for one; do printf '%s\\n' "\${one##*/}"; done | sort | uniq -d | wc -l)
@@ -23,7 +25,7 @@ same=$(for one; do printf '%s\\n' "\${one##*/}"; done | sort | uniq -d | wc -l)
 echo "${BEGIN} matches $(du -sk "$@" 2>/dev/null |
   { sum=0; while IFS=' \t' read -r size _; do sum=$((sum + size)); done; echo $sum; })"`;
 
-/** Sends one archive per match, under its base name. Follows a match that is a link. */
+/** Sends one archive per match, under its base name. If a match is a link, follows it. */
 export const SEND_MATCHES = `${EXPAND}
 echo '${BEGIN}'
 code=0

@@ -15,22 +15,22 @@ export interface Link {
   readonly target: string;
 }
 
-/** Bytes without an entry: the reader of the archive keeps a long header in memory. */
+/** The limit of bytes without an entry, since the archive reader keeps a long header in memory. */
 const LONGEST_HEADER = 2 ** 20;
-/** The limit of characters of all links, which are kept in memory, and the overhead per link. */
+/** The limit of the total length of all links, which are kept in memory, and the overhead per link. */
 const [MOST_LINK_TEXT, PER_LINK] = [100_000_000, 200];
 
-/** The destination of an archive, and its received parts. */
+/** The destination of an archive, and the received entries. */
 export interface Unpacking {
-  /** A folder that is empty at first. Every file in it is complete, even if the copy fails. */
+  /** An initially empty folder. Every file in it is complete, even if the copy fails. */
   readonly folder: string;
   readonly links: Link[];
   files: number;
-  /** The names that its entries may have or begin with; any without it. */
+  /** The names that entries may have or begin with. If undefined, entries may have any name. */
   readonly mayBe?: ((name: string) => boolean) | undefined;
-  /** The entry in which a broken archive ended. */
+  /** The entry at which a broken archive ended. */
   at?: string | undefined;
-  /** Reports an entry that is never made, as a device. */
+  /** Reports a skipped entry, such as a device. */
   onSkipped(path: string): void;
   /** Reports an entry that this computer can't store. */
   onFailed(path: string, fault: CliError): void;
@@ -41,9 +41,8 @@ export interface Unpacking {
  * instance that may be hostile:
  *
  * - A path that leaves the folder is an error.
- * - No symlink is made, so none can lead a later entry elsewhere. They are returned instead.
- * - Owners, set-uid and set-gid are ignored. Devices, pipes and a second entry of a name are
- * skipped.
+ * - Symlinks are not created but returned, so that no link can redirect a later entry.
+ * - It ignores owners, set-uid and set-gid, and skips devices, pipes and duplicate names.
  *
  * Throws CliError, or the error of the reader for a broken archive.
  */
@@ -65,7 +64,7 @@ export async function unpack(chunks: AsyncIterable<Uint8Array>, into: Unpacking)
     }
   }
   const fed = pipeline(bounded(), archive);
-  // The loop throws its faults too.
+  // The loop rethrows the reader's errors.
   fed.catch(() => undefined);
   let linkText = 0;
   let made = folder;
@@ -75,7 +74,7 @@ export async function unpack(chunks: AsyncIterable<Uint8Array>, into: Unpacking)
       throw copyFailed('out', `the instance sent "${path}", which does not match`);
     }
     const parent = join(folder, dirname(path));
-    // Entries of one folder follow each other.
+    // Remembers the last folder, since its entries follow each other.
     if (parent !== made) await makeFolder(parent);
     made = parent;
     if (header.type !== 'symlink') return path === '' || isMade(folder, path, header, content);
@@ -106,14 +105,12 @@ export async function unpack(chunks: AsyncIterable<Uint8Array>, into: Unpacking)
 }
 
 /**
- * Matches names that are unsafe on Windows, where `\` and `:` lead elsewhere, and final dots and
- * spaces are dropped.
+ * Matches names that are unsafe on Windows: `\` and `:` change the path, and Windows drops final dots and
+ * spaces.
  */
 const UNSAFE = sep === '/' ? /\0/ : /[\0-\x1f\\:*?"<>|]|[. ]$/;
 
-/**
- * A path without `./` and double slashes; '' for the folder itself. Throws if it leaves the folder.
- */
+/** Removes `./` and double slashes from a path; '' is the folder itself. Throws if it leaves the folder. */
 function inside(name: string): string {
   const parts = name.split('/').filter((part) => part !== '' && part !== '.');
   if (name.startsWith('/') || parts.includes('..')) {
@@ -125,7 +122,7 @@ function inside(name: string): string {
   return parts.join('/');
 }
 
-/** Makes an entry, whose folder exists; false if it is skipped. */
+/** Creates an entry in an existing folder. Returns false if it skips the entry. */
 async function isMade(
   folder: string,
   path: string,
@@ -136,12 +133,12 @@ async function isMade(
   try {
     switch (type) {
       case 'directory':
-        // Must stay writable for its content.
+        // Keeps the folder writable, so that its entries can be created.
         await makeFolder(made, (mode & 0o777) | 0o700);
         return true;
       case 'file':
       case 'contiguous-file':
-        // The reader takes a negative number, or none, for an endless file.
+        // The reader treats a negative or missing size as an endless file.
         if (!(size >= 0)) throw copyFailed('out', `the instance sent "${path}" without a size`);
         await ensureRoom(folder, path, size);
         await writeNew(made, wholeOf(content, size), {
@@ -180,7 +177,7 @@ async function makeFolder(path: string, mode = 0o777): Promise<void> {
   });
 }
 
-/** Makes a hard link to an earlier entry. Not every file system has them. */
+/** Makes a hard link to an earlier entry. Some file systems don't support hard links. */
 async function isLinked(from: string, to: string): Promise<boolean> {
   const there = await lstat(from).catch(() => undefined);
   if (there?.isFile() !== true) return false;

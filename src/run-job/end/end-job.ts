@@ -38,7 +38,7 @@ export async function endJob(
   return { ...end, stage, terminated: true, cost_at_most };
 }
 
-/** Leaves a job alone: its command may still run, or its results are still there. */
+/** Leaves a job unchanged, since its command may still run or its results are still on the instance. */
 export function leaveJob(job: Job, cause: CliError): JobEnd {
   const error = isInterrupt(cause)
     ? interrupted(job, cause)
@@ -58,7 +58,7 @@ function notCollected({ record: { id, name } }: Job, cause: CliError): CliError 
     {
       resource: id,
       mayBeBilling: true,
-      hint: `repair that, then: gpucloud jobs attach ${typed}; to look: gpucloud instances ssh ${typed}`,
+      hint: `fix the cause, then run: gpucloud jobs attach ${typed}; to look: gpucloud instances ssh ${typed}`,
       cause,
     },
   );
@@ -89,7 +89,7 @@ function interrupted({ record: { id, name }, exitCode }: Job, cause: CliError): 
   });
 }
 
-/** What a job has done so far. */
+/** The progress of a job. */
 export function progressOf({ record: { id, name, exit_code }, exitCode, fetched }: Job) {
   const command_exit_code = exitCode ?? exit_code;
   return {
@@ -104,7 +104,7 @@ export function progressOf({ record: { id, name, exit_code }, exitCode, fetched 
 /** How long to keep an instance whose results could not be copied, in milliseconds. */
 export const FOR_RESULTS = 30 * 60_000;
 
-/** Why the instance is kept, and for how long; undefined if it is not. Interrupts end the run. */
+/** Returns why and for how long to keep the instance; undefined to terminate it. Interrupts never keep it. */
 function keptFor(
   { record, exitCode, collection, stops, by }: Job,
   failure: CliError | undefined,
@@ -127,7 +127,7 @@ function keptText({ id, name }: JobRecord, kept: 'command' | 'results') {
   return kept === 'results'
     ? {
         what: `${name} with its results`,
-        next: `Repair the cause, then fetch and terminate: gpucloud jobs attach ${typed}. Connect: ${ssh}`,
+        next: `Fix the cause, then fetch and terminate: gpucloud jobs attach ${typed}. Connect: ${ssh}`,
       }
     : { what: name, next: `Connect: ${ssh}. Terminate it: gpucloud instances terminate ${typed}` };
 }
@@ -140,7 +140,7 @@ interface Keeping {
   readonly next: string;
 }
 
-/** Gives the instance its new deadline, unless it has an earlier one; false if that is not certain. */
+/** Sets the new deadline, unless the instance has an earlier one. Returns false if this is uncertain. */
 export function keep(
   { id, name }: Target,
   { time, what, next }: Keeping,
@@ -168,9 +168,9 @@ export function keep(
   });
 }
 
-/** The reason, with the exit code of a run. An interrupt keeps its own. */
+/** Returns the reason with the exit code of a run. An interrupt keeps its own exit code. */
 export function runFailed(failure: CliError): CliError {
-  // The wait for SSH adds that the instance may still be billing, which has ended by now.
+  // Removes the wait's warning that the instance may still be billing: the instance is now terminated.
   if (failure.mayBeBilling && failure.cause instanceof CliError) return runFailed(failure.cause);
   if (isInterrupt(failure)) return failure;
   return new CliError('runFailed', failure.message, { hint: failure.hint, cause: failure });

@@ -4,7 +4,7 @@ import type { Job } from '../job.ts';
 import { progressOf, runFailed } from './end-job.ts';
 import type { JobEnd } from './report.ts';
 
-/** Ends a job of `--on`: its instance stays, whatever happened. */
+/** Ends a job of `--on`. Never terminates its instance. */
 export function endOn(job: Job, failure: CliError | undefined): JobEnd {
   const { by, phases, collection } = job;
   const end = { ...progressOf(job), terminated: false } as const;
@@ -14,16 +14,16 @@ export function endOn(job: Job, failure: CliError | undefined): JobEnd {
   const isOver =
     collection === 'done' ||
     (starts && stage !== 'running' && stage !== 'fetching') ||
-    // Unlike a full disk, a path that is missing there stays so.
+    // A path missing on the instance stays missing, unlike a full disk, which can be fixed.
     (by === 'reap' && failure.failure === 'notFound');
   return { ...end, stage, isOver, error: isOver ? runFailed(failure) : left(job, failure) };
 }
 
-/** The command may still run, or its results are still there. */
+/** The command may still run, or its results are still on the instance. */
 function left({ record, exitCode }: Job, cause: CliError): CliError {
   const { id, name } = record;
   const typed = typedName(name, id);
-  const hint = `go on: gpucloud jobs attach ${typed}`;
+  const hint = `follow it again: gpucloud jobs attach ${typed}`;
   const state =
     exitCode === undefined ? 'Its command may still run' : `Its command ended with ${exitCode}`;
   if (isInterrupt(cause)) {
@@ -31,6 +31,6 @@ function left({ record, exitCode }: Job, cause: CliError): CliError {
     return cause.with(message, { hint: `${hint}; stop it: gpucloud jobs stop ${typed}` });
   }
   const end = /[.!?]$/.test(cause.message) ? '' : '.';
-  const rest = exitCode === undefined ? state : 'Its results are still there';
+  const rest = exitCode === undefined ? state : 'Its results are still on the instance';
   return new CliError('runFailed', `${name}: ${cause.message}${end} ${rest}.`, { hint, cause });
 }

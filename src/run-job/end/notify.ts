@@ -3,7 +3,7 @@ import { CliError, isInterrupt } from '../../errors.ts';
 import { notify } from '../../instances/deadlines/notify.ts';
 import type { JobEnd } from './report.ts';
 
-/** Notifies of the end of a job whose instance was rented. */
+/** Sends the event that a job ended, if its instance was rented. */
 export async function notifyOfEnd(
   { instance, terminated, command_exit_code, error }: JobEnd,
   started_at: string,

@@ -5,14 +5,14 @@ import { faultOf } from '../../files/error-code.ts';
 import type { JobReport } from '../../results/jobs.ts';
 import type { JobRecord } from '../record/record.ts';
 
-/** The end of a job, from which its report is made. */
+/** How a job ended, for its report. */
 export interface JobEnd extends Omit<JobReport, 'fetched' | 'seconds' | 'exit_code' | 'error'> {
   readonly fetched: readonly string[];
   /** The error of the whole run; undefined for the command's own exit code. */
   readonly error: CliError | undefined;
-  /** Of a job of `--on`: whether nothing of it is left to do. The end of the instance ends others. */
+  /** For a job of `--on`: whether the job is complete. Other jobs are complete once their instance ends. */
   readonly isOver?: boolean;
-  /** Why the instance was kept, if it was. */
+  /** Why the instance was kept, if so. */
   readonly kept?: JobRecord['kept'];
 }
 

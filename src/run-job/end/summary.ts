@@ -66,7 +66,7 @@ export async function noteEnd(
   }
 }
 
-/** A path below the current folder is short from there. */
+/** Shortens a path below the current folder. */
 export function shortPath(path: string): string {
   const short = relative('.', path);
   return short === '' || short.startsWith('..') ? path : short;

@@ -9,7 +9,7 @@ import { instant } from '../../output/time.ts';
 import { money } from '../../rules/money.ts';
 import { typedName } from '../../rules/names.ts';
 
-/** Milliseconds before another attempt. The call itself repeats safe requests. */
+/** Pauses before further attempts, in milliseconds. Each call also retries safe requests. */
 const PAUSES = [2_000, 10_000, 30_000];
 
 /** Whether the instance certainly ends: the service shows it as TERMINATING or TERMINATED. */
@@ -17,7 +17,7 @@ export type Termination =
   | { readonly certain: true; readonly instance: Instance | undefined }
   | { readonly certain: false; readonly error: CliError };
 
-/** Terminates the instance of a job. Doesn't ask: starting the job was the consent. */
+/** Terminates the instance of a job. Doesn't ask for confirmation: the user confirmed by starting the job. */
 export async function terminate(target: Target, context: Context): Promise<Termination> {
   const [end] = await terminateEach([target], context);
   if (end === undefined) throw new Error('each instance has an end');
@@ -42,9 +42,9 @@ export function terminateEach(
       return { certain: false, error: notEnded(target, cause) };
     };
     if (isLeft) return leave();
-    // The first Ctrl-C has ended every request of the run's own context.
+    // Uses a new context, since the first Ctrl-C ended all requests of the run's context.
     const end = context.shielded((own) => terminateIn(own, target));
-    // A fault must not keep the others from their end.
+    // Collects errors, so that one failure doesn't stop the other terminations.
     const failed = (thrown: unknown): Termination => {
       return { certain: false, error: notEnded(target, unforeseen(thrown)) };
     };
@@ -68,7 +68,7 @@ async function terminateIn(context: Context, target: Target): Promise<Terminatio
 
 async function terminateOnce(context: Context, target: Target): Promise<void> {
   const change = { verb: 'terminate', done: 'terminated', goal: 'TERMINATED' } as const;
-  // TERMINATING is certain enough for a run: without `waits` it would warn that it may be billing.
+  // A run accepts TERMINATING as terminated. Without `waits`, a warning would say that it may be billing.
   await changeOne(change, target, { api: await context.api(), waits: true }, context);
 }
 
@@ -85,7 +85,7 @@ function notEnded({ id, name }: Target, cause: CliError): CliError {
   );
 }
 
-/** Reads the price; the termination is certain without it. */
+/** Reads the price. A failure here doesn't affect the termination. */
 export async function readInstance(
   { id }: Target,
   context: Context,
@@ -101,8 +101,9 @@ export async function readInstance(
 const HOUR = 3_600_000;
 
 /**
- * Roubles, a decimal: the price of every hour that has begun. The rest of the last hour is returned
- * (API document: terminate), so this is an upper limit. null if the price or the time is unknown.
+ * Computes the price of every started hour, in roubles, as a decimal. This is an upper limit, since the
+ * service returns the rest of the last hour (API document: terminate). null if the price or the time is
+ * unknown.
  */
 export function costAtMost(instance: Instance | undefined, now: number): string | null {
   const price = money(instance?.price_per_hour_snapshot ?? '');

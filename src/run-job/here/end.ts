@@ -17,10 +17,10 @@ import { namesText } from '../phases.ts';
 import { WORK } from '../remote/supervisor.ts';
 import type { HereRun, Member } from './member.ts';
 
-/** Milliseconds for a command to end by itself after its instances. */
+/** Time for a command to exit after its instances were terminated, in milliseconds. */
 const PATIENCE = 5_000;
 
-/** Terminates every instance, then reports. Throws the error that decides the exit code. */
+/** Terminates every instance, then reports. Throws the error that determines the exit code. */
 export async function endHere(run: HereRun, plan: JobPlan, context: Context): Promise<void> {
   const { stage, kept } = await endMembers(run, context);
   const isLeft = run.members.some(({ termination }) => isInterrupted(termination));
@@ -28,7 +28,7 @@ export async function endHere(run: HereRun, plan: JobPlan, context: Context): Pr
   const { members, notRented } = run;
   const failed = errorsOf(run);
   const faults = faultsOf(members);
-  // The command's own failure is the more important one.
+  // The command's own failure takes precedence.
   if (failed.length > 0 || run.exitCode !== 0) {
     for (const fault of faults) context.err.warn('copy', fault);
   } else failed.push(...faults.map((fault) => new CliError('runFailed', fault)));
@@ -109,13 +109,13 @@ function hasResults({ job, shell, fault }: Member): boolean {
   return shell !== undefined && fault?.failure === 'storage' && !job.stops.interrupt.aborted;
 }
 
-/** Returns false if that is not certain. */
+/** Returns false if this is uncertain. */
 function keepResults({ job: { record } }: Member, context: Context): Promise<boolean> {
   const typed = typedName(record.name, record.id);
   const [first = { remote: '', local: '.' }] = record.fetch;
   const from = first.remote.startsWith('/') ? first.remote : `${WORK}/${first.remote}`;
   const copy = ['gpucloud', 'instances', 'scp', '-r', `${typed}:${from}`, shortPath(first.local)];
-  const next = `Repair the cause, then copy them: ${shellLine(copy)}. Terminate it: gpucloud instances terminate ${typed}`;
+  const next = `Fix the cause, then copy them: ${shellLine(copy)}. Terminate it: gpucloud instances terminate ${typed}`;
   const keeping = { time: FOR_RESULTS, what: `${record.name} with its results`, next };
   return keep(record, keeping, context);
 }
@@ -164,7 +164,7 @@ function rowOf(
   };
 }
 
-/** "unknown" if it is of one; true only if every instance that was rented is terminated. */
+/** Returns "unknown" if one outcome is unknown, and true only if every rented instance is terminated. */
 function togetherOf(rows: readonly MemberReport[]): MemberReport['terminated'] {
   if (rows.some(({ terminated }) => terminated === 'unknown')) return 'unknown';
   const rented = rows.filter(({ id }) => id !== null);
@@ -177,7 +177,7 @@ function costOf(rows: readonly MemberReport[]): string | null {
   return sumOf(rented.map(({ cost_at_most }) => priceIn(cost_at_most)))?.toFixed(2) ?? null;
 }
 
-/** One event for the command, and one for each instance that may go on billing. */
+/** Sends one event for the command, and one for each instance that may still be billing. */
 async function notifyOf(
   { instances, command_exit_code: exit_code, terminated, error }: HereReport,
   { request }: JobPlan,

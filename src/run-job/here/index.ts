@@ -15,7 +15,7 @@ import { startHere } from './local-command.ts';
 import { createMember, fetchFrom, type HereRun, type Member, prepare } from './member.ts';
 import { endFailed, rentEach } from './rent.ts';
 
-/** Rents instances, runs the command on this computer, and terminates all of them, whatever happens. */
+/** Rents instances, runs the command on this computer, and always terminates all of them. */
 export async function runHere(plan: JobPlan, context: Context): Promise<void> {
   const run: HereRun = {
     started_at: new Date(context.clock.now()).toISOString(),
@@ -77,7 +77,7 @@ async function work(run: HereRun, plan: JobPlan, folder: string, context: Contex
   const what = namesText(ready.map(({ job }) => job.record.name));
   const variables = await writeInventories(folder, instances, plan.how, context);
   run.phases.begin('running', clamp(shellLine(plan.command, 'linux'), 50));
-  // The command writes to the same terminal.
+  // Ends the progress line, since the command writes to the same terminal.
   run.phases.clear();
   run.command = await startHere(plan.toStart, variables, what, stops, context);
   run.exitCode = await run.command.ended;
@@ -85,7 +85,7 @@ async function work(run: HereRun, plan: JobPlan, folder: string, context: Contex
   if (run.exitCode === undefined) throw withoutExitCode(stops);
 }
 
-/** Returns the instances that can be used. Throws if there are too few. */
+/** Returns the usable instances. Throws if there are too few. */
 async function prepareAll(run: HereRun, plan: JobPlan, context: Context): Promise<Member[]> {
   const { members, phases } = run;
   const copying = plan.files === undefined ? '' : `, copying ${filesText(plan.files)} to each`;
@@ -105,7 +105,7 @@ async function prepareAll(run: HereRun, plan: JobPlan, context: Context): Promis
         const usable = members.filter(({ fault }) => fault === undefined);
         if (usable.length >= leastOf(plan)) return;
         tooFew = fewerThanLeast('prepared', member.fault, plan);
-        // The others would bill while they start.
+        // Aborts at the first failure, since the others would bill while they start.
         for (const { giveUp } of usable) giveUp(tooFew);
       }
     }),
@@ -121,7 +121,7 @@ function named({ job }: Member, fault: CliError): CliError {
   return fault.message.includes(name) ? fault : fault.with(`${name}: ${fault.message}`);
 }
 
-/** Terminates instances that can't be used. If that fails, the end of the run tries again. */
+/** Terminates unusable instances. If that fails, the run tries again at its end. */
 async function leaveOut(members: readonly Member[], context: Context): Promise<void> {
   const left = members.filter(({ fault }) => fault !== undefined);
   for (const { job, fault } of left) {
@@ -133,7 +133,7 @@ async function leaveOut(members: readonly Member[], context: Context): Promise<v
   for (const [at, member] of left.entries()) member.termination = ends[at];
 }
 
-/** The command ends with the first deadline, or with an interrupt. */
+/** The command ends at the first deadline or interrupt. */
 function jointStops(members: readonly Member[]): Omit<Stops, 'close'> {
   const any = (kind: Exclude<keyof Stops, 'close'>) =>
     AbortSignal.any(members.map(({ job }) => job.stops[kind]));
@@ -146,7 +146,7 @@ function jointStops(members: readonly Member[]): Omit<Stops, 'close'> {
   };
 }
 
-/** Fetches from all side by side. One that fails loses nothing of the others. */
+/** Fetches from all instances in parallel. A failure doesn't affect the others. */
 async function fetchAll(
   { phases }: HereRun,
   members: readonly Member[],

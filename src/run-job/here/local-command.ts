@@ -31,7 +31,7 @@ export async function localCommandOf(
   return { words, variables: [] };
 }
 
-/** Windows adds endings to names, so the start itself shows it there. */
+/** Windows adds extensions to names, so a missing program shows only at its start. */
 async function isProgram(file: string, { env, host }: Context): Promise<boolean> {
   if (host.platform === 'win32') return true;
   const paths = file.includes('/')
@@ -50,11 +50,14 @@ async function isProgram(file: string, { env, host }: Context): Promise<boolean>
 /** Milliseconds between SIGTERM and SIGKILL, as in `jobs stop`. */
 const PATIENCE = 10_000;
 
-/** The command, with our own streams and terminal. */
+/** A command that shares gpucloud's streams and terminal. */
 export interface LocalCommand {
-  /** Its exit code; undefined if it had to be ended near the deadline. Throws the reason of `last`. */
+  /**
+   * Resolves with the exit code; undefined if gpucloud ended the command near the deadline. Throws the
+   * reason of `last`.
+   */
   readonly ended: Promise<number | undefined>;
-  /** Ends it for certain, at most after the given time. */
+  /** Kills the command if it doesn't exit within the given time. */
   end(patience: number): Promise<void>;
 }
 
@@ -68,8 +71,8 @@ export async function startHere(
 ): Promise<LocalCommand> {
   stops.any.throwIfAborted();
   const [file = '', ...args] = words;
-  // A terminal sends Ctrl-C to every program in its foreground. Opened later, stdin would stop blocking
-  // for the command too.
+  // In a terminal, Ctrl-C reaches the command directly. Opens stdin before the command starts: opening it
+  // later would make it non-blocking for the command too.
   const { stdin, stderr } = context.host;
   const isTerminal = stdin.isTTY === true || stderr.isTTY === true;
   let running: Running;
@@ -82,7 +85,7 @@ export async function startHere(
     throw notStarted(file, error);
   });
   const ended = follow({ ...running, ended: started }, { what, isTerminal }, stops, context);
-  // The caller may look later.
+  // The caller may await this later, so an early rejection must not be unhandled.
   ended.catch(() => undefined);
   return {
     ended,
@@ -102,7 +105,7 @@ export async function startHere(
 
 function notStarted(file: string, cause: unknown): CliError {
   const code = errorCode(cause) ?? String(cause);
-  // The system reports a missing interpreter so too.
+  // The system also reports a missing interpreter with ENOENT.
   const why = code === 'ENOENT' ? 'it, or the program that runs it, is not there (ENOENT)' : code;
   return new CliError('runFailed', `Could not start ${file}: ${why}.`, { cause });
 }

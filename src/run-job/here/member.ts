@@ -16,16 +16,16 @@ import { createStops } from '../stops.ts';
 import type { LocalCommand } from './local-command.ts';
 import type { NotRented, RentedHere } from './rent.ts';
 
-/** One of several instances of a run. No record of it is stored: the journal has its deadline. */
+/** One of several instances of a run. It has no stored record, since the journal has its deadline. */
 export interface Member {
   readonly job: Job;
-  /** undefined until it is ready. */
+  /** undefined until the instance is ready. */
   shell: RemoteShell | undefined;
-  /** Why it was left out, or its results are missing. */
+  /** Why the instance was left out, or why its results are missing. */
   fault: CliError | undefined;
-  /** undefined while it may run. */
+  /** undefined while the instance may run. */
   termination: Termination | undefined;
-  /** Ends its preparation, since others failed. */
+  /** Aborts the preparation if others failed. */
   giveUp(reason: CliError): void;
 }
 
@@ -34,15 +34,15 @@ export interface HereRun {
   readonly started_at: string;
   readonly phases: Phases;
   members: readonly Member[];
-  /** Names without an instance, or with one that could not be used. */
+  /** Names without an instance, or with an unusable one. */
   notRented: readonly NotRented[];
   command: LocalCommand | undefined;
   exitCode: number | undefined;
-  /** Why it ended early. */
+  /** Why the run ended early. */
   failure: CliError | undefined;
 }
 
-/** Each instance has a folder of its own for its results. */
+/** Each instance has its own folder for results. */
 export function fetchInto(fetch: readonly Fetch[], name: string): Fetch[] {
   return fetch.map(({ remote, local }) => ({ remote, local: `${join(local, name)}/` }));
 }
@@ -84,7 +84,7 @@ export async function prepare(member: Member, context: Context): Promise<void> {
   member.shell = there.shell;
 }
 
-/** Copies the results of one instance, as far as it can. */
+/** Copies as many results of one instance as possible. */
 export async function fetchFrom(member: Member, context: Context): Promise<void> {
   const { job, shell } = member;
   if (shell === undefined) return;
@@ -98,10 +98,10 @@ export async function fetchFrom(member: Member, context: Context): Promise<void>
   await fetchEach(job, copying, patienceOf(job, context));
 }
 
-/** How often to try again while the service says that the instance runs. */
+/** How often to retry while the service reports that the instance runs. */
 const ATTEMPTS = 3;
 
-/** Without a network here, nothing can be said of the instance, and it can't be terminated either. */
+/** Keeps retrying without a network, since the instance's state is unknown and it can't be terminated. */
 function patienceOf({ record }: Job, context: Context) {
   let failed = 0;
   return async (error: CliError) => {
@@ -111,7 +111,10 @@ function patienceOf({ record }: Job, context: Context) {
   };
 }
 
-/** Several instances share the terminal: their progress is counted, and their copies name them. */
+/**
+ * Several instances share the terminal, so progress shows counts, and messages about copies name the
+ * instance.
+ */
 function beside({ record: { name } }: Job, context: Context): Context {
   const { err } = context;
   const own: Context['err'] = {

@@ -17,7 +17,7 @@ interface Failed {
   readonly error: CliError;
 }
 
-/** An instance that was created is terminated. */
+/** Terminates the instance if it was created. */
 export interface NotRented extends Failed {
   readonly end: JobEnd;
 }
@@ -27,17 +27,17 @@ interface AllRented {
   readonly failed: readonly Failed[];
 }
 
-/** Rents the instances side by side. Throws CliError if nothing was sent. */
+/** Rents the instances in parallel. Throws CliError if nothing was sent. */
 export async function rentEach(plan: JobPlan, context: Context): Promise<AllRented> {
   await warnIfUnarmed(plan, context);
   await runPreflight(context, nothingCreated, () => planRental(plan.request, plan, context));
   const rented: RentedHere[] = [];
-  // Several questions at once would be mixed up.
+  // Asks no questions, since prompts of parallel requests would mix.
   const silent: Context = Object.create(context, { prompts: { value: async () => undefined } });
   const { each } = await rentSeveral(
     {
       names: plan.names,
-      // The run ends all instances in one way, whatever failed.
+      // The run terminates all instances in one place, whatever failed.
       minCount: undefined,
       async obtain(name, gates) {
         const job = await rentJob(planOf(name, plan), silent, gates);
@@ -56,7 +56,7 @@ function planOf(name: string, plan: JobPlan): JobPlan {
   return { ...plan, request: { ...plan.request, instance_name: name } };
 }
 
-/** Terminates what a failed request may have created, as far as its ID is known. */
+/** Terminates the instance of a failed request if its ID is known. */
 export function endFailed(
   failed: readonly Failed[],
   plan: JobPlan,

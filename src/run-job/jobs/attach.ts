@@ -8,7 +8,7 @@ import { runOn } from '../stages/index.ts';
 import { supervise } from '../supervise.ts';
 import { signInOf } from './sign-in-of.ts';
 
-/** Takes a job over from a process that has ended: follows it to its end. */
+/** Takes over a job from a process that has ended, and follows it to its end. */
 export async function attachJob(
   typed: string,
   given: HowToReach,
@@ -17,7 +17,7 @@ export async function attachJob(
 ): Promise<void> {
   const found = ensureOpen(await findJob(typed, context), context);
   await withJob(found, context, async () => {
-    // The process that held the job may have ended it.
+    // Reads the record again: the process that held the job may have ended it.
     const stored = ensureOpen(await readJob(found.id, context), context);
     const record = { ...stored, report_file: report ?? stored.report_file };
     const work = (job: Job) => runOn(job, undefined, context);

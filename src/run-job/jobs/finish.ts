@@ -28,7 +28,7 @@ interface Finished {
 
 interface Unfinished {
   readonly open: readonly JobRecord[];
-  /** Milliseconds until the next pass; 0 if none is known. */
+  /** Milliseconds until the next run of `reap`; 0 if unknown. */
   readonly every: number;
 }
 
@@ -38,9 +38,9 @@ export async function openJobs(context: Context): Promise<JobRecord[]> {
 }
 
 /**
- * Ends each job whose command has ended and which no process follows: copies results, keeps the
- * output, reports, terminates. One that runs or can't be reached is left to its deadline. A failure
- * does not stop the others.
+ * Ends each job whose command has ended and which no process follows: copies results, keeps the output,
+ * reports, terminates. Leaves running and unreachable jobs to their deadline. One failure does not stop the
+ * others.
  */
 export async function finishJobs(
   { open, every }: Unfinished,
@@ -53,7 +53,7 @@ export async function finishJobs(
     const [error] = await failuresOf(withJob(job, context, held, 0));
     if (error === undefined) return;
     if (isInterrupt(error)) throw error;
-    // Another process follows it.
+    // Another process follows the job.
     if (error.failure !== 'wrongState') onFinished({ error });
   });
 }
@@ -65,7 +65,7 @@ async function finishOne(job: JobRecord, every: number, context: Context): Promi
   if (seen === undefined) return {};
   if (seen.isOver) return noteOver(job, context);
   if (seen.state === 'lost' || seen.state === 'none') return noteLost(job, seen, context);
-  // Skips a kept instance, which a person will look at.
+  // Skips a kept instance, which a person will inspect.
   if (job.kept === 'command') return {};
   if (seen.state === 'running' && !(await isNearDeadline(job, every, context))) return {};
   const work = async (held: Job) => {
@@ -81,7 +81,7 @@ async function finishOne(job: JobRecord, every: number, context: Context): Promi
   return { row, error: end?.error };
 }
 
-/** Whether the next pass would be too late to interrupt the command and fetch its results. */
+/** Whether the next run of `reap` would be too late to interrupt the command and fetch its results. */
 async function isNearDeadline(
   { id, grace }: JobRecord,
   every: number,
@@ -96,8 +96,8 @@ async function isNearDeadline(
 const [BEFORE, AFTER] = [10_000, 2_000];
 
 /**
- * Sends SIGINT once the deadline is near; returns the exit code, or undefined if the deadline comes
- * too near before.
+ * Sends SIGINT once the deadline is near. Returns the exit code, or undefined if the command doesn't end in
+ * time.
  */
 async function interruptedEnd(
   { stops }: Job,
@@ -105,7 +105,7 @@ async function interruptedEnd(
   { clock }: Context,
 ): Promise<number | undefined> {
   let isInterrupted = false;
-  /** Ends early with the next step. */
+  /** The next stage ends this wait early. */
   async function pauseUntil(next: AbortSignal, milliseconds: number): Promise<void> {
     const signal = AbortSignal.any([stops.last, next]);
     await clock.sleep(milliseconds, signal).catch(() => stops.last.throwIfAborted());
@@ -122,7 +122,7 @@ async function interruptedEnd(
   return undefined;
 }
 
-/** undefined if it can't be reached now. */
+/** Returns undefined if the instance can't be reached now. */
 async function seenNow(
   job: JobRecord,
   how: HowToReach,
@@ -137,14 +137,14 @@ async function seenNow(
   }
 }
 
-/** Somebody terminated the instance, or its deadline has passed. */
+/** The instance was terminated by somebody else or at its deadline. */
 async function noteOver(job: JobRecord, context: Context): Promise<Finished> {
   const ended_at = new Date(context.clock.now()).toISOString();
   await writeJob({ ...job, ended_at }, context);
   return {};
 }
 
-/** Reports a lost job once. It is kept until its deadline, so that a person can look at it. */
+/** Reports a lost job once. Keeps its instance until the deadline, so that a person can inspect it. */
 async function noteLost(
   job: JobRecord,
   { state }: Extract<Seen, { isOver: false }>,
@@ -156,14 +156,14 @@ async function noteLost(
   const what =
     state === 'none'
       ? `The command on ${name} was never started`
-      : `The command on ${name} is gone without an exit code, as after a restart`;
+      : `The command on ${name} disappeared without an exit code, as after a restart`;
   const typed = typedName(name, id);
   const bills = on ? '' : ' The instance bills until its deadline.';
   const ends = on ? '' : ' and terminate';
   const error = new CliError('runFailed', `${what}.${bills}`, {
     resource: id,
     mayBeBilling: !on,
-    hint: `fetch what is there${ends}: gpucloud jobs stop ${typed}; look: gpucloud instances ssh ${typed}`,
+    hint: `fetch the results${ends}: gpucloud jobs stop ${typed}; inspect: gpucloud instances ssh ${typed}`,
   });
   const { message } = error;
   await notify({ event: 'job_ended', id, name, message, exit_code: null }, job.started_at, context);

@@ -12,19 +12,19 @@ import type { RemoteShell } from '../remote/remote-shell.ts';
 import { look } from './look.ts';
 import { signInOf } from './sign-in-of.ts';
 
-/** Milliseconds to connect. */
+/** Time to connect, in milliseconds. */
 const LOOK = 20_000;
 
 interface Wanted {
-  /** Waits for more until the command ends. */
+  /** Waits for more output until the command ends. */
   readonly follows: boolean;
   /** The number of lines of each output; undefined for all. */
   readonly lines: number | undefined;
 }
 
 /**
- * Prints the output of a job, byte for byte: from its instance, or from this computer once it has
- * ended. It only reads: no signal and no lost reader touches the command.
+ * Prints the output of a job, byte for byte: from its instance, or from this computer once it has ended. It
+ * only reads: a signal or a lost reader never affects the command.
  */
 export async function printLogs(
   typed: string,
@@ -39,7 +39,7 @@ export async function printLogs(
       const signal = AbortSignal.any([context.signal, unread]);
       if (job.ended_at !== null) return printKept(job, wanted, output, context);
       const seen = await look(job, signInOf(job, given), LOOK, context);
-      // Another process may have ended it just now.
+      // Another process may have just ended the job.
       if (seen.isOver) return printKept(await readJob(job.id, context), wanted, output, context);
       if (seen.state === 'none') return noteNone(job, context);
       await printRemote(job, wanted, { shell: seen.shell, output, signal }, context);
@@ -84,7 +84,7 @@ async function printRemote(
       async onCut({ reason, isNew }) {
         ensureSameHost(reason, job);
         const now = await readJob(job.id, context);
-        // The process that follows the job has copied the rest.
+        // The process that follows the job has copied the rest of the output.
         if (now.ended_at !== null) {
           ended = now;
           throw over;
@@ -95,7 +95,7 @@ async function printRemote(
     });
     if (exitCode === undefined && isRunning !== true) warnLost(job, context);
   } catch (error) {
-    // The reader of stdout is gone: a closed pipe ends quietly.
+    // Exits quietly if stdout is closed.
     if (signal.aborted && !context.signal.aborted) return;
     if (error !== over || ended === undefined) throw error;
     for (const from of ['out', 'err'] as const) {
@@ -125,5 +125,5 @@ async function printKept(
 }
 
 function warnLost({ name }: JobRecord, { err }: Context): void {
-  err.warn('incomplete', `The command on ${name} is gone without an exit code.`);
+  err.warn('incomplete', `The command on ${name} disappeared without an exit code.`);
 }

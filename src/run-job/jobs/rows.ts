@@ -10,10 +10,10 @@ import { sameSignIn } from './sign-in-of.ts';
 
 /** Timeout for one instance, in milliseconds. */
 const LOOK = 5_000;
-/** Instances at once: the last of 100 responds within the time of two. */
+/** Checks this many instances at once, so that 100 instances take at most two timeouts. */
 const AT_ONCE = 50;
 
-/** The jobs of this account, newest first. Asks the instances of those that have not ended. */
+/** The jobs of this account, newest first. Checks the instance of each job that has not ended. */
 export async function jobRows(context: Context): Promise<JobRow[]> {
   return eachBounded(await readJobs(context), AT_ONCE, (job) => rowOf(job, context));
 }
@@ -60,11 +60,11 @@ function ended(exit_code: number | null): Pick<JobRow, 'status' | 'exit_code'> {
 }
 
 function stateOf(job: JobRecord, seen: Seen | undefined): Pick<JobRow, 'status' | 'exit_code'> {
-  // An exit code stays valid once it was read.
+  // Keeps a stored exit code, which never changes.
   if (job.exit_code !== null) return ended(job.exit_code);
   if (seen === undefined) return { status: 'UNREACHABLE', exit_code: null };
   if (seen.isOver || seen.state === 'lost') return ended(null);
   if (seen.state === 'exited') return ended(seen.exitCode ?? null);
-  // The job's process is still copying files in.
+  // The job's process is still copying files to the instance.
   return { status: 'RUNNING', exit_code: null };
 }

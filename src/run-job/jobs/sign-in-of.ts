@@ -1,7 +1,7 @@
 import type { HowToReach } from '../../reach/reach.ts';
 import type { JobRecord } from '../record/record.ts';
 
-/** Signs in as the run did, unless flags say otherwise. */
+/** Signs in as the run did, unless flags override it. */
 export function signInOf(record: JobRecord, given: HowToReach): HowToReach {
   const { options, words, user, identity } = given;
   return {

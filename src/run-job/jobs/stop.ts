@@ -18,7 +18,7 @@ import { supervise } from '../supervise.ts';
 import { look } from './look.ts';
 import { signInOf } from './sign-in-of.ts';
 
-/** Milliseconds to connect. */
+/** Time to connect, in milliseconds. */
 const LOOK = 30_000;
 /** Seconds to wait for the command after SIGINT, and again after SIGTERM. */
 const PATIENCE = 10;
@@ -28,7 +28,7 @@ interface Stopping {
   readonly fetches: boolean;
 }
 
-/** Ends the command, copies its results and terminates its instance. */
+/** Stops the command, copies its results and terminates its instance. */
 export async function stopJob(
   typed: string,
   { fetches }: Stopping,
@@ -41,7 +41,7 @@ export async function stopJob(
   if (!seen.isOver) await stopCommand(found, seen.shell, context);
   await withJob(found, context, async () => {
     const record = await readJob(found.id, context);
-    // The process that followed the job has ended it.
+    // Another process that followed the job has ended it.
     if (record.ended_at !== null) return;
     const work = async (job: Job) => {
       const now = await look(record, how, LOOK, context);
@@ -52,7 +52,7 @@ export async function stopJob(
     };
     await supervise({ record, how, by: 'stop' }, work, context);
   });
-  // The command's own code says how it was stopped.
+  // The command's exit code shows how it was stopped.
   context.endWith(0);
 }
 

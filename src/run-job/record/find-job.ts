@@ -6,7 +6,7 @@ import { isSameName, typedName } from '../../rules/names.ts';
 import { nearest } from '../../rules/nearest.ts';
 import { type JobRecord, readJobs } from './record.ts';
 
-/** The last job on the instance with this name, ID or unique ID prefix. Throws CliError('notFound'). */
+/** Finds the last job on the instance with this name, ID or unique ID prefix. Throws CliError('notFound'). */
 export async function findJob(typed: string, context: Context): Promise<JobRecord> {
   const jobs = await readJobs(context);
   const named = calledSo(typed, jobs);
@@ -23,7 +23,7 @@ export async function findJob(typed: string, context: Context): Promise<JobRecor
   );
   throw new CliError(
     'notFound',
-    `INSTANCE "${typed}": this computer started no job on such an instance.`,
+    `INSTANCE "${typed}": no job was started on this instance from this computer.`,
     {
       hint: `${near === undefined ? '' : `did you mean ${near}? `}list jobs: gpucloud jobs list`,
       resource: typed,
@@ -31,7 +31,7 @@ export async function findJob(typed: string, context: Context): Promise<JobRecor
   );
 }
 
-/** Throws CliError('wrongState') for a job that is over. */
+/** Throws CliError('wrongState') for an ended job. */
 export function ensureOpen(job: JobRecord, context: Pick<Context, 'clock'>): JobRecord {
   const { id, name, ended_at } = job;
   if (ended_at === null) return job;

@@ -8,13 +8,13 @@ const CHUNK = 64 * 1024;
 const LINE_FEED = 10;
 
 interface Wanted {
-  /** How many bytes of the command's output to skip. */
+  /** The number of bytes of the command's output to skip. */
   readonly after?: number;
-  /** How many of the last lines to print. */
+  /** The number of last lines to print. */
   readonly lines?: number | undefined;
 }
 
-/** Reads an output of an ended job from this computer. Throws CliError('notFound') without any. */
+/** Reads an output of an ended job from this computer. Throws CliError('notFound') if it was not kept. */
 export async function* keptOutput(
   { id, name, cut }: JobRecord,
   from: 'out' | 'err',
@@ -49,7 +49,7 @@ function opened(path: string, name: string): number {
   }
 }
 
-/** Where the last lines begin. The last line may have no line end. */
+/** Returns the offset of the last lines. The last line may have no line end. */
 function lastLines(file: number, lines: number): number {
   const { size } = fstatSync(file);
   const chunk = Buffer.alloc(CHUNK);

@@ -9,8 +9,9 @@ import { typedName } from '../../rules/names.ts';
 import { jobPath } from './record.ts';
 
 /**
- * Does `work` while no other process follows the job: both would write what is fetched. Throws
- * CliError('wrongState') if one does. A lock that can't be made, as on a full disk, stops no job.
+ * Runs `work` while no other process follows the job, since both would write the fetched files. Throws
+ * CliError('wrongState') if another process does. Continues without a lock if it can't be created, as on a
+ * full disk.
  */
 export async function withJob<T>(
   { id, name }: Target,

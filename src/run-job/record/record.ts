@@ -9,15 +9,15 @@ import { lazy } from '../../lazy.ts';
 import { type JobReport, jobReport } from '../../results/jobs.ts';
 import * as z from '../../zod.ts';
 
-/** A job of this computer: the facts to continue it, and how it ended. */
+/** A stored job: everything needed to continue it, and how it ended. */
 export interface JobRecord {
   readonly version: 1;
   /** The instance's ID. */
   readonly id: string;
   readonly name: string;
-  /** `--on`: the instance was there before, and stays. */
+  /** `--on`: the instance existed before, and stays. */
   readonly on: boolean;
-  /** The command's words, without values of its variables. */
+  /** The command's words, with the values of variables masked. */
   readonly command: readonly string[];
   /** The names of `--pass-env` and `--env-file`. Their values are not stored. */
   readonly variables?: readonly string[] | undefined;
@@ -26,7 +26,7 @@ export interface JobRecord {
   readonly exclude: readonly string[];
   /** `local` is an absolute path. */
   readonly fetch: readonly { readonly remote: string; readonly local: string }[];
-  /** Whether every result that exists on the instance was copied after the command. */
+  /** Whether all existing results were copied after the command. */
   readonly fetched?: boolean | undefined;
   /** Milliseconds; `--fetch-every`. */
   readonly fetch_every: number | null;
@@ -36,9 +36,9 @@ export interface JobRecord {
   readonly grace: number;
   /** The file of `--report`, as an absolute path. */
   readonly report_file: string | null;
-  /** The private key file of `--identity`, or the one that was found. */
+  /** The private key file of `--identity`, or the one that gpucloud found. */
   readonly identity: string | null;
-  /** `--user`, and more words for ssh. */
+  /** `--user`, and additional arguments for ssh. */
   readonly user: string | null;
   readonly ssh_options: readonly string[];
   readonly ssh_words: readonly string[];
@@ -50,11 +50,11 @@ export interface JobRecord {
   readonly cut: Bytes;
   /** The exit code of the command; null until it is known. */
   readonly exit_code: number | null;
-  /** Why the instance was kept after the command ended: `results` if some are still there. */
+  /** Why the instance was kept after the command ended: `results` if it still has uncopied results. */
   readonly kept: 'command' | 'results' | null;
-  /** When the command was found to be gone without an exit code (ISO 8601). */
+  /** When gpucloud found that the command disappeared without an exit code (ISO 8601). */
   readonly lost_at: string | null;
-  /** When the job was over and its instance terminated, unless it stays (ISO 8601). */
+  /** When the job was complete and its instance terminated, unless it stays (ISO 8601). */
   readonly ended_at: string | null;
   readonly report: JobReport | null;
 }
@@ -101,7 +101,7 @@ const schema = lazy(() => {
   });
 });
 
-/** Saves the known facts of a job, before they are needed. Throws CliError('storage'). */
+/** Saves the record of a job before anything depends on it. Throws CliError('storage'). */
 export async function writeJob(job: JobRecord, context: Context): Promise<void> {
   const path = await jobPath(job.id, 'json', context);
   try {
@@ -123,8 +123,8 @@ export async function readJob(id: string, context: Context): Promise<JobRecord> 
 }
 
 /**
- * The record of a job that another process has ended: it takes over from one that is suspended, as by
- * Ctrl-Z or on a sleeping laptop. undefined if none has, or if the file can't be read.
+ * Returns the record if another process has ended the job. A process can take over from a suspended one, as
+ * after Ctrl-Z or on a sleeping laptop. Returns undefined otherwise, or if the file can't be read.
  */
 export async function readEnded(
   { id, started_at }: Pick<JobRecord, 'id' | 'started_at'>,
@@ -135,12 +135,12 @@ export async function readEnded(
   return found.find((job) => job.started_at === started_at && job.ended_at !== null);
 }
 
-/** The jobs of the account, newest first. Warns of a file that can't be read. */
+/** Lists the account's jobs, newest first. Warns about a file that can't be read. */
 export async function readJobs(context: Context): Promise<JobRecord[]> {
   const journal = await context.journal();
   const found: JobRecord[] = [];
   for (const id of await jobIds(context)) {
-    // The jobs of every account share a folder.
+    // Filters by account, since the jobs of all accounts share a folder.
     if ((await journal.instance(id)) === undefined) continue;
     const [fault] = await failuresOf(readJob(id, context).then((job) => found.push(job)));
     if (fault !== undefined) context.err.warn('local_storage', fault.message);
@@ -164,14 +164,14 @@ async function jobIds(context: Context): Promise<string[]> {
   }
 }
 
-/** Removes the output of an earlier job on the instance. */
+/** Removes the stored output of an earlier job on the instance. */
 export async function removeOutput(id: string, context: Context): Promise<void> {
   for (const kind of ['out', 'err'] as const) {
     rmSync(await jobPath(id, kind, context), { force: true });
   }
 }
 
-/** Ended jobs that keep their output and report. */
+/** The number of ended jobs that keep their output and report. */
 const MOST_ENDED = 100;
 
 /** Removes the oldest ended jobs, with their output. */
@@ -184,7 +184,7 @@ export async function removeOldJobs(context: Context): Promise<void> {
 
 const KINDS = ['out', 'err', 'json'] as const;
 
-/** A file of a job. IDs are UUIDs; nothing else from a service may enter a path. */
+/** Returns the path of a job's file. Requires a UUID, since no other text from a service may enter a path. */
 export async function jobPath(
   id: string,
   kind: (typeof KINDS)[number],

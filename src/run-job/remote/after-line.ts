@@ -2,8 +2,8 @@
 const LONGEST = 64 * 1024;
 
 /**
- * The bytes after a line. The bytes before it come from the instance's login shell: a greeting in
- * its start files precedes the output of every command over SSH.
+ * Passes on only the bytes after a marker line. The bytes before it come from the instance's login shell,
+ * whose start files may print a greeting before every command's output.
  */
 export async function* afterLine(
   chunks: AsyncIterable<Uint8Array>,
@@ -21,7 +21,7 @@ export async function* afterLine(
     if (at >= 0) {
       const rest = before.subarray(at + marker.length);
       before = undefined;
-      // Called even without a byte, so the caller knows that the line was received.
+      // Calls back even without bytes, so the caller knows that the line was received.
       yield rest;
     } else if (before.length > LONGEST) {
       before = before.subarray(-marker.length);

@@ -6,7 +6,7 @@ import { typedName } from '../../rules/names.ts';
 /** ssh's own exit code. A remote command may also end with it. */
 export const SSH_FAILED = 255;
 
-/** Whether another connection may succeed: ssh failed, but not because of a new host key. */
+/** Whether a retry may succeed: ssh failed, but not because of a new host key. */
 export function isCut(code: number, printed: string): boolean {
   return code === SSH_FAILED && !isOtherHost(printed);
 }
@@ -15,7 +15,7 @@ export function isOtherHost(printed: string): boolean {
   return troubleIn(printed) === 'hostKey';
 }
 
-/** Throws if ssh refused the host key: it would refuse it each time. */
+/** Throws if ssh refused the host key, since a retry can't succeed. */
 export function ensureSameHost(printed: string, { id, name }: Target): void {
   if (!isOtherHost(printed)) return;
   throw new CliError(
@@ -25,7 +25,7 @@ export function ensureSameHost(printed: string, { id, name }: Target): void {
   );
 }
 
-/** The last line that a program printed. */
+/** Returns the last line that a program printed. */
 export function lastLine(printed: string): string {
   return printed.trim().split('\n').at(-1) ?? '';
 }

@@ -18,33 +18,33 @@ export interface Following {
   /** Advances as bytes are printed. */
   readonly offsets: Offsets;
   readonly clock: Clock;
-  /** Stops at the end of what was printed so far. */
+  /** Stops at the end of the current output. */
   readonly isOnce?: boolean;
   /** Stops following; the command continues. */
   readonly signal: AbortSignal;
   print(from: 'out' | 'err', bytes: Uint8Array): Promise<void>;
-  /** Reports a failed attempt; throws if another one is useless. */
+  /** Reports a failed attempt. Throws if a retry can't succeed. */
   onCut(cut: Cut): Promise<void>;
-  /** Reports that the link is back. */
+  /** Reports that the connection is restored. */
   onBack(): void;
 }
 
-/** An attempt to follow that failed. */
+/** A failed attempt to follow. */
 export interface Cut {
-  /** The last line of ssh. */
+  /** The last line that ssh printed. */
   readonly reason: string;
-  /** The link was not cut before. */
+  /** Whether this is the first failure since the last connection. */
   readonly isFirst: boolean;
-  /** No attempt since then had this reason. */
+  /** Whether this reason is new since the last connection. */
   readonly isNew: boolean;
 }
 
-/** Milliseconds between two attempts: from the first, doubling up to the second. */
+/** The first and the longest pause between two attempts, in milliseconds. The pause doubles in between. */
 const [FIRST_PAUSE, LONGEST_PAUSE] = [1_000, 15_000];
 
 /**
- * Follows the outputs of the command to its end. A cut link neither ends the command nor repeats a
- * byte: the next connection continues at the offsets.
+ * Follows the command's outputs to the end. A lost connection neither ends the command nor repeats a byte:
+ * the next connection continues at the offsets.
  */
 export async function follow(following: Following): Promise<CommandEnd> {
   const { clock, signal, onCut, onBack } = following;
@@ -81,7 +81,7 @@ async function followOnce(
   try {
     running = await shell.start(FOLLOW, at, signal);
   } catch (error) {
-    // ssh is missing while it is upgraded, or there are too many processes: neither ends the command.
+    // ssh may be missing during its upgrade, or there are too many processes. Neither ends the command.
     signal.throwIfAborted();
     if (!(error instanceof CliError)) throw error;
     return { end: undefined, begun, reason: error.message };
@@ -128,7 +128,7 @@ function garbled(cause: RangeError): CliError {
   );
 }
 
-/** Where the last bytes (`-c`) or lines (`-n`) of each output begin. Throws CliError. */
+/** Returns the offset of the last bytes (`-c`) or lines (`-n`) of each output. Throws CliError. */
 export async function offsetsOf(
   shell: RemoteShell,
   [unit, count]: readonly ['-c' | '-n', number],

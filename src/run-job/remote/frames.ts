@@ -4,19 +4,19 @@ export interface FrameListener {
   onBytes(from: 'out' | 'err', bytes: Uint8Array): Promise<void>;
 }
 
-/** How the command ended; `undefined` if its supervisor left no exit code, or if it still runs. */
+/** The command's exit code; `undefined` if its supervisor left none, or if the command still runs. */
 export interface CommandEnd {
   readonly exitCode: number | undefined;
   readonly isRunning?: true;
 }
 
-/** The follower never sends longer lines. */
+/** The longest line that the follower sends. */
 const LONGEST_LINE = 100;
 
 /**
  * Reads frames until the command's end; undefined if the stream ends first.
  *
- * @throws RangeError for a stream that is not a follower's.
+ * @throws RangeError for a stream that a follower did not send.
  */
 export async function readFrames(
   chunks: AsyncIterable<Uint8Array>,

@@ -4,15 +4,15 @@ import { PROBE } from './supervisor.ts';
 
 /** The state of a job on its instance. */
 export interface Probed {
-  /** `none`: the command was never started. `lost`: it is gone without an exit code. */
+  /** `none`: the command was never started. `lost`: it disappeared without an exit code. */
   readonly state: 'none' | 'running' | 'exited' | 'lost';
   readonly exitCode: number | undefined;
-  /** Whether the instance has rsync. It can't be used if a login shell prints something first. */
+  /** Whether rsync is usable on the instance. It is not if the login shell prints a greeting. */
   readonly hasRsync: boolean;
   readonly hasTar: boolean;
 }
 
-/** Reads the state of an instance's job once. Returns the reason as text if it can't. */
+/** Reads the state of an instance's job once. On failure, returns the reason as text. */
 export async function probe(shell: RemoteShell, signal: AbortSignal): Promise<Probed | string> {
   const { code, stdout, stderr } = await shell.run(PROBE, '', signal);
   const lines = stdout.split('\n');

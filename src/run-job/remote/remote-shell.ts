@@ -4,19 +4,19 @@ import { batchSsh, type SshOptions } from '../../reach/ssh-argv.ts';
 import { notStarted } from '../../reach/ssh-process.ts';
 import type { SshEndpoint } from '../../watch/ssh-endpoint.ts';
 
-/** Characters of an output that are kept, for an error or a short result. */
+/** The number of last characters of an output to keep, for an error or a short result. */
 const KEPT = 8_000;
 
-/** The output of a short script. */
+/** The result of a short script. */
 export interface Printed {
   readonly code: number;
   readonly stdout: string;
   readonly stderr: string;
 }
 
-/** Runs scripts for `sh` on an instance, each over an SSH connection of its own. */
+/** Runs `sh` scripts on an instance, each over its own SSH connection. */
 export interface RemoteShell {
-  /** Starts a script. It ends with the signal. Throws CliError if ssh is missing. */
+  /** Starts a script. The signal ends it. Throws CliError if ssh is missing. */
   start(script: string, args: readonly string[], signal: AbortSignal): Promise<Piped>;
   /** Runs a short script to its end; `input` is its stdin. Throws the signal's reason. */
   run(script: string, input: string, signal: AbortSignal): Promise<Printed>;
@@ -38,7 +38,7 @@ export function createRemoteShell(
     signal: AbortSignal,
   ): Promise<Piped> {
     signal.throwIfAborted();
-    // Any login shell must parse this. `exec` leaves no second process between sshd and sh.
+    // Uses only syntax that every login shell parses. `exec` leaves no second process between sshd and sh.
     const line = ['exec', 'sh', '-c', ...[script, 'sh', ...args].map(shQuoted)].join(' ');
     const running = await startPiped({
       file,

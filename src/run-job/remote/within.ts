@@ -1,15 +1,15 @@
 import type { Clock } from '../../clock.ts';
 
 interface Limit {
-  /** Milliseconds. */
+  /** The time limit in milliseconds. */
   readonly time: number;
-  /** The error if the work takes longer. */
+  /** The error to throw if the work takes longer. */
   late(): Error;
-  /** Ends the work too. */
+  /** A signal that also ends the work. */
   readonly signal: AbortSignal;
 }
 
-/** Does work that ends with its signal, in limited time. */
+/** Runs work within a time limit. Its signal ends it. */
 export async function within<T>(
   { time, late, signal }: Limit,
   clock: Clock,
@@ -18,7 +18,7 @@ export async function within<T>(
   const [over, done] = [new AbortController(), new AbortController()];
   clock.sleep(time, done.signal).then(
     () => over.abort(late()),
-    // It ended in time.
+    // The work ended in time.
     () => undefined,
   );
   try {

@@ -14,7 +14,7 @@ import type { Connected } from './connect.ts';
 import { fetchAll, patienceOf } from './copies.ts';
 import { repeated } from './repeated.ts';
 
-/** How many bytes of each output to keep on this computer. */
+/** The number of bytes of each output to keep on this computer. */
 const MOST_KEPT = 64 * 1024 * 1024;
 
 /** Copies the results and the output of a command that has ended. Throws the first failure. */
@@ -29,14 +29,14 @@ export async function collect(
   const { stops, by } = job;
   const keep = () => keepOutput(job, there.shell, context);
   const onCut = by === 'run' ? undefined : patienceOf(job, context);
-  // A missing result is often explained by the output.
+  // Copies the output even if a result is missing, since the output often explains why.
   const faults = await failuresOf(repeated(keep, stops.last, context.clock, onCut));
   // The output was already printed, so a failure to keep it is only a warning.
   if (by !== 'run') failures.push(...faults);
   else if (faults[0] !== undefined && !stops.last.aborted) {
     context.err.warn('copy', faults[0].message);
   }
-  // A file missing on the instance stays missing; other causes can be repaired here.
+  // A file missing on the instance stays missing. Other causes can be fixed on this computer.
   const [first] = failures;
   const failure = failures.find(({ failure }) => failure !== 'notFound') ?? first;
   if (failure !== undefined) throw failure;

@@ -19,7 +19,7 @@ export interface Connected extends Pick<Probed, 'state'> {
 export async function connect(job: Job, context: Context): Promise<Connected> {
   const { record, how, phases, stops } = job;
   const begun = context.clock.monotonic();
-  // The wait has a progress line of its own.
+  // Clears the progress line, since the wait has its own.
   phases.clear();
   const reached = await reach(record.id, how, context, stops.any);
   job.instance = reached.instance;
@@ -48,8 +48,8 @@ const ATTEMPTS = 40;
 const LEAST = 5_000;
 
 /**
- * Checks the tools of the instance. Tries again until the keys are in place there, or until the wait
- * that began at `begun` is over.
+ * Checks the tools of the instance. Tries again until the keys are in place there, or until the time limit,
+ * counted from `begun`, has passed.
  */
 function probed(
   shell: RemoteShell,
@@ -81,7 +81,7 @@ function probed(
 }
 
 async function isRsyncHere({ start, host }: Context): Promise<boolean> {
-  // rsync on Windows uses its own ssh and its own paths.
+  // Skips rsync on Windows, which uses its own ssh and paths.
   if (host.platform === 'win32') return false;
   let version = '';
   const hear = (text: string) => {
@@ -89,7 +89,7 @@ async function isRsyncHere({ start, host }: Context): Promise<boolean> {
   };
   const running = await start({ file: 'rsync', args: ['--version'], hear, timeout: 5_000 });
   await running.ended.catch(() => undefined);
-  // Earlier versions, and the openrsync of macOS, don't report their progress.
+  // Requires rsync 3.1: earlier versions, and openrsync on macOS, don't report progress.
   const [, major = 0, minor = 0] = /^rsync +version v?(\d+)\.(\d+)/.exec(version) ?? [];
   return Number(major) > 3 || (Number(major) === 3 && Number(minor) >= 1);
 }

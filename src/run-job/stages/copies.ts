@@ -20,7 +20,7 @@ export async function copyFiles(
 ): Promise<void> {
   const { sync, exclude, on: isAgain } = job.record;
   if (sync === null) return;
-  // The start of an instance takes minutes, in which files come and go.
+  // Lists the files again, since they may have changed while the instance started.
   const files = await listFiles(sync, exclude);
   job.phases.begin('copying', filesText(files));
   const { startPiped, clock } = context;
@@ -37,7 +37,7 @@ export async function copyFiles(
   await repeated(() => copyIn(files, copying), copying.signal, clock);
 }
 
-/** Copies all results it can, then throws the first failure, preferably one other than a missing path. */
+/** Copies as many results as possible, then throws the first failure, preferably not a missing path. */
 export async function fetchAll(
   job: Job,
   { shell }: Pick<Connected, 'shell'>,
@@ -91,7 +91,7 @@ export function copyingFrom(
   };
 }
 
-/** Copies each path, and throws the first failure, preferably one other than a missing path. */
+/** Copies each path, then throws the first failure, preferably not a missing path. */
 export async function fetchEach(
   job: Job,
   copying: CopyingOut,
@@ -106,10 +106,10 @@ export async function fetchEach(
       await repeated(() => copyOut(one, copying), copying.signal, copying.clock, onCut);
       job.fetched = [...job.fetched, one.local];
     } catch (error) {
-      // An interrupted copy fails with a reason of its own.
+      // An interrupt takes precedence over the failure of the copy that it interrupted.
       copying.signal.throwIfAborted();
       if (!(error instanceof CliError)) throw error;
-      // Unlike a missing path, another cause can be repaired: `reap` then comes again.
+      // Other causes than a missing path can be fixed, so that a later run of `reap` succeeds.
       if (failure === undefined || failure.failure === 'notFound') failure = error;
     }
   }
@@ -118,14 +118,14 @@ export async function fetchEach(
   if (failure !== undefined) throw failure;
 }
 
-/** The terminal or the pipe of a run that has ended is gone. */
+/** The terminal or pipe of an ended run no longer exists. */
 function noStream(from: 'out' | 'err'): CliError {
   return copyFailed('out', `/dev/std${from} is that of another process: gpucloud jobs attach`);
 }
 
 /**
- * A cut connection is waited out until the deadline, as while the command runs. `reap` comes again, so
- * it does not wait.
+ * After a lost connection, retries until the deadline, as while the command runs. `reap` does not retry,
+ * since it runs again later.
  */
 export function patienceOf({ record, phases, by }: Job, context: Context) {
   if (by === 'reap') return undefined;

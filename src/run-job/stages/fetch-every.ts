@@ -7,9 +7,9 @@ import type { RemoteShell } from '../remote/remote-shell.ts';
 import { copyingFrom } from './copies.ts';
 
 /**
- * Copies the paths of `--fetch` again and again while the command runs, each file whole or not at all.
- * A failure is one warning: the results are copied once more at the end. Returns a function that ends
- * this, and waits until nothing writes any more.
+ * Copies the paths of `--fetch` repeatedly while the command runs, each file completely or not at all. Only
+ * warns about a failure, since the results are copied again at the end. Returns a function that stops
+ * copying and waits for the current copy.
  */
 export function fetchEvery(
   job: Job,
@@ -55,7 +55,7 @@ export function fetchEvery(
   const ended = copyAgainAndAgain(every).catch((error: unknown) => {
     if (!signal.aborted) throw error;
   });
-  // Whoever ends it sees the error.
+  // The caller gets the error when it stops the copies.
   ended.catch(() => undefined);
   return async () => {
     done.abort(new CliError('interrupted', 'The command has ended.'));

@@ -12,7 +12,7 @@ import { INTERRUPT } from '../remote/supervisor.ts';
 import { createPosition } from './position.ts';
 import { repeated } from './repeated.ts';
 
-/** Prints the command's output until it ends. Returns its exit code; undefined if it has none. */
+/** Prints the command's output until the command ends. Returns its exit code; undefined without one. */
 export async function followToEnd(
   job: Job,
   shell: RemoteShell,
@@ -25,7 +25,7 @@ export async function followToEnd(
   const ends = on ? 'leaves' : 'terminates';
   const offsets = { ...record.printed };
   const position = createPosition(job, offsets, context);
-  /** Begins a line of our own. */
+  /** Starts a new line for a message of gpucloud. */
   const begin = (isEchoed = false) => {
     phases.clear();
     output.endLine(isEchoed);
@@ -45,7 +45,7 @@ export async function followToEnd(
     );
     interrupt();
   };
-  /** Of an interrupt that failed. */
+  /** The reason why an interrupt failed. */
   let warned: string | undefined;
   const interrupt = () => {
     repeated(() => interruptCommand(shell, stops.last), stops.last, clock).catch(
@@ -90,7 +90,7 @@ export async function followToEnd(
     });
     return exitCode;
   } catch (error) {
-    // The command ignores SIGINT, so copy the results that exist.
+    // Copies the existing results, since the command ignores SIGINT.
     if (stops.half.aborted && !stops.last.aborted) return undefined;
     throw error;
   } finally {
@@ -112,8 +112,8 @@ export async function interruptCommand(shell: RemoteShell, signal: AbortSignal):
 }
 
 /**
- * Throws if somebody else ended the instance: no other attempt to connect can succeed. Returns whether
- * the service could be asked.
+ * Throws if somebody else ended the instance, since no further connection can succeed. Returns whether the
+ * service responded.
  */
 export async function ensureRunning({ id, name }: JobRecord, context: Context): Promise<boolean> {
   const status = await (await context.api()).instances.get(id, BRIEFLY).then(
@@ -123,7 +123,7 @@ export async function ensureRunning({ id, name }: JobRecord, context: Context): 
   );
   if (status === undefined) return false;
   if (!INSTANCE_STATUSES.includes(status) || leadsTo('ACTIVE', status)) return true;
-  throw new CliError('wrongState', `${name} is ${status}, and its command has ended with it.`, {
+  throw new CliError('wrongState', `${name} is ${status}, so its command has ended.`, {
     resource: id,
   });
 }

@@ -15,9 +15,8 @@ import { startCommand } from './start-command.ts';
 import { withoutExitCode } from './without-exit-code.ts';
 
 /**
- * Runs the command on an instance and copies the results. If it throws, the job shows what was
- * done. A command that was started earlier is resumed where its output stopped. Without a command, it
- * takes that of the record.
+ * Runs the command on an instance and copies the results. If this throws, the job shows its progress.
+ * Resumes the output of a running command where it stopped. `command` defaults to the recorded one.
  */
 export async function runOn(
   job: Job,
@@ -48,7 +47,7 @@ export async function runOn(
   if (job.exitCode === undefined) throw withoutExitCode(stops);
 }
 
-/** An image or drive may bring the home folder of an instance on which another job ran. */
+/** An image or drive may contain the home folder of another job's instance. */
 function otherJob(name: string): CliError {
   return new CliError(
     'runFailed',

@@ -3,10 +3,10 @@ import { failuresOf } from '../../errors.ts';
 import type { Job } from '../job.ts';
 import { type Bytes, readEnded, writeJob } from '../record/record.ts';
 
-/** Delay before a new position is saved, in milliseconds. */
+/** Delay before saving a new position, in milliseconds. */
 const SAVE_AFTER = 1_000;
 
-/** Saves how far the output was printed, a while after it moved. A full disk ends no job. */
+/** Saves how much output was printed, shortly after it grew. A full disk doesn't end the job. */
 export function createPosition(job: Job, offsets: Bytes, context: Context) {
   const closed = new AbortController();
   let saving: Promise<void> | undefined;

@@ -1,7 +1,7 @@
 import type { Clock } from '../../clock.ts';
 import { CliError } from '../../errors.ts';
 
-/** Milliseconds before each other attempt: a cut connection may take a minute to come back. */
+/** Pauses before further attempts, in milliseconds. A connection may take a minute to recover. */
 const PAUSES = [3_000, 15_000, 45_000];
 
 /**

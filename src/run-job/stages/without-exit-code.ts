@@ -1,7 +1,7 @@
 import { CliError } from '../../errors.ts';
 import type { Stops } from '../stops.ts';
 
-/** Why a command whose results were copied has no exit code. */
+/** Explains why a command has no exit code although its results were copied. */
 export function withoutExitCode({ half }: Pick<Stops, 'half'>): CliError {
   const reason = half.aborted
     ? 'The command did not end after SIGINT, and its deadline is near.'
