@@ -28,15 +28,15 @@ export interface AccountReading {
   readonly user: User | undefined;
   readonly instances: KnownInstances | undefined;
   readonly drives: readonly Drive[] | undefined;
-  /** undefined if the charges could not be read or compared. */
+  /** undefined if the charges could not be read, or not compared. */
   readonly charges: CheckedCharges | undefined;
   readonly faults: readonly PartFault[];
 }
 
 /**
  * Reads profile, instances, drives and recent transactions in parallel. A failed part doesn't stop
- * the others; a refused key throws, since it can read nothing. `quiet` is for callers that report
- * pending requests themselves.
+ * the others; a refused key throws, since no part can be read with it. `quiet` is for callers that
+ * report pending requests themselves.
  */
 export async function readAccount(
   context: Context,
@@ -65,7 +65,7 @@ export async function readAccount(
     return undefined;
   }
   const read = {
-    // The responses have set the clock.
+    // By now, the responses have set the clock.
     now: serviceClock.now(),
     user: part('profile', settled[0]),
     instances: part('instances', settled[1]),
@@ -82,13 +82,13 @@ export async function readAccount(
 
 interface Charges {
   readonly charges: CheckedCharges | undefined;
-  /** Why an untracked instance, which may explain the charges, could not be read. */
+  /** Why an untracked instance, which may explain charges, could not be read. */
   readonly fault?: CliError | undefined;
 }
 
 /**
- * Stores what drives cost now: the service shows no earlier price, and later charges may have it.
- * `whole`: the list is complete, so missing drives are gone.
+ * Stores what drives cost now: the service shows no earlier price, and later charges may use it.
+ * `whole`: the list is complete, so drives missing from it are deleted.
  */
 export async function rememberDrives(
   drives: readonly Drive[],
@@ -104,7 +104,7 @@ export async function rememberDrives(
   }
 }
 
-/** Returns the first window whose charges exceed what known things can explain. */
+/** Returns the first window in which the charges exceed what known resources can explain. */
 async function chargesOf(
   { now, instances, drives }: Pick<AccountReading, 'now' | 'instances' | 'drives'>,
   history: RecentHistory | undefined,
@@ -126,7 +126,7 @@ async function chargesOf(
 
   const checked = check([...rented, ...drives.map((drive) => driveCharge(drive, undefined))]);
   if (!checked.some(({ unexplained }) => unexplained.gt(0))) return worst(checked);
-  // Read the archive only now: it may be large.
+  // Reads the archive only now, since it may be large.
   const journal = await context.journal();
   const journaled = await journal.read({ archived: true });
   const listed = new Set(instances.rows.map(({ id }) => id));
@@ -149,7 +149,10 @@ async function chargesOf(
   return fault === undefined || isFound ? compared : { charges: undefined, fault };
 }
 
-/** A terminated or untracked instance, read again: all three undefined if it was not found. */
+/**
+ * A terminated or untracked instance, read again. Without `instance` and `fault`, the service did
+ * not find it.
+ */
 interface Archived {
   readonly known: KnownInstance;
   readonly instance?: Instance;
@@ -159,7 +162,7 @@ interface Archived {
 const MOST = 100;
 const AT_ONCE = 20;
 
-/** Reads the newest of them. `left` is how many older ones it did not read. */
+/** Reads the newest instances. `left` counts the older ones that it did not read. */
 export async function readArchived(
   instances: readonly KnownInstance[],
   api: Api,
@@ -197,7 +200,9 @@ const NAMES: Readonly<Record<Part, string>> = {
   transactions: 'the transactions',
 };
 
-/** Groups parts that failed in the same way, with their names: `The drives, the transactions`. */
+/**
+ * Groups parts that failed in the same way and lists their names: `The drives, the transactions`.
+ */
 export function alikeFaults(faults: readonly PartFault[]) {
   const alike = new Map<string, { error: CliError; parts: Part[] }>();
   for (const { part, error } of faults) {
@@ -212,7 +217,10 @@ export function alikeFaults(faults: readonly PartFault[]) {
   });
 }
 
-/** Throws after a command has shown what it could read. The worst fault decides the exit code. */
+/**
+ * Throws after a command has shown what it could read. The most serious fault decides the exit
+ * code.
+ */
 export function assertWhole(faults: readonly PartFault[]): void {
   throwAll(
     alikeFaults(faults).map(({ names, error }) =>

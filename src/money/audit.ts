@@ -15,7 +15,7 @@ import { chargedText, groupText, unexplainedText, whyUnchecked } from './facts.t
 import { findingsOf, type Look, lookAt } from './findings.ts';
 import { lineOf } from './rows.ts';
 
-/** One check of an audit. Scripts rely on the names. */
+/** One check of an audit. Scripts rely on the check names. */
 export interface Check extends CheckResult {
   readonly check:
     | 'open_requests'
@@ -30,15 +30,18 @@ export interface Check extends CheckResult {
 /** The data that the checks examine. */
 interface AuditReading {
   readonly look: Look;
-  /** The whole journal. The read has added instances that drives name, as `read`. */
+  /**
+   * The whole journal. Instances that this read found through a drive are part of it, marked
+   * `read`.
+   */
   readonly known: Known;
   /** Possible costs per hour of requests with an unknown outcome. */
   readonly openPrices: readonly (Money | undefined)[];
-  /** The newest instances that were seen TERMINATED here, read again. */
+  /** The newest instances that this computer saw TERMINATED, read again. */
   readonly ended: Awaited<ReturnType<typeof readArchived>>;
-  /** The account's API keys, or the error of reading them. */
+  /** The account's API keys, or the error that prevented reading them. */
   readonly keys: readonly MarkedKey[] | CliError;
-  /** undefined unless requested. */
+  /** undefined unless requested with --exact. */
   readonly exact: Exact | undefined;
 }
 
@@ -52,7 +55,8 @@ export async function readAudit(
     readAccount(context, { quiet: true, options }),
     readKeys(context, options),
   ]);
-  // After the drives: another process may have rented the instances that they name.
+  // Reads the journal after the drives: another process may have rented an instance that a drive
+  // names.
   const journal = await readableJournal(context);
   const known = await journal.read({ archived: true });
   const priceOf = known.unknown.length === 0 ? undefined : await openPrices(journal, context);
@@ -92,7 +96,8 @@ const CHECKS: readonly (readonly [Check['check'], (reading: AuditReading) => Che
 ];
 
 /**
- * Runs every check for costs unknown to this computer. Includes `reserved_balance` if it was read.
+ * Runs every check for costs unknown to this computer. Includes the check of `reserved_balance` if
+ * it was read.
  */
 export function checksOf(reading: AuditReading): Check[] {
   const { look, known, exact } = reading;
@@ -105,7 +110,7 @@ function ok(message: string, evidence: readonly string[] = []): CheckResult {
   return { result: 'ok', message, evidence };
 }
 
-/** Requests that may or may not have rented. */
+/** Checks for requests that may have rented an instance. */
 function openRequests({ known, openPrices }: AuditReading): CheckResult {
   const { length } = known.unknown;
   if (length > 0) {
@@ -130,8 +135,8 @@ function openRequests({ known, openPrices }: AuditReading): CheckResult {
 }
 
 /**
- * Running instances that a drive names and that this computer neither rented nor tracks. Another
- * command may have added them to the list before.
+ * Checks for running instances that a drive names and that this computer neither rented nor tracks.
+ * An earlier command may have added them to the list.
  */
 function rentedElsewhere({ look, known }: AuditReading): CheckResult {
   const { drives, instances } = look.reading;
@@ -178,7 +183,10 @@ function isOurs({ origin, untracked, asked_at }: KnownInstance): boolean {
   return untracked || origin !== 'read' || Date.parse(asked_at) === 0;
 }
 
-/** Instances past their deadline, and those without one that have run for a day. */
+/**
+ * Checks for instances past their deadline, and for instances without a deadline that have run for
+ * a day.
+ */
 function runningLong({ look }: AuditReading): CheckResult {
   const { instances } = look.reading;
   if (instances === undefined) return unknown('The instances could not be read.');
@@ -202,7 +210,7 @@ function runningLong({ look }: AuditReading): CheckResult {
   return ok('No instance is past its deadline or has run for over 24 h without one.');
 }
 
-/** Instances that ended here, then ran again or were charged later. */
+/** Checks for instances that ended here, then ran again or were charged later. */
 function endedButCharged({ ended }: AuditReading): CheckResult {
   const read = ended.read.flatMap(({ known, instance }) =>
     instance === undefined ? [] : [{ known, instance, ...chargeAfterEnd(known, instance) }],
@@ -234,7 +242,8 @@ function endedButCharged({ ended }: AuditReading): CheckResult {
 const HOUR = 3_600_000;
 
 /**
- * Whether the service charged it after its end, and how. The last hour may be charged at its end.
+ * Whether and how the service charged an instance after its end. It may charge the last hour at its
+ * end.
  */
 function chargeAfterEnd(
   { last }: KnownInstance,
@@ -250,7 +259,7 @@ function chargeAfterEnd(
   return { is: billedAt <= endedAt + LATE ? 'late' : 'wrong', text };
 }
 
-/** A key used within these milliseconds counts as in use. */
+/** A key that was used within these milliseconds counts as in use. */
 const RECENT = 24 * HOUR;
 
 /** Checks whether other keys are in use, since anyone with a key can rent. */
@@ -274,17 +283,17 @@ function otherKeys({ keys, look }: AuditReading): CheckResult {
     const message = 'Another API key of the account was used in the last 24 h.';
     return { result: 'finding', message, evidence: used, next };
   }
-  // null means never used.
+  // null means that the key was never used.
   const isTold = others.every(({ last_used_at: at }) => at === null || instant(at) !== undefined);
   return isTold
     ? ok('No other API key was used in the last 24 h.')
     : unknown('The service did not show when an API key was last used.', { next });
 }
 
-/** How many groups of charges the evidence shows. */
+/** How many groups of charges to list as evidence. */
 const SHOWN = 10;
 
-/** Charges beyond the highest cost of known instances and drives. */
+/** Checks for charges beyond the highest cost of known instances and drives. */
 function unexplainedCharges({ look }: AuditReading): CheckResult {
   const { charges, unexplainedPerHour } = look.facts;
   const next = ['billing', 'transactions', '--type', 'usage-charge', '--since', '24h'];

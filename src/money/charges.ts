@@ -13,42 +13,48 @@ export interface Window {
   readonly to: number;
 }
 
-/** Charges in a window compared with what this computer knows. Amounts are RUB. */
+/** Charges in a window compared with what this computer knows. All amounts are RUB. */
 export interface CheckedCharges extends Window {
   /** All charges minus all refunds, or zero. */
   readonly charged: Money;
   readonly refunded: Money;
-  /** The most that all known things can have been charged in the window, late charges included. */
+  /**
+   * The highest sum that all known resources can have been charged in the window, late charges
+   * included.
+   */
   readonly atMost: Money;
   /** The part of `charged` that only the late billing of ended instances explains. */
   readonly late: Money;
   /** The charges above `atMost`, or zero. */
   readonly unexplained: Money;
-  /** Groups whose amount is no known price come first, then the largest sum first. */
+  /** Groups whose amount is not a known price come first, then larger sums. */
   readonly groups: readonly ChargeGroup[];
-  /** Payments of an undocumented type, by that type; they are not in `charged`. */
+  /** Payments of an undocumented type, grouped by type; they are not part of `charged`. */
   readonly unclear: readonly ChargeGroup[];
 }
 
-/** Charges with the same description and amount. The text is the service's own and means nothing here. */
+/**
+ * Charges with the same description and amount. The description is the service's own and is not
+ * interpreted.
+ */
 export interface ChargeGroup {
   readonly description: string;
   readonly amount: Money;
   readonly count: number;
 }
 
-/** Something that may have been charged, and its lifetime. */
+/** A resource that may have been charged, and its lifetime. */
 export interface Chargeable {
   readonly kind: 'instance' | 'drive';
   /** RUB per hour, the service's decimal string. */
   readonly price: string | null | undefined;
   /** Creation time; undefined if unknown. */
   readonly from: number | undefined;
-  /** When it certainly stopped billing; undefined if it may bill now. */
+  /** When the resource certainly stopped billing; undefined if it may bill now. */
   readonly to: number | undefined;
-  /** The service's last charge for an instance. */
+  /** Time of the service's last charge for an instance. */
   readonly billedAt?: number | undefined;
-  /** A higher price of a drive, and when it ended. */
+  /** An earlier, higher price of a drive, and when it ended. */
   readonly before?: { readonly price: string; readonly until: number | undefined } | undefined;
   /** When a drive was last seen SUSPENDED. */
   readonly suspendedAt?: number | undefined;
@@ -65,8 +71,8 @@ export function instanceCharge({ instance, last, status }: Listed): Chargeable {
 }
 
 /**
- * For an archived instance and its new read. It explains no charge after the last read that found it;
- * if the new one failed, that is unknown.
+ * Returns what an archived instance can explain after its new read. It explains no charge after the
+ * last read that found it. If the new read failed, that end is unknown.
  */
 export function archivedCharge(
   last: Snapshot,
@@ -83,17 +89,17 @@ export function archivedCharge(
   };
 }
 
-/** Undefined for an instance that may run. */
+/** Returns undefined for an instance that may run. */
 function endOf(instance: Instance | undefined, seen: number | undefined): number | undefined {
   return isTerminated(instance?.status) ? (instant(instance?.terminated_at) ?? seen) : undefined;
 }
 
-/** An instance that was never seen explains nothing. */
+/** An instance that was never seen explains no charges. */
 function lastSeen(last: Snapshot | undefined): number {
   return instant(last?.seen_at) ?? Number.NEGATIVE_INFINITY;
 }
 
-/** Adds stored facts about the drive: the service shows only the current price. */
+/** Adds stored facts about the drive, since the service shows only its current price. */
 export function driveCharge(drive: Drive, known: DriveRecord | undefined): Chargeable {
   return {
     kind: 'drive',
@@ -104,7 +110,7 @@ export function driveCharge(drive: Drive, known: DriveRecord | undefined): Charg
   };
 }
 
-/** Sets the end of a deleted drive. */
+/** Sets when a deleted drive stopped billing. */
 export function goneCharge(known: DriveRecord): Chargeable {
   return {
     kind: 'drive',
@@ -124,13 +130,14 @@ function remembered(known: DriveRecord | undefined): Pick<Chargeable, 'before' |
 }
 
 const HOUR = 3_600_000;
-/** In hours: a long window reveals small charges, a short one new ones. */
+/** In hours: a long window reveals small charges, a short window reveals new ones. */
 const WINDOWS = [24, 3] as const;
 export const LONGEST_WINDOW = WINDOWS[0] * HOUR;
 
 /**
- * Returns the windows to check in a history that was read back to `from`. Less than a day is still
- * useful. Less than an hour is not: it may hold a whole hour's charge.
+ * Returns the windows to check in a history that was read back to `from`. A window of less than a
+ * day is still useful. One of less than an hour is not, since a whole hour's charge may fall into
+ * it.
  */
 export function windowsOf(from: number, now: number): Window[] {
   const starts = new Set(WINDOWS.map((hours) => Math.max(now - hours * HOUR, from)));
@@ -139,7 +146,7 @@ export function windowsOf(from: number, now: number): Window[] {
     .map((start) => ({ from: start, to: now }));
 }
 
-/** Returns undefined if a price is unknown, or a charge's amount or time is unreadable. */
+/** Returns undefined if a price is unknown, or if a charge's amount or time is unreadable. */
 export function checkCharges(
   window: Window,
   known: readonly Chargeable[],
@@ -197,31 +204,31 @@ function sorted(groups: readonly ChargeGroup[], known: readonly Chargeable[]): C
 }
 
 /**
- * Returns the most that all known things can have been charged in a window, or undefined if a price
- * is unknown. The document doesn't say whether an hour is charged at its start or end, or what a
- * charge is for, so each thing explains one hour more than its lifetime.
+ * Returns the highest sum that all known resources can have been charged in a window, or undefined
+ * if a price is unknown. The document doesn't say whether an hour is charged at its start or end,
+ * or what a charge is for, so each resource explains one hour more than its lifetime.
  */
 function explainedBy(
   known: readonly Chargeable[],
   window: Window,
   toppedUp: boolean,
 ): Money | undefined {
-  // In rouble-milliseconds, so only the last step divides.
+  // In rouble-milliseconds, so that only the last step divides.
   let most = zero();
   for (const one of known) {
     const debt = debtOf(one, window, toppedUp);
     const time = timeIn(window, one) + debt;
     if (time === 0) continue;
-    // A debt may predate the last change of the price.
+    // A debt may be older than the last price change.
     const amount = highestPrice(one, debt > 0 ? 0 : window.from - HOUR);
     if (amount === undefined) return undefined;
     most = most.plus(amount.times(time));
   }
-  // Rounded up, so that "unexplained" is never a rounding error.
+  // Rounds up, so that a rounding error never counts as unexplained.
   return most.div(HOUR).round(2, 3);
 }
 
-/** The chargeable part of a window, in milliseconds. */
+/** Returns the chargeable part of a window, in milliseconds. */
 function timeIn(window: Window, { from, to }: Pick<Chargeable, 'from' | 'to'>): number {
   const start = Math.max(from ?? window.from, window.from);
   const end = Math.min(to ?? window.to, window.to);
@@ -229,12 +236,12 @@ function timeIn(window: Window, { from, to }: Pick<Chargeable, 'from' | 'to'>): 
   return Math.max(0, end - start) + HOUR;
 }
 
-/** How long after its end the service may still charge an instance, in milliseconds. */
+/** How long after an instance's end the service may still charge it, in milliseconds. */
 export const LATE = 24 * HOUR;
 
 /**
- * What the late billing of ended instances can add to the window: their last hour, or all up to the
- * last charge that the service shows. An unknown price adds nothing.
+ * Returns what the late billing of ended instances can add to the window: their last hour, or
+ * everything up to the last charge that the service shows. An unknown price adds nothing.
  */
 function lateBy(known: readonly Chargeable[], window: Window): Money {
   return known
@@ -253,12 +260,16 @@ function lateIn(window: Window, one: Chargeable): number {
   return Math.max(HOUR, timeIn(window, { from, to: until })) - timeIn(window, one);
 }
 
-/** Lifetime of a drive whose creation is unknown: it is deleted after 7 days without payment. */
+/**
+ * Assumed lifetime of a drive whose creation is unknown: the service deletes it after 7 days
+ * without payment.
+ */
 const SUSPENDED = 168 * HOUR;
 
 /**
- * Milliseconds of unpaid time that a drive can be charged in a window: "debt for the frozen period
- * accumulates and is charged on top-up" (API document: Drive status). It is no longer than its life.
+ * Returns for how many milliseconds of unpaid time a drive can be charged in a window: "debt for
+ * the frozen period accumulates and is charged on top-up" (API document: Drive status). Never more
+ * than the drive's lifetime.
  */
 function debtOf({ kind, from, to, suspendedAt }: Chargeable, window: Window, toppedUp: boolean) {
   const isFrozen = suspendedAt !== undefined && suspendedAt >= window.from - HOUR;
@@ -267,7 +278,7 @@ function debtOf({ kind, from, to, suspendedAt }: Chargeable, window: Window, top
   return from === undefined ? SUSPENDED : Math.max(0, end - from);
 }
 
-/** The highest price of a drive since a moment. */
+/** Returns the highest price of a drive since a moment. */
 function highestPrice({ price, before }: Chargeable, since: number): Money | undefined {
   const now = priceIn(price);
   const earlier = priceIn(before?.price);

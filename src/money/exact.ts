@@ -11,7 +11,7 @@ import { type InstanceRow, instanceRows, lineOf } from './rows.ts';
 
 /** The result of one check of an audit. */
 export interface CheckResult {
-  /** `unknown`: the check could not be made. */
+  /** `unknown`: the check was not possible. */
   readonly result: 'ok' | 'finding' | 'unknown';
   /** The result in one or two sentences. */
   readonly message: string;
@@ -23,12 +23,12 @@ export interface CheckResult {
   readonly next?: readonly string[];
 }
 
-/** The result of a check that was not possible. */
+/** Returns the result of a check that was not possible. */
 export function unknown(message: string, more: Partial<CheckResult> = {}): CheckResult {
   return { result: 'unknown', message, ...more };
 }
 
-/** The profile before and after an update that changes nothing, then the instances. */
+/** The profile before and after an update that changes nothing, and the instances. */
 interface ExactReading {
   readonly before: User;
   readonly updated: User;
@@ -36,12 +36,12 @@ interface ExactReading {
   readonly rows: readonly InstanceRow[];
 }
 
-/** The result; `nameless` if the account has no name to send again. */
+/** What was read; `nameless` if the account has no name to send again. */
 export type Exact = ExactReading | 'nameless' | CliError;
 
 /**
- * Reads `reserved_balance`, which only the response to a profile update has (API document: User).
- * The update sends the current name again.
+ * Reads `reserved_balance`, which only the response to a profile update contains (API document:
+ * User). The update sends the current name again.
  */
 export async function readExact(
   { drives }: AccountReading,
@@ -65,7 +65,7 @@ export async function readExact(
   }
 }
 
-/** A second attempt could undo another person's change of the name. */
+/** Sends the update once: a second attempt could undo another person's change of the name. */
 function updateOnce(name: string, api: Api, options: CallOptions): Promise<User> {
   let sent = false;
   return api.users.update(
@@ -80,7 +80,9 @@ function updateOnce(name: string, api: Api, options: CallOptions): Promise<User>
   );
 }
 
-/** The funds that the service holds for instances, minus the prices of the known ones. */
+/**
+ * Compares the funds that the service holds for instances with the prices of the known instances.
+ */
 export function reservedBalance(exact: Exact, look: Look, known: Known): CheckResult {
   if (exact === 'nameless') {
     return unknown("The account has no name, so its profile can't be updated with the same name.", {
@@ -146,12 +148,14 @@ function priceOf({ price_per_hour_snapshot: price }: InstanceRow): Money | undef
   return priceIn(price);
 }
 
-/** Less than this is no difference: the service may hold whole kopecks for a price of more decimals. */
+/**
+ * Ignores smaller differences: the service may hold whole kopecks for a price with more decimals.
+ */
 function rounding(rows: readonly InstanceRow[]): Money {
   return zero().plus(rows.length).div(100);
 }
 
-/** The change; undefined if everything stayed the same. */
+/** Returns what changed during the check; undefined if nothing did. */
 function changedWhileReading(
   { before, updated, after, rows }: ExactReading,
   { reading, instances }: Look,
@@ -162,7 +166,10 @@ function changedWhileReading(
   return seen(instances) === seen(rows) ? undefined : 'An instance changed';
 }
 
-/** The instances that hold funds, or may. An ended one leaves the list at its first read. */
+/**
+ * Returns the instances that hold funds, or may. An ended instance leaves the list at its first
+ * read.
+ */
 function seen(rows: readonly InstanceRow[]): string {
   const texts = rows
     .filter((row) => holds(row) !== 'no')
@@ -172,8 +179,8 @@ function seen(rows: readonly InstanceRow[]): string {
 
 /**
  * Whether the service holds the price of an hour for an instance: "Blocked funds held for active
- * instances" (API document: User). For a stopping, stopped or failed instance this is not
- * documented.
+ * instances" (API document: User). The document doesn't say so for a stopping, stopped or failed
+ * instance.
  */
 function holds({ id, status, unread }: InstanceRow): 'yes' | 'no' | 'maybe' {
   if (id === null) return 'no';
@@ -182,7 +189,7 @@ function holds({ id, status, unread }: InstanceRow): 'yes' | 'no' | 'maybe' {
   return bills === 'yes' && status !== 'STOPPING' && !unread ? 'yes' : 'maybe';
 }
 
-/** Running instances that the user has untracked. */
+/** Returns running instances that the user has untracked. */
 function untracked({ instances }: Known) {
   return instances.filter(
     (one) => one.untracked && instanceStatus(one.last?.status).bills !== 'no',

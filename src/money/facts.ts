@@ -27,7 +27,7 @@ export function moneyFacts({ user, instances, drives, charges, now }: AccountRea
           .round(2, 3);
   const perHour = burn.perHour.plus(unexplainedPerHour);
   return {
-    /** undefined if the profile was not read or its balance is not an amount. */
+    /** undefined if the profile was not read, or if its balance is not an amount. */
     balance: balance.ok ? balance.value : undefined,
     burn,
     /** The parts of the burn rate that could be read. */
@@ -37,35 +37,38 @@ export function moneyFacts({ user, instances, drives, charges, now }: AccountRea
     unexplainedPerHour,
     /** The burn rate plus unexplained charges. */
     perHour,
-    /** undefined without a balance, or if nothing is spent. */
+    /** undefined without a balance, or if the burn rate is zero. */
     runway: balance.ok ? runwayOf(balance.value, perHour, now) : undefined,
   };
 }
 
-/** The burn rate in JSON: a contract with scripts. */
+/** The burn rate in JSON; scripts rely on this form. */
 export function burnJson({ burn, read }: Pick<MoneyFacts, 'burn' | 'read'>) {
   const { perHour, instances, drives, atMost, uncounted } = burn;
   const known = (amount: Money | undefined, isRead: boolean) =>
     amount === undefined || !isRead ? null : kopecksText(amount);
   const isWhole = read.instances && read.drives;
   return {
-    /** null if instances or drives could not be read; so are the two below. */
+    /** null if instances or drives could not be read; the next two fields as well. */
     per_hour: known(perHour, isWhole),
     per_day: known(perHour.times(HOURS.day), isWhole),
     /** RUB per 30 days. */
     per_month: known(perHour.times(HOURS.month), isWhole),
     instances_per_hour: known(instances, read.instances),
     drives_per_hour: known(drives, read.drives),
-    /** Includes the full price of what may bill; also null if one of its prices is unknown. */
+    /**
+     * The burn rate plus the full price of what may bill; also null if one of those prices is
+     * unknown.
+     */
     per_hour_at_most: known(atMost, isWhole),
-    /** Items missing in `per_hour`. */
+    /** Items that `per_hour` leaves out. */
     not_counted: uncounted.map(({ item, why }) => ({
       kind: item.kind,
       id: item.id,
       name: item.name,
       status: item.status,
       price_per_hour: item.price,
-      /** The price is unknown, or the document doesn't say whether this status bills. */
+      /** Why: the price is unknown, or the document doesn't say whether this status bills. */
       reason: why === 'price' ? 'price_not_told' : 'billing_not_documented',
     })),
   };
@@ -79,7 +82,7 @@ export function runwayJson(facts: MoneyFacts) {
     hours_left: known === undefined ? null : hoursText(known),
     /** Why `hours_left` is null. */
     hours_left_unknown: unknown,
-    /** Also null after the year 9999. */
+    /** null if `hours_left` is, and after the year 9999. */
     runs_out_at: known?.endsAt === undefined ? null : new Date(known.endsAt).toISOString(),
   };
 }
@@ -87,7 +90,7 @@ export function runwayJson(facts: MoneyFacts) {
 function whyNoRunway({ balance, burn, read, runway }: MoneyFacts) {
   if (balance === undefined) return 'balance_not_told';
   if (!read.instances || !read.drives) return 'not_read';
-  // An unread instance and a request with an unknown outcome may bill too.
+  // An unread instance, or a request with an unknown outcome, may bill too.
   if (burn.atMost === undefined) return 'price_not_told';
   return runway === undefined ? 'nothing_is_spent' : null;
 }
@@ -108,7 +111,10 @@ export function groupText({ count, amount, description }: ChargeGroup): string {
   return `${charges} of ${inRoubles(amount)}: ${text}`;
 }
 
-/** Why the charges show nothing about unknown instances, without a full stop; undefined if they do. */
+/**
+ * Says why the charges reveal nothing about unknown instances, without a full stop; undefined if
+ * they do.
+ */
 export function whyUnchecked(charges: CheckedCharges | undefined): string | undefined {
   if (charges === undefined) return UNCHECKED;
   if (charges.unclear.length === 0 || charges.unexplained.gt(0)) return undefined;
@@ -116,7 +122,7 @@ export function whyUnchecked(charges: CheckedCharges | undefined): string | unde
   return `${COULD_NOT_CHECK}: ${count === 1 ? '1 payment has' : `${count} payments have`} an undocumented type`;
 }
 
-/** Returns the finding without a full stop. */
+/** Describes the unexplained charges, without a full stop. */
 export function unexplainedText(charges: CheckedCharges): string {
   const { atMost } = charges;
   return `Something unknown may be billing: ${chargedText(charges)}, but everything known here costs at most ${inRoubles(atMost)}`;
@@ -129,17 +135,17 @@ export function chargedText(charges: CheckedCharges): string {
   return `${inRoubles(charged)} was charged in the last ${windowText(charges)}${after}`;
 }
 
-/** The charge check in JSON. */
+/** The comparison of charges in JSON. */
 export function chargesJson(charges: CheckedCharges | undefined) {
   return charges === undefined
     ? null
     : {
         from: new Date(charges.from).toISOString(),
         to: new Date(charges.to).toISOString(),
-        /** Minus the refunds. */
+        /** Charges minus refunds. */
         charged: kopecksText(charges.charged),
         refunded: kopecksText(charges.refunded),
-        /** The most that all known things can have been charged. */
+        /** The highest sum that all known resources can have been charged. */
         explained_at_most: kopecksText(charges.atMost),
         unexplained: kopecksText(charges.unexplained),
       };
@@ -147,13 +153,13 @@ export function chargesJson(charges: CheckedCharges | undefined) {
 
 /** How long a balance lasts at a rate. */
 interface Runway {
-  /** How long it lasts in whole seconds, rounded down; exact at any size. */
+  /** Whole seconds, rounded down; exact at any size. */
   readonly seconds: Money;
   /** Milliseconds since 1970; undefined after the calendar's end. */
   readonly endsAt: number | undefined;
 }
 
-/** End of the year 9999; later dates need a five-digit year. */
+/** The end of the year 9999, since later dates need a five-digit year. */
 const LAST = Date.UTC(10_000, 0, 1) - 1;
 
 /**
@@ -174,7 +180,7 @@ export function hoursText({ seconds }: Pick<Runway, 'seconds'>): string {
   return wholeQuotient(seconds, zero().plus(36)).div(100).toFixed(2);
 }
 
-/** Division rounds after 20 decimals and could round the whole part up. */
+/** Rounds down first: division rounds after 20 decimals and could raise the whole part. */
 function wholeQuotient(dividend: Money, divisor: Money): Money {
   const quotient = dividend.div(divisor).round(0, 0);
   return quotient.times(divisor).gt(dividend) ? quotient.minus(1) : quotient;

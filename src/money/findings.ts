@@ -17,31 +17,31 @@ export interface Finding {
   readonly message: string;
   /** The words of the next command, after "gpucloud". */
   readonly next: readonly string[] | null;
-  /** For an instance: its row with the reason, as evidence of an audit. */
+  /** For an instance: its row with the reason, which an audit prints as evidence. */
   readonly evidence?: string;
   readonly row?: InstanceRow;
 }
 
-/** A job of `run` that has not ended, as this computer knows it. */
+/** A job of `run` that has not ended, as far as this computer knows. */
 interface OpenJob {
   /** The ID of the job's instance. */
   readonly id: string;
   readonly name: string;
-  /** The exit code of the job's command; null until it is known. */
+  /** The exit code of the job's command; null if not known yet. */
   readonly exit_code: number | null;
-  /** `command`: the instance was kept for a person, with all results here. */
+  /** `command`: the instance was kept for a person, and this computer has all results. */
   readonly kept: 'command' | 'results' | null;
   /** When the command was found to be gone without an exit code; null if it was not. */
   readonly lost_at: string | null;
 }
 
-/** What findings are about. */
+/** The facts that findings are derived from. */
 export interface Look {
   readonly reading: AccountReading;
   readonly facts: MoneyFacts;
   readonly instances: InstanceRow[];
   readonly drives: DriveRow[];
-  /** Undefined for a caller that doesn't judge the schedule of deadlines. */
+  /** undefined if the caller doesn't check whether deadlines are enforced. */
   readonly enforcement: Enforcement | undefined;
   readonly jobs: readonly OpenJob[];
 }
@@ -62,27 +62,27 @@ export function lookAt(
   };
 }
 
-/** One kind of finding about a thing of type T. */
+/** A kind of finding about a resource of type T. */
 interface Kind<T> {
   readonly code: string;
-  /** Whether it applies to this one. */
+  /** Whether this resource has the condition. */
   test(one: T, look: Look): boolean;
   message(one: T, look: Look): string;
   next?(one: T): readonly string[];
   /** The row as evidence; only for instances. */
   evidence?(one: T, look: Look): string;
-  /** The affected resource; only for findings about the account, null by default. */
+  /** The affected resource, for findings about the account; null by default. */
   resource?(one: T): string | null;
 }
 
-/** In seconds; a balance that lasts less is low. */
+/** A balance that lasts less than this many seconds is low. */
 const LOW = 24 * 3600;
-/** In milliseconds: an hourly charge may be minutes late. */
+/** An hourly charge may be late by this many milliseconds. */
 const LATE = 10 * 60_000;
-/** Age at which an instance without a deadline may have been forgotten, in seconds. */
+/** The age in seconds at which an instance without a deadline may have been forgotten. */
 const LONG = 24 * 3600;
 
-/** All kinds of findings, the most serious first. */
+/** All kinds of findings, most serious first. */
 const KINDS: readonly ((look: Look) => Finding[])[] = [
   unreadParts,
   ofInstances({
@@ -137,7 +137,7 @@ const KINDS: readonly ((look: Look) => Finding[])[] = [
   }),
   ofAccount({
     code: 'charges_unchecked',
-    // Unread parts have their own entry.
+    // Leaves out parts that could not be read, which have their own list.
     test: ({ facts: { charges }, reading }) =>
       whyUnchecked(charges) !== undefined && (charges !== undefined || reading.faults.length === 0),
     message: ({ facts }) => `${whyUnchecked(facts.charges)}, so something unknown may be billing`,
@@ -213,7 +213,7 @@ const KINDS: readonly ((look: Look) => Finding[])[] = [
   }),
 ];
 
-/** The findings about an account: all, or those with these codes. */
+/** Returns the findings about an account: all, or only those with these codes. */
 export function findingsOf(look: Look, ...codes: readonly string[]): Finding[] {
   const all = KINDS.flatMap((kind) => kind(look));
   return codes.length === 0 ? all : all.filter(({ code }) => codes.includes(code));
@@ -233,7 +233,7 @@ function ofDrives({ code, test, message, next }: Kind<DriveRow>) {
       .map((row) => finding(code, row.id, message(row, look), next?.(row)));
 }
 
-/** An instance that has ended has no results. */
+/** Skips jobs of ended instances, which hold no results. */
 function ofJobs({ code, test, message, next }: Kind<OpenJob>) {
   return (look: Look): Finding[] =>
     look.jobs
@@ -275,7 +275,7 @@ function unreadParts({ reading }: Look): Finding[] {
   });
 }
 
-/** One finding for all deadlines that nothing enforces, or perhaps not in time. */
+/** Returns one finding for all deadlines that are not enforced, or perhaps not in time. */
 function unenforced({ instances, enforcement }: Look): Finding[] {
   const [first, ...others] = instances.filter(
     (row) => mayRun(row) && (row.ends_at !== null || row.if_idle_seconds !== null),
@@ -298,7 +298,7 @@ function mayRun({ id, bills }: InstanceRow): boolean {
   return id !== null && bills !== false;
 }
 
-/** Below zero before the deadline, or without one. */
+/** Negative before the deadline, and without one. */
 function secondsLate({ ends_at }: InstanceRow, { reading }: Look): number {
   return ends_at === null ? -1 : (reading.now - Date.parse(ends_at)) / 1000;
 }
@@ -311,7 +311,7 @@ function ageText({ age_seconds: age }: InstanceRow): string {
   return `rented ${spanText(age ?? 0)} ago`;
 }
 
-/** A range: no field shows when the drive was suspended. */
+/** Formats a range, since no field shows when the drive was suspended. */
 function deletionText(
   { deleted_at_earliest: earliest, deleted_at_latest: latest }: DriveRow,
   now: number,
@@ -333,7 +333,7 @@ function title({ name, id }: DriveRow): string {
   return short(name ?? id);
 }
 
-/** Names of drives and requests can have any length. */
+/** Shortens names: those of drives and requests can have any length. */
 function short(name: string): string {
   return clamp(name, 40);
 }

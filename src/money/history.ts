@@ -4,12 +4,12 @@ import type { Context } from '../context.ts';
 import { CliError } from '../errors.ts';
 import { instant } from '../output/time.ts';
 
-/** Requested page size. The service may return less; its maximum is not documented. */
+/** Page size to request. The service may return less; its maximum is not documented. */
 const PAGE = 100;
 
 /**
- * New transactions push older ones onto the next page during a walk. So the walk remembers this many
- * of the last IDs, and two pages. More would grow the heap on a long history.
+ * How many of the last IDs to remember, besides two pages: during a walk, new transactions push
+ * older ones onto the next page. Remembering more would grow the heap on a long history.
  */
 const REMEMBERED = 1000;
 
@@ -17,8 +17,8 @@ const REMEMBERED = 1000;
 const STUCK = 5;
 
 /**
- * Yields the whole history page by page, each transaction once. The order is not documented, so only
- * the last page proves that nothing is left.
+ * Yields the whole history page by page, each transaction once. The order is not documented, so
+ * only the last page proves that the history is complete.
  */
 export async function* wholeHistory(
   api: Api,
@@ -64,21 +64,22 @@ export async function* wholeHistory(
 }
 
 export interface RecentHistory {
-  /** Each transaction once; may include older ones. */
+  /** Each transaction once; may include some from before the requested time. */
   readonly entries: readonly Transaction[];
   /**
-   * The history is complete from this moment on, in milliseconds since 1970. -Infinity means the whole
-   * history, undefined means unknown.
+   * The time since which the history is complete, in milliseconds since 1970. -Infinity means the
+   * whole history, undefined means unknown.
    */
   readonly from: number | undefined;
 }
 
-/** Limit for sampling, in pages; a longer history is not read to its end. */
+/** Reads at most this many pages of a history; a longer one stays incomplete. */
 const MOST_PAGES = 6;
 
 /**
- * Reads transactions since a moment, as far as a few requests reach. The order is not documented:
- * unless the history is newest first, only a short one is read, completely.
+ * Reads transactions since a moment, as far back as a few requests reach. The order is not
+ * documented: if the history is not newest first, reads it only if it is short enough to read
+ * completely.
  */
 export async function readRecentHistory(
   api: Api,
@@ -100,7 +101,7 @@ export async function readRecentHistory(
     if (isLast) break;
     const isEnough = isNewestFirst ? oldest < since : page.meta.total_pages > MOST_PAGES;
     if (isEnough || number === MOST_PAGES) {
-      // The next page may hold more transactions of the oldest moment.
+      // The next page may have more transactions with the oldest time.
       from = isNewestFirst ? Math.max(oldest + 1, since) : undefined;
       break;
     }

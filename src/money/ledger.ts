@@ -25,7 +25,7 @@ const DIRECTIONS: Readonly<Record<string, Direction>> = {
   USAGE_CHARGE: 'OUTGOING',
 };
 
-/** The direction in the response; if missing, the direction of a documented type. */
+/** Returns the direction in the response; if missing, the direction of a documented type. */
 function directionOf({ direction, type }: Entry): Direction | undefined {
   if (direction === 'INCOMING' || direction === 'OUTGOING') {
     return direction;
@@ -71,7 +71,7 @@ export function postingOf(entry: Entry): Posting {
   };
 }
 
-/** Exact sums of incoming and outgoing amounts, and what could not be counted. */
+/** Exact sums of incoming and outgoing amounts, and transactions that could not be counted. */
 export function createTotals() {
   const sums: Record<Direction, Sum> = { INCOMING: createSum(), OUTGOING: createSum() };
   const left = createLeftOut();
@@ -93,7 +93,7 @@ export function createTotals() {
         if (isNegative(amount)) left.add('sign', id);
       }
     },
-    /** Lines for people; none if nothing was added. */
+    /** Returns lines for people; none if nothing was added. */
     lines() {
       if (count === 0) return [];
       const [incoming, outgoing] = [sums.INCOMING.total(), sums.OUTGOING.total()].map(inRoubles);
@@ -106,7 +106,7 @@ export function createTotals() {
   };
 }
 
-/** Why a transaction is not counted, or counted with a doubt. */
+/** Why a transaction is not counted, or is counted despite a doubt. */
 const REASONS = {
   amount: 'Not counted: unreadable amount',
   time: 'Not counted: unreadable time',
@@ -116,7 +116,7 @@ const REASONS = {
 
 const NAMED = 3;
 
-/** Transactions missing in a sum: all are counted, a few are named. */
+/** Collects the transactions missing from a sum: counts all, and names a few. */
 export function createLeftOut() {
   const statuses = new Map<string, number>();
   const doubts = new Map<keyof typeof REASONS, { names: string[]; count: number }>();
@@ -132,12 +132,12 @@ export function createLeftOut() {
       doubt.count += 1;
       if (doubt.names.length < NAMED) doubt.names.push(name);
     },
-    /** Lines about uncounted statuses, which are normal. */
+    /** Returns lines about uncounted statuses, which are normal. */
     notes() {
       const counts = [...statuses].map(([word, count]) => `${count} ${word}`).join(', ');
       return counts === '' ? [] : [`Not counted (only COMPLETED counts): ${counts}.`];
     },
-    /** Lines about invalid transactions. */
+    /** Returns lines about invalid transactions. */
     warnings() {
       return Object.entries(REASONS).flatMap(([reason, text]) => {
         const doubt = doubts.get(reason as keyof typeof REASONS);

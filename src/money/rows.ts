@@ -25,11 +25,11 @@ function instanceRow(row: Listed, now: number) {
     paid_until: instance?.paid_until ?? null,
     /** The deadline, by the service's clock. */
     ends_at: mayBill(status) ? (row.ends_at ?? null) : null,
-    /** The idle rule, and for how long the instance has been idle. */
+    /** The idle rule, and how long the instance has been idle. */
     if_idle_seconds: mayBill(status) ? (row.if_idle_seconds ?? null) : null,
     idle_seconds: mayBill(status) ? (row.idle_seconds ?? null) : null,
     failure_reason: instance?.failure_reason ?? null,
-    /** The status is the last one seen, at `last_seen_at`. */
+    /** Whether the status is the last one seen, at `last_seen_at`. */
     unread: row.unread === true,
     last_seen_at: last?.seen_at ?? null,
   };
@@ -54,7 +54,7 @@ export function driveRow(drive: Drive) {
     size_gb: drive.size_gb ?? null,
     current_instance_id: drive.current_instance_id ?? null,
     paid_until: drive.paid_until ?? null,
-    /** When a suspended drive is deleted for good: earliest and latest. */
+    /** Earliest and latest time at which a suspended drive is deleted for good. */
     deleted_at_earliest: isoOrNull(deletion?.earliest),
     deleted_at_latest: isoOrNull(deletion?.latest),
   };
@@ -64,7 +64,7 @@ function isoOrNull(at: number | undefined): string | null {
   return at === undefined ? null : new Date(at).toISOString();
 }
 
-/** The most expensive first, unknown prices last. */
+/** Sorts the most expensive first, unknown prices last. */
 export function byPrice(a: InstanceRow, b: InstanceRow): number {
   const [one, other] = [a, b].map((row) => priceIn(row.price_per_hour_snapshot));
   if (one === undefined || other === undefined)
@@ -72,7 +72,7 @@ export function byPrice(a: InstanceRow, b: InstanceRow): number {
   return other.cmp(one);
 }
 
-/** `trainer (ID), ACTIVE, 89.90 RUB per hour` */
+/** Formats `trainer (ID), ACTIVE, 89.90 RUB per hour`. */
 export function lineOf(row: InstanceRow): string {
   const price = priceIn(row.price_per_hour_snapshot);
   const cost = price === undefined ? 'price unknown' : `${inRoubles(price)} per hour`;
@@ -92,7 +92,7 @@ export interface Deletion {
 const SEVEN_DAYS = 7 * 24 * 3_600_000;
 
 /**
- * Returns the range of the deletion time. No documented field holds the suspension time. It falls
+ * Returns the range of the deletion time. No documented field has the suspension time, which is
  * between the end of the paid time and the drive's last change.
  */
 export function deletionOf(drive: {
@@ -110,7 +110,7 @@ export function deletionOf(drive: {
   };
 }
 
-/** One thing that may bill. */
+/** A resource that may bill. */
 export interface BillingItem {
   readonly kind: 'instance' | 'drive';
   readonly id: string | null;
@@ -148,7 +148,7 @@ export function billsOf({ kind, status }: Pick<BillingItem, 'kind' | 'status'>):
     : (DRIVES.get(status) ?? 'undocumented');
 }
 
-/** For JSON; null if the document doesn't say whether the status bills. */
+/** Returns the value for JSON; null if the document doesn't say whether the status bills. */
 function billsFlag(item: BillingItem): boolean | null {
   const bills = billsOf(item);
   return bills === 'undocumented' ? null : bills === 'yes';
@@ -156,13 +156,15 @@ function billsFlag(item: BillingItem): boolean | null {
 
 /** The hourly cost of a set of instances and drives. */
 export interface Burn {
-  /** RUB per hour of everything that certainly bills at a known price. */
+  /** RUB per hour of all items that certainly bill at a known price. */
   readonly perHour: Money;
   readonly instances: Money;
   readonly drives: Money;
-  /** The same plus the full price of what may bill; undefined if one of those prices is unknown. */
+  /**
+   * `perHour` plus the full price of what may bill; undefined if one of those prices is unknown.
+   */
   readonly atMost: Money | undefined;
-  /** Items missing in `perHour`: the price is unknown, or the status may or may not bill. */
+  /** Items that `perHour` leaves out: the price is unknown, or the status may or may not bill. */
   readonly uncounted: readonly {
     readonly item: BillingItem;
     readonly why: 'price' | 'status';

@@ -14,7 +14,7 @@ export interface Spent {
   /** Milliseconds since 1970, `to` excluded. */
   readonly from: number;
   readonly to: number;
-  /** Sums per documented type, in the service's absolute amounts. */
+  /** Sums per documented type, without a sign. */
   readonly sums: Readonly<Record<Heading, Money>>;
   /** Undocumented types, and documented types in the other direction. */
   readonly other: readonly Other[];
@@ -35,7 +35,7 @@ export function netOf({ sums }: Pick<Spent, 'sums'>): Money {
 
 export type Books = ReturnType<typeof openBooks>;
 
-/** Above this number of periods, empty ones are dropped. */
+/** Leaves out empty periods if there are more than this many. */
 const MOST_ROWS = 4000;
 
 interface Page {
@@ -72,7 +72,7 @@ export function openBooks({ step, from, to }: { step: Step; from: number; to: nu
   }
 
   return {
-    /** Transactions that were left out, and why. */
+    /** Transactions that were left out, each with the reason. */
     left,
     add(entry: Entry) {
       const at = instant(entry.created_at);
@@ -91,8 +91,8 @@ export function openBooks({ step, from, to }: { step: Step; from: number; to: nu
       post(total, entry, posting);
     },
     /**
-     * Returns the periods up to `until`, empty ones included. `trimmed` drops those before the
-     * account's first transaction.
+     * Returns the periods up to `until`, empty ones included. `trimmed` leaves out periods before
+     * the account's first transaction.
      */
     rows(until: number, { trimmed = false } = {}): readonly Spent[] {
       const range = { from, to: Math.min(to, until) };
@@ -105,12 +105,12 @@ export function openBooks({ step, from, to }: { step: Step; from: number; to: nu
         ...closed(pages.get(start) ?? newPage()),
       }));
     },
-    /** Sums of all periods together. */
+    /** Returns the sums of all periods together. */
     total: () => closed(total),
   };
 }
 
-/** Yields every period from the first requested or used one to the last. */
+/** Yields every period from the first requested or used period to the last. */
 function startsOf(
   filled: readonly number[],
   step: Step,

@@ -13,15 +13,19 @@ import { instanceStatus, isTerminated } from '../rules/statuses.ts';
 
 /** Asks before terminating, then finds the refunds. */
 export function termination(context: Context) {
-  /** The IDs of each instance's newest events before its termination. */
+  /** Maps each instance to the IDs of its newest events before the termination. */
   const earlier = new Map<string, ReadonlySet<string>>();
   const shown = new Map<string, Instance>();
-  /** The refund at the time of acceptance: the person may have confirmed after a new hour began. */
+  /**
+   * Computes the refund when the service accepts the request: a new hour may have begun before the
+   * person confirmed.
+   */
   const expected = new Map<string, Money | undefined>();
 
   /**
-   * Asks about each instance by name with its last known price. If interactive, reads the instances
-   * first and shows their age and the refund. Returns undefined if all are already terminated.
+   * Asks about each instance by name, with its last known price. If interactive, reads the
+   * instances first and shows their age and the refund. Returns undefined if all are already
+   * terminated.
    */
   async function question(targets: readonly Target[]): Promise<string | undefined> {
     if (targets.length === 0) return 'Terminate the instances listed on stdin?';
@@ -53,7 +57,9 @@ export function termination(context: Context) {
     return `Terminate ${described.join(' and ')} and delete ${disks}?`;
   }
 
-  /** The logged refunds of awaited instances, or the expected refund of the others, by ID. */
+  /**
+   * Returns the logged refunds of awaited instances, and the expected refunds of the others, by ID.
+   */
   async function refunds(
     changed: readonly Changed[],
     waited: boolean,
@@ -75,7 +81,7 @@ export function termination(context: Context) {
     if (context.out.format !== 'table') return;
     let isReadable = true;
     await eachBounded(targets, AT_ONCE, async ({ id }) => {
-      // Read the logs in parallel: each instance bills while another's log times out.
+      // Reads the logs in parallel: every instance keeps billing while another's log times out.
       if (!isReadable) return;
       const events = await newestEvents(id);
       if (events === undefined) isReadable = false;
@@ -94,7 +100,7 @@ export function termination(context: Context) {
       .reverse();
   }
 
-  /** Returns undefined if the log can't be read: it only adds details. */
+  /** Returns undefined if the log can't be read, since it only adds details. */
   async function newestEvents(id: string) {
     try {
       const api = await context.api();
@@ -112,7 +118,7 @@ export function termination(context: Context) {
   return { question, readLogs, onAccepted, refunds };
 }
 
-/** `trainer: ACTIVE, 89.90 ₽/h, rented 2 h ago` */
+/** Formats `trainer: ACTIVE, 89.90 ₽/h, rented 2 h ago`. */
 function atStake(instance: Instance, now: number): string {
   const { name, id, status, price_per_hour_snapshot: price } = instance;
   const amount = priceIn(price);
@@ -125,7 +131,7 @@ function atStake(instance: Instance, now: number): string {
   return `${name ?? id}: ${facts}`;
 }
 
-/** Reservations are documented only for statuses that bill. */
+/** The document describes reservations only for statuses that bill. */
 function restOf({ status, price_per_hour_snapshot: price, paid_until }: Instance, now: number) {
   const isPaid = instanceStatus(status).bills === 'yes';
   return isPaid ? restOfHour(price, instant(paid_until), now) : undefined;

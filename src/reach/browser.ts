@@ -6,17 +6,18 @@ import { join } from 'node:path';
 import type { Context } from '../context.ts';
 import { inThrowawayFolder } from '../files/throwaway-folder.ts';
 
-/** Milliseconds to wait for a browser that requests nothing. */
+/** How long to wait for the browser's request, in milliseconds. */
 const PATIENCE = 30_000;
 
 /**
- * Opens a link in the person's browser and returns once the browser has requested it, or why it
- * did not.
+ * Opens a link in the person's browser. Returns once the browser has requested the link, or returns
+ * why it did not.
  *
- * A link may hold a token, and every user of a computer can read the arguments of a process. So the
+ * A link may hold a token, and every user of a computer can read a process's arguments. So the
  * browser gets the path of a page that only this user can read. The page leads to a loopback
- * address, which redirects to the link: the link itself is never on disk, and the page goes as soon
- * as it was used. `page` is shown instead of the link, which no server has in the sandbox.
+ * address, which redirects to the link. The link itself is never on disk, and the page is deleted
+ * as soon as the browser has used it. In the sandbox no server has the link's address, so `page` is
+ * shown instead.
  */
 export async function openInBrowser(
   url: string,
@@ -49,7 +50,7 @@ function pageTo(address: string): string {
 `;
 }
 
-/** Starts the browser, which requests the link later. Resolves only if none starts. */
+/** Starts the browser, which requests the link later. Resolves only if no browser starts. */
 async function launch(page: string, { host }: Context): Promise<string> {
   if (await host.openFile?.(page)) await new Promise<never>(() => undefined);
   return 'No browser found.';
@@ -79,7 +80,7 @@ async function startSignpost(url: string, page: string | undefined) {
   const { port } = server.address() as AddressInfo;
   return {
     address: `http://127.0.0.1:${port}${path}`,
-    /** Resolves when a browser was redirected. */
+    /** Resolves once a browser has been redirected. */
     passed,
     close() {
       server.close();

@@ -3,14 +3,14 @@ import { usageError } from '../errors.ts';
 /** A copy between this computer and one instance. */
 export interface Copy {
   readonly instance: string;
-  /** Local paths, or paths on the instance, depending on `from`. */
+  /** Paths on this computer or on the instance, depending on `from`. */
   readonly sources: readonly string[];
   readonly target: string;
-  /** The side that holds the sources. */
+  /** The side that has the sources. */
   readonly from: 'here' | 'instance';
 }
 
-/** Throws a usage error if the paths do not lead from here to one instance or back. */
+/** Throws a usage error unless the paths copy between this computer and one instance. */
 export function parseCopy(paths: readonly string[], platform: string): Copy {
   const refused = (rule: string, hint?: string) =>
     usageError(`PATH "${paths.join(' ')}": ${rule}`, hint);
@@ -42,12 +42,12 @@ export function parseCopy(paths: readonly string[], platform: string): Copy {
 }
 
 interface Place {
-  /** undefined: on this computer. */
+  /** undefined for a path on this computer. */
   readonly instance: string | undefined;
   readonly path: string;
 }
 
-/** Parses a place like scp: an instance name ends with a colon before any slash. */
+/** Parses a path as scp does: a colon before any slash ends an instance name. */
 function parsePlace(text: string, platform: string): Place {
   const [, instance, path] = /^([^:/\\]+):(.*)$/s.exec(text) ?? [];
   const isDrive = platform === 'win32' && /^[A-Za-z]:/.test(text);

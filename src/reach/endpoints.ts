@@ -8,23 +8,28 @@ interface Endpoint {
   readonly name: string;
   /** A link that a browser can open; null if none is known. */
   readonly url: string | null;
-  /** `IP:PORT` if only that is known, or the raw data as text if nothing was recognised. */
+  /** `IP:PORT` if nothing else is known, or the raw data as text if no field was recognised. */
   readonly address: string | null;
   readonly port: number | null;
   readonly protocol: string | null;
   readonly is_main: boolean;
-  /** The service's response, its template with the values filled in, or the container's ports. */
+  /**
+   * The source: the service's response, its template with the values filled in, or the container's
+   * ports.
+   */
   readonly source: 'service' | 'template' | 'container';
 }
 
-/** An endpoint with its instance, and the secrets that its link may carry, to mask them in it. */
+/** An endpoint with its instance, and the secrets to mask in its link. */
 export interface Connection extends Endpoint {
   readonly instance_id: string;
   readonly instance_name: string;
   readonly secrets: unknown;
 }
 
-/** The endpoints of an instance that was read; reads its template only if it is needed. */
+/**
+ * Returns the endpoints of an instance that was read. Reads the instance's template only if needed.
+ */
 export async function connectionsOf(
   instance: Instance,
   context: Context,
@@ -44,7 +49,7 @@ export async function connectionsOf(
   }));
 }
 
-/** The default endpoint: the main one, or the only one. */
+/** Returns the default endpoint: the main endpoint, or the only one. */
 export function mainOf(connections: readonly Connection[]): Connection | undefined {
   return (
     connections.find((connection) => connection.is_main) ??
@@ -52,15 +57,15 @@ export function mainOf(connections: readonly Connection[]): Connection | undefin
   );
 }
 
-/** Fields that may hold the link of an endpoint; the document shows none. */
+/** Fields that may hold the link of an endpoint; the document names none. */
 const LINK_FIELDS = ['url', 'link', 'href'] as const;
 
-/** Fields that may hold the port; the one reached from outside comes first. */
+/** Fields that may hold the port, the externally reachable port first. */
 const PORT_FIELDS = ['external_port', 'port', 'internal_port'] as const;
 
 /**
- * The endpoints of an instance: those of `connection_info`, otherwise the template's with ip, port
- * and secrets filled in, otherwise the container's published ports.
+ * Returns the endpoints of an instance: from `connection_info`, else from the template with ip,
+ * port and secrets filled in, else from the container's published ports.
  *
  * The document does not show an item of `connection_info`, so a missing link is never guessed.
  */
@@ -78,7 +83,7 @@ export function endpointsOf(instance: Instance, template?: Template): Endpoint[]
   return [];
 }
 
-/** The endpoints for the details view, one line each. */
+/** Formats the endpoints for the details view, one per line. */
 export function endpointLines(instance: Instance): DetailLine[] {
   return endpointsOf(instance).map((endpoint) => ({
     label: endpoint.name,
@@ -116,7 +121,7 @@ function linkIn(item: unknown): string | undefined {
   return LINK_FIELDS.map((name) => textField(item, name)).find((one) => one !== undefined);
 }
 
-/** A web link; any other scheme could start a local program. */
+/** Accepts only web links, since any other scheme could start a local program. */
 function webLink(text: string | undefined): string | null {
   if (text === undefined || !URL.canParse(text)) return null;
   const { protocol, href } = new URL(text);
@@ -153,8 +158,8 @@ interface TemplateValues {
 
 /**
  * Fills ip, port and secrets into a `url_template` (API document: Template). The document does not
- * show the placeholders' syntax, so `{ip}`, `{{ip}}` and `${ip}` are accepted, and a secret by its key
- * or as `secrets.KEY`. Secrets are percent-encoded.
+ * show the placeholders' syntax, so `{ip}`, `{{ip}}` and `${ip}` are accepted, and a secret by its
+ * key or as `secrets.KEY`. Percent-encodes secrets.
  *
  * Returns undefined if a placeholder has no value: a partial link is useless.
  */

@@ -5,12 +5,14 @@ import { CliError } from '../errors.ts';
 import { faultOf } from '../files/error-code.ts';
 import { privateFolder } from '../files/private-folder.ts';
 
-/** Our own file of host keys, made if missing. Throws CliError('storage'). */
+/**
+ * Returns gpucloud's own file of host keys, and creates it if missing. Throws CliError('storage').
+ */
 export async function knownHostsFile(context: Context): Promise<string> {
   const path = join((await context.folders()).state, 'ssh', 'known_hosts');
   try {
     await privateFolder(dirname(path));
-    // ssh would create it readable for everybody.
+    // ssh itself would create the file readable for everybody.
     await (await open(path, 'a', 0o600)).close();
   } catch (error) {
     throw new CliError(

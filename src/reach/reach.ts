@@ -18,7 +18,7 @@ import type { SshOptions } from './ssh-argv.ts';
 export interface HowToReach extends Omit<SshOptions, 'knownHosts' | 'proxy'> {
   readonly user: string | undefined;
   readonly port: number | undefined;
-  /** Wait until SSH responds; undefined to try at once. */
+  /** Wait until SSH responds; undefined to connect at once. */
   readonly wait: WaitTimes | undefined;
 }
 
@@ -31,9 +31,9 @@ export interface Reached {
 }
 
 /**
- * Finds and reads an instance, and its SSH endpoint. `signal` ends the wait.
+ * Finds and reads an instance, and determines its SSH endpoint. `signal` ends the wait.
  *
- * @throws CliError `wrongState` with the next command if it can't be reached now.
+ * @throws CliError `wrongState` with the next command if the instance can't be reached now.
  */
 export async function reach(
   typed: string,
@@ -58,7 +58,7 @@ export async function reach(
   };
 }
 
-/** How to call ssh for an instance. */
+/** Returns how to call ssh for an instance. */
 export async function sshOptions(
   id: string,
   { identity, options, words }: HowToReach,
@@ -68,7 +68,7 @@ export async function sshOptions(
   return { knownHosts: await knownHostsFile(context), identity, proxy, options, words };
 }
 
-/** Adds to instances how other programs sign in there. */
+/** Adds to each instance how other programs sign in to it. */
 export async function inventoryHosts(
   entries: readonly HostEntry[],
   how: HowToReach,
@@ -82,8 +82,8 @@ export async function inventoryHosts(
 }
 
 /**
- * Refuses a status in which SSH can't work. In INSTALLING it can (API document: Instance status).
- * Returns a warning for an uncertain status.
+ * Refuses a status in which SSH can't work; in INSTALLING it can (API document: Instance status).
+ * Returns a warning if the status leaves that unclear.
  */
 function ensureEnterable(instance: Instance, { id, name: typed }: Target): string | undefined {
   const { status, failure_reason: reason, ip_address: address } = instance;
@@ -92,7 +92,7 @@ function ensureEnterable(instance: Instance, { id, name: typed }: Target): strin
   if (INSTANCE_STATUSES.includes(status) && status !== 'ERROR') {
     throw new CliError('wrongState', `${name} is ${status}: can't connect now.`, {
       resource: id,
-      // A tunnel waits out temporary statuses.
+      // A tunnel waits until a temporary status ends.
       retryable: leadsTo('ACTIVE', status),
       hint: nextStep(status, typedName(name, id), 'ssh'),
     });

@@ -5,15 +5,15 @@ import type { Reached } from './reach.ts';
 import { probeArgv } from './ssh-argv.ts';
 import { notStarted, startSsh, type Trouble, troubleIn } from './ssh-process.ts';
 
-/** The exit code of ssh's own failures, which a remote command may also return. */
+/** The exit code of ssh's own failures. A remote command may return it too. */
 const SSH_FAILED = 255;
 
-/** Timeout for finding out why ssh failed, in milliseconds. */
+/** How long finding out why ssh failed may take, in milliseconds. */
 const PROBE_TIMEOUT = 10_000;
 
 /**
- * Runs ssh or scp with our own terminal and streams, and ends with its exit code. If ssh itself
- * failed, finds out why and warns.
+ * Runs ssh or scp with gpucloud's own terminal and streams, and exits with its exit code. If ssh
+ * itself failed, finds out why and prints a warning.
  */
 export async function runSsh(
   argv: readonly string[],
@@ -29,7 +29,7 @@ export async function runSsh(
   }
   const isFailed = code === SSH_FAILED && !context.signal.aborted;
   const trouble = isFailed ? await probe(reached, context) : undefined;
-  // The Ctrl-C that ended ssh was meant for us too, and may arrive after ssh's end.
+  // The Ctrl-C that ended ssh also interrupts gpucloud, but may arrive after ssh has ended.
   if (context.signal.aborted) {
     const { reason } = context.signal;
     context.endWith(reason instanceof CliError ? reason.exitCode : code);
@@ -39,7 +39,10 @@ export async function runSsh(
   if (trouble !== undefined) context.err.warn('connection', troubleText(trouble, reached, context));
 }
 
-/** Signs in once more to see what failed; undefined if that works or the cause stays unknown. */
+/**
+ * Signs in once more to see why ssh failed. Returns undefined if signing in works now or the cause
+ * stays unknown.
+ */
 async function probe({ endpoint, ssh }: Reached, context: Context): Promise<Trouble | undefined> {
   try {
     let opened = false;
@@ -60,7 +63,7 @@ async function probe({ endpoint, ssh }: Reached, context: Context): Promise<Trou
   }
 }
 
-/** Returns the hint for a person. */
+/** Returns the hint for people. */
 export function troubleText(
   trouble: Trouble,
   { target, instance, endpoint, ssh }: Reached,

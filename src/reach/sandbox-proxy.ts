@@ -4,8 +4,8 @@ import { shellLine } from '../output/shell-line.ts';
 import { isSandbox, type WithSettings } from '../watch/ssh-endpoint.ts';
 
 /**
- * Returns the ProxyCommand that reaches an instance of the built-in sandbox: this program, as its SSH
- * server. undefined for a real service.
+ * Returns the ProxyCommand for an instance of the built-in sandbox: gpucloud itself, as the
+ * instance's SSH server. Returns undefined for a real service.
  */
 export async function sandboxProxy(id: string, context: Context): Promise<string | undefined> {
   if (!(await isSandbox(context))) return undefined;
@@ -17,7 +17,7 @@ export async function sandboxProxy(id: string, context: Context): Promise<string
   }
   const { file, args } = host.self();
   const line = shellLine([file, ...args, 'sandbox', 'connect', id, '--state', sandbox.file]);
-  // ssh replaces %h and the like.
+  // Escapes percent signs, since ssh replaces %h and similar sequences.
   return line.replaceAll('%', '%%');
 }
 
@@ -31,7 +31,9 @@ export async function ensureSandboxSsh(
   });
 }
 
-/** Notes for people that no server has the addresses of the built-in sandbox, and what works instead. */
+/**
+ * Tells people that no server has the addresses of the built-in sandbox, and what works instead.
+ */
 export async function noteNowhere(
   context: Context,
   instead = 'Use gpucloud instances ssh, tunnel and open.',
@@ -40,7 +42,10 @@ export async function noteNowhere(
   context.err.note(`Sandbox addresses lead nowhere. ${instead}`);
 }
 
-/** The page behind a port of an instance of the built-in sandbox, which no server outlives. */
+/**
+ * Returns the page behind a port of an instance in the built-in sandbox, where no server runs
+ * between commands.
+ */
 export async function sandboxPage(
   id: string,
   port: number | null,

@@ -3,31 +3,31 @@ import type { Copy } from './copy.ts';
 
 /** How to call the system's ssh. */
 export interface SshOptions {
-  /** Our own file of host keys; the user's stays untouched. */
+  /** gpucloud's own file of host keys; the user's file stays unchanged. */
   readonly knownHosts: string;
-  /** A private key file. Without it, ssh chooses among the user's keys. */
+  /** A private key file; without one, ssh chooses among the user's keys. */
   readonly identity?: string | undefined;
   /** The program whose stdin and stdout are the connection; undefined to connect to the address. */
   readonly proxy?: string | undefined;
-  /** `Key=value`, as in ssh's configuration. They precede our own. */
+  /** `Key=value`, as in ssh's configuration. These options override gpucloud's own. */
   readonly options: readonly string[];
   /** More arguments for ssh, unchanged. */
   readonly words: readonly string[];
 }
 
 /**
- * The arguments that ssh and scp share, and the inventories of other programs.
+ * Returns the arguments that ssh, scp and the inventories of other programs share.
  *
  * Host keys are stored per instance ID. Addresses are reused: a new instance at an old address must
- * not look like an attack, nor an attack like a new instance. The service publishes no host keys, so
- * the first one seen is stored, and any other is refused.
+ * not look like an attack, nor an attack like a new instance. The service publishes no host keys,
+ * so ssh stores the first key that it sees and refuses any other.
  */
 export function shared({ id }: Pick<SshEndpoint, 'id'>, ssh: SshOptions): string[] {
   const { identity, proxy } = ssh;
   return [
     ...ssh.words,
     ...asOptions(ssh.options),
-    // Keeps ssh from trying the agent's other keys before the given one.
+    // Keeps ssh from offering the agent's other keys before the given key.
     ...(identity === undefined
       ? []
       : ['-i', withoutTokens(identity), ...asOptions(['IdentitiesOnly=yes'])]),
@@ -36,7 +36,7 @@ export function shared({ id }: Pick<SshEndpoint, 'id'>, ssh: SshOptions): string
       `HostKeyAlias=${id}`,
       `UserKnownHostsFile=${configWord(ssh.knownHosts)}`,
       'StrictHostKeyChecking=accept-new',
-      // Older ssh also compares the key that the address had before.
+      // Older ssh versions also compare the key stored for the address.
       'CheckHostIP=no',
     ]),
   ];
@@ -46,19 +46,19 @@ function asOptions(options: readonly string[]): string[] {
   return options.flatMap((option) => ['-o', option]);
 }
 
-/** ssh reads nothing after `--` as an option, not even the words of the remote command. */
+/** ssh reads nothing after `--` as an option, not even words of the remote command. */
 function destination({ user, host, port }: SshEndpoint): string[] {
   return ['-p', String(port), '--', `${user}@${host}`];
 }
 
 export interface Entering {
-  /** Runs on the instance; empty starts the user's shell. */
+  /** The remote command; if empty, starts the user's shell. */
   readonly command: readonly string[];
-  /** Request a terminal even with a command. */
+  /** Request a terminal even if there is a command. */
   readonly tty?: boolean;
 }
 
-/** The command line of `ssh`, starting with the program. */
+/** Returns the command line of `ssh`, starting with the program. */
 export function sshArgv(
   endpoint: SshEndpoint,
   ssh: SshOptions,
@@ -73,11 +73,11 @@ interface Copying extends Omit<Copy, 'instance'> {
   readonly preserve?: boolean;
 }
 
-/** The command line of `scp`. */
+/** Returns the command line of `scp`. */
 export function scpArgv(endpoint: SshEndpoint, ssh: SshOptions, copying: Copying): string[] {
   const { user, host, port } = endpoint;
   const there = (path: string) => `${user}@${host.includes(':') ? `[${host}]` : host}:${path}`;
-  // scp's helpers would read a leading hyphen as an option.
+  // scp's helper programs would read a leading hyphen as an option.
   const here = (path: string) => (path.startsWith('-') ? `./${path}` : path);
   const [from, to] = copying.from === 'here' ? [here, there] : [there, here];
   return [
@@ -93,10 +93,10 @@ export function scpArgv(endpoint: SshEndpoint, ssh: SshOptions, copying: Copying
   ];
 }
 
-/** A shared connection would outlive this one and keep its port. */
+/** A shared connection would outlive this command and keep its port. */
 const UNSHARED = ['ControlMaster=no', 'ControlPath=none'];
 
-/** A dead connection is noticed after 45 seconds. */
+/** ssh detects a dead connection within 45 seconds. */
 const ALIVE = ['ServerAliveInterval=15', 'ServerAliveCountMax=3'];
 
 export interface Forwarding {
@@ -106,7 +106,7 @@ export interface Forwarding {
   readonly remote: number;
 }
 
-/** The command line of the `ssh` that holds a tunnel, on loopback at both ends. */
+/** Returns the command line of the `ssh` that holds a tunnel, on loopback at both ends. */
 export function tunnelArgv(
   endpoint: SshEndpoint,
   ssh: SshOptions,
@@ -124,14 +124,15 @@ export function tunnelArgv(
 }
 
 /**
- * The user's configuration may forward the SSH agent or the display to every host. A flag of this
- * command still can: ssh takes the first value of an option, so these come after the user's words.
+ * The user's configuration may forward the SSH agent or the display to every host, so these options
+ * turn that off. A flag of this command still wins: ssh takes the first value of an option, and
+ * these follow the user's words.
  */
 const UNATTENDED = ['ForwardAgent=no', 'ForwardX11=no'];
 
-/** An ssh that runs commands without a terminal and asks nothing. */
+/** An ssh that runs commands without a terminal and never prompts. */
 interface Batch {
-  /** The program and its options, the port included. */
+  /** The program and its options, including the port. */
   readonly words: string[];
   readonly user: string;
   readonly host: string;
@@ -145,7 +146,10 @@ export function batchSsh(endpoint: SshEndpoint, ssh: SshOptions): Batch {
   return { words: ['ssh', ...own, '-T', ...words, '-p', String(port)], user, host };
 }
 
-/** Signs in without questions and runs nothing, to find out why an ssh failed. */
+/**
+ * Returns the command line that signs in without prompts and runs nothing, to find out why ssh
+ * failed.
+ */
 export function probeArgv(endpoint: SshEndpoint, ssh: SshOptions): string[] {
   return [
     'ssh',
@@ -157,12 +161,12 @@ export function probeArgv(endpoint: SshEndpoint, ssh: SshOptions): string[] {
   ];
 }
 
-/** In a key's file name, ssh replaces `%d` and the like. */
+/** ssh replaces `%d` and similar sequences in a key's file name. */
 function withoutTokens(path: string): string {
   return path.replaceAll('%', '%%');
 }
 
-/** A path as one word of ssh's configuration, on every system with slashes. */
+/** Formats a path as one word of ssh's configuration, with slashes on every system. */
 export function configWord(path: string): string {
   const plain = withoutTokens(path.replaceAll('\\', '/'));
   return /^[^\s"'#]+$/.test(plain) ? plain : `"${plain}"`;

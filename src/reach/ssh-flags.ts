@@ -11,7 +11,7 @@ import { sshPort, sshUser } from '../rules/ssh.ts';
 import { pollIntervalOption, waitTimeoutOption } from '../watch/flags.ts';
 import type { HowToReach } from './reach.ts';
 
-/** How to sign in: the flags that every command over SSH takes. */
+/** The sign-in flags of every command over SSH. */
 export function withSignInFlags<Args extends unknown[], Flags extends OptionValues>(
   command: Command<Args, Flags>,
 ) {
@@ -48,7 +48,7 @@ function sshOption(text: string): Verdict<string> {
     : broken('must be Key=value, such as ServerAliveInterval=30');
 }
 
-/** ssh would read a word without a hyphen as the host. */
+/** ssh would read a word without a leading hyphen as the host. */
 function sshWord(text: string): Verdict<string> {
   return /^-[^-]/.test(text)
     ? kept(text)

@@ -2,22 +2,22 @@ import { CliError } from '../errors.ts';
 import { errorCode } from '../files/error-code.ts';
 import type { Start } from '../programs.ts';
 
-/** Receives the output of a background ssh. */
+/** Callbacks for the output of a background ssh. */
 interface Listener {
-  /** The session is open: a tunnel accepts connections. */
+  /** Called when the session opens: a tunnel then accepts connections. */
   open(): void;
-  /** A line for the user: a banner of the instance, a warning from ssh. */
+  /** Called with a line for the user: a banner of the instance, or a warning from ssh. */
   say(line: string): void;
-  /** A line of ssh's own log. */
+  /** Called with a line of ssh's own log. */
   log(line: string): void;
 }
 
-/** Enough characters for the warning about a changed host key. */
+/** Enough characters to hold the warning about a changed host key. */
 const KEPT = 4_000;
 
 /**
- * Starts an ssh without a terminal. Its log shows when the session is open: probing the port would
- * open a connection to whatever listens on the instance.
+ * Starts an ssh without a terminal. Reads its log to learn when the session opens: probing the port
+ * would open a connection to the program that listens on the instance.
  */
 export async function startSsh(argv: readonly string[], start: Start, listener: Partial<Listener>) {
   const [file = 'ssh', ...args] = argv;
@@ -42,7 +42,7 @@ export async function startSsh(argv: readonly string[], start: Start, listener: 
     },
   });
   return {
-    /** Its exit code and last output. */
+    /** ssh's exit code and last output. */
     ended: running.ended.then((code) => {
       hear(rest);
       return { code, output };
@@ -51,12 +51,12 @@ export async function startSsh(argv: readonly string[], start: Start, listener: 
   };
 }
 
-/** Lines that only `-v` makes ssh print. */
+/** Lines that ssh prints only with `-v`. */
 function isLog(line: string): boolean {
   return /^(?:debug[123]: |OpenSSH_|Authenticated to |Transferred: |Bytes per second: )/.test(line);
 }
 
-/** Why ssh did not sign in. */
+/** Returns why ssh could not sign in. */
 export type Trouble = 'hostKey' | 'keys' | 'unreachable';
 
 /** ssh prints English whatever the locale. */
@@ -73,7 +73,7 @@ export function troubleIn(output: string): Trouble | undefined {
   return PATTERNS.find(([, pattern]) => pattern.test(output))?.[0];
 }
 
-/** The error for a program that could not be started at all. */
+/** The error for a program that could not be started. */
 export function notStarted(file: string, error: unknown): CliError {
   const code = errorCode(error) ?? String(error);
   return code === 'ENOENT'

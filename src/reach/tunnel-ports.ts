@@ -9,9 +9,12 @@ import type { Reached } from './reach.ts';
 
 /** PORTS as typed, before the instance is known. */
 interface WantedPorts {
-  /** undefined: the instance's number, or any free one. 0: any free one. */
+  /**
+   * The local port. undefined: the instance's port number if free, else any free port. 0: any free
+   * port.
+   */
   readonly local: number | undefined;
-  /** A port, the name of an endpoint, or undefined for the main one. */
+  /** A port, the name of an endpoint, or undefined for the main endpoint. */
   readonly remote: number | string | undefined;
 }
 
@@ -34,11 +37,11 @@ export function parsePorts(text: string | undefined): WantedPorts {
 /** The remote end of a tunnel. */
 export interface RemoteEnd {
   readonly port: number;
-  /** The endpoint at that port, if there is one. */
+  /** The endpoint at that port, if known. */
   readonly endpoint: Connection | undefined;
 }
 
-/** Throws CliError('notFound') for a missing endpoint, or one that SSH can't carry. */
+/** Throws CliError('notFound') for an endpoint that does not exist, or that SSH can't carry. */
 export async function remoteEnd(
   wanted: WantedPorts['remote'],
   { instance, target }: Reached,
@@ -73,7 +76,10 @@ function isUdp(protocol: string | null): boolean {
   return protocol?.toUpperCase() === 'UDP';
 }
 
-/** Fails if a requested port is in use; without a request, any free port works. */
+/**
+ * Returns a local port. Fails if the requested port is in use; if none is requested, uses any free
+ * port.
+ */
 export async function localPort(
   wanted: number | undefined,
   { port }: RemoteEnd,
@@ -97,7 +103,7 @@ export async function isFree(port: number): Promise<boolean> {
   return (await taken(port)) !== undefined;
 }
 
-/** A free port of loopback, chosen by the system. */
+/** Returns a free loopback port, chosen by the system. */
 export async function freePort(): Promise<number> {
   const port = await taken(0);
   if (port === undefined) throw new Error('no port of 127.0.0.1 is free');

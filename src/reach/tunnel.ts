@@ -6,23 +6,24 @@ import { troubleText } from './run-ssh.ts';
 import { type Forwarding, tunnelArgv } from './ssh-argv.ts';
 import { notStarted, startSsh, troubleIn } from './ssh-process.ts';
 
-/** How long to keep reconnecting, in milliseconds. */
+/** How long to try to reconnect, in milliseconds. */
 const GIVE_UP_AFTER = 10 * 60_000;
 
-/** Milliseconds between two attempts; doubles from the first to the second value. */
+/** The pause between two attempts in milliseconds; doubles from the first to the second value. */
 const [FIRST_PAUSE, LONGEST_PAUSE] = [1_000, 30_000];
 
 interface HowToHold extends HowToReach {
   readonly reconnect: boolean;
-  /** Prints the tunnel's address, once it is open. A failure closes the tunnel. */
+  /** Prints the tunnel's address once it is open. If this throws, the tunnel closes. */
   opened(): Promise<void>;
 }
 
 /**
  * Holds a tunnel until the first interrupt, its normal end.
  *
- * Reconnects after a lost connection and reads the instance again, since its address may have changed.
- * Faults that need a person (a new host key, a refused key, a stopped instance) end it at once.
+ * After a lost connection, reads the instance again, since its address may have changed, and
+ * reconnects. A fault that needs a person (a new host key, a refused key, a stopped instance) ends
+ * the tunnel at once.
  */
 export async function holdTunnel(
   ports: Forwarding,
@@ -72,7 +73,7 @@ interface Held {
   readonly code: number;
   /** ssh's last output. */
   readonly output: string;
-  /** Whether it was ever open. */
+  /** Whether the tunnel was ever open. */
   readonly opened: boolean;
 }
 
@@ -84,11 +85,12 @@ async function holdOnce(
 ): Promise<Held> {
   let opening: Promise<void> | undefined;
   const printed = new Set<string>();
-  // Held until it is open: if it never opens, the last line is the reason and goes into the error.
+  // Holds back ssh's lines until the tunnel is open: if it never opens, the last line becomes the
+  // reason in the error.
   const waiting: string[] = [];
   const print = (line: string) => {
     const text = explained(line, target.name, ports.remote);
-    // A browser retries repeatedly.
+    // A browser retries repeatedly and would repeat the warning.
     if (!printed.has(text)) context.err.note(text);
     printed.add(text);
   };
@@ -102,7 +104,7 @@ async function holdOnce(
         opening.catch(() => child.close());
       },
       say(line) {
-        // After an interrupt, ssh only reports its end.
+        // After an interrupt, ssh's output only reports its end.
         if (context.signal.aborted) return;
         if (opening === undefined) waiting.push(line);
         else print(line);
@@ -123,7 +125,7 @@ async function holdOnce(
   }
 }
 
-/** ssh's message about a port without a listener shows neither the port nor the next step. */
+/** Adds the port and the next step, which ssh's message about a port without a listener lacks. */
 function explained(line: string, name: string, port: number): string {
   const [, reason] = /^channel \d+: open failed: (.+)$/.exec(line) ?? [];
   return reason === undefined
@@ -131,7 +133,7 @@ function explained(line: string, name: string, port: number): string {
     : `Nothing listens on port ${port} of ${name} (${reason}). Start the program there.`;
 }
 
-/** Returns undefined if the service is unreachable too: then the old endpoint is tried. */
+/** Returns undefined if the service is unreachable too; the tunnel then tries the old endpoint. */
 async function readAgain(
   id: string,
   how: HowToReach,

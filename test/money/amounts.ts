@@ -1,6 +1,6 @@
 import { fc } from '../support/random.ts';
 
-/** Independent decimal arithmetic for tests: whole numbers of 10⁻²⁰. */
+/** Independent decimal arithmetic for tests, in whole units of 10⁻²⁰. */
 export const UNIT = 10n ** 20n;
 
 export function units(text: string): bigint {

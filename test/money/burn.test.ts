@@ -43,7 +43,7 @@ const item: fc.Arbitrary<BillingItem> = fc.record({
 const box = { kind: 'instance', id: 'id', name: 'box', status: 'ACTIVE' } as const;
 
 describe('the burn rate', () => {
-  test('is the exact sum of known prices, and the rest is listed', () => {
+  test('is the exact sum of known prices, with a list of the other items', () => {
     fc.assert(
       fc.property(fc.array(item), (items) => {
         const isTold = (one: BillingItem) => /^\d+(\.\d+)?$/.test(one.price ?? '');

@@ -7,7 +7,7 @@ const HOUR = 3_600_000;
 const NOW = Date.UTC(2026, 0, 15);
 const WINDOW = { from: NOW - 24 * HOUR, to: NOW };
 
-/** Compares one charge, after a deposit if requested, with what is known. */
+/** Compares one charge, after a deposit if requested, with the known resources. */
 function explain(charged: Big, known: readonly Chargeable[], window: Window, toppedUp: boolean) {
   const at = { status: 'COMPLETED', created_at: new Date(NOW).toISOString() };
   const charge = { ...at, id: 'charge', type: 'USAGE_CHARGE', amount: charged.toFixed() };
@@ -31,7 +31,7 @@ function chargesOf({ kopecks, from, lasts, atEnd }: Life): Big {
   for (let start = from; start < end; start += HOUR) {
     const part = Math.min(end - start, HOUR);
     const at = atEnd ? start + part : start;
-    // A charge at the beginning takes the whole hour.
+    // A charge at the start covers the whole hour.
     const share = atEnd ? part : HOUR;
     if (at > WINDOW.from && at <= WINDOW.to) {
       sum = sum.plus(new Big(kopecks).div(100).times(share).div(HOUR).round(2, 0));
@@ -62,7 +62,7 @@ describe('the check of charges', () => {
   ];
 
   test('finds charges above the price of all hours plus one', () => {
-    // 100 × 25 and 2 × 11.
+    // Limits: 100 × 25 and 2 × 11.
     expect(explain(new Big('2522'), known, WINDOW, false)?.unexplained.toFixed()).toBe('0');
     const over = explain(new Big('2522.01'), known, WINDOW, false);
     expect([over?.atMost.toFixed(), over?.unexplained.toFixed()]).toEqual(['2522', '0.01']);
@@ -73,7 +73,7 @@ describe('the check of charges', () => {
     expect(explain(new Big('2542.5'), known, WINDOW, true)?.unexplained.toFixed()).toBe('0.5');
   });
 
-  test('accepts that debt after the drive was seen SUSPENDED', () => {
+  test("accepts a drive's debt after the drive was seen SUSPENDED", () => {
     const seen = (hours: number): Chargeable[] =>
       known.map((one) => ({ ...one, suspendedAt: NOW - hours * HOUR }));
     expect(explain(new Big('2542'), seen(25), WINDOW, false)?.unexplained.toFixed()).toBe('0');
@@ -101,7 +101,7 @@ describe('the check of charges', () => {
     expect(explain(new Big('1'), [ended], WINDOW, false)?.unexplained.toFixed()).toBe('1');
   });
 
-  test('finds every charge if nothing is known', () => {
+  test('reports every charge if nothing is known', () => {
     expect(explain(new Big('0.001'), [], WINDOW, false)?.unexplained.toFixed()).toBe('0.001');
   });
 });

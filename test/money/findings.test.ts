@@ -14,7 +14,7 @@ const reading: AccountReading = {
 };
 const hoursOn = (hours: number) => new Date(NOW + hours * 3_600_000).toISOString();
 
-/** An instance that bills, with these fields. */
+/** Returns an instance that bills, with these fields. */
 const instance = (fields: Partial<InstanceRow>) =>
   ({
     id: 'i-1',
@@ -49,14 +49,14 @@ test.each([
   expect(message).toContain(when);
 });
 
-test('names one of several instances whose deadline nothing enforces', () => {
+test('names one instance if the deadlines of several are not enforced', () => {
   const [one, two] = [hoursOn(1), hoursOn(2)].map((ends_at) => instance({ ends_at }));
   expect(messages('deadline_unenforced', { instances: [one, two] as InstanceRow[] })).toEqual([
     'Nothing on this computer enforces the deadline of trainer and 1 more: not scheduled',
   ]);
 });
 
-test('leaves out what is not known of a request or an error', () => {
+test('leaves out unknown facts about a request or an error', () => {
   const request = instance({ id: null, name: 'lost', status: 'UNKNOWN' });
   expect(messages('unknown_request', { instances: [request] })).toEqual([
     'The outcome of lost is unknown: it may be billing',

@@ -16,7 +16,7 @@ import type { Answer, RecordedRequest } from '../support/service.ts';
 
 const API_KEY = 'svc_sk_sandbox_any_key';
 
-/** The account that the service has now. */
+/** The account as the service has it now. */
 let state: State;
 let world: World;
 beforeAll(async () => {
@@ -57,7 +57,7 @@ const history = fc.record({
 });
 type History = typeof history extends fc.Arbitrary<infer T> ? T : never;
 
-/** Plays a history, of which this computer sees only what its own commands show. */
+/** Plays a history. This computer sees only what its own commands show. */
 async function live({ life: { opening, steps }, rest, seen }: History): Promise<void> {
   let now = world.clock.now();
   const passTo = (time: number) => {
@@ -110,7 +110,7 @@ async function audit(): Promise<Row[]> {
   return JSON.parse(stdout);
 }
 
-/** The checks that are not ok, without the one that `isForgotten` explains. */
+/** Returns the checks that are not ok, except the one that `isForgotten` explains. */
 async function doubts(): Promise<Row[]> {
   const now = world.clock.now();
   const isForgotten = state.instances.some(
@@ -124,7 +124,7 @@ async function doubts(): Promise<Row[]> {
   return rows.filter((row) => !isLong(row));
 }
 
-test('finds nothing in the histories of instances rented here', {
+test('reports nothing in the histories of instances rented here', {
   timeout: 1_200_000,
 }, async () => {
   await fc.assert(
@@ -136,7 +136,7 @@ test('finds nothing in the histories of instances rented here', {
   );
 });
 
-test('finds one additional instance in such a history at its exact price', {
+test('reports one additional instance in such a history at its exact price', {
   timeout: 600_000,
 }, async () => {
   await fc.assert(
@@ -146,7 +146,7 @@ test('finds one additional instance in such a history at its exact price', {
       const wish = { offer_id: RTX_4090, image_id: UBUNTU, instance_name: 'rogue' };
       createInstance(state, wish, world.clock.now());
       const found = (await doubts()).find(({ check }) => check === 'reserved_balance');
-      // A stopped or failed instance may hold the funds as well.
+      // A stopped or failed instance may hold these funds as well.
       const isClear = state.instances.every(
         ({ status }) => !['STOPPING', 'STOPPED', 'ERROR'].includes(status),
       );

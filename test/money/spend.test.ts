@@ -107,7 +107,7 @@ describe('the statement', () => {
     ]);
   });
 
-  test('lists what is left out', () => {
+  test('lists the transactions that are left out', () => {
     const { left } = booked([
       {
         ...charge,
@@ -147,7 +147,7 @@ describe('the statement', () => {
     expect(books.rows(END)).toHaveLength(2);
   });
 
-  test("begins with the account's first transaction if trimmed", () => {
+  test("starts with the account's first transaction if trimmed", () => {
     const created_at = new Date(2026, 0, 5, 12).toISOString();
     const books = booked([{ ...charge, id: 'a', amount: '1', created_at }]);
     const until = new Date(2026, 0, 8).getTime();

@@ -17,7 +17,7 @@ describe('when a suspended drive is deleted', () => {
     ]);
   });
 
-  test('is unknown if no field shows it', () => {
+  test('is unknown if the needed fields are missing', () => {
     expect(deletionOf({ paid_until: null, updated_at: 'soon' })).toEqual({
       earliest: undefined,
       latest: undefined,

@@ -13,11 +13,11 @@ describe('a drive letter on Windows', () => {
     },
   );
 
-  test('names an instance on other systems', () => {
+  test('is an instance name on other systems', () => {
     expect(parseCopy(['x', 'C:data'], 'linux')).toMatchObject({ instance: 'C', target: 'data' });
   });
 
-  test('keeps its colon in the LOCAL of --fetch', () => {
+  test('is not split off in the LOCAL of --fetch', () => {
     expect(parseFetch('results:C:\\out')).toEqual({ remote: 'results', local: 'C:\\out' });
     expect(parseFetch('out/*.csv:D:\\tables')).toEqual({
       remote: 'out/*.csv',

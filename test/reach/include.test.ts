@@ -69,7 +69,7 @@ describe("the user's ssh configuration", () => {
     expect((await stat(config)).mode & 0o777).toBe(0o600);
   });
 
-  test('keeps its mode, also behind a link', async () => {
+  test('keeps its mode, even behind a symlink', async () => {
     await mkdir(join(folder, '.ssh'));
     await mkdir(join(folder, 'dotfiles'));
     const real = join(folder, 'dotfiles', 'ssh');
@@ -82,7 +82,7 @@ describe("the user's ssh configuration", () => {
     expect(await readFile(real, 'utf8')).toBe(`${OURS}\nHost *\n`);
   });
 
-  test('leaves a dangling link alone and prints the line', async () => {
+  test('stays unchanged behind a dangling symlink, and the line is printed', async () => {
     await mkdir(join(folder, '.ssh'));
     await symlink('nowhere', config);
     await expect(addInclude(config, OURS)).rejects.toMatchObject({

@@ -67,7 +67,7 @@ const GOOD = [
 const piece = fc.oneof(
   { weight: 3, arbitrary: fc.constantFrom(...HOSTILE) },
   { weight: 1, arbitrary: anyText({ maxLength: 20 }) },
-  // Uses mostly valid characters, to test the limits of the rules.
+  // Mostly valid characters, to test the limits of the rules.
   {
     weight: 2,
     arbitrary: fc
@@ -75,7 +75,7 @@ const piece = fc.oneof(
       .map((letters) => letters.join('')),
   },
 );
-/** Valid words, invalid ones, and mixtures of both. */
+/** Valid words, invalid words, and mixtures of both. */
 const text = fc.oneof(
   { weight: 4, arbitrary: fc.constantFrom(...GOOD) },
   { weight: 3, arbitrary: piece },
@@ -166,7 +166,7 @@ describe('a text of the service', () => {
     expect(entered).toBeGreaterThan(100);
   });
 
-  test('is refused in one line without controls', () => {
+  test('is refused in one line without control characters', () => {
     fc.assert(
       fc.property(instance, (sent) => {
         try {
@@ -175,7 +175,7 @@ describe('a text of the service', () => {
           expect(error).toBeInstanceOf(CliError);
           if (!(error instanceof CliError)) return;
           expect(['wrongState', 'notUnderstood']).toContain(error.failure);
-          // JSON writes a text in one line.
+          // JSON writes any text in one line.
           expect(error.message).not.toMatch(/[\n\r\0]/);
         }
       }),
@@ -254,7 +254,7 @@ describe('ssh itself', needs('ssh'), () => {
       : host.toLowerCase();
   }
 
-  test('reads the same from the command and from the file', { timeout: 120_000 }, () => {
+  test('derives the same settings from the command and from the file', { timeout: 120_000 }, () => {
     fc.assert(
       fc.property(instance, text, (sent, name) => {
         const endpoint = knownSshEndpoint(sent);

@@ -6,12 +6,12 @@ import { type HostEntry, hostBlock } from './ssh-config.ts';
 export const INVENTORY_FORMATS = ['ansible', 'parallel', 'hostfile', 'ssh-config'] as const;
 export type InventoryFormat = (typeof INVENTORY_FORMATS)[number];
 
-/** An instance, and how to sign in there. */
+/** An instance, and how to sign in to it. */
 export interface InventoryHost extends HostEntry {
   readonly ssh: SshOptions;
 }
 
-/** The hosts as another program reads them. */
+/** Formats the hosts for another program. */
 export async function inventoryText(
   format: InventoryFormat,
   hosts: readonly InventoryHost[],
@@ -28,15 +28,16 @@ export async function inventoryText(
   }
 }
 
-/** The cards of the offer, at least 1. */
+/** The number of cards in the offer, at least 1. */
 export function gpusOf({ instance: { offer } }: Pick<HostEntry, 'instance'>): number {
   const count = offer?.gpu_count;
   return Number.isSafeInteger(count) ? Math.max(1, count ?? 1) : 1;
 }
 
 /**
- * GNU parallel runs everything before the last space as the ssh command. A host name without the
- * address needs no brackets for IPv6, and lets `Host gpucloud-*` of the user's configuration apply.
+ * GNU parallel runs everything before the last space as the ssh command. Uses the host name, not
+ * the address: an IPv6 address would need brackets, and `Host gpucloud-*` in the user's
+ * configuration then applies.
  */
 function sshLogin(host: InventoryHost): string {
   const { endpoint, ssh, hosts } = host;
@@ -45,15 +46,15 @@ function sshLogin(host: InventoryHost): string {
   return `${gpusOf(host)}/${shellLine(['ssh', ...words, '-l', user, hosts[0] ?? endpoint.id])}\n`;
 }
 
-/** Open MPI cuts a host name at its first dot. */
+/** Open MPI truncates a host name at its first dot. */
 function mpiName({ hosts, endpoint }: HostEntry): string {
   return hosts.find((name) => !name.includes('.')) ?? endpoint.id;
 }
 
-/** Names with a meaning of their own in Ansible. */
+/** Group names that Ansible reserves. */
 const RESERVED = ['all', 'ungrouped', 'localhost', 'gpucloud'];
 
-/** A group for each offer, in the group `gpucloud`. */
+/** Puts the hosts of each offer in a group, within the group `gpucloud`. */
 async function ansible(hosts: readonly InventoryHost[]): Promise<string> {
   const groups = new Map<string, { offer: string; hosts: Record<string, object> }>();
   const ungrouped: Record<string, object> = {};
@@ -86,13 +87,15 @@ async function ansible(hosts: readonly InventoryHost[]): Promise<string> {
   });
 }
 
-/** Letters, digits and "_" only: Ansible takes everything else for an expression. */
+/**
+ * Keeps only letters, digits and "_": Ansible reads any other character as part of an expression.
+ */
 function groupName(text: string): string {
   const plain = text.toLowerCase().replace(/[^a-z0-9]+/g, '_');
   return `offer_${plain.replace(/^_|_$/g, '')}`;
 }
 
-/** `--ssh-arg` is for ssh alone; Ansible copies files with scp and sftp too. */
+/** Only ssh gets `--ssh-arg`: Ansible also copies files with scp and sftp. */
 function ansibleVars({ endpoint, ssh, instance }: InventoryHost): Record<string, unknown> {
   return {
     ansible_host: endpoint.host,

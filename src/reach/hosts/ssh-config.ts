@@ -14,20 +14,20 @@ import { configWord, type SshOptions } from '../ssh-argv.ts';
 /** An instance with its host names for ssh. */
 export interface HostEntry {
   readonly instance: Instance;
-  /** Its name if no other instance has it and ssh accepts it, otherwise its ID. */
+  /** The instance's name if it is unique and ssh accepts it, otherwise its ID. */
   readonly name: string;
-  /** `gpucloud-NAME` if no other instance has that name, and `gpucloud-ID`. */
+  /** `gpucloud-NAME` if the name is unique, and `gpucloud-ID`. */
   readonly hosts: readonly string[];
   readonly endpoint: SshEndpoint;
 }
 
-/** The entries of all instances that ssh can reach. `user` overrides the service's. */
+/** Returns the entries of all instances that ssh can reach. `user` overrides the service's. */
 export function hostEntries(instances: readonly Instance[], user?: string): HostEntry[] {
   const uses = new Map<string, number>();
   for (const { id, name } of instances) uses.set(name ?? id, (uses.get(name ?? id) ?? 0) + 1);
   return instances.flatMap((instance) => {
     const { id, status, name } = instance;
-    // A terminating instance can't be reached, although it may still have an address.
+    // A terminating instance can't be reached, even if it still has an address.
     const endpoint = mayBill(status) ? knownSshEndpoint(instance, user) : undefined;
     if (endpoint === undefined) return [];
     const own = name != null && isHostName(name) && uses.get(name) === 1;
@@ -36,7 +36,7 @@ export function hostEntries(instances: readonly Instance[], user?: string): Host
   });
 }
 
-/** Reads all known instances; warns about those that could not be read. */
+/** Reads all known instances. Warns about instances that could not be read. */
 export async function readEntries(context: Context, user?: string): Promise<HostEntry[]> {
   const api = await context.api();
   const known = await readKnownInstances(
@@ -60,19 +60,19 @@ export async function readEntries(context: Context, user?: string): Promise<Host
   );
 }
 
-/** ssh's patterns have marks of their own, so only these characters of a name are accepted. */
+/** ssh's host patterns have special characters, so a name may contain only these. */
 function isHostName(name: string): boolean {
   return /^[A-Za-z0-9](?:[A-Za-z0-9_.-]{0,98}[A-Za-z0-9])?$/.test(name);
 }
 
-/** The lines of ssh's configuration for one instance. */
+/** Returns the lines of ssh's configuration for one instance. */
 export function hostBlock(
   { hosts, endpoint }: Pick<HostEntry, 'hosts' | 'endpoint'>,
   { knownHosts, identity, proxy, options }: Omit<SshOptions, 'words'>,
 ): string {
   return [
     `Host ${hosts.join(' ')}`,
-    // ssh takes the first value of an option.
+    // ssh uses the first value that it finds for an option.
     ...options.map((option) => `  ${option.replace(/[= ]/, ' ')}`),
     `  HostName ${endpoint.host}`,
     `  Port ${endpoint.port}`,
@@ -89,7 +89,7 @@ export function hostBlock(
   ].join('\n');
 }
 
-/** Our file that ssh reads, one for each profile. */
+/** gpucloud's configuration file for ssh, one per profile. */
 interface HostsFile {
   readonly path: string;
   /** The line that makes ssh read the files of all profiles. */
@@ -100,13 +100,14 @@ export async function hostsFile(context: Context): Promise<HostsFile> {
   const folder = join((await context.folders()).state, 'ssh');
   const { profile } = await context.settings();
   return {
-    // Profile names contain no "@". ssh's pattern skips names that start with a dot.
+    // Marks a run without a profile: profile names contain no "@". ssh's pattern skips names that
+    // start with a dot.
     path: join(folder, `${(profile?.value ?? '@environment').replace(/^\./, '@.')}.conf`),
     include: `Include ${configWord(join(folder, '*.conf'))}`,
   };
 }
 
-/** Replaces our file. Throws CliError('storage'). */
+/** Replaces gpucloud's file. Throws CliError('storage'). */
 export async function writeHosts({ path, include }: HostsFile, hosts: string): Promise<void> {
   const head = [
     '# Written by "gpucloud instances ssh-config --install"; run it again to renew this file.',
@@ -122,12 +123,12 @@ export async function writeHosts({ path, include }: HostsFile, hosts: string): P
   }
 }
 
-/** A string with one character per byte, so that bytes which are not UTF-8 survive. */
+/** Reads the file as one character per byte, so that bytes which are not UTF-8 survive. */
 const BYTES = 'latin1';
 
 /**
- * Adds a line at the top of the user's configuration, where it applies to every host. Everything else
- * stays byte for byte, and so do mode, owner and a symbolic link. Returns false if the line exists.
+ * Adds a line at the top of the user's configuration, where it applies to every host. Changes
+ * nothing else: content, mode, owner and a symbolic link stay. Returns false if the line exists.
  *
  * @throws CliError `storage`.
  */
@@ -150,20 +151,20 @@ export async function addInclude(config: string, include: string): Promise<boole
   }
 }
 
-/** Below the first `Host` or `Match` the line would apply to some hosts only. */
+/** A line below the first `Host` or `Match` would apply only to some hosts. */
 function hasLine(text: string, line: string): boolean {
   const lines = text.split('\n').map((one) => one.trim());
   const block = lines.findIndex((one) => /^(?:host|match)[\s=]/i.test(one));
   return (block < 0 ? lines : lines.slice(0, block)).includes(line);
 }
 
-/** undefined if there is no file. */
+/** Returns undefined if there is no file. */
 async function read(config: string) {
   let path: string;
   try {
     path = await realpath(config);
   } catch (error) {
-    // Leaves a dangling link alone: it is the user's, and its target may return.
+    // Leaves a dangling symlink alone: it is the user's, and its target may return.
     const isLink = await lstat(config).then(
       () => true,
       () => false,
