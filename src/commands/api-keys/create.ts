@@ -57,7 +57,7 @@ export const create = verb('create', {
     const isKept = flags.keyFile !== undefined || flags.saveProfile !== undefined;
     checkColumns(isKept ? keyView : newKeyView, context.flags);
     if (!isKept) refuseLosing(context);
-    // Prepare the place first, so that a bad path or profile costs no key.
+    // Prepares the place first, so that a bad path or profile creates no key.
     const place = await placeFor(flags, context);
     let key: NewKey;
     try {
@@ -91,17 +91,19 @@ async function placeFor(
   context: Context,
 ): Promise<Place | undefined> {
   if (saveProfile !== undefined) return profilePlace(saveProfile, context);
-  // Check the login first, to leave no empty file behind.
+  // Checks the login first, so that a missing key leaves no empty file behind.
   await context.api();
   return keyFile === undefined ? undefined : reservedFile(keyFile);
 }
 
-/** A created key and its secret, which no other response contains. */
+/** A created key with its secret, which no other response contains. */
 interface NewKey extends ApiKey {
   readonly secret_key: string;
 }
 
-/** Throws what the request throws, and CliError('notUnderstood') without a usable secret. */
+/**
+ * Throws the request's error, and CliError('notUnderstood') if the response has no usable secret.
+ */
 async function requestKey(name: string, context: Context): Promise<NewKey> {
   const api = await context.api();
   const key = await sendOnce({ what: `the API key ${name}`, bills: false }, context, (options) =>
@@ -145,7 +147,7 @@ async function show(key: NewKey, context: Context): Promise<void> {
   context.err.note(`Created the API key ${labelOf(key)}. The secret on stdout is not shown again.`);
 }
 
-/** Prints only the secret for people and `$(…)`; in other formats it is a field. */
+/** Prints only the secret for people and for `$(…)`; other formats have it as a field. */
 async function print(key: NewKey, context: Context): Promise<void> {
   const { out, flags } = context;
   await writeSecret({ label: labelOf(key), id: key.id }, context, () =>
@@ -161,11 +163,11 @@ interface Place {
   readonly where: string;
   /** Throws CliError('storage') if the secret is not stored afterwards. */
   keep(secret: string): Promise<void>;
-  /** Removes what was prepared, if there is no secret to store. */
+  /** Removes what was prepared if there is no secret to store. */
   drop(): Promise<void>;
 }
 
-/** Faults of the path itself; anything else is a disk fault. */
+/** Faults of the path itself; any other code is a disk fault. */
 const WRONG_PATH: Readonly<Record<string, string>> = {
   EEXIST: 'the file already exists',
   ENOENT: 'its folder does not exist',
@@ -210,7 +212,7 @@ async function reservedFile(path: string): Promise<Place> {
 
 /**
  * Prepares to store the new key in a profile, with the address and account of the key that requests
- * it. Asks before it replaces a stored key or address.
+ * it. Asks before replacing a stored key or address.
  */
 async function profilePlace(name: string, context: Context): Promise<Place> {
   checked('--save-profile', name, profileName);
@@ -250,7 +252,7 @@ async function accountOf(context: Context): Promise<NonNullable<Profile['account
   return { id, email: email ?? null, name: name ?? null };
 }
 
-/** Runs under the file's lock: replaces only what was there when the question was asked. */
+/** Runs under the file's lock: replaces only the key and address that the question named. */
 function refuseChanged(file: ConfigFile, name: string, before: Profile | undefined): void {
   const now = profileOf(file, name);
   if (now?.base_url !== before?.base_url || !samePlace(keyPlace(now), keyPlace(before))) {

@@ -13,7 +13,7 @@ const columns: readonly Column<MarkedKey>[] = [
   field('updated_at', 'UPDATED', { kind: 'time', hidden: true }),
 ];
 
-/** A key without its secret, which no list contains (API document: Resources, API key). */
+/** A key without its secret, as lists return it (API document: Resources, API key). */
 export const keyView: View<MarkedKey> = {
   columns,
   id: ({ id }) => id ?? null,

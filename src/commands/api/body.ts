@@ -21,7 +21,9 @@ export interface BodyStyle {
   readonly showSecrets: boolean;
   /** Spaces; 0 prints a value on one line. */
   readonly indent: number;
-  /** Whether to print the body unchanged, for another program, unless something in it is masked. */
+  /**
+   * Whether to print the body unchanged, for another program, unless it contains a secret to mask.
+   */
   readonly asItCame: boolean;
   /** Removes the active key and the request's secrets from a text. */
   hide(text: string): string;
@@ -45,7 +47,7 @@ export interface Body {
   readonly text: string;
   /** The value that a query searches; undefined if the body is not JSON. */
   readonly json?: { readonly value: unknown };
-  /** A deeply nested secret could not be masked, so nothing of it is shown. */
+  /** A deeply nested secret can't be masked, so the body is not shown at all. */
   readonly isTooDeep?: true;
 }
 
@@ -63,7 +65,7 @@ export function bodyOf({ text }: RawResponse, style: BodyStyle): Body {
   return { text: shown, json: { value: hiddenIn(safe, style) } };
 }
 
-/** The error for a success whose body {@link isTooDeep}. */
+/** The error for a successful response whose body {@link isTooDeep}. */
 export function tooDeep({ method, path }: RawRequest, { status }: RawResponse): CliError {
   return new CliError(
     'notUnderstood',
@@ -72,7 +74,7 @@ export function tooDeep({ method, path }: RawRequest, { status }: RawResponse): 
   );
 }
 
-/** Parses JSON. A number that JavaScript can't hold becomes a text, as in every command. */
+/** Parses JSON. Numbers that JavaScript can't represent become strings, as in every command. */
 export function jsonIn(text: string): { readonly value: unknown } | undefined {
   try {
     return { value: parseExactly(text) };
@@ -89,7 +91,7 @@ export function elementValue(element: unknown, style: BodyStyle): unknown {
 /** One element of `data`, without a final line break. */
 export function elementText(element: unknown, style: BodyStyle): string {
   const safe = safeThing(element, style);
-  // Formats it in an array, for an element's indentation.
+  // Formats the element for its indentation in an array.
   return style.indent === 0 ? written(safe, style) : written([safe], style).slice(2, -2);
 }
 
@@ -102,7 +104,7 @@ function safeBody(body: unknown, style: BodyStyle): unknown {
   return { ...body, data: safe };
 }
 
-/** A bare number or text is not documented and contains no secret. */
+/** A bare number or string is not documented and contains no secret. */
 function safeThing(thing: unknown, { showSecrets }: BodyStyle): unknown {
   return typeof thing === 'object' ? mask(thing, SECRETS, showSecrets) : thing;
 }
@@ -111,7 +113,7 @@ function written(value: unknown, style: BodyStyle): string {
   return escapeUnseen(JSON.stringify(hiddenIn(value, style), null, style.indent));
 }
 
-/** Hides text by text: in the whole JSON, a secret of digits would match numbers. */
+/** Masks value by value: in the JSON text, a secret of digits would match numbers. */
 function hiddenIn(value: unknown, style: BodyStyle): unknown {
   if (typeof value === 'string') return style.hide(value);
   if (typeof value !== 'object' || value === null) return value;
@@ -121,7 +123,7 @@ function hiddenIn(value: unknown, style: BodyStyle): unknown {
   );
 }
 
-/** Headers that set sessions; a repeated API key is hidden with the rest. */
+/** Headers that set sessions. A repeated API key is masked with the other secrets. */
 const SECRET_HEADERS = new Set(['set-cookie', 'authorization', 'x-api-key']);
 
 export function headText({ status, headers }: RawResponse, style: BodyStyle): string {

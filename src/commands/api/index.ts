@@ -34,7 +34,7 @@ import {
 } from './body.ts';
 import { createsKey, METHODS, requestOf, segmentsOf } from './request.ts';
 
-/** Uses another property name: `input` belongs to the global `--no-input`. */
+/** Stored under another name, since `input` belongs to the global `--no-input`. */
 const INPUT = 'inputFile';
 
 function inputOption(): Option {
@@ -109,10 +109,13 @@ export const api = action({
   },
 });
 
-/** A response has no columns. A format from the environment, meant for other commands, is ignored. */
+/**
+ * A response has no columns. Ignores a format from the environment, which is meant for other
+ * commands.
+ */
 function refuseFormats({ flags }: Context): void {
   const format = flags.quiet === true ? 'id' : flags.output;
-  // A query result also has a form in yaml and tsv; context.out checks those.
+  // A query result can also be printed as yaml or tsv; context.out checks these formats.
   const isShown = format === undefined || ['table', 'json', 'jsonl'].includes(format);
   if (!isShown && flags.query === undefined) {
     throw usageError(`--output ${format}: api prints the service's JSON; use json or jsonl`);
@@ -122,7 +125,7 @@ function refuseFormats({ flags }: Context): void {
   }
 }
 
-/** Prints only what a query finds. */
+/** Prints only the result of the query. */
 const foundView: View<unknown> = { columns: [], id: () => null, empty: '' };
 
 async function printAnswer(
@@ -144,7 +147,7 @@ async function printAnswer(
   const failure = await failureOf(request, answer, context);
   if (failure !== undefined) throw failure;
   if (body.isTooDeep) throw tooDeep(request, answer);
-  // A success without a body has nothing to search.
+  // A successful response without a body has nothing to search.
   if (!isQueried || body.json !== undefined || answer.text.trim() === '') return;
   throw new CliError(
     'notUnderstood',
@@ -175,7 +178,7 @@ async function printPages(request: RawRequest, style: BodyStyle, context: Contex
   let count = 0;
   for await (const { data, refused } of rawPages(request, await context.api())) {
     if (refused !== undefined) {
-      // After the list has started, only its elements go to stdout.
+      // Once the list has started, only its elements go to stdout.
       if (count === 0) await out.exact(bodyOf(refused, style).text);
       throw await failureOf(request, refused, context);
     }
@@ -194,7 +197,7 @@ async function printPages(request: RawRequest, style: BodyStyle, context: Contex
 
 /**
  * Builds the error for a response from its status and the request alone, as other commands do;
- * undefined for a success.
+ * returns undefined for a success.
  */
 export async function failureOf(
   request: RawRequest,
@@ -231,22 +234,22 @@ const HINTS: Readonly<Partial<Record<Failure, string>>> = {
   notUnderstood: 'redirects are not followed, so that the key stays with this service',
 };
 
-/** Operations whose documented 400 is about a resource's state (API document: Errors). */
+/** Operations whose documented 400 means a wrong state of the resource (API document: Errors). */
 function isStateChange({ method, path }: RawRequest): boolean {
   const last = segmentsOf(path).at(-1) ?? '';
   return method === 'POST' && ['start', 'stop', 'terminate', 'resume'].includes(last);
 }
 
 interface Page {
-  /** The elements; empty for an unsuccessful response. */
+  /** Returns the elements; empty for an unsuccessful response. */
   readonly data: readonly unknown[];
   readonly meta: { readonly limit: number; readonly total_pages: number };
   readonly refused?: RawResponse;
 }
 
 /**
- * Yields every page of a list, by the responses' pagination object (API document: Conventions). A
- * response without one is the last. An unsuccessful response ends the list.
+ * Yields every page of a list, guided by the responses' pagination object (API document:
+ * Conventions). A response without that object is the last. An unsuccessful response ends the list.
  */
 async function* rawPages(request: RawRequest, api: Api): AsyncGenerator<Page> {
   for await (const { page } of pagesOf((number) => read(request, number, api))) yield page;
@@ -265,7 +268,7 @@ async function read(request: RawRequest, number: number, api: Api): Promise<Page
   if (!Array.isArray(data)) throw noList(request, response);
   const meta = fieldOf(body, 'meta');
   const shown = numberField(meta, 'page');
-  // A service that ignores the page number would never end.
+  // If the service ignores the page number, the list would never end.
   if (shown !== undefined && shown !== number && data.length > 0) {
     throw new CliError(
       'notUnderstood',

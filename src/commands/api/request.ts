@@ -9,16 +9,16 @@ import { broken, kept, type Verdict } from '../../rules/rule.ts';
 interface ApiInput {
   readonly method: string;
   readonly path: string;
-  /** `name=value`, with a string value. */
+  /** `name=value` with a string value. */
   readonly rawFields: readonly string[];
-  /** `name=value`, with a typed value or `@file`. */
+  /** `name=value` with a typed value or `@file`. */
   readonly fields: readonly string[];
   /** A file with the body, or `-`. */
   readonly input: string | undefined;
   readonly paginate: boolean;
 }
 
-/** One parsed `-f` or `-F`. */
+/** One parsed `-f` or `-F` flag. */
 interface Field {
   readonly name: string;
   /** The value in a query. */
@@ -30,8 +30,8 @@ interface Field {
 export const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'];
 
 /**
- * Builds the request. Checks every rule before there is a connection. Throws a usage error with the
- * flag, the rule and the value, unless the value is a secret.
+ * Builds the request. Checks every rule before connecting. Throws a usage error with the flag, the
+ * rule and the value; the value is left out if it is a secret.
  */
 export async function requestOf(input: ApiInput, context: Context): Promise<RawRequest> {
   refuseSecret('PATH', input.path);
@@ -144,7 +144,7 @@ function parted(flag: string, text: string): [name: string, value: string] {
   refuseSecret(flag, text);
   const at = text.indexOf('=');
   if (at < 1) {
-    // The text may be a secret whose name was forgotten.
+    // The argument may be a secret without its name.
     throw usageError(`${flag}: must be NAME=VALUE (the text is not shown)`);
   }
   const name = text.slice(0, at);
@@ -187,8 +187,8 @@ async function bodyOf(
 }
 
 /**
- * A path below the base URL, with or without a query. It must stay below it for this program, for a
- * proxy, and for a server that decodes twice.
+ * Checks that a path, with or without a query, stays below the base URL for gpucloud, for a proxy,
+ * and for a server that decodes twice.
  */
 export function apiPath(text: string): Verdict<string> {
   if (!/^\/(?!\/)[!-~]*$/.test(text) || /[\\#"<>^`{|}]/.test(text)) {
@@ -205,7 +205,7 @@ function isPlain(segment: string): boolean {
   return text !== '.' && text !== '..' && !/[/\\?#%\u0000-\u001f\u007f]/.test(text);
 }
 
-/** The path as a server reads it: decoded, lower case, without empty segments. */
+/** Returns the path as a server reads it: decoded, in lower case, without empty segments. */
 export function segmentsOf(path: string): string[] {
   const [way = ''] = path.split('?', 1);
   return way

@@ -7,7 +7,7 @@ import { gpucloudLine } from '../../output/shell-line.ts';
 import type { AuditCheck } from '../../results/money.ts';
 import { kopecksText } from '../../rules/money.ts';
 
-/** A check with its next command, ready to paste. */
+/** A check with the command to run next, ready to paste. */
 type Row = Omit<Check, 'next'> & { readonly command: string | undefined };
 
 const auditView: View<Row> = {

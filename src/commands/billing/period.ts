@@ -16,8 +16,8 @@ interface Given {
 }
 
 /**
- * `--since` and `--until`; undefined without both. Call it after a response, since ages count from the
- * service's time.
+ * The period from `--since` and `--until`; undefined without either flag. Call it after a response,
+ * since ages count from the service's time.
  */
 export function periodAt(
   { since, until }: Given,
@@ -25,7 +25,7 @@ export function periodAt(
 ): (() => Period) | undefined {
   if (since === undefined && until === undefined) return undefined;
   const period = () => periodOf({ since, until }, serviceClock.now());
-  // Two times, or two ages, are ordered by any clock: report a mistake before any request.
+  // Any clock can order two times, or two ages, so a mistake is reported before any request.
   if (since && until && 'at' in since === 'at' in until) period();
   return lazy(period);
 }

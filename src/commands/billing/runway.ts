@@ -29,7 +29,7 @@ import {
 import { broken, kept, type Rule } from '../../rules/rule.ts';
 import { positiveDuration } from '../../rules/times.ts';
 
-/** `--fail-below 24h` or `--fail-below 500`. */
+/** A limit: `--fail-below 24h` or `--fail-below 500`. */
 export type Limit =
   /** Milliseconds. */
   { readonly text: string } & ({ readonly lasts: number } | { readonly amount: Money });
@@ -43,7 +43,10 @@ export const limit: Rule<Limit> = (text) => {
     : broken('must be a duration (24h, 3d) or an amount of roubles (500), above zero');
 };
 
-/** Exits with 5 if the limit is certainly missed: unknown costs can only make it worse. */
+/**
+ * Exits with 5 if the balance is certainly below the limit: unknown costs can only lower it
+ * further.
+ */
 function shortage(facts: MoneyFacts, failBelow: Limit): CliError | undefined {
   const { balance, runway: lasting, perHour } = facts;
   if (balance === undefined) return undefined;
@@ -61,7 +64,7 @@ function shortage(facts: MoneyFacts, failBelow: Limit): CliError | undefined {
   return error(`${has} and lasts ${span} at ${inRoubles(perHour)} per hour`);
 }
 
-/** Returns an error if a missing fact prevents the check. */
+/** Returns an error if the check lacks a fact. */
 export function doubtOf(facts: MoneyFacts, failBelow: Limit): CliError | undefined {
   const { balance, burn, charges, unexplainedPerHour } = facts;
   const unjudged = (words: string, item?: BillingItem) =>
@@ -110,18 +113,18 @@ function reportOf(
 ) {
   return {
     as_of: new Date(reading.now).toISOString(),
-    /** The service's text; null if it was not read. */
+    /** The balance as the service wrote it; null if it was not read. */
     balance: reading.user?.balance ?? null,
     /** The known burn rate plus unexplained charges; null if a part could not be read. */
     per_hour: facts.read.instances && facts.read.drives ? kopecksText(facts.perHour) : null,
-    /** null if the charges were not compared with known things. */
+    /** null if the charges were not compared with known resources. */
     unexplained_per_hour:
       facts.charges === undefined ? null : kopecksText(facts.unexplainedPerHour),
     ...runwayJson(facts),
     burn: burnJson(facts),
     charges: chargesJson(facts.charges),
     fail_below: failBelow?.text ?? null,
-    /** Whether the limit is missed; null without a limit, or if too little is known. */
+    /** Whether the balance is below the limit; null without a limit, or if too little is known. */
     below,
     /** The parts that could not be read. */
     unread: reading.faults.map(({ part }) => part),
@@ -174,7 +177,7 @@ function runwayBlocks(report: RunwayReport): Block[] {
   ];
 }
 
-/** Shows that 24, typed for hours, was read as roubles. */
+/** Shows that `24`, meant as hours, was read as roubles. */
 function limitText({ fail_below: limit, below }: RunwayReport): string {
   if (limit === null) return '';
   return `${roublesText(limit)}${below === true ? ': not met' : ''}`;

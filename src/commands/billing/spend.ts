@@ -30,7 +30,7 @@ function rowOf(spent: Spent, by: Step) {
   return {
     /** `2026-01-15`, `2026-W03`, `2026-01`. */
     period: labelOf(by, startOf(by, from)),
-    /** The requested part of the period, `to` excluded. */
+    /** The requested part of the period; `to` is excluded. */
     from: new Date(from).toISOString(),
     to: new Date(to).toISOString(),
     /** Charges minus refunds. */
@@ -39,7 +39,7 @@ function rowOf(spent: Spent, by: Step) {
     refunded: kopecksText(sums.refunded),
     deposited: kopecksText(sums.deposited),
     bonus: kopecksText(sums.bonus),
-    /** Undocumented types, and types in the other direction. No sum includes them. */
+    /** Undocumented types, and documented types in the other direction. No sum includes them. */
     other: other.map(({ type, direction, amount, count: times }) => ({
       type,
       direction: direction ?? null,
@@ -74,7 +74,7 @@ const spendView: View<SpendRow> = {
   empty: 'No transactions.',
 };
 
-/** A bar for each period, scaled to its spending; its length needs no exact amount. */
+/** A bar for each period, scaled to its spending. Its length needs no exact amount. */
 function spendBlocks(rows: readonly SpendRow[]): Block[] {
   const most = Math.max(0, ...rows.map(({ spent }) => Number(spent)));
   const bars = rows.map(({ period, spent }) => ({
@@ -138,7 +138,7 @@ export const spend = action({
       for (const line of totalLines(books, from, Math.min(to, end))) err.note(line);
       err.note(`Times are local: ${zoneText(end)}.`);
     }
-    // In every format, since a sum with gaps is a different sum.
+    // Printed in every format, since a sum with gaps is wrong.
     for (const line of books.left.notes()) err.note(line);
     for (const line of books.left.warnings()) err.warn('incomplete', line);
   },
@@ -149,7 +149,7 @@ interface Range {
   readonly to: number;
 }
 
-/** `range` is computed after the first response has set the service's clock. */
+/** `range` is computed once the first response has set the service's clock. */
 async function readBooks(
   step: Step,
   range: () => Range,
@@ -176,7 +176,9 @@ async function readBooks(
   return opened ?? open();
 }
 
-/** Separate lines for spending and the rest, since one line would exceed most terminals. */
+/**
+ * Puts spending and the other types on separate lines, since one line would exceed most terminals.
+ */
 function totalLines(books: Books, from: number, to: number): string[] {
   const { sums, other } = books.total();
   const spent = inRoubles(netOf({ sums }));
@@ -200,7 +202,7 @@ function totalLines(books: Books, from: number, to: number): string[] {
   ];
 }
 
-/** `2026-03-01`, with the time of day if that is not midnight. */
+/** `2026-03-01`, with the time of day unless it is midnight. */
 function shortTime(at: number): string {
   const [day, time = ''] = localTime(at).split(' ');
   return time === '00:00:00' ? `${day}` : `${day} ${time.slice(0, 5)}`;

@@ -13,7 +13,10 @@ import { since, until } from '../../rules/times.ts';
 import { periodAt, periodText } from './period.ts';
 import { transactionView } from './view.ts';
 
-/** API document: Transaction. Other types are accepted, since new ones may appear. */
+/**
+ * Documented types (API document: Transaction). Other types are accepted, since the service may add
+ * some.
+ */
 const TYPES: readonly string[] = ['DEPOSIT', 'USAGE_CHARGE', 'BONUS', 'REFUND'];
 
 export const transactions = action({
@@ -57,7 +60,7 @@ export const transactions = action({
       );
     });
 
-    // Only for people: a script has the rows, possibly a million of them.
+    // Only for people: a script gets the rows, possibly a million of them.
     const totals = out.format === 'table' ? createTotals() : undefined;
     let undated = 0;
     const within = (rows: readonly Transaction[]): readonly Transaction[] => {

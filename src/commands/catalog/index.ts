@@ -72,7 +72,7 @@ export const catalog: Group = {
         if (before !== null && before !== name) {
           context.err.note(`The ${kind}'s previous name was "${before}".`);
         }
-        // A name that needs quotes in a shell is shown as its slug.
+        // Shows the slug for a name that a shell would need quotes for.
         const typed = /^[A-Za-z0-9._-]+$/.test(name) ? name : slug(name);
         context.err.note(`Use it: gpucloud instances create NAME --${kind} ${typed}`);
         await context.out.item(entry, entryView);
@@ -104,14 +104,17 @@ export const catalog: Group = {
   ],
 };
 
-/** An offer that was in stock may be taken by now, so only the others are worth a line. */
+/** An offer that was in stock may be taken by now, so adds a line only for the others. */
 function noteOutOfStock(entries: readonly CatalogEntry[], { err }: Context): void {
   const out = entries.filter(({ in_stock }) => in_stock === false);
   const named = out.map((one) => `${one.name ?? one.id} (${stockDay(one) ?? 'now'})`);
   if (named.length > 0) err.note(`Out of stock when last seen: ${named.sort().join(', ')}.`);
 }
 
-/** Offers first, then by name. Compares by code units, which is the same in every locale. */
+/**
+ * Sorts offers first, then by name. Compares code units, which gives the same order in every
+ * locale.
+ */
 function offersFirst(a: CatalogEntry, b: CatalogEntry): number {
   const [one, other] = [sortKey(a), sortKey(b)];
   return one < other ? -1 : one > other ? 1 : 0;
@@ -121,7 +124,7 @@ function sortKey({ kind, name, id }: CatalogEntry): string {
   return [KINDS.indexOf(kind), name ?? id, id].join('\0');
 }
 
-/** A parser that shows no secret in its error. */
+/** Parses a value without showing it in the error, since it may be a secret. */
 function noSecret(flag: string, rule: Rule<string>): (text: string) => string {
   return (text) => {
     refuseSecret(flag, text);
@@ -129,7 +132,7 @@ function noSecret(flag: string, rule: Rule<string>): (text: string) => string {
   };
 }
 
-/** A name from a person: it must be typeable and differ from an ID. */
+/** Checks a name from a person: it must be typeable and differ from an ID. */
 function catalogName(text: string): Verdict<string> {
   const name = text.trim();
   if (name === '') return broken('must not be empty');
@@ -152,7 +155,7 @@ async function askedName(kind: Kind, id: string, context: Context): Promise<stri
 
 /**
  * Refuses a given name that another entry already has. A name from the service may be reused, to
- * choose one of several offers with it.
+ * choose one of several offers with that name.
  */
 function refuseTaken(
   name: string,

@@ -34,14 +34,14 @@ const commandView: View<CommandReference> = {
   empty: 'No commands.',
 };
 
-/** Any part as one document, for structured formats. */
+/** Any part of the list as one document, for structured formats. */
 const documentView: View<object> = {
   columns: [],
   id: () => null,
   empty: 'No commands.',
 };
 
-/** `gpucloud commands`: a verb of the root. */
+/** `gpucloud commands`, at the top level. */
 export const commands = action({
   notes:
     'With --json or -o yaml, prints one document: every command, the global options, the exit codes ' +
@@ -61,7 +61,7 @@ export const commands = action({
     const found = findCommand(root, path, '"gpucloud --help" lists the commands');
     const below = commandsOf(found, root);
     const isChosen = flags.columns !== undefined || flags.sort !== undefined;
-    // One document in structured formats, rows in row formats or with chosen columns.
+    // Prints one document in structured formats, and rows in row formats or with chosen columns.
     if (isChosen || (out.format !== 'json' && out.format !== 'yaml')) {
       return out.list(below, commandView);
     }

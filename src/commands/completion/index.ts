@@ -10,7 +10,7 @@ import { usageError } from '../../errors.ts';
 import { field, type View } from '../../output/output.ts';
 import { install, uninstall } from './install.ts';
 
-/** One row type for printing and installing; a printed script has no file. */
+/** One row type for printing and installing. `file` is null for a printed script. */
 interface Completion {
   readonly shell: Shell;
   readonly file: string | null;
@@ -29,7 +29,7 @@ const completionView: View<Completion> = {
   empty: '',
 };
 
-/** `gpucloud completion`: a verb of the root. */
+/** `gpucloud completion`, at the top level. */
 export const completion = action({
   notes:
     'Prints the script of a shell, or installs it with --install. Tab completes commands, ' +
@@ -81,7 +81,7 @@ export const completion = action({
   },
 });
 
-/** The user's shell, from `$SHELL`. */
+/** Returns the user's shell, from `$SHELL`. */
 function shellOf({ env }: Context): Shell {
   const program = basename(env.SHELL ?? '');
   const name = program === 'pwsh' ? 'powershell' : program;

@@ -10,8 +10,8 @@ import { replaceFile } from '../../files/replace.ts';
 import { shellLine } from '../../output/shell-line.ts';
 
 /**
- * Writes the script where its shell looks for it, and makes new shells of bash and zsh load it.
- * Throws CliError('storage') if the script can't be written.
+ * Writes the script to the folder where its shell looks for it, and makes new bash and zsh shells
+ * load it. Throws CliError('storage') if the script can't be written.
  */
 export async function install(shell: Shell, script: string, context: Context) {
   const { env, err } = context;
@@ -58,7 +58,7 @@ export async function uninstall(shell: Shell, context: Context) {
   return { file, changed: true };
 }
 
-/** How to load the script in fish and PowerShell, whose startup files stay unchanged. */
+/** Explains how to load the script in fish and PowerShell, whose startup files stay unchanged. */
 function adviceFor(shell: 'fish' | 'powershell', file: string): string[] {
   return shell === 'fish'
     ? ['New shells load it. To load it now:', `  source ${shellLine([file])}`]
@@ -86,11 +86,11 @@ async function ownText(file: string): Promise<string | undefined> {
 /** Shells whose startup files decide whether a new shell loads the script. */
 type Asked = 'bash' | 'zsh';
 
-/** Ends the line that we add to a file of the user. */
+/** Marks the line that gpucloud adds to a user's file. */
 const MARK = '# added by gpucloud completion --install';
 
 /**
- * Each prints `gpucloud|FOLDER|HAS|LOADS|`: the folder of the settings, whether the shell can load
+ * Each script prints `gpucloud|FOLDER|HAS|LOADS|`: the settings folder, whether the shell can load
  * scripts, and whether it completes gpucloud. bash-completion loads a script at the first Tab.
  */
 const PROBES: Readonly<Record<Asked, readonly string[]>> = {
@@ -110,17 +110,17 @@ const PROBES: Readonly<Record<Asked, readonly string[]>> = {
   ],
 };
 
-/** In milliseconds: a new shell reads all the user's startup files. */
+/** Time limit in milliseconds: a new shell reads all the user's startup files. */
 const PROBE_TIMEOUT = 10_000;
 
 interface NewShell {
-  /** Its startup file. */
+  /** The shell's startup file. */
   readonly file: string;
   readonly canLoad: boolean;
   readonly completes: boolean;
 }
 
-/** Starts a new interactive shell. Undefined if it does not run. */
+/** Starts a new interactive shell. Returns undefined if it does not run. */
 async function newShell(shell: Asked, { start }: Context): Promise<NewShell | undefined> {
   let heard = '';
   try {
@@ -128,7 +128,7 @@ async function newShell(shell: Asked, { start }: Context): Promise<NewShell | un
       file: shell,
       args: PROBES[shell],
       timeout: PROBE_TIMEOUT,
-      // An interactive shell would take the terminal.
+      // Starts the shell in its own session: an interactive shell would take over the terminal.
       ownSession: true,
       hear: (text, from) => {
         if (from === 'stdout') heard += text;
@@ -144,13 +144,13 @@ async function newShell(shell: Asked, { start }: Context): Promise<NewShell | un
 }
 
 /**
- * Makes new shells complete gpucloud: adds a line to the user's settings if nothing loads the script
- * yet. Prints what is left to do.
+ * Makes new shells complete gpucloud: adds a line to the user's settings if nothing loads the
+ * script yet. Prints the remaining steps.
  */
 async function ensureLoads(shell: Asked, script: string, context: Context): Promise<void> {
   const { err } = context;
   const load = `source ${shellLine([script])}`;
-  // Each on its own line, since a wrapped command can't be pasted.
+  // Prints each command on its own line, since a wrapped command can't be pasted.
   const note = (text: string, commands: readonly string[]) => {
     for (const one of [text, ...commands.map((command) => `  ${command}`)]) err.note(one);
   };
@@ -194,7 +194,7 @@ async function removeLine(shell: Asked, context: Context): Promise<void> {
     const lines = text.split('\n');
     const others = lines.filter((line) => !line.endsWith(MARK));
     if (others.length === lines.length) return;
-    // The startup file may be a link into a folder of dotfiles.
+    // Resolves the startup file, which may be a symlink into a dotfiles folder.
     const path = await realpath(file);
     const { mode, uid, gid } = await stat(path);
     await replaceFile(path, others.join('\n'), { mode: mode & 0o777, owner: { uid, gid } });

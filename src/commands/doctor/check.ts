@@ -11,12 +11,12 @@ export interface Finding {
   readonly hint: string | null;
 }
 
-/** A result in the report. Its ids and JSON form are a contract with scripts. */
+/** A result in the report. Scripts rely on its IDs and JSON form. */
 export interface Check extends Finding {
   readonly id: string;
 }
 
-/** Checks by ID. If one throws, the error is its result. */
+/** Checks by ID. If a check throws, the error is its result. */
 export type Checks = Readonly<Record<string, () => Finding | Promise<Finding>>>;
 
 export function pass(message: string): Finding {
@@ -35,7 +35,7 @@ export function notChecked(reason: string): Finding {
   return warn(`not checked: ${reason}`);
 }
 
-/** Converts an error into a result. Ctrl-C and similar signals pass through. */
+/** Converts an error into a result. Rethrows Ctrl-C and similar signals. */
 export function failWith(error: unknown): Finding {
   if (error instanceof CliError) {
     if (isInterrupt(error)) throw error;
@@ -44,12 +44,12 @@ export function failWith(error: unknown): Finding {
   return fail(`an unexpected error: ${error instanceof Error ? error.message : String(error)}`);
 }
 
-/** The settings for commands; undefined if they are faulty, which the check `profile` shows. */
+/** The settings for commands; undefined if they are faulty, which the `profile` check reports. */
 export async function settingsOf(context: Context): Promise<Settings | undefined> {
   try {
     return await context.settings();
   } catch {
-    // If the key can't be fetched, the other checks still run; `api_key` shows why.
+    // If the key can't be fetched, `api_key` reports why and the other checks still run.
     return await context.settings({ key: false }).catch(() => undefined);
   }
 }

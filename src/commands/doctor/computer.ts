@@ -40,7 +40,7 @@ function nodeCheck(version: string | undefined): Finding {
     : pass(`Node.js ${version}`);
 }
 
-/** In milliseconds: `ssh -V` reads no file and asks nothing. */
+/** Time limit in milliseconds; `ssh -V` reads no file and asks nothing. */
 const SSH_TIMEOUT = 5_000;
 
 async function sshCheck({ start, flags }: Context): Promise<Finding> {

@@ -55,7 +55,7 @@ function checkText({ status, message, hint }: Check): string {
   return `${mark}  ${message}${hint === null ? '' : `\n      ${hint}`}`;
 }
 
-/** `gpucloud doctor`: a verb of the root. */
+/** `gpucloud doctor`, at the top level. */
 export const doctor = action({
   view: checkView,
   notes:
@@ -69,11 +69,11 @@ export const doctor = action({
   ],
   takes: (command) => command,
   async run(context, _flags, { runtime }) {
-    // A mistake in --query is not a check.
+    // Checks --query first: a mistake in it is not a finding.
     await context.out.prepare();
     const progress = context.err.progress('Checking the computer, the settings and the service');
     const timeout = Math.min(context.flags.timeout ?? TIMEOUT_MS, LONGEST_TIMER);
-    // A real timer instead of the clock's sleep: it must end what hangs.
+    // Uses a real timer, not the clock's sleep, since it must end checks that hang.
     const late = new Promise<Finding>((resolve) => {
       const finding = fail('not finished within --timeout');
       setTimeout(() => resolve(finding), timeout).unref();
@@ -89,13 +89,13 @@ export const doctor = action({
           },
           late,
         )),
-        // Last, because the sandbox creates the folder that the file checks look for.
+        // Runs last, because the sandbox creates the folder that the file checks look for.
         ...(await made(serviceChecks(context), late)),
       ];
     } finally {
       progress.done();
     }
-    // A program ended by the interrupt is not a result.
+    // An interrupt also ends the programs that checks started, so their results don't count.
     context.signal.throwIfAborted();
     await show(checks, context);
     const failed = checks.filter(({ status }) => status === 'fail').map(({ id }) => id);
@@ -116,9 +116,9 @@ function summaryOf(checks: readonly Check[]): string {
     : `No check failed. Warnings: ${warned.join(', ')}.`;
 }
 
-/** The default of every call. */
+/** The default timeout of every call. */
 const TIMEOUT_MS = 60_000;
-/** Runs checks in parallel; one that is not finished by the deadline fails. */
+/** Runs checks in parallel. A check that has not finished by the deadline fails. */
 function made(checks: Checks, late: Promise<Finding>): Promise<Check[]> {
   return Promise.all(
     Object.entries(checks).map(async ([id, check]) => {

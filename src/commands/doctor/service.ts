@@ -17,7 +17,10 @@ import {
   warn,
 } from './check.ts';
 
-/** One request serves three checks: that the service responds, the key's owner, and the time. */
+/**
+ * One request serves three checks: whether the service responds, who owns the key, and what time it
+ * is.
+ */
 export function serviceChecks(context: Context): Checks {
   const settings = settingsOf(context);
   const heard = settings.then((known) => ask(known, context));
@@ -74,7 +77,7 @@ interface Heard {
   readonly error?: unknown;
 }
 
-/** Sent without a key: any response shows that the service works. */
+/** Sends no key: any response proves that the service works. */
 const NO_KEY = 'no-key';
 
 async function ask(settings: Settings | undefined, context: Context): Promise<Heard | undefined> {
@@ -107,7 +110,7 @@ function reached(heard: Heard | undefined, settings: Settings | undefined): Find
   if (heard === undefined) return NO_ADDRESS;
   const { answer, error } = heard;
   if (answer === undefined || answer.status >= 500) {
-    // The usual hint of these errors names this command.
+    // The usual hint of these errors would suggest this very command.
     const hint = 'check the network, and base_url, proxy and certificates above';
     return { ...failWith(error), hint };
   }
@@ -137,7 +140,9 @@ function owner(heard: Heard | undefined): Finding {
     : pass(`the key works and belongs to ${who}`);
 }
 
-/** Whether a registered key signs in to instances from here without a question, as `run` needs. */
+/**
+ * Whether a registered key can sign in to instances from here without a prompt, as `run` requires.
+ */
 async function sshKeyCheck(heard: Heard | undefined, context: Context): Promise<Finding> {
   if (heard?.user === undefined) return notChecked('the account is unknown');
   const keys = await (await context.api()).sshKeys.list();
@@ -162,7 +167,7 @@ async function sshKeyCheck(heard: Heard | undefined, context: Context): Promise<
       );
 }
 
-/** In milliseconds: a larger difference makes ages and paid times misleading. */
+/** In milliseconds. A larger difference makes ages and paid times misleading. */
 const SKEW = 60_000;
 
 function clockCheck(heard: Heard | undefined): Finding {
@@ -172,7 +177,7 @@ function clockCheck(heard: Heard | undefined): Finding {
   if (answer === undefined || Number.isNaN(told)) {
     return notChecked("no response shows the service's time");
   }
-  // The header has whole seconds, rounded down.
+  // The header contains whole seconds, rounded down.
   const skew = (answer.sent + answer.received) / 2 - (told + 500);
   const seconds = Math.round(Math.abs(skew) / 1000);
   const words = `${seconds} s ${skew > 0 ? 'ahead of' : 'behind'} the service's`;

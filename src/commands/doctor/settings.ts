@@ -19,7 +19,7 @@ export function settingsChecks(context: Context): Checks {
     async profile() {
       const config = await context.config();
       const isUsable = await config.read().then(Boolean, () => false);
-      // The check `config_file` shows why.
+      // The `config_file` check reports why.
       return isUsable ? profileCheck(await settings) : notChecked('the config file is unusable');
     },
     base_url: using(baseUrlCheck),
@@ -62,7 +62,7 @@ async function keyCheck({ sandbox }: Settings, context: Context): Promise<Findin
     : pass(`${prefix}…, ${from}`);
 }
 
-/** The documented prefix and the environment segment, without the secret part. */
+/** Returns the documented prefix and the environment segment, without the secret part. */
 function keyPrefix(key: string): string | undefined {
   return /^svc_sk_(?:[A-Za-z]{1,12}_(?=.))?/.exec(key)?.[0];
 }
@@ -124,7 +124,7 @@ function privacy(
 ): Finding {
   const exposure = exposureOf(path, uid);
   if (exposure !== undefined) return warn(exposure.message, shellLine(exposure.remedy));
-  // Windows has no modes. The permissions of the user's profile folder protect what is in it.
+  // Windows has no modes: the permissions of the user's profile folder protect the files in it.
   if (uid === undefined) return pass(`${words}; permissions are not checked on Windows`);
   const octal = `0${mode.toString(8).padStart(3, '0')}`;
   return (mode & 0o077) === 0
@@ -146,7 +146,7 @@ async function writableCheck(context: Context): Promise<Finding> {
       await access(there, constants.W_OK | constants.X_OK);
       return pass(`${state} can be created`);
     }
-    // A file: under Wine, Bun's `rm` fails with EFAULT on a folder that holds something.
+    // Uses a file: under Wine, Bun's `rm` fails with EFAULT on a folder that is not empty.
     const probe = temporaryName(join(state, '.doctor'));
     try {
       await writeFile(probe, PROBE, { flag: 'wx', flush: true });
@@ -162,7 +162,7 @@ async function writableCheck(context: Context): Promise<Finding> {
   }
 }
 
-/** The folder itself, or its nearest existing parent. */
+/** Returns the folder itself, or its nearest existing parent. */
 async function nearest(path: string): Promise<string> {
   const parent = dirname(path);
   return (await found(path)) !== undefined || parent === path ? path : nearest(parent);

@@ -108,7 +108,9 @@ function existing(name: string, drives: readonly Drive[]): string {
     : `${drives.length} drives "${name}" already exist (${each.join('; ')})`;
 }
 
-/** Lets one process at a time list and create, so two scripts don't create the same drive. */
+/**
+ * Lets only one process at a time list and create, so that two scripts don't create the same drive.
+ */
 async function alone<T>(context: Context, work: () => Promise<T>): Promise<T> {
   const { state } = await context.folders();
   const { withLock } = await import('../../files/lock.ts');
@@ -127,7 +129,7 @@ async function alone<T>(context: Context, work: () => Promise<T>): Promise<T> {
   });
 }
 
-/** Asks for missing values, then prints the command that needs no questions. */
+/** Asks for missing values, then prints the command that needs no prompts. */
 async function complete({ name, size }: CreateInput, context: Context): Promise<Complete> {
   if (name !== undefined && size !== undefined) {
     return { name, size };

@@ -142,7 +142,7 @@ See when each instance ends:
 - Only "instances reap" terminates. Other commands report what is overdue.
 `;
 
-/** Columns with two spaces between, the last one wrapped under itself. */
+/** Formats columns with two spaces between; the last column wraps within itself. */
 function table(rows: readonly (readonly string[])[]): string {
   const [first = []] = rows;
   const widths = first.map((_, at) => Math.max(...rows.map((row) => (row[at] ?? '').length)));
@@ -155,7 +155,7 @@ function table(rows: readonly (readonly string[])[]): string {
 }
 
 /**
- * `gpucloud help instances create` prints the same as `gpucloud instances create --help`. Also
+ * Prints for `gpucloud help instances create` what `gpucloud instances create --help` prints. Also
  * prints topics.
  */
 export const help = action({

@@ -48,7 +48,7 @@ export const get = action({
         rows: (instance) => [instance],
         view: instanceView,
         one: true,
-        // Nothing leaves TERMINATED (API document: Instance status).
+        // TERMINATED is final (API document: Instance status).
         isOver: ({ status }) => isTerminated(status),
       },
       flags.interval,

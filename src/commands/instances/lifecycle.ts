@@ -171,18 +171,18 @@ async function change(
   const all = { ...what, onAccepted, onAlready };
   const outcome = await changeEach(all, instances, { until, times }, context);
   const facts = await factsOf?.(outcome.changed);
-  // A note has already reported the others.
+  // Notes have already reported the other instances.
   const isNews = ({ id }: Changed) => !already.has(id) && (until !== undefined || accepted.has(id));
   await show(typed, outcome, context, { facts, isNews });
 }
 
 interface News {
-  /** Additional text about an instance, by ID. */
+  /** Additional text per instance, by ID. */
   readonly facts?: ReadonlyMap<string, string> | undefined;
   isNews?(changed: Changed): boolean;
 }
 
-/** A line per instance for a person at a terminal, otherwise the table. */
+/** Prints a line per instance for a person at a terminal, otherwise the table. */
 async function show(
   typed: readonly string[],
   { changed, failure }: Outcome,

@@ -58,10 +58,10 @@ async function listOnce(all: boolean, context: Context): Promise<void> {
   ]);
 }
 
-/** An instance that ends during the watch stays in the view and is not read again. */
+/** Keeps an instance that ends during the watch, without reading it again. */
 async function watchAll(all: boolean, interval: number, context: Context): Promise<void> {
   const api = await context.api();
-  // Newest first in each read, as without --watch: a row moves only if a new one appears above it.
+  // Sorts newest first at each read, as without --watch. A row moves only if a newer row appears.
   const shown = new Map<string, Listed>();
   const lastRead = new Map<string | null, Listed>();
   await watch(
@@ -72,7 +72,7 @@ async function watchAll(all: boolean, interval: number, context: Context): Promi
         const drives = api.drives.list(options);
         const how = { all, except, drives, now: context.clock.now(), options };
         const known = await readKnownInstances(how, api, context);
-        // Every read failed, so the view on screen is just as new: keep it, with its age.
+        // If every read failed, the view on screen is just as new, so keeps it with its age.
         if (known.faults.length > 0 && known.faults.length === known.requested) {
           throw longestAsking(faultsIn(known));
         }
@@ -88,7 +88,7 @@ async function watchAll(all: boolean, interval: number, context: Context): Promi
         return { ...known, rows: [...lost, ...newestFirst([...shown.values()])] };
       },
       show: ({ rows }, out) => show(rows, out),
-      // A row that could not be read now is not a change.
+      // A row that can't be read now does not count as changed.
       rows: ({ rows }) =>
         rows.map((row) => {
           if (row.unread === true) return lastRead.get(row.id) ?? row;
@@ -112,7 +112,7 @@ function faultsIn({ faults, driveFault }: KnownInstances): readonly CliError[] {
   return driveFault === undefined ? faults : [...faults, driveFault];
 }
 
-/** Returns one fault for all; the next read honours its Retry-After. */
+/** Returns one fault for all reads; the next read honours its Retry-After. */
 function longestAsking(faults: readonly CliError[]): CliError | undefined {
   return [...faults].sort((a, b) => (b.retryAfterMs ?? 0) - (a.retryAfterMs ?? 0))[0];
 }

@@ -46,7 +46,7 @@ export const recover = action({
   ],
   takes: (command) => command.argument('[name...]', 'request names (default: all)'),
   async run(context, names) {
-    // Quiet, since the rows already show unknown outcomes.
+    // Quiet, since the rows already show the unknown outcomes.
     await context.api({ quiet: true });
     const journal = await readableJournal(context);
     const open = chosen(await journal.requests(), names);
@@ -96,7 +96,7 @@ function rowOf({ request, instance, candidates }: Resolution) {
     /** ID of the instance, if found. */
     id: instance?.id ?? null,
     may_be_billing: instance === undefined || mayBill(instance.status),
-    /** Instances with its name and time. */
+    /** Instances that match the request's name and time. */
     candidates: candidates.map(({ id, status, created_at }) => ({ id, status, created_at })),
     note: instance === undefined ? unknown : `it is ${instance.id}, ${instance.status}`,
   } satisfies RecoveredResult;
@@ -124,13 +124,13 @@ function stillUnknown(open: readonly Resolution[]): CliError {
   );
 }
 
-/** A name that starts like a flag is replaced by its UID. */
+/** Uses the UID for a name that starts like a flag. */
 function untrackLine(request: OpenRequest | undefined): string {
   const { name = 'NAME', uid = '' } = request ?? {};
   return shellLine(['gpucloud', 'instances', 'untrack', name.startsWith('-') ? uid : name]);
 }
 
-/** The process that sent the request settles it. */
+/** The process that sent the request resolves it. */
 function inFlight(name: string): CliError {
   return new CliError('outcomeUnknown', `Another gpucloud process is creating ${name}.`, {
     hint: 'wait for it, then list your instances: gpucloud instances list',

@@ -4,13 +4,13 @@ import type { TopRow } from '../../results/instances.ts';
 
 type Gpu = TopRow['gpus'][number];
 
-/** An instance with one of its cards, for formats that have rows; alone in JSON. */
+/** An instance with one of its cards in row formats; the instance alone in JSON. */
 interface CardRow {
   readonly instance: TopRow;
   readonly gpu?: Gpu | undefined;
 }
 
-/** A row for each card; one without cards keeps a row. */
+/** Returns a row per card, and one row for an instance without cards. */
 export function cardRows(rows: readonly TopRow[]): CardRow[] {
   return rows.flatMap((instance): CardRow[] =>
     instance.gpus.length === 0 ? [{ instance }] : instance.gpus.map((gpu) => ({ instance, gpu })),
@@ -55,7 +55,7 @@ export const topView: View<CardRow> = {
   json: ({ instance }) => instance,
 };
 
-/** The screen for people: a row per card, and below it why some could not be read. */
+/** The screen for people: a row per card, then why some instances could not be read. */
 export function topBlocks(rows: readonly TopRow[]): Block[] {
   const isIdle = rows.some(({ idle_seconds: idle }) => idle !== null);
   return [
@@ -73,7 +73,7 @@ export function topBlocks(rows: readonly TopRow[]): Block[] {
         { header: 'DISK' },
         ...(isIdle ? [{ header: 'IDLE' }] : []),
         { header: 'PER HOUR', kind: 'money' },
-        // A narrow terminal leaves the last columns out.
+        // A narrow terminal leaves out the last columns.
         { header: '', kind: 'bar' },
       ],
       rows: cardRows(rows).map((row) => {
@@ -90,7 +90,7 @@ export function topBlocks(rows: readonly TopRow[]): Block[] {
   ];
 }
 
-/** A value of the instance as a whole is on its first row; below it, the cell stays empty. */
+/** Shows a value of the whole instance on its first row; cells below stay empty. */
 const BELOW = ' ';
 
 function cellsOf({ instance, gpu }: CardRow, isFirst: boolean, isIdle: boolean): Cell[] {

@@ -64,7 +64,7 @@ async function trackAll(ids: readonly string[], force: boolean, context: Context
   const rows = tracked.filter((row) => row !== undefined);
   if (rows.length === 0) throwAll(failed);
   await settleOpen(journal, context);
-  // A settled request passes its deadline on.
+  // A resolved request passes its deadline to the instance.
   const deadlines = new Map(
     (await journal.deadlines()).map(({ id, deadline }) => [id, deadline ?? undefined]),
   );

@@ -12,7 +12,7 @@ import { sshCommand } from '../../watch/ssh-endpoint.ts';
 /** The secret fields of an instance (design: Secrets). */
 const SECRETS = ['connection_info.secrets', 'metadata', 'docker_config.env[].value'] as const;
 
-/** An instance with its deadline here, by the service's clock (ISO 8601). */
+/** An instance with the deadline set here, by the service's clock (ISO 8601). */
 export type WithDeadline = Instance & Pick<Changed, 'ends_at'> & IdleTime;
 
 const sections: readonly Section<WithDeadline>[] = [
@@ -92,7 +92,7 @@ export const instanceView: View<WithDeadline> = {
   json: (i) => ({ ...i, ends_at: endsAt(i) ?? null }),
 };
 
-/** The result of a command that rents. `get` shows the rest. */
+/** The result of a command that rents; `get` shows more. */
 export const rentedView: View<WithDeadline> = {
   ...instanceView,
   sections: [
@@ -124,17 +124,17 @@ export const changedView: View<Changed> = {
   },
 };
 
-/** A deadline is irrelevant once the instance has ended. */
+/** Leaves out the deadline once the instance has ended. */
 export function endsAt({ status, ends_at }: Pick<Changed, 'status' | 'ends_at'>) {
   return mayBill(status) ? ends_at : undefined;
 }
 
-/** Terminating returns the rest of the hour, so nothing is paid beyond it. */
+/** Terminating returns the rest of the hour, so the paid time ends with the instance. */
 export function paidUntil(instance: Pick<Instance, 'status' | 'paid_until'>) {
   return mayBill(instance.status) ? instance.paid_until : undefined;
 }
 
-/** `8 × NVIDIA H100, 80 GB each, 640 GB in all, SXM5`, from the offer's fields. */
+/** Formats `8 × NVIDIA H100, 80 GB each, 640 GB in all, SXM5` from the offer's fields. */
 function gpuText({ offer }: Instance): string {
   const model = offer?.gpu_model?.name;
   return listed(
@@ -145,7 +145,9 @@ function gpuText({ offer }: Instance): string {
   );
 }
 
-/** `Ubuntu 22.04 (linux 22.04, CUDA 12.4, driver 550.90, docker)`, from the image's fields. */
+/**
+ * Formats `Ubuntu 22.04 (linux 22.04, CUDA 12.4, driver 550.90, docker)` from the image's fields.
+ */
 function imageText({ base_image: image }: Instance): string | null | undefined {
   if (image == null) {
     return undefined;
@@ -161,7 +163,7 @@ function imageText({ base_image: image }: Instance): string | null | undefined {
   return facts === '' ? name : `${name} (${facts})`;
 }
 
-/** A key by name, with its fingerprint if it has one (it can be null inside an instance). */
+/** Formats a key by name, with its fingerprint if known (inside an instance it can be null). */
 function keyText(key: NonNullable<Instance['ssh_keys']>[number]): string {
   const name = key.name ?? key.id ?? 'a key';
   return key.fingerprint == null ? name : `${name} (${key.fingerprint})`;
@@ -187,7 +189,8 @@ function nameIn(value: unknown): string | undefined {
 
 /**
  * Formats an instance's container: `docker_config` is "json or null" (API document: Instance).
- * Documented fields are shown as docker writes them, one item per line; anything else unchanged.
+ * Documented fields are shown as docker writes them, one item per line; any other content is shown
+ * unchanged.
  */
 function containerLines(config: unknown): DetailLine[] {
   if (typeof config !== 'object' || config === null) {
@@ -204,7 +207,10 @@ function shown(label: string, value: unknown): string | number {
   return value.map((item: unknown) => clean(written(item) ?? JSON.stringify(item))).join('\n');
 }
 
-/** Formats an item as docker writes it; undefined if it is not as documented (POST /instances). */
+/**
+ * Formats an item as docker writes it; returns undefined if it is not as documented (POST
+ * /instances).
+ */
 const WRITTEN: Readonly<Record<string, (item: unknown) => string | undefined>> = {
   ports: portText,
   env: (item) => pair(item, 'key', '=', 'value'),

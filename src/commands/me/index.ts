@@ -10,7 +10,7 @@ import { anyName } from '../../rules/names.ts';
 
 /**
  * `balance` has two meanings: the wallet balance in the profile, and the available funds in the
- * response to an update, the only one with reserved and total funds (API document: User).
+ * response to an update, which alone contains reserved and total funds (API document: User).
  */
 function viewOf(balance: string): View<User> {
   return {
@@ -36,7 +36,7 @@ function viewOf(balance: string): View<User> {
     ],
     id: (user) => user.id,
     empty: 'No profile.',
-    // A service may repeat a password.
+    // Masked, since a service may repeat a password.
     secrets: ['current_password', 'new_password', 'password'],
   };
 }
@@ -83,7 +83,7 @@ export const me: Group = {
         command
           .option('--stdin', 'read the current and the new password from stdin, one per line')
           .usage('[options]')
-          // Declared only to be refused: commander would print the value in its own error.
+          // Declared only to refuse it: commander would print the value in its own error.
           .argument('[words...]', 'refused: passwords are not accepted on the command line')
           .allowUnknownOption(),
       run(context, words, { stdin }) {
@@ -119,7 +119,7 @@ export async function setPassword(fromStdin: boolean, context: Context): Promise
   await context.out.item(user, profileView);
 }
 
-/** Strength rules are not documented: the service judges the new password. */
+/** The document has no strength rules: the service judges the new password. */
 const emptyRule = brokenBy(anyName);
 
 async function askPasswords(context: Context): Promise<SetPasswordBody> {

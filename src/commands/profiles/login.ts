@@ -33,7 +33,7 @@ import {
 } from './profile.ts';
 import { type KeySource, proveKey } from './prove-key.ts';
 
-/** `gpucloud login`: a verb of the root. */
+/** `gpucloud login`, at the top level. */
 export const login = action({
   view: profileView,
   notes:
@@ -79,7 +79,7 @@ export const login = action({
   },
 });
 
-/** Flags that people try; their value is refused and not printed. */
+/** Flags that people try. Refused without printing their value. */
 function refused(flags: string) {
   return new Option(flags).hideHelp().argParser((): never => {
     throw keyOnCommandLine(flags.split(' ')[0] ?? flags);
@@ -95,12 +95,12 @@ function keyOnCommandLine(what: string) {
 
 /**
  * Checks a key with GET /users/me (API document: Endpoints), then saves it with its address and
- * account as the current profile. A failure before that changes no settings.
+ * account as the current profile. If the check fails, no settings change.
  */
 export async function signIn(source: KeySource, context: Context): Promise<void> {
   const { err, out } = context;
   const config = await context.config();
-  // Read the file first, so that no one types a key in vain if the file is unusable.
+  // Reads the file first, so that nobody types a key in vain if the file is unusable.
   const before = await config.read();
   refuseExposedConfig(config.path, context.host.uid);
   const given = givenBaseUrl(context);
@@ -135,14 +135,14 @@ export async function signIn(source: KeySource, context: Context): Promise<void>
     err.warn('account_blocked', 'This account is blocked.');
   }
   warnOfEnvironment(name, kept.file, context);
-  // A person has already read everything else in the notes above.
+  // People have already read the rest in the notes above.
   if (out.people && out.terminal) {
     err.note(`Active profile: ${name}`);
     err.note('Rent an instance: gpucloud instances create');
   } else await out.item(shownProfile(kept.file, name, context), profileView);
 }
 
-/** A person who agreed to replace a key may retype it several times. */
+/** Asks for consent only once: a person may need several attempts to type the key. */
 function confirmOnce(question: string | undefined, context: Context): () => Promise<void> {
   let isAsked = question === undefined;
   return async () => {
@@ -151,7 +151,7 @@ function confirmOnce(question: string | undefined, context: Context): () => Prom
   };
 }
 
-/** Whether the profile already has this key, so nothing is replaced. */
+/** Whether the profile already has this key, so that nothing is replaced. */
 async function isStored(
   { baseUrl, apiKey }: ServiceAddress,
   { keyCommand }: KeySource,
@@ -166,15 +166,15 @@ async function isStored(
   try {
     return (await (await context.keys()).read(name, place)) === apiKey;
   } catch (error) {
-    // A key in an unreadable keyring is replaced like any other.
+    // Replaces a key in an unreadable keyring like any other.
     if (error instanceof CliError && error.failure === 'authentication') return false;
     throw error;
   }
 }
 
 /**
- * Picks the profile for a login without a name. It is the current one if it is for this service, so
- * a new key replaces the old one; otherwise `default`, so no other service's key is lost.
+ * Picks the profile for a login without a name: the current profile if it is for this service, so
+ * that a new key replaces the old one; otherwise `default`, so that no other service's key is lost.
  */
 function nameFor(file: ConfigFile, given: string | undefined, context: Context): string {
   const named = namedProfile(context);
@@ -193,13 +193,16 @@ function nameFor(file: ConfigFile, given: string | undefined, context: Context):
   return current !== undefined && profile !== undefined && isSameService ? current : 'default';
 }
 
-/** Saves later commands a request if the same key comes from the environment. */
+/**
+ * Stores the account, which spares later commands a request if they get the same key from the
+ * environment.
+ */
 async function keepAccount(address: ServiceAddress, user: User, context: Context): Promise<void> {
   try {
     const scope = { service: address.baseUrl, apiKey: address.apiKey };
     await (await context.journalOf(scope)).learnAccount(user.id);
   } catch (error) {
-    // If this fails, the next command that reads instances stores it.
+    // If this fails, the next command that reads instances stores the account.
     if (!(error instanceof CliError)) throw error;
   }
 }

@@ -83,14 +83,14 @@ export function shownProfile(file: ConfigFile, name: string, context: Context) {
   const key_in = keyPlace(profile)?.kind ?? null;
   return {
     name,
-    /** null for the sandbox, which serves itself. */
+    /** null for the sandbox, which has no address. */
     base_url,
     account:
       account === undefined
         ? null
         : { id: account.id, email: account.email ?? null, name: account.name ?? null },
     has_key: key_in !== null,
-    /** Where its key is stored; null without a key. */
+    /** Where the profile's key is stored; null without a key. */
     key_in,
     /** Whether a command with the same flags and environment uses it. */
     active: activeProfile(context, file) === name,
@@ -130,7 +130,7 @@ export function givenBaseUrl({ flags, env }: Context): string | undefined {
   return checkedAddress('GPUCLOUD_BASE_URL', text, baseUrl);
 }
 
-/** A profile's address. An invalid one counts as missing: a login replaces it. */
+/** Returns a profile's address. An invalid address counts as missing: a login replaces it. */
 export function addressOf(profile: Profile | undefined): string | undefined {
   const verdict = profile === undefined ? undefined : baseUrl(profile.base_url);
   return verdict?.ok === true ? verdict.value : undefined;
@@ -141,7 +141,7 @@ export function brokenBaseUrl(text: string): string | undefined {
   return brokenBy(baseUrl)(text.trim());
 }
 
-/** Warns if the next command will not use the stored current profile. */
+/** Warns if the next command won't use the stored current profile. */
 export function warnOfEnvironment(name: string, file: ConfigFile, { env, err }: Context): void {
   if (env.GPUCLOUD_API_KEY) {
     err.warn(
@@ -161,7 +161,7 @@ export function warnOfEnvironment(name: string, file: ConfigFile, { env, err }: 
   }
 }
 
-/** Where a key was stored, as a sentence. */
+/** Says where a key was stored, as a sentence. */
 export function keptText({ place, noKeyring }: KeptKey, path: string): string {
   if (place.kind === 'command') {
     return `Each command reads the key with "${shellLine(place.argv)}".`;

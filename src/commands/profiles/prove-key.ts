@@ -16,16 +16,16 @@ export interface KeySource {
   readonly keyFile: string | undefined;
   /** The command that prints the key. */
   readonly keyCommand: readonly string[] | undefined;
-  /** undefined for the keyring if there is one, otherwise the file. */
+  /** undefined means the keyring if there is one, otherwise the file. */
   readonly store: Store | undefined;
 }
 
-/** Attempts to type a key. */
+/** How often a key may be typed. */
 const TRIES = 3;
 
 /**
- * Checks a key. A refused typed key may be typed again; one from elsewhere may not. `before`
- * receives each key before it is sent.
+ * Checks a key. A refused key may be typed again, if it was typed. `before` receives each key
+ * before it is sent.
  */
 export async function proveKey(
   source: KeySource,
@@ -43,7 +43,7 @@ export async function proveKey(
     ];
     throw usageError(`not interactive: login needs ${missing.join(' and ')}`);
   }
-  // Read the key first, so that no one types an address in vain if the key is unreadable.
+  // Reads the key first, so that nobody types an address in vain if the key is unreadable.
   const given = isTyped ? undefined : await orStoreNothing(() => readKey(source, profile, context));
   const text = known ?? (await orStoreNothing(() => askAddress(prompts)));
   const address = checked('--base-url', (text ?? '').trim(), baseUrl);
@@ -101,7 +101,7 @@ async function readKey(
       ? await readStdin(flag, context)
       : await readText('--key-file', keyFile, context);
   const key = checkedSecret(flag, text.replace(/\r?\n$/, ''), apiKey);
-  // Windows has no such modes: Node makes them up.
+  // Windows has no modes; Node invents them.
   if (keyFile !== undefined && platform() !== 'win32' && (await stat(keyFile)).mode & 0o044) {
     context.err.warn(
       'key_exposed',

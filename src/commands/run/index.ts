@@ -14,13 +14,13 @@ import { reportOption } from '../../run-job/report-option.ts';
 import { pollIntervalOption, waitTimeoutOption } from '../../watch/flags.ts';
 import { planView } from './view.ts';
 
-/** A value after the name may be a secret, so it is not shown. */
+/** Values after the name may be secrets, so the error does not show them. */
 const passedName = repeated((text: string, before: string[] = []) => {
   const check = text.includes('=') ? checkedSecret : checked;
   return [...before, check('--pass-env', text, variableName)];
 });
 
-/** The flags that make no sense without a new instance. */
+/** Flags that apply only to a new instance. */
 const OF_NEW = {
   name: true,
   offer: true,
@@ -63,7 +63,7 @@ function warnOfStdin({ host, err }: Context): void {
 /** The flags of a command that runs on an instance. */
 const OF_REMOTE = ['on', 'detach', 'fetchEvery', 'passEnv', 'keepOnFailure', 'sshArg'];
 
-/** `gpucloud run`, a verb of the root. */
+/** `gpucloud run`, at the top level. */
 export const run = action({
   view: planView,
   notes:
@@ -88,7 +88,7 @@ export const run = action({
     "Exits with COMMAND's exit code, with 125 if gpucloud failed before COMMAND ended, and with 7 " +
     'if the instance may still be billing. The first Ctrl-C interrupts COMMAND; the second ' +
     'terminates without copying.',
-  // Flags after the first word belong to the command.
+  // Flags after the first word belong to the command that runs.
   ownWords: 0,
   passesOn: 'COMMAND',
   ends: ['runFailed', 'outcomeUnknown'],

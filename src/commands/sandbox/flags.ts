@@ -7,14 +7,14 @@ import { duration } from '../../rules/times.ts';
 import type { Fault } from '../../sandbox/index.ts';
 import { FAULTS } from '../../sandbox/service/faults.ts';
 
-/** The failures that can be caused. */
+/** The failures that `fail` can cause. */
 export const FAULT_NAMES = Object.keys(FAULTS).filter((name): name is Fault =>
   Object.hasOwn(FAULTS, name),
 );
 
 /**
- * Selects a sandbox on this computer; undefined means the built-in profile's. Each call creates a new
- * option, since commander modifies it.
+ * Selects a sandbox on this computer; undefined means the built-in profile's. Creates a new option
+ * at each call, since commander modifies it.
  */
 export function stateOption() {
   return new Option(
@@ -39,19 +39,19 @@ export function speed(text: string): Verdict<number> {
       );
 }
 
-/** A port to listen on; 0 uses any free one. */
+/** A port to listen on; 0 uses any free port. */
 export function listeningPort(text: string): Verdict<number> {
   return wholeNumber(text, 0, 65_535, 'a port to listen on');
 }
 
-/** The load of a GPU. */
+/** The load of a GPU in percent. */
 export function gpuLoad(text: string): Verdict<number | 'auto'> {
   return text === 'auto' ? kept(text) : wholeNumber(text, 0, 100, 'the load in percent, or auto,');
 }
 
 const LONGEST_ADVANCE = 366 * 86_400_000;
 
-/** Largest step of the clock, in milliseconds. */
+/** The largest step of the clock, in milliseconds. */
 export function advanceable(text: string): Verdict<number> {
   const verdict = duration(text);
   return verdict.ok && verdict.value > LONGEST_ADVANCE

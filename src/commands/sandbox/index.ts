@@ -30,7 +30,7 @@ import {
   type Typed,
 } from './view.ts';
 
-/** The sandbox works with any active profile, and needs no key. */
+/** The sandbox works whatever the active profile, and needs no key. */
 export const sandbox: Group = {
   verbs: [
     {
@@ -229,7 +229,7 @@ function faultLines(): string {
   return lines.map(([name, what]) => `  ${name.padEnd(18)} ${what}`).join('\n');
 }
 
-/** The things that a reset deletes; undefined if none has value. */
+/** Lists what a reset deletes; undefined if nothing has value. */
 async function lossOf(sandbox: Sandbox): Promise<string | undefined> {
   try {
     const { instances, drives } = await sandbox.status();
@@ -260,7 +260,7 @@ async function showCatalog(
     ];
     await out.list(rows, catalogRowView);
   } else if (out.format === 'table') {
-    // Names are known only in the profile sandbox, not in a served one.
+    // Only the profile's own sandbox has names; a served sandbox does not.
     const typed: Typed = ({ id, name }) => (state === undefined ? slug(name) : id);
     await out.list(catalog.offers, offerView(typed));
     await out.text('\n');

@@ -1,13 +1,13 @@
 /** A step of the tour: a lesson, and the command that demonstrates it. */
 export interface TourStep {
   readonly title: string;
-  /** Shown before the command; one item per line. */
+  /** Lines to show before the command. */
   readonly words: readonly string[];
-  /** {@link FOLDER} stands for the tour's own folder. */
+  /** The command. {@link FOLDER} stands for the tour's own folder. */
   readonly argv: readonly string[];
   /**
-   * true for a step that needs ssh, false for one that replaces it on a computer without. With JSON,
-   * ssh is not used, as the remote command's output is no JSON.
+   * true for a step that needs ssh, false for its replacement on a computer without ssh. With JSON,
+   * no step uses ssh, as the remote command's output is not JSON.
    */
   readonly ssh?: boolean;
 }
@@ -15,7 +15,7 @@ export interface TourStep {
 export const FOLDER = '$TOUR';
 /** The private key made for the tour. */
 export const KEY = `${FOLDER}/key`;
-/** The folder that the job copies in and out. */
+/** The folder that the job copies to the instance and back. */
 export const JOB = `${FOLDER}/job`;
 export const INPUT = 'input.txt';
 const OUTPUT = 'output.txt';
@@ -31,7 +31,7 @@ const RENT = {
   ],
 };
 
-/** Rent, connect, spend, stop: a whole rental in order. */
+/** A whole rental in order: rent, connect, spend, stop. */
 const TOUR: readonly TourStep[] = [
   {
     title: 'See what you can rent',
@@ -111,7 +111,7 @@ const TOUR: readonly TourStep[] = [
   },
 ];
 
-/** The steps for a computer with or without ssh. */
+/** Returns the steps for a computer with or without ssh. */
 export function stepsWith(hasSsh: boolean): readonly TourStep[] {
   return TOUR.filter(({ ssh = hasSsh }) => ssh === hasSsh);
 }

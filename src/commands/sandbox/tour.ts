@@ -11,7 +11,7 @@ import { shellLine } from '../../output/shell-line.ts';
 import { printedBy } from '../../ssh-keys/private-half.ts';
 import { FOLDER, INPUT, JOB, KEY, stepsWith, type TourStep } from './tour-steps.ts';
 
-/** A step of the tour as a script sees it. */
+/** A step of the tour in JSON. */
 interface ToldStep {
   readonly title: string;
   readonly command: string;
@@ -57,7 +57,7 @@ async function walk(context: Context, rerun: Rerun): Promise<void> {
   });
 }
 
-/** The steps that this computer can show, and what they need. */
+/** Returns the steps that this computer can show, and what they need. */
 async function stepsIn(folder: string, context: Context): Promise<TourStep[]> {
   const own = (word: string) => word.replaceAll(FOLDER, folder);
   await mkdir(own(JOB));
@@ -116,7 +116,7 @@ async function* results(
   }
 }
 
-/** The message in a command's JSON error. */
+/** Returns the message of a command's JSON error. */
 function reasonOf(report: string): string | undefined {
   try {
     return JSON.parse(report).error.message;
@@ -125,7 +125,10 @@ function reasonOf(report: string): string | undefined {
   }
 }
 
-/** The tour can't continue without a step; interrupting one interrupts all. */
+/**
+ * Ends the tour if a step fails, since later steps need it. Interrupting a step ends the whole
+ * tour.
+ */
 function done(step: TourStep, code: number, reason?: string): void {
   if (code === 0) return;
   const ended = INTERRUPTS.find((name) => FAILURES[name].exit === code);
@@ -137,13 +140,13 @@ function lineOf({ argv }: TourStep): string {
   return shellLine(['gpucloud', ...argv]);
 }
 
-/** The steps use the tour's colour setting. */
+/** Steps use the tour's colour setting. */
 function colourOf({ flags: { color } }: Context): readonly string[] {
   if (color === undefined) return [];
   return [`--color=${color === false ? 'never' : color}`];
 }
 
-/** Captures what a command writes. */
+/** Captures the output of a command. */
 class Kept extends Writable {
   text = '';
 

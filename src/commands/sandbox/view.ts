@@ -3,14 +3,14 @@ import { local } from '../../output/time.ts';
 import { roublesText } from '../../rules/money.ts';
 import type { BaseImage, PricedOffer, SandboxStatus } from '../../sandbox/index.ts';
 
-/** A time of the virtual clock: always absolute. */
+/** A time of the virtual clock, always absolute. */
 function virtualTime(iso: string): string {
   return local(Date.parse(iso));
 }
 
-/** The state of a sandbox, and for `advance` its cost. */
+/** The state of a sandbox; for `advance`, also the cost. */
 interface ShownStatus extends SandboxStatus {
-  /** Roubles that left the balance during this command. */
+  /** Roubles by which this command lowered the balance. */
   readonly charged?: string;
 }
 
@@ -70,7 +70,7 @@ export const statusView: View<ShownStatus> = {
     { id: 'drives', header: 'DRIVES', value: (s) => s.drives.length },
     { id: 'faults', header: 'FAULTS', value: (s) => s.faults.join(' '), hidden: true },
   ],
-  // A sandbox has no ID, since there is one per file.
+  // Identifies a sandbox by its file, since it has no ID.
   id: () => null,
   empty: 'No sandbox.',
   sections: statusSections,
@@ -79,7 +79,7 @@ export const statusView: View<ShownStatus> = {
 /** The word to type for an offer or image. */
 export type Typed = (one: { readonly id: string; readonly name: string }) => string;
 
-/** Offers and images share too few columns for one table. */
+/** Two tables, since offers and images share few columns. */
 export const offerView = (typed: Typed): View<PricedOffer> => ({
   columns: [
     { id: 'offer', header: 'OFFER', value: typed },
@@ -150,7 +150,7 @@ function offered<K extends keyof PricedOffer>(field: K) {
   return (row: CatalogRow) => (row.kind === 'offer' ? row[field] : null);
 }
 
-/** Address and key of a served sandbox: a contract with scripts. */
+/** The address and key of a served sandbox. Scripts rely on this form. */
 export interface Served {
   readonly url: string;
   readonly api_key: string;

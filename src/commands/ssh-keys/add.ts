@@ -30,7 +30,7 @@ export const add = verb('add', {
       .argument('[file]', 'public key file, such as ~/.ssh/id_ed25519.pub; - for stdin')
       .option('--name <name>', 'key name (default: its comment or the file name)')
       .option('--default', 'make it the default key of new instances')
-      // A private key starts with a hyphen: commander would print it as an unknown option.
+      // Commander would print a private key, which starts with a hyphen, as an unknown option.
       .allowUnknownOption()
       .allowExcessArguments(),
   async run(context, file, flags, { args }) {
@@ -51,7 +51,7 @@ export const add = verb('add', {
   },
 });
 
-/** Asks in a terminal for a local key, its name, and whether it is the default. */
+/** Asks in a terminal for a local key, its name, and whether to make it the default. */
 async function askKey(
   given: string | undefined,
   isDefault: boolean,
@@ -66,7 +66,7 @@ async function askKey(
   const file = (await chooseKeyFile('Which key?', undefined, prompts, context)) ?? '';
   const wanted = await readKey(file, given, isDefault, context);
   const { key, name: initial } = wanted;
-  // An existing key's name and default flag can't be changed, so ask nothing more.
+  // The API can't change an existing key's name or default flag, so asks nothing more.
   if ((await registered(key, await context.api())) !== undefined) return wanted;
   const check = brokenBy(anyName);
   const name = given ?? checkedName(await prompts.text('Name', { initial, check }));
@@ -109,11 +109,12 @@ function notDefault({ id, name }: SshKey): CliError {
   );
 }
 
-/** Shows only a flag that may be mistyped: other words with a hyphen may be part of a key. */
+/** Shows only a flag that may be mistyped. Other words with a hyphen may be part of a key. */
 const FLAG = /^--?[A-Za-z][A-Za-z-]{0,30}(?==|$)/;
 
 /**
- * Refuses unknown flags, excess arguments, and a key in place of a file. Commander would print them.
+ * Refuses unknown flags, excess arguments, and a key in place of a file, all of which commander
+ * would print.
  */
 function checkArguments(args: readonly string[]): void {
   for (const text of args) {

@@ -67,14 +67,14 @@ export const sshKeys: Group = {
 };
 
 /**
- * Finds a key in one read of the list: by its ID or an ID prefix, its name, or a fingerprint from the
- * service or `ssh-keygen -l`.
+ * Finds a key with one read of the list: by its ID or an ID prefix, its name, or a fingerprint from
+ * the service or `ssh-keygen -l`.
  */
 function keyFinder(api: Api): (typed: string) => Promise<SshKey> {
   const list = lazy(() => api.sshKeys.list());
   return async (typed) => {
     refuseSecret('KEY', typed);
-    // Loaded here: the rule imports node:crypto, which lists and help don't need.
+    // Imported here: the rule imports node:crypto, which lists and help don't need.
     const { publicKey } = await import('../../rules/public-key.ts');
     return findOne(typed, {
       ...SSH_KEY,
@@ -92,7 +92,7 @@ function keyFinder(api: Api): (typed: string) => Promise<SshKey> {
 async function deleteKeys(given: readonly string[], context: Context): Promise<void> {
   const typed = await severalGiven('KEY', given, context);
   for (const text of typed) refuseSecret('KEY', text);
-  // When not interactive, this ends before any request unless --yes is given.
+  // When not interactive, throws before any request unless --yes is given.
   if ((await context.prompts()) === undefined) await confirm(context, question(typed));
   const api = await context.api();
   const find = keyFinder(api);

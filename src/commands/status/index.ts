@@ -51,7 +51,7 @@ async function overview(reading: AccountReading, context: Context): Promise<Over
   return overviewOf(look, { typed: typedIn(context) });
 }
 
-/** The screen names parts that could not be read, and reads them again with the rest. */
+/** The screen lists parts that could not be read, and the next refresh reads them again. */
 async function watchStatus(all: boolean, interval: number, context: Context): Promise<void> {
   interface Reading {
     readonly reading: AccountReading;
@@ -60,7 +60,7 @@ async function watchStatus(all: boolean, interval: number, context: Context): Pr
   const watched = {
     async read(options: CallOptions): Promise<Reading> {
       const reading = await read(options, context);
-      // If nothing could be read, keep the previous screen: it shows more.
+      // If nothing could be read, keeps the previous screen, which shows more.
       if (isNothingRead(reading)) assertWhole(reading.faults);
       return { reading, overview: await overview(reading, context) };
     },

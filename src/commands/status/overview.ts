@@ -6,17 +6,17 @@ import { typedName } from '../../rules/names.ts';
 
 export type Overview = ReturnType<typeof overviewOf>;
 
-/** Turns the words of a command into a line to paste. */
+/** Formats a command as a line to paste. */
 export type Typed = (words: readonly string[]) => string;
 
-/** A next step that fits the account. */
+/** A suggested next step for the account. */
 interface NextStep {
   readonly words: readonly string[];
-  /** A word or two. */
+  /** A label of one or two words. */
   readonly purpose: string;
 }
 
-/** The JSON of `status`: the service's names and amounts, plus a few fields of ours. */
+/** The JSON of `status`: the service's names and amounts, plus a few of gpucloud's own fields. */
 export function overviewOf(look: Look, { typed }: { readonly typed: Typed }) {
   const { reading, facts, instances, drives } = look;
   const { now, user, faults } = reading;
@@ -46,7 +46,7 @@ export function overviewOf(look: Look, { typed }: { readonly typed: Typed }) {
       command: typed(words),
       purpose,
     })),
-    /** Parts that could not be read; the worst decides the exit code. */
+    /** Parts that could not be read; the most serious fault decides the exit code. */
     unread: faults.map(({ part, error }) => ({ part, code: error.code, message: error.message })),
   } satisfies StatusResult;
 }
@@ -56,7 +56,7 @@ export function mayBillIn(instances: readonly InstanceRow[]): InstanceRow[] {
   return instances.filter(({ id, bills }) => id !== null && bills !== false);
 }
 
-/** Returns at most three next steps. Pending requests have their own in the attention list. */
+/** Returns at most three next steps. The attention list has its own steps for pending requests. */
 function nextSteps(
   living: readonly InstanceRow[],
   drives: readonly DriveRow[],
@@ -64,7 +64,7 @@ function nextSteps(
 ): NextStep[] {
   const nameOf = ({ name, id }: InstanceRow) => typedName(name, id ?? '');
   const running = living.find(({ status }) => status === 'ACTIVE');
-  // Certainly billing before possibly billing.
+  // Sorts certain billing before possible billing.
   const [dearest] = [...living].sort(
     (a, b) => Number(b.bills === true) - Number(a.bills === true) || byPrice(a, b),
   );

@@ -6,7 +6,7 @@ import { inRoubles, isAboveZero, priceIn, roublesText, zero } from '../../rules/
 import { mayBill } from '../../rules/statuses.ts';
 import type { Overview, Typed } from './overview.ts';
 
-/** The whole status in one row, for row formats; JSON and the screen have more. */
+/** The whole status in one row, for row formats. JSON and the screen have more. */
 export const statusView: View<Overview> = {
   columns: [
     field('as_of', 'AS OF', { kind: 'time' }),
@@ -27,10 +27,11 @@ export const statusView: View<Overview> = {
     { id: 'attention', header: 'ATTENTION', value: (s) => s.attention.length },
     { id: 'unread', header: 'UNREAD', value: (s) => s.unread.map(({ part }) => part).join(' ') },
   ],
-  // An account has one status, which has no id.
+  // An account has only one status, which has no ID.
   id: () => null,
   empty: 'No status.',
-  // The charges' window moves with the clock; a new charge shows in the balance anyway.
+  // Ignores the charges, whose window moves with the clock. A new charge changes the balance
+  // anyway.
   steady: ({ as_of, hours_left, runs_out_at, charges, ...status }) => ({
     ...status,
     instances: status.instances.map(({ age_seconds, idle_seconds, ...row }) => row),
@@ -47,7 +48,7 @@ export const idView: View<InstanceRow> = {
 };
 
 interface ScreenOf {
-  /** A terminal shows the first of many rows; a pipe shows all. */
+  /** A terminal shows the first rows of many; a pipe gets all. */
   readonly all: boolean;
   readonly typed: Typed;
 }
@@ -100,7 +101,8 @@ function instanceTable(
 ): Block {
   const sorted = [...instances].sort((a, b) => rank(a) - rank(b) || byPrice(a, b));
   const shown = firstRows(sorted, all);
-  // Both don't fit into 80 columns, and the paid hour renews itself.
+  // Shows the deadline instead of the paid hour: 80 columns hold only one, and the paid hour renews
+  // itself.
   const isAny = shown.some(({ ends_at }) => ends_at !== null);
   const isIdle = shown.some(({ if_idle_seconds: rule }) => rule !== null);
   return {
@@ -128,12 +130,12 @@ function instanceTable(
   };
 }
 
-/** Shows one extra row, since a line that counts it would take the same room. */
+/** Shows one extra row rather than a line that counts it, which takes the same room. */
 function firstRows<T>(rows: readonly T[], all: boolean): readonly T[] {
   return all || rows.length <= MOST_ROWS + 1 ? rows : rows.slice(0, MOST_ROWS);
 }
 
-/** Rows that need attention come first, then those that bill, then the rest. */
+/** Sorts rows that need attention first, then rows that bill, then the rest. */
 function rank({ status, bills, unread }: InstanceRow): number {
   if (status === 'UNKNOWN') return 0;
   if (['GONE', 'ERROR', 'UNREAD'].includes(status) || unread) return 1;
@@ -177,7 +179,7 @@ function driveTable({ drives, instances }: Overview, { all, typed }: ScreenOf, n
         row.status,
         row.price_per_hour,
         row.size_gb,
-        // Don't match a drive without an instance to a request without an ID.
+        // A drive without an instance must not match a request without an ID.
         instance === null ? null : (names.get(instance) ?? instance),
         ...(isAny ? [leftCell(row, now)] : []),
       ];
@@ -193,7 +195,7 @@ function driveRank({ status }: DriveRow): number {
   return status === 'SUSPENDED' || status === 'ERROR' ? 0 : 1;
 }
 
-/** `6 days 20 h`: until a suspended drive may be deleted. */
+/** Formats the time until a suspended drive may be deleted: `6 days 20 h`. */
 function leftCell(row: DriveRow, now: number): Cell {
   if (row.status !== 'SUSPENDED') return null;
   return row.deleted_at_earliest === null
@@ -201,7 +203,7 @@ function leftCell(row: DriveRow, now: number): Cell {
     : spanText(Math.max(0, (Date.parse(row.deleted_at_earliest) - now) / 1000));
 }
 
-/** Balance, runway and burn rate, for the screen. */
+/** Formats balance, runway and burn rate for the screen. */
 function moneyLines(status: Overview, now: number): Fact[] {
   const unexplained = status.charges?.unexplained ?? '0';
   const isUnexplained = isAboveZero(unexplained);
@@ -256,7 +258,7 @@ function lastsOf(status: Overview, now: number): Pick<Fact, 'text' | 'colour'> {
   };
 }
 
-/** How much of the rate belongs to instances and drives, if both bill. */
+/** Splits the rate between instances and drives, if both bill. */
 function partsText({ burn }: Overview): string {
   const { instances_per_hour: instances, drives_per_hour: drives } = burn;
   if (instances === null || drives === null) return '';
@@ -268,7 +270,7 @@ function notCountedText({ burn }: Overview): string {
   const counts = new Map<string, number>();
   let isPriced = true;
   for (const { kind, id, status, reason } of burn.not_counted) {
-    // The attention list has more about a pending request.
+    // The attention list shows more about a pending request.
     if (id === null) continue;
     isPriced &&= reason !== 'price_not_told';
     const text =

@@ -18,7 +18,7 @@ import {
 import { sectionOf } from '../../output/table/details.ts';
 import { anyName } from '../../rules/names.ts';
 
-/** Fields without a column. */
+/** Fields without a column of their own. */
 const parts: readonly Section<Template>[] = [
   { heading: 'Endpoints', lines: (t) => (t.endpoints ?? []).map(endpointLine) },
   {
@@ -165,7 +165,7 @@ export const templates: Group = {
   examples: ['gpucloud templates list', 'gpucloud templates get jupyterlab'],
 };
 
-/** "Lower value listed first" (API document: Template); without a value, last. */
+/** "Lower value listed first" (API document: Template); templates without a value come last. */
 function byOrder(a: Template, b: Template): number {
   return (a.sort_order ?? Number.MAX_VALUE) - (b.sort_order ?? Number.MAX_VALUE);
 }

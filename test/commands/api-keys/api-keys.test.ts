@@ -161,7 +161,7 @@ describe('create', () => {
     expect(details.stdout + details.stderr).not.toContain(SECRET);
   });
 
-  test('stores it with the base URL and the account with --save-profile', async () => {
+  test('stores the key with its base URL and account with --save-profile', async () => {
     world = await keyWorld();
     const created = await world.cli([
       'api-keys',
@@ -187,7 +187,7 @@ describe('create', () => {
     });
     expect(config.current).toBeUndefined();
 
-    // The profile works without it, and its key is not replaced without consent.
+    // The profile works without the key, and login never replaces its key without consent.
     const env = { GPUCLOUD_API_KEY: undefined, GPUCLOUD_BASE_URL: undefined };
     const list = await world.cli(['--profile', 'work', 'api-keys', 'list', '--json'], { env });
     expect(list.requests[0]?.headers['x-api-key']).toBe(SECRET);
@@ -218,7 +218,7 @@ describe('create', () => {
     world = await createWorld({
       handler: async ({ path }) => {
         if (path === '/users/me') return { status: 200, body: { data: { id: 'u1' } } };
-        // The settings break while the request is in flight.
+        // The settings file becomes invalid while the request is in flight.
         await mkdir(join(world.home, 'config'), { recursive: true });
         await writeFile(join(world.home, 'config/config.json'), '[');
         made += 1;
@@ -315,7 +315,7 @@ describe('create', () => {
 });
 
 describe('list', () => {
-  test('marks none of several keys with the same prefix, and masks secrets', async () => {
+  test('marks no key if several have the same prefix, and masks secrets', async () => {
     const world = await createWorld({
       handler: () => ({
         status: 200,

@@ -365,7 +365,7 @@ describe('against a scripted service', () => {
     });
   });
 
-  test('hides a password of the request that the response repeats', async () => {
+  test('masks a password of the request that the response repeats', async () => {
     await scripted({ status: 400, body: { message: 'new_password pa"ssw0rd is weak' } });
     const result = await world.cli(['api', 'POST', '/users/me/update-password', '--input', '-'], {
       stdin: '{"new_password":"pa\\"ssw0rd"}',
@@ -399,7 +399,7 @@ describe('against a scripted service', () => {
     });
   });
 
-  test('exits with 5 after a documented 400 about a state', async () => {
+  test('exits with 5 after a 400 that the document assigns to a wrong state', async () => {
     await scripted({ status: 400, body: { message: 'not ACTIVE' } });
     expect((await world.cli(['api', 'POST', '/instances/i1/stop'])).code).toBe(5);
   });
@@ -411,7 +411,7 @@ describe('against a scripted service', () => {
     expect(JSON.parse(stderr).error).toMatchObject({ may_be_billing: true });
   });
 
-  test('keeps a PATCH in doubt if a refusal follows a lost response', async () => {
+  test('leaves the outcome of a PATCH unknown if a refusal follows a lost response', async () => {
     let tries = 0;
     await scripted(() => (tries++ === 0 ? 'hangUp' : { status: 401, body: {} }));
     expect((await world.cli(['api', 'PATCH', '/x', '-f', 'a=1'])).code).toBe(7);
@@ -447,7 +447,7 @@ describe('against a scripted service', () => {
       }));
       const result = await world.cli(['api', 'GET', '/x', '--paginate', '-o', 'jsonl']);
       expect(result.stdout).toBe(rows.map((row) => `${JSON.stringify(row)}\n`).join(''));
-      // Without a page count or size, only an empty page shows the end.
+      // Without a page count or size, only an empty page ends the list.
       expect(result.requests).toHaveLength(kind === 'total alone' ? 4 : 3);
     });
 
@@ -467,7 +467,7 @@ describe('against a scripted service', () => {
       expect(result.stdout).toBe('[\n  {\n    "n": 1\n  },\n  {\n    "n": 2\n  }');
     });
 
-    test('stops at repeated or wrong pages', async () => {
+    test('stops at repeated or misnumbered pages', async () => {
       await scripted({ status: 200, body: { data: slice(1), meta: meta.whole?.(1) } });
       const result = await world.cli(['api', 'GET', '/x', '--paginate']);
       expect(result.code).toBe(10);

@@ -6,7 +6,7 @@ import { type Handler, ok } from '../../support/service.ts';
 export const MINUTE = 60_000;
 export const HOUR = 60 * MINUTE;
 
-/** A row of `audit --json`. */
+/** A check in the output of `audit --json`. */
 export interface Row {
   readonly check: string;
   readonly result: string;
@@ -31,7 +31,7 @@ export interface AuditWorld {
   /** Replaces the service's responses. */
   handler: Handler;
   audit(...flags: string[]): Promise<Audited>;
-  /** The result of one check, and the exit code. */
+  /** Returns the result of one check, and the exit code. */
   resultOf(check: string, ...flags: string[]): Promise<{ readonly code: number } & Partial<Row>>;
   track(...ids: string[]): Promise<void>;
   /** Adds an instance that was created an hour ago, unless the fields differ. */

@@ -60,7 +60,7 @@ describe('four known instances', () => {
     });
   });
 
-  test('do not hide another one, whose price --exact finds at once', async () => {
+  test('do not hide a fifth instance, whose price --exact finds at once', async () => {
     await rent(...FOUR);
     await world.sandbox.rogue('rogue');
     const { code, stderr, row, results, requests } = await audit('--exact');
@@ -87,7 +87,7 @@ describe('four known instances', () => {
     expect(results).not.toHaveProperty('reserved_balance');
   });
 
-  test('do not hide another one, whose charges are found without --exact', async () => {
+  test('do not hide a fifth instance, whose charges are found without --exact', async () => {
     await rent(...FOUR);
     await world.sandbox.rogue('rogue');
     await world.sandbox.advance(20 * HOUR);

@@ -45,7 +45,7 @@ describe('instances that ended here', () => {
     });
   });
 
-  test('are reported if they were charged later', async () => {
+  test('are reported if they were charged after that day', async () => {
     const instance = await ended(service.ago(26 * HOUR));
     instance.last_billed_at = service.ago(2 * HOUR - MINUTE);
     expect(await check()).toMatchObject({
@@ -85,7 +85,7 @@ describe('instances that ended here', () => {
   test('explain no charge between their end and the read that showed it', async () => {
     await ended(service.ago(20 * HOUR));
     service.transaction('USAGE_CHARGE', '1000.00', HOUR);
-    // 4 hours and one more.
+    // Four hours, plus one.
     expect(await at.resultOf('unexplained_charges')).toMatchObject({
       result: 'finding',
       message: expect.stringContaining('everything known here costs at most 449.50 ₽'),
@@ -113,7 +113,7 @@ describe('charges', () => {
     }
   };
 
-  /** An instance that was seen ACTIVE two days ago. */
+  /** Adds an instance that was seen ACTIVE two days ago. */
   async function seenOnce(): Promise<string> {
     const id = at.running({ created_at: service.ago(48 * HOUR) });
     await at.track(id);
@@ -192,7 +192,7 @@ describe('charges', () => {
   test.each([
     [30, 7, '24 h'],
     [23, 1, '3 h'],
-  ])('of the last hour may come late: end %i h ago, charge %i h ago', async (end, charge, span) => {
+  ])('for the last hour may be late: end %i h ago, charge %i h ago', async (end, charge, span) => {
     const id = at.running({ created_at: service.ago((end + 10) * HOUR) });
     Object.assign(service.instances.get(id) ?? {}, {
       status: 'TERMINATED',
@@ -209,7 +209,7 @@ describe('charges', () => {
     expect(await check()).toMatchObject({ code: 5, result: 'finding' });
   });
 
-  test('may come until the last charge that a terminated instance shows', async () => {
+  test('are explained up to the last charge that a terminated instance shows', async () => {
     const id = at.running({ created_at: service.ago(72 * HOUR) });
     await at.track(id);
     const end = { status: 'TERMINATED', terminated_at: service.ago(5 * HOUR) };

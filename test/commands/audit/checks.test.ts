@@ -175,7 +175,7 @@ describe('other API keys', () => {
     ['was never used', null, 'ok'],
     ['was used a day ago', 24, 'ok'],
     ['was used within a day', 23, 'finding'],
-  ])('are checked if one %s', async (_what, hours, result) => {
+  ])('are reported if one %s', async (_what, hours, result) => {
     const last_used_at = hours === null ? null : service.ago(hours * HOUR);
     at.keys(own, { name: 'ci', key_prefix: 'svc_sk_ci_1...', last_used_at });
     expect(await check()).toMatchObject({
@@ -201,7 +201,7 @@ describe('other API keys', () => {
 });
 
 describe('requests and instances', () => {
-  test('finds a request with an unknown outcome, and shows its possible price', async () => {
+  test('reports a request with an unknown outcome, with its possible price', async () => {
     service.broken.set('POST /instances', 'hangUp');
     const argv = ['instances', 'create', 'lost', ...HARDWARE, '--max-price', '120'];
     expect((await world.cli(argv)).code).toBe(7);
@@ -218,7 +218,7 @@ describe('requests and instances', () => {
     expect(errorOf(stderr)).toMatchObject({ code: 'finding', may_be_billing: true });
   });
 
-  test('reports instances that ran for a day without a deadline', async () => {
+  test('reports instances that have run for a day without a deadline', async () => {
     const id = at.running({ created_at: service.ago(24 * HOUR) });
     await at.track(id, at.running({ created_at: service.ago(24 * HOUR - 1) }));
     expect(await at.resultOf('running_long')).toMatchObject({

@@ -34,7 +34,7 @@ describe('billing balance', () => {
     expect(sent(requests)).toEqual(['GET /users/me']);
   });
 
-  it('passes the profile on as JSON', async () => {
+  it("prints the service's profile as JSON", async () => {
     const user = { id: 'u-1', balance: '0.1', debt: '3', name: null };
     const world = await worldOf(ok(user));
     const { stdout, stderr } = await world.cli(['billing', 'balance', '--json']);
@@ -56,7 +56,7 @@ describe('billing balance', () => {
 });
 
 describe('billing promo', () => {
-  it('prints what was added and the new balance', async () => {
+  it('prints the added amount and the new balance', async () => {
     const world = await sandboxWorld();
     const { code, stdout, stderr, requests } = await world.cli(['billing', 'promo', 'WELCOME500']);
     expect(code).toBe(0);
@@ -67,7 +67,7 @@ describe('billing promo', () => {
     ]);
   });
 
-  it('passes the data on as JSON', async () => {
+  it("prints the service's data as JSON", async () => {
     const bonus = { added_amount: '0.30', new_balance: null, until: '2027' };
     const world = await worldOf({ status: 200, body: { data: bonus } });
     const { code, stdout } = await world.cli(['billing', 'promo', 'abc', '--json']);

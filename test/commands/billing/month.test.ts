@@ -22,7 +22,7 @@ interface Booked {
   readonly at: number;
 }
 
-/** Reads the sandbox's books from its file, without its API and our code. */
+/** Reads the sandbox's books from its file, without its API or gpucloud's code. */
 async function books(): Promise<readonly Booked[]> {
   return JSON.parse(await readFile(world.sandboxFile, 'utf8')).transactions;
 }
@@ -119,7 +119,8 @@ describe('over a simulated month', () => {
         const { instances, drives } = await world.sandbox.status();
         const instance = instances[roll(Math.max(1, instances.length))];
         const drive = drives[roll(Math.max(1, drives.length))];
-        // An operation that the state does not allow is refused, and stays part of the month.
+        // The sandbox refuses an operation that the state does not allow; the attempt stays part of
+        // the month.
         switch (roll(10)) {
           case 0:
           case 1: {
@@ -188,7 +189,7 @@ describe('over a simulated month', () => {
 
   test('matches a manual calculation for an instance of 10 hours and 20 minutes', async () => {
     await world.cli(['instances', 'create', 'trainer', ...HARDWARE]);
-    // The instance is ready after three seconds, and the hour begins.
+    // The instance is ready after three seconds, when the hour begins.
     world.clock.advance(3000 + 10 * HOUR + 20 * 60_000);
     await world.cli(['instances', 'terminate', 'trainer', '-y']);
     // 10 × 89.90, and 1200 of 3600 seconds of 89.90, rounded to the kopeck.

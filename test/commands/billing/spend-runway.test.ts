@@ -28,7 +28,7 @@ async function spend(...flags: string[]) {
 }
 
 describe('billing spend', () => {
-  test('is a plain table in a pipe, with its period on stderr', async () => {
+  test('prints a plain table to a pipe, and its period to stderr', async () => {
     service.transaction('USAGE_CHARGE', '0.1', 2 * HOUR);
     service.transaction('USAGE_CHARGE', '0.2', HOUR);
     service.transaction('REFUND', '0.05', HOUR);
@@ -93,7 +93,7 @@ describe('billing spend', () => {
     expect((await spend()).stdout).toBe('[]\n');
   });
 
-  test('counts only COMPLETED transactions, and names the rest in every format', async () => {
+  test('counts only COMPLETED transactions, and lists the others in every format', async () => {
     service.transaction('USAGE_CHARGE', '10', HOUR);
     service.transaction('USAGE_CHARGE', '20', HOUR, { status: 'FAILED' });
     service.transaction('DEPOSIT', '30', HOUR, { status: 'PENDING' });
@@ -126,7 +126,7 @@ describe('billing spend', () => {
     ['day', 400, 365],
     ['week', 60, 53],
     ['month', 13, 13],
-  ])('adds up to the last digit by %s over a history of 10,000', async (by, most, least) => {
+  ])('adds up 10,000 transactions by %s, exact to the last digit', async (by, most, least) => {
     for (let hour = 0; hour < 10_000; hour += 1) {
       service.transaction('USAGE_CHARGE', `${hour}.000001`, hour * HOUR * 0.9);
     }
@@ -138,7 +138,7 @@ describe('billing spend', () => {
         sum + BigInt(Math.round(Number(spent) * 1_000_000)),
       0n,
     );
-    // The hours of 2025 and 2026 until noon on 15 January, the requested period.
+    // The hours of 2025 and of 2026 until noon on 15 January.
     const since = new Date(2025, 0, 1).getTime();
     let expected = 0n;
     for (let hour = 0; hour < 10_000; hour += 1) {
@@ -222,7 +222,7 @@ describe('billing runway', () => {
     },
   );
 
-  test('is unlimited for an account on which nothing bills', async () => {
+  test('is unlimited if nothing bills', async () => {
     service.balance = '0.00';
     const { code, doc } = await runway('--fail-below', '24h');
     expect(code).toBe(0);
@@ -231,7 +231,7 @@ describe('billing runway', () => {
     expect((await runway('--fail-below', '24h')).code).toBe(5);
   });
 
-  test('uses the charges on a computer that knows no instance', async () => {
+  test('is based on the charges if this computer knows no instance', async () => {
     service.balance = '1000.00';
     for (let hour = 0; hour < 24; hour += 1) {
       service.transaction('USAGE_CHARGE', '100.00', hour * HOUR + 60_000);
@@ -277,7 +277,7 @@ describe('billing runway', () => {
     expect(doc).toMatchObject({ hours_left: null, hours_left_unknown: 'price_not_told' });
   });
 
-  test('gives the other reasons: no balance, nothing spent, unread parts', async () => {
+  test('shows the other reasons: no balance, nothing spent, unread parts', async () => {
     expect((await runway()).doc.hours_left_unknown).toBe('nothing_is_spent');
     service.balance = null;
     expect((await runway()).doc.hours_left_unknown).toBe('balance_not_told');
@@ -362,7 +362,7 @@ describe('billing runway', () => {
   });
 
   test.each(['/storage/drives', '/billing/transactions', '/users/me'])(
-    "never passes if %s can't be read, and fails if the limit is missed anyway",
+    "never passes if %s can't be read, and fails if the balance is certainly too low",
     async (path) => {
       await known(service.instance('trainer'));
       service.broken.set(path, FAULT);

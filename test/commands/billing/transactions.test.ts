@@ -34,7 +34,7 @@ function refused(message: string): Answer {
 }
 
 interface Ledger {
-  /** Newest first; a test may add to it during a read. */
+  /** Newest first; a test may add transactions during a read. */
   rows: Row[];
   cap?: number;
   /** Called before each response with the page number. */
@@ -42,7 +42,7 @@ interface Ledger {
   meta?(told: Row): Row | undefined;
 }
 
-/** Serves the documented operation only. */
+/** Serves only the documented operation. */
 async function worldOf(ledger: Ledger): Promise<World> {
   const world = await createWorld({
     handler: ({ method, path }) => {
@@ -72,7 +72,7 @@ async function worldOf(ledger: Ledger): Promise<World> {
 const list = (...more: string[]) => ['billing', 'transactions', ...more];
 
 describe('billing transactions, a page', () => {
-  it('shows the first page with totals, and how to get more', async () => {
+  it('shows the first page with totals, and the command for more', async () => {
     const world = await worldOf({
       rows: [
         row(1),
@@ -111,7 +111,7 @@ describe('billing transactions, a page', () => {
   });
 
   it.each([['--json'], ['-o', 'jsonl'], ['--query', 'length(@)'], ['--json', '--limit', '20']])(
-    'warns a program that the first page is not all: %s',
+    'warns a program that more pages follow the first: %s',
     async (...flags) => {
       const world = await worldOf({ rows: rows(45) });
       const { code, stderr } = await world.cli(list(...flags));
@@ -131,7 +131,7 @@ describe('billing transactions, a page', () => {
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   });
 
-  it('distinguishes a page past the end from an empty history', async () => {
+  it('reports a page past the end differently from an empty history', async () => {
     const world = await worldOf({ rows: rows(3) });
     const past = await world.cli(list('--limit', '1', '--page', '99'));
     expect(past).toMatchObject({
@@ -147,7 +147,7 @@ describe('billing transactions, a page', () => {
     expect((await empty.cli(list('--page', '99'))).stderr).toBe('No matching transactions.\n');
   });
 
-  it('passes on unknown fields, statuses, types and nulls, without a note in data formats', async () => {
+  it('prints unknown fields, statuses, types and nulls unchanged, without a note in data formats', async () => {
     const odd = { id: 't-9', type: 'FEE', status: 'REVERSED', amount: '', novel: { a: [1] } };
     const bare = { id: 't-8', type: null, status: null, amount: null, direction: null };
     const world = await worldOf({ rows: [odd, bare] });
@@ -231,7 +231,7 @@ describe('billing transactions --all', () => {
     expect(requests).toHaveLength(3);
   });
 
-  it('shows each once even if new ones shift the others to later pages', async () => {
+  it('shows each transaction once even if new ones shift it to the next page', async () => {
     const ledger: Ledger = {
       rows: rows(30),
       before: (page) => {
@@ -244,7 +244,7 @@ describe('billing transactions --all', () => {
     expect(stdout.trimEnd().split('\n')).toEqual(rows(30).map(({ id }) => id));
   });
 
-  it('reports that the history became shorter while reading', async () => {
+  it('reports a history that becomes shorter during the read', async () => {
     const ledger: Ledger = {
       rows: rows(30),
       before: (page) => {
@@ -260,7 +260,7 @@ describe('billing transactions --all', () => {
     );
   });
 
-  it('reports that the service counts more than it returns', async () => {
+  it('reports a service that counts more transactions than it returns', async () => {
     const ledger: Ledger = {
       rows: rows(5),
       meta: (told: Row) => ({ ...told, total: 100, total_pages: 20 }),
@@ -284,7 +284,7 @@ describe('billing transactions --all', () => {
     expect(stdout.trimEnd().split('\n')).toHaveLength(25);
   });
 
-  it('gives up on a service that does not page', async () => {
+  it('stops if the service ignores the page number', async () => {
     const page = rows(1000);
     const world = await createWorld({
       handler: () => ({
@@ -296,7 +296,7 @@ describe('billing transactions --all', () => {
     const { code, stderr, requests } = await world.cli(list('--all', '-q'));
     expect(code).toBe(10);
     expect(stderr).toContain('the same transactions on every page (page 6)');
-    // The sixth page ends it; the seventh may be in flight by then.
+    // The sixth page ends the history; the seventh may be in flight by then.
     expect([6, 7]).toContain(requests.length);
   });
 
@@ -311,7 +311,7 @@ describe('billing transactions --all', () => {
     expect(table.stderr).not.toContain('Totals');
     const json = await world.cli(list('--all', '--limit', '10', '--json'));
     expect(json.code).toBe(1);
-    // Part of an array is not JSON, so nobody takes it for the whole.
+    // Part of an array is not valid JSON, so no program can mistake it for the whole.
     expect(() => JSON.parse(json.stdout)).toThrow();
   });
 });

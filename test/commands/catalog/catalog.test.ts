@@ -28,7 +28,7 @@ function instance(id: string, changes: Instance = {}): Instance {
   };
 }
 
-/** A service with these instances, which rents more like the first one. */
+/** A service that has these instances and rents more like the first one. */
 function serviceOf(instances: ReadonlyMap<string, Instance>) {
   return ({ method, path, body }: RecordedRequest): Answer => {
     const found = instances.get(path.split('/')[2] ?? '');
@@ -82,7 +82,7 @@ describe('catalog list', () => {
     expect(await entries()).toEqual([]);
   });
 
-  test('shows what it learned from an instance, with its price and date', async () => {
+  test('shows the offer and image of an instance, with price and date', async () => {
     await see();
     world.clock.advance(3 * 86_400_000);
     expect((await world.cli(['catalog', 'list'])).stdout).toBe(
@@ -228,7 +228,7 @@ describe('catalog add and remove', () => {
     expect(await entries()).toMatchObject([{ id: 'offer-7', name: 'big' }]);
   });
 
-  test('asks for the name in a terminal', async () => {
+  test('prompts for the name in a terminal', async () => {
     const { code } = await world.cli(['catalog', 'add', 'image', 'img-1'], {
       terminal: true,
       stdin: 'My image\r',
@@ -287,7 +287,7 @@ describe('catalog add and remove', () => {
     });
   });
 
-  test('asks for the kind if a name fits an offer and an image', async () => {
+  test('asks for the kind if an offer and an image have the name', async () => {
     await world.cli(['catalog', 'add', 'offer', 'x', '--name', 'mine']);
     await world.cli(['catalog', 'add', 'image', 'y', '--name', 'mine']);
     const { code, stderr } = await world.cli(['catalog', 'remove', 'MINE']);
@@ -317,7 +317,7 @@ describe('instances create by name', () => {
     );
   });
 
-  test('resolves the names in a file too', async () => {
+  test('resolves names in a file', async () => {
     await see();
     const box = join(world.home, 'box.yaml');
     await writeFile(box, 'offer_id: rtx-4090\nimage_id: Ubuntu 22.04\n');
@@ -327,7 +327,7 @@ describe('instances create by name', () => {
     });
   });
 
-  test('refuses an ambiguous name and lists both IDs, unless one was named by hand', async () => {
+  test('refuses an ambiguous name and lists both IDs, unless one entry was named by hand', async () => {
     await see();
     instances.set(OTHER, instance(OTHER, { offer: { id: B, name: 'RTX 4090', region: 'ru-2' } }));
     await see(OTHER);
@@ -352,7 +352,7 @@ describe('instances create by name', () => {
     );
   });
 
-  test("refuses what can't be a name or an ID before any request", async () => {
+  test("refuses text that can't be a name or an ID, before any request", async () => {
     const { code, stderr, requests } = await create('--offer', 'RTX 4090', '--image', UBUNTU);
     expect({ code, requests }).toEqual({ code: 2, requests: [] });
     expect(stderr).toBe(
@@ -369,7 +369,7 @@ describe('instances create by name', () => {
 describe('in the sandbox', () => {
   const SANDBOX = { env: { GPUCLOUD_PROFILE: 'sandbox', GPUCLOUD_BASE_URL: undefined } };
 
-  test("shows and resolves its own names, which can't be removed", async () => {
+  test("shows and resolves built-in names, which can't be removed", async () => {
     const rented = await world.cli(
       ['instances', 'create', 'box', '--offer', 'rtx-4090', '--image', 'ubuntu-22.04', '--json'],
       SANDBOX,
@@ -380,7 +380,7 @@ describe('in the sandbox', () => {
     expect(own).toContainEqual(
       expect.objectContaining({ id: OFFER, price_per_hour: '89.90', sources: ['sandbox'] }),
     );
-    // The sandbox's own names need no learning.
+    // The sandbox's own names are known from the start.
     await expect(stat(file())).rejects.toThrow('ENOENT');
     const removed = await world.cli(['catalog', 'remove', 'rtx-4090'], SANDBOX);
     expect(removed.code).toBe(2);
@@ -395,7 +395,7 @@ describe('in the sandbox', () => {
     expect(stderr).toContain('RTX 4090: 89.90 ₽ per hour of sandbox play money.\n');
   });
 
-  test('adds and removes a name by hand beside its own', async () => {
+  test('adds and removes a name besides the built-in names', async () => {
     await world.cli(['catalog', 'add', 'offer', OFFER, '--name', 'cheap'], SANDBOX);
     const list = () => world.cli(['catalog', 'list', '--json', '--kind', 'offer'], SANDBOX);
     expect(JSON.parse((await list()).stdout)).toContainEqual(

@@ -130,7 +130,7 @@ describe('commands --json', () => {
     expect(saying.filter(({ repeatable }) => !repeatable)).toEqual([]);
   });
 
-  test('has an example for every command, and the command in every example', async () => {
+  test('has an example for every command, which contains the command', async () => {
     const { commands } = await reference();
     for (const { command, examples } of commands) {
       expect(examples.length, command).toBeGreaterThan(0);
@@ -187,7 +187,7 @@ describe('commands PATH', () => {
   });
 
   test.each([['nothing'], ['drives', 'nothing'], ['drives', 'get', 'more']])(
-    'exits with 2 for %j, which is no command',
+    'exits with 2 for %j, which is not a command',
     async (...path) => {
       const { code, stdout, stderr } = await world.cli(['commands', ...path]);
       expect({ code, stdout }).toEqual({ code: 2, stdout: '' });

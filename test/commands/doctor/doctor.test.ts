@@ -34,7 +34,7 @@ function answer(status: number, body: unknown, date: string | undefined = NOW): 
   return { status, headers, body };
 }
 
-/** The service of an account with some SSH keys. */
+/** A service whose account has some SSH keys. */
 const serving =
   (keys: readonly object[] = [], date?: string): Handler =>
   ({ path }) =>
@@ -221,7 +221,7 @@ describe('the service in doctor', () => {
 
   test('ends all checks at --timeout if the service never responds', async () => {
     const world = await worldOf(() => new Promise(() => undefined));
-    // The default timeout is longer than a test's.
+    // The default timeout is longer than the test's own.
     const { code, of } = await examine(world, {}, '--timeout', '500ms');
     expect(code).toBe(1);
     expect(of('service')?.status).toBe('fail');
@@ -262,7 +262,7 @@ describe('the service in doctor', () => {
     },
   );
 
-  test('shows a proxy without its password, and fails on a broken one', async () => {
+  test('shows a proxy without its password, and fails if the proxy is broken', async () => {
     const world = await worldOf();
     const address = { GPUCLOUD_BASE_URL: 'https://api.example.invalid' };
     // The proxy never responds.
@@ -284,7 +284,7 @@ describe('the service in doctor', () => {
     expect(JSON.stringify(broken.report)).not.toContain('hunter2');
   });
 
-  test('warns of unverified certificates and of missing authorities', async () => {
+  test('warns about unverified certificates and missing authorities', async () => {
     const world = await worldOf();
     const unchecked = await examine(world, { NODE_TLS_REJECT_UNAUTHORIZED: '0' });
     expect(unchecked.of('certificates')?.status).toBe('warn');
@@ -329,15 +329,18 @@ describe('settings and files in doctor', () => {
     expect(left.filter((name) => name.includes('doctor'))).toEqual([]);
   });
 
-  test.each([0o640, 0o604, 0o660, 0o606])('warns of a config file of mode %o', async (mode) => {
-    const world = await worldOf();
-    const file = join(world.home, 'config', 'config.json');
-    await mkdir(join(world.home, 'config'), { mode: 0o700 });
-    await writeFile(file, JSON.stringify({ profiles: {} }));
-    await chmod(file, mode);
-    const { of } = await examine(world);
-    expect(of('config_file')).toMatchObject({ status: 'warn', hint: `chmod 600 ${file}` });
-  });
+  test.each([0o640, 0o604, 0o660, 0o606])(
+    'warns about a config file with mode %o',
+    async (mode) => {
+      const world = await worldOf();
+      const file = join(world.home, 'config', 'config.json');
+      await mkdir(join(world.home, 'config'), { mode: 0o700 });
+      await writeFile(file, JSON.stringify({ profiles: {} }));
+      await chmod(file, mode);
+      const { of } = await examine(world);
+      expect(of('config_file')).toMatchObject({ status: 'warn', hint: `chmod 600 ${file}` });
+    },
+  );
 
   test("fails on a config file that can't be used", async () => {
     const world = await worldOf();
@@ -373,7 +376,7 @@ describe('settings and files in doctor', () => {
     expect(of('state_writable')).toMatchObject({ status: 'fail' });
   });
 
-  test('warns of an unusual key', async () => {
+  test('warns about a key with an unusual form', async () => {
     const { of } = await examine(await worldOf(), { GPUCLOUD_API_KEY: 'token-0123456789' });
     expect(of('api_key')?.status).toBe('warn');
     expect(of('api_key')?.message).not.toContain('token');
@@ -385,7 +388,7 @@ describe('settings and files in doctor', () => {
     ['svc_sk_abc', /^svc_sk_…,/],
     ['svc_sk_secretpart_', /^svc_sk_…,/],
     ['something', undefined],
-  ])('shows for the key %s at most %s', async (key, prefix) => {
+  ])('shows the key %s as %s at most', async (key, prefix) => {
     const { of } = await examine(await worldOf(), { GPUCLOUD_API_KEY: key });
     expect(of('api_key')?.message).toMatch(prefix ?? 'the key does not start with svc_sk_');
     expect(of('api_key')?.message).not.toContain(key);

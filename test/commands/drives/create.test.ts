@@ -101,7 +101,7 @@ describe('drives create', () => {
     });
   });
 
-  it('asks whether to create another drive of that name', async () => {
+  it('asks whether to create a second drive with that name', async () => {
     const world = await sandboxWorld();
     const first = await world.cli(['drives', 'create', 'd1', '--size', '2', '-q']);
     const person = atTerminal(world, ['no']);
@@ -111,7 +111,7 @@ describe('drives create', () => {
     expect(world.service.requests.filter(({ method }) => method === 'POST')).toHaveLength(1);
   });
 
-  it('ignores a deleted drive of that name', async () => {
+  it('ignores a deleted drive with that name', async () => {
     const world = await createWorld({
       handler: ({ method }) =>
         method === 'GET'
@@ -237,7 +237,7 @@ describe('drives create', () => {
     expect(requests).toEqual([]);
   });
 
-  it('asks for what is missing, then for confirmation', async () => {
+  it('prompts for missing values, then for confirmation', async () => {
     const world = await sandboxWorld();
     const person = atTerminal(world, ['', 'data', 'big', '500GB', 'yes']);
     await createDrive({ name: undefined, size: undefined }, person.context);

@@ -32,7 +32,7 @@ describe('drives list', () => {
     expect(await world.cli(['drive', 'ls', '-q'])).toMatchObject({ code: 0, stdout: `${ID}\n` });
   });
 
-  it('passes everything on as JSON: unknown fields, nulls, new statuses', async () => {
+  it("prints the service's data as JSON: unknown fields, nulls, new statuses", async () => {
     const odd = {
       id: 'd-9',
       name: null,
@@ -130,7 +130,7 @@ describe('drives get', () => {
     expect(calls(requests)).toEqual([`GET /storage/drives/${ID}`]);
   });
 
-  it("passes the service's data on as JSON", async () => {
+  it("prints the service's data as JSON", async () => {
     const world = await worldOf({ ...DRIVE, tier: 'fast' });
     const { stdout } = await world.cli(['drives', 'get', ID, '--json']);
     expect(JSON.parse(stdout)).toEqual({ ...DRIVE, tier: 'fast' });
@@ -147,7 +147,7 @@ describe('drives get', () => {
     );
   });
 
-  it('distinguishes drives of the same name by their IDs', async () => {
+  it('distinguishes drives with the same name by their IDs', async () => {
     const world = await worldOf(DRIVE, { ...DRIVE, id: 'd-2' });
     const { code, stderr, requests } = await world.cli(['drives', 'get', 'datasets']);
     expect(code).toBe(2);
@@ -156,7 +156,7 @@ describe('drives get', () => {
     expect(await world.cli(['drives', 'get', 'd-2'])).toMatchObject({ code: 0 });
   });
 
-  it('accepts a unique beginning of an ID, as tables show it', async () => {
+  it('accepts a unique ID prefix, as tables show it', async () => {
     const world = await worldOf(DRIVE, { ...DRIVE, id: '0d000000-9', name: '0d000000-0000' });
     const id = async (typed: string) => {
       const { code, stdout, stderr } = await world.cli(['drives', 'get', typed, '-q']);
@@ -164,7 +164,7 @@ describe('drives get', () => {
     };
     expect(await id('0D000000-0000-4')).toBe(ID);
     expect(await id('0d000000-9')).toBe('0d000000-9');
-    // A name comes before a beginning, and a beginning has at least four characters.
+    // A name takes precedence over an ID prefix, and a prefix has at least four characters.
     expect(await id('0d000000-0000')).toBe('0d000000-9');
     expect(await id('0d0')).toMatch(/^3 .*no drive has that name or ID/);
     expect(await id('0d00')).toBe(
@@ -172,7 +172,7 @@ describe('drives get', () => {
     );
   });
 
-  it('resumes a drive by a prefix of its ID', async () => {
+  it('resumes a drive by an ID prefix', async () => {
     const world = await worldOf({ ...DRIVE, status: 'SUSPENDED' });
     const resumed = await world.cli(['drives', 'resume', '0d000000']);
     expect(resumed.code, resumed.stderr).toBe(0);

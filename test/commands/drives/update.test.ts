@@ -44,7 +44,7 @@ describe('drives update', () => {
     ]);
   });
 
-  it('works with the sandbox, which sets the price by the size', async () => {
+  it('works with the sandbox, whose price depends on the size', async () => {
     const world = await sandboxWorld();
     await world.cli(['drives', 'create', 'data', '--size', '500']);
     const { code, stderr } = await world.cli([
@@ -120,7 +120,7 @@ describe('drives update', () => {
 });
 
 describe('drives resume', () => {
-  it('brings a suspended drive back', async () => {
+  it('resumes a suspended drive', async () => {
     const world = await worldOf({ ...DRIVE, status: 'SUSPENDED' });
     const { code, stdout, stderr, requests } = await world.cli([
       'drives',
@@ -154,7 +154,7 @@ describe('drives resume', () => {
 
 describe('what the API document does not have', () => {
   it.each(['delete', 'rm', 'attach', 'detach'])(
-    'names the nearest command for drives %s',
+    'suggests the nearest command for drives %s',
     async (verb) => {
       const world = await worldOf({ ...DRIVE });
       const { code, stderr, requests } = await world.cli(['drives', verb, 'datasets', '--force']);
@@ -168,7 +168,7 @@ describe('what the API document does not have', () => {
 });
 
 describe('the earlier price of a drive', () => {
-  /** The drives whose prices are stored. */
+  /** Returns the drives whose prices are stored. */
   async function stored({ home }: World): Promise<string[]> {
     const files = await readdir(join(home, 'state'), { recursive: true });
     return files.filter((name) => /\/drives\/[^/]+\.json$/.test(name));

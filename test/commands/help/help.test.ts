@@ -100,7 +100,7 @@ describe('topics', () => {
 describe('in a terminal', () => {
   const person = { terminal: true, columns: 80 };
 
-  test('fits its first page into 40 lines of 80 columns', async () => {
+  test('fits the first page into 40 lines of 80 columns', async () => {
     const { stdout } = await world.cli([], { ...person, env: { NO_COLOR: '1' } });
     const lines = stdout.trimEnd().split('\n');
     expect(lines.length).toBeLessThanOrEqual(40);
@@ -187,7 +187,7 @@ describe('words of other tools', () => {
     balance: 'billing balance',
   };
 
-  test.each(Object.entries(words))('names the command for %s', async (word, instead) => {
+  test.each(Object.entries(words))('suggests the command for %s', async (word, instead) => {
     for (const argv of [[word], [word, 'trainer', '-f'], ['help', word]]) {
       expect(await world.cli(argv)).toEqual({
         code: 2,
@@ -202,7 +202,7 @@ describe('words of other tools', () => {
   });
 
   test.each(['logs', 'connect', 'exec', 'ps', 'describe', 'destroy', 'rsync'] as const)(
-    'names the command for instances %s',
+    'suggests the command for instances %s',
     async (verb) => {
       const { code, stderr } = await world.cli(['instances', verb, 'trainer']);
       expect(code).toBe(2);

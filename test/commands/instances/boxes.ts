@@ -2,12 +2,12 @@ import { afterEach, beforeEach } from 'vitest';
 import { createSandboxWorld, type SandboxWorld } from '../../support/run-cli.ts';
 import { HARDWARE } from '../../support/sandbox-ids.ts';
 
-/** Ids are UUIDs (API document: Instance). */
+/** IDs are UUIDs (API document: Instance). */
 export const boxId = (at: number) => `b0000000-0000-4000-8000-${String(at).padStart(12, '0')}`;
 
 export let world: SandboxWorld;
 
-/** Gives each test of a file a sandbox. */
+/** Gives each test in a file its own sandbox. */
 export function openSandbox(): void {
   beforeEach(async () => {
     world = await createSandboxWorld();

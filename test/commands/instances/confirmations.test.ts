@@ -42,7 +42,7 @@ describe('the question before a termination', () => {
     );
   });
 
-  test('shows the amount that is later returned, except for the time in between', async () => {
+  test('shows the refund, up to the time that passes before the termination', async () => {
     await instance('trainer');
     world.clock.advance(20 * 60_000);
     const told = await world.cli(['instances', 'terminate', 'trainer'], {
@@ -107,7 +107,7 @@ describe('the question before a termination', () => {
     expect(stderr).not.toContain('Reserved');
   });
 
-  test("terminates all without their logs if one can't be read", async () => {
+  test("terminates all instances without reading the other logs if one log can't be read", async () => {
     const names = Array.from({ length: 6 }, (_, at) => `box-${at}`);
     const other = await createSandboxWorld((handler) => (request) => {
       const { path } = request;
@@ -119,11 +119,11 @@ describe('the question before a termination', () => {
     const { code, stderr, requests } = await other.cli(argv);
     await other.close();
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    // As many as at once.
+    // Only the reads already in flight are sent.
     expect(requests.filter(({ path }) => path.includes('/events')).length).toBeLessThan(5);
   });
 
-  test('shows no refund if it read nothing and does not wait', async () => {
+  test('leads to no refund line if nothing was read and nothing is awaited', async () => {
     await instance('trainer');
     const { stderr } = await world.cli(['instances', 'terminate', 'trainer', '--yes']);
     expect(stderr).toBe('');
@@ -164,7 +164,7 @@ describe('the question before a termination', () => {
     expect(asked.requests.map(({ method }) => method)).toEqual(['GET']);
   });
 
-  test('is skipped with --yes, and nothing is read', async () => {
+  test('is skipped with --yes, without any read', async () => {
     await instance('trainer');
     const { requests, stderr } = await world.cli(['instances', 'terminate', 'trainer', '-y'], {
       terminal: true,
@@ -175,7 +175,7 @@ describe('the question before a termination', () => {
 });
 
 describe('the question before a start', () => {
-  test('shows what is reserved', async () => {
+  test('shows the amount that will be reserved', async () => {
     await instance('trainer');
     await instance('second');
     await world.cli(['instances', 'stop', 'trainer', 'second', '--wait']);
@@ -196,7 +196,7 @@ describe('the question before a start', () => {
   });
 
   test.each(['STOPPING', 'ERROR', 'TERMINATED'])(
-    'shows no reservation for an instance that is %s',
+    'shows no reservation if the instance is %s',
     async (status) => {
       const id = '3f0c5d9e-1111-4222-8333-444455556666';
       const data = { id, status, price_per_hour_snapshot: '89.90' };
@@ -235,7 +235,7 @@ describe('the question before a start', () => {
 });
 
 describe('a reorder', () => {
-  test('lists what is not copied', async () => {
+  test('lists the settings that are not copied', async () => {
     await world.cli(['drives', 'create', 'data', '--size', '10']);
     await instance('lab', '--template', 'jupyterlab', '--drive', 'data');
     await world.cli(['instances', 'terminate', 'lab', '-y', '--wait']);

@@ -33,7 +33,7 @@ const TEMPLATES = [
   },
 ];
 
-/** A service with one instance, whose connection data the test sets. */
+/** A service with one instance, whose connection data each test sets. */
 function serviceWith(instance: Record<string, unknown>): Promise<World> {
   return createWorld({
     handler: ({ path }) =>
@@ -58,7 +58,7 @@ afterEach(async () => {
 });
 
 describe('instances endpoints', () => {
-  test('prints those of the sandbox, with the token masked', async () => {
+  test("prints the sandbox's endpoints, with the token masked", async () => {
     world = use(await createSandboxWorld());
     await world.cli([
       'instances',
@@ -81,7 +81,7 @@ describe('instances endpoints', () => {
     expect(shown.requests.map(({ method }) => method)).toEqual(['GET']);
   });
 
-  test("builds them from the template's patterns if the service returns none", async () => {
+  test("builds links from the template's patterns if the service returns no endpoints", async () => {
     world = use(
       await serviceWith({
         connection_info: { type: 'template', endpoints: [], secrets: { TOKEN } },
@@ -157,7 +157,7 @@ describe('instances endpoints', () => {
       [null, 5, [1], {}],
       [{ address: null }, { address: '5' }, { address: '[1]' }, { address: '{}' }],
     ],
-  ])('survives %s from the service', async (_what, endpoints, expected) => {
+  ])('still prints output for %s from the service', async (_what, endpoints, expected) => {
     world = use(await serviceWith({ connection_info: { endpoints } }));
     const { code, stdout } = await world.cli(['instances', 'endpoints', ID, '--json']);
     expect(code).toBe(0);
@@ -232,7 +232,7 @@ describe('instances secrets', () => {
   });
 
   test.each([[undefined], [null], [[]], ['odd'], [7]])(
-    'survives secrets of %j',
+    'prints nothing for secrets of %j',
     async (secrets) => {
       world = use(await serviceWith({ connection_info: { secrets } }));
       expect((await world.cli(['instances', 'secrets', ID])).code).toBe(0);

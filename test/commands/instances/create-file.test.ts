@@ -36,7 +36,7 @@ describe('instances create from a file', () => {
     });
   });
 
-  test('reads files of an editor on Windows', async () => {
+  test('reads files written by a Windows editor', async () => {
     const windows = (lines: readonly string[]) => `\ufeff${lines.join('\r\n')}\r\n`;
     const [file, vars] = [join(world.home, 'box.yaml'), join(world.home, 'vars')];
     const box = ['instance_name: box', `offer_id: ${OFFER}`, `image_id: ${IMAGE}`];
@@ -199,7 +199,7 @@ describe('instances create from a file', () => {
     expect(ends.ends_at).toBe('2026-01-16T18:00:00.000Z');
   });
 
-  test('gives "gpucloud run" its deadline', needs('ssh'), async () => {
+  test('sets the deadline of "gpucloud run"', needs('ssh'), async () => {
     const file = await fileOf('terminate_after: 2h\n');
     const signIn = ['--ssh-key', OFFER, '--identity', '/dev/null'];
     const run = ['run', ...HARDWARE, ...signIn, '--dry-run', '--json'];
@@ -214,7 +214,7 @@ describe('instances create from a file', () => {
     ['-p 1:1,main -p 2:2,main', '--port: only one port can be the main one'],
     ['-p 80:1 -p 80:2', '--port: the external port 80/tcp is published twice'],
     ['--shm-size 1000000', '--shm-size "1000000": must be 0.1 to 999999 GB'],
-  ])('has the rules of the flags: %s', async (flags, message) => {
+  ])('applies the rules of the flags: %s', async (flags, message) => {
     const container = ['--docker-image', 'nginx', ...flags.split(' ')];
     const create = ['instances', 'create', 'box', ...HARDWARE, ...container];
     const { code, stderr, requests } = await world.cli(create);

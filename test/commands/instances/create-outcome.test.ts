@@ -13,7 +13,7 @@ beforeEach(async () => {
 });
 afterEach(() => world.close());
 
-/** Reads the open requests and the instances from their own files. */
+/** Reads the open requests and the instances from their files. */
 async function journal(home: string): Promise<Record<string, unknown>[]> {
   const root = join(home, 'state', 'journal');
   const records: Record<string, unknown>[] = [];
@@ -105,7 +105,7 @@ describe('the outcome of instances create', () => {
     expect(errorOf(stderr)).toMatchObject({ code: 'other_end', may_be_billing: true });
   });
 
-  test('exits with 8 if the wait passes its deadline, without the sheet of the instance', async () => {
+  test("exits with 8 if the wait times out, without printing the instance's details", async () => {
     await world.sandbox.inject('slow-provisioning');
     const { code, stdout, stderr } = await world.cli([
       'instances',
@@ -131,7 +131,7 @@ describe('the outcome of instances create', () => {
 });
 
 describe('instances create with a lost response', () => {
-  test('exits with 7, may be billing, and stays in the list as UNKNOWN', async () => {
+  test('exits with 7, reports possible billing, and stays in the list as UNKNOWN', async () => {
     const lossy = await createWorld({
       handler: ({ method, path }) =>
         method === 'POST' ? 'hangUp' : ok(path.startsWith('/storage') ? [] : {}),

@@ -65,7 +65,7 @@ describe('instances create', () => {
   test.each([
     ['a template', 'Open:        gpucloud instances open', ['--template', 'jupyterlab']],
     ['a container', 'See it:      gpucloud instances get', ['--docker-image', 'nginx']],
-  ])('needs no key for %s, and suggests "%s"', async (_what, next, flags) => {
+  ])('works without a key for %s, and suggests "%s"', async (_what, next, flags) => {
     const argv = ['instances', 'create', 'trainer', ...HARDWARE, ...flags, '--wait'];
     const { code, stderr } = await world.cli(argv);
     expect(code, stderr).toBe(0);
@@ -73,7 +73,7 @@ describe('instances create', () => {
     expect(stderr).toContain(`${next} trainer\n`);
   });
 
-  test('warns that no SSH key is given before the request', async () => {
+  test('warns before the request that no SSH key is given', async () => {
     const refused = await createWorld({
       handler: ({ method }) =>
         method === 'POST' ? { status: 402, body: { statusCode: 402, message: 'no' } } : ok([]),
@@ -124,7 +124,7 @@ describe('instances create', () => {
     expect(stdout).toMatch(/^[0-9a-f-]{36}\n$/);
   });
 
-  test('lists everything that is missing at once and sends nothing', async () => {
+  test('lists all missing flags at once and sends nothing', async () => {
     const { code, stdout, stderr, requests } = await world.cli(['instances', 'create']);
 
     expect({ code, stdout, requests }).toEqual({ code: 2, stdout: '', requests: [] });
@@ -133,7 +133,7 @@ describe('instances create', () => {
     );
   });
 
-  test('names only --image if only that is missing', async () => {
+  test('lists only --image if no other flag is missing', async () => {
     const { code, stderr, requests } = await world.cli([
       'instances',
       'create',

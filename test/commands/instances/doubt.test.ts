@@ -27,7 +27,7 @@ const unknown = async () =>
 const recovered = async () =>
   JSON.parse((await world.cli(['instances', 'recover', '--yes', '--json'])).stdout);
 
-/** Creates the instance NEW and responds as if it had created another. */
+/** Creates the instance NEW, but responds as if it had created another instance. */
 function bend(id: string, name = 'trainer'): void {
   service.posts.push(() => {
     service.rent(NEW, 'trainer');
@@ -47,7 +47,7 @@ async function expectDoubt(argv: readonly string[], words: string): Promise<void
   expect(await unknown()).toMatchObject([{ name: 'trainer' }]);
 }
 
-/** Rents the next instance, and the disk is full from then on. */
+/** Rents the next instance, and fills the disk from then on. */
 function fillDisk(price: string): void {
   const { renameSync } = fs;
   onTestFinished(() => {
@@ -189,7 +189,7 @@ describe('an ID that create rejects', () => {
       return ok({ id: NEW, name: 'trainer', status: 'PROVISIONING' }, 201);
     });
     await expectDoubt(CREATE, 'is the ID of an instance known before the request');
-    // The instance of the first request keeps its name and settles nothing.
+    // The instance of the first request keeps its name and resolves no request.
     expect(await listed()).toContainEqual(expect.objectContaining({ id: NEW, name: 'first' }));
     service.drives = [{ id: 'd1', current_instance_id: ID }];
     expect(await recovered()).toMatchObject([{ outcome: 'rented', id: ID }]);
@@ -224,7 +224,7 @@ test('lists both the UNKNOWN name and an instance that the service renamed', asy
 });
 
 describe('an ID that create accepts', () => {
-  test('was found through a drive a moment before', async () => {
+  test('may have been found through a drive a moment before', async () => {
     service.posts.push(async () => {
       const instance = service.rent(NEW, 'trainer');
       service.drives = [{ id: 'd1', current_instance_id: NEW }];
@@ -237,7 +237,7 @@ describe('an ID that create accepts', () => {
     expect(await unknown()).toEqual([]);
   });
 
-  test('has a name in another case, or none', async () => {
+  test('may come with a name in another case, or without one', async () => {
     for (const name of ['TRAINER', null]) {
       service.posts.push(() => ok({ id: name ?? ID, name, status: 'PROVISIONING' }, 201));
       expect((await world.cli([...CREATE, '-q'])).code).toBe(0);

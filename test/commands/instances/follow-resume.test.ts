@@ -8,7 +8,7 @@ import { endShow, follow, ID, OTHER, type Show, scratch, show } from './show.ts'
 afterEach(endShow);
 
 describe('an outage while following', () => {
-  // A fault tried three times counts once; an odd response is not retried.
+  // A fault that is tried three times counts as one; an odd response is not retried.
   test.each<[string, Answer | 'hangUp', RegExp, number]>([
     ['a cut connection', 'hangUp', /ould not reach/, 6],
     ['500', { status: 500, body: {} }, /500/, 6],
@@ -51,7 +51,7 @@ describe('an outage while following', () => {
     expect(stderr).toContain(`events of ${OTHER} will be shown then`);
   });
 
-  test('does not delay the other instances, and older events follow', async () => {
+  test('does not delay the other instances; missed events follow later', async () => {
     const stage = await show((turn, id) => {
       if (turn === 9 && id === OTHER) setImmediate(() => stage.ctrlC());
       if (id === OTHER) return turn < 5 ? 'hangUp' : [event('b1', 1)];
@@ -66,7 +66,7 @@ describe('an outage while following', () => {
     expect((await follow(stage)).code).toBe(6);
   });
 
-  // A shorter pause would fit into one call, which waits without a note.
+  // One API call would absorb a shorter pause without a note.
   test.each(['300', '20'])('honours a Retry-After of %s s, and reports it', async (seconds) => {
     const stage = await show((turn) => {
       if (turn === 3) setImmediate(() => stage.ctrlC());
@@ -136,7 +136,7 @@ describe('--resume', () => {
     expect(stdout).toBe('e6\ne7\n');
   });
 
-  test('starts another instance from the beginning, and keeps the first position', async () => {
+  test("shows an added instance from its first event, and keeps the first instance's position", async () => {
     const file = await scratch();
     const printed: string[] = [];
     for (const id of [ID, OTHER, ID]) {
@@ -218,7 +218,7 @@ describe('incompatible flags', () => {
       [ID, '--since', '1h', '--page', '1'],
       "option '--page <number>' cannot be used with option '--since <time>'",
     ],
-  ])('are refused: %j', async (words, complaint) => {
+  ])('are refused without --follow: %j', async (words, complaint) => {
     const stage = await show(() => logOf(1));
     const { code, stderr, requests } = await stage.world.cli(['instances', 'events', ...words]);
     expect({ code, requests }).toEqual({ code: 2, requests: [] });
@@ -227,7 +227,7 @@ describe('incompatible flags', () => {
 });
 
 describe('instances events without --follow', () => {
-  test('reads only as much as --since and --type need, newest first', async () => {
+  test('reads no more pages than --since and --type need, newest first', async () => {
     const stage = await show(() => [event('b', 900, 'BILLING'), ...logOf(850)]);
     const since = await stage.world.cli([
       ...['instances', 'events', ID, '--since', '2026-01-15T12:14:09Z', '-q'],

@@ -53,7 +53,7 @@ describe('instances events --follow', () => {
     const stage = await show((turn) => {
       if (turn === 30) setImmediate(() => stage.ctrlC());
       const { data, meta } = pageOf(logOf(20 + turn), 1, 100);
-      // Each reading counts one more event that is never listed.
+      // Each read counts one more event that is never listed.
       return ok(data, 200, { ...meta, total: meta.total + turn });
     });
     const { stderr } = await follow(stage, '--since', '2026-01-15T12:00:15Z', '--json');
@@ -62,7 +62,7 @@ describe('instances events --follow', () => {
     ]);
   });
 
-  test('prints every format as events come', async () => {
+  test('prints events as they arrive in every format', async () => {
     for (const format of ['csv', 'tsv', 'yaml', 'id', 'table']) {
       const stage = await show((turn) => {
         if (turn === 3) setImmediate(() => stage.ctrlC());
@@ -75,7 +75,7 @@ describe('instances events --follow', () => {
     }
   });
 
-  test('shows people the time of day, and cleans hostile texts', async () => {
+  test('shows people the time of day, and strips terminal controls', async () => {
     const hostile = {
       ...event('e1', 1, 'ERROR'),
       message: `disk\u001b]52;c;aGk=\u0007 \u001b[2Jgone\nTIME \u202eevil`,
@@ -93,7 +93,7 @@ describe('instances events --follow', () => {
     expect(stdout).toMatch(/^2026-01-1[56] \d\d:\d\d:01 {2}ERROR {10}disk gone TIME evil$/m);
   });
 
-  test('skips other types with --type', async () => {
+  test('prints only the requested types with --type', async () => {
     const stage = await show((turn) => {
       if (turn === 3) setImmediate(() => stage.ctrlC());
       const log = [event('e2', 2, 'BILLING'), event('e1', 1)];
@@ -113,7 +113,7 @@ describe('instances events --follow', () => {
   });
 
   test("counts --since 5s by the service's clock", async () => {
-    // This computer's clock is at 12:00:00, hours away.
+    // This computer's clock says 12:00:00, hours off.
     const stage = await show(
       (turn) => {
         if (turn === 2) setImmediate(() => stage.ctrlC());
@@ -151,7 +151,7 @@ describe('instances events --follow', () => {
       ['--json'],
       /^\{"warning":\{"code":"incomplete","message":"[^"]*too late to be shown[^"]*"\}\}\n\{"error/,
     ],
-  ])('reports an event that arrives too late to be found, once: %j', async (flags, words) => {
+  ])('warns once of an event that arrives too late to be found: %j', async (flags, words) => {
     const late = event('late', -1);
     const stage = await show((turn) => {
       if (turn === 6) setImmediate(() => stage.ctrlC());
@@ -203,7 +203,7 @@ describe('instances events --follow', () => {
 });
 
 describe('the end of a follow', () => {
-  test('comes one read after the status of --until', async () => {
+  test('follows one read after the status of --until', async () => {
     const stage = await show((turn) => logOf(turn), {
       status: (reading) => (reading < 3 ? 'TERMINATING' : 'TERMINATED'),
     });
@@ -213,7 +213,7 @@ describe('the end of a follow', () => {
   });
 
   test('prints a last event that entered the log late, far behind newer ones', async () => {
-    // The service keeps 60 events, so the length of the log reveals none.
+    // The service keeps only 60 events, so the log's length reveals no late event.
     const late = [...logOf(60).slice(0, 45), event('late', 15), ...logOf(60).slice(45, 59)];
     const stage = await show((turn) => (turn < 3 ? logOf(60) : late), {
       status: (reading) => (reading === 1 ? 'ACTIVE' : 'STOPPED'),
@@ -223,7 +223,7 @@ describe('the end of a follow', () => {
     expect(stdout.trimEnd().split('\n').slice(-2)).toEqual(['e60', 'late']);
   });
 
-  test("comes with the event of --until's type, without reading an instance", async () => {
+  test("follows the event of --until's type, without reading an instance", async () => {
     const stage = await show((turn) =>
       turn === 1 ? logOf(2) : [event('e4', 4), event('e3', 3, 'BILLING'), ...logOf(2)],
     );
@@ -232,7 +232,7 @@ describe('the end of a follow', () => {
     expect(requests.every(({ path }) => path.includes('/events'))).toBe(true);
   });
 
-  test('comes with an event or a status for --until error', async () => {
+  test('follows an event or a status for --until error', async () => {
     const byEvent = await show(() => [event('e1', 1, 'ERROR')]);
     expect(await follow(byEvent, '--until', 'error', '-q')).toMatchObject({
       code: 0,
@@ -280,7 +280,7 @@ describe('the end of a follow', () => {
     expect(requests).toHaveLength(1);
   });
 
-  test('comes after two 404 responses', async () => {
+  test('follows two 404 responses', async () => {
     const stage = await show((turn) => ([2, 4, 5].includes(turn) ? missing : logOf(turn)));
     const { code, stdout, stderr } = await follow(stage, '-q');
     expect({ code, stdout }).toEqual({ code: 3, stdout: 'e1\ne2\ne3\n' });
@@ -297,7 +297,7 @@ describe('the end of a follow', () => {
     expect(stderr.split('\n')[0]).toContain('Still following the others.');
   });
 
-  test('comes whenever the key is refused', async () => {
+  test('follows any refusal of the key', async () => {
     const stage = await show((turn) => (turn === 3 ? refused : logOf(turn)));
     const { code, stdout } = await follow(stage, '-q');
     expect({ code, stdout }).toEqual({ code: 4, stdout: 'e1\ne2\n' });

@@ -60,7 +60,8 @@ test('matches names in any case: offers, templates, keys, drives and instances',
     'Box\n',
   );
 
-  // An exact match with a terminated instance precedes a running one with other case.
+  // An exact match with a terminated instance takes precedence over a running instance in another
+  // case.
   await cli('instances', 'terminate', 'Box', '--yes', '--wait');
   await cli('instances', 'create', 'box', '--offer', 'rtx 4090', '--image', 'ubuntu 22.04');
   const status = async (name: string) =>

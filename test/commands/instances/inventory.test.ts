@@ -19,7 +19,7 @@ afterEach(async () => {
   await world.close();
 });
 
-/** A service with these instances, all known here. */
+/** A service with these instances, all of which gpucloud knows. */
 async function open(...instances: Record<string, unknown>[]): Promise<void> {
   const all = new Map(
     instances.map((one) => [
@@ -80,11 +80,11 @@ test('prints a group per offer for Ansible, in the group gpucloud', async () => 
       hosts: { alone: host(C) },
     },
   });
-  // A reader of YAML 1.1 would take a bare `no` for false.
+  // A YAML 1.1 parser would read a bare `no` as false.
   expect(printed).toContain('"no":');
 });
 
-test('keeps two offers with one name apart, and names of Ansible for itself', async () => {
+test('separates two offers with the same name, and renames groups that Ansible reserves', async () => {
   await open(
     { id: A, name: 'all' },
     { id: B, name: 'second', offer: { id: 'other-id', name: 'RTX 4090 (2)' } },
@@ -150,7 +150,7 @@ test.each([
   expect(stderr).toContain(words);
 });
 
-test('prints the hosts that can be reached, then fails for the others', async () => {
+test('prints the reachable hosts, then fails for the others', async () => {
   await open({ id: A }, { id: B, name: 'off', status: 'STOPPED' });
   const { code, stdout, stderr } = await inventory('a100', 'off', A, '--format', 'hostfile');
   expect({ code, stdout }).toEqual({ code: 5, stdout: 'gpucloud-a100 slots=2\n' });
@@ -184,7 +184,7 @@ test('leaves out an instance that was terminated, although it has an address', a
   expect(await text('--format', 'hostfile')).toBe('gpucloud-b slots=1\n');
 });
 
-test('prints nothing if no instance could be read, and leaves the hosts of ssh-config', async () => {
+test('prints nothing if no instance could be read, and keeps the hosts of ssh-config', async () => {
   await open({ id: A });
   const install = ['instances', 'ssh-config', '--install'];
   expect(await world.cli(install)).toMatchObject({ code: 0 });
@@ -199,7 +199,7 @@ test('prints nothing if no instance could be read, and leaves the hosts of ssh-c
   expect(await readFile(path, 'utf8')).toBe(before);
 });
 
-test('gives --ssh-arg to ssh alone, since Ansible copies with sftp and scp too', async () => {
+test('passes --ssh-arg only to ssh, since Ansible also copies with sftp and scp', async () => {
   await open({ id: A, offer: null });
   const { gpucloud } = parse(await text('--ssh-arg=-4'));
   expect(gpucloud.hosts.a100).toMatchObject({

@@ -34,7 +34,7 @@ describe.each([
     });
   });
 
-  test('exits with 0 if the instance is terminating or stopping by then', async () => {
+  test('exits with 0 if the next read shows the instance terminating or stopping', async () => {
     const { code, stdout } = await answering(onTheWay);
     expect(code).toBe(0);
     expect(JSON.parse(stdout)).toMatchObject({ id: boxId(1), status: onTheWay });
@@ -53,7 +53,7 @@ describe('start with status STOPPED in the response', () => {
   test.each([
     ['STOPPED', `start it (this bills): gpucloud instances start ${boxId(1)} --wait`],
     ['ERROR', `see what happened: gpucloud instances events ${boxId(1)}`],
-  ])('exits with 12 and a billing warning if the instance is then %s', async (status, hint) => {
+  ])('exits with 12 and a billing warning if the next read shows %s', async (status, hint) => {
     const { code, stdout, stderr } = await answering(status);
     expect({ code, stdout }).toEqual({ code: 12, stdout: '' });
     expect(errorOf(stderr)).toMatchObject({
@@ -63,7 +63,7 @@ describe('start with status STOPPED in the response', () => {
     });
   });
 
-  test.each(['STARTING', 'ACTIVE'])('exits with 0 if the instance is then %s', async (status) => {
+  test.each(['STARTING', 'ACTIVE'])('exits with 0 if the next read shows %s', async (status) => {
     const { code, stdout } = await answering(status);
     expect(code).toBe(0);
     expect(JSON.parse(stdout)).toMatchObject({ id: boxId(1), status });
@@ -233,7 +233,7 @@ describe('instances terminate', () => {
     expect(calls.lastIndexOf('POST terminate')).toBeLessThan(firstWait);
   });
 
-  test('lists the instances that it did not reach if interrupted', async () => {
+  test('lists the instances that it did not terminate if interrupted', async () => {
     await rent('trainer');
     const interrupt = new AbortController();
     interrupt.abort(new CliError('interrupted', 'Interrupted.'));
@@ -304,7 +304,7 @@ describe('instances terminate', () => {
     expect(over.requests.filter(({ method }) => method === 'POST')).toHaveLength(1);
   });
 
-  test('asks in a terminal', async () => {
+  test('asks for confirmation in a terminal', async () => {
     await rent('trainer');
     const refused = await world.cli(['instances', 'terminate', 'trainer'], {
       terminal: true,

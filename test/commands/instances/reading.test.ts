@@ -24,7 +24,7 @@ describe('instances get', () => {
   });
   afterEach(() => world.close());
 
-  test('finds an instance by its name, ID and beginning of the ID', async () => {
+  test('finds an instance by its name, ID and ID prefix', async () => {
     const id = (
       await world.cli(['instances', 'create', 'trainer', ...HARDWARE, '-q'])
     ).stdout.trim();
@@ -97,7 +97,7 @@ describe('odd responses of the service', () => {
   let world: World;
   afterEach(() => world.close());
 
-  test('keep unknown fields, statuses and odd open structures', async () => {
+  test('are printed with unknown fields, statuses and odd open structures', async () => {
     const data = {
       id: ID,
       status: 'HIBERNATING',

@@ -108,7 +108,7 @@ describe('instances recover', () => {
     });
   });
 
-  test('shows an instance attached to a drive, and settles nothing by its name', async () => {
+  test('shows an instance attached to a drive, and resolves nothing by its name', async () => {
     await begin();
     service.drives = [{ id: 'd1', current_instance_id: null }];
     await lose(true, [...CREATE, '--drive', '3f0c5d9e-0000-4222-8333-444455556666']);
@@ -130,11 +130,11 @@ describe('instances recover', () => {
     });
     expect(posts(requests)).toEqual([]);
     expect(await listed()).toContainEqual(expect.objectContaining({ status: 'UNKNOWN' }));
-    // Reading it made it a known instance, which is no answer either.
+    // The read made it a known instance, which does not resolve the request either.
     expect((await world.cli(['instances', 'recover'])).code).toBe(7);
   });
 
-  test('settles it with --yes', async () => {
+  test('accepts the instance with --yes', async () => {
     await begin();
     await lose(true);
     service.drives = [{ id: 'd1', current_instance_id: ID }];
@@ -147,7 +147,7 @@ describe('instances recover', () => {
     expect((await world.cli(['drives', 'list'])).stderr).not.toContain('unknown outcome');
   });
 
-  test('asks a person, and No is the default', async () => {
+  test('asks a person, with No as the default', async () => {
     await begin();
     await lose(true);
     service.rent(ID, 'trainer', { price_per_hour_snapshot: '89.90' });
@@ -158,7 +158,7 @@ describe('instances recover', () => {
       new RegExp(`^trainer \\(${ID}\\) is PROVISIONING, created .{23}, 89.90 ₽ per hour\\. `),
     );
     expect(no.stderr).toContain('Is it the instance you requested now?');
-    // It was refused, so it is not suggested again.
+    // The person said no, so it is not suggested again.
     expect(no.stderr).not.toContain('if it is');
     expect(await listed()).toContainEqual(expect.objectContaining({ status: 'UNKNOWN' }));
     const yes = await world.cli(['instances', 'recover'], { terminal: true, stdin: 'y\r' });
@@ -179,7 +179,7 @@ describe('instances recover', () => {
     expect(await listed()).toContainEqual(expect.objectContaining({ status: 'UNKNOWN' }));
   });
 
-  test('settles a request by the ID from its response, without a question', async () => {
+  test('resolves a request by the ID from its response, without a question', async () => {
     await begin();
     service.posts.push(() => {
       service.rent(ID, 'trainer');
@@ -201,17 +201,20 @@ describe('instances recover', () => {
   test.each([
     ['has another name', { name: 'other' }],
     ['was created long before', { created_at: '2026-01-15T11:00:00.000Z' }],
-  ])('does not settle by the ID from a response if the instance %s', async (_what, odd) => {
-    await begin();
-    service.posts.push(() => {
-      service.rent(ID, 'trainer', odd);
-      return { status: 504, body: envelope({ id: ID }, 504) };
-    });
-    expect((await world.cli(CREATE)).code).toBe(7);
-    const { code, stdout } = await world.cli(['instances', 'recover', '--yes', '--json']);
-    expect(code).toBe(7);
-    expect(JSON.parse(stdout)).toMatchObject([{ outcome: 'unknown', candidates: [] }]);
-  });
+  ])(
+    'does not resolve a request by the ID from a response if the instance %s',
+    async (_what, odd) => {
+      await begin();
+      service.posts.push(() => {
+        service.rent(ID, 'trainer', odd);
+        return { status: 504, body: envelope({ id: ID }, 504) };
+      });
+      expect((await world.cli(CREATE)).code).toBe(7);
+      const { code, stdout } = await world.cli(['instances', 'recover', '--yes', '--json']);
+      expect(code).toBe(7);
+      expect(JSON.parse(stdout)).toMatchObject([{ outcome: 'unknown', candidates: [] }]);
+    },
+  );
 
   test('ignores an attached instance with another name', async () => {
     await begin();
@@ -223,7 +226,7 @@ describe('instances recover', () => {
     expect(JSON.parse(stdout)).toMatchObject([{ outcome: 'unknown', id: null }]);
   });
 
-  test("suggests the web console if the outcome is unknown and it can't ask", async () => {
+  test('suggests the web console if the outcome is unknown and it is not interactive', async () => {
     await begin();
     await lose(true);
     const { code, stdout, stderr, requests } = await world.cli(['instances', 'recover']);
@@ -259,7 +262,7 @@ describe('instances recover', () => {
     expect(await listed()).toMatchObject([{ id: null, status: 'UNKNOWN' }]);
   });
 
-  test('asks about each of two requests with one name; --yes settles neither', async () => {
+  test('asks about each of two requests with one name; --yes resolves neither', async () => {
     await begin();
     await lose(false);
     world.clock.advance(60_000);
@@ -273,7 +276,7 @@ describe('instances recover', () => {
     const flags = { terminal: true, stdin: 'y\r' };
     const { code, stderr } = await world.cli(['instances', 'recover'], flags);
     expect(code).toBe(7);
-    // The last request is asked about first, and an instance belongs to one request only.
+    // Asks about the last request first; an instance belongs to only one request.
     expect(stderr).toContain('Is it the instance you requested now?');
     expect(stderr).not.toContain('1 min ago?');
     expect(await listed()).toMatchObject([
@@ -306,7 +309,7 @@ describe('instances recover', () => {
     expect(stderr).toContain('these have: trainer');
   });
 
-  test("settles nothing if the service can't be reached", async () => {
+  test("resolves nothing if the service can't be reached", async () => {
     await begin();
     await lose(false);
     await world.service.close();
@@ -340,7 +343,7 @@ describe('recover with unreadable data', () => {
     const list = await world.cli(['instances', 'list', '-q'], { env });
     expect(list).toMatchObject({ code: 0, stdout: `${NEW}\n` });
     expect(list.stderr).toContain('Could not determine which account the API key belongs to');
-    // Nothing is rented for an unknown account.
+    // Nothing can be rented for an unknown account.
     const { code, requests } = await world.cli(['instances', 'create', 'lab', ...HARDWARE], {
       env,
     });
@@ -408,7 +411,7 @@ describe('a name whose instance has no known ID', () => {
       await lose(false);
       service.rent(ID, 'trainer', { status: 'ACTIVE' });
       service.drives = [{ id: 'd1', current_instance_id: ID }];
-      // The list makes it known here.
+      // Being listed makes the instance known here.
       expect(await listed()).toHaveLength(2);
       const argv = ['instances', verb, 'trainer', '--yes', '--json'];
       const { code, stdout, stderr, requests } = await world.cli(argv);

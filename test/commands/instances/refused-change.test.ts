@@ -60,7 +60,7 @@ describe('a change that is refused', () => {
     [429, undefined, true],
     [422, undefined, true],
   ])(
-    'maps HTTP %i for an instance last read as %s: may be billing is %s',
+    'maps HTTP %i for an instance last read as %s: it may be billing is %s',
     async (status, last, billing) => {
       near = await createWorld({
         handler: ({ method }) =>
@@ -92,7 +92,7 @@ describe('a change that is refused', () => {
     });
   });
 
-  test('detects with --wait that the status changed back', async () => {
+  test('reports with --wait that the status changed back', async () => {
     await refusing('TERMINATING', 'ACTIVE');
     const { code, stderr } = await near.cli([...terminate, '--wait']);
     expect(code).toBe(12);
@@ -143,7 +143,7 @@ describe('an interrupt while the key is fetched', () => {
   let near: World;
   afterEach(() => near.close());
 
-  /** Runs it with a key command that never ends, and interrupts it. */
+  /** Runs the program with a key command that never ends, and interrupts it. */
   async function interrupted(argv: readonly string[]) {
     near = await createWorld({ signedIn: false, handler: () => 'hangUp' });
     const asked = join(near.home, 'asked');
@@ -224,7 +224,7 @@ describe('an interrupt while the key is fetched', () => {
 describe('an interrupt once the request was sent', () => {
   const ID = '11111111-1111-4111-8111-111111111111';
 
-  /** Interrupts while the service handles the first request of that method. */
+  /** Interrupts while the service handles the first request with that method. */
   async function interruptedAt(at: 'GET' | 'POST', verb: string, status: string) {
     const first = new AbortController();
     const near = await createWorld({
@@ -247,7 +247,7 @@ describe('an interrupt once the request was sent', () => {
     });
   });
 
-  test.each(['stop', 'terminate'])('never claims that no %s was sent', async (verb) => {
+  test.each(['stop', 'terminate'])('never says that nothing was sent: %s', async (verb) => {
     const { code, stderr } = await interruptedAt('GET', verb, 'ACTIVE');
     const error = errorOf(stderr);
     expect({ code, error }).toMatchObject({ code: 130, error: { may_be_billing: true } });

@@ -19,10 +19,10 @@ export const refused: Answer = {
   body: { statusCode: 401, message: 'no', error: 'Unauthorized' },
 };
 
-/** The response to a read of a log; `turn` counts reads of its first page, from 1. */
+/** The response to a read of a log; `turn` counts the reads of its first page, from 1. */
 export type Turn = (turn: number, id: string) => readonly TestEvent[] | Answer | 'hangUp';
 
-/** A service with logs that change between reads, and Ctrl-C at the end. */
+/** A service whose logs change between reads; Ctrl-C arrives at the end. */
 export interface Show {
   readonly world: World;
   /** Ctrl-C, as main.ts reports it. */

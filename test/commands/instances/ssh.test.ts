@@ -58,7 +58,7 @@ test('ends with the exit code of the remote command', async () => {
   const calls = join(world.home, 'calls');
   await writeFile(join(world.home, 'bin', 'ssh'), `#!/bin/sh\necho ssh >>'${calls}'\nexit 3\n`);
   expect((await run(world, 'ssh', ID, '--', 'false')).code).toBe(3);
-  // A second one would sign in again.
+  // A second ssh would sign in again.
   expect(await readFile(calls, 'utf8')).toBe('ssh\n');
 });
 
@@ -70,7 +70,7 @@ test.each(['UDP', 'udp'])('opens no tunnel to an endpoint of the protocol %s', a
   expect(stderr).toContain('it is UDP');
 });
 
-test('exits with 130 if Ctrl-C ends a tunnel that never opened', async () => {
+test('exits with 130 if Ctrl-C ends a tunnel before it opens', async () => {
   const world = await worldWith({});
   const interrupt = new AbortController();
   const calls = join(world.home, 'calls');
@@ -107,7 +107,7 @@ test('handles a Ctrl-C that arrives after ssh has ended', async () => {
     `#!/bin/sh\necho ssh >> '${calls}'\n[ "$(wc -l < '${calls}')" -lt 2 ] && exit 255\nexec sleep 1\n`,
   );
   const interrupt = new AbortController();
-  // The command is looking for the reason why ssh failed.
+  // The command is finding out why ssh failed.
   const watcher = watch(world.home, () => {
     if (existsSync(calls) && readFileSync(calls, 'utf8').split('\n').length > 2) {
       interrupt.abort(new CliError('interrupted', 'Interrupted.'));
@@ -264,7 +264,7 @@ describe('the arguments of ssh and scp', () => {
   test('put brackets around an IPv6 address for scp', async () => {
     const world = await worldWith({ ip_address: '2001:db8::5' });
     await run(world, 'scp', '-r', '-p', '-x y', `${ID}:a b`);
-    // An unknown flag stays a usage error.
+    // An unknown flag is still a usage error.
     expect(await started(world)).toEqual([]);
     await run(world, 'scp', '-r', '-p', '--', '-x y', `${ID}:a b`);
     expect(await started(world)).toEqual([
@@ -300,7 +300,7 @@ describe('the arguments of ssh and scp', () => {
   });
 });
 
-test('warns once in ssh-config about each thing that could not be read', async () => {
+test('warns once in ssh-config about each part that could not be read', async () => {
   const world = await worldWith({});
   await run(world, 'track', ID);
   const env = { GPUCLOUD_API_KEY: 'svc_sk_other_0123456789' };

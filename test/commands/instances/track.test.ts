@@ -9,7 +9,7 @@ import { begin, CREATE, closeLost, ID, listed, lose, posts, service, world } fro
 afterEach(closeLost);
 
 describe('instances track and untrack', () => {
-  test('add an instance, and settle the request that created it if a person agrees', async () => {
+  test('add an instance, and resolve the request that created it if a person agrees', async () => {
     await begin();
     await lose(true);
     const alone = await world.cli(['instances', 'track', ID, '-o', 'id']);
@@ -44,7 +44,7 @@ describe('instances track and untrack', () => {
     },
   );
 
-  test('report that untrack stops no billing, and list the instance with --all', async () => {
+  test('warn that untrack stops no billing, and list the instance with --all', async () => {
     await begin();
     await world.cli(CREATE);
     const { code, stderr, requests } = await world.cli([
@@ -180,7 +180,7 @@ describe('Ctrl-C during a create', () => {
     expect(await places()).toEqual(['instances']);
   });
 
-  test('leaves the outcome in flight unknown the second time', async () => {
+  test('leaves the outcome of the request unknown if pressed twice', async () => {
     await begin();
     const [first, second] = [new AbortController(), new AbortController()];
     service.posts.push(async () => {

@@ -23,7 +23,7 @@ describe('instances wait --for ssh', () => {
     await new Promise((resolve) => server.close(resolve));
   });
 
-  test('waits for an address after ACTIVE, and notices the end of the instance', async () => {
+  test('waits for an address after ACTIVE, and fails if the instance ends', async () => {
     let asked = 0;
     const near = await createWorld({
       handler({ path }) {
@@ -77,7 +77,7 @@ describe('instances wait --for ssh', () => {
     expect(JSON.parse(stdout)).toMatchObject({ id: boxId(1), name: 'box', status: 'INSTALLING' });
   });
 
-  test('treats an empty address as none, and not as this computer', async () => {
+  test('treats an empty address as missing, not as this computer', async () => {
     const { near, close } = await besideSshd((port) => ({
       status: 'ACTIVE',
       ip_address: '',
@@ -94,7 +94,7 @@ describe('instances wait --for ssh', () => {
     ['SSH port', { ip_address: '127.0.0.1', ssh_port: 70_000 }],
     ['address', { ip_address: '-oProxyCommand=id', ssh_port: 22 }],
   ])(
-    'ends at once with an invalid %s, and says that the instance bills',
+    'fails at once for an invalid %s, and says that the instance bills',
     async (what, instance) => {
       const { near, close } = await besideSshd(() => ({ status: 'ACTIVE', ...instance }));
       const { code, stderr } = await near.cli(['instances', 'wait', boxId(1), '--for', 'ssh']);
@@ -105,7 +105,7 @@ describe('instances wait --for ssh', () => {
     },
   );
 
-  test('checks the port that was named with --wait=ssh', async () => {
+  test('checks the requested port with --wait=ssh', async () => {
     const { near, port, close } = await besideSshd(() => ({
       status: 'ACTIVE',
       ip_address: '127.0.0.1',
@@ -150,7 +150,7 @@ describe('a wait that ends early', () => {
     });
   };
 
-  test('says after a refused key that the instance keeps billing', async () => {
+  test('reports after a refused key that the instance keeps billing', async () => {
     const near = await worldOf(['PROVISIONING', 401]);
     const { code, stderr } = await near.cli(['instances', 'wait', boxId(1), '--json']);
     await near.close();
@@ -164,7 +164,7 @@ describe('a wait that ends early', () => {
     });
   });
 
-  test('counts the instance as billing before the first reading too', async () => {
+  test('counts the instance as billing even before the first read', async () => {
     const near = await worldOf([401]);
     const { code, stderr } = await near.cli(['instances', 'wait', boxId(1), '--json']);
     await near.close();
@@ -172,7 +172,7 @@ describe('a wait that ends early', () => {
     expect(errorOf(stderr)).toMatchObject({ may_be_billing: true, resource: boxId(1) });
   });
 
-  test('names the command that terminates after a refused terminate', async () => {
+  test('suggests terminate again after a refused terminate', async () => {
     const near = await worldOf(['TERMINATING', 'ACTIVE']);
     const { code, stderr } = await near.cli(['instances', 'wait', boxId(1), '--for', 'terminated']);
     await near.close();

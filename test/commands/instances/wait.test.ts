@@ -57,7 +57,7 @@ describe('instances wait', () => {
     },
   );
 
-  test('prints the last events to scripts at such an end', async () => {
+  test('prints the last events to scripts if the instance ends in another status', async () => {
     await world.sandbox.inject('fail-provisioning');
     await world.cli(['instances', 'create', 'trainer', ...HARDWARE]);
     const { code, stderr } = await world.cli(['instances', 'wait', 'trainer', '--json']);
@@ -72,7 +72,7 @@ describe('instances wait', () => {
     expect(error.last_events.length).toBeGreaterThan(1);
   });
 
-  test('does the same for create --wait', async () => {
+  test('exits with 12 for create --wait too', async () => {
     await world.sandbox.inject('fail-provisioning');
     const { code, stderr } = await world.cli([
       'instances',
@@ -125,7 +125,7 @@ describe('instances wait', () => {
     const near = await createWorld({
       async handler() {
         asked += 1;
-        // Longer than --timeout. The pause is real, since the timeout of a request is.
+        // Longer than --timeout. The pause is real, since a request's timeout is real too.
         if (asked === 2) await new Promise((resolve) => setTimeout(resolve, 400));
         const status = asked < 3 ? 'CREATING' : 'ACTIVE';
         return {
@@ -141,7 +141,7 @@ describe('instances wait', () => {
     expect(stderr).toContain('did not respond within 0.1 s');
   });
 
-  test('makes a last reading at the deadline, however long the interval is', async () => {
+  test('reads a last time at the deadline, however long the interval', async () => {
     await world.sandbox.inject('slow-provisioning');
     await world.cli(['instances', 'create', 'trainer', ...HARDWARE]);
     const started = world.clock.now();
@@ -150,7 +150,7 @@ describe('instances wait', () => {
     expect(world.clock.now() - started).toBeLessThan(12 * 60_000);
   });
 
-  test('says that a terminated instance costs nothing more', async () => {
+  test('reports that a terminated instance is no longer billing', async () => {
     await rent('trainer');
     await world.cli(['instances', 'terminate', 'trainer', '-y', '--wait']);
     const { code, stderr } = await world.cli(['instances', 'wait', 'trainer', '--json']);
@@ -171,7 +171,7 @@ describe('instances wait', () => {
     expect(odd.code).toBe(2);
   });
 
-  test('says after an interrupt that the instance keeps billing', async () => {
+  test('reports after an interrupt that the instance keeps billing', async () => {
     await world.sandbox.inject('slow-provisioning');
     const interrupt = new AbortController();
     const interrupts = { first: interrupt.signal, second: new AbortController().signal };
@@ -239,7 +239,7 @@ describe('instances wait during an outage', () => {
   const asks = (seconds: number) =>
     `The service limits requests (429) and asks to wait ${seconds} s (Retry-After).`;
 
-  // A shorter pause would fit into one call, which waits without a note.
+  // One API call would absorb a shorter pause without a note.
   test.each([120, 20])('honours a pause of %i s in full, and reports it once', async (seconds) => {
     const strict = await strictWorld(seconds, 'ACTIVE');
     const { code, stderr, requests } = await strict.cli([...WAIT, '-o', 'id']);
@@ -278,7 +278,7 @@ describe('instances wait during an outage', () => {
   test.each([
     [['instances', 'wait', boxId(1)], true],
     [['instances', 'terminate', boxId(1), '--yes', '--wait'], false],
-  ])('says whether %j may be repeated after it: %s', async (argv, retryable) => {
+  ])('reports whether %j may be repeated afterwards: %s', async (argv, retryable) => {
     const near = await createWorld({
       handler: ({ method }) =>
         method === 'POST'
@@ -293,7 +293,7 @@ describe('instances wait during an outage', () => {
     });
   });
 
-  test('keeps the pause of each of several, and reports in JSON what is billing', async () => {
+  test('honours a separate pause per instance, and reports in JSON which instances bill', async () => {
     const strict = await strictWorld(120, 'CREATING');
     const argv = ['instances', 'wait', boxId(1), boxId(2), '--wait-timeout', '1m', '--json'];
     const { code, stderr } = await strict.cli(argv);
@@ -305,7 +305,7 @@ describe('instances wait during an outage', () => {
     ]);
   });
 
-  test('waits for twenty at once, with at most eight readings in flight', async () => {
+  test('waits for twenty instances at once, with at most eight reads in flight', async () => {
     let running = 0;
     let most = 0;
     const ids = Array.from({ length: 20 }, (_, at) => boxId(at));
@@ -321,14 +321,14 @@ describe('instances wait during an outage', () => {
     const waited = await near.cli(['instances', 'wait', ...ids, '--wait-timeout', '10s', '--json']);
     await near.close();
     expect(waited.code).toBe(8);
-    // The last instance does not wait for those before it.
+    // The last instance does not wait for the others.
     expect(JSON.parse(waited.stdout)).toMatchObject([{ id: boxId(19) }]);
     expect(errorOf(waited.stderr).errors).toHaveLength(19);
     expect(most).toBeGreaterThan(1);
     expect(most).toBeLessThanOrEqual(8);
   });
 
-  test('prints one line for all of them after Ctrl-C, and an error for each in JSON', async () => {
+  test('prints one line for all instances after Ctrl-C, and an error per instance in JSON', async () => {
     const interrupt = new AbortController();
     const interrupts = { first: interrupt.signal, second: new AbortController().signal };
     let asked = 0;

@@ -6,7 +6,7 @@ import { createWorld, type World } from '../../support/run-cli.ts';
 import { no, ok, type RecordedRequest } from '../../support/service.ts';
 import { sshPublicKey } from '../../support/ssh-key.ts';
 
-/** Answers the wizard line by line after the service refused. */
+/** Answers the wizard line by line after the service has refused. */
 const KEY = sshPublicKey('ssh-ed25519');
 
 let service: RentingService;
@@ -83,7 +83,7 @@ describe('after a refusal', () => {
     expect(stderr).toContain('--offer offer-2 --image image-1 --wait');
   });
 
-  test('ends with the refusal if the person wants no other', async () => {
+  test('exits with the refusal if the person declines another offer', async () => {
     service.posts.push(() => no(409, 'Offer is out of stock'));
     const { code, stderr, requests } = await ask('no');
     expect(code).toBe(5);
@@ -91,7 +91,7 @@ describe('after a refusal', () => {
     expect(stderr).toMatch(/error: The service refused .+ try another offer/s);
   });
 
-  test('ends with the refusal if the person cancels the second request', async () => {
+  test('exits with the refusal if the person cancels the second request', async () => {
     service.posts.push(() => no(404, 'Offer not found'));
     const { code, stderr, requests } = await ask('yes', 'offer-2', '3');
     expect(code).toBe(3);
@@ -99,7 +99,7 @@ describe('after a refusal', () => {
     expect(stderr).toContain('Cancelled. Nothing was rented.');
   });
 
-  test('reads back an instance over --max-price before it asks', async () => {
+  test('confirms the termination of an instance over --max-price before it asks', async () => {
     service.shows = () => ({ price_per_hour_snapshot: '100.00' });
     service.terminations = [() => ok({ status: 'TERMINATING' })];
     const lines = [...ANSWERS, 'yes', 'offer-2', 'yes'];
@@ -117,14 +117,14 @@ describe('after a refusal', () => {
     ['a balance that is too low', 5, () => no(402, 'no')],
     ['a refused key', 4, () => no(401, 'no')],
     ['a request to wait', 11, () => no(429, 'no')],
-  ])('does not ask after %s', async (_what, exit, post) => {
+  ])('asks for no other offer after %s', async (_what, exit, post) => {
     service.posts.push(post);
     const { code, stderr, requests } = await ask('yes', 'offer-2', 'yes');
     expect({ code, offers: offersIn(requests) }).toEqual({ code: exit, offers: ['offer-1'] });
     expect(stderr).not.toContain('Try another offer?');
   });
 
-  test('does not ask if no question was asked before', async () => {
+  test('asks for no other offer if it had not prompted before', async () => {
     service.posts.push(() => no(409, 'no'));
     const argv = ['box', '--image', 'image-1', '--offer', 'offer-1'];
     const { code, stderr } = await create(argv, 'yes', 'offer-2', 'yes');
@@ -151,7 +151,7 @@ describe('an account without an SSH key', () => {
     expect(stderr).toContain('--ssh-key anna@laptop --wait');
   });
 
-  test('adds none with --dry-run', async () => {
+  test('adds no key with --dry-run', async () => {
     const { code, stderr, requests } = await create(
       ['box', '--image', 'image-1', '--dry-run'],
       ...['offer-1', '1'],

@@ -30,7 +30,7 @@ async function done(...argv: string[]): Promise<string> {
   return stdout;
 }
 
-/** Answers questions line by line; an empty line takes the default. */
+/** Answers prompts line by line; an empty line accepts the default. */
 function answered(argv: readonly string[], ...lines: readonly string[]) {
   return world.cli(argv, {
     terminal: true,
@@ -46,7 +46,7 @@ const instances = async () => JSON.parse(await done('instances', 'list', '--all'
 const RENT_IT = 'yes';
 
 describe('instances create asks for what is missing', () => {
-  test('asks each question in turn, and names rules as they are broken', async () => {
+  test('asks each question in turn, and shows a rule when an answer breaks it', async () => {
     const { code, stderr } = await answered(
       ['instances', 'create'],
       ...['9ab', 'box', 'h100', 'rtx 4090', 'ubuntu 22', '7', '1', 'jupyter', 'datasets', RENT_IT],
@@ -63,7 +63,7 @@ describe('instances create asks for what is missing', () => {
     ]);
   });
 
-  test('asks for the image and ports of a container, and does not repeat values of variables', async () => {
+  test('asks for the image and ports of a container, and never prints values of variables', async () => {
     const flags = ['--volume', '/data:/data', '--shm-size', '8', '--env', 'A=a-secret'];
     const { code, stdout, stderr } = await answered(
       ['instances', 'create', 'box', '--dry-run', '--show-secrets', ...flags],
@@ -151,7 +151,7 @@ describe('instances create asks for what is missing', () => {
     expect(stderr).toContain('gpucloud instances create box-2 --offer');
   });
 
-  test('offers no drive that another instance has', async () => {
+  test('offers no drive that is attached to another instance', async () => {
     const named = ['--offer', 'rtx-4090', '--image', 'ubuntu-22-04'];
     await done('instances', 'create', 'box', ...named, '--drive', 'datasets');
     await done('drives', 'create', 'free', '--size', '10');
@@ -164,7 +164,7 @@ describe('instances create asks for what is missing', () => {
     expect(stderr).not.toContain('datasets');
   });
 
-  test("suggests the only key, even if it isn't the default, and none of several", async () => {
+  test("suggests the only key, even if it isn't the default, but none of several", async () => {
     await done('ssh-keys', 'delete', 'laptop', '--yes');
     const keys = ['ssh-ed25519', 'ecdsa-sha2-nistp256'] as const;
     for (const [at, words] of [
@@ -189,14 +189,14 @@ describe('instances create asks for what is missing', () => {
       ...['rtx 4090', 'none', 'jupyter', 'datasets', 'change', 'a100', '', '', '', RENT_IT],
     );
     expect(code, stderr).toBe(0);
-    // Enter keeps the other answers.
+    // Enter keeps the earlier answers.
     expect(stderr).toContain(
       '--offer a100-80gb --image ubuntu-22-04 --template jupyterlab --drive datasets --wait',
     );
     expect(await instances()).toMatchObject([{ name: 'box', offer: { name: 'A100 80GB' } }]);
   });
 
-  test('accepts an ID that no list has', async () => {
+  test('accepts an ID that is in no list', async () => {
     const id = 'aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaaa';
     const { code, stdout, stderr } = await answered(
       ['instances', 'create', 'box', '--dry-run', '--json', '--image', 'ubuntu-22-04'],
@@ -238,7 +238,7 @@ describe('instances create asks for what is missing', () => {
     expect(await instances()).toMatchObject([{ name: 'box', offer: { name: 'RTX 4090' } }]);
   });
 
-  test('rents nothing if the user leaves at the end', async () => {
+  test('rents nothing if the user cancels at the end', async () => {
     const { code, stdout, stderr } = await answered(
       ['instances', 'create', 'box'],
       ...['1', '1', '', '1', '1', 'cancel'],
@@ -254,7 +254,7 @@ describe('after the last answer', () => {
   let other: World;
   afterEach(() => other.close());
 
-  /** A service with empty lists that gives these responses to the POST and to a read. */
+  /** A service with empty lists that returns these responses to the POST and to a read. */
   async function rentAt(post: Answer, get: Answer) {
     other = await createWorld({
       handler: ({ method, path }) => {
@@ -295,7 +295,7 @@ describe('after the last answer', () => {
     );
   });
 
-  test('ignores a refusal of the reading', async () => {
+  test('continues if the service refuses to show the balance', async () => {
     const instance = { id: ID, name: 'box', status: 'PROVISIONING' };
     const { stderr } = await rentAt(ok(instance, 201), no(401, 'No'));
     expect(stderr).toContain(`Rented box (${ID})`);
@@ -307,7 +307,7 @@ describe('instances terminate without a name', () => {
   const rent = (name: string) =>
     done('instances', 'create', name, '--offer', 'rtx-4090', '--image', 'ubuntu-22-04');
 
-  test('offers the living instances, asks once more, and terminates those chosen', async () => {
+  test('offers the living instances, asks for confirmation, and terminates the selected ones', async () => {
     await rent('one');
     await rent('two');
     const list = (await answered(['instances', 'terminate'], 'none', '1', 'no')).stderr;
@@ -334,7 +334,7 @@ describe('instances terminate without a name', () => {
 });
 
 describe('drives create in a terminal', () => {
-  test('asks for what is missing', async () => {
+  test('prompts for missing values', async () => {
     const { code, stderr } = await answered(['drives', 'create'], 'more', '50', 'yes');
     expect(code, stderr).toBe(0);
     const drives: { name: string; size_gb: number }[] = JSON.parse(

@@ -109,7 +109,7 @@ describe('login with everything given', () => {
     expect(stdout + stderr).not.toContain(BORIS_KEY);
   });
 
-  test('reads the key from a file without its line end, and warns of a file that others can read', async () => {
+  test('reads the key from a file without its line end, and warns about a file that others can read', async () => {
     const world = await newWorld();
     const file = join(world.home, 'key.txt');
     await writeFile(file, `${ANNA_KEY}\r\n`, { mode: 0o600 });
@@ -196,7 +196,7 @@ describe('a login that fails', () => {
     await expectNothingStored(world);
   });
 
-  test('exits with 3 at a path without the service, and hints at the base URL', async () => {
+  test("exits with 3 if the base URL's path is wrong, and suggests checking it", async () => {
     const world = await newWorld();
     const url = `${world.service.url}/v9`;
     const argv = ['login', '--base-url', url, '--key-stdin'];
@@ -268,7 +268,7 @@ describe('login with bad input', () => {
     return stderr;
   }
 
-  test('lists everything that is missing at once', async () => {
+  test('lists all missing flags at once', async () => {
     expect(await refusal([])).toBe(
       'error: not interactive: login needs --base-url URL (or GPUCLOUD_BASE_URL) and --key-stdin, --key-file FILE or --key-command COMMAND\n',
     );
@@ -331,7 +331,7 @@ describe('login with bad input', () => {
     expect(stderr).toContain(rule);
   });
 
-  test('refuses a password in the address, and does not repeat it', async () => {
+  test('refuses a password in the address without printing it', async () => {
     const env = { GPUCLOUD_BASE_URL: 'https://anna:hunter2@example.com' };
     const stderr = await refusal(['--key-stdin'], { stdin: ANNA_KEY, env });
     expect(stderr).toContain('user name or password');
@@ -358,7 +358,7 @@ describe('login with bad input', () => {
 });
 
 describe('login in a terminal', () => {
-  test('asks for what is missing, applies each rule, and stores it', async () => {
+  test('prompts for missing values, checks each rule, and stores the profile', async () => {
     const world = await newWorld();
     const { url } = world.service;
     const person = atTerminal(world, ['http://example.com', `${url}/ `, '', 'a b', ANNA_KEY]);
@@ -378,7 +378,7 @@ describe('login in a terminal', () => {
     });
   });
 
-  test('asks only for the key if the address is known', async () => {
+  test('prompts only for the key if the address is known', async () => {
     const world = await newWorld();
     await login(world, BORIS_KEY);
     const person = atTerminal(world, [ANNA_KEY, 'yes']);
@@ -406,7 +406,7 @@ describe('login in a terminal', () => {
     await expectNothingStored(world);
   });
 
-  test('asks nothing with --no-input', async () => {
+  test('shows no prompt with --no-input', async () => {
     const world = await newWorld();
     const { code, stderr } = await world.cli(['login', '--no-input'], { terminal: true });
     expect(code).toBe(2);

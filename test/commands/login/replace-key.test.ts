@@ -20,7 +20,7 @@ function login(key: string, ...more: string[]) {
   });
 }
 
-test('asks before it replaces the key of a profile', async () => {
+test("asks before replacing a profile's key", async () => {
   await login(ANNA_KEY);
   const question = `Replace the key in the profile "default" (${world.service.url}, anna@example.com)?`;
   const refused = await login(BORIS_KEY);

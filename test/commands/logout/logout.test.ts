@@ -100,7 +100,7 @@ describe('logout', () => {
   });
 
   test.each(['STOPPED', 'PROVISIONING', 'ERROR', 'TERMINATING'])(
-    'warns of an instance that is %s',
+    'warns about an instance that is %s',
     async (status) => {
       const world = await signedIn();
       const journal = journalOf(world, { service: world.service.url, account: 'user-anna' });

@@ -83,7 +83,7 @@ describe('me get', () => {
     expect(JSON.parse(stdout)).toEqual(all);
   });
 
-  it('accepts missing fields and passes on new ones', async () => {
+  it('accepts missing fields and prints new ones', async () => {
     const odd = { id: 'u-1', name: null, is_active: false, has_password: false, tier: { n: 1 } };
     const world = await worldOf(ok(odd));
     expect(JSON.parse((await world.cli(['me', 'get', '--json'])).stdout)).toEqual(odd);
@@ -157,7 +157,7 @@ describe('me set-password', () => {
     expect(again.code).toBe(0);
   });
 
-  it('asks for the current one and twice for the new one', async () => {
+  it('prompts for the current password, and twice for the new one', async () => {
     const world = await sandboxWorld();
     const person = atTerminal(world, ['', OLD, NEW, 'other', NEW]);
     await setPassword(false, person.context);

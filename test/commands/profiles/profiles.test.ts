@@ -13,7 +13,7 @@ async function newWorld(): Promise<World> {
   return world;
 }
 
-/** The profile `home` has a key and is current; `work` has none. */
+/** The profile `home` has a key and is current; `work` has no key. */
 async function twoProfiles(): Promise<World> {
   const world = await newWorld();
   await world.cli(['profiles', 'add', 'work', '--base-url', `${WORK_URL}/`]);
@@ -190,13 +190,16 @@ describe('an unknown profile', () => {
     },
   );
 
-  test.each(['constructor', '__proto__', 'toString'])('is not found as %s', async (name) => {
-    expect((await (await twoProfiles()).cli(['profiles', 'get', name])).code).toBe(3);
-  });
+  test.each(['constructor', '__proto__', 'toString'])(
+    'causes a usage error or exit 3 as %s',
+    async (name) => {
+      expect((await (await twoProfiles()).cli(['profiles', 'get', name])).code).toBe(3);
+    },
+  );
 });
 
 describe('profiles use', () => {
-  test('makes a profile the current one, and says if it has no key', async () => {
+  test('makes a profile current, and says if it has no key', async () => {
     const world = await twoProfiles();
     const { code, stdout, stderr } = await world.cli(['profiles', 'use', 'work']);
     expect({ code, stderr }).toEqual({
@@ -230,7 +233,7 @@ describe('profiles use', () => {
     }
   });
 
-  test('warns if GPUCLOUD_PROFILE names another', async () => {
+  test('warns if GPUCLOUD_PROFILE names another profile', async () => {
     const world = await twoProfiles();
     const { stderr } = await world.cli(['profiles', 'use', 'home'], {
       env: { GPUCLOUD_PROFILE: 'work' },
@@ -265,7 +268,7 @@ describe('profiles add', () => {
     expect((await stat(join(world.home, 'config'))).mode & 0o777).toBe(0o700);
   });
 
-  test("succeeds again with the same address, and refuses one that doesn't belong to the key", async () => {
+  test("succeeds again with the same address, and refuses an address that doesn't belong to the key", async () => {
     const world = await twoProfiles();
     const { url } = world.service;
     const again = await world.cli(['profiles', 'add', 'home', '--base-url', `${url}/`]);
@@ -281,7 +284,7 @@ describe('profiles add', () => {
     expect((await stored(world)).profiles.home).toMatchObject({ base_url: url, api_key: ANNA_KEY });
   });
 
-  test('uses GPUCLOUD_BASE_URL, and names a missing address', async () => {
+  test('uses GPUCLOUD_BASE_URL, and reports a missing address', async () => {
     const world = await newWorld();
     const missing = await world.cli(['profiles', 'add', 'work']);
     expect(missing.code).toBe(2);
@@ -318,7 +321,7 @@ describe('profiles remove', () => {
     expect((await stored(world)).profiles.home.api_key).toBe(ANNA_KEY);
   });
 
-  test('removes the profile and its key, and lists what keeps running', async () => {
+  test('removes the profile and its key, and lists the instances that keep running', async () => {
     const world = await twoProfiles();
     const { code, stdout, stderr } = await world.cli(['profiles', 'rm', 'home', '--yes']);
     expect({ code, stderr }).toEqual({

@@ -8,7 +8,7 @@ const worlds: World[] = [];
 const OFFER = '40904090-0000-4000-8000-000000000001';
 const IMAGE = '22042204-0000-4000-8000-000000000011';
 
-/** A computer without profile and key. A request to a service fails the test. */
+/** A computer without a profile or key. A request to a service fails the test. */
 async function newWorld(): Promise<World> {
   const world = await createWorld({ handler: () => 'hangUp', signedIn: false });
   worlds.push(world);
@@ -38,7 +38,7 @@ async function rent(world: World, name: string): Promise<void> {
 }
 
 describe('sandbox rogue', () => {
-  test('rents an instance that bills and that no command lists', async () => {
+  test('rents an instance that bills and appears in no list', async () => {
     const world = await newWorld();
     const { instances } = await json(world, 'rogue');
     expect(instances).toMatchObject([{ name: 'rogue', status: 'PROVISIONING', reserved: '89.90' }]);
@@ -47,7 +47,7 @@ describe('sandbox rogue', () => {
     expect((await json(world, 'advance', '2h')).charged).toBe('89.90');
   });
 
-  test('is refused as the service would refuse it: exit 5', async () => {
+  test('exits with 5 if the service would refuse the request', async () => {
     const world = await newWorld();
     await json(world, 'rogue', 'box');
     const taken = await world.cli(['sandbox', 'rogue', 'box']);
@@ -62,7 +62,7 @@ describe('sandbox rogue', () => {
 });
 
 describe('sandbox catalog', () => {
-  test('prints two tables and the command that rents', async () => {
+  test('prints two tables and the command that rents an instance', async () => {
     const { code, stdout, stderr } = await (await newWorld()).cli(['sandbox', 'catalog']);
     expect(stdout).toBe(
       `OFFER              NAME               PER HOUR    VRAM  STOCK  REGION
@@ -84,7 +84,7 @@ windows-server-2022  Windows Server 2022  12.4  551.61     no
     expect(code).toBe(0);
   });
 
-  test('prints offers and images in the shapes of the service with --json', async () => {
+  test("prints offers and images in the service's format with --json", async () => {
     const catalog = await json(await newWorld(), 'catalog');
     expect(Object.keys(catalog)).toEqual(['offers', 'images']);
     expect(catalog.offers[0]).toMatchObject({
@@ -95,7 +95,7 @@ windows-server-2022  Windows Server 2022  12.4  551.61     no
     expect(catalog.images[0]).toMatchObject({ id: IMAGE, os_type: 'linux' });
   });
 
-  test('lists both in formats of rows', async () => {
+  test('prints both in one list in row formats', async () => {
     const world = await newWorld();
     const ids = (await world.cli(['sandbox', 'catalog', '-q'])).stdout.trimEnd().split('\n');
     expect(ids).toHaveLength(8);
@@ -111,7 +111,7 @@ windows-server-2022  Windows Server 2022  12.4  551.61     no
     );
   });
 
-  test('says how to reach another state file', async () => {
+  test('shows how to use another state file', async () => {
     const { stderr } = await (await newWorld()).cli(['sandbox', 'catalog', '--state', '/tmp/x']);
     expect(stderr).toBe('Serve this sandbox with: gpucloud sandbox serve --state /tmp/x\n');
   });
@@ -176,7 +176,7 @@ describe('sandbox advance', () => {
     const { code, stdout, stderr } = await world.cli(['sandbox', 'advance', '24h']);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).toContain(`Sandbox time:  ${local(Date.parse('2026-01-16T12:00:00Z'))}\n`);
-    // 24 h × 89.90 ₽, without the hour that is running.
+    // 24 h × 89.90 ₽, without the current hour.
     expect(stdout).toContain('Charged:       2067.70\n');
     expect(stdout).toContain('Balance:       8432.30\n');
     expect(stdout).toContain('Instances:     1 ACTIVE\n');
@@ -300,7 +300,7 @@ describe('sandbox reset', () => {
     expect((await json(world, 'reset', '--yes')).instances).toEqual([]);
   });
 
-  test('needs none for a terminated instance', async () => {
+  test('needs no confirmation for a terminated instance', async () => {
     const world = await newWorld();
     await rent(world, 'trainer');
     await world.cli(['instances', 'terminate', 'trainer', '--yes', '--profile', 'sandbox']);

@@ -81,7 +81,7 @@ interface Shown {
 
 describe('sandbox serve', () => {
   test.each(['interrupted', 'terminated', 'hungUp'] as const)(
-    'ends with 0 when it is %s, frees its port and keeps its state',
+    'exits with 0 when it is %s, frees its port and keeps its state',
     async (failure) => {
       const world = await newWorld();
       await world.cli(['sandbox', 'deposit', '1']);
@@ -126,7 +126,7 @@ describe('sandbox serve', () => {
     expect(lines.map((line) => Object.keys(JSON.parse(line)))).toEqual([['debug'], ['debug']]);
   });
 
-  test('has the same two fields in other formats', async () => {
+  test('prints the same two fields in other formats', async () => {
     const { stdout } = await (await serve(await newWorld(), '-o', 'yaml')).end('interrupted');
     expect(stdout).toMatch(/^url: http:\/\/127\.0\.0\.1:\d+\napi_key: svc_sk_\w+\n$/);
   });

@@ -9,7 +9,7 @@ import { createWorld, type World } from '../../support/run-cli.ts';
 const NO_SSH = { PATH: '/nowhere' };
 const STEPS = stepsWith(false);
 
-// Other tests run tours at the same time, so these use their own temporary folder.
+// Other tests run tours at the same time, so this file uses its own temporary folder.
 const TMPDIR = process.env.TMPDIR;
 let world: World;
 beforeEach(async () => {
@@ -22,12 +22,12 @@ afterEach(async () => {
   const folder = tmpdir();
   if (TMPDIR === undefined) delete process.env.TMPDIR;
   else process.env.TMPDIR = TMPDIR;
-  // Fails if a tour leaves a file.
+  // Fails if a tour leaves a file behind.
   await rmdir(folder);
 });
 
 describe('sandbox tour', () => {
-  test("shows a whole rental, leaves nothing, and touches nothing of the user's", async () => {
+  test("shows a whole rental, leaves no files, and changes none of the user's", async () => {
     const { code, stdout, stderr } = await world.cli(['sandbox', 'tour'], { env: NO_SSH });
     expect({ code, errors: stderr.match(/^(error|warning).*/gim) }).toEqual({
       code: 0,
@@ -46,7 +46,7 @@ describe('sandbox tour', () => {
     expect(await readdir(world.home)).toEqual([]);
   });
 
-  test('ignores the active key and address, and does not warn of them', async () => {
+  test('ignores the active key and address without a warning', async () => {
     const { stderr } = await world.cli(['sandbox', 'tour'], {
       env: { ...NO_SSH, GPUCLOUD_OUTPUT: 'table' },
     });
@@ -63,7 +63,7 @@ describe('sandbox tour', () => {
     expect(resultOf('status')).toMatchObject({
       instances: [{ name: 'my-box', status: 'ACTIVE' }],
     });
-    // Three hours at 89.90 have passed, and the fourth is paid.
+    // Three hours at 89.90 have passed; the fourth is paid.
     expect(JSON.stringify(resultOf('billing spend'))).toContain('269.70');
   });
 
@@ -84,7 +84,7 @@ describe('sandbox tour', () => {
     }
   });
 
-  test('waits before each step in a terminal, and No ends it', async () => {
+  test('waits before each step in a terminal, and No ends the tour', async () => {
     const { code, stdout, stderr } = await world.cli(['sandbox', 'tour'], {
       terminal: true,
       env: NO_SSH,

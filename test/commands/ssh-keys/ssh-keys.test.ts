@@ -102,7 +102,7 @@ describe('in the sandbox', () => {
     });
   });
 
-  test('succeeds for an existing key, unless it should become the default', async () => {
+  test('succeeds for an existing key, but not with --default', async () => {
     const first = await world.cli(['ssh-keys', 'add', '-', '--name', 'one', '-q'], {
       stdin: `${ED25519} a@b`,
     });
@@ -112,7 +112,7 @@ describe('in the sandbox', () => {
         stdin: `${ED25519} another comment`,
       },
     );
-    // The key exists and its ID is printed, but it is not the default.
+    // The key was added and its ID printed, but it is not the default.
     expect(again.code).toBe(5);
     expect(again.stdout).toBe(first.stdout);
     expect(sent(again.requests)).toEqual(['GET /ssh-keys']);
@@ -206,7 +206,7 @@ hint: select it when you rent: gpucloud instances create --ssh-key ${id}; or del
     expect(JSON.parse(chosen.stdout)).toMatchObject({ name: 'laptop', is_default: true });
   });
 
-  test('asks nothing about a key that is already in the account', async () => {
+  test('shows no more prompts for a key that is already in the account', async () => {
     await mkdir(join(world.home, '.ssh'));
     await fileIn(world, '.ssh/id_ed25519.pub', `${ED25519} me@laptop`);
     await world.cli(['ssh-keys', 'add', '-', '--name', 'one'], { stdin: ED25519 });
@@ -316,7 +316,7 @@ describe('bad input', () => {
 });
 
 describe('an unusual service', () => {
-  test('finds a key by a unique beginning of its ID', async () => {
+  test('finds a key by a unique ID prefix', async () => {
     const keys = [
       { id: '0a058147-8b32', name: 'one' },
       { id: '0a058147-9c00', name: 'two' },
@@ -339,7 +339,7 @@ describe('an unusual service', () => {
     await world.close();
   });
 
-  test('distinguishes keys of the same name by ID, or by fingerprint', async () => {
+  test('distinguishes keys with the same name by ID or fingerprint', async () => {
     const world = await createWorld({
       handler: () => ({
         status: 200,

@@ -34,7 +34,7 @@ describe('unexplained charges', () => {
     }
   };
 
-  test('exclude those of a drive that became smaller since it was last seen', async () => {
+  test('exclude charges for a drive that became smaller since it was last seen', async () => {
     service.drive('data', { price_per_hour: '60.00', created_at: service.ago(9 * DAY) });
     hourly('60.00', 24);
     expect((await status()).doc.charges.unexplained).toBe('0.00');
@@ -44,7 +44,7 @@ describe('unexplained charges', () => {
     expect((await status()).doc.charges.unexplained).toBe('40.00');
   });
 
-  test('exclude those of a drive that was deleted since it was last seen', async () => {
+  test('exclude charges for a drive that was deleted since it was last seen', async () => {
     service.drive('data', { price_per_hour: '60.00', created_at: service.ago(9 * DAY) });
     await status();
     service.drives.length = 0;
@@ -61,7 +61,7 @@ describe('unexplained charges', () => {
     expect((await status()).doc.charges.unexplained).toBe('0.00');
     hourly('50.00', 30);
     const { doc } = await status();
-    // 24 × 139.90 and 25 × 89.90 are explained.
+    // Explained: 24 × 139.90 and 25 × 89.90.
     expect(doc.charges).toMatchObject({
       charged: '3357.60',
       explained_at_most: '2247.50',
@@ -72,7 +72,7 @@ describe('unexplained charges', () => {
     expect(stdout).toContain(
       'Something unknown may be billing: 3,357.60 ₽ was charged in the last 24 h',
     );
-    // The price of the known instance is also an amount, but not the one to look for.
+    // The known instance's price is also the amount of a group, but not the group to look for.
     expect(stdout).toContain('The largest group: 24 charges of 50.00 ₽: no description. To look');
     expect(stdout).toContain('\n    gpucloud audit\n');
     expect(stdout).toContain('Unknown    1,110.10 ₽ in unexplained charges\n');
@@ -95,7 +95,7 @@ describe('unexplained charges', () => {
         price_per_hour_snapshot: '100',
       }),
     );
-    // A third of the price was charged until then, so the day's total leaves room.
+    // A third of the price was charged by then, so the day's total leaves room.
     for (let hour = 0; hour < 24; hour += 1) {
       service.transaction('USAGE_CHARGE', hour < 3 ? '500' : '10', hour * HOUR + 60_000);
     }
@@ -103,7 +103,7 @@ describe('unexplained charges', () => {
     expect(doc.charges).toMatchObject({ charged: '1500.00', unexplained: '1100.00' });
   });
 
-  test('exclude those of an instance that ended today', async () => {
+  test('exclude charges for an instance that ended today', async () => {
     const id = service.instance('gone', { created_at: service.ago(20 * HOUR) });
     await known(id);
     hourly('89.90', 20);
@@ -113,7 +113,7 @@ describe('unexplained charges', () => {
       terminated_at: service.ago(0),
     });
     expect((await status()).doc.charges.unexplained).toBe('0.00');
-    // The instance is archived now and not read again.
+    // The instance is archived by now and is not read again.
     const again = await status();
     expect(again.doc.instances).toEqual([]);
     expect(again.doc.charges.unexplained).toBe('0.00');
@@ -155,7 +155,7 @@ describe('unexplained charges', () => {
     expect(many.requests.filter(({ path }) => path.startsWith('/billing'))).toHaveLength(6);
   });
 
-  test('are searched in all of a short unordered history', async () => {
+  test('are searched in a whole history if it is short and unordered', async () => {
     service.order = 'none';
     await known(service.instance('trainer', { created_at: service.ago(40 * DAY) }));
     hourly('89.90', 300);
@@ -164,7 +164,7 @@ describe('unexplained charges', () => {
 });
 
 describe('a deposit', () => {
-  test("pays a suspended drive's debt of a week without a warning", async () => {
+  test("causes no warning if it pays a suspended drive's debt of a week", async () => {
     service.drive('data', { created_at: service.ago(40 * DAY) });
     service.transaction('DEPOSIT', '5000.00', HOUR);
     // 160 hours at 6.00 in one charge.

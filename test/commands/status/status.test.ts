@@ -48,7 +48,7 @@ describe('status', () => {
     );
   });
 
-  test('prints with -q the IDs of instances that bill, or may', async () => {
+  test('prints with -q the IDs of instances that bill or may bill', async () => {
     const ids = [
       service.instance('runs', { created_at: service.ago(HOUR) }),
       service.instance('halted', { status: 'STOPPED', created_at: service.ago(2 * HOUR) }),
@@ -64,7 +64,7 @@ describe('status', () => {
     expect(await world.cli(['status', '-q'])).toMatchObject({ code: 0, stdout: '', stderr: '' });
   });
 
-  test('lists newest instances first, and suggests terminating the most expensive', async () => {
+  test('lists the newest instance first, and suggests terminating the most expensive one', async () => {
     const made = (name: string, hours: number, fields = {}) =>
       service.instance(name, { created_at: service.ago(hours * HOUR), ...fields });
     await known(made('old', 9), made('new', 1), made('middle', 5));
@@ -143,7 +143,7 @@ describe('status', () => {
     const ids = Array.from({ length: 6 }, (_, at) => service.instance(`box-${at}`));
     await known(...ids);
     await world.cli(['status']);
-    // If it waited for each response, the first would never come.
+    // If status waited for each response in turn, the first would never arrive.
     service.together = 9;
     const { requests } = await status();
     expect(requests.map(({ path }) => path.split('?')[0]).sort()).toEqual([
@@ -209,7 +209,7 @@ describe('the burn rate', () => {
     expect(stdout).toContain('- broken is in ERROR (no power) and may be billing:\n');
   });
 
-  test('does not take an unknown price as zero', async () => {
+  test('does not count an unknown price as zero', async () => {
     await known(service.instance('mute', { price_per_hour_snapshot: null }));
     const { doc } = await status();
     expect(doc.burn).toMatchObject({ per_hour: '0.00', per_hour_at_most: null });
@@ -296,7 +296,7 @@ describe('what needs attention', () => {
     expect(stdout).toMatch(/^data +AVAILABLE .* -$/m);
   });
 
-  test('shows an instance that is gone, one in ERROR, one past its paid time', async () => {
+  test('shows instances that are gone, in ERROR, or past their paid time', async () => {
     const gone = service.instance('gone');
     await known(gone, service.instance('late', { paid_until: service.ago(2 * HOUR) }));
     service.instances.delete(gone);

@@ -57,7 +57,7 @@ async function worldOf(...templates: Record<string, unknown>[]): Promise<World> 
 }
 
 describe('templates list', () => {
-  it('lists by sort_order, templates without one last', async () => {
+  it('sorts by sort_order, templates without one last', async () => {
     const world = await worldOf(
       { id: 't-0', slug: 'none' },
       WHISPER,
@@ -79,7 +79,7 @@ describe('templates list', () => {
     expect(stderr).toBe('');
   });
 
-  it('passes all fields of each on as JSON', async () => {
+  it('prints all fields of each template as JSON', async () => {
     const odd = { id: 't-9', env_vars: [['A', 1]], tags: null, novel: { deep: [null] } };
     const world = await worldOf(WHISPER, odd);
     const { stdout } = await world.cli(['template', 'ls', '--json']);
@@ -180,7 +180,7 @@ describe('templates get', () => {
     expect(stdout).toContain('# JupyterLab\n\nNotebooks with Python, PyTorch and CUDA.');
   });
 
-  it('survives missing, null and odd fields', async () => {
+  it('prints templates with missing, null and odd fields', async () => {
     const world = await worldOf({
       id: 't-9',
       name: null,
@@ -249,7 +249,7 @@ describe('templates get', () => {
     }
   });
 
-  it('reports an unknown template, and several of one name', async () => {
+  it('reports an unknown template, and several templates with one name', async () => {
     const world = await worldOf(WHISPER, { id: 't-3', slug: 'w3', name: 'whisper' });
     expect(await world.cli(['templates', 'get', 'nix'])).toMatchObject({
       code: 3,

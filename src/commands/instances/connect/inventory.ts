@@ -82,7 +82,7 @@ export const inventory = action({
   },
 });
 
-/** Refuses sign-in flags that the format can't hold. */
+/** Refuses sign-in flags that the format has no field for. */
 function ensureWritable(format: InventoryFormat, { identity, user, options, words }: HowToReach) {
   const isAny = identity !== undefined || user !== undefined || options.length > 0;
   if (format === 'hostfile' && (isAny || words.length > 0)) {
@@ -96,7 +96,7 @@ function ensureWritable(format: InventoryFormat, { identity, user, options, word
   }
 }
 
-/** The named instances, or all known ones. */
+/** Returns the named instances, or all known ones if none is named. */
 async function entriesOf(
   typed: readonly string[],
   format: InventoryFormat,
@@ -106,14 +106,15 @@ async function entriesOf(
   const { user } = how;
   if (typed.length === 0) {
     const entries = await readEntries(context, user);
-    // A program would wait for a stopped one; the configuration serves until it runs again.
+    // Leaves out stopped instances, for which a program would wait. ssh-config keeps them, for when
+    // they run again.
     const isNow = ({ instance }: HostEntry) => format === 'ssh-config' || hasSsh(instance.status);
     return { entries: entries.filter(isNow), failed: [] };
   }
   const { reach } = await import('../../../reach/reach.ts');
   const read = async (text: string) => (await reach(text, how, context)).instance;
   const { done, failed } = await forEach('INSTANCE', typed, read, context);
-  // A name and an ID may be the same instance.
+  // A name and an ID on the command line may mean the same instance.
   const each = new Map(done.map((instance) => [instance.id, instance]));
   return { entries: hostEntries([...each.values()], user), failed };
 }

@@ -5,7 +5,7 @@ import { shellLine } from '../../../output/shell-line.ts';
 /** A program and its arguments. */
 type Argv = readonly string[];
 
-/** Prints a command instead of running it: as a line to copy, or in JSON as its words. */
+/** Prints a command instead of running it: as a line to copy, or as an array of words in JSON. */
 export async function printCommand(argv: Argv, context: Context): Promise<void> {
   const { out, host, flags } = context;
   const line = (words: Argv) => shellLine(words, host.platform);

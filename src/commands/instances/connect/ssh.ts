@@ -10,7 +10,7 @@ export const ssh = action({
     'after --, runs on the instance; its exit code is passed on.\n\n' +
     'Host keys are stored per instance ID. A reused address causes no alarm; a changed key ' +
     'of the same instance is refused.',
-  // Flags of the remote command that are spelled like ours belong to it.
+  // Flags after the remote command belong to it, even if gpucloud has flags with the same names.
   ownWords: 1,
   view: commandView((words) => words.join(' ')),
   examples: [

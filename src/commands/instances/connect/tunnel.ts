@@ -76,17 +76,17 @@ function tunnelOf({ target, instance }: Reached, { port, endpoint }: RemoteEnd, 
     instance_id: target.id,
     name: target.name,
     endpoint: endpoint?.name ?? null,
-    /** A browser link; null if the service behind the port is unknown. */
+    /** A browser link; null if the program behind the port is unknown. */
     url: localLink(endpoint?.url ?? null, local),
     address: `127.0.0.1:${local}`,
     local_port: local,
     remote_port: port,
-    /** Secrets in the link, to mask. */
+    /** Secrets to mask in the link. */
     secrets: instance.connection_info?.secrets,
   };
 }
 
-/** The link of an endpoint, with the local end of the tunnel as its host. */
+/** Returns the link of an endpoint, with the local end of the tunnel as its host. */
 function localLink(url: string | null, local: number): string | null {
   if (url === null) return null;
   const link = new URL(url);
@@ -99,7 +99,8 @@ async function show(tunnel: Tunnel, { out, err, flags }: Context): Promise<void>
   const shown = mask(tunnel, ['secrets'], flags.showSecrets === true);
   const isShaped = flags.query !== undefined || flags.columns !== undefined;
   if (out.format === 'json' && !isShaped) {
-    // A program that started the tunnel reads one line, since the document never ends.
+    // Prints one line, since the program that started the tunnel can't wait for the end of a
+    // document.
     await out.text(`${escapeUnseen(JSON.stringify(tunnelView.json?.(shown)))}\n`);
   } else if (out.format === 'table') {
     err.note(`Forwarding port ${tunnel.remote_port} of ${tunnel.name} until Ctrl-C:`);

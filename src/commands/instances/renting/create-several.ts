@@ -24,9 +24,9 @@ interface SeveralInput extends CreateInput {
   readonly count: number;
 }
 
-/** `create --count`: NAME-1 to NAME-N. All are checked before the first request. */
+/** `create --count`: rents NAME-1 to NAME-N. Checks all names before the first request. */
 export async function createSeveral(input: SeveralInput, context: Context): Promise<void> {
-  // Requests that are sent side by side can't ask.
+  // Requests that are sent at the same time can't prompt.
   const quiet: Context = Object.create(context, { prompts: { value: async () => undefined } });
   const { made, until, existing, planned } = await runPreflight(
     context,
@@ -66,7 +66,7 @@ async function check(...[body, plan, context]: Parameters<typeof planRental>): P
   }
 }
 
-/** Each name, with the instance that has it: none without `--if-not-exists`. */
+/** Maps each name to the instance that has it. Only `--if-not-exists` accepts such a name. */
 type Existing = ReadonlyMap<string, Instance | undefined>;
 
 async function existingOf(
@@ -120,12 +120,12 @@ async function printPlan(
 interface Wish {
   readonly input: SeveralInput;
   readonly made: MadeRequest;
-  /** Gets the deadline of each name. */
+  /** Assigns each instance its deadline. */
   readonly ends: Map<string, WantedEnds>;
   readonly gates: Gates;
 }
 
-/** With `--if-not-exists`, another process may have created it by now. */
+/** With `--if-not-exists`, another process may have created the instance by now. */
 async function obtainOne(
   name: string,
   found: Instance | undefined,

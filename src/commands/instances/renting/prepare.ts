@@ -32,7 +32,7 @@ export interface CreateInput extends Wait, CountFlags {
   readonly maxPrice: Money | undefined;
   readonly ends: DeadlineFlags;
   readonly dryRun: boolean;
-  /** Prints an existing instance with that name. */
+  /** Prints the existing instance with that name. */
   readonly ifNotExists: boolean;
 }
 
@@ -61,23 +61,23 @@ async function checkPending(
 ): Promise<void> {
   const { name } = given.flags;
   if (name === undefined) return;
-  // The names of several are checked together, right before the requests.
+  // With --count, all names are checked together right before the requests.
   if (count !== undefined) return void numberedNames(name, count);
   if (ifNotExists && !dryRun) await otherSettled(name, context);
   if (ifNotExists) await ensureNotTaken({ operation: 'create', name }, context);
   await ensureNoPending(name, context);
 }
 
-/** Asks for missing values if interactive; then waits for the status too. */
+/** Asks for missing values if interactive. The command then also waits for the status. */
 async function prepareAsked(
   missing: readonly string[],
   input: CreateInput,
   context: Context,
 ): Promise<Prepared> {
-  // If stdin is the file, it can't provide answers too.
+  // If stdin holds the file, it can't hold answers too.
   const prompts = input.given.flags.file === '-' ? undefined : await context.prompts();
   if (prompts === undefined) {
-    // Check the login before missing flags.
+    // Checks the login before missing flags.
     await context.api();
     throw missingError(missing);
   }
@@ -97,7 +97,10 @@ async function prepareAsked(
   return { made: await askRequest(wish, prompts, context), until };
 }
 
-/** After a refusal that another offer may mend, asks a person for one; otherwise throws it. */
+/**
+ * After a refusal that another offer may avoid, asks a person for one; otherwise throws the
+ * refusal.
+ */
 export async function anotherOffer(
   error: unknown,
   made: MadeRequest | Asked,
@@ -120,7 +123,7 @@ export async function anotherOffer(
   throw error;
 }
 
-/** What `--dry-run` prints besides the request. */
+/** Returns what `--dry-run` prints besides the request. */
 export function notePlan(
   offers: readonly Chosen[],
   { ends }: Pick<CreateInput, 'ends'>,
@@ -132,7 +135,7 @@ export function notePlan(
   if (others.length > 0) err.note(`If refused, it would try: ${others.join(', ')}.`);
 }
 
-/** A deadline counts from the request, which may be hours after the command started. */
+/** A deadline counts from the request, which may be sent hours after the command started. */
 export async function rentFrom(
   offer: Chosen,
   { offer_id: _first, ...rest }: CreateInstanceBody,
@@ -153,14 +156,14 @@ function requestOf(body: CreateInstanceBody) {
   return { operation: 'create', name: body.instance_name, offer_id: body.offer_id, body } as const;
 }
 
-/** The error with the ID of the living instance with that name. */
+/** Returns the error if it names the living instance that has the name. */
 export function nameTakenIn(error: unknown): CliError | undefined {
   // A refusal may name another instance, which may be billing.
   const isTaken = error instanceof CliError && error.code === 'name_taken' && !error.mayBeBilling;
   return isTaken ? error : undefined;
 }
 
-/** Adds the flag that prints the instance instead of refusing its name. */
+/** Suggests the flag that prints the existing instance instead of refusing its name. */
 export function suggestExisting(taken: CliError): CliError {
   return taken.with(taken.message, { hint: `return it: --if-not-exists; ${taken.hint}` });
 }

@@ -19,7 +19,7 @@ import { rentedView } from '../view.ts';
 
 type Made = Extract<OneOfSeveral, { readonly instance: Instance }>;
 
-/** Prints every instance that was made, then the commands that come next, and throws the failures. */
+/** Prints every instance that was rented and the next commands, then throws the failures. */
 export async function showSeveral(
   each: readonly OneOfSeveral[],
   ends: ReadonlyMap<string, WantedEnds>,
@@ -58,7 +58,7 @@ function noteNext(
 ): void {
   const { err } = context;
   const typed = typedNames(living);
-  // All have the same flags; the first deadline comes first.
+  // All instances have the same flags; prints the earliest deadline.
   const rented = living.filter(({ isExisting }) => isExisting !== true);
   const [soonest] = rented.flatMap(({ name }) => ends.get(name) ?? []).sort(byDeadline);
   if (soonest !== undefined) noteEnds(typedNames(rented), soonest, context);
@@ -83,7 +83,10 @@ function terminateLine(made: readonly Made[]): string {
   return `gpucloud instances terminate ${typedNames(made)}`;
 }
 
-/** One error per name for scripts. After Ctrl-C, people get one line with what is billing. */
+/**
+ * Throws one error per name for scripts. After Ctrl-C, people get one line that says what is
+ * billing.
+ */
 function failuresIn(
   each: readonly OneOfSeveral[],
   living: readonly Made[],
@@ -126,7 +129,7 @@ function failureOf(one: OneOfSeveral, interrupt: CliError | undefined): CliError
   );
 }
 
-/** It may bill, and no instance is known for it. */
+/** The request may bill, but no instance is known for it. */
 function isDoubt({ mayBeBilling, resource }: CliError, living: readonly Made[]): boolean {
   return mayBeBilling && living.every(({ instance }) => instance.id !== resource);
 }

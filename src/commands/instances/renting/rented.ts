@@ -30,8 +30,8 @@ export interface Wait {
 interface Asked extends Wait, WantedEnds {}
 
 /**
- * Waits if requested, then prints the instance. If the wait ends early, data formats still print
- * it, since it was rented.
+ * Waits if requested, then prints the instance. Structured formats print it even if the wait ends
+ * early, since it was rented.
  */
 export async function showRented(
   rented: Instance,
@@ -49,7 +49,7 @@ export function noteRented(rented: Instance, ends: WantedEnds, context: Context)
   noteEnds(typedName(rented.name, rented.id), ends, context);
 }
 
-/** The same for one of several attempts, which have waited already. */
+/** Prints an instance from one of several attempts, which have already waited. */
 export async function showObtained(
   { instance, attempts, early }: Obtained,
   { deadline }: WantedEnds,
@@ -69,7 +69,7 @@ interface Existing extends Wait {
   readonly dryRun: boolean;
 }
 
-/** `create --if-not-exists` with the name of a known instance. */
+/** Handles `create --if-not-exists` with the name of a known instance. */
 export async function showExisting(
   id: string,
   { given, dryRun, ...wait }: Existing,
@@ -82,7 +82,7 @@ export async function showExisting(
   await waitAndPrint(found, wait, print, context);
 }
 
-/** Reads the existing instance, which must fit the request. */
+/** Reads the existing instance, which must match the request. */
 export async function findUsable(id: string, given: Given, context: Context): Promise<Instance> {
   const found = await (await context.api()).instances.get(id);
   await ensureUsable(found, given, context);
@@ -90,7 +90,7 @@ export async function findUsable(id: string, given: Given, context: Context): Pr
   return found;
 }
 
-/** Returns the deadline of an existing instance, and warns if a requested one is not set. */
+/** Returns the deadline of an existing instance. Warns if a requested deadline is not set. */
 export async function existingDeadline(
   found: Instance,
   { flags }: Given,
@@ -110,7 +110,7 @@ export async function existingDeadline(
   return ends_at;
 }
 
-/** A requested deadline is not set for an existing instance. */
+/** Never sets a requested deadline on an existing instance. */
 function warnEndless({ id, name }: Instance, { err }: Context): void {
   const typed = typedName(name, id);
   err.warn(
@@ -166,7 +166,7 @@ async function printEnded(
   nextSteps(instance, context);
 }
 
-/** The user pressed Ctrl-C during the request, and gpucloud waited for the response. */
+/** Handles a Ctrl-C during the request, whose response has arrived since. */
 function stillRented(instance: Instance, { signal }: Context): CliError {
   const { id, name } = instance;
   const reason = signal.reason instanceof CliError ? signal.reason : unforeseen(signal.reason);

@@ -51,7 +51,7 @@ export const reorder = action({
   async run(context, instance, newName, flags) {
     const name = oneName('NEW-NAME', newName, flags.name);
     if (name === undefined) throw usageError('instances reorder: missing NEW-NAME (or --name)');
-    // `new_name` has no documented rule.
+    // The document has no rule for `new_name`.
     const new_name = checked('NEW-NAME', name, flags.anyName === true ? anyName : instanceName);
     const until = statusFor(flags.wait);
     const source = await runPreflight(context, nothingCreated, async () => {

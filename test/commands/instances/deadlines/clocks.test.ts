@@ -51,7 +51,7 @@ describe('one response that shows a time', () => {
   beforeEach(() => rentForFourHours(world));
 
   test.each(WRONG)(
-    '%s terminates nothing and hides nothing, and the next run does',
+    '%s terminates nothing and hides nothing; the next run terminates',
     async (_how, date) => {
       await world.cli(REAP);
       const before = heartbeat();
@@ -92,7 +92,7 @@ describe('one response that shows a time', () => {
     expect({ code, posts: requests.filter(posts) }).toEqual({ code: 10, posts: [] });
   });
 
-  test('wrongly in the middle of a run ends no instance whose deadline was moved', async () => {
+  test('wrongly during a run terminates no instance whose deadline was moved', async () => {
     const ids = ['7', '8', '9', 'a'].map((digit) => `${ID.slice(0, -1)}${digit}`);
     for (const [at, id] of ids.entries()) {
       world.rented.newId = () => id;
@@ -101,7 +101,7 @@ describe('one response that shows a time', () => {
     }
     world.clock.advance(5 * HOUR);
     const moving = once(() => world.cli(['instances', 'expire', 'lab-3', '--after', '8h']));
-    // Four are terminated at once, in ID order, so the last one waits.
+    // Four instances are terminated at once, in ID order, so the last one waits.
     const slowly = async (id: string) => {
       expect((await moving()).code).toBe(0);
       world.dates.push(ahead(26), ahead(26), ahead(26));
@@ -120,7 +120,7 @@ describe("a proxy's time", () => {
 
   beforeEach(() => rentForFourHours(world));
 
-  /** Puts responses of a proxy, 26 hours ahead, before those of the service. */
+  /** Puts responses from a proxy, 26 hours ahead, before the service's. */
   function throughProxy(...answers: Answer[]): void {
     const { handler } = world.rented;
     Object.assign(world.rented, {
@@ -152,7 +152,7 @@ describe("a proxy's time", () => {
     const { code } = await world.cli(REAP);
     expect(code).toBe(10);
     expect(statusOf(ID)).toBe('PROVISIONING');
-    // A command that no proxy disturbs shows the same deadline as before.
+    // A command through no proxy shows the same deadline as before.
     expect((await world.cli(REAP)).code).toBe(0);
     expect(await listed(world)).toMatchObject([{ ends_at: world.at(4) }]);
   });
@@ -199,7 +199,7 @@ describe('a difference of the clocks that two responses confirm', () => {
     [26, 'ahead of'],
     [-26, 'behind'],
   ])(
-    'of %i hours shows in status, reap --status and the heartbeat until it is over',
+    'of %i hours is shown in status, reap --status and the heartbeat while it lasts',
     async (hours, how) => {
       await world.arm('@environment');
       expect(await attention()).toEqual([]);
@@ -221,7 +221,7 @@ describe('a difference of the clocks that two responses confirm', () => {
         command: 'gpucloud instances reap --status',
       };
       expect(await attention()).toContainEqual(doubtful);
-      // Over, but no run has confirmed that yet.
+      // The deadline has passed, but no run has confirmed that yet.
       world.ahead = 0;
       expect(await attention()).toContainEqual(doubtful);
       expect((await world.cli(REAP)).code).toBe(0);
@@ -302,7 +302,7 @@ test('reads the time from an instance while the service does not show the profil
   await rentForFourHours(world);
   world.rented.failing.add('/users/me');
   world.ahead = 26 * HOUR;
-  // The failures of /users/me, then an instance, wrong once.
+  // The failures of /users/me, followed by one wrong read of an instance.
   world.dates.push(...[0, 0, 0].map(ahead), ahead(5));
   const wrong = await world.cli(REAP);
   expect({ code: wrong.code, status: statusOf(ID) }).toEqual({ code: 10, status: 'PROVISIONING' });

@@ -80,7 +80,7 @@ describe('a deadline that nothing enforces', () => {
 
 describe('create with a deadline', () => {
   test.each([0, 26, -26])(
-    "puts it on disk before the request, by the service's clock, %i hours ahead",
+    "stores the deadline before the request, by the service's clock, %i hours ahead",
     async (ahead) => {
       world.ahead = ahead * HOUR;
       let before: unknown[] = [];
@@ -98,7 +98,7 @@ describe('create with a deadline', () => {
     },
   );
 
-  test('says when it ends, and how to move that', async () => {
+  test('prints the deadline, and the command that moves it', async () => {
     const { stderr } = await world.cli([
       ...CREATE,
       '--terminate-at',
@@ -115,7 +115,7 @@ describe('create with a deadline', () => {
     [-1, 23],
     [0, 24],
   ])(
-    'takes a time of day as the next one by the service: %i h from now is in %i h',
+    "takes the next such time of day by the service's clock: %i h from now is in %i h",
     async (from, hours) => {
       world.ahead = 26 * HOUR;
       const now = new Date(world.clock.now() + world.ahead);
@@ -131,7 +131,7 @@ describe('create with a deadline', () => {
     },
   );
 
-  test('refuses one that has passed, two of them, and a date alone, and rents nothing', async () => {
+  test('refuses a passed deadline, two deadlines, and a date alone, and rents nothing', async () => {
     const wrong: [string[], RegExp][] = [
       [['--terminate-at', '2026-01-15T11:59Z'], /has passed: the service's time is 2026-01-15/],
       [['--terminate-at', '2026-01-16'], /a date with a time of day/],
@@ -174,7 +174,7 @@ describe('create with a deadline', () => {
     expect(await listed(world)).toMatchObject([{ id: ID, ends_at: null }]);
   });
 
-  test('prints it as ends_at, as get and --if-not-exists do', async () => {
+  test('prints the deadline as ends_at, as get and --if-not-exists do', async () => {
     const ends_at = world.at(4);
     const deadlineIn = async (...argv: string[]) =>
       JSON.parse((await world.cli([...argv, '--json'])).stdout).ends_at;
@@ -188,7 +188,7 @@ describe('create with a deadline', () => {
     expect(await deadlineIn('instances', 'get', 'trainer')).toBeNull();
   });
 
-  test('keeps it for a reordered instance', async () => {
+  test('sets it for a reordered instance', async () => {
     world.rented.rent(OLD, 'old', { status: 'TERMINATED' });
     const argv = ['instances', 'reorder', OLD, 'trainer', ...IN_FOUR_HOURS, '--json'];
     const { code, stdout } = await world.cli(argv);
@@ -214,13 +214,13 @@ describe('the deadline of a lost response', () => {
     expect(await listed(world)).toMatchObject([{ status: 'UNKNOWN', ends_at: world.at(4) }]);
   });
 
-  test('goes to the instance that a person accepts for the request', async () => {
+  test('is assigned to the instance that a person accepts for the request', async () => {
     await lose();
     await world.cli(['instances', 'track', ID, '--yes']);
     expect(await listed(world)).toMatchObject([{ id: ID, ends_at: world.at(4) }]);
   });
 
-  test('gives way to one that was set for the instance before', async () => {
+  test('does not replace a deadline that the instance already has', async () => {
     await lose();
     const name = `${ID.slice(0, -1)}7`;
     world.rented.rent(name, 'other');
@@ -237,7 +237,7 @@ describe('the deadline of a lost response', () => {
   });
 });
 
-test('hands the deadline on if the process ended between the instance and its deadline', async () => {
+test('sets the deadline if the process was killed after it saved the instance', async () => {
   await rentForFourHours(world);
   const [folder = ''] = readdirSync(join(world.home, 'state', 'journal'), {
     recursive: true,
@@ -268,7 +268,7 @@ test('hands the deadline on if the process ended between the instance and its de
 describe('expire', () => {
   beforeEach(() => rentForFourHours(world));
 
-  test('moves a deadline, and says that nothing enforces it', async () => {
+  test('moves a deadline, and warns that nothing enforces it', async () => {
     const { code, stdout, stderr } = await world.cli([
       'instances',
       'expire',
@@ -291,7 +291,7 @@ describe('expire', () => {
     expect(await listed(world)).toMatchObject([{ ends_at: world.at(8) }]);
   });
 
-  test('warns of nothing while a schedule is alive', async () => {
+  test('prints no warning while a schedule is alive', async () => {
     await world.arm();
     const { stderr } = await world.cli([
       'instances',
@@ -321,7 +321,7 @@ describe('expire', () => {
     expect(recordsIn(world, 'deadlines')).toMatchObject([{ deadline: world.at(4) }]);
   });
 
-  test('sets the deadline of those that exist, and exits with 3 for a name that does not', async () => {
+  test('sets the deadline of the known instances, and exits with 3 for an unknown name', async () => {
     const { code, stdout } = await world.cli([
       'instances',
       'expire',

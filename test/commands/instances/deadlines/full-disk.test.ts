@@ -6,7 +6,7 @@ import { mountSmallDisk } from '../../../support/small-disk.ts';
 import { CREATE, deadlineWorld, HOUR, ID, IN_FOUR_HOURS } from './world.ts';
 
 test(
-  'terminates what is past its deadline although the disk is full',
+  'terminates an instance past its deadline although the disk is full',
   needs('the right to mount'),
   async () => {
     const disk = await mountSmallDisk('256k,nr_inodes=60');
@@ -16,7 +16,8 @@ test(
       const made = await world.cli([...CREATE, ...IN_FOUR_HOURS], { env });
       expect(made.code, made.stderr).toBe(0);
       await disk.fill();
-      // A lock is a folder, which a full disk may still take.
+      // A lock is a folder, and a full disk may still have room for one: uses up that room with
+      // files.
       const files = Array.from({ length: 60 }, (_, at) => join(disk.path, `file-${at}`));
       await expect(Promise.all(files.map((file) => writeFile(file, '')))).rejects.toThrow('ENOSPC');
       world.clock.advance(5 * HOUR);

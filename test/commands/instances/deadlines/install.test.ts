@@ -12,7 +12,7 @@ beforeEach(async () => {
   world = await deadlineWorld({ signedIn: false });
   NAME = nameFor(world.home);
   mkdirSync(join(world.home, 'bin'));
-  // The real ones belong to the person who runs the tests.
+  // The real schedulers belong to the person who runs the tests.
   for (const name of ['crontab', 'systemctl', 'launchctl', 'schtasks']) program(name, 'exit 1');
   const argv = ['login', '--profile', 'work', '--base-url', world.service.url, '--key-stdin'];
   const { code, stderr } = await world.cli([...argv, '--store', 'file'], {
@@ -32,13 +32,13 @@ function nameFor(home: string): string {
 const at = (...names: string[]) => join(world.home, ...names);
 const read = (...names: string[]) => readFileSync(at(...names), 'utf8');
 
-/** Puts a program on the computer, as a shell script; `$STATE` is its own folder. */
+/** Installs a program as a shell script; `$STATE` is its own folder. */
 function program(name: string, script: string): void {
   writeFileSync(at('bin', name), `#!/bin/sh\nSTATE='${world.home}'\n${script}\n`);
   chmodSync(at('bin', name), 0o755);
 }
 
-/** A crontab that stores its input, as the real one does, and a cron that never runs. */
+/** A crontab that stores its input, as the real program does, and a cron that never runs. */
 function crontabWith(lines?: string): void {
   if (lines !== undefined) writeFileSync(at('crontab'), lines);
   program('ps', 'echo "  1 init"; echo " 42 cron"');
@@ -52,7 +52,7 @@ function crontabWith(lines?: string): void {
   );
 }
 
-/** A user's systemd that runs a started service by writing what a run leaves behind. */
+/** A user's systemd that starts a service by writing the files that a run leaves. */
 function systemctlLeaving(heartbeat: object): void {
   const text = JSON.stringify({
     version: 1,
@@ -80,7 +80,7 @@ const cli = (argv: readonly string[], options = {}) =>
 const now = () => new Date(world.clock.now()).toISOString();
 
 describe('reap --install', () => {
-  test('arms deadlines by the first run through systemd', async () => {
+  test('enforces deadlines once the first systemd run succeeds', async () => {
     systemctlLeaving({ account: 'user-1', at: now() });
     const { code, stdout, stderr } = await cli([...REAP, '--install', '--json']);
     expect(code, stderr).toBe(0);
@@ -119,7 +119,7 @@ describe('reap --install', () => {
     expect(stderr).toContain('did not run it within');
   });
 
-  test('says why a run through the scheduler failed, and arms nothing', async () => {
+  test('reports why a scheduled run failed, and that deadlines are not enforced', async () => {
     systemctlLeaving({
       account: null,
       at: null,
@@ -160,27 +160,30 @@ describe('reap --install', () => {
   test.each([
     ['hidden', 'echo " 42 sh"'],
     ['not listed', 'exit 1'],
-  ])('waits for cron if the processes of others are %s', async (_how, script) => {
+  ])("waits for cron if other users' processes are %s", async (_how, script) => {
     crontabWith();
     program('ps', script);
     expect((await cli([...REAP, '--install'])).code).toBe(1);
     expect(read('crontab')).toContain(NAME);
   });
 
-  test.each([26, -26])('waits as long for cron if the clock is set by %i hours', async (hours) => {
-    crontabWith();
-    const { clock } = world;
-    const { sleep } = clock;
-    let isSet = false;
-    clock.sleep = async (...given) => {
-      if (!isSet) clock.step(hours * 3_600_000);
-      isSet = true;
-      await sleep(...given);
-    };
-    expect((await cli([...REAP, '--install'])).code).toBe(1);
-    // One interval until cron starts it, and four minutes for its start and its requests.
-    expect(clock.slept.reduce((sum, pause) => sum + pause, 0)).toBe(9 * 60_000);
-  });
+  test.each([26, -26])(
+    'waits equally long for cron if the clock jumps by %i hours',
+    async (hours) => {
+      crontabWith();
+      const { clock } = world;
+      const { sleep } = clock;
+      let isSet = false;
+      clock.sleep = async (...given) => {
+        if (!isSet) clock.step(hours * 3_600_000);
+        isSet = true;
+        await sleep(...given);
+      };
+      expect((await cli([...REAP, '--install'])).code).toBe(1);
+      // One interval until cron starts the run, and four minutes for its start and requests.
+      expect(clock.slept.reduce((sum, pause) => sum + pause, 0)).toBe(9 * 60_000);
+    },
+  );
 
   test('replaces and removes only its own line', async () => {
     const others = 'MAILTO=me\n# gpucloud-reap-workshop\n1 1 * * * x # gpucloud-reap-other\n';
@@ -234,7 +237,7 @@ describe('reap --install', () => {
     expect(stderr).toContain('--profile work instances reap --every 5m');
   });
 
-  test('refuses a key that only this shell has', async () => {
+  test("refuses a key that only this shell's environment has", async () => {
     crontabWith();
     const env = { GPUCLOUD_API_KEY: TEST_KEY, ...onPath() };
     const { code, stderr } = await world.cli([...REAP, '--install'], { env });
@@ -243,7 +246,7 @@ describe('reap --install', () => {
     expect(existsSync(at('crontab'))).toBe(false);
   });
 
-  test('refuses an address that only this shell has, whatever it is', async () => {
+  test("refuses an address that only this shell's environment has, whatever its value", async () => {
     crontabWith();
     const env = { GPUCLOUD_BASE_URL: world.service.url };
     const { code, stderr } = await world.cli([...REAP, '--install'], {
@@ -299,7 +302,7 @@ describe('reap --install', () => {
 describe('the Task Scheduler of Windows', () => {
   const windows = (...argv: string[]) => cli([...REAP, ...argv], { platform: 'win32' });
 
-  /** Keeps tasks as files. `leaves` is the heartbeat that a run writes. */
+  /** Stores tasks as files. `leaves` is the heartbeat that a run writes. */
   function schtasksLeaving(leaves: object): void {
     const heartbeat = { version: 1, service: world.service.url, every: 300_000, ...leaves };
     mkdirSync(at('tasks'));
@@ -367,7 +370,7 @@ describe('the Task Scheduler of Windows', () => {
 });
 
 describe('reap --uninstall', () => {
-  test('removes the timer, and disarms deadlines at once', async () => {
+  test('removes the timer, and stops enforcing deadlines at once', async () => {
     systemctlLeaving({ account: 'user-1', at: now() });
     await cli([...REAP, '--install']);
     const { code, stderr } = await cli([...REAP, '--uninstall']);
@@ -393,7 +396,7 @@ describe('entries of several folders', () => {
     return cli(['--profile', 'work', ...REAP, '--every', '5m'], { env: own });
   };
 
-  test('stand side by side, and each schedule counts for its own folders', async () => {
+  test('coexist, and each schedule counts only for its own folders', async () => {
     crontabWith();
     await cli([...REAP, '--install']);
     const second = { GPUCLOUD_STATE_DIR: at('second') };
@@ -421,7 +424,7 @@ describe('entries of several folders', () => {
     expect(await status()).toMatchObject({ armed: true });
   });
 
-  test('are not armed once the entry is removed by hand, however young the heartbeat', async () => {
+  test('enforce nothing once removed by hand, however recent the heartbeat', async () => {
     crontabWith();
     await cli([...REAP, '--install']);
     await runByCron(NAME);
@@ -436,7 +439,7 @@ describe('entries of several folders', () => {
   });
 });
 
-test('shows a dead schedule in reap --status, with the age of its last run', async () => {
+test('reports a schedule that stopped running in reap --status, with the age of its last run', async () => {
   systemctlLeaving({ account: 'user-1', at: now() });
   await cli([...REAP, '--install']);
   world.clock.advance(3_600_000);
@@ -448,6 +451,6 @@ test('shows a dead schedule in reap --status, with the age of its last run', asy
   });
 });
 
-test('exits with 2 for two of --install, --uninstall and --status', async () => {
+test('exits with 2 for any two of --install, --uninstall and --status', async () => {
   expect((await cli([...REAP, '--install', '--status'])).code).toBe(2);
 });

@@ -22,7 +22,7 @@ async function notifyBy(...words: string[]): Promise<void> {
   await writeFile(join(world.home, 'config', 'config.json'), JSON.stringify(file), { mode: 0o600 });
 }
 
-/** A program that writes what it gets into a file. */
+/** A program that writes its input to a file. */
 async function listener(then = ''): Promise<string> {
   const path = join(world.home, 'listener');
   const script = `#!/bin/sh\n{ echo "key=$GPUCLOUD_API_KEY"; echo "$GPUCLOUD_EVENT"; cat; } >>${heard()}\n${then}\n`;
@@ -31,7 +31,7 @@ async function listener(then = ''): Promise<string> {
   return path;
 }
 
-/** What the program got, in lines. */
+/** The program's input, in lines. */
 const lines = async () => (await readFile(heard(), 'utf8')).trim().split('\n');
 
 describe('profiles set --notify', () => {
@@ -61,7 +61,7 @@ describe('profiles set --notify', () => {
     expect(await readFile(heard(), 'utf8')).not.toContain(TEST_KEY);
   });
 
-  test('runs it once for a failed termination, and once for the end', async () => {
+  test('runs the command once for a failed termination, and once for the termination', async () => {
     await notifyBy(await listener());
     await rentForFourHours(world);
     world.clock.advance(5 * HOUR);
@@ -99,7 +99,7 @@ describe('profiles set --notify', () => {
     expect(warningsOf(stderr)).toEqual([expect.stringContaining('ENOENT')]);
   });
 
-  test('is stored as words, shown without its arguments, and removed by none', async () => {
+  test('is stored as separate words, shown without its arguments, and removed with "none"', async () => {
     const set = async (value: string) =>
       JSON.parse(
         (await world.cli(['profiles', 'set', 'work', '--notify', value, '--json'])).stdout,

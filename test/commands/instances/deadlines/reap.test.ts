@@ -34,7 +34,7 @@ const heartbeat = () => heartbeatOf(join(world.home, 'state'), '@environment');
 describe('reap', () => {
   beforeEach(() => rentForFourHours(world));
 
-  test('terminates nothing before the deadline, but at it', async () => {
+  test('terminates an instance at its deadline, not before', async () => {
     world.clock.advance(4 * HOUR - 1000);
     const { code, stdout, requests } = await world.cli(REAP);
     expect({ code, stdout }).toEqual({ code: 0, stdout: '[]\n' });
@@ -91,7 +91,7 @@ describe('reap', () => {
     });
   });
 
-  test('exits with 1 after two of them, and the next run succeeds', async () => {
+  test('exits with 1 after two such responses, and the next run succeeds', async () => {
     world.clock.advance(5 * HOUR);
     world.rented.terminations.push(
       () => no(500, 'Provider error'),
@@ -206,7 +206,7 @@ describe('reap', () => {
       expect((await world.cli(argv)).code).toBe(0);
     }
     world.clock.advance(5 * HOUR);
-    // Four are terminated at once, in ID order, so the last one waits.
+    // Four instances are terminated at once, in ID order, so the last one waits.
     const moving = once(() => world.cli(['instances', 'expire', 'lab-3', '--after', '8h']));
     const slowly = async (id: string) => {
       expect((await moving()).code).toBe(0);
@@ -227,9 +227,9 @@ describe('reap', () => {
       expect((await world.cli(argv)).code).toBe(0);
     }
     world.clock.advance(5 * HOUR);
-    // Four are terminated at once, in ID order, so the last one waits.
+    // Four instances are terminated at once, in ID order, so the last one waits.
     const last = ids.at(-1) ?? '';
-    // Locks come and go, so the folders are read before the run.
+    // Locks appear and vanish, so reads the folders before the run.
     const files = readdirSync(world.home, { recursive: true, encoding: 'utf8' })
       .filter((path) => path.endsWith(`deadlines/${last}.json`))
       .map((path) => join(world.home, path));
@@ -253,7 +253,7 @@ describe('reap', () => {
     expect(statusOf(last)).toBe('PROVISIONING');
   });
 
-  test('names what no deadline ends while the service fails, and that it may be billing', async () => {
+  test('lists the instances past their deadline while the service fails, as possibly billing', async () => {
     world.clock.advance(5 * HOUR);
     world.rented.failing.add('/users/me');
     world.rented.failing.add(`/instances/${ID}`);
@@ -265,7 +265,7 @@ describe('reap', () => {
     });
   });
 
-  test('does not advise to run itself after a failure', async () => {
+  test('does not suggest itself after a failure', async () => {
     world.clock.advance(5 * HOUR);
     world.rented.terminations.push(() => no(409, 'Wrong state'));
     const { code, stderr } = await world.cli(REAP);
@@ -273,7 +273,7 @@ describe('reap', () => {
     expect(stderr).not.toContain('deadline_passed');
   });
 
-  test("shows what it terminated even if the jobs can't be read", async () => {
+  test("prints the terminated instances even if the jobs can't be read", async () => {
     world.clock.advance(5 * HOUR);
     writeFileSync(join(world.home, 'state', 'jobs'), 'no folder');
     const { code, stdout, stderr } = await world.cli(REAP);
@@ -313,7 +313,7 @@ describe('an overdue request with an unknown outcome', () => {
     expect((await world.cli([...CREATE, ...IN_FOUR_HOURS])).code).toBe(7);
   };
 
-  test('is settled by the ID from its response, and that instance is terminated', async () => {
+  test('is resolved by the ID from its response, and that instance is terminated', async () => {
     world.rented.posts.push(() => {
       world.rented.rent(ID, 'trainer');
       return { status: 504, body: envelope({ id: ID }, 504) };
@@ -386,7 +386,7 @@ describe('an overdue request with an unknown outcome', () => {
 describe('the heartbeat', () => {
   const scheduled = [...REAP, '--every', '5m'];
 
-  test('arms deadlines after a scheduled run, but not after a manual one', async () => {
+  test('counts after a scheduled run, but not after a manual one', async () => {
     await world.cli(REAP);
     expect(heartbeat()).toBeUndefined();
     expect((await world.cli([...CREATE, '--terminate-after', '4h'])).code).toBe(2);
@@ -440,7 +440,7 @@ describe('every other command', () => {
     expect((await world.cli(['profiles', 'list'])).stderr).not.toContain('deadline');
   });
 
-  test('reports nothing of an instance that is no longer tracked', async () => {
+  test('does not report an untracked instance', async () => {
     await rentForFourHours(world);
     const { stderr } = await world.cli(['instances', 'untrack', 'trainer', '--yes']);
     expect(stderr).toContain('Untracked trainer. Its deadline no longer applies.');

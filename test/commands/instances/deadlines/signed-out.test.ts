@@ -43,9 +43,9 @@ async function login(profile: string, key = TEST_KEY): Promise<number> {
   return code;
 }
 
-/** Schedules a profile by cron, which runs it once. */
+/** Schedules a profile with cron, which runs it once. */
 async function arm(profile: string): Promise<void> {
-  // This cron starts nothing.
+  // This cron never starts a run.
   expect((await cli(['--profile', profile, ...REAP, '--install'])).code).toBe(1);
   const [entry = ''] = new RegExp(`gpucloud-reap-${profile}-[0-9a-f]+$`, 'm').exec(crontab()) ?? [];
   const env = { GPUCLOUD_REAP_ENTRY: entry };
@@ -75,7 +75,7 @@ const ofDeadlines = (stderr: string) =>
   warningsOf(stderr).filter((text) => text.includes('enforces'));
 
 describe('logout', () => {
-  test('lists deadlines that are no longer enforced, and disarms', async () => {
+  test('lists the deadlines that it leaves unenforced', async () => {
     await arm('work');
     await rentInFourHours();
     expect(await status()).toMatchObject({ armed: true, reason: null });
@@ -90,7 +90,7 @@ describe('logout', () => {
     expect(await status()).toMatchObject({ armed: true, reason: null });
   });
 
-  test('stays disarmed if a run was already in progress', async () => {
+  test('leaves deadlines unenforced even if a run was in progress', async () => {
     await arm('work');
     await rentInFourHours();
     const reaping = new Promise<void>((resolve) => {
@@ -148,7 +148,7 @@ describe('profiles remove', () => {
     expect((await cli(['profiles', 'get', 'work'])).code).toBe(0);
   });
 
-  test('needs no scheduler', async () => {
+  test('works without a scheduler', async () => {
     expect((await cli(['profiles', 'remove', 'work', '--yes'])).code).toBe(0);
     expect(existsSync(join(world.home, 'crontab'))).toBe(false);
   });
@@ -169,7 +169,7 @@ describe('a key that the service refuses', () => {
   test.each([
     ['a command', ['drives', 'list', '--json']],
     ['a scheduled run', [...REAP, '--every', '5m', '--json']],
-  ])('disarms at once by %s, and lists the deadlines', async (_what, argv) => {
+  ])('stops the enforcement at once with %s, which lists the deadlines', async (_what, argv) => {
     await arm('work');
     await rentInFourHours();
     const accept = refuse();
@@ -182,7 +182,7 @@ describe('a key that the service refuses', () => {
     expect(await status()).toMatchObject({ armed: true, reason: null });
   });
 
-  test('disarms nothing if it is another key, or a proxy refuses it', async () => {
+  test('stops no enforcement if it is another key, or if a proxy refused it', async () => {
     await arm('work');
     await rentInFourHours();
     const { handler } = world.rented;

@@ -16,7 +16,7 @@ async function attention(): Promise<unknown[]> {
   return JSON.parse(stdout).attention.filter(({ code }: { code: string }) => CODES.test(code));
 }
 
-test('reports a deadline that is not enforced, and how to arm it', async () => {
+test('reports a deadline that is not enforced, and how to enforce it', async () => {
   await rentForFourHours(world);
   const message =
     'Nothing on this computer enforces the deadline of trainer: "instances reap" is not scheduled';
@@ -30,7 +30,7 @@ test('reports a deadline that is not enforced, and how to arm it', async () => {
   expect(await attention()).toMatchObject([{ code: 'deadline_unenforced' }]);
 });
 
-test('reports a passed deadline, and how to terminate', async () => {
+test('reports a passed deadline, and how to terminate the instance', async () => {
   await rentForFourHours(world);
   world.clock.advance(7 * HOUR);
   await world.arm();
@@ -39,7 +39,7 @@ test('reports a passed deadline, and how to terminate', async () => {
   expect(await attention()).toEqual([{ code: 'deadline_passed', resource: ID, message, command }]);
 });
 
-test('names an instance that has run for a day without a deadline', async () => {
+test('reports an instance that has run for a day without a deadline', async () => {
   await world.cli(CREATE);
   world.rented.rent(ID, 'trainer', { status: 'ACTIVE', created_at: world.at(0) });
   world.clock.advance(24 * HOUR - 60_000);
@@ -59,7 +59,7 @@ test.each([
   [{ exit_code: null, lost_at: '2026-01-15T12:30:00.000Z' }, 'job_lost', 'stop'],
   [{ exit_code: 3, kept: 'command' }, undefined, undefined],
   [{ exit_code: null, kept: null }, undefined, undefined],
-])('names a job that needs attention: %o', async (state, code, verb) => {
+])('reports a job that needs attention: %o', async (state, code, verb) => {
   await rentForFourHours(world);
   await world.arm();
   await putJob(world.env, { id: ID, name: 'trainer' }, { ended_at: null, report: null, ...state });

@@ -15,7 +15,10 @@ export interface DeadlineWorld extends World {
   readonly rented: RentingService;
   /** How far the service's clock is ahead of this computer's, in milliseconds. */
   ahead: number;
-  /** The Date headers of the next responses, by the service's time; later ones are right. */
+  /**
+   * The Date headers of the next responses, by the service's time. Later responses have correct
+   * ones.
+   */
   readonly dates: ((now: number) => number)[];
   /** The service's time in ISO 8601. */
   at(hours: number): string;
@@ -23,7 +26,7 @@ export interface DeadlineWorld extends World {
   arm(profile?: string, account?: string, service?: string): Promise<void>;
 }
 
-/** A computer and a renting service with its own clock. */
+/** A computer, and a renting service with its own clock. */
 export async function deadlineWorld(options: Partial<WorldOptions> = {}): Promise<DeadlineWorld> {
   const rented = new RentingService();
   rented.newId = () => ID;
@@ -60,7 +63,7 @@ export async function rentForFourHours({ cli }: World): Promise<void> {
   expect({ code, stderr }).toMatchObject({ code: 0 });
 }
 
-/** Reads the records in a folder of the journal without the program's code. */
+/** Reads the records in a folder of the journal, without gpucloud's code. */
 export function recordsIn(
   { home }: Pick<World, 'home'>,
   folder: 'requests' | 'instances' | 'deadlines' | 'archive',
@@ -72,7 +75,7 @@ export function recordsIn(
     .map((path) => JSON.parse(readFileSync(join(journal, path), 'utf8')));
 }
 
-/** The folders of that name, one per account. */
+/** Returns the folders with that name, one per account. */
 export function journalFolders({ home }: Pick<World, 'home'>, folder: string): string[] {
   const journal = join(home, 'state', 'journal');
   const paths = readdirSync(journal, { recursive: true, encoding: 'utf8' });
