@@ -225,6 +225,17 @@ describe('gpucloud run --here', { timeout: 60_000, ...needs('ssh') }, () => {
     expect(await report()).toMatchObject({ terminated: true, cost_at_most: '179.80' });
   });
 
+  test('names the instance that reached ERROR', async () => {
+    const { rent } = world.renting;
+    world.renting.rent = (id, name, more) =>
+      rent(id, name, { ...more, ...(name === 'job-2' ? { status: 'ERROR' } : {}) });
+    const { code, stdout, stderr } = await world.run([], ['echo', 'ran']);
+    world.renting.rent = rent;
+    expect({ code, stdout, living: living() }).toEqual({ code: 125, stdout: '', living: [] });
+    expect(stderr).toMatch(/^error: job-2: The instance is ERROR/m);
+    expect(stderr).not.toContain('may still be billing');
+  });
+
   test('leaves out an instance whose copy fails only with --min-count', async () => {
     await writeFile(join(world.homes[1] ?? '', 'gpucloud-run'), 'in the way');
     const words = ['--sync', 'project', '--report', 'r'];

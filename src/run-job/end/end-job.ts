@@ -169,9 +169,14 @@ export function keep(
 }
 
 /** Returns the reason with the exit code of a run. An interrupt keeps its own exit code. */
-export function runFailed(failure: CliError): CliError {
-  // Removes the wait's warning that the instance may still be billing: the instance is now terminated.
-  if (failure.mayBeBilling && failure.cause instanceof CliError) return runFailed(failure.cause);
+export function runFailed(thrown: CliError): CliError {
+  const failure = withoutBill(thrown);
   if (isInterrupt(failure)) return failure;
   return new CliError('runFailed', failure.message, { hint: failure.hint, cause: failure });
+}
+
+/** Removes the wait's warning that the instance may still be billing: the run terminates it. */
+export function withoutBill(failure: CliError): CliError {
+  const { mayBeBilling, cause } = failure;
+  return mayBeBilling && cause instanceof CliError ? withoutBill(cause) : failure;
 }

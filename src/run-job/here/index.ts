@@ -4,6 +4,7 @@ import { CliError, unforeseen } from '../../errors.ts';
 import { inThrowawayFolder } from '../../files/throwaway-folder.ts';
 import { shellLine } from '../../output/shell-line.ts';
 import { clamp } from '../../output/width.ts';
+import { withoutBill } from '../end/end-job.ts';
 import { terminateEach } from '../end/terminate.ts';
 import type { JobPlan } from '../job.ts';
 import { createPhases, filesText, namesText } from '../phases.ts';
@@ -116,8 +117,9 @@ async function prepareAll(run: HereRun, plan: JobPlan, context: Context): Promis
   return members.filter(({ fault }) => fault === undefined);
 }
 
-function named({ job }: Member, fault: CliError): CliError {
+function named({ job }: Member, thrown: CliError): CliError {
   const { name } = job.record;
+  const fault = withoutBill(thrown);
   return fault.message.includes(name) ? fault : fault.with(`${name}: ${fault.message}`);
 }
 
