@@ -17,7 +17,7 @@ export const WARNINGS = {
   local_storage: 'a file of this computer could not be read or written',
   may_be_billing: 'something is billing or may be billing',
   notify: 'the command of "profiles set --notify" failed',
-  min_count: 'fewer instances than --min-count could be had, so all are terminated',
+  min_count: 'fewer instances than --min-count could be rented, so all are terminated',
   more_pages: 'the result is one page of several',
   no_ssh_key: 'the request has no SSH key',
   odd_response: 'a response does not match the API document',

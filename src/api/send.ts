@@ -73,7 +73,7 @@ async function attempt(call: Call, request: Prepared): Promise<Outcome> {
   if (!isSuccess(status)) {
     if (isDeleted(request, sent)) return { kind: 'done', value: undefined };
     if (doubted && changes(request)) {
-      const why = `an earlier try may have been carried out, and now ${responseText(call, response)}`;
+      const why = `an earlier try may have taken effect, and now ${responseText(call, response)}`;
       return { kind: 'inDoubt', why, response };
     }
     const isSure = isRepeated ? !isFailed(status) || !changes(request) : isSureRefusal(status);

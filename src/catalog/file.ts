@@ -90,7 +90,7 @@ function readWhole(path: string): string | undefined {
     if (errorCode(error) === 'ENOENT') return undefined;
     throw unusable(path, `it can't be read (${faultOf(error)})`, error);
   }
-  if (bytes === undefined) throw unusable(path, 'it is not a plain file');
+  if (bytes === undefined) throw unusable(path, 'it is not a regular file');
   return bytes.toString('utf8');
 }
 

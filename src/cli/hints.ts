@@ -50,7 +50,7 @@ function afterRefusal(
   request: FailedRequest,
 ): string | undefined {
   const { missing, state, again, refused } = stepsOf(request);
-  if (httpStatus === 402) return 'See what the account has: gpucloud billing balance';
+  if (httpStatus === 402) return 'Check your balance: gpucloud billing balance';
   if (failure === 'notFound') return missing;
   if (failure === 'wrongState') return state;
   if (failure !== 'refused') return undefined;
@@ -91,7 +91,7 @@ const STEPS: Readonly<Record<string, (about: string) => Steps>> = {
     state: `Only a TERMINATED instance can be reordered: gpucloud instances get ${id}`,
   }),
   'POST /instances/{id}/start': (id) => ({
-    doubt: `See its state: gpucloud instances get ${id}`,
+    doubt: `Check its status: gpucloud instances get ${id}`,
     state: `Only a STOPPED instance can be started, with funds for an hour: gpucloud instances get ${id}`,
     again: `gpucloud instances start ${id}; its state: gpucloud instances get ${id}`,
   }),
@@ -105,32 +105,32 @@ const STEPS: Readonly<Record<string, (about: string) => Steps>> = {
   }),
   'POST /storage/drives': () => ({ doubt: 'gpucloud drives list shows whether it was created.' }),
   'PATCH /storage/drives/{id}': (id) => ({
-    doubt: `See it with gpucloud drives get ${id}; the same update can be repeated.`,
+    doubt: `Check it with gpucloud drives get ${id}; you can repeat the same update.`,
   }),
   'POST /storage/drives/{id}/resume': (id) => ({
-    doubt: `See its state with gpucloud drives get ${id}; gpucloud drives resume ${id} can be repeated.`,
+    doubt: `Check its status with gpucloud drives get ${id}; you can repeat gpucloud drives resume ${id}.`,
     state: `Only a SUSPENDED drive can be resumed: gpucloud drives get ${id}`,
   }),
-  'POST /ssh-keys': () => ({ doubt: 'See whether it is there: gpucloud ssh-keys list' }),
-  'DELETE /ssh-keys/{id}': () => ({ doubt: 'See whether it is there: gpucloud ssh-keys list' }),
+  'POST /ssh-keys': () => ({ doubt: 'Check whether it exists: gpucloud ssh-keys list' }),
+  'DELETE /ssh-keys/{id}': () => ({ doubt: 'Check whether it exists: gpucloud ssh-keys list' }),
   'POST /api-keys': () => ({ doubt: 'gpucloud api-keys list shows whether it was created.' }),
   'PATCH /users/me': () => ({
-    doubt: 'See it with gpucloud me get; the same update can be repeated.',
+    doubt: 'Check it with gpucloud me get; you can repeat the same update.',
   }),
   'POST /users/me/update-password': () => ({
     doubt: 'Run gpucloud me set-password again: the service refuses it if the new password is set.',
   }),
   'POST /billing/promo/activate': () => ({
-    doubt: 'Look for the bonus: gpucloud billing transactions',
+    doubt: 'Check whether the bonus was credited: gpucloud billing transactions',
     missing: 'Check the spelling and case of the code: gpucloud billing promo CODE',
     refused:
-      'The code may be expired or used. See your bonuses: gpucloud billing transactions --type bonus',
+      'The code may be expired or used. List your bonuses: gpucloud billing transactions --type bonus',
   }),
 };
 
 /** Hints for a missing resource, by the beginning of its path. */
 const MISSING: readonly (readonly [RegExp, string])[] = [
-  [/ \/instances\/\{id\}/, 'See the known ones: gpucloud instances list --all'],
+  [/ \/instances\/\{id\}/, 'List known instances: gpucloud instances list --all'],
   [/ \/storage\/drives\/\{id\}/, 'List your drives: gpucloud drives list'],
   [/ \/ssh-keys\/\{id\}/, 'List your SSH keys: gpucloud ssh-keys list'],
 ];
@@ -142,7 +142,7 @@ function stepsOf({ operation, about = '' }: FailedRequest): Steps {
 
 function repeated(verb: 'stop' | 'terminate', id: string): Steps {
   return {
-    doubt: `See its state with gpucloud instances get ${id}; gpucloud instances ${verb} ${id} can be repeated.`,
+    doubt: `Check its status with gpucloud instances get ${id}; you can repeat gpucloud instances ${verb} ${id}.`,
     again: `gpucloud instances ${verb} ${id}; see why it failed: gpucloud instances events ${id}`,
   };
 }

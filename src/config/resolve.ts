@@ -155,7 +155,7 @@ function sandboxHolds(sandbox: Sourced<string>, given: Sourced<string> | undefin
     return false;
   }
   throw usageError(
-    `${nameOf('profile', sandbox)} ${SANDBOX} and ${nameOf('base-url', given)} contradict each other: the sandbox serves itself and has no base URL`,
+    `${nameOf('profile', sandbox)} ${SANDBOX} and ${nameOf('base-url', given)} can't be combined: the sandbox uses its built-in service`,
     'use only one',
   );
 }
@@ -221,7 +221,7 @@ function checkedUrl(url: Sourced<string>): Sourced<string> {
 function strayKey(name: string, given: Sourced<string> | undefined): CliError {
   const origin = given === undefined ? 'the base URL' : nameOf('base-url', given);
   return usageError(
-    `${origin} is not the address that the key of profile "${name}" belongs to, so the key is not sent there`,
+    `The key of profile "${name}" does not belong to ${origin}, so it was not sent there`,
     'set GPUCLOUD_API_KEY to a key of that service, or run: gpucloud login --profile NAME --base-url URL',
   );
 }

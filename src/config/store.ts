@@ -64,7 +64,7 @@ async function readConfig(path: string): Promise<ConfigFile> {
   const found = statOf(path);
   if (found === undefined) return emptyFile();
   if (!found.isFile()) {
-    throw unusable(path, found.isDirectory() ? 'it is a folder' : 'it is not a plain file');
+    throw unusable(path, found.isDirectory() ? 'it is a folder' : 'it is not a regular file');
   }
   try {
     const { store } = await openConf(path);
@@ -88,7 +88,7 @@ function statOf(path: string): Stats | undefined {
   } catch (error) {
     throw unusable(path, `it can't be read: ${meaning(error)}`, error);
   }
-  throw unusable(path, "it is a link to a file that isn't there");
+  throw unusable(path, 'it is a symlink to a missing file');
 }
 
 /** conf owns the file: it defines how the file is read and written, its format and its mode. */

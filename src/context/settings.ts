@@ -83,7 +83,7 @@ export function createSettings(host: Host, flags: GlobalFlags, { out, err, start
       const are = unused.length === 1 ? 'is' : 'are';
       err.warn(
         'settings',
-        `${unused.join(' and ')} ${are} ignored: --profile ${profile.value} serves itself.`,
+        `${unused.join(' and ')} ${are} ignored: --profile ${profile.value} uses its built-in service.`,
       );
     }),
   };

@@ -89,7 +89,7 @@ export function temporaryName(path: string, mark = ''): string {
 /** Reads a new file back. Throws if it does not hold all of its content. */
 export function checkArrived(path: string, content: string | Uint8Array): void {
   if (readPlain(path)?.equals(Buffer.from(content)) !== true) {
-    throw new Error(`${path} does not hold what was written to it`);
+    throw new Error(`${path} does not contain what was written to it`);
   }
 }
 

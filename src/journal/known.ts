@@ -178,9 +178,13 @@ export function known(store: Store) {
         patience: 0,
         async otherwise(cause, isHeld) {
           if (isHeld) return undefined;
-          throw new CliError('storage', `Its use could not be saved (${faultOf(cause)}).`, {
-            cause,
-          });
+          throw new CliError(
+            'storage',
+            `Could not save the instance's idle time (${faultOf(cause)}).`,
+            {
+              cause,
+            },
+          );
         },
       });
     },

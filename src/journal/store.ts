@@ -90,7 +90,7 @@ export function openStore(settings: JournalSettings) {
   function spoil(path: string): void {
     if (!warned.has(path)) {
       settings.warn(
-        `Can't read the journal file ${path}; it was left in place. Its record is missing here. Check your instances in the web console.`,
+        `Can't read the journal file ${path}, so its record is missing here. Check your instances in the web console.`,
       );
     }
     warned.add(path);

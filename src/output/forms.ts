@@ -95,7 +95,7 @@ function named<T>(view: View<T>, typed: string, flag: string): Column<T> {
     ({ id, header }) => id.startsWith(`${typed}_`) || header.toLowerCase() === typed.toLowerCase(),
   );
   if (only === undefined || others.length > 0) {
-    throw usageError(`${flag}: no column '${typed}'; the columns are ${names(view)}`);
+    throw usageError(`${flag}: unknown column '${typed}'; available columns: ${names(view)}`);
   }
   return only;
 }
@@ -112,7 +112,9 @@ function names<T>(view: View<T>): string {
 export function parseFormat(text: string, source = '--output'): Format {
   const format = FORMATS.find((name) => name === text);
   if (format === undefined) {
-    throw usageError(`${source}: no format '${text}'; the formats are ${FORMATS.join(', ')}`);
+    throw usageError(
+      `${source}: unknown format '${text}'; available formats: ${FORMATS.join(', ')}`,
+    );
   }
   return format;
 }

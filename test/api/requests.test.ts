@@ -41,7 +41,7 @@ test.each([
   ['docker_config.ports.0.internal_port is missing', docker({ ports: [{}] })],
   ['docker_config.ports.0.external_port', docker({ ports: [{ ...PORT, external_port: 1.5 }] })],
   [
-    'docker_config.ports.0.protocol is none of TCP, UDP',
+    'docker_config.ports.0.protocol is not one of TCP, UDP',
     docker({ ports: [{ ...PORT, protocol: 'tcp' }] }),
   ],
   ['docker_config.env.0.key breaks', docker({ env: [{ key: 'A=B', value: '' }] })],

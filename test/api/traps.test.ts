@@ -211,7 +211,7 @@ describe('a cut body', () => {
         api.instances.create(CREATE, { onResponse: async (answer) => void answers.push(answer) }),
       );
       expect(error).toMatchObject({ failure: 'outcomeUnknown', mayBeBilling: true });
-      // The ID had arrived, and the journal received it.
+      // The ID arrived, and the journal received it.
       expect(answers).toHaveLength(1);
       expect(answers[0]?.text).toContain(ID);
     },

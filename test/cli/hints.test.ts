@@ -21,7 +21,7 @@ test.each<[Failure, ErrorDetails, string | undefined]>([
   ['wrongState', { httpStatus: 409, request: STOP }, 'gpucloud instances get i-1'],
   ['refused', { httpStatus: 503, request: STOP }, 'gpucloud instances stop i-1'],
   ['refused', { httpStatus: 422, request: STOP }, undefined],
-  ['outcomeUnknown', { request: STOP }, 'gpucloud instances stop i-1 can be repeated'],
+  ['outcomeUnknown', { request: STOP }, 'you can repeat gpucloud instances stop i-1'],
   ['outcomeUnknown', { request: { operation: 'POST /storage/drives' } }, 'gpucloud drives list'],
   ['outcomeUnknown', { request: { operation: 'POST /api-keys' } }, 'gpucloud api-keys list'],
   ['outcomeUnknown', { request: { operation: 'PUT /elsewhere' } }, 'before you send it again'],

@@ -188,7 +188,7 @@ test('rejects a pipe in place of the file, without waiting for it', async () => 
   await mkdir(folder);
   execFileSync('mkfifo', [path]);
   const error = await refusal(() => openConfig(folder).read());
-  expect(error.message).toContain('not a plain file');
+  expect(error.message).toContain('not a regular file');
 });
 
 test('rejects a file in place of the folder', async () => {
@@ -236,7 +236,7 @@ test('does not overwrite a dangling symlink', async () => {
   await symlink(join(folder, 'missing', 'gpucloud.json'), path);
   for (const work of [() => openConfig(folder).read(), () => openConfig(folder).change(addWork)]) {
     const error = await refusal(work);
-    expect([error.failure, error.message]).toEqual(['storage', expect.stringContaining('a link')]);
+    expect([error.failure, error.message]).toEqual(['storage', expect.stringContaining('a symlink')]);
   }
   expect((await lstat(path)).isSymbolicLink()).toBe(true);
 });

@@ -208,6 +208,6 @@ describe('every list', () => {
     }
     const { code, stderr } = await run('--columns', 'no_such_column');
     expect(code).toBe(2);
-    expect(stderr).toContain("no column 'no_such_column'; the columns are ");
+    expect(stderr).toContain("unknown column 'no_such_column'; available columns: ");
   });
 });

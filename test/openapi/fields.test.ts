@@ -273,7 +273,7 @@ async function serve(all: Samples, status?: string) {
     async columnsOf(argv: readonly string[]): Promise<string> {
       const { code, stderr } = await opened.cli([...argv, '--columns', 'no-such-column']);
       expect(code).toBe(2);
-      const told = /the columns are ([a-z0-9_, ]+)/.exec(stderr)?.[1];
+      const told = /available columns: ([a-z0-9_, ]+)/.exec(stderr)?.[1];
       expect(told, stderr).toBeDefined();
       return (told ?? '').replaceAll(', ', ',');
     },

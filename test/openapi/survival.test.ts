@@ -193,7 +193,7 @@ async function survives(
         : reading.adds === undefined
           ? value
           : { ...Object(value), ...reading.adds };
-      // Compares texts, so that the order of fields and a field "__proto__" count.
+      // Compare texts, so that the order of fields and a field "__proto__" count.
       expect(JSON.stringify(inOrder(told, reading))).toBe(
         JSON.stringify(inOrder(expected, reading)),
       );
@@ -206,7 +206,7 @@ async function survives(
   }
 }
 
-/** Templates are listed by `sort_order`, so each has its own. */
+/** Templates are sorted by `sort_order`, so give each its own. */
 function inOrder(value: unknown, { schema, isList }: Reading): unknown {
   return schema === 'Template' && isList && Array.isArray(value)
     ? value.toSorted((a, b) => String(valueAt(a, ['id'])).localeCompare(String(valueAt(b, ['id']))))
@@ -215,7 +215,7 @@ function inOrder(value: unknown, { schema, isList }: Reading): unknown {
 
 const named = (reading: Reading) => ({ ...reading, words: reading.argv.join(' ') });
 
-/** The fields that commands can't do without, such as an instance's status. */
+/** Fields that commands require, such as an instance's status. */
 function isNeeded(reading: Reading, name: string): boolean {
   return name === 'id' || (reading.schema === 'Instance' && name === 'status');
 }
@@ -257,7 +257,7 @@ describe.each(READINGS.map(named))('gpucloud $words', (reading) => {
     await survives(reading, Object.fromEntries([...needed, ...nulls]));
   });
 
-  // Without such fields, a read would get the same sample repeatedly.
+  // Without these fields, a command would read the same sample repeatedly.
   const worded = leaves.filter(({ words }) => words !== undefined);
   if (worded.length > 0) {
     test('survives undocumented enum values', async () => {
@@ -312,7 +312,10 @@ function unlike(first: unknown, others: readonly unknown[]): unknown[] {
   });
 }
 
-/** A value for a schema, with extra, missing and null fields, new words and odd structures. */
+/**
+ * Generates a value for a schema, with extra, missing and null fields, new enum values and odd
+ * structures.
+ */
 function bentFrom(reading: Reading, id?: fc.Arbitrary<string>): fc.Arbitrary<unknown> {
   const { properties = {} } = schemaOf(reading.schema);
   const needed: Record<string, fc.Arbitrary<unknown>> = {
@@ -365,7 +368,7 @@ function word(schema: Schema): fc.Arbitrary<string> {
   );
 }
 
-/** Names of an object's built-in properties are ordinary names in a response. */
+/** An object's built-in property names are ordinary names in a response. */
 const HOSTILE = ['__proto__', 'constructor', 'toString', 'then', 'toJSON', 'length', 'error'];
 
 function withExtras(base: fc.Arbitrary<object>, known: readonly string[]): fc.Arbitrary<unknown> {
@@ -374,7 +377,7 @@ function withExtras(base: fc.Arbitrary<object>, known: readonly string[]): fc.Ar
     .filter((candidate) => !known.includes(candidate));
   const extras = fc.array(fc.tuple(name, fc.jsonValue({ maxDepth: 2 })), { maxLength: 3 });
   return fc.tuple(base, extras).map(([value, more]) =>
-    // JSON text makes "__proto__" a field and not the prototype.
+    // Parsed from JSON text, "__proto__" is a field and not the prototype.
     JSON.parse(JSON.stringify(Object.fromEntries([...Object.entries(value), ...more]))),
   );
 }

@@ -8,10 +8,10 @@ const VALID = 'id, name, status, price, gpus, paid_until, used, size, default';
 
 describe('--columns', () => {
   it.each([
-    [{ columns: ['id', 'IDS'] }, `--columns: no column 'IDS'; the columns are ${VALID}`],
+    [{ columns: ['id', 'IDS'] }, `--columns: unknown column 'IDS'; available columns: ${VALID}`],
     [{ columns: [] }, `--columns needs at least one of: ${VALID}`],
-    [{ sort: 'prize' }, `--sort: no column 'prize'; the columns are ${VALID}`],
-    [{ sort: '-' }, `--sort: no column ''; the columns are ${VALID}`],
+    [{ sort: 'prize' }, `--sort: unknown column 'prize'; available columns: ${VALID}`],
+    [{ sort: '-' }, `--sort: unknown column ''; available columns: ${VALID}`],
   ])('rejects an unknown column before anything is written: %j', async (settings, message) => {
     const refusal = { failure: 'usage', message };
     expect(() => checkColumns(view, settings)).toThrow(expect.objectContaining(refusal));
@@ -100,7 +100,7 @@ describe('parseFormat', () => {
       expect.objectContaining({
         failure: 'usage',
         message:
-          "GPUCLOUD_OUTPUT: no format 'xml'; the formats are table, json, jsonl, csv, tsv, yaml, id",
+          "GPUCLOUD_OUTPUT: unknown format 'xml'; available formats: table, json, jsonl, csv, tsv, yaml, id",
       }),
     );
   });

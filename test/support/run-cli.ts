@@ -42,15 +42,15 @@ export interface CliOptions {
   readonly typedAhead?: boolean;
   readonly interrupts?: Interrupts;
   readonly onThirdInterrupt?: (leave: () => void) => void;
-  /** Whether a process runs; by default none does. */
+  /** Whether a process is running; false by default. */
   readonly isAlive?: (pid: number) => boolean;
   /** Whether stdout is closed or /dev/null. */
   readonly isStdoutNull?: boolean;
   /** Opens a file; by default it fails. */
   readonly openFile?: (path: string) => Promise<boolean>;
-  /** The version of Node, as `v20.20.2`. */
+  /** The version of Node, such as `v20.20.2`. */
   readonly nodeVersion?: string | undefined;
-  /** Default: {@link SELF}. */
+  /** {@link SELF} by default. */
   readonly self?: Self;
   /** The value of `process.platform`; linux by default. */
   readonly platform?: string;
@@ -82,7 +82,7 @@ export interface WorldOptions {
   readonly clock?: ManualClock;
   readonly apiKey?: string;
   readonly signedIn?: boolean;
-  /** Whether the key was never used here, so that its account is unknown. */
+  /** Whether this computer never used the key, so that its account is unknown. */
   readonly isKeyNew?: boolean;
 }
 
@@ -139,13 +139,13 @@ export function journalOf(
 
 export interface SandboxWorld extends World {
   readonly sandbox: Sandbox;
-  /** The sandbox's state file, for `--state`. */
+  /** Path of the sandbox's state file, for `--state`. */
   readonly sandboxFile: string;
 }
 
 /**
- * Creates a world whose service is the sandbox, over a real socket, on the world's clock.
- * `change` may put something between them.
+ * Creates a world whose service is the sandbox, over a real socket, on the world's clock. `change`
+ * may wrap the sandbox's handler.
  */
 export async function createSandboxWorld(
   change = (handler: Handler) => handler,
@@ -172,7 +172,7 @@ export async function createSandboxWorld(
   };
 }
 
-/** Matches the process's own streams, which a pipe can't end. */
+/** Acts like the process's own streams, which a pipe can't end. */
 class StandardStream extends PassThrough {
   override end(): this {
     return this;
@@ -224,7 +224,7 @@ async function runCli(
     isStdoutNull: () => options.isStdoutNull === true,
     openFile: options.openFile ?? (async () => false),
     self: () => options.self ?? SELF,
-    // A program that would inherit the streams writes to the run's stdout.
+    // Write the output of a program that would inherit the streams to the run's stdout.
     startPiped,
     start: (program) => startProgram({ hear: (text) => stdout.write(text), ...program }),
   };
@@ -235,7 +235,7 @@ async function runCli(
   return { code, stdout: out, stderr: err };
 }
 
-/** A person types once there is a question; a terminal's input has no end. */
+/** Types after the first question, as a person does; a terminal's input has no end. */
 function typeWhenAsked(stdin: PassThrough, stderr: PassThrough, text = ''): void {
   const onData = (chunk: Buffer) => {
     if (chunk.includes('?')) {

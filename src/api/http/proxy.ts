@@ -40,7 +40,7 @@ function parse(value: string): ProxyServer {
     throw usageError('The proxy in the environment is not a valid address.', REMEDY);
   }
   if (url.protocol !== 'http:' && url.protocol !== 'https:') {
-    throw usageError('The proxy in the environment is neither http:// nor https://.', REMEDY);
+    throw usageError('The proxy in the environment must start with http:// or https://.', REMEDY);
   }
   // URL drops a scheme's default port; without any port, curl uses 1080 or 443.
   const written = /^[a-z]+:\/\/[^/?#]*:([0-9]+)(?:[/?#]|$)/i.exec(value)?.[1];

@@ -84,7 +84,7 @@ function describe(issue: Issue, value: unknown): string {
     case 'invalid_type':
       return value === undefined ? 'is missing' : `is not of the type ${issue.expected}`;
     case 'invalid_value':
-      return `is none of ${issue.values.join(', ')}`;
+      return `is not one of ${issue.values.join(', ')}`;
     case 'too_small':
       return `is less than ${issue.minimum}`;
     case 'too_big':

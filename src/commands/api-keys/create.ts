@@ -219,7 +219,7 @@ async function profilePlace(name: string, context: Context): Promise<Place> {
   const { sandbox, baseUrl, profile, account } = await context.settings();
   if (sandbox || baseUrl === undefined) {
     throw usageError(
-      `--save-profile "${name}": the ${SANDBOX} serves itself and needs no key in a profile`,
+      `--save-profile "${name}": the ${SANDBOX} uses its built-in service and needs no key in a profile`,
     );
   }
   const config = await context.config();

@@ -34,7 +34,7 @@ function profileCheck({ profile }: Settings): Finding {
 }
 
 function baseUrlCheck({ sandbox, baseUrl }: Settings): Finding {
-  if (sandbox) return pass('not needed: the sandbox serves itself');
+  if (sandbox) return pass('not needed: the sandbox uses its built-in service');
   return baseUrl === undefined
     ? fail(
         'missing: the service address is unknown',

@@ -99,7 +99,7 @@ describe('in the sandbox', () => {
     expect(list.stdout).toContain('built-in,true');
     const saved = await world.cli([...argv, 'create', 'ci', '--save-profile', 'work'], { env });
     expect(saved).toMatchObject({ code: 2, stdout: '' });
-    expect(saved.stderr).toContain('serves itself and needs no key in a profile');
+    expect(saved.stderr).toContain('uses its built-in service and needs no key in a profile');
     expect((await world.cli([...argv, 'list', '-q'], { env })).stdout.trim().split('\n')).toEqual([
       expect.any(String),
     ]);
@@ -292,7 +292,7 @@ describe('create', () => {
     [['create', 'ci', '-q'], 'error: --quiet: the secret is shown only once and would be lost'],
     [['create', 'ci', '--query', 'name'], 'the secret is shown only once and would be lost'],
     [['create', 'ci', '--columns', 'id'], 'error: --columns without secret_key: the secret'],
-    [['create', 'ci', '--columns', 'nope'], "error: --columns: no column 'nope'"],
+    [['create', 'ci', '--columns', 'nope'], "error: --columns: unknown column 'nope'"],
     [['create', 'ci', '--key-file', ''], 'error: --key-file "": must not be empty'],
     [['create', 'ci', '--key-file', '/nowhere/x'], 'its folder does not exist'],
     [

@@ -385,7 +385,7 @@ describe('billing transactions, bad input', () => {
     [['--since', '2026-02-30'], '--since "2026-02-30": there is no such day'],
     [['--until', 'noon'], '--until "noon": must be a date'],
     [['--since', '1d', '--until', '2d'], '--since must be before --until: from 2026-01-14'],
-    [['--columns', 'colour'], "--columns: no column 'colour'"],
+    [['--columns', 'colour'], "--columns: unknown column 'colour'"],
     [['more'], 'too many arguments'],
   ])('refuses %j before any request', async (given, words) => {
     const world = await worldOf({ rows: [] });

@@ -94,7 +94,7 @@ describe('drives list', () => {
         'colour',
       ]);
       expect(code).toBe(2);
-      expect(stderr).toContain("--columns: no column 'colour'");
+      expect(stderr).toContain("--columns: unknown column 'colour'");
       expect(requests).toEqual([]);
     }
   });

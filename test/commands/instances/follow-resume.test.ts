@@ -201,7 +201,7 @@ describe('incompatible flags', () => {
     [['--type', ''], '--type ""'],
     [['--since', 'soon'], '--since "soon"'],
     [['--poll-interval', '1ms'], '--poll-interval "1ms"'],
-    [['--columns', 'nonsense'], "--columns: no column 'nonsense'"],
+    [['--columns', 'nonsense'], "--columns: unknown column 'nonsense'"],
   ])('are refused with --follow: %j', async (flags, words) => {
     const stage = await show(() => logOf(1));
     const { code, stdout, stderr, requests } = await follow(stage, ...flags);

@@ -128,7 +128,7 @@ describe('me update', () => {
     [['--name', ''], '--name "": must not be empty'],
     [['--name', 'a', 'b'], 'too many arguments'],
     [['--email', 'a@b.c'], "unknown option '--email'"],
-    [['--name', 'a', '--columns', 'x'], "--columns: no column 'x'"],
+    [['--name', 'a', '--columns', 'x'], "--columns: unknown column 'x'"],
   ])('refuses %j before any request', async (given, words) => {
     const world = await worldOf('hangUp');
     const { code, stderr, requests } = await world.cli(['me', 'update', ...given]);

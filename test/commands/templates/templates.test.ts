@@ -266,8 +266,8 @@ describe('templates get', () => {
     [['get'], 'missing argument: template'],
     [['get', ''], 'TEMPLATE "": must not be empty'],
     [['get', 'whisper', '--markdown', '--json'], "--markdown can't be used with -o json"],
-    [['get', 'whisper', '--columns', 'readme'], "--columns: no column 'readme'"],
-    [['list', '--sort', 'colour'], "--sort: no column 'colour'"],
+    [['get', 'whisper', '--columns', 'readme'], "--columns: unknown column 'readme'"],
+    [['list', '--sort', 'colour'], "--sort: unknown column 'colour'"],
   ])('refuses %j before any request', async (given, words) => {
     const world = await worldOf(WHISPER);
     const { code, stderr, requests } = await world.cli(['templates', ...given]);
