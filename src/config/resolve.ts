@@ -139,11 +139,11 @@ function given(flag: string | undefined, text: string | undefined): Sourced<stri
  * Whether the sandbox stays active despite an address. The higher rank wins. Two values of the same
  * rank contradict each other, and so do an address flag and a requested sandbox.
  *
- * | sandbox from | --base-url | GPUCLOUD_BASE_URL |
+ * | sandbox from      | --base-url | GPUCLOUD_BASE_URL |
  * |-------------------|------------|-------------------|
- * | --profile | error | sandbox |
- * | GPUCLOUD_PROFILE | error | error |
- * | `current` | address | address |
+ * | --profile         | error      | sandbox           |
+ * | GPUCLOUD_PROFILE  | error      | error             |
+ * | `current`         | address    | address           |
  *
  * A key alone never deactivates it: it names no service.
  */

@@ -1,10 +1,10 @@
 /**
  * Tests run this file in separate processes, bundled into their temporary folder.
  *
- * child add FOLDER WHO COUNT makes COUNT changes in turn
- * child fill FOLDER LENGTH makes one change that adds about LENGTH bytes
- * child read FOLDER reads
- * child shut FOLDER reads under the lock, and makes FOLDER read-only meanwhile
+ *   child add FOLDER WHO COUNT   makes COUNT changes in turn
+ *   child fill FOLDER LENGTH     makes one change that adds about LENGTH bytes
+ *   child read FOLDER            reads
+ *   child shut FOLDER            reads under the lock, and makes FOLDER read-only meanwhile
  *
  * Prints one JSON line: `{"profiles": 3}` or the error message.
  */

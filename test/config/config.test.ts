@@ -236,7 +236,10 @@ test('does not overwrite a dangling symlink', async () => {
   await symlink(join(folder, 'missing', 'gpucloud.json'), path);
   for (const work of [() => openConfig(folder).read(), () => openConfig(folder).change(addWork)]) {
     const error = await refusal(work);
-    expect([error.failure, error.message]).toEqual(['storage', expect.stringContaining('a symlink')]);
+    expect([error.failure, error.message]).toEqual([
+      'storage',
+      expect.stringContaining('a symlink'),
+    ]);
   }
   expect((await lstat(path)).isSymbolicLink()).toBe(true);
 });
