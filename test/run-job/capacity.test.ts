@@ -26,7 +26,7 @@ describe('gpucloud run with several offers', { timeout: 60_000, ...needs('ssh') 
     );
   const statuses = () => [...world.renting.instances.values()].map(({ status }) => status);
 
-  test('runs the command on the first that can be rented', async () => {
+  test('runs the command on the first available offer', async () => {
     world.renting.posts = [() => no(409, 'out of stock')];
     const { code, stderr } = await job();
     expect({ code, rentals: world.rentals() }).toEqual({ code: 3, rentals: 2 });
@@ -34,7 +34,7 @@ describe('gpucloud run with several offers', { timeout: 60_000, ...needs('ssh') 
     expect(statuses()).toEqual(['TERMINATING']);
   });
 
-  test('terminates an instance that reaches ERROR, and runs the command on the next', async () => {
+  test('terminates an instance that reaches ERROR, and rents the next offer', async () => {
     const instance = world.renting.rent;
     world.renting.rent = (id, name, more) =>
       instance(id, name, { ...more, ...(id === IDS[0] ? { status: 'ERROR' } : {}) });
@@ -50,13 +50,13 @@ describe('gpucloud run with several offers', { timeout: 60_000, ...needs('ssh') 
     expect(world.rentals()).toBe(2);
   });
 
-  test('sends nothing after an unknown outcome', async () => {
+  test('sends no more requests after an unknown outcome', async () => {
     world.renting.posts = [() => 'hangUp'];
     expect((await job()).code).toBe(7);
     expect(world.rentals()).toBe(1);
   });
 
-  test('terminates the instance after Ctrl-C in the wait', async () => {
+  test('terminates the instance on Ctrl-C during the wait', async () => {
     const instance = world.renting.rent;
     world.renting.rent = (id, name) => instance(id, name, { status: 'PROVISIONING' });
     const first = new AbortController();

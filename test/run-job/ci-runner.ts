@@ -9,7 +9,7 @@ import { readOutput, type WorkflowCommand } from './workflow-commands.ts';
 
 const ACTION = fileURLToPath(new URL('../../action/', import.meta.url));
 
-/** A CI runner: `gpucloud` on PATH, and the files through which GitHub's runner takes values. */
+/** A CI runner with `gpucloud` on PATH, and the files from which GitHub's runner reads values. */
 export interface CiRunner {
   readonly env: Readonly<Record<string, string>>;
   /** Starts main of a new step in a process group of its own, as the runner kills a whole tree. */
@@ -22,21 +22,21 @@ export interface CiRunner {
   commandLines(): Promise<string>;
 }
 
-/** `stdout` is what the runner's log shows of it. */
+/** `stdout` is the part that the runner's log shows. */
 interface Step extends Outcome {
   readonly obeyed: readonly WorkflowCommand[];
 }
 
 type Inputs = Readonly<Record<string, string>>;
 
-/** Kills main and all that it started, as a runner does about ten seconds after a job is cancelled. */
+/** Kills main and its child processes, as a runner does about ten seconds after a job is cancelled. */
 export async function killed(main: ChildProcessWithoutNullStreams): Promise<void> {
   const closed = new Promise((resolve) => main.once('close', resolve));
   process.kill(-(main.pid ?? 0), 'SIGKILL');
   await closed;
 }
 
-/** A command that prints `up` and goes on. */
+/** A command that prints `up` and keeps running. */
 export const LASTS = 'echo up; sleep 60';
 
 export async function createCiRunner({ computer, env, clientKey }: JobWorld): Promise<CiRunner> {
@@ -102,7 +102,7 @@ export async function createCiRunner({ computer, env, clientKey }: JobWorld): Pr
       return asStep(await outcomeOf(start('post.mjs', { ...states, ...more })));
     },
     outputs: async () => ({ ...valuesOf('set-output', printed), ...(await valuesIn(output)) }),
-    // The older way still works, and the command's output can use it.
+    // GitHub still accepts the older syntax, so the command's output could use it.
     state: async () => ({ ...(await valuesIn(state)), ...valuesOf('save-state', printed) }),
     commandLines: () => readFile(typed, 'utf8'),
   };

@@ -18,7 +18,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(home, { recursive: true, force: true }));
 
-/** Fetches a file, and returns the progress that was reported. */
+/** Fetches a file, and returns the reported progress. */
 async function fetchFile(remote: string, local: string, shell = localShell(home, ['sh'])) {
   const seen: [number, number | undefined][] = [];
   await copyOut(
@@ -46,12 +46,10 @@ test('reports the size of a fetched file with its progress', async () => {
   expect((await readFile(local)).length).toBe(300_000);
 });
 
-/** Threads in which Node opens files. */
+/** The number of threads in which Node opens files. */
 const THREADS = Number(process.env.UV_THREADPOOL_SIZE ?? 4);
 
-/**
- * Gives the pipe a writer until all have read it: a thread may begin to wait only after the first.
- */
+/** Writes to the pipe until all readers have opened it, since a thread may start waiting late. */
 async function releaseReaders(pipe: string, readers: readonly Promise<unknown>[]): Promise<void> {
   const timer = setInterval(() => {
     try {
@@ -66,7 +64,7 @@ async function releaseReaders(pipe: string, readers: readonly Promise<unknown>[]
 }
 
 test(
-  'loses no byte if the program ends before the local file is open',
+  'keeps every byte if the program exits before the local file is open',
   needs('POSIX'),
   async () => {
     await writeFile(join(home, WORK, 'small'), 'content');
@@ -77,7 +75,7 @@ test(
     const start: typeof shell.start = async (script, args, signal) => {
       const running = await shell.start(script, args, signal);
       if (!script.includes('exec cat')) return running;
-      // Each waits in a thread until the pipe has a writer.
+      // Each open waits in a thread until the pipe has a writer.
       busy.push(...Array.from({ length: THREADS }, () => readFile(pipe)));
       void running.ended.then(() => releaseReaders(pipe, busy));
       return running;

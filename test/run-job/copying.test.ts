@@ -22,19 +22,19 @@ afterEach(() => world.close());
 
 const HOST_KEY = 'Host key verification failed.';
 
-/** A folder here with one file. */
+/** A local folder with one file. */
 async function folder(): Promise<string> {
   const path = world.local('project');
   await mkdir(path);
   for (const name of ['a', 'b']) {
     writeFileSync(join(path, name), 'A\n');
-    // A file of the present second may still change, so it is sent again.
+    // A file modified in the current second may still change, so it would be sent again.
     utimesSync(join(path, name), 1_700_000_000, 1_700_000_000);
   }
   return path;
 }
 
-/** Leaves the instance only some programs. */
+/** Removes all but some programs from the instance. */
 async function leaveThere(...names: string[]): Promise<void> {
   const path = world.local('programs');
   await mkdir(path);
@@ -43,7 +43,7 @@ async function leaveThere(...names: string[]): Promise<void> {
 }
 
 describe('--sync', () => {
-  test('sends only what changed to an instance that has the rest', async () => {
+  test('sends only changed files', async () => {
     const source = await folder();
     world.renting.rent(NEW, 'dev');
     const run = () => world.runOn('cat a b', '--sync', source);
@@ -56,7 +56,7 @@ describe('--sync', () => {
     expect(await run()).toMatchObject({ code: 0, stdout: 'X\nchanged\n' });
   });
 
-  test('runs nothing if the instance could not store the files', async () => {
+  test('doesn't run the command if the instance could not store the files', async () => {
     const source = await folder();
     writeFileSync(
       join(world.job, '..', '..', 'bin', 'tar'),
@@ -70,7 +70,7 @@ describe('--sync', () => {
     expect(world.status()).toBe('TERMINATING');
   });
 
-  test.each([['--sync'], ['--fetch']])('%s needs tar before the command runs', async (flag) => {
+  test.each([['--sync'], ['--fetch']])('exits before the command if %s needs tar and the instance lacks it', async (flag) => {
     const source = await folder();
     await leaveThere('sh', 'cat', 'cut', 'mkdir', 'wc', 'tail', 'head', 'dd', 'sleep', 'mv', 'rm');
     const { code, stdout, stderr } = await world.run('echo ran', [
@@ -83,7 +83,7 @@ describe('--sync', () => {
   });
 });
 
-test('a missing result does not hide one that could not be stored', async () => {
+test('reports a result that could not be stored, even if another is missing', async () => {
   const local = world.local('out');
   writeFileSync(local, 'in the way');
   const fetch = ['--fetch', `out:${local}`, '--fetch', `missing:${world.local('x')}`];
@@ -97,8 +97,8 @@ test('a missing result does not hide one that could not be stored', async () => 
   expect(readFileSync(join(local, 'r'), 'utf8')).toBe('x\n');
 });
 
-describe('an end before the command', () => {
-  test('terminates after a closed terminal, although reap is armed', async () => {
+describe('a job that ends before its command', () => {
+  test('terminates on SIGHUP although reap is scheduled', async () => {
     await reap(world, '--every', '5m');
     const { interrupts, press } = ctrlC(new CliError('hungUp', 'The terminal hung up.'));
     world.ssh.refuse = () => {
@@ -109,7 +109,7 @@ describe('an end before the command', () => {
     expect(world.status()).toBe('TERMINATING');
   });
 
-  test('ends a job of --on', async () => {
+  test('ends a job of --on, and leaves its instance running', async () => {
     world.renting.rent(NEW, 'dev');
     let probes = 0;
     world.ssh.refuse = (script) =>
@@ -119,7 +119,7 @@ describe('an end before the command', () => {
     expect(world.terminations()).toBe(0);
   });
 
-  test('comes if the state of the job before could not be removed', async () => {
+  test('fails if the state of the previous job could not be removed', async () => {
     world.renting.rent(NEW, 'dev');
     world.ssh.refuse = (script) =>
       script.includes('rm -rf started') ? 'Connection reset by peer' : undefined;
@@ -129,7 +129,7 @@ describe('an end before the command', () => {
     expect(stderr).toContain('Could not remove the earlier job on dev: Connection reset by peer');
   });
 
-  test('ends an attached job whose instance somebody terminated', async () => {
+  test('ends an attached job if somebody terminated its instance', async () => {
     await world.detach('true');
     world.renting.rent(NEW, 'job', { status: 'TERMINATED' });
     const { code, stderr } = await world.gpucloud(['jobs', 'attach', 'job']);
@@ -138,7 +138,7 @@ describe('an end before the command', () => {
   });
 });
 
-test('the output that was kept goes on after the bytes that were printed', async () => {
+test('continues the kept output after the printed bytes', async () => {
   const own = await createWorld({ handler: () => 'hangUp' });
   const { context } = atTerminal(own, []);
   await mkdir(join(own.home, 'state', 'jobs'), { recursive: true });
@@ -157,7 +157,7 @@ test('the output that was kept goes on after the bytes that were printed', async
   await own.close();
 });
 
-test('pauses between two attempts to reconnect grow to 15 seconds', async () => {
+test('increases the pause before reconnecting to 15 seconds', async () => {
   const clock = manualClock();
   const shell = {
     start: () => Promise.reject(new CliError('refused', 'ssh is not on PATH')),

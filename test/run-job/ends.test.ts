@@ -73,7 +73,7 @@ describe('the event of a job that has ended', () => {
     expect(heard.message).toContain(message);
   });
 
-  test('is left out after the third Ctrl-C, and if nothing was rented', async () => {
+  test('is not sent after the third Ctrl-C, or if nothing was rented', async () => {
     const { context } = atTerminal(world, []);
     const left = { terminated: 'unknown', error: failed('interrupted') } as const;
     await notifyOfEnd({ ...ended, ...left, command_exit_code: null }, 'now', context);
@@ -103,7 +103,7 @@ describe('a job that ends early', () => {
     expect(world.service.requests).toEqual([]);
   });
 
-  test('does not terminate the instance that a refusal names', async () => {
+  test('does not terminate an instance named in a refusal', async () => {
     const refused = new CliError('refused', 'Taken.', {
       httpStatus: 409,
       mayBeBilling: true,
@@ -158,7 +158,7 @@ describe('the deadline of a job', () => {
   const stopsFor = (deadline: string, clock: Clock = world.clock) =>
     createStops({ id: ID, deadline, grace: 4 * MINUTE, leaves: false }, { ...context, clock });
 
-  test('interrupts the command in time, and follows a later one', async () => {
+  test('interrupts the command in time, and follows a later deadline', async () => {
     await set(later(60));
     const { near, half, last, close } = stopsFor(later(10));
     const times = await Promise.all([near, half, last].map(aborted));
@@ -166,7 +166,7 @@ describe('the deadline of a job', () => {
     expect(times).toEqual([56, 58, 60]);
   });
 
-  test('ends nothing once it is removed', async () => {
+  test('interrupts nothing once removed', async () => {
     await set(later(60));
     let removed = Promise.resolve();
     // No time passes until the removal is on disk.
@@ -183,7 +183,7 @@ describe('the deadline of a job', () => {
     close();
   });
 
-  test('leaves time for the command before its interrupt', async () => {
+  test('refuses a grace period as long as the job', async () => {
     const request = { instance_name: 'job', offer_id: 'a-1', image_id: 'b-1' };
     const ends = { terminateAfter: 60 * MINUTE, unenforced: true } as const;
     const offers = [{ id: 'a-1', known: undefined }];

@@ -8,15 +8,15 @@ import { SELF } from '../support/run-cli.ts';
 import { passingClock } from './passing-clock.ts';
 
 export interface FastRun {
-  /** Ctrl-C and its like. */
+  /** Signals such as Ctrl-C. */
   readonly interrupts?: Interrupts;
-  /** More of the environment. */
+  /** Additional environment variables. */
   readonly env?: Readonly<Record<string, string>>;
-  /** How much faster pauses and time limits are; by default 100 times. */
+  /** The speed-up of pauses and time limits; 100 by default. */
   readonly speed?: number;
   /** By default a new one of that speed. */
   readonly clock?: Clock;
-  /** By default those of this computer. */
+  /** Defaults to the programs of this computer. */
   readonly programs?: Pick<Host, 'start' | 'startPiped'>;
 }
 

@@ -11,14 +11,14 @@ beforeEach(async () => {
 });
 afterEach(() => world.close());
 
-/** Waits on the instance until the file is on this computer, which is the same. */
+/** Waits for the local file from the instance, which is this computer. */
 const here = (file: string, text: string) =>
   `i=0; until grep -q ${text} ${local}/${file} 2>/dev/null; do i=$((i+1)); [ $i -lt 200 ] || exit 9; sleep 0.1; done`;
 
 const every = (time = '1s') => ['--fetch', `out:${local}`, '--fetch-every', time];
 
 describe('run --fetch-every', () => {
-  test('copies what is there while the command runs, and all of it at the end', async () => {
+  test('copies existing results while the command runs, and all results at the end', async () => {
     const command = `mkdir out; echo one >out/a; ${here('a', 'one')}; echo two >out/a; ${here('a', 'two')}; echo last >out/b`;
     const { code, stderr } = await world.run(command, every());
     expect(code, stderr).toBe(0);
@@ -27,7 +27,7 @@ describe('run --fetch-every', () => {
     expect(world.status()).toBe('TERMINATING');
   });
 
-  test('warns once of a path that is not there yet, and tries again', async () => {
+  test('warns once about a missing path, and tries again', async () => {
     const command = `sleep 2; mkdir out; echo one >out/a; ${here('a', 'one')}`;
     const { code, stderr } = await world.run(command, every());
     expect(code, stderr).toBe(0);
@@ -35,14 +35,14 @@ describe('run --fetch-every', () => {
     expect(stderr).toContain('The command is still running; trying again.');
   });
 
-  test('never ends the job, whatever is in the way here', async () => {
+  test('keeps the job running if the local path can't be written', async () => {
     await writeFile(local, 'a file');
     const { code, stderr } = await world.run('mkdir out; echo x >out/a; sleep 2', [
       ...every(),
       '--keep-on-failure',
       '0s',
     ]);
-    // The last copy fails too, which is the failure of the job.
+    // The last copy fails too, so the job fails.
     expect(code, stderr).toBe(125);
     expect(stderr.match(/The command is still running/g)).toHaveLength(1);
   });

@@ -49,7 +49,7 @@ test('reads the patterns of an editor on Windows', async () => {
   ]);
 });
 
-test('refuses UTF-16, in which no pattern would match', async () => {
+test('refuses a UTF-16 pattern file, whose patterns would never match', async () => {
   await writeFile(join(folder, 'secret'), 'x');
   await writeFile(join(folder, '.gpucloudignore'), '\ufeffsecret\r\n', 'utf16le');
   await expect(listFiles(folder, [])).rejects.toThrow('.gpucloudignore: must be UTF-8');
@@ -65,7 +65,7 @@ test('applies --exclude after .gpucloudignore, and reads no .gitignore', async (
 });
 
 test(
-  'sends again what changed its size, time or mode since, though not for the umask',
+  'sends a file again if its size, time or mode changed, but ignores the umask',
   needs('Linux'),
   async () => {
     const [here, there] = [join(folder, 'here'), join(folder, WORK)];

@@ -26,7 +26,7 @@ const shown = async (...words: string[]) => {
 };
 
 describe('a cut connection', () => {
-  test('repeats and loses no byte, and keeps the exit code', async () => {
+  test('neither repeats nor loses a byte, and keeps the exit code', async () => {
     const ended = world.run(`printf one; printf err >&2; ${UNTIL_GO}; echo two; exit 3`, []);
     await followed(world);
     await until(() => world.record().printed.out === 3);
@@ -53,7 +53,7 @@ describe('a cut connection', () => {
     expect(stderr).toContain('job has a new host key');
   });
 
-  test('is not tried again before the command if the host key is new', async () => {
+  test('is not retried before the command if the host key changed', async () => {
     let starts = 0;
     world.ssh.refuse = (script) => {
       if (!script.includes('eval')) return undefined;
@@ -84,7 +84,7 @@ describe('the wait for the sign-in', () => {
 });
 
 describe('jobs attach', () => {
-  test('leaves the job alone at Ctrl-C', async () => {
+  test('leaves the job running on Ctrl-C', async () => {
     await world.detach(LASTS);
     await started(world);
     const { interrupts, press } = ctrlC();
@@ -104,7 +104,7 @@ describe('jobs attach', () => {
     });
   });
 
-  test('leaves a job that it could not reach', async () => {
+  test('leaves an unreachable job running', async () => {
     await world.detach(LASTS);
     world.ssh.refuse = () => HOST_KEY;
     const { code, stderr } = await world.gpucloud(['jobs', 'attach', 'job']);
@@ -113,7 +113,7 @@ describe('jobs attach', () => {
     expect(world.terminations()).toBe(0);
   });
 
-  test('prints from where the job was left, then fetches and terminates', async () => {
+  test('continues the output, then fetches and terminates', async () => {
     await world.detach(
       'echo out; mkdir out; echo x >out/r; exit 4',
       '--fetch',
@@ -134,7 +134,7 @@ describe('jobs attach', () => {
 });
 
 describe('jobs logs', () => {
-  test('goes on with what was kept once another process has ended the job', async () => {
+  test('continues with the kept output after another process ended the job', async () => {
     await world.detach(`echo one; ${UNTIL_GO}; echo two`);
     await started(world);
     const ended = world.gpucloud(['jobs', 'logs', 'job', '--follow']);
@@ -152,7 +152,7 @@ describe('jobs logs', () => {
     expect({ code, stdout }, stderr).toEqual({ code: 0, stdout: 'one\ntwo\n' });
   });
 
-  test('has no message after Ctrl-C, and touches nothing', async () => {
+  test('prints no message on Ctrl-C, and leaves the job running', async () => {
     await world.detach(`echo one; ${LASTS}`);
     await started(world);
     const { interrupts, press } = ctrlC();
@@ -169,7 +169,7 @@ describe('run --on', () => {
     world.renting.rent(NEW, 'dev');
   });
 
-  test('leaves the instance, has no cost, and notifies once it is over', async () => {
+  test('leaves the instance running, reports no cost, and notifies at its end', async () => {
     await notifying(world);
     const detached = await world.runOn(LASTS, '--detach');
     expect(detached, detached.stderr).toMatchObject({ code: 0 });
@@ -190,20 +190,20 @@ describe('run --on', () => {
   });
 });
 
-test('run --on runs on an instance that --keep-on-failure keeps', async () => {
+test('run --on accepts an instance kept by --keep-on-failure', async () => {
   await world.run('exit 3', ['--keep-on-failure', '30m']);
   const { code, stdout, stderr } = await world.runOn('echo again');
   expect({ code, stdout }, stderr).toEqual({ code: 0, stdout: 'again\n' });
   expect(world.status()).toBe('ACTIVE');
 });
 
-test('run --detach needs something that enforces its deadline', async () => {
+test('run --detach refuses a deadline that nothing enforces', async () => {
   const { code, stderr } = await world.run('true', ['--detach']);
   expect(code, stderr).toBe(2);
   expect(world.renting.instances.size).toBe(0);
 });
 
-test('a job that has ended is neither followed nor stopped again', async () => {
+test('jobs attach and stop refuse an ended job', async () => {
   await world.run('exit 3', []);
   for (const verb of ['attach', 'stop']) {
     const { code, stderr } = await world.gpucloud(['jobs', verb, 'job']);
@@ -228,7 +228,7 @@ test('jobs list shows the newest first', async () => {
   expect(stderr).toContain('is ambiguous');
 });
 
-test('a greeting of the login shell rules out rsync', async () => {
+test('copies with tar if the login shell prints a greeting', async () => {
   const run = async (stdout: string) => ({ code: 0, stdout, stderr: '' });
   const found = (printed: string) =>
     probe({ run: () => run(printed) } as unknown as RemoteShell, new AbortController().signal);

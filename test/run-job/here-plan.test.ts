@@ -72,7 +72,7 @@ describe('gpucloud run --here before renting', () => {
     expect(await refused(HERE, './none')).toContain('COMMAND "./none" is no program here');
   });
 
-  test('plans the names and folders of all', needs('ssh'), async () => {
+  test('plans the names and folders of all instances', needs('ssh'), async () => {
     const hardware = ['--offer', IDS, '--image', IDS, '--ssh-key', IDS, '--name', 'job'];
     const plan = ['--count', '3', '--min-count', '2', '--fetch', `out:${folder}`, '--dry-run'];
     const argv = ['run', ...hardware, ...HERE, '--identity', '/dev/null', ...plan];

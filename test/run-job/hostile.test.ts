@@ -78,7 +78,7 @@ describe('a hostile archive', needs('POSIX'), () => {
     expect({ ...(await treeOf(local)), ...(await treeOf(victim)) }).toEqual({});
   });
 
-  test('is refused with a long name that leaves the folder', async () => {
+  test('is refused if a long name leaves the folder', async () => {
     const path = 'path=../victim/key\n';
     const pax: RawEntry = { name: 'pax', type: 'x', content: `${path.length + 3} ${path}` };
     const fault = await faultOf(fetchEntries(pax, { name: 'plain', content: 'x' }));
@@ -168,7 +168,7 @@ describe('a hostile archive', needs('POSIX'), () => {
     expect(fault.message).toContain('the instance sent "../../victim/secret"');
   });
 
-  test('ends with a message at a file that is larger than the disk, and places the others', async () => {
+  test('reports a file larger than the disk, and stores the others', async () => {
     const archive = [
       rawEntry({ name: 'a', content: '1' }),
       rawEntry({ name: 'big', size: 10 ** 16 }),
@@ -202,7 +202,7 @@ describe('a hostile archive', needs('POSIX'), () => {
     expect(await treeOf(local)).toEqual({});
   });
 
-  test('keeps what was fetched if a folder is in the way', async () => {
+  test('keeps the fetched files if a local folder has the same name', async () => {
     await mkdir(join(local, 'b', 'mine'), { recursive: true });
     const entries = ['a', 'b', 'c'].map((name) => ({ name, content: 'new' }));
     const fault = await faultOf(fetchEntries(...entries, link('l', 'a')));
@@ -216,7 +216,7 @@ describe('a hostile archive', needs('POSIX'), () => {
     expect(await treeOf(local)).toMatchObject({ a: 'new', 'b/mine/': '', c: 'new', l: '-> a' });
   });
 
-  test('replaces no pipe', async () => {
+  test('does not replace a pipe', async () => {
     execFileSync('mkfifo', [join(local, 'a')]);
     const fault = await faultOf(fetchEntries({ name: 'a', content: 'x' }));
     expect(fault.message).toContain(
@@ -241,7 +241,7 @@ describe('a hostile archive', needs('POSIX'), () => {
     }
   });
 
-  test('is placed although tar could not read everything, with an error', async () => {
+  test('stores the other files and fails if tar could not read everything', async () => {
     const archive = rawTar([{ name: 'a', content: '1' }]);
     const fault = await faultOf(fetchFrom(archive, 'echo "tar: ./b: Cannot open" >&2; exit 2'));
     expect(fault.message).toContain(`tar: ./b: Cannot open; the other files are in ${local}`);
@@ -288,7 +288,7 @@ describe('a file of a hostile instance', needs('POSIX'), () => {
     expect(await readFile(join(victim, 'bashrc'), 'utf8')).toBe('mine');
   });
 
-  test('replaces the file to which a link of the user leads, and keeps the link', async () => {
+  test('replaces the target of the user's own link, and keeps the link', async () => {
     const [file, path] = [join(victim, 'file'), join(local, 'log')];
     await writeFile(file, 'old');
     await symlink(file, path);
@@ -304,7 +304,7 @@ describe('a file of a hostile instance', needs('POSIX'), () => {
     expect(await readdir(victim)).toEqual([]);
   });
 
-  test('is written to a pipe, which is kept', async () => {
+  test('is written to a pipe without replacing it', async () => {
     const [pipe, read] = [join(local, 'pipe'), join(local, 'read')];
     execFileSync('mkfifo', [pipe]);
     const unread = await faultOf(fetchFile('results/log', pipe));

@@ -25,7 +25,7 @@ async function shown() {
 }
 
 describe('an instance that --keep-on-failure keeps', () => {
-  test('has a report, and reap leaves it alone', async () => {
+  test('has a report, and is not terminated by reap', async () => {
     const { code, stderr } = await world.run('exit 3', ['--keep-on-failure', '30m']);
     expect(code, stderr).toBe(3);
     expect(await reap()).toMatchObject({ code: 0, rows: [] });
@@ -33,7 +33,7 @@ describe('an instance that --keep-on-failure keeps', () => {
     expect(await shown()).toMatchObject({ exit_code: 3, report: { terminated: false } });
   });
 
-  test('is terminated by jobs stop, which lets the command clean up', async () => {
+  test('is terminated by jobs stop after the command has cleaned up', async () => {
     const command = 'trap "echo bye; exit 5" INT; echo up; while :; do sleep 0.1; done';
     await world.detach(command, '--keep-on-failure', '30m');
     const { code, stderr } = await world.gpucloud(['jobs', 'stop', 'job']);
@@ -56,7 +56,7 @@ test('a lost job is reported once', async () => {
   expect(stderr).toContain('disappeared without an exit code');
 });
 
-test('reap gives up for a missing result only once it has copied the others', async () => {
+test('reap copies all other results before it gives up on a missing one', async () => {
   const local = join(world.job, '..', 'local');
   writeFileSync(local, 'in the way');
   await world.detach('mkdir out; echo x >out/a', '--fetch', 'missing', '--fetch', `out:${local}`);
@@ -76,16 +76,16 @@ test("another account's jobs are not listed", async () => {
   expect(JSON.parse(stdout)).toEqual([]);
 });
 
-test('a job stays open while its termination is in doubt', async () => {
+test('a job stays open until its termination is confirmed', async () => {
   world.renting.failing.add(`/instances/${NEW}/terminate`);
   const { code, stderr } = await world.run('true', [], { speed: 100 });
   expect(code, stderr).toBe(7);
-  // The exit code was read, so the instance need not respond.
+  // The exit code is stored, so the instance need not respond.
   world.ssh.refuse = () => 'Connection refused';
   expect(await shown()).toMatchObject({ ended_at: null, status: 'EXITED', exit_code: 0 });
 });
 
-test('a job ends with its terminal if nothing enforces its deadline', async () => {
+test('a closed terminal ends a job if nothing enforces its deadline', async () => {
   const [first, second] = [new AbortController(), new AbortController()];
   const interrupts = { first: first.signal, second: second.signal };
   const ended = world.run('touch up; exec sleep 60', [], { interrupts });
@@ -100,7 +100,7 @@ test('a job ends with its terminal if nothing enforces its deadline', async () =
 const readReport = (path: string) => JSON.parse(readFileSync(path, 'utf8'));
 const local = (name: string) => join(world.job, '..', '..', 'home', name);
 
-test('the output of a job is kept although a result is missing', async () => {
+test('the output of a job is kept even if a result is missing', async () => {
   await world.detach('echo Traceback >&2; exit 1', '--fetch', `results:${local('results')}`);
   await until(() => existsSync(join(world.job, 'exit')));
   const reaped = await reap();
@@ -120,7 +120,7 @@ test('jobs stop --no-fetch keeps the exit code of a command that has ended', asy
   expect(readReport(report)).toMatchObject({ command_exit_code: 5, exit_code: 5 });
 });
 
-test('a report of a command without an exit code does not say that it succeeded', async () => {
+test('a report without an exit code does not claim success', async () => {
   const report = local('report.json');
   await world.detach('sleep 60', '--report', report);
   process.kill(-Number(readFileSync(join(world.job, 'pid'), 'utf8')), 'SIGKILL');
@@ -128,7 +128,7 @@ test('a report of a command without an exit code does not say that it succeeded'
   expect(readReport(report)).toMatchObject({ command_exit_code: null, exit_code: 125 });
 });
 
-test('the end that another process gave a job stays', async () => {
+test('a job keeps the end that another process recorded', async () => {
   const report = local('report.json');
   const ended = world.run('echo up; touch up; until [ -e go ]; do sleep 0.1; done; exit 3', [
     '--report',
@@ -150,7 +150,7 @@ test('the end that another process gave a job stays', async () => {
   expect(existsSync(report)).toBe(false);
 });
 
-test('a closed terminal leaves results to an armed reap while they are fetched', async () => {
+test('a terminal that closes during the fetch leaves the rest to a scheduled reap', async () => {
   await world.gpucloud(['instances', 'reap', '--every', '5m']);
   const begun = local('begun');
   writeFileSync(
@@ -182,7 +182,7 @@ describe('run --on after a job whose results were not fetched', () => {
     await exited();
   });
 
-  test('is refused until they are fetched', async () => {
+  test('is refused until jobs attach fetches the results', async () => {
     const { code, stderr } = await world.runOn('echo second >result');
     expect(code, stderr).toBe(5);
     expect(stderr).toContain('The results of the last job on dev were not fetched.');
@@ -192,7 +192,7 @@ describe('run --on after a job whose results were not fetched', () => {
     expect(await world.runOn('cat result')).toMatchObject({ code: 0, stdout: 'first\n' });
   });
 
-  test('is refused until they are dropped', async () => {
+  test('is refused until jobs stop discards the results', async () => {
     expect(await world.runOn('true')).toMatchObject({ code: 5 });
     const stopped = await world.gpucloud(['jobs', 'stop', 'dev', '--no-fetch']);
     expect(stopped, stopped.stderr).toMatchObject({ code: 0 });
@@ -200,7 +200,7 @@ describe('run --on after a job whose results were not fetched', () => {
     expect(await world.runOn('true')).toMatchObject({ code: 0 });
   });
 
-  test('runs if they do not exist, or its command never started', async () => {
+  test('runs if there are no results, or the command never started', async () => {
     rmSync(join(world.job, 'work', 'result'));
     expect(await world.gpucloud(['jobs', 'attach', 'dev'])).toMatchObject({ code: 125 });
     const again = await world.runOn('echo x >result', '--detach', '--fetch', `result:${local}`);

@@ -15,7 +15,7 @@ const report = () => JSON.parse(readFileSync(world.local('report.json'), 'utf8')
 const reporting = () => ['--report', world.local('report.json')];
 
 describe('the report of a job', () => {
-  test('shows that it is done, and its cost', async () => {
+  test('shows that the job is complete, and its cost', async () => {
     await world.run('exit 3', reporting());
     expect(report()).toMatchObject({
       stage: 'done',
@@ -42,7 +42,7 @@ test('an unknown outcome of the request is notified', async () => {
 });
 
 describe('run --detach', () => {
-  test('terminates if the command could not be started', async () => {
+  test('terminates the instance if the command could not be started', async () => {
     world.ssh.refuse = (script) =>
       script.includes('eval') ? 'Host key verification failed.' : undefined;
     const { code, stdout } = await world.run('true', ['--detach', '--unenforced']);
@@ -50,14 +50,14 @@ describe('run --detach', () => {
     expect(world.status()).toBe('TERMINATING');
   });
 
-  test('says how long the instance bills, and who ends it', async () => {
+  test('shows until when the instance bills, and how to end it', async () => {
     const { stdout, stderr } = await world.run('true', ['--detach', '--unenforced', '--json']);
     expect(JSON.parse(stdout)).toEqual({ id: NEW, name: 'job' });
     expect(stderr).toContain('even after its command ended');
     expect(stderr).toContain('gpucloud jobs attach job');
   });
 
-  test('leaves the end to an armed reap', async () => {
+  test('leaves termination to a scheduled reap', async () => {
     await reap(world, '--every', '5m');
     const { code, stderr } = await world.run('true', ['--detach']);
     expect(code, stderr).toBe(0);
@@ -66,7 +66,7 @@ describe('run --detach', () => {
 });
 
 describe('reap', () => {
-  test('fetches from a command that ignores the interrupt, and reports that it did not end', async () => {
+  test('fetches results if the command ignores the interrupt, and reports that it still ran', async () => {
     const flags = ['--grace', '10m', '--fetch', `up:${world.local('up')}`];
     await world.detach(`trap '' INT; ${LASTS}`, ...flags);
     await started(world);
@@ -86,7 +86,7 @@ describe('reap', () => {
     expect(world.status()).toBe('TERMINATING');
   });
 
-  test('ends the record of a job whose instance somebody terminated', async () => {
+  test('closes the record of a job whose instance was terminated', async () => {
     await world.detach('true');
     world.renting.rent(NEW, 'job', { status: 'TERMINATED' });
     expect(await reap(world)).toMatchObject({ code: 0, rows: [] });
@@ -94,7 +94,7 @@ describe('reap', () => {
     expect(await world.gpucloud(['jobs', 'attach', 'job'])).toMatchObject({ code: 5 });
   });
 
-  test('leaves a job that it can not reach', async () => {
+  test('leaves an unreachable job running', async () => {
     await world.detach('true');
     await exited(world);
     world.ssh.refuse = () => 'ssh: connect to host 127.0.0.1 port 22: Connection refused';
@@ -108,7 +108,7 @@ describe('run --on', () => {
     world.renting.rent(NEW, 'dev');
   });
 
-  test('stays open while results could not be stored here, whoever tries', async () => {
+  test('keeps the job open until the results can be stored', async () => {
     const local = world.local('out');
     writeFileSync(local, 'in the way');
     const ran = await world.runOn('mkdir out; echo x >out/r', '--fetch', `out:${local}/`);
@@ -134,7 +134,7 @@ describe('run --on', () => {
     expect(readFileSync(`${local}/r`, 'utf8')).toBe('x\n');
   });
 
-  test('never shows the output of the job before', async () => {
+  test('never shows the previous job's output', async () => {
     expect(await world.runOn('echo first')).toMatchObject({ code: 0, stdout: 'first\n' });
     const logs = () => world.gpucloud(['jobs', 'logs', 'dev']);
     expect(await logs()).toMatchObject({ code: 0, stdout: 'first\n' });

@@ -31,7 +31,7 @@ async function read(files: Parameters<typeof packed>[0]) {
   return { changed, content };
 }
 
-test('packs files, folders and links, and reports what changed since they were listed', async () => {
+test('packs files, folders and links, and reports files that changed since the listing', async () => {
   await mkdir(join(folder, 'sub'));
   await writeFile(join(folder, 'sub', 'stays'), 'content');
   await symlink('sub/stays', join(folder, 'link'));
@@ -45,10 +45,10 @@ test('packs files, folders and links, and reports what changed since they were l
   });
 });
 
-// The size of such a file is that of a page.
+// Such a file reports the size of a page.
 const SHORT = '/sys/kernel/uevent_seqnum';
 
-test('pads a file that shrank since it was listed', needs(SHORT), async () => {
+test('pads a file that shrank since the listing', needs(SHORT), async () => {
   const entries = [{ path: 'uevent_seqnum', kind: 'file', size: 4096 }] as const;
   const files = { folder: '/sys/kernel', entries, count: 1, bytes: 4096, special: [] };
   const { changed, content } = await read(files);

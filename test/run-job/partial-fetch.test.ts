@@ -58,7 +58,7 @@ describe('a fetch that fails in part', needs('POSIX'), () => {
     );
   });
 
-  test('places the files that arrived before the connection was cut', async () => {
+  test('stores the files received before the connection was lost', async () => {
     const archive = [
       rawEntry({ name: 'sub/a', content: '1' }),
       rawEntry({ name: 'b', content: 'x'.repeat(5_000) }).subarray(0, 2_000),
@@ -69,7 +69,7 @@ describe('a fetch that fails in part', needs('POSIX'), () => {
     expect(await treeOf(local)).toEqual({ 'sub/': '', 'sub/a': '1' });
   });
 
-  test('places the files that arrived before an interrupt, and names the next', async () => {
+  test('stores the files received before an interrupt, and names the next file', async () => {
     const stop = new AbortController();
     const archive = [
       rawEntry({ name: 'a', content: '1' }),

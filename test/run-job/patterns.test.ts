@@ -26,40 +26,36 @@ const there = (...names: string[]) => join(base, WORK, ...names);
 describe('a pattern of --fetch', () => {
   inFetchWorld();
 
-  test.each(SHELLS)(
-    'fetches what matches into the folder, with %s',
-    needs('busybox'),
-    async (...sh) => {
-      for (const name of [
-        'a.csv',
-        "it's b.csv",
-        'two\nlines.csv',
-        '-n.csv',
-        '.hidden.csv',
-        'c.txt',
-      ]) {
-        await writeFile(there('results', name), name);
-      }
-      await mkdir(there('results', 'folder.csv'));
-      await writeFile(there('results', 'folder.csv', 'inside'), 'x');
-      await symlink('c.txt', there('results', 'link.csv'));
-      await writeFile(join(local, 'own'), 'stays');
-      await fetchFile('results/*.csv', `${local}/`, base, undefined, sh);
-      expect(await treeOf(local)).toEqual({
-        'a.csv': 'a.csv',
-        "it's b.csv": "it's b.csv",
-        'two\nlines.csv': 'two\nlines.csv',
-        '-n.csv': '-n.csv',
-        'folder.csv/': '',
-        'folder.csv/inside': 'x',
-        'link.csv': 'c.txt',
-        own: 'stays',
-      });
-      expect(lacks).toEqual([]);
-    },
-  );
+  test.each(SHELLS)('fetches matches into the folder, with %s', needs('busybox'), async (...sh) => {
+    for (const name of [
+      'a.csv',
+      "it's b.csv",
+      'two\nlines.csv',
+      '-n.csv',
+      '.hidden.csv',
+      'c.txt',
+    ]) {
+      await writeFile(there('results', name), name);
+    }
+    await mkdir(there('results', 'folder.csv'));
+    await writeFile(there('results', 'folder.csv', 'inside'), 'x');
+    await symlink('c.txt', there('results', 'link.csv'));
+    await writeFile(join(local, 'own'), 'stays');
+    await fetchFile('results/*.csv', `${local}/`, base, undefined, sh);
+    expect(await treeOf(local)).toEqual({
+      'a.csv': 'a.csv',
+      "it's b.csv": "it's b.csv",
+      'two\nlines.csv': 'two\nlines.csv',
+      '-n.csv': '-n.csv',
+      'folder.csv/': '',
+      'folder.csv/inside': 'x',
+      'link.csv': 'c.txt',
+      own: 'stays',
+    });
+    expect(lacks).toEqual([]);
+  });
 
-  test('may have a folder of any name, and an absolute path', async () => {
+  test('accepts any folder name, and an absolute path', async () => {
     for (const name of ['one', 'two']) {
       await mkdir(there(name));
       await writeFile(there(name, `${name}.json`), name);
@@ -69,13 +65,13 @@ describe('a pattern of --fetch', () => {
     expect(await treeOf(local)).toEqual({ 'one.json': 'one', 'two.json': 'two' });
   });
 
-  test('takes a name with its characters for itself', async () => {
+  test('matches a file whose name equals the pattern', async () => {
     await writeFile(there('a[1].txt'), 'x');
     await fetchFile('a[1].txt', `${local}/`);
     expect(await treeOf(local)).toEqual({ 'a[1].txt': 'x' });
   });
 
-  test('is a missing path if nothing matches', async () => {
+  test('fails as a missing path if nothing matches', async () => {
     const fault = await faultOf(fetchFile('results/*.csv', `${local}/`));
     expect(fault.failure).toBe('notFound');
     expect(fault.message).toContain('results/*.csv matches nothing on the instance');
@@ -130,7 +126,7 @@ describe('a pattern on the command line', () => {
     expect(parseFetch(text)).toEqual({ remote, local: folder });
   });
 
-  test.each(['a\\*', '[[:digit:]]', 'x[![.a.]]', 'a[1'])('%s is refused', (text) => {
+  test.each(['a\\*', '[[:digit:]]', 'x[![.a.]]', 'a[1'])('refuses %s', (text) => {
     expect(() => parseFetch(text)).toThrow(CliError);
   });
 

@@ -38,7 +38,7 @@ describe('gpucloud run before renting', () => {
     expect(await refused('--report', '-')).toContain('COMMAND writes to stdout');
   });
 
-  test("empties an earlier run's report, but not for a dry run", async () => {
+  test("empties an earlier run's report, except in a dry run", async () => {
     const report = join(folder, 'file');
     const words = ['--report', report, '--sync', join(folder, 'none')];
     await refused(...words, '--dry-run');
@@ -153,7 +153,7 @@ describe('gpucloud run before renting', () => {
     expect(stderr).toContain('--on <instance>');
   });
 
-  test('takes the name of the file, unless --name is given', needs('ssh'), async () => {
+  test('uses the name in the file, unless --name is given', needs('ssh'), async () => {
     const file = join(folder, 'box.yaml');
     await writeFile(file, 'instance_name: trainer\noffer_id: a-1\nimage_id: b-1\n');
     const signIn = ['--ssh-key', '3f0c5d9e-2222-4222-8333-444455556666', '--identity', '/dev/null'];

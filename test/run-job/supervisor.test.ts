@@ -112,7 +112,7 @@ describe.each(Object.entries(SHELLS))('%s', (name, sh) => {
     expect(files.sort()).toEqual(own);
   });
 
-  test('starts no second job, and the next one once the first has ended', here, async () => {
+  test('starts a second job only after the first has ended', here, async () => {
     const shell = localShell(home, sh);
     await started(shell, ['sh', '-c', 'echo first; while [ ! -e go ]; do sleep 0.1; done']);
     await expect(started(shell, ['echo', 'second'], [], 'other')).rejects.toThrow(
@@ -159,7 +159,7 @@ describe.each(Object.entries(SHELLS))('%s', (name, sh) => {
     }
   });
 
-  test('follows again after its ssh could not be started once', here, async () => {
+  test('resumes following after ssh failed to start once', here, async () => {
     const shell = localShell(home, sh);
     await started(shell, ['sh', '-c', 'echo whole; exit 4']);
     const reasons: string[] = [];

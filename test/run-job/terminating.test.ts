@@ -17,14 +17,14 @@ beforeEach(async () => {
 afterEach(() => world.close());
 
 describe('the termination of a job', () => {
-  test('is tried again after a refusal', async () => {
+  test('is retried after a refusal', async () => {
     world.renting.terminations = [() => no(409, 'The instance is busy.')];
     expect(await world.run('true', [])).toMatchObject({ code: 0 });
     expect(world.status()).toBe('TERMINATING');
     expect(world.terminations()).toBe(2);
   });
 
-  test('comes after the exit code is stored', async () => {
+  test('follows the storing of the exit code', async () => {
     let stored: unknown;
     world.renting.terminations = [
       (id) => {
@@ -36,7 +36,7 @@ describe('the termination of a job', () => {
     expect(stored).toBe(3);
   });
 
-  test('comes although nothing can be stored here', async () => {
+  test('happens even if nothing can be stored locally', async () => {
     await mkdir(world.local('state'));
     await writeFile(world.local('state/jobs'), 'in the way');
     const { code, stderr } = await world.run('true', []);
@@ -55,7 +55,7 @@ describe('the termination of a job', () => {
     expect(world.status()).toBe('TERMINATING');
   });
 
-  test('is left to somebody else who has terminated the instance', async () => {
+  test('accepts that somebody else has terminated the instance', async () => {
     const ended = world.run(LASTS, []);
     await followed(world);
     world.renting.rent(NEW, 'job', { status: 'TERMINATED' });
@@ -82,13 +82,13 @@ describe('--keep-on-failure', () => {
     await world.gpucloud(['jobs', 'stop', 'job', '--no-fetch']);
   });
 
-  test('does not move the deadline later', async () => {
+  test('never moves the deadline later', async () => {
     await world.run('exit 3', ['--keep-on-failure', '3h']);
     expect(await endsAt()).toBeLessThan(Date.now() + 61 * 60_000);
     expect(world.status()).toBe('ACTIVE');
   });
 
-  test('keeps nothing after Ctrl-C', async () => {
+  test('terminates the instance on Ctrl-C', async () => {
     const { interrupts, press } = ctrlC();
     const ended = world.run(LASTS, ['--keep-on-failure', '30m'], { interrupts });
     await followed(world);
@@ -97,7 +97,7 @@ describe('--keep-on-failure', () => {
     expect(world.status()).toBe('TERMINATING');
   });
 
-  test('keeps results that are missing until a person looks', async () => {
+  test('keeps an instance with missing results until jobs attach or stop', async () => {
     const flags = ['--fetch', `missing:${world.local('x')}`, '--keep-on-failure', '30m'];
     expect(await world.run('true', flags)).toMatchObject({ code: 125 });
     expect(await reap(world)).toMatchObject({ rows: [{ outcome: 'refused' }] });
@@ -105,7 +105,7 @@ describe('--keep-on-failure', () => {
   });
 });
 
-test('the output of a job is kept for its owner alone', async () => {
+test('only the owner can read the kept output of a job', async () => {
   await world.run('echo out; echo err >&2', []);
   for (const kind of ['out', 'err', 'json']) {
     expect(statSync(world.local(`state/jobs/${NEW}.${kind}`)).mode & 0o777).toBe(0o600);
@@ -124,7 +124,7 @@ test.each([
 });
 
 describe('jobs stop', () => {
-  test('terminates nothing once another process has ended the job', async () => {
+  test('terminates nothing if another process has ended the job', async () => {
     await world.detach('exit 5');
     await exited(world);
     let isFirst = true;
@@ -140,7 +140,7 @@ describe('jobs stop', () => {
     expect(world.terminations()).toBe(0);
   });
 
-  test('ends a job whose instance is gone', async () => {
+  test('ends a job whose instance no longer exists', async () => {
     await world.detach(LASTS);
     world.renting.rent(NEW, 'job', { status: 'TERMINATED' });
     const { code, stderr } = await world.gpucloud(['jobs', 'stop', 'job']);
@@ -150,12 +150,12 @@ describe('jobs stop', () => {
 });
 
 describe('reap', () => {
-  test('interrupts a command near its deadline, and fetches what it leaves', async () => {
+  test('interrupts a command near its deadline, and fetches its results', async () => {
     const command = `trap 'mkdir out; echo x >out/r; exit 7' INT; ${LASTS}`;
     await world.detach(command, '--grace', '10m', '--fetch', `out:${world.local('out')}`);
     await started(world);
     expect(await reap(world, '--every', '5m')).toMatchObject({ code: 0, rows: [] });
-    // The next pass would come too late to leave the command its time.
+    // The next run of `reap` would be too late for the grace period.
     world.advance(46 * 60_000);
     const { scripts } = world.ssh;
     const before = scripts.length;
@@ -166,7 +166,7 @@ describe('reap', () => {
     expect(readFileSync(world.local('out/r'), 'utf8')).toBe('x\n');
   });
 
-  test('leaves a job to the process that follows it', async () => {
+  test('leaves a followed job to its process', async () => {
     const ended = world.run('until [ -e go ]; do sleep 0.1; done; exit 3', []);
     await until(() => existsSync(join(world.job, 'pid')));
     expect(await reap(world)).toMatchObject({ code: 0, rows: [] });
@@ -185,7 +185,7 @@ describe('reap', () => {
   });
 });
 
-test('a signal terminates without the copy', async () => {
+test('terminates on SIGTERM without copying results', async () => {
   const { interrupts, press } = ctrlC(new CliError('terminated', 'Terminated.'));
   const ended = world.run(`mkdir out; ${LASTS}`, ['--fetch', `out:${world.local('out')}`], {
     interrupts,

@@ -16,7 +16,7 @@ beforeEach(async () => {
 });
 afterEach(() => world.close());
 
-/** Runs a command with pauses a hundredth as long. */
+/** Runs a command with pauses 100 times shorter. */
 const job = (command: string, ...flags: string[]) => world.run(command, flags, { speed: 100 });
 const sent = () => world.terminations();
 const report = () => JSON.parse(readFileSync(world.local('report.json'), 'utf8'));
@@ -46,7 +46,7 @@ describe('the termination after gpucloud run', () => {
     const { renting } = world;
     const refuses = () => no(400, 'Instance is already terminating');
     renting.terminations = [
-      // Carried out, and shown later.
+      // The service terminates the instance, but shows it only later.
       () => 'hangUp',
       refuses,
       refuses,
@@ -229,7 +229,7 @@ describe('the deadline of a job', () => {
     expect(world.status()).toBe('TERMINATING');
   });
 
-  test('may be moved by expire during the run', async () => {
+  test('follows expire during the run', async () => {
     const ended = world.run(LASTS, ['--grace', '0s']);
     await followed(world);
     const expire = ['instances', 'expire', 'job', '--after', '2s'];
@@ -239,7 +239,7 @@ describe('the deadline of a job', () => {
     expect(world.status()).toBe('TERMINATING');
   });
 
-  test('limits the wait for a lost connection during the fetch', async () => {
+  test('limits reconnecting during the fetch', async () => {
     let cuts = 0;
     world.ssh.refuse = (script) =>
       script.includes('result') && cuts++ < 4 ? 'ssh: connect: Connection refused' : undefined;
@@ -250,7 +250,7 @@ describe('the deadline of a job', () => {
   });
 });
 
-test('Ctrl-C is sent to the command, then the results are fetched', async () => {
+test('sends Ctrl-C to the command, then fetches the results', async () => {
   const { interrupts, press } = ctrlC();
   const command = `trap 'echo caught; echo x >result; exit 9' INT; ${LASTS}`;
   const flags = ['--fetch', `result:${world.local('result')}`];
@@ -263,7 +263,7 @@ test('Ctrl-C is sent to the command, then the results are fetched', async () => 
   expect(readFileSync(world.local('result'), 'utf8')).toBe('x\n');
 });
 
-test('a second Ctrl-C skips the copy', async () => {
+test('skips the copy on a second Ctrl-C', async () => {
   const { interrupts, press } = ctrlC();
   const flags = ['--fetch', `up:${world.local('up')}`];
   const ended = world.run(`trap '' INT; ${LASTS}`, flags, { interrupts });
@@ -294,7 +294,7 @@ test('skips excluded files below a listed folder, and matches patterns with case
   });
 });
 
-test('--keep-on-failure 0s keeps nothing, not even results', async () => {
+test('terminates the instance with --keep-on-failure 0s, even if results are missing', async () => {
   const flags = ['--keep-on-failure', '0s', '--fetch', `missing:${world.local('x')}`];
   const { code, stderr } = await job('true', ...flags);
   expect(code).toBe(125);
