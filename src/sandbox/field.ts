@@ -11,9 +11,8 @@ export function follows<R>(rule: Rule<R>): (context: CheckContext<string>) => vo
 }
 
 /**
- * A zod check that applies a documented rule to a number in a body. The rules read text and accept
- * plain decimal digits; a number that JavaScript writes with an exponent or a fraction fails them,
- * as it should.
+ * A zod check that applies a documented rule to a number in a body. The rules accept only text of plain
+ * decimal digits, so a number with an exponent or a fraction fails.
  */
 export function followsAsText<R>(rule: Rule<R>): (context: CheckContext<number>) => void {
   return (context) => judge(context, rule(String(context.value)));

@@ -27,7 +27,7 @@ export type { Fault } from './store/state.ts';
 interface ListenOptions {
   readonly port: number;
   onRequest?(entry: RequestEntry): void;
-  /** Serves the SSH of the instances on ports too, and shows those as their addresses. */
+  /** Also serves SSH of each instance on a port, and shows it as the instance's address. */
   readonly ssh?: Omit<Wire, 'stdin' | 'stdout'> & { onFault(message: string): void };
 }
 
@@ -37,8 +37,8 @@ export type Sandbox = ReturnType<typeof openSandbox>;
  * Opens the embedded copy of the service. Creates the state file (0600) and its folder (0700) if
  * they don't exist.
  *
- * Every method first runs the events that are due on the virtual clock. It throws a CliError
- * `storage` if the state file can't be read, parsed or written. The commands check what they pass on.
+ * Every method first runs the events that are due on the virtual clock. It throws a CliError `storage` if
+ * the state file can't be read, parsed or written. The commands validate their arguments.
  */
 export function openSandbox({ file, clock }: { file: string; clock: Clock }) {
   const store = openStore(file);
@@ -59,7 +59,7 @@ export function openSandbox({ file, clock }: { file: string; clock: Clock }) {
         },
       );
     } finally {
-      // The next change tries again to delete what is left, and reset reports it.
+      // The next change retries the deletion of remaining folders, and reset reports them.
       if (statuses !== undefined) await endStale(file, statuses, readAgain);
     }
   }
@@ -78,7 +78,7 @@ export function openSandbox({ file, clock }: { file: string; clock: Clock }) {
     /** The state file. */
     file,
 
-    /** The built-in account's key, for those who may read the state file. */
+    /** The built-in account's key, for users who can read the state file. */
     apiKey,
 
     /** Makes the folder of the instances' files. Returns false if it exists. */
@@ -105,7 +105,7 @@ export function openSandbox({ file, clock }: { file: string; clock: Clock }) {
      * after each response. Throws a CliError `usage` if the port is in use.
      */
     listen: async ({ port, onRequest, ssh: wire }: ListenOptions) => {
-      // Loaded here, since the other methods work without a server.
+      // Imports the server only here, since the other methods don't need it.
       const [{ serveHttp }, { OPERATIONS }, { onLoopback }, { createSshPorts }] = await Promise.all(
         [
           import('./http/server.ts'),
@@ -147,7 +147,7 @@ export function openSandbox({ file, clock }: { file: string; clock: Clock }) {
         return sandboxStatus(state, now + milliseconds);
       }),
 
-    /** Virtual milliseconds per real one from now on; 0 stops the clock. */
+    /** Sets the virtual milliseconds per real millisecond; 0 stops the clock. */
     setSpeed: (speed: number) =>
       change((state, now) => {
         anchor(state, clock.now(), now);
@@ -158,7 +158,7 @@ export function openSandbox({ file, clock }: { file: string; clock: Clock }) {
     reset: async (options: SeedOptions = {}) => {
       const now = clock.now();
       const token = await apiKey().catch((error: unknown) => {
-        // Nobody can use the key of a file that can't be read.
+        // Creates a new key, since nobody can use the key of an unreadable file.
         if (!(error instanceof CliError)) throw error;
         return undefined;
       });
@@ -167,7 +167,7 @@ export function openSandbox({ file, clock }: { file: string; clock: Clock }) {
       const [left] = await endStale(file, new Map());
       if (left !== undefined) {
         throw new CliError('storage', `Reset the sandbox, but could not delete ${left}.`, {
-          hint: 'delete the folder yourself',
+          hint: 'delete this folder manually',
         });
       }
       return sandboxStatus(state, now);
@@ -179,8 +179,8 @@ export function openSandbox({ file, clock }: { file: string; clock: Clock }) {
     catalog: async () => structuredClone({ offers: [...OFFERS], images: [...IMAGES] }),
 
     /**
-     * Sets the load of an instance's cards in percent; undefined lets it follow the jobs there. Throws a
-     * CliError `notFound` for an unknown name or ID.
+     * Sets the load of an instance's cards in percent; undefined makes it depend on the instance's jobs.
+     * Throws a CliError `notFound` for an unknown name or ID.
      */
     setLoad: async (name: string, load: number | undefined) => {
       const id = await change(
@@ -213,8 +213,8 @@ export function openSandbox({ file, clock }: { file: string; clock: Clock }) {
       }),
 
     /**
-     * Rents the first offer in stock without a request of the client, and returns the id. Throws a
-     * CliError `wrongState` if the service would refuse it.
+     * Rents the first offer in stock without a client request, and returns the ID. Throws a CliError
+     * `wrongState` if the service would refuse it.
      */
     rogue: (name: string) =>
       change((state, now) => {

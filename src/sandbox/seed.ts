@@ -8,15 +8,15 @@ const OPENING_DEPOSIT = '10000.00';
 const OPENING_BONUS = '500.00';
 
 export interface SeedOptions {
-  /** The opening balance as a decimal of roubles; without it, a deposit of 10000.00 and a bonus. */
+  /** The opening balance in roubles, as a decimal. Defaults to a deposit of 10000.00 and a bonus. */
   balance?: string | undefined;
-  /** Virtual milliseconds per real one. */
+  /** Virtual milliseconds per real millisecond. */
   speed?: number | undefined;
-  /** The key of the account that it replaces, so that a running server keeps its own. */
+  /** The replaced account's key, so that a running server's key stays valid. */
   token?: string | undefined;
 }
 
-/** A fresh account whose virtual clock starts at the real time. */
+/** Creates an account whose virtual clock starts at the real time. */
 export function freshState(now: number, options: SeedOptions = {}): State {
   const state: State = {
     version: 1,

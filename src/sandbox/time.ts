@@ -1,6 +1,6 @@
 import type { State } from './store/state.ts';
 
-/** Milliseconds. All times of the sandbox are milliseconds since 1970 on its virtual clock. */
+/** All times of the sandbox are milliseconds since 1970 on its virtual clock. */
 export const SECOND = 1000;
 export const HOUR = 3600 * SECOND;
 export const DAY = 24 * HOUR;

@@ -1,7 +1,7 @@
 import type { ZodMiniType } from '../../zod.ts';
 import { badRequest } from '../refusal.ts';
 
-/** The body of a request as it came. */
+/** The unparsed body of a request. */
 export interface RawBody {
   text: string;
   /** Whether the header Content-Type says `application/json`. */
@@ -16,7 +16,7 @@ export function parseBody<T>(schema: ZodMiniType<T>, body: RawBody): T {
   throw badRequest(result.error.issues.map(describe).join('; '));
 }
 
-/** Refuses a body, unless it is empty or an empty object, for operations without one. */
+/** For operations without a body: refuses any body except an empty one or `{}`. */
 export function refuseBody(body: RawBody): void {
   if (body.text.trim() === '') return;
   const isEmpty = JSON.stringify(parseJson(body.text)) === '{}';

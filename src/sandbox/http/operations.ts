@@ -44,7 +44,7 @@ import { dockerConfig } from '../store/docker-config.ts';
 import type { State } from '../store/state.ts';
 import { parseBody, type RawBody, refuseBody } from './body.ts';
 
-/** A request whose key was accepted, after all due events have happened. */
+/** An authenticated request, after all due events have run. */
 export interface Call {
   state: State;
   /** Virtual milliseconds since 1970. */

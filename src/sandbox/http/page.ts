@@ -4,15 +4,15 @@ import { publishesPort } from '../service/instance-view.ts';
 import type { Instance } from '../store/state.ts';
 
 /**
- * The page behind a port of an instance: a stand-in for the program of its template or container.
- * undefined if the instance has none there, or does not run.
+ * The page behind a port of an instance: a stand-in for the program of its template or container. undefined
+ * if the instance has no such port or is not running.
  */
 export function pageOf(instance: Instance | undefined, port: number): string | undefined {
   if (instance === undefined || !hasSsh(instance.status)) return undefined;
   const { name, templateId } = instance;
   const endpoint = findTemplate(templateId)?.endpoints.find((one) => one.port === port);
   if (endpoint === undefined && !publishesPort(instance, port)) return undefined;
-  // The catalog's name, or a number: nothing that a request could write.
+  // Shows only the catalog's name or a number, never text from a request.
   const title = `${endpoint?.name ?? `Port ${port}`} on ${name}`;
   return `<!doctype html>
 <meta charset="utf-8">

@@ -16,7 +16,7 @@ export interface RequestEntry {
 
 export interface Serving {
   operations: readonly Operation[];
-  /** Authenticates, settles and runs one operation on the state; throws a Refusal. */
+  /** Authenticates, runs due events, then runs one operation on the state. Throws a Refusal. */
   run(
     apiKey: string | undefined,
     answer: (call: Pick<Call, 'state' | 'now'>) => Answer,
@@ -66,7 +66,7 @@ export async function serveHttp(serving: Serving, port: number): Promise<Server>
   };
 }
 
-/** A response that was written, or whose client is gone. */
+/** Resolves once the response is written or the client has disconnected. */
 function ended(response: ServerResponse): Promise<void> {
   return new Promise((resolve) => {
     response.once('finish', resolve);
@@ -76,8 +76,8 @@ function ended(response: ServerResponse): Promise<void> {
 
 function buildApp(serving: Serving): Hono {
   const app = new Hono();
-  // Difference between the sandbox's clock and this computer's at the last response: responses
-  // carry virtual times, as events do.
+  // The difference between the sandbox's clock and this computer's at the last response, since responses
+  // show virtual times.
   let ahead = 0;
   app.use(async (context, next) => {
     const started = serving.now();
@@ -105,7 +105,7 @@ function buildApp(serving: Serving): Hono {
     });
   }
 
-  // A browser has no key. The ID in the link is as hard to guess.
+  // A browser sends no key, but the ID in the link is as hard to guess.
   app.get('/pages/:id/:port{[0-9]+}/*', async ({ req }) => {
     const page = await serving.page(req.param('id'), Number(req.param('port')));
     const headers = { 'content-type': 'text/html; charset=utf-8' };
@@ -146,7 +146,7 @@ function succeeded({ code, data, meta }: Answer): Response {
 }
 
 function failed(error: unknown): Response {
-  // Only sends messages that were written for people.
+  // Sends only messages written for users.
   const words = error instanceof CliError ? error.message : 'The sandbox failed';
   const refusal = error instanceof Refusal ? error : new Refusal(500, words);
   return json(refusal.status, refusalBody(refusal));

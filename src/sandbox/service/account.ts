@@ -4,7 +4,7 @@ import { iso } from '../time.ts';
 import { hashOf } from './api-keys.ts';
 import { available, reserved, roubles, text, topUp, total } from './ledger.ts';
 
-/** The password of a new account, so that people can try to change it. */
+/** The password of a new account, so that users can try out changing it. */
 export const SANDBOX_PASSWORD = 'sandbox-password';
 
 /** PATCH /users/me: only the name can be changed. */

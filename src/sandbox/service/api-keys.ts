@@ -34,8 +34,8 @@ export function newToken(): string {
 const KNOWN_TO_ALL = 'svc_sk_sandbox_built_in_key';
 
 /**
- * The token of the built-in account. Each state has its own: all users of a computer reach a server
- * on loopback, and who may add an SSH key may run commands as its owner.
+ * The token of the built-in account. Each state has its own: all users of a computer reach a server on
+ * loopback, and anyone who can add an SSH key can run commands as the owner.
  */
 export function builtInToken(state: State, now: number, token = newToken()): string {
   if (state.builtInToken === undefined) {
@@ -86,6 +86,6 @@ export function authenticate(state: State, token: string | undefined, now: numbe
   if (key === undefined || !key.isActive || (key.expiresAt !== null && key.expiresAt <= now)) {
     throw new Refusal(401, 'The API key is not valid');
   }
-  // To the minute, so that not every read writes the state.
+  // Rounds to the minute, so that most reads don't write the state.
   key.lastUsedAt = now - (now % MINUTE);
 }

@@ -109,10 +109,7 @@ export function detach(state: State, instance: Instance, at: number): void {
   record(instance, 'INFO', `Drive ${drive.name} is being synchronised`, at, { drive_id: drive.id });
 }
 
-/**
- * The end of the synchronisation. If hours went unpaid while it was mounted, the drive is suspended
- * now.
- */
+/** The end of the synchronisation. Suspends the drive if it has unpaid hours from when it was mounted. */
 export function finishSync(_state: State, drive: Drive, at: number): void {
   drive.syncEndsAt = null;
   drive.currentInstanceId = null;
@@ -123,7 +120,7 @@ export function finishSync(_state: State, drive: Drive, at: number): void {
   }
 }
 
-/** The end of a drive's hour: charged, or added to its debt if the balance does not cover it. */
+/** Ends a drive's hour: charges it, or adds it to the debt if the balance does not cover it. */
 export function chargeDriveHour(state: State, drive: Drive, at: number): void {
   const price = priceOf(drive);
   drive.hourEndsAt = at + HOUR;

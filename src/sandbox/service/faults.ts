@@ -1,6 +1,6 @@
 import type { Fault, State } from '../store/state.ts';
 
-/** The failures that can be caused, with their effects. */
+/** The available failures, with their effects. */
 export const FAULTS: Readonly<Record<Fault, string>> = {
   'fail-start': 'the next start fails: HTTP 500, funds returned, still STOPPED',
   'fail-stop': 'the next stop fails: HTTP 500, back to ACTIVE',

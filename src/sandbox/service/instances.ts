@@ -30,7 +30,7 @@ export function instanceWith(state: State, id: string): Instance {
   return instance;
 }
 
-/** POST /instances: everything is checked before anything is changed. */
+/** POST /instances: runs all checks before any change. */
 export function createInstance(state: State, wish: InstanceWish, now: number): Instance {
   const offer = offerFor(wish.offer_id);
   checkImage(wish);

@@ -20,7 +20,7 @@ export function reserved(state: State): Money {
   return state.instances.reduce((sum, instance) => sum.plus(roubles(instance.reserved)), zero());
 }
 
-/** Hours of drives that could not be paid yet. */
+/** The total of unpaid drive hours. */
 export function debt(state: State): Money {
   return state.drives.reduce((sum, drive) => sum.plus(roubles(drive.debt)), zero());
 }
@@ -39,7 +39,7 @@ export function addAvailable(state: State, amount: Money): void {
   state.account.available = text(available(state).plus(amount));
 }
 
-/** Records a transaction; the service has none of zero. */
+/** Records a transaction, unless it is zero. */
 export function enter(
   state: State,
   type: TransactionType,

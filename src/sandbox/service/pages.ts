@@ -34,7 +34,7 @@ export function pageOf<I, T>(
   };
 }
 
-/** A `page` or `limit` of a query. */
+/** Parses `page` or `limit` of a query. */
 export function pageNumber(name: string, text: string | undefined, otherwise: number): number {
   if (text === undefined) return otherwise;
   if (!/^[1-9][0-9]{0,8}$/.test(text)) throw badRequest(`${name} must be a whole number from 1`);

@@ -8,7 +8,7 @@ export type SandboxStatus = ReturnType<typeof sandboxStatus>;
 /** Summary of a sandbox for people. Amounts are decimal strings of roubles. */
 export function sandboxStatus(state: State, now: number) {
   return {
-    /** A reset makes a new account. */
+    /** Identifies the account: a reset creates a new one. */
     account: state.account.id,
     now: iso(now),
     /** Virtual milliseconds per real one; 0 stops the clock. */
@@ -26,7 +26,7 @@ export function sandboxStatus(state: State, now: number) {
       api_keys: state.apiKeys.length,
       transactions: state.transactions.length,
     },
-    /** Newest first, without the terminated ones. */
+    /** The instances that are not terminated, newest first. */
     instances: state.instances
       .filter((instance) => instance.status !== 'TERMINATED')
       .reverse()
@@ -38,7 +38,7 @@ export function sandboxStatus(state: State, now: number) {
         reserved: instance.reserved,
         paid_until: isoOrNull(instance.paidUntil),
       })),
-    /** Newest first, without the deleted ones. */
+    /** The drives that are not deleted, newest first. */
     drives: state.drives
       .filter((drive) => drive.status !== 'DELETED')
       .reverse()

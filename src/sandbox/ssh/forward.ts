@@ -15,7 +15,7 @@ export function serveForwards(client: Connection, pageAt: PageAt): void {
     if (!/^(?:localhost|127\.[\d.]+|::1)$/i.test(destIP)) return refuse();
     const page = pageAt(destPort);
     if (page !== undefined) return servePage(open(), page);
-    // Both ends of a tunnel are this computer: with one number for both, it would connect to itself.
+    // Both ends of a tunnel are on this computer, so a tunnel between equal ports would connect to itself.
     if (own.has(srcPort)) return refuse();
     const socket = connect({ host: destIP, port: destPort });
     socket.once('error', refuse);
@@ -31,10 +31,10 @@ export function serveForwards(client: Connection, pageAt: PageAt): void {
   });
 }
 
-/** The end of a request's head; longer heads are refused. */
+/** Finds the end of a request's header. Refuses long headers. */
 const [HEAD_END, LONGEST_HEAD] = [/\r?\n\r?\n/, 64 * 1024];
 
-/** Answers one HTTP request with a page. Bun's HTTP server takes no stream of ours. */
+/** Responds to one HTTP request with a page. Bun's HTTP server can't use an existing stream. */
 function servePage(channel: ServerChannel, page: string): void {
   let head = '';
   channel.on('error', () => undefined);

@@ -32,7 +32,7 @@ export interface Wire {
 /** How often a connection checks whether its instance has stopped, in milliseconds. */
 const NOTICED = 500;
 
-/** Serves one SSH connection to an instance, until it ends, the instance stops, or the signal. */
+/** Serves one SSH connection to an instance, until it ends, the instance stops, or the signal aborts. */
 export async function connectTo(file: string, instance: Instance, wire: Wire): Promise<void> {
   const { newHostKey, serveSsh } = await import('./server.ts');
   await ensureOwn(file);
@@ -43,7 +43,7 @@ export async function connectTo(file: string, instance: Instance, wire: Wire): P
   const end = () => void stream.destroy();
   const timer = setInterval(() => {
     if (!existsSync(place.mark)) return end();
-    // Fails if the instance is terminated now, which ends the connection next.
+    // Fails if the instance was just terminated. The next check then ends the connection.
     writeProc(place, Date.now()).catch(() => undefined);
   }, NOTICED);
   wire.signal.addEventListener('abort', end, { once: true });
@@ -79,20 +79,20 @@ export async function openFolder(file: string): Promise<boolean> {
   return (await mkdir(instancesFolder(file), { recursive: true, mode: 0o700 })) !== undefined;
 }
 
-/** Sets what nvidia-smi shows as the load of an instance's cards, in percent; undefined for its own. */
+/** Sets the load that nvidia-smi shows for an instance's cards, in percent. undefined removes it. */
 export async function writeLoad(file: string, id: string, load: number | undefined): Promise<void> {
   const { folder, load: path } = placeOf(file, id);
   await privateFolder(folder);
   await replaceFile(path, load === undefined ? '' : String(load));
 }
 
-/** Matches the names of folders that were made here. */
+/** Matches the names of instance folders. */
 const ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /**
- * Ends what runs on instances that don't run, and deletes the folders of terminated ones. Runs after
- * each change, so what a killed process left is ended by the next one. Returns the folders that
- * can't be deleted. `readAgain` reads the statuses at that time.
+ * Kills processes of stopped instances, and deletes the folders of terminated instances. Runs after each
+ * change, so the next change cleans up after a killed process. Returns the folders that can't be deleted.
+ * `readAgain` reads the statuses at that time.
  */
 export async function endStale(
   file: string,
@@ -108,7 +108,7 @@ export async function endStale(
     const place = placeOf(file, id);
     const isKept = status !== undefined && mayBill(status);
     if (isKept && !existsSync(place.mark)) continue;
-    // Another process may have seen it become ACTIVE since, and connected to it.
+    // Reads the status again, since another process may have started the instance and connected to it.
     if (hasSsh((await readAgain()).get(id) ?? 'TERMINATED')) continue;
     if (existsSync(place.mark)) {
       await rm(place.mark, { force: true });
@@ -120,7 +120,7 @@ export async function endStale(
   return left;
 }
 
-/** Most rounds of SIGKILL: a process may start another one while it is being killed. */
+/** The most rounds of SIGKILL. A process may start another while it is being killed. */
 const ROUNDS = 20;
 
 async function killAll(id: string): Promise<void> {

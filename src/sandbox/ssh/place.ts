@@ -12,7 +12,7 @@ import { NVIDIA_SMI } from './nvidia-smi.ts';
 /** The folder of an instance on this computer. */
 export interface Place {
   readonly folder: string;
-  /** The home folder of its user. */
+  /** The home folder of the instance's user. */
   readonly home: string;
   /** Exists while commands may run there. */
   readonly mark: string;
@@ -21,7 +21,7 @@ export interface Place {
   /** The file that nvidia-smi reads: a line per card, and the load that `sandbox gpu` set. */
   readonly cards: string;
   readonly load: string;
-  /** A folder with the files of /proc that show use. */
+  /** A folder with copies of the /proc files that show load. */
   readonly proc: string;
 }
 
@@ -44,12 +44,12 @@ export function placeOf(file: string, id: string): Place {
   };
 }
 
-/** The people at this computer's terminals are not on the instance. */
+/** A `who` that prints nothing, since users of this computer's terminals are not on the instance. */
 const NOBODY = '#!/bin/sh\n';
 
 /**
- * Throws CliError('storage') if another user can change the files of the instances, which run as
- * programs here: whoever makes a folder in a shared one first owns it.
+ * Throws CliError('storage') if another user can change the files of the instances, which run as programs
+ * on this computer. In a shared folder, the first user to create a folder owns it.
  */
 export async function ensureOwn(file: string): Promise<void> {
   const { uid } = userInfo();
@@ -70,7 +70,7 @@ export async function ensureOwn(file: string): Promise<void> {
   }
 }
 
-/** Makes a folder of an instance. A command there may have put a link to another in its place. */
+/** Creates a folder of an instance. Replaces a link, which a command may have put in its place. */
 export async function realFolder(path: string): Promise<void> {
   const stats = await lstat(path).catch(() => undefined);
   if (stats?.isDirectory() === false) await rm(path);
@@ -84,7 +84,7 @@ export async function preparePlace(place: Place, cards: string, makeKey: () => s
   if (!existsSync(place.mark)) await writeFile(place.mark, '');
   await realFolder(join(place.folder, 'bin'));
   const program = join(place.folder, 'bin', 'nvidia-smi');
-  // Two connections at once must agree on the host key.
+  // Takes a lock, so that two simultaneous connections use the same host key.
   return withLock(place.hostKey, async () => {
     await replaceFile(place.cards, cards);
     await replaceFile(program, NVIDIA_SMI, { mode: 0o700 });
@@ -97,7 +97,7 @@ export async function preparePlace(place: Place, cards: string, makeKey: () => s
 /** Marks every process of an instance, so that {@link marked} finds those that left their session. */
 const MARK = 'SANDBOX_INSTANCE';
 
-/** Variables of this computer that a command may see. */
+/** Variables of this computer that a command gets. */
 const PASSED = /^(?:LANG|LANGUAGE|LC_[A-Z]+|TZ|TMPDIR)$/;
 
 /** The environment of a command: without the account's key and the settings of gpucloud. */
@@ -134,7 +134,7 @@ export async function marked(id: string): Promise<number[]> {
     numbers.map(async (number) => ({
       number,
       own: (await read(number, 'environ')).split('\0').includes(`${MARK}=${id}`),
-      // The name, in brackets, may itself contain any character.
+      // Splits after the last bracket, since the name may contain any character.
       parent: /.*\) \S (\d+)/s.exec(await read(number, 'stat'))?.[1],
     })),
   );
@@ -152,7 +152,7 @@ export async function removeFolder(folder: string): Promise<void> {
     await rm(folder, { recursive: true, force: true });
   } catch (error) {
     if (!['EACCES', 'EPERM', 'ENOTEMPTY'].includes(errorCode(error) ?? '')) throw error;
-    // A program made folders read-only.
+    // Makes folders writable first: a program may have made them read-only.
     await unlockFolders(folder);
     await rm(folder, { recursive: true, force: true });
   }

@@ -13,10 +13,10 @@ interface Listening extends Omit<Wire, 'stdin' | 'stdout'> {
 
 export type SshPorts = ReturnType<typeof createSshPorts>;
 
-/** Below the ports that systems assign, with room for thousands. */
+/** The first port: below the range that systems assign, with room for thousands. */
 const [FIRST_PORT, PORTS] = [20_000, 12_000];
 
-/** The same after a restart, so that programs which follow a job find it again. */
+/** Derives the port from the ID, so that programs that follow a job find it again after a restart. */
 function usualPort(id: string): number {
   return FIRST_PORT + (Number.parseInt(id.slice(0, 8), 16) % PORTS);
 }
@@ -49,7 +49,7 @@ export function createSshPorts(file: string, { read, onFault, ...wire }: Listeni
       let server = servers.get(id);
       if (server === undefined) {
         server = listen(id, usualPort(id))
-          // In use: any free one.
+          // If the port is in use, takes any free one.
           .catch(() => listen(id, 0))
           .catch((cause: unknown) => {
             throw new CliError('storage', 'The sandbox could not open a port for SSH.', { cause });

@@ -12,7 +12,7 @@ const TICKS = 100 * CORES;
 
 /**
  * Writes the files of /proc that show how busy an instance is: GPUCLOUD_PROC names the folder in its
- * environment. It is as busy as its cards, and was since these files were written last.
+ * environment. The load equals that of its cards, and applies since the last write of these files.
  */
 export async function writeProc(place: Place, now: number): Promise<void> {
   const folder = place.proc;
@@ -55,7 +55,7 @@ async function loadOf({ load, home }: Place): Promise<number> {
   return existsSync(join(job, 'started')) && !existsSync(join(job, 'exit')) ? 97 : 0;
 }
 
-/** What was written last. */
+/** The last written values. */
 async function ticksIn(path: string): Promise<{ used: number; total: number }> {
   const text = await readFile(path, 'utf8').catch(() => '');
   const [, used = 0, idle = 0] = /^cpu +(\d+) 0 0 (\d+) /.exec(text) ?? [];

@@ -6,7 +6,7 @@ import { type Connection, type PublicKeyAuthContext, Server, utils } from './ssh
 /** Leaves out the ciphers that Bun lacks. */
 const CIPHERS = ['aes128-gcm@openssh.com', 'aes256-gcm@openssh.com', 'aes128-ctr'] as const;
 
-/** Returns a new host key. The library makes one of about 400 in a form that it can't read. */
+/** Returns a new host key. The library can't read about 1 in 400 of its own keys. */
 export function newHostKey(): string {
   for (;;) {
     const key = utils.generateKeyPairSync('ed25519').private;
@@ -55,7 +55,7 @@ function accept(client: Connection, serving: Serving & WithPages): void {
   });
   client.on('session', (open) => serveSession(open(), serving));
   serveForwards(client, serving.pageAt);
-  // ssh reports why it left.
+  // Ignores the error, since ssh itself reports it.
   client.on('error', () => undefined);
 }
 

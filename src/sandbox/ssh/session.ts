@@ -90,7 +90,7 @@ async function follow(
   channel
     .on('error', () => undefined)
     .on('close', () => {
-      // The end of its terminal ends a shell. Another command runs on, without its streams.
+      // Closing the terminal ends a shell. Other commands continue without their streams.
       if (hasTerminal) program.kill();
       stdin.destroy();
       stdout.destroy();
@@ -115,9 +115,9 @@ async function writeAll(to: Writable, chunk: unknown, channel: ServerChannel): P
 }
 
 interface Terminal {
-  /** The file that names it while it exists. */
+  /** A file with the terminal's name, which exists as long as the terminal. */
   readonly path: string;
-  /** The command line that runs another one in it. */
+  /** Returns the command line that runs another command in the terminal. */
   words(own: readonly string[], platform: string): string[];
   resize(size: Size, serving: Serving): void;
 }

@@ -64,8 +64,8 @@ export function serveSftp(sftp: SFTPWrapper, home: string): void {
   }
   let turn: Promise<unknown> = Promise.resolve();
   /**
-   * Runs work, and answers with its fault or, unless it has answered itself, with OK. In order: scp cuts
-   * a file where answers about it change their order.
+   * Runs work, and answers with its fault or, unless it has answered itself, with OK. Responds in order,
+   * since scp truncates a file if responses arrive out of order.
    */
   function reply(request: number, work: () => Promise<unknown>): void {
     turn = turn.then(work).then(
@@ -163,7 +163,7 @@ export function serveSftp(sftp: SFTPWrapper, home: string): void {
       return DONE;
     });
   sftp.on('REALPATH', (request, path) =>
-    // A path that does not exist yet has a name too.
+    // Resolves a path even if it does not exist yet.
     answerPath(request, () => realpath(at(path)).catch(() => at(path))),
   );
   sftp.on('READLINK', (request, path) => answerPath(request, () => readlink(at(path))));

@@ -73,10 +73,10 @@ const instance = strictObject({
   imageId: string(),
   templateId: nullable(string()),
   dockerConfig: nullable(dockerConfig),
-  /** Copies: an instance keeps a key that is deleted later. */
+  /** Copies of the keys, since an instance keeps a key that is deleted later. */
   sshKeys: array(sshKey),
   price: decimal,
-  /** Held for the current or next hour; zero if no hour is paid for. */
+  /** Funds held for the current or next hour; zero if no hour is paid. */
   reserved: decimal,
   /** When the running hour is charged; null while no hour runs. */
   hourEndsAt: nullable(moment),
@@ -164,7 +164,7 @@ export const stateSchema = strictObject({
   drives: array(drive),
   transactions: array(transaction),
   faults: array(within(FAULT_NAMES)),
-  /** How many instances ever got hardware: determines each one's address and provider id. */
+  /** The number of instances that ever got hardware. Determines an instance's address and provider ID. */
   machinesMade: number(),
 });
 

@@ -44,14 +44,14 @@ export function openStore(file: string) {
             : kept?.text === before
               ? kept.state
               : understand(file, before);
-        // Any failure from here on leaves a state in memory that the file does not hold.
+        // Discards the state in memory first, since a failure from here on makes it differ from the file.
         kept = undefined;
         const outcome = attempt(() => work(state));
         const text = JSON.stringify(state);
         if (text !== before) await write(text);
         kept = { text, state };
         if (!outcome.ok) throw outcome.refusal;
-        // The next call changes the same state, but must not change this result.
+        // Copies the result, since the next call changes the same state.
         return structuredClone(outcome.value);
       }),
     /** Replaces the whole state, even one that can't be parsed. */
@@ -74,7 +74,7 @@ function attempt<T>(work: () => T): Outcome<T> {
   }
 }
 
-/** Runs work under the lock. Rewords the errors of the file system, which have a code. */
+/** Runs work under the lock. Converts file-system errors, which have a code, into CliErrors. */
 async function storing<T>(file: string, work: () => Promise<T>): Promise<T> {
   try {
     await privateFolder(dirname(file));
