@@ -288,7 +288,7 @@ describe('a file of a hostile instance', needs('POSIX'), () => {
     expect(await readFile(join(victim, 'bashrc'), 'utf8')).toBe('mine');
   });
 
-  test('replaces the target of the user's own link, and keeps the link', async () => {
+  test('replaces the target of a link of the user, and keeps the link', async () => {
     const [file, path] = [join(victim, 'file'), join(local, 'log')];
     await writeFile(file, 'old');
     await symlink(file, path);

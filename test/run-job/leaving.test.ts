@@ -134,7 +134,7 @@ describe('run --on', () => {
     expect(readFileSync(`${local}/r`, 'utf8')).toBe('x\n');
   });
 
-  test('never shows the previous job's output', async () => {
+  test('never shows output of the previous job', async () => {
     expect(await world.runOn('echo first')).toMatchObject({ code: 0, stdout: 'first\n' });
     const logs = () => world.gpucloud(['jobs', 'logs', 'dev']);
     expect(await logs()).toMatchObject({ code: 0, stdout: 'first\n' });
