@@ -56,7 +56,7 @@ describe('--sync', () => {
     expect(await run()).toMatchObject({ code: 0, stdout: 'X\nchanged\n' });
   });
 
-  test('doesn't run the command if the instance could not store the files', async () => {
+  test('does not run the command if the instance could not store the files', async () => {
     const source = await folder();
     writeFileSync(
       join(world.job, '..', '..', 'bin', 'tar'),
@@ -70,17 +70,32 @@ describe('--sync', () => {
     expect(world.status()).toBe('TERMINATING');
   });
 
-  test.each([['--sync'], ['--fetch']])('exits before the command if %s needs tar and the instance lacks it', async (flag) => {
-    const source = await folder();
-    await leaveThere('sh', 'cat', 'cut', 'mkdir', 'wc', 'tail', 'head', 'dd', 'sleep', 'mv', 'rm');
-    const { code, stdout, stderr } = await world.run('echo ran', [
-      flag,
-      flag === '--sync' ? source : `x:${world.local('x')}`,
-    ]);
-    expect({ code, stdout }, stderr).toEqual({ code: 125, stdout: '' });
-    expect(stderr).toContain("Files can't be copied: job has no tar");
-    expect(world.status()).toBe('TERMINATING');
-  });
+  test.each([['--sync'], ['--fetch']])(
+    'exits before the command if %s needs tar and the instance lacks it',
+    async (flag) => {
+      const source = await folder();
+      await leaveThere(
+        'sh',
+        'cat',
+        'cut',
+        'mkdir',
+        'wc',
+        'tail',
+        'head',
+        'dd',
+        'sleep',
+        'mv',
+        'rm',
+      );
+      const { code, stdout, stderr } = await world.run('echo ran', [
+        flag,
+        flag === '--sync' ? source : `x:${world.local('x')}`,
+      ]);
+      expect({ code, stdout }, stderr).toEqual({ code: 125, stdout: '' });
+      expect(stderr).toContain("Files can't be copied: job has no tar");
+      expect(world.status()).toBe('TERMINATING');
+    },
+  );
 });
 
 test('reports a result that could not be stored, even if another is missing', async () => {

@@ -35,7 +35,7 @@ describe('run --fetch-every', () => {
     expect(stderr).toContain('The command is still running; trying again.');
   });
 
-  test('keeps the job running if the local path can't be written', async () => {
+  test('keeps the job running if the local path cannot be written', async () => {
     await writeFile(local, 'a file');
     const { code, stderr } = await world.run('mkdir out; echo x >out/a; sleep 2', [
       ...every(),
