@@ -21,7 +21,7 @@ export interface ApiSettings {
   keyRemedy?: (status: number) => string;
   /** Receives each request and response, line by line, with secrets masked. */
   trace?: (line: string) => void;
-  /** Receives the Date header of each understood response. */
+  /** Receives the Date header of each valid response. */
   onDate?: (date: string | undefined) => void;
   /** Receives each successful operation; the call awaits it. */
   observe?: (seen: Observed) => Promise<void>;

@@ -21,7 +21,7 @@ export interface Lesson {
   change(names: readonly KnownName[]): readonly KnownName[];
 }
 
-/** Most names to keep, so that Tab stays fast. */
+/** Keeps at most this many names, so that Tab stays fast. */
 const MOST_OF_A_KIND = 300;
 
 /**
@@ -89,7 +89,7 @@ export function headed(lines: readonly string[]): string {
 /** Matches nearly every name. Compiling the Unicode classes below takes a millisecond. */
 const PLAIN_ASCII = /^[a-zA-Z0-9_][a-zA-Z0-9_.+/:@()-]*( [a-zA-Z0-9_.+/:@()-]+)*$/;
 
-/** Letters and digits of any script, single spaces, and marks that are harmless in every shell. */
+/** Matches letters and digits of any script, single spaces, and marks harmless in every shell. */
 export function isPlain(text: string): boolean {
   if (PLAIN_ASCII.test(text)) return text.length <= 100;
   return (

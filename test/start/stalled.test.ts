@@ -8,7 +8,7 @@ import { envelope } from '../support/service.ts';
 import { taken } from '../support/signals.ts';
 import { type Installation, install } from './installation.ts';
 
-// A reader that reads nothing can block a command for ever; two signals must end it.
+// A reader that reads nothing can block a command forever; two signals must end it.
 
 const ROWS = 500;
 const ID = '11111111-2222-4333-8444-555555555555';
