@@ -151,7 +151,7 @@ for (const program of ['bash', 'zsh', 'fish'] as const satisfies readonly Known[
       await expect(readFile(join(computer.home, 'hit'))).rejects.toThrow();
     });
 
-    test('is loaded by a new shell once installed', async () => {
+    test('works in a new shell once installed', async () => {
       const { stdout } = await computer.gpucloud(['completion', program, '--install', '-o', 'id']);
       const { status, stderr } = spawnSync(program, ['-n', stdout.trim()], { encoding: 'utf8' });
       expect({ status, stderr }).toEqual({ status: 0, stderr: '' });

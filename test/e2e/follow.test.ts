@@ -188,7 +188,7 @@ test('does not keep the process alive when the reader has gone', async () => {
   const child = computer.start([...words, '-q'], { env: env() });
   await heard(child, 'stdout', /e1/);
   child.kill('SIGINT');
-  // A pause that is waited for would take an hour.
+  // Waiting for the whole pause would take an hour.
   expect(await once(child, 'close')).toEqual([130, null]);
 });
 
@@ -201,7 +201,7 @@ describe('a reader that exits', needs('Linux'), () => {
     expect({ stdout, stderr }).toEqual({ stdout: 'e1\ncode 0\n', stderr: '' });
   });
 
-  test('also ends it if the pipe was never written to, or is a named pipe', async () => {
+  test('also ends the command if the pipe was never written to, or is a named pipe', async () => {
     log = () => [];
     const line = (to: string) => `gpucloud ${FOLLOW.join(' ')} -q ${to}; echo "code $?"`;
     const nothing = { stdout: 'code 0\n', stderr: '' };
@@ -212,7 +212,7 @@ describe('a reader that exits', needs('Linux'), () => {
     expect(await computer.bash(early, { env: env() })).toMatchObject(nothing);
   });
 
-  test('also ends it if stdout is a socket', async () => {
+  test('also ends the command if stdout is a socket', async () => {
     log = () => logOf(1);
     // Node's child processes get sockets as their streams.
     const child = start('-q');

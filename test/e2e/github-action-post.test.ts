@@ -78,7 +78,7 @@ describe('the end of a job on GitHub', needs('ssh'), () => {
     expect(world.status()).toBe('TERMINATING');
   });
 
-  test('finds in post the instance of a request whose response was lost', async () => {
+  test('finds the instance in post if the response was lost', async () => {
     let isRented = false;
     world.renting.posts = [
       ({ body }) => {
@@ -144,7 +144,7 @@ describe('the end of a job on GitHub', needs('ssh'), () => {
     expect(world.status()).toBe('TERMINATING');
   });
 
-  test('tries again in post if the service refuses to terminate', async () => {
+  test('retries in post if the service refuses to terminate', async () => {
     const main = runner.startMain({ command: LASTS });
     await heard(main, 'stdout', /up/);
     await killed(main);

@@ -164,7 +164,7 @@ describe('reap and the jobs of run', needs('ssh'), () => {
         await pause(delay);
         child.kill('SIGKILL');
         await ended;
-        // The next pass comes a minute later.
+        // The next run of `reap` comes a minute later.
         await utimes(at('state', 'jobs', `${NEW}.json.lock`), 0, 0).catch(() => undefined);
       }
       const { rows } = await reap();
@@ -181,7 +181,7 @@ describe('reap and the jobs of run', needs('ssh'), () => {
     timeLimit,
   );
 
-  test('finishes the job of a run whose terminal closed, if it is armed', async () => {
+  test('finishes the job of a run whose terminal closed, if reap is scheduled', async () => {
     expect(await reap('--every', '5m')).toMatchObject({ code: 0 });
     const child = world.computer.start(
       [...world.words('--fetch', 'result'), '--', 'sh', '-c', 'echo up; sleep 2; echo x >result'],

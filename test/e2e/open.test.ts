@@ -78,7 +78,7 @@ describe('instances open', needs('Linux'), () => {
     expect(screen()).toContain(`No browser found. Open this link:\n${LINK}`);
   });
 
-  test('names the temporary folder that it cannot use', async () => {
+  test('reports a temporary folder that it cannot use', async () => {
     const { ended, screen } = open('/none', { TMPDIR: '/proc/none' });
     expect(await ended()).toBe(9);
     expect(screen()).toContain('Could not make a temporary folder in /proc/none (ENOENT).');

@@ -84,7 +84,7 @@ while :; do sleep 0.1; done`;
     }
   });
 
-  test('skips the copy and ends the command the second time', async () => {
+  test('skips the copy and ends the command on the second Ctrl-C', async () => {
     const { ended, send, said } = await started(':');
     await send('SIGINT');
     await said(/Ctrl-C again/);
@@ -94,7 +94,7 @@ while :; do sleep 0.1; done`;
     expect({ fetched: isFetched(), runs: runs() }).toEqual({ fetched: false, runs: false });
   });
 
-  test('leaves the instances to their deadlines the third time', async () => {
+  test('leaves the instances to their deadlines on the third Ctrl-C', async () => {
     let held = 0;
     world.renting.terminations = Array.from({ length: 2 }, () => () => {
       held += 1;
@@ -147,7 +147,7 @@ while :; do sleep 0.1; done`;
     expect(runs()).toBe(false);
   });
 
-  test('terminates all that start at the first one', async () => {
+  test('terminates all starting instances on the first Ctrl-C', async () => {
     const { rent } = world.renting;
     world.renting.rent = (id, name) => rent(id, name, { status: 'PROVISIONING' });
     const child = world.computer.start([...world.words(), '--', 'touch', 'up'], { env: world.env });
@@ -159,7 +159,7 @@ while :; do sleep 0.1; done`;
     expect({ up: isUp(), statuses: world.statuses() }).toEqual({ up: false, statuses: ENDED });
   });
 
-  test('in a terminal reaches the command once', async () => {
+  test('reaches the command once in a terminal', async () => {
     const argv = [...world.words(), '--', 'sh', '-c', command('sleep 1; exit 9')];
     const one = sitDown(world.computer, argv, { env: world.env });
     try {

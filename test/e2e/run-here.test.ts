@@ -110,7 +110,7 @@ describe('gpucloud run --here', { timeout: 60_000, ...needs('ssh') }, () => {
     expect(await report()).toMatchObject({ stage: 'running', command_exit_code: null });
   });
 
-  test('fetches from the others if one lacks the path', async () => {
+  test('fetches from the other instances if one lacks the path', async () => {
     const script = (code: number) =>
       `for n in 1 3; do ssh -F "$GPUCLOUD_SSH_CONFIG" gpucloud-job-$n 'echo y > gpucloud-run/work/y'; done; exit ${code}`;
     const failed = await world.run(['--fetch', 'y'], ['sh', '-c', script(4)]);
@@ -170,7 +170,7 @@ describe('gpucloud run --here', { timeout: 60_000, ...needs('ssh') }, () => {
     });
   });
 
-  test('terminates all and does not run if one is refused', async () => {
+  test('terminates all instances and does not run if one is refused', async () => {
     world.renting.posts = [() => no(409, 'Offer A100 is out of stock')];
     const { code, stdout, stderr } = await world.run(['--report', 'r'], ['echo', 'ran']);
     expect({ code, stdout }).toEqual({ code: 125, stdout: '' });
@@ -216,7 +216,7 @@ describe('gpucloud run --here', { timeout: 60_000, ...needs('ssh') }, () => {
     });
   });
 
-  test('runs on the others with --min-count', async () => {
+  test('runs on the other instances with --min-count', async () => {
     world.renting.posts = [() => no(409, 'Offer A100 is out of stock')];
     const argv = ['--min-count', '2', '--report', 'r'];
     const { code, stdout } = await world.run(argv, ['sh', '-c', 'wc -l <"$GPUCLOUD_HOSTFILE"']);
@@ -286,7 +286,7 @@ describe('gpucloud run --here', { timeout: 60_000, ...needs('ssh') }, () => {
     expect(world.statuses()).toEqual(ENDED);
   });
 
-  test('fetches from the others if one has died, and terminates it too', async () => {
+  test('fetches from the other instances if one has died, and terminates it too', async () => {
     const script =
       'cd "$0"; for n in 1 2 3; do ssh -F "$GPUCLOUD_SSH_CONFIG" gpucloud-job-$n "echo z >gpucloud-run/work/z"; done; touch up; while [ ! -f go ]; do sleep 0.1; done';
     const words = world.words('--fetch', `z:${join(home, 'alive')}`, '--report', join(home, 'r'));

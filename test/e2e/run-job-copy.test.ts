@@ -129,7 +129,7 @@ echo '${version}'
     expect(await readdir(join(home, 'r'))).toEqual(['log']);
   });
 
-  test('ends with a message at a pipe, and fetches the rest', async () => {
+  test('reports a pipe, and fetches the other files', async () => {
     const { home } = world.computer;
     const words = [`--fetch=pipe:${home}/pipe`, `--fetch=log:${home}/log`];
     const done = await job(words, 'mkfifo pipe; echo log >log');

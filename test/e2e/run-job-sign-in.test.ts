@@ -109,7 +109,7 @@ describe('signing in to the instance of a job', needs('ssh'), () => {
     expect(world.status()).toBe('TERMINATING');
   });
 
-  test('leaves a job to which it attached if the host key changes', async () => {
+  test('leaves an attached job running if the host key changes', async () => {
     await world.run(['--detach', '--unenforced'], WAITS);
     const following = start('jobs', 'attach', 'job');
     await heard(following.child, 'stdout', /up/);
@@ -128,7 +128,7 @@ describe('signing in to the instance of a job', needs('ssh'), () => {
     expect(logs.printed.stderr).toContain('job has a new host key');
   });
 
-  test('names once why it could not interrupt the command', async () => {
+  test('prints once why it could not interrupt the command', async () => {
     const [first, second] = [new AbortController(), new AbortController()];
     const interrupts = { first: first.signal, second: second.signal };
     const running = runFast(world, [...world.words(), '--', ...WAITS], { interrupts });

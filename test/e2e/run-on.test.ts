@@ -46,7 +46,7 @@ describe('gpucloud run --on', needs('ssh'), () => {
     await world.close();
   });
 
-  test.each(['rsync', 'tar'])('sends what changed, loop after loop, with %s', async (way) => {
+  test.each(['rsync', 'tar'])('sends only changed files each time, with %s', async (way) => {
     const PATH =
       way === 'tar' ? await pathWithout(world.computer.home, ['rsync']) : process.env.PATH;
     const env = { PATH: PATH ?? '' };
@@ -135,7 +135,7 @@ describe('gpucloud run --on', needs('ssh'), () => {
     expect(existsSync(join(world.computer.home, 'result'))).toBe(true);
   });
 
-  test('goes on without a process that was terminated', async () => {
+  test('continues after its process was terminated', async () => {
     const argv = [...words(), '--', 'sh', '-c', 'echo up; sleep 60'];
     const child = world.computer.start(argv, { env: world.env });
     const ended = once(child, 'close');

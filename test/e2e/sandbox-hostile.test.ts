@@ -143,7 +143,7 @@ describe('the sandbox', { timeout: 60_000, ...needs('ssh') }, () => {
     expect([existsSync(place(id)), readdirSync(kept)]).toEqual([false, ['file', 'moved']]);
   });
 
-  test('goes on with a job after the server of its connections was killed', async () => {
+  test('continues a job after its connection server was killed', async () => {
     const [up, go] = [join(computer.home, 'up'), join(computer.home, 'go')];
     const line = `touch ${up}; until [ -e ${go} ]; do sleep 0.1; done; exit 3`;
     const outcome = computer.gpucloud(job('cut', '--', 'sh', '-c', line), { env });

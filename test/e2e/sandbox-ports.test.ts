@@ -46,7 +46,7 @@ describe('the ports of a sandbox instance', { timeout: 60_000, ...needs('ssh') }
     return outcome;
   }
 
-  test('carries a tunnel to its loopback only', async () => {
+  test('allows tunnels to loopback only', async () => {
     const server = createServer((socket) => socket.end('hello\n'));
     const remote = await freePort();
     await new Promise<void>((resolve) => server.listen(remote, '127.0.0.1', resolve));

@@ -240,7 +240,7 @@ describe('a live view in a terminal', () => {
     expect(shown.scrollback()).toMatch(/box-1 .*ACTIVE[\s\S]*\nerror: /);
   });
 
-  test('ends with its instance', async () => {
+  test('ends when its instance is terminated', async () => {
     await rented(1);
     const shown = watch(['instances', 'get', idOf(0), '-w', '--interval', '500ms']);
     await shown.shows(/Status: +ACTIVE/);
@@ -249,7 +249,7 @@ describe('a live view in a terminal', () => {
     expect(shown.scrollback()).toMatch(/Status: +TERMINATED/);
   });
 
-  test("says how many lines don't fit, and prints them all at its end", async () => {
+  test("shows how many lines don't fit, and prints them all at its end", async () => {
     await rented(20);
     const shown = watch(LIST, { rows: 10 });
     await shown.shows(/^NAME.*\n(box-\d+ .*\n){6}… 14 more lines below the screen\nRead at/);

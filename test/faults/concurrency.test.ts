@@ -14,7 +14,7 @@ beforeAll(async () => {
 afterAll(() => bundle.remove());
 
 describe('eight processes at once with one journal', () => {
-  test('keeps every outcome, and each is valid', async (context) => {
+  test('keeps every outcome, and all are valid', async (context) => {
     const each = SOAK ? countOf('GPUCLOUD_SOAK_CREATES', 50) : 6;
     const rig = await openRig(bundle.path);
     try {

@@ -53,7 +53,7 @@ test('prints a file whose tests could not begin', () => {
   expect(lines[broken + 1]).toContain('missing.js');
 });
 
-test('counts a run that left no result as one that failed', () => {
+test('counts a run without a result as failed', () => {
   expect(counts('node-1.json', 'never.json').at(-1)).toBe('1 passed, 4 failed, 2 skipped');
   expect(counts('never.json')).toEqual([
     'failed (never): it left no result',

@@ -129,7 +129,7 @@ describe('install.sh', { timeout: 60_000 }, () => {
     return { from, archive };
   }
 
-  test('refuses any archive except the one it was published with', async () => {
+  test('refuses any archive except its own', async () => {
     const { from, archive } = await changedPackages();
     const prefix = join(folder, 'other');
     expect(await install('--prefix', prefix, '--from', from)).toMatchObject({
@@ -147,7 +147,7 @@ describe('install.sh', { timeout: 60_000 }, () => {
     });
   });
 
-  test('takes nothing from the current folder if it is read from a pipe', async () => {
+  test('ignores the current folder when read from a pipe', async () => {
     // The shells that people pipe into; a folder of someone else may name its files after them.
     for (const shell of ['sh', 'bash', '/bin/sh']) {
       const cwd = await mkdtemp(join(folder, 'here-'));

@@ -16,7 +16,7 @@ test('writes the same bytes each time', () => {
   expect(zipOf(ENTRIES, 1_700_000_000, 6).equals(zipOf(ENTRIES, 1_700_000_000, 6))).toBe(true);
 });
 
-test.each([0, 6])('is unpacked by other programs (level %d)', needs('python3'), (level) => {
+test.each([0, 6])('can be unpacked by other programs (level %d)', needs('python3'), (level) => {
   const folder = mkdtempSync(join(tmpdir(), 'gpucloud-zip-'));
   try {
     const file = join(folder, 'packed.zip');
