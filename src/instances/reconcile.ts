@@ -176,7 +176,10 @@ function isOf(
 function warnUnread(what: string, error: unknown, { err, signal }: Context): void {
   const isEnd = !(error instanceof CliError) || ENDS.includes(error.failure) || signal.aborted;
   if (isEnd) throw error;
-  err.warn('incomplete', `${what} could not be read, so it recovers nothing now: ${error.message}`);
+  err.warn(
+    'incomplete',
+    `${what} could not be read, so requests can't be recovered from it now: ${error.message}`,
+  );
 }
 
 const ENDS: readonly CliError['failure'][] = ['authentication', 'unreachable'];

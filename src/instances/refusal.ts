@@ -136,10 +136,13 @@ export async function explainStart(
   const { status, price_per_hour_snapshot: price } = found;
   const mayBeBilling = mayBill(status);
   if (status !== 'STOPPED') {
-    return refusal.with(`The instance ${id} is ${status}; only a STOPPED one can be started.`, {
-      hint: nextStep(status, typedName(name, id)),
-      mayBeBilling,
-    });
+    return refusal.with(
+      `The instance ${id} is ${status}; only a STOPPED instance can be started.`,
+      {
+        hint: nextStep(status, typedName(name, id)),
+        mayBeBilling,
+      },
+    );
   }
   const shortfall = await shortfallOf(price, api);
   const missing = 'the balance does not cover the next hour.';

@@ -237,7 +237,9 @@ test.each([400, 409])("explains a start refused with %i by the instance's status
     return stderr;
   };
   expect(await said('STOPPED')).toContain('the balance does not cover the next hour');
-  expect(await said('TERMINATED')).toContain('is TERMINATED; only a STOPPED one can be started');
+  expect(await said('TERMINATED')).toContain(
+    'is TERMINATED; only a STOPPED instance can be started',
+  );
 });
 
 test.each([

@@ -198,7 +198,7 @@ function totalLines(books: Books, from: number, to: number): string[] {
   ];
   return [
     `Spent ${spent} from ${shortTime(from)} to ${shortTime(to)}.`,
-    ...(also.length === 0 ? [] : [`Besides: ${also.join(', ')}.`]),
+    ...(also.length === 0 ? [] : [`Also: ${also.join(', ')}.`]),
   ];
 }
 

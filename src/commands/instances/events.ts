@@ -91,7 +91,7 @@ export const events = action({
       .addOption(new Option('--all', 'print the whole log').conflicts('follow'))
       .option(
         '--since <time>',
-        'start at this date, time or age, such as 10m',
+        'show events since a date, time or age, such as 10m',
         ruled('--since', since),
       )
       .option(

@@ -140,7 +140,7 @@ export const instances: Group = {
       {
         name: 'recover',
         usage: '[name...]',
-        summary: 'Settle requests with an unknown outcome',
+        summary: 'Resolve requests with an unknown outcome',
         load: async () => (await import('./recover.ts')).recover,
       },
       {

@@ -29,10 +29,10 @@ export const recover = action({
   view: recoveredView,
   notes:
     'Looks for the outcome of requests whose response was lost. The ID that a response showed ' +
-    'settles its request. A name does not: recover reads tracked instances and those attached ' +
-    'to drives, and asks whether one with the name and time of a request is the one. In a ' +
-    "script, --yes answers that for names that nobody else uses. The request's deadline goes " +
-    'to the instance if you agree. Nothing is created or terminated.\n\n' +
+    'resolves its request. A name does not: recover reads tracked instances and instances attached ' +
+    'to drives, and asks whether an instance with the name and time of a request is the requested ' +
+    'one. In a script, --yes accepts it if only one request and one instance match. If you agree, the ' +
+    "request's deadline is set on the instance. Nothing is created or terminated.\n\n" +
     'If a request stays unknown, look in the web console. If the instance is there, run ' +
     '"instances track ID". If not, run "instances untrack NAME" or "instances create NAME ' +
     '--yes".\n\n' +

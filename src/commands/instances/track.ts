@@ -83,11 +83,11 @@ async function settleOpen(journal: Journal, context: Context): Promise<void> {
     for (const { request, instance, candidates } of await reconcile(open, journal, context)) {
       for (const { id } of candidates) {
         context.err.note(
-          `${id} may be the instance of the unresolved request for ${request.name}. To settle it: ${recoverLine(request.name)}`,
+          `${id} may be the instance of the unresolved request for ${request.name}. To resolve it: ${recoverLine(request.name)}`,
         );
       }
       if (instance === undefined) continue;
-      context.err.note(`Settled the request for ${request.name}: it is ${instance.id}.`);
+      context.err.note(`Resolved the request for ${request.name}: it is ${instance.id}.`);
       const dear = mayBill(instance.status) ? overLimit(instance, request.max_price) : undefined;
       if (dear !== undefined)
         context.err.warn('price', `${dear.message} To terminate it: ${dear.hint}`);

@@ -78,7 +78,7 @@ export const run = action({
     '--on runs COMMAND on an instance that is there already, and leaves it there: copies in what ' +
     'changed, runs, copies out. It takes no flag that describes a new instance.\n\n' +
     '--detach returns once COMMAND has started: follow it with "jobs". Then only "instances reap" ' +
-    'fetches the results and terminates the instance. So it needs an armed one, or ' +
+    'fetches the results and terminates the instance. So it needs a scheduled reap, or ' +
     '--unenforced.\n\n' +
     'Several --offer are tried in order, as in "instances create".\n\n' +
     '--here runs COMMAND on this computer instead, such as GNU parallel or Ansible. --count 4 rents ' +

@@ -112,7 +112,7 @@ async function ensureStoredKey(context: Context): Promise<string> {
   const isStored = apiKey?.source === 'profile' && baseUrl?.source === 'profile';
   if (profile !== undefined && (sandbox || isStored)) return profile.value;
   throw usageError(
-    'A scheduled run sees only what a profile stores, and the key or the base URL comes from elsewhere.',
+    'A scheduled run reads the key and the base URL from the profile, but this shell gets one of them from elsewhere.',
     'store both: gpucloud login; then unset GPUCLOUD_API_KEY and GPUCLOUD_BASE_URL',
   );
 }

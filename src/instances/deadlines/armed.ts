@@ -156,7 +156,7 @@ export async function ensureArmed(context: Context): Promise<void> {
   if (found.isArmed) return;
   throw usageError(
     `Nothing on this computer enforces deadlines: ${found.reason}. Nothing was sent.`,
-    'arm it: gpucloud instances reap --install; to go without: --unenforced',
+    'schedule it: gpucloud instances reap --install; to skip this check: --unenforced',
   );
 }
 

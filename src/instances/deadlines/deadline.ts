@@ -177,7 +177,7 @@ export function setDeadline(
       ...(rule === undefined ? {} : { if_idle: rule }),
     });
     if (isNever && held.if_idle !== undefined) {
-      context.err.note(`${shown} has no deadline and no idle rule any longer.`);
+      context.err.note(`${shown} no longer has a deadline or an idle rule.`);
     }
     const idle = rule === undefined ? {} : { if_idle_seconds: rule.after / 1000 };
     return { id, name: shown, status, paid_until, ends_at: deadline, ...idle };

@@ -10,7 +10,7 @@ const MOST = 32;
 const countRule = (text: string) => wholeNumber(text, 1, MOST);
 
 export function countOption() {
-  return new Option('--count <n>', 'create NAME-1 to NAME-N, side by side').argParser(
+  return new Option('--count <n>', 'create N instances, NAME-1 to NAME-N').argParser(
     ruled('--count', countRule),
   );
 }
@@ -18,7 +18,7 @@ export function countOption() {
 export function minCountOption() {
   return new Option(
     '--min-count <m>',
-    'terminate all again if fewer than M can be had (with --count)',
+    'terminate all new instances if fewer than M succeed (with --count)',
   ).argParser(ruled('--min-count', countRule));
 }
 

@@ -19,12 +19,12 @@ export function withRequestFlags<Args extends unknown[], Flags extends OptionVal
     .optionsGroup('Hardware:')
     .option(
       '--offer <offer>',
-      'offer (the hardware), by name or ID (again for others to try in order)',
+      'offer (the hardware), by name or ID (repeatable: tried in order)',
       each,
     )
     .option(
       '--retry-for <duration>',
-      'try refused offers again for this time',
+      'keep retrying refused offers for this long',
       ruled('--retry-for', positiveDuration),
     )
     .option('--image <image>', 'base image (the system), by name or ID')

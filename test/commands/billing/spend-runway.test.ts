@@ -45,7 +45,7 @@ describe('billing spend', () => {
       ].join('\n'),
     );
     expect(stderr).toMatch(
-      /^Spent 0\.25 ₽ from 2025-12-17 to 2026-01-15 \d\d:\d\d\.\nBesides: refunded 0\.05 ₽, deposited 500\.00 ₽, bonuses 7\.50 ₽\.\nTimes are local: (?:UTC|.*UTC[+-]\d\d:\d\d)\.\n$/,
+      /^Spent 0\.25 ₽ from 2025-12-17 to 2026-01-15 \d\d:\d\d\.\nAlso: refunded 0\.05 ₽, deposited 500\.00 ₽, bonuses 7\.50 ₽\.\nTimes are local: (?:UTC|.*UTC[+-]\d\d:\d\d)\.\n$/,
     );
   });
 

@@ -166,7 +166,7 @@ describe('instances stop and start', () => {
     await rent('trainer');
     const { code, stderr } = await world.cli(['instances', 'start', 'trainer']);
     expect(code).toBe(5);
-    expect(stderr).toMatch(/^error: .* is ACTIVE; only a STOPPED one can be started\.\n/);
+    expect(stderr).toMatch(/^error: .* is ACTIVE; only a STOPPED instance can be started\.\n/);
     expect(stderr).not.toContain('reserves');
   });
 

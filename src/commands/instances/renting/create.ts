@@ -52,7 +52,7 @@ export const create = action({
     'Several --offer are tried in order: the next one after a definite refusal, or after an ' +
     'instance reached ERROR and was terminated. They imply --wait. --retry-for repeats the list, ' +
     'with pauses of 30 seconds to 5 minutes. After an unknown outcome, create exits with 7.\n\n' +
-    '--count N creates NAME-1 to NAME-N side by side, and prints an array, for N = 1 too. Names ' +
+    '--count N creates NAME-1 to NAME-N at once, and prints an array, even for N = 1. Names ' +
     'and guards are checked for all before anything is sent. A failure ends none of the others; ' +
     'the exit code is the most serious one. With --min-count M, fewer than M instances that were ' +
     'rented, and reached the status of --wait, are terminated again and read back. An unknown ' +

@@ -36,7 +36,7 @@ describe('a deadline that nothing enforces', () => {
       const { code, stderr, requests } = await world.cli([...argv, ...flag]);
       expect({ code, requests }).toEqual({ code: 2, requests: [] });
       expect(stderr).toBe(
-        'error: Nothing on this computer enforces deadlines: "instances reap" is not scheduled. Nothing was sent. (arm it: gpucloud instances reap --install; to go without: --unenforced)\n',
+        'error: Nothing on this computer enforces deadlines: "instances reap" is not scheduled. Nothing was sent. (schedule it: gpucloud instances reap --install; to skip this check: --unenforced)\n',
       );
     }
   });
@@ -286,7 +286,7 @@ describe('expire', () => {
       ends_at: world.at(8),
     });
     expect(warningsOf(stderr)).toEqual([
-      'Nothing on this computer enforces deadlines: "instances reap" is not scheduled. Arm it: gpucloud instances reap --install',
+      'Nothing on this computer enforces deadlines: "instances reap" is not scheduled. To schedule it: gpucloud instances reap --install',
     ]);
     expect(await listed(world)).toMatchObject([{ ends_at: world.at(8) }]);
   });

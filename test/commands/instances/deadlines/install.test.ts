@@ -242,7 +242,7 @@ describe('reap --install', () => {
     const env = { GPUCLOUD_API_KEY: TEST_KEY, ...onPath() };
     const { code, stderr } = await world.cli([...REAP, '--install'], { env });
     expect(code).toBe(2);
-    expect(stderr).toContain('A scheduled run sees only what a profile stores');
+    expect(stderr).toContain('A scheduled run reads the key and the base URL from the profile');
     expect(existsSync(at('crontab'))).toBe(false);
   });
 
@@ -253,7 +253,7 @@ describe('reap --install', () => {
       env: { ...env, ...onPath() },
     });
     expect(code).toBe(2);
-    expect(stderr).toContain('the key or the base URL comes from elsewhere');
+    expect(stderr).toContain('this shell gets one of them from elsewhere');
     expect(existsSync(at('crontab'))).toBe(false);
   });
 
