@@ -31,7 +31,7 @@ interface OpenJob {
   readonly exit_code: number | null;
   /** `command`: the instance was kept for a person, and this computer has all results. */
   readonly kept: 'command' | 'results' | null;
-  /** When the command was found to be gone without an exit code; null if it was not. */
+  /** When the command was found to have disappeared without an exit code; null if it was not. */
   readonly lost_at: string | null;
 }
 
@@ -110,7 +110,7 @@ const KINDS: readonly ((look: Look) => Finding[])[] = [
     code: 'job_lost',
     test: ({ lost_at }) => lost_at !== null,
     message: ({ name }) =>
-      `The command on ${short(name)} is gone without an exit code, and ${short(name)} bills`,
+      `The command on ${short(name)} disappeared without an exit code, and ${short(name)} bills`,
     next: ({ name, id }) => ['jobs', 'stop', typedName(name, id)],
   }),
   ofInstances({

@@ -22,7 +22,7 @@ export const jobs: Group = {
       view: jobView,
       notes:
         'Asks the instances of unfinished jobs over SSH, for 5 s at most.\n\n' +
-        'STATUS is RUNNING, EXITED, LOST if the command is gone without an exit code, or ' +
+        'STATUS is RUNNING, EXITED, LOST if the command disappeared without an exit code, or ' +
         'UNREACHABLE. Keeps the last 100 ended jobs.',
       examples: ['gpucloud jobs list', 'gpucloud jobs list --json'],
       takes: (command) => command,
