@@ -22,7 +22,7 @@ const PROGRAM = [
 const QUICK = [
   'test/config/{disk,file}.test.ts',
   'test/e2e/{race,recover,rental,ssh-terminal}.test.ts',
-  'test/faults/{kill,kill-attempts,network,order}.test.ts',
+  'test/faults/{kill,network,order}.test.ts',
   'test/output/sink.test.ts',
   'test/programs.test.ts',
   'test/sandbox/state-file.test.ts',

@@ -52,8 +52,8 @@ export const config = [
       ],
       [
         'temporary files with keys stay',
-        '} finally {\n    removeLeftovers(target);\n  }',
-        '} finally {\n  }',
+        '} catch (error) {\n    removeLeftovers(target);',
+        '} catch (error) {',
       ],
     ],
   },

@@ -133,7 +133,11 @@ describe('the state file', () => {
       expect(await readFile(b.file, 'utf8')).toBe(content);
 
       await b.sandbox.reset();
-      expect((await b.call('GET', '/users/me')).data.balance).toBe('10500.00');
+      // The key was in the unreadable file.
+      expect((await b.call('GET', '/users/me')).status).toBe(401);
+      const apiKey = await b.sandbox.apiKey();
+      const { data } = await b.call('GET', '/users/me', undefined, apiKey);
+      expect(data.balance).toBe('10500.00');
     },
   );
 
