@@ -123,8 +123,8 @@ function alike(
   const found = onlyOne(typed, beginning);
   if (purpose.changes && context.flags.yes) {
     throw usageError(
-      `INSTANCE "${typed}" is only an ID prefix (${found.name} ${found.id}), which --yes does not accept`,
-      'use the name or the full ID',
+      `--yes does not accept an ID prefix: "${typed}"`,
+      `use the name ${found.name} or the full ID ${found.id}`,
     );
   }
   return found;

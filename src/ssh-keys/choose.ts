@@ -26,7 +26,7 @@ export async function chooseKeyFile(
   // ssh uses this file name by default. Offered only if no file with this name exists.
   if (privateKey && !existsSync(privateKey) && !existsSync(`${privateKey}.pub`)) {
     choices.push({
-      name: 'Generate a new key, ~/.ssh/id_ed25519',
+      name: 'Generate a new key (~/.ssh/id_ed25519)',
       value: () => generateKey(privateKey, context),
     });
   }

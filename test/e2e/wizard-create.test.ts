@@ -124,7 +124,7 @@ describe('instances create without arguments', () => {
     });
   });
 
-  test('refuses an invalid name on Enter with its rule, and keeps the typed text', async () => {
+  test('rejects an invalid name on Enter with its rule, and keeps the typed text', async () => {
     const one = person(['instances', 'create']);
     await one.answers(/\? Instance name/, `a${enter}`);
     await one.reads(
@@ -146,7 +146,7 @@ describe('instances create without arguments', () => {
     await one.reads(/✔ Instance name \w+-\w+\n/);
   });
 
-  test('refuses the name of a known instance', async () => {
+  test('rejects the name of a known instance', async () => {
     await run(
       computer,
       'instances',
@@ -226,7 +226,7 @@ describe('instances create without arguments', () => {
     const one = person(['instances', 'create', 'box-one', '--image', 'ubuntu-22-04']);
     await one.answers(/\? Offer[\s\S]*select/, enter);
     await one.answers(
-      /\? Add one to the account\?\n❯ Generate a new key, ~\/\.ssh\/id_ed25519[\s\S]*select/,
+      /\? Add one to the account\?\n❯ Generate a new key \(~\/\.ssh\/id_ed25519\)[\s\S]*select/,
       enter,
     );
     await one.answers(/Enter passphrase .*: *$/m, enter);

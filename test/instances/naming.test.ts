@@ -127,13 +127,13 @@ test('find a known ID in capital letters, and list it once', async () => {
 });
 
 describe('the beginning of an ID', () => {
-  test('is refused with --yes when not interactive', async () => {
+  test('is rejected with --yes when not interactive', async () => {
     const { code, stderr, sent } = await changes('terminate', '2222', '--yes');
     expect({ code, sent }).toEqual({ code: 2, sent: 0 });
-    expect(stderr).toContain(`an ID prefix (CAFE ${LAB})`);
+    expect(stderr).toContain(`an ID prefix: "2222" (use the name CAFE or the full ID ${LAB})`);
   });
 
-  test('is refused with --yes in a terminal too, since there is no confirmation', async () => {
+  test('is rejected with --yes in a terminal too, since there is no confirmation', async () => {
     const argv = ['instances', 'terminate', '2222', '--yes'];
     const { code, requests } = await world.cli(argv, { terminal: true });
     expect({ code, requests }).toEqual({ code: 2, requests: [] });

@@ -122,7 +122,7 @@ async function fieldsOf(input: ApiInput, context: Context): Promise<Field[]> {
   const names = fields.map(({ name }) => name);
   const twice = names.find((name, at) => names.indexOf(name) !== at);
   if (twice !== undefined) {
-    throw usageError(`--field "${twice}": given twice`);
+    throw usageError(`--field "${twice}" is set more than once`);
   }
   return fields;
 }

@@ -34,7 +34,7 @@ export function serviceChecks(context: Context): Checks {
   };
 }
 
-const SANDBOX_CLOCK = pass('the sandbox has its own clock');
+const SANDBOX_CLOCK = pass('the sandbox uses its own clock');
 const NO_ADDRESS = notChecked('the service address is unknown');
 
 function proxyCheck(settings: Settings | undefined, { env }: Context): Finding {
@@ -56,10 +56,10 @@ async function certificatesCheck({ env }: Context): Promise<Finding> {
     );
   }
   const extra = env.NODE_EXTRA_CA_CERTS;
-  if (!extra) return pass("checked with Node.js's own certificates");
+  if (!extra) return pass("trusts Node.js's bundled CA certificates");
   try {
     await access(extra, constants.R_OK);
-    return pass(`checked with Node.js's own certificates and ${extra}`);
+    return pass(`trusts Node.js's bundled CA certificates and ${extra}`);
   } catch (error) {
     return warn(
       `NODE_EXTRA_CA_CERTS names ${extra}, which can't be read (${faultOf(error)})`,

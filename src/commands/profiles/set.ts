@@ -14,8 +14,8 @@ export const set = action({
   notes:
     'create and reorder check the guards before they send anything. They exit with 2 and the ' +
     'code "guard"; --yes does not override a guard. Requests of unknown outcome count.\n\n' +
-    '--max-burn adds up the known prices of all instances. A new one counts with its ' +
-    '--max-price, or else with the last known price of its offer. An unknown price counts as ' +
+    '--max-burn limits the total price per hour of all instances. A new instance counts at its ' +
+    '--max-price, or else at the last known price of its offer. An unknown price counts as ' +
     'too high.\n\n' +
     'Guards protect from mistakes, not from a program that wants to rent: it can use the key ' +
     'without the profile.\n\n' +

@@ -92,7 +92,7 @@ export async function judge(
     return { isArmed: false, reason: `the profile "${profile}" has no key` };
   }
   if (entry !== undefined && !(await isThere(entry, profile, context))) {
-    return { isArmed: false, reason: `the schedule ${entry} is gone` };
+    return { isArmed: false, reason: `schedule ${entry} not found` };
   }
   const now = context.clock.now();
   // After this computer's clock was set back, a heartbeat from the future proves nothing.

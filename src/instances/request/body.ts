@@ -10,7 +10,7 @@ import { environmentOf } from './environment.ts';
 import type { CreateFlags, Given } from './given.ts';
 import { type Chosen, findHardware } from './hardware.ts';
 
-/** Required flags, in the words of a usage error. */
+/** Required flags, as named in a usage error. */
 const NEEDED = { name: 'NAME (or --name)', offer: '--offer', image: '--image' } as const;
 
 /** Returns required flags, such as `--offer`, that neither the command line nor the file gives. */
@@ -71,7 +71,7 @@ export function keylessWarning(body: CreateInstanceBody): string | undefined {
   if (ssh_keys.length > 0 || template_id !== undefined || docker_config !== undefined) {
     return undefined;
   }
-  return "No SSH key: you may not be able to log in, and a key can't be added later. Add one with --ssh-key.";
+  return "No SSH key: you may not be able to log in. You can't add a key later: add one with --ssh-key.";
 }
 
 /** Finds every local fault before the first prompt, so that nobody answers prompts in vain. */

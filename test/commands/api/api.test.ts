@@ -154,7 +154,7 @@ describe('api with bad input', () => {
     [['GET', `/x/${TEST_KEY}`], 'this is an API key'],
     [['POST', '/x', '-f', 'a'], '--raw-field: must be NAME=VALUE'],
     [['POST', '/x', '-F', '=a'], '--field: must be NAME=VALUE'],
-    [['POST', '/x', '-f', 'a=1', '-F', 'a=2'], '--field "a": given twice'],
+    [['POST', '/x', '-f', 'a=1', '-F', 'a=2'], '--field "a" is set more than once'],
     [['POST', '/x', '-f', 'a[b]=1'], '--raw-field "a[b]": flags can\'t build nested fields'],
     [['POST', '/x', '-f', `a=${TEST_KEY}`], 'this is an API key'],
     [['POST', '/x', '-f', 'new_password=hunter2'], '--raw-field "new_password": a secret'],
@@ -173,7 +173,7 @@ describe('api with bad input', () => {
     [['GET', '/x', '-q'], '--output id: api prints the service'],
     [['GET', '/x', '-o', 'csv'], '--output csv: api prints the service'],
     [['GET', '/x', '--columns', 'a'], '--columns and --sort'],
-  ])('refuses %j before any request', async (argv, message) => {
+  ])('rejects %j before any request', async (argv, message) => {
     const given = argv.map((text) => (text === 'BROKEN' ? join(world.home, 'broken.json') : text));
     const result = await world.cli(['api', ...given]);
     expect(result).toMatchObject({ code: 2, stdout: '', requests: [] });
@@ -282,7 +282,7 @@ describe('against a scripted service', () => {
     expect((await find('nothing', '-i')).stdout).toMatch(/^HTTP\/1\.1 200\n[\s\S]*\n\nnull\n$/);
   });
 
-  test('refuses a bad query before any request', async () => {
+  test('rejects a bad query before any request', async () => {
     await scripted({ status: 200, body: { data: 1 } });
     for (const argv of [
       ['api', 'GET', '/x', '--query', 'data['],

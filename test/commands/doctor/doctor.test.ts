@@ -119,7 +119,7 @@ Files
 
 Service
   proxy:           pass  none for ${host}
-  certificates:    pass  checked with Node.js's own certificates
+  certificates:    pass  trusts Node.js's bundled CA certificates
   service:         pass  ${world.service.url} responded in 0 ms
   account:         pass  the key works and belongs to ann@example.com
   ssh_key:         WARN  no SSH key is registered

@@ -48,7 +48,7 @@ describe('instances create', () => {
       /^Name: {12}trainer\nStatus: {10}ACTIVE\nPrice per hour: {2}89\.90\nPaid until: {6}\S+.*\n$/,
     );
     expect(stderr).toMatch(
-      /^Price per hour: unknown until created; --max-price sets a limit\.\nwarning: No SSH key: you may not be able to log in, and a key can't be added later\. Add one with --ssh-key\.\nRented trainer \([0-9a-f-]{36}\)\.\nSee it: {6}gpucloud instances get trainer\nStop paying: gpucloud instances terminate trainer\n$/,
+      /^Price per hour: unknown until created; --max-price sets a limit\.\nwarning: No SSH key: you may not be able to log in\. You can't add a key later: add one with --ssh-key\.\nRented trainer \([0-9a-f-]{36}\)\.\nSee it: {6}gpucloud instances get trainer\nStop paying: gpucloud instances terminate trainer\n$/,
     );
   });
 
@@ -177,7 +177,7 @@ describe('instances create', () => {
     [['box', '-v', '/a:/b:ro', '--docker-image', 'i'], '--volume "/a:/b:ro"'],
     [['box', '-p', '80:80', '-p', '80:81', '--docker-image', 'i'], 'is published twice'],
     [['box', '-f', '/no/such/file'], '--file "/no/such/file": no such file'],
-  ])('refuses create %j before any request', async (argv, words) => {
+  ])('rejects create %j before any request', async (argv, words) => {
     const flags = ['--offer', '--image'].flatMap((flag, at) =>
       argv.includes(flag) ? [] : [flag, HARDWARE[at * 2 + 1] ?? ''],
     );

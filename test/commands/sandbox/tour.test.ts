@@ -32,7 +32,7 @@ describe('sandbox tour', () => {
     expect({ code, errors: stderr.match(/^(error|warning).*/gim) }).toEqual({
       code: 0,
       errors: [
-        "warning: No SSH key: you may not be able to log in, and a key can't be added later. Add one with --ssh-key.",
+        "warning: No SSH key: you may not be able to log in. You can't add a key later: add one with --ssh-key.",
       ],
     });
     for (const [at, { title }] of STEPS.entries()) {

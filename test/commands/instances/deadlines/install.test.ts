@@ -237,7 +237,7 @@ describe('reap --install', () => {
     expect(stderr).toContain('--profile work instances reap --every 5m');
   });
 
-  test("refuses a key that only this shell's environment has", async () => {
+  test("rejects a key that only this shell's environment has", async () => {
     crontabWith();
     const env = { GPUCLOUD_API_KEY: TEST_KEY, ...onPath() };
     const { code, stderr } = await world.cli([...REAP, '--install'], { env });
@@ -246,7 +246,7 @@ describe('reap --install', () => {
     expect(existsSync(at('crontab'))).toBe(false);
   });
 
-  test("refuses an address that only this shell's environment has, whatever its value", async () => {
+  test("rejects an address that only this shell's environment has, whatever its value", async () => {
     crontabWith();
     const env = { GPUCLOUD_BASE_URL: world.service.url };
     const { code, stderr } = await world.cli([...REAP, '--install'], {
@@ -407,7 +407,7 @@ describe('entries of several folders', () => {
     expect(await status(second)).toMatchObject({
       armed: false,
       scheduler: null,
-      reason: `the schedule ${NAME} is gone`,
+      reason: `schedule ${NAME} not found`,
     });
     const { code, stderr } = await cli([...CREATE, '--terminate-after', '4h'], {
       env: { ...onPath(), ...second },
@@ -429,10 +429,10 @@ describe('entries of several folders', () => {
     await cli([...REAP, '--install']);
     await runByCron(NAME);
     crontabWith('0 4 * * * backup\n');
-    expect(await status()).toMatchObject({ armed: false, reason: `the schedule ${NAME} is gone` });
+    expect(await status()).toMatchObject({ armed: false, reason: `schedule ${NAME} not found` });
     const { code, stderr } = await cli([...CREATE, '--terminate-after', '4h']);
     expect(code).toBe(2);
-    expect(stderr).toContain(`the schedule ${NAME} is gone`);
+    expect(stderr).toContain(`schedule ${NAME} not found`);
     // A run that another scheduler starts has no entry.
     await cli([...REAP, '--every', '5m']);
     expect(await status()).toMatchObject({ armed: true, scheduler: null });
