@@ -51,7 +51,7 @@ describe('kill -9', () => {
         bundle.path,
         matrix(NETWORK_KILLS, runs(32)),
       );
-      record(context, { what: 'kills at points of the network × faults', played, killed });
+      record(context, { what: 'kills at network points, with each fault', played, killed });
       expect(violations).toEqual([]);
       expect(killed).toBeGreaterThan(0);
     },
@@ -65,7 +65,7 @@ describe('kill -9', () => {
         ? matrix(FILE_KILLS, 0)
         : FILE_KILLS.map((kill): Scenario => ({ operation: 'create', fault: NO_FAULT, kill }));
       const { violations, killed, played } = await playAll(bundle.path, kills);
-      record(context, { what: 'kills as a file of the journal appears × faults', played, killed });
+      record(context, { what: 'kills as a journal file appears, with each fault', played, killed });
       expect(violations).toEqual([]);
       expect(killed).toBeGreaterThan(0);
     },
@@ -103,7 +103,11 @@ describe('kill -9', () => {
       scenarios.push(...matrix(later, runs(16), [operation], MOST_DISK_CALLS));
     }
     const { violations, killed, played } = await playAll(bundle.path, scenarios);
-    record(context, { what: 'kills before each disk call × faults, a sample', played, killed });
+    record(context, {
+      what: 'kills before each disk call, with each fault (sampled)',
+      played,
+      killed,
+    });
     expect(violations).toEqual([]);
     // If the network fails first, the later calls never come.
     expect(killed).toBeGreaterThan(played / 4);

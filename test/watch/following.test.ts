@@ -58,7 +58,7 @@ describe('following logs that change while they are read', () => {
   test(`prints each event once, in order of time (${RUNS} stories)`, {
     timeout: LONG,
   }, async (context) => {
-    record(context, { what: 'stories of a log that changes while it is read', played: RUNS });
+    record(context, { what: 'stories in which a log changes while it is read', played: RUNS });
     await fc.assert(
       fc.asyncProperty(anyStory, async (story) => {
         expect(await brokenPromises(story)).toEqual([]);
@@ -70,7 +70,7 @@ describe('following logs that change while they are read', () => {
   test(`prints each event once even if simultaneous events change places (${RUNS} stories)`, {
     timeout: LONG,
   }, async (context) => {
-    record(context, { what: 'stories in which events of one moment change places', played: RUNS });
+    record(context, { what: 'stories in which simultaneous events change order', played: RUNS });
     await fc.assert(
       fc.asyncProperty(anyShuffledStory, async (story) => {
         expect(await brokenPromises(story)).toEqual([]);
