@@ -10,7 +10,7 @@ interface ProgramSettings {
   readonly version: string;
   /** Receives help and the version. */
   readonly write: (text: string) => void;
-  /** Width of the help in columns. */
+  /** Help width in columns. */
   readonly width: number;
   /** Whether to colour a command's help. */
   readonly isColoured: (command: AnyCommand) => boolean;

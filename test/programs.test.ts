@@ -105,7 +105,7 @@ describe('a program with a background child', () => {
 });
 
 describe('a program that ignores signals', () => {
-  test('is killed at its timeout', async () => {
+  test('is killed when it times out', async () => {
     const { running } = await hear(DEAF, 500);
     expect(await running.ended).toBeGreaterThan(128);
     expect(running.isLate).toBe(true);

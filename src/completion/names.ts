@@ -80,7 +80,7 @@ export function textFor(kind: NameKind, names: readonly KnownName[]): string {
   return lines.length === 0 ? '' : headed(lines.sort());
 }
 
-/** Returns the lines after the first; without the first line, bash sees no names. */
+/** Prepends a header line with all names: bash reads only this line. */
 export function headed(lines: readonly string[]): string {
   const names = lines.map((line) => line.split('\t')[1] ?? '');
   return `\t${names.join('\t')}\n${lines.join('')}`;

@@ -34,7 +34,7 @@ export function createService(parts: ServiceParts) {
     warned.add(text);
   };
 
-  /** `proxies`: the environment variables for proxies. */
+  /** `proxies`: the proxy environment variables. */
   async function connect(
     { baseUrl, apiKey }: ServiceAddress,
     proxies: Host['env'],

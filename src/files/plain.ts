@@ -1,9 +1,9 @@
 import { isUtf8 } from 'node:buffer';
 import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs';
 
-// Reads and writes our own small files synchronously: a thread pool round trip takes longer than
-// the file, and a run needs dozens. Don't use it for files that a person names, which may be pipes
-// or terminals.
+// Reads and writes our own small files synchronously: a thread pool round trip costs more than
+// the I/O, and a run does dozens. Don't use it for user-supplied paths, which may be pipes or
+// terminals.
 
 /**
  * Returns the bytes of a regular file; undefined for a folder or a pipe, and for a file of more

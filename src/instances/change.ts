@@ -18,7 +18,7 @@ export interface Change {
   readonly verb: 'start' | 'stop' | 'terminate';
   /** Completes "NAME was not …". */
   readonly done: string;
-  /** The status that the change leads to. */
+  /** Status after the change. */
   readonly goal: 'ACTIVE' | 'STOPPED' | 'TERMINATED';
   /** Runs before the first request: a question, or a note about the price. */
   before?(targets: readonly Target[], context: Context): Promise<void>;

@@ -22,11 +22,11 @@ interface FollowInput {
   readonly beginning: Beginning | undefined;
   /** Types in capital letters; undefined for all. */
   readonly type: readonly string[] | undefined;
-  /** A status or event type, in capital letters, that ends the command. */
+  /** Status or event type that ends the command, in capital letters. */
   readonly until: string | undefined;
   /** Whether to read the instances too, since `until` may be a status. */
   readonly isStatus: boolean;
-  /** The file that stores the position between two runs. */
+  /** File that stores the position between runs. */
   readonly resume: string | undefined;
   /** Milliseconds. */
   readonly pollInterval: number;

@@ -18,14 +18,14 @@ export interface Listed {
   readonly status: string;
   readonly instance?: Instance;
   readonly last?: Snapshot | undefined;
-  /** When the request was sent; only for requests. */
+  /** When the request was sent. Unset for instances. */
   readonly asked_at?: string;
-  /** The UID of a request, which "untrack" accepts; only for requests. */
+  /** Request UID, which "untrack" accepts. Unset for instances. */
   readonly uid?: string;
   /** When this computer requested the instance; missing if it only found the instance. */
   readonly ordered_at?: string;
   readonly offer_id?: string | null;
-  /** The deadline, by the service's clock (ISO 8601). */
+  /** Deadline by the service's clock (ISO 8601). */
   readonly ends_at?: string;
   /** The idle rule, and how long the instance has been idle. */
   readonly if_idle_seconds?: number;
@@ -63,7 +63,7 @@ interface ReadHow {
   readonly except?: ReadonlySet<string | null>;
   /** The pending list of the account's drives: each drive names the instance it is attached to. */
   readonly drives: Promise<readonly Drive[]>;
-  /** The time that ages are relative to. */
+  /** Current time, for computing ages. */
   readonly now: number;
   /** The account's journal, if the caller has already opened it. */
   readonly journal?: Promise<Journal>;

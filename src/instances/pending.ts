@@ -197,7 +197,7 @@ export async function otherSettled(name: string, context: Context): Promise<void
 
 /**
  * Reads the namesake first, since it may have ended elsewhere. If the service does not find it,
- * asks if `asks` is set; refuses the name if not interactive.
+ * asks if `asks` is set; rejects the name if not interactive.
  */
 export async function ensureNotTaken(
   request: Pick<RentalRequest, 'operation' | 'name'>,

@@ -138,7 +138,7 @@ async function take(
   await keepDoubted(id, opened);
 }
 
-/** Adds the rest of the response; the journal already has the ID. */
+/** Adds the complete response. The journal already has the ID. */
 async function keepObserved(made: Instance, context: Context): Promise<void> {
   try {
     await (await context.journal()).observe(observationOf(made));

@@ -106,7 +106,7 @@ export function createTotals() {
   };
 }
 
-/** Why a transaction is not counted, or is counted despite a doubt. */
+/** Why a transaction is excluded, or is counted with a warning. */
 const REASONS = {
   amount: 'Not counted: unreadable amount',
   time: 'Not counted: unreadable time',

@@ -44,8 +44,8 @@ interface SinkOptions {
 }
 
 /**
- * Opens the stream when `plain` does not write all of a text, or when a caller waits for the
- * stream's end. The stream writes the rest, and reports errors.
+ * Opens the stream if `plain` leaves text unwritten, or if a caller waits for the stream to end. The
+ * stream writes the remaining text and reports errors.
  */
 export function createSink(
   open: () => Writable,

@@ -67,7 +67,7 @@ export function isAboveZero(text: string | null | undefined): boolean {
 /** An amount in a form that is fast to parse and to add to a {@link Sum}. */
 type Amount = Money | Kopecks;
 
-/** Parses an amount; undefined if {@link money} would refuse it. */
+/** Parses an amount; undefined if {@link money} would reject it. */
 export function amountOf(text: string): Amount | undefined {
   const kopecks = kopecksOf(text);
   if (kopecks !== undefined) return kopecks;

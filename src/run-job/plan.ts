@@ -21,7 +21,7 @@ import { filesText, sizeText } from './phases.ts';
 import { ensureSignIn, ensureSsh } from './sign-in.ts';
 import { ensureTargets } from './targets.ts';
 
-/** The size in bytes above which a file is listed before the copy. */
+/** Size in bytes above which a file is listed before the copy. */
 const LARGE = 100_000_000;
 const NAMED = 5;
 
@@ -42,7 +42,7 @@ export async function planJob(
   return { ...input, ...requested, names, command, toStart, how, files };
 }
 
-/** The names of all instances, of which several are numbered. */
+/** Returns the names of all instances, numbered if there are several. */
 function namesOf(name: string, here: Here | undefined): string[] {
   return here?.count === undefined ? [name] : numberedNames(name, here.count);
 }

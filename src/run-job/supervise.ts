@@ -96,7 +96,7 @@ export async function superviseToEnd(
   return { record: job.record, end };
 }
 
-/** The end that another process gave the job. */
+/** Returns the outcome if another process ended the job. */
 async function endedElsewhere(job: JobRecord, context: Context): Promise<Supervision | undefined> {
   const record = await readEnded(job, context);
   if (record === undefined || record.report === null) return undefined;

@@ -5,7 +5,7 @@ import { partValue, type Sample } from './sample.ts';
 //
 // It errs on one side: missing, odd or late data counts as use.
 
-/** A card with a higher load is in use, in percent. */
+/** Load, in percent, above which a card counts as in use. */
 const CARD = 5;
 /** Average number of cores that counts as use: a tenth of one. */
 const CORES = 0.1;

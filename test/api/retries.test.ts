@@ -420,7 +420,7 @@ describe('start', () => {
   const GET = `GET /instances/${ID}`;
 
   test.each([400, 409])(
-    'reports a refusal with %i as wrongState without reading the instance',
+    'reports HTTP %i as wrongState without reading the instance',
     async (code) => {
       const { api, server } = await run([status(code)]);
       const error = await failureOf(api.instances.start(ID));

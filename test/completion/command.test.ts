@@ -73,7 +73,7 @@ describe('completion SHELL --install', () => {
     expect(JSON.parse(stdout).file).toBe(join(world.home, path));
   });
 
-  test("prints the file's path in a terminal, and how to load it", async () => {
+  test('prints the file path and how to load it when in a terminal', async () => {
     const { code, stdout, stderr } = await world.cli(['completion', 'fish', '--install'], {
       env: { HOME: world.home },
       terminal: true,

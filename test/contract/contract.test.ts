@@ -79,7 +79,7 @@ describe('every command', () => {
     expect((await world.cli(['help', group])).stdout).toBe(stdout);
   });
 
-  test.each(COMMANDS)('refuses an unknown flag of %s and suggests the nearest', async (command) => {
+  test.each(COMMANDS)('rejects an unknown flag of %s and suggests the nearest', async (command) => {
     world = await createWorld({ handler: () => 'hangUp', signedIn: false });
     const { code, stdout, stderr, requests } = await world.cli([...command.split(' '), '--jsn']);
     expect({ code, stdout, requests }).toEqual({ code: 2, stdout: '', requests: [] });

@@ -93,7 +93,7 @@ describe('gpucloud run --here', { timeout: 60_000, ...needs('ssh') }, () => {
     expect(hereReport().parse(run)).toMatchObject({ exit_code: 0, instances: [{ name: 'job' }] });
   });
 
-  test('refuses a command that is not on PATH before it rents', async () => {
+  test('rejects a command that is not on PATH before it rents', async () => {
     const before = rentals();
     const { code, stderr } = await world.run([], ['no-such-program']);
     expect({ code, rented: rentals() - before }).toEqual({ code: 2, rented: 0 });

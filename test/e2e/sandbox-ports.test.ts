@@ -55,7 +55,7 @@ describe('the ports of a sandbox instance', { timeout: 60_000, ...needs('ssh') }
     expect(stdout).toBe('hello\n');
   });
 
-  test('refuses a tunnel that leads to itself', async () => {
+  test('rejects a tunnel that leads to itself', async () => {
     const port = await freePort();
     const tunnel = computer.start(['instances', 'tunnel', 'box', `${port}:${port}`, ...own], {
       env,

@@ -109,14 +109,14 @@ describe('a service with TLS', () => {
     expect(requests).toEqual(['GET /users/me', 'POST /instances']);
   });
 
-  test('is refused without that, with nothing sent', async () => {
+  test('is rejected without that, with nothing sent', async () => {
     const { code, stderr } = await gpucloud(CREATE, { NODE_EXTRA_CA_CERTS: '' });
     expect(code).toBe(6);
     expect(errorOf(stderr).message).toMatch(/TLS.*\(\w*SELF_SIGNED\w*\)/);
     expect(requests).toEqual([]);
   });
 
-  test('is refused with NODE_TLS_REJECT_UNAUTHORIZED=0, with nothing sent', async () => {
+  test('is rejected with NODE_TLS_REJECT_UNAUTHORIZED=0, with nothing sent', async () => {
     for (const argv of [CREATE, GET]) {
       const { code, stderr } = await gpucloud(argv, {
         NODE_EXTRA_CA_CERTS: '',
@@ -131,7 +131,7 @@ describe('a service with TLS', () => {
     expect(requests).toEqual([]);
   });
 
-  test('is refused under another name, with nothing sent', async () => {
+  test('is rejected under another name, with nothing sent', async () => {
     const { code, stderr } = await gpucloud(CREATE, {
       GPUCLOUD_BASE_URL: `https://0.0.0.0:${port}`,
     });
@@ -198,7 +198,7 @@ describe('a read', () => {
     expect(stdout + stderr).not.toContain(KEY);
   });
 
-  test('is refused by a certificate of another name, with nothing sent', async () => {
+  test('is rejected by a certificate of another name, with nothing sent', async () => {
     const { code, stderr } = await gpucloud(GET, {
       GPUCLOUD_BASE_URL: `https://0.0.0.0:${port}`,
     });

@@ -126,7 +126,7 @@ describe('instances scp', needs('ssh'), () => {
     [['a:x', 'b', '.'], 'all sources must be on the same instance'],
     [['a:x'], 'needs at least two paths'],
     [['root@box:x', '.'], 'set the user with --user'],
-  ])('refuses %j before any request', async (paths, words) => {
+  ])('rejects %j before any request', async (paths, words) => {
     const before = world.service.requests.length;
     const { code, stderr } = await world.gpucloud(['instances', 'scp', ...paths]);
     expect(code).toBe(2);
@@ -147,7 +147,7 @@ describe('instances ssh-config', needs('ssh'), () => {
   const include = () => `Include ${join(folder(), '*.conf')}`;
   const install = () => world.gpucloud(['instances', 'ssh-config', '--install']);
 
-  test('lets plain ssh find an instance by its name', async () => {
+  test('lets ssh connect to an instance by name', async () => {
     const { code, stderr } = await install();
     expect(code).toBe(0);
     expect(stderr).toContain('Connect: ssh gpucloud-box');

@@ -71,7 +71,7 @@ describe('instances ssh', needs('ssh'), () => {
     expect({ code, stdout }).toEqual({ code: 3, stdout: 'there\n' });
   });
 
-  test('accepts a new instance at a reused address, and refuses another key of the same one', async () => {
+  test('accepts a new instance at a reused address, and rejects another key of the same one', async () => {
     const port = await freePort();
     const { instances } = world.service;
     const before = await site.start({ port });

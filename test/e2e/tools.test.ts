@@ -54,7 +54,7 @@ describe('the outputs in other tools', () => {
     }
   });
 
-  test('refuse a folder as stdin instead of reading an empty list', async () => {
+  test('reject a folder as stdin instead of reading an empty list', async () => {
     const refused = await bash('gpucloud ssh-keys delete - --yes < / 2>&1 || echo "exit $?"');
     expect(refused).toBe('error: KEY "-": stdin is a folder\nexit 2\n');
   });

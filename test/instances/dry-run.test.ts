@@ -62,13 +62,13 @@ describe.each(COMMANDS)('%s --dry-run', (verb, argv) => {
     },
   );
 
-  test('refuses a deadline that has passed', ssh, async () => {
+  test('rejects a deadline that has passed', ssh, async () => {
     const past = ['--terminate-at', '2020-01-01T00:00Z', '--unenforced'];
     const words = argv.filter((word) => !['--terminate-after', '4h'].includes(word));
     expect(await refusedAlike(words, ...past)).toEqual({ code: 2, error: 'usage' });
   });
 
-  test('refuses requests that a guard refuses', ssh, async () => {
+  test('rejects requests that a guard rejects', ssh, async () => {
     service.shows = () => ({ price_per_hour_snapshot: '100.00' });
     await cli('instances', 'create', 'other', ...HARDWARE);
     await cli('profiles', 'set', 'work', '--max-instances', '1');
@@ -78,37 +78,37 @@ describe.each(COMMANDS)('%s --dry-run', (verb, argv) => {
     expect((await dry(argv, '--max-price', '50')).code).toBe(0);
   });
 
-  test('refuses a taken name, until its instance has ended', ssh, async () => {
+  test('rejects a taken name, until its instance has ended', ssh, async () => {
     const { id } = JSON.parse((await cli(...CREATE)).stdout);
     expect(await refusedAlike(argv)).toEqual({ code: 5, error: 'name_taken' });
     service.rent(id, 'trainer', { status: 'TERMINATED' });
     expect((await dry(argv)).code).toBe(0);
   });
 
-  test('refuses the name of a request without a response', ssh, async () => {
+  test('rejects the name of a request without a response', ssh, async () => {
     service.posts.push(() => 'hangUp');
     expect((await cli(...CREATE)).code).toBe(7);
     expect(await refusedAlike(argv)).toEqual({ code: 7, error: 'outcome_unknown' });
   });
 });
 
-test('create --dry-run refuses a deadline that nothing enforces', async () => {
+test('create --dry-run rejects a deadline that nothing enforces', async () => {
   expect(await refusedAlike(CREATE, '--terminate-after', '4h')).toEqual({
     code: 2,
     error: 'usage',
   });
 });
 
-test('create --dry-run refuses a missing deadline that a guard requires', async () => {
+test('create --dry-run rejects a missing deadline that a guard requires', async () => {
   await cli('profiles', 'set', 'work', '--require-deadline');
   expect(await refusedAlike(CREATE)).toEqual({ code: 2, error: 'guard' });
 });
 
-test('run --dry-run refuses --detach without a scheduled reap', needs('ssh'), async () => {
+test('run --dry-run rejects --detach without a scheduled reap', needs('ssh'), async () => {
   expect(await refusedAlike(RUN, '--detach')).toEqual({ code: 2, error: 'usage' });
 });
 
-test('run --dry-run refuses a missing --ssh-key', needs('ssh'), async () => {
+test('run --dry-run rejects a missing --ssh-key', needs('ssh'), async () => {
   const { code, stderr } = await dry(['run', ...HARDWARE, '--terminate-after', '4h']);
   expect(code).toBe(2);
   expect(errorOf(stderr).message).toContain('missing --ssh-key');

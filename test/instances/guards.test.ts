@@ -62,7 +62,7 @@ async function refusal(
 }
 
 describe('--max-instances', () => {
-  test('refuses gpucloud run, and sends nothing', needs('ssh'), async () => {
+  test('rejects gpucloud run, and sends nothing', needs('ssh'), async () => {
     await rented('box-1');
     await guard('--max-instances', '1');
     const words = ['run', ...HARDWARE, '--ssh-key', randomUUID(), '--identity', '/dev/null'];
@@ -71,7 +71,7 @@ describe('--max-instances', () => {
     expect(run.stderr).toContain('allows 1 instance');
   });
 
-  test('refuses an instance beyond the limit, even with --yes, and sends nothing', async () => {
+  test('rejects an instance beyond the limit, even with --yes, and sends nothing', async () => {
     await rented('box-1', 'box-2');
     await guard('--max-instances', '2');
     for (const flags of [[], ['--yes'], ['--max-price', '1']]) {
@@ -86,7 +86,7 @@ describe('--max-instances', () => {
     expect((await create('box-3')).code).toBe(0);
   });
 
-  test('refuses a reorder', async () => {
+  test('rejects a reorder', async () => {
     const [old] = await rented('old');
     service.rent(old?.id ?? '', 'old', { status: 'TERMINATED' });
     await rented('box-1');
@@ -215,7 +215,7 @@ describe('--max-burn', () => {
     expect((await create('box-3')).code).toBe(0);
   });
 
-  test('refuses an unknown price without --max-price', async () => {
+  test('rejects an unknown price without --max-price', async () => {
     await guard('--max-burn', '500');
     expect(await refusal(create('box-1'))).toEqual(
       expect.objectContaining({
@@ -249,7 +249,7 @@ describe('--max-burn', () => {
 });
 
 describe('--require-deadline', () => {
-  test('refuses a request without a deadline', async () => {
+  test('rejects a request without a deadline', async () => {
     await guard('--require-deadline');
     expect(await refusal(create('box-1', '--yes'))).toMatchObject({
       message: 'Profile "work" requires a deadline. Nothing was sent.',
@@ -299,7 +299,7 @@ describe('profiles set', () => {
     [['work', '--max-burn', '-1'], '--max-burn "-1"'],
     [['work', '--max-burn', 'lots'], '--max-burn "lots"'],
     [['sandbox', '--max-instances', '1'], 'built in'],
-  ])('refuses %j as a usage error', async (argv, message) => {
+  ])('rejects %j as a usage error', async (argv, message) => {
     const { code, stderr } = await cli('profiles', 'set', ...argv);
     expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining(message) });
   });

@@ -109,7 +109,7 @@ print(json.dumps({e.tag.split("}")[1]: e.text for e in tree.parse(sys.argv[1]).i
     );
   });
 
-  test.each(['C:\\100%\\state', 'a"b', 'a\nb'])('refuses %j, which cmd would change', (path) => {
+  test.each(['C:\\100%\\state', 'a"b', 'a\nb'])('rejects %j, which cmd would change', (path) => {
     expect(() => cmdArguments({ ...job, env: { GPUCLOUD_STATE_DIR: path } })).toThrow(
       `can't contain "%" or line breaks`,
     );
@@ -131,7 +131,7 @@ describe('the line of a crontab', () => {
     expect(stdout).toBe(`${ODD}|--every|5m|`);
   });
 
-  test('is refused if cron would truncate it', () => {
+  test('is rejected if cron would truncate it', () => {
     const env = { ...JOB.env, GPUCLOUD_STATE_DIR: `/${'x'.repeat(1000)}` };
     expect(() => cronLine({ ...JOB, env })).toThrow("doesn't fit in a crontab line");
   });

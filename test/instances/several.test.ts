@@ -185,7 +185,7 @@ describe('guards', () => {
   const guard = (...flags: string[]) =>
     rig.world.cli(['profiles', 'set', 'work', ...flags], { env });
 
-  test('refuse all requests that together exceed --max-instances', async () => {
+  test('reject all requests that together exceed --max-instances', async () => {
     await guard('--max-instances', '3');
     await rig.world.cli(['instances', 'create', 'lab', ...HARDWARE], { env });
     const { code, errors, posts } = await rig.create(['--count', '3'], { env });
@@ -197,7 +197,7 @@ describe('guards', () => {
     expect((await rig.create(['--count', '2'], { env })).code).toBe(0);
   });
 
-  test('refuse all requests that together exceed --max-burn', async () => {
+  test('reject all requests that together exceed --max-burn', async () => {
     await guard('--max-burn', '250');
     const { code, errors, posts } = await rig.create(['--count', '3', '--max-price', '100'], {
       env,

@@ -22,7 +22,7 @@ test('names tests that exist', () => {
   expect(missing).toEqual([]);
 });
 
-test('refuses a search text that occurs twice, or not at all', () => {
+test('rejects a search text that occurs twice, or not at all', () => {
   const [mutation] = MUTATIONS;
   if (mutation === undefined) throw new Error('there are no mutations');
   expect(() => mutated('a;', { ...mutation, search: 'b' })).toThrow('0 times');

@@ -111,7 +111,7 @@ describe('an empty list', () => {
 });
 
 describe('a single result', () => {
-  it('is one object in JSON', async () => {
+  it('is an object in JSON, not a list', async () => {
     const { stdout } = await written({ format: 'json' }, (out) => out.item(first, view));
     expect(stdout).toBe(`${JSON.stringify(first, null, 2)}\n`);
   });

@@ -32,7 +32,7 @@ describe('a table in a terminal', () => {
     );
   });
 
-  it('colours the header and the status only on request', async () => {
+  it('colours the header and the status only if colour is on', async () => {
     const { stdout } = await written(
       { columns: ['name', 'status'] },
       (out) => out.list(instances, view),

@@ -5,7 +5,7 @@ test.each([
   ['win32', true, 'Sandbox instances have no SSH on Windows.'],
   ['win32', false, undefined],
   ['linux', true, undefined],
-])('on %s, with the sandbox %j, refuses: %j', async (platform, sandbox, message) => {
+])('on %s, with the sandbox %j, rejects: %j', async (platform, sandbox, message) => {
   const context = { host: { platform }, settings: async () => ({ sandbox }) };
   const outcome = await ensureSandboxSsh(context).catch((error: Error) => error.message);
   expect(outcome).toBe(message);

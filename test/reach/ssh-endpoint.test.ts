@@ -166,7 +166,7 @@ describe('a text of the service', () => {
     expect(entered).toBeGreaterThan(100);
   });
 
-  test('is refused in one line without control characters', () => {
+  test('is rejected in one line without control characters', () => {
     fc.assert(
       fc.property(instance, (sent) => {
         try {

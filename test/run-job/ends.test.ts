@@ -183,7 +183,7 @@ describe('the deadline of a job', () => {
     close();
   });
 
-  test('refuses a grace period as long as the job', async () => {
+  test('rejects a grace period as long as the job', async () => {
     const request = { instance_name: 'job', offer_id: 'a-1', image_id: 'b-1' };
     const ends = { terminateAfter: 60 * MINUTE, unenforced: true } as const;
     const offers = [{ id: 'a-1', known: undefined }];

@@ -51,7 +51,7 @@ describe('run --fetch-every', () => {
     ['without --fetch', ['--fetch-every', '1s'], '--fetch-every needs --fetch'],
     ['for a stream', ['--fetch', 'log:/dev/stdout', '--fetch-every', '1s'], 'several times'],
     ['too often', every('0s'), '--fetch-every "0s"'],
-  ])('is refused before renting %s', async (_why, flags, rule) => {
+  ])('is rejected before renting %s', async (_why, flags, rule) => {
     const { code, stderr } = await world.run('true', flags);
     expect(code).toBe(2);
     expect(stderr).toContain(rule);

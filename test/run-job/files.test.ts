@@ -49,7 +49,7 @@ test('reads the patterns of an editor on Windows', async () => {
   ]);
 });
 
-test('refuses a UTF-16 pattern file, whose patterns would never match', async () => {
+test('rejects a UTF-16 pattern file, whose patterns would never match', async () => {
   await writeFile(join(folder, 'secret'), 'x');
   await writeFile(join(folder, '.gpucloudignore'), '\ufeffsecret\r\n', 'utf16le');
   await expect(listFiles(folder, [])).rejects.toThrow('.gpucloudignore: must be UTF-8');

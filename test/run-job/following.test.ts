@@ -197,13 +197,13 @@ test('run --on accepts an instance kept by --keep-on-failure', async () => {
   expect(world.status()).toBe('ACTIVE');
 });
 
-test('run --detach refuses a deadline that nothing enforces', async () => {
+test('run --detach rejects a deadline that nothing enforces', async () => {
   const { code, stderr } = await world.run('true', ['--detach']);
   expect(code, stderr).toBe(2);
   expect(world.renting.instances.size).toBe(0);
 });
 
-test('jobs attach and stop refuse an ended job', async () => {
+test('jobs attach and stop reject an ended job', async () => {
   await world.run('exit 3', []);
   for (const verb of ['attach', 'stop']) {
     const { code, stderr } = await world.gpucloud(['jobs', verb, 'job']);

@@ -71,14 +71,14 @@ describe('a hostile archive', needs('POSIX'), () => {
     ['/tmp/gpucloud-victim'],
     ['..'],
     ['./..//x'],
-  ])('is refused with the path %s', async (name) => {
+  ])('is rejected with the path %s', async (name) => {
     const fault = await faultOf(fetchEntries({ name: 'a', content: 'x' }, { name, content: 'x' }));
     expect(fault.message).toContain(`the instance sent "${name}"`);
     expect(fault.retryable).toBe(false);
     expect({ ...(await treeOf(local)), ...(await treeOf(victim)) }).toEqual({});
   });
 
-  test('is refused if a long name leaves the folder', async () => {
+  test('is rejected if a long name leaves the folder', async () => {
     const path = 'path=../victim/key\n';
     const pax: RawEntry = { name: 'pax', type: 'x', content: `${path.length + 3} ${path}` };
     const fault = await faultOf(fetchEntries(pax, { name: 'plain', content: 'x' }));

@@ -182,7 +182,7 @@ describe('run --on after a job whose results were not fetched', () => {
     await exited();
   });
 
-  test('is refused until jobs attach fetches the results', async () => {
+  test('is rejected until jobs attach fetches the results', async () => {
     const { code, stderr } = await world.runOn('echo second >result');
     expect(code, stderr).toBe(5);
     expect(stderr).toContain('The results of the last job on dev were not fetched.');
@@ -192,7 +192,7 @@ describe('run --on after a job whose results were not fetched', () => {
     expect(await world.runOn('cat result')).toMatchObject({ code: 0, stdout: 'first\n' });
   });
 
-  test('is refused until jobs stop discards the results', async () => {
+  test('is rejected until jobs stop discards the results', async () => {
     expect(await world.runOn('true')).toMatchObject({ code: 5 });
     const stopped = await world.gpucloud(['jobs', 'stop', 'dev', '--no-fetch']);
     expect(stopped, stopped.stderr).toMatchObject({ code: 0 });

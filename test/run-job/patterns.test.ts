@@ -77,7 +77,7 @@ describe('a pattern of --fetch', () => {
     expect(fault.message).toContain('results/*.csv matches nothing on the instance');
   });
 
-  test('refuses matches with the same name', async () => {
+  test('rejects matches with the same name', async () => {
     for (const name of ['one', 'two']) {
       await mkdir(there(name));
       await writeFile(there(name, 'm.json'), name);
@@ -136,7 +136,7 @@ describe('a pattern on the command line', () => {
     ['*/m.json', "'*'"],
     ['./[ab]/m', "'./[ab]'"],
     ['/*/x', "'/*'"],
-  ])('%s, all of one name, is refused with the folder to fetch', (text, folder) => {
+  ])('%s, all of one name, is rejected with the folder to fetch', (text, folder) => {
     const refused = () => parseFetch(text);
     expect(refused).toThrow('all matches have the same name');
     expect(refused).toThrow(

@@ -30,7 +30,7 @@ async function refused(...more: string[]): Promise<string> {
 }
 
 describe('gpucloud run before renting', () => {
-  test("refuses a report path that can't be written", async () => {
+  test("rejects a report path that can't be written", async () => {
     const missing = join(folder, 'missing', 'report.json');
     expect(await refused('--report', missing)).toContain(`"${missing}" can't be written (ENOENT)`);
     expect(await refused('--report', folder)).toContain('is a folder');
@@ -47,12 +47,12 @@ describe('gpucloud run before renting', () => {
     expect(await readFile(report, 'utf8')).toBe('');
   });
 
-  test("refuses to fetch to a path that can't become a folder", async () => {
+  test("rejects --fetch to a path that can't become a folder", async () => {
     const stderr = await refused('--fetch', `out:${join(folder, 'file', 'a', 'b')}`);
     expect(stderr).toMatch(/--fetch "out": ".*" can't be written \(ENOTDIR\)/);
   });
 
-  test('refuses a fetch to a link without a target', async () => {
+  test('rejects --fetch to a dangling symlink', async () => {
     await symlink(join(folder, 'gone'), join(folder, 'link'));
     const stderr = await refused('--fetch', `out:${join(folder, 'link')}`);
     expect(stderr).toContain(
@@ -60,13 +60,10 @@ describe('gpucloud run before renting', () => {
     );
   });
 
-  test.each(['/dev/stdout', '/dev/stderr'])(
-    'refuses to fetch to %s with --detach',
-    async (path) => {
-      const stderr = await refused('--detach', '--unenforced', '--fetch', `x:${path}`);
-      expect(stderr).toContain(`${path} has ended before the results of --detach arrive`);
-    },
-  );
+  test.each(['/dev/stdout', '/dev/stderr'])('rejects --fetch to %s with --detach', async (path) => {
+    const stderr = await refused('--detach', '--unenforced', '--fetch', `x:${path}`);
+    expect(stderr).toContain(`${path} has ended before the results of --detach arrive`);
+  });
 
   test('accepts several fetches to devices and to stdout and stderr', async () => {
     const to = ['/dev/null', '/dev/null', '/dev/stdout', '/dev/fd/2'];
@@ -79,12 +76,12 @@ describe('gpucloud run before renting', () => {
     ['one file', 'a/x:out', 'b:out'],
     ['one name in the current folder', 'a/x', 'b/x'],
     ['one name in a folder', 'a/x:folder', 'b/x:folder/'],
-  ])('refuses two fetches to %s', async (_, one, other) => {
+  ])('rejects two fetches to %s', async (_, one, other) => {
     const stderr = await refused('--fetch', local(one), '--fetch', local(other));
     expect(stderr).toMatch(/would both be written to ".*(out|x)"/);
   });
 
-  test('refuses a pattern whose matches would go into a file or into the home folder', async () => {
+  test('rejects a pattern whose matches would go into a file or into the home folder', async () => {
     expect(await refused('--fetch', `*.csv:${join(folder, 'file')}`)).toMatch(
       /--fetch "\*\.csv": ".*" can't be written \(ENOTDIR\)/,
     );
@@ -101,7 +98,7 @@ describe('gpucloud run before renting', () => {
     ['one pattern of several folders', 'run-?/a*:new', 'run-?/*b:new'],
     ['a pattern and a path that it matches', 'a/x.csv:folder/x.csv', 'b/*.csv:folder'],
     ['a path and a pattern that matches it', 'b/*.csv:folder', 'a/x.csv:folder'],
-  ])('refuses %s, of which one could replace the other', async (_, one, other) => {
+  ])('rejects %s, of which one could replace the other', async (_, one, other) => {
     const stderr = await refused('--fetch', local(one), '--fetch', local(other));
     expect(stderr).toMatch(/--fetch ".*" and ".*" would both be written to ".*"/);
     expect(stderr).toContain("name a place for each: --fetch 'REMOTE:LOCAL'");
@@ -144,7 +141,7 @@ describe('gpucloud run before renting', () => {
     '--unenforced',
     '--keep-on-failure=1h',
     '--dry-run',
-  ])('refuses %s with --on, which rents nothing', async (flag) => {
+  ])('rejects %s with --on, which rents nothing', async (flag) => {
     const words = ['run', '--on', 'dev', flag, '--', 'true'];
     const { code, stderr, requests } = await world.cli(words);
     expect({ code, requests: requests.length }, stderr).toEqual({ code: 2, requests: 0 });
@@ -167,7 +164,7 @@ describe('gpucloud run before renting', () => {
     }
   });
 
-  test('refuses a variable that is not set or has an invalid name', async () => {
+  test('rejects a variable that is not set or has an invalid name', async () => {
     const names = ['--pass-env', 'HF_TOKEN', '--pass-env', 'HOME_OF_NONE'];
     expect(await refused(...names)).toBe(
       'error: --pass-env HF_TOKEN, HOME_OF_NONE: not set in the environment\n',
@@ -179,7 +176,7 @@ describe('gpucloud run before renting', () => {
     expect(typed).not.toContain('hunter2000');
   });
 
-  test('refuses a file of variables without showing a value', async () => {
+  test('rejects a file of variables without showing a value', async () => {
     const file = join(folder, 'job.env');
     await writeFile(file, 'A=hunter2000\nEUID=hunter2000\n');
     const stderr = await refused('--env-file', file);

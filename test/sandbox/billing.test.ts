@@ -124,7 +124,7 @@ describe('the account', () => {
     expect((await change('long enough', 'another one')).status).toBe(200);
   });
 
-  test('accepts a promo code once, and refuses expired, exhausted and unknown ones', async () => {
+  test('accepts a promo code once, and rejects expired, exhausted and unknown ones', async () => {
     const b = await bench();
     const use = (code: string) => b.call('POST', '/billing/promo/activate', { code });
     const first = await use('WELCOME500');

@@ -161,7 +161,7 @@ describe('request bodies', () => {
     ['an unknown port field', container({ image: 'a', ports: [{ port: 1 }] }), 'port'],
     ['a list', [good], 'The body'],
     ['null', null, 'The body'],
-  ])('are refused with 400: %s', async (_, body, words) => {
+  ])('are rejected with 400: %s', async (_, body, words) => {
     const b = await bench();
     const reply = await b.call('POST', '/instances', body);
     expect(reply.status).toBe(400);
@@ -173,7 +173,7 @@ describe('request bodies', () => {
     expect((await b.sandbox.status()).instances).toEqual([]);
   });
 
-  test('are refused if they are not JSON, of another type, or missing', async () => {
+  test('are rejected if they are not JSON, of another type, or missing', async () => {
     const b = await bench();
     const post = async (body: string | null, type = 'application/json') => {
       const response = await fetch(`${b.url}/ssh-keys`, {
@@ -205,7 +205,7 @@ describe('request bodies', () => {
     expect((await b.call('POST', resume, {})).status).toBe(404);
   });
 
-  test('are refused above 1 MiB, also without a length', async () => {
+  test('are rejected above 1 MiB, also without a length', async () => {
     const b = await bench();
     const reply = await b.call('POST', '/ssh-keys', { name: 'x'.repeat(1024 * 1024) });
     expect(reply.body).toMatchObject({ statusCode: 413 });

@@ -76,7 +76,7 @@ describe('SSH keys', () => {
     ['a cut blob', ED25519.slice(0, -8)],
     ['bad base64', `${ED25519.slice(0, -4)}!!!!`],
     ['two lines', `${ED25519}\n${OTHER}`],
-  ])('refuse %s', async (_, public_key) => {
+  ])('reject %s', async (_, public_key) => {
     const b = await bench();
     const reply = await b.call('POST', '/ssh-keys', { name: 'bad', public_key });
     expect(reply.status).toBe(400);

@@ -168,7 +168,7 @@ describe('the sandbox where the document is silent', () => {
     ['unknown SSH key', { ssh_keys: [NOBODY] }, 400],
     ['unknown drive', { storage_drive_id: NOBODY }, 400],
     ['a container on Windows', { image_id: WINDOWS, docker_config: { image: 'nginx' } }, 400],
-  ])('refuses %s', async (_, more, status) => {
+  ])('rejects %s', async (_, more, status) => {
     const b = await bench();
     const reply = await b.call('POST', '/instances', { ...BASE, ...more });
     expect(reply.status).toBe(status);
@@ -195,7 +195,7 @@ describe('the sandbox where the document is silent', () => {
     expect(reply.status).toBe(409);
   });
 
-  test('refuses a reorder of an instance that is not TERMINATED', async () => {
+  test('rejects a reorder of an instance that is not TERMINATED', async () => {
     const b = await bench();
     const id = await b.createActive('alive');
     const reply = await b.call('POST', `/instances/${id}/reorder`, { new_name: 'copy' });

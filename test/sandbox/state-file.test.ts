@@ -146,7 +146,7 @@ describe('the state file', () => {
     ['an amount that is a number', (text: string) => text.replace('"10500.00"', '10500')],
     ['a status', (text: string) => text.replace('"PROVISIONING"', '"LOST"')],
     ['a missing list', (text: string) => text.replace('"drives"', '"drive"')],
-  ])('is refused if %s was changed to an invalid value', async (_, spoil) => {
+  ])('is rejected if %s was changed to an invalid value', async (_, spoil) => {
     const b = await bench();
     await b.create('box');
     await b.call('POST', '/instances', {});

@@ -60,7 +60,7 @@ export interface Bench {
   apiKey: string;
   log: RequestEntry[];
   call(method: string, path: string, body?: unknown, apiKey?: string): Promise<Reply>;
-  /** Creates an RTX 4090 with Ubuntu and returns its ID; throws if refused. */
+  /** Creates an RTX 4090 with Ubuntu and returns its ID; throws if rejected. */
   create(name: string, more?: Row): Promise<string>;
   /** Does the same and waits until it is ACTIVE, at the start of its hour. */
   createActive(name: string, more?: Row): Promise<string>;

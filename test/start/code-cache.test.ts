@@ -45,7 +45,7 @@ describe('cached code', () => {
     expect((await stat(join(file, '..'))).mode & 0o777).toBe(0o700);
   });
 
-  test('is written only once', async () => {
+  test('is written only by the first run', async () => {
     const written = async () => {
       const [file = ''] = await at.codeFiles();
       return `${(await stat(file)).ino} ${(await stat(file)).mtimeMs}`;

@@ -22,7 +22,7 @@ describe('the cursor of a log', () => {
     for (const { id, time } of all) expect(cursor.isPast(time)).toBe(!cursor.has(id));
   });
 
-  test('keeps or drops events with the same time together', () => {
+  test('keeps or drops events with equal timestamps as a group', () => {
     const cursor = createCursor(undefined, { kept: 10 });
     // Twelve simultaneous events straddle the cut.
     cursor.learn([...events(0, 9), ...events(9, 21, () => 100)]);

@@ -54,7 +54,7 @@ describe('the file of --resume', () => {
     ['of a version to come', whole.replace('"version":1', '"version":2')],
     ['with a time that is a text', whole.replace(',5]', ',"5"]')],
     ['binary', '\u0000\ufffd\u0001'],
-  ])('is refused if it is %s, and stays unchanged', async (_name, text) => {
+  ])('is rejected if it is %s, and stays unchanged', async (_name, text) => {
     await writeFile(file, text);
     await expect(openResumeFile(file)).rejects.toMatchObject({
       failure: 'storage',
@@ -63,7 +63,7 @@ describe('the file of --resume', () => {
     expect(await readFile(file, 'utf8')).toBe(text);
   });
 
-  test('is refused at once if it is a folder, or in a missing folder', async () => {
+  test('is rejected at once if it is a folder, or in a missing folder', async () => {
     await mkdir(join(folder, 'sub'));
     for (const path of [join(folder, 'sub'), join(folder, 'none', 'events.json'), '/dev/null']) {
       await expect(openResumeFile(path)).rejects.toMatchObject({ failure: 'storage' });
@@ -80,7 +80,7 @@ describe('the file of --resume', () => {
   });
 
   // Root can write to any folder.
-  test("is refused if its folder can't be written to", needs('an ordinary user'), async () => {
+  test("is rejected if its folder can't be written to", needs('an ordinary user'), async () => {
     await chmod(folder, 0o500);
     await expect(openResumeFile(file)).rejects.toMatchObject({ failure: 'storage' });
     await chmod(folder, 0o700);

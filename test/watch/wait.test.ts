@@ -44,7 +44,7 @@ async function waiting(
 }
 
 describe('waiting for a status', () => {
-  test('waits through network faults, with growing pauses', async () => {
+  test('retries network errors with backoff', async () => {
     const { outcome, faults, slept } = await waiting([
       'CREATING',
       unreachable,

@@ -285,7 +285,7 @@ describe('--watch when not in a terminal', () => {
     [['--sort', 'name'], '--sort with --watch needs a terminal'],
     [['--interval', '499ms'], '--interval "499ms": the shortest interval is 500ms'],
     [['--interval', '0s'], '--interval "0s"'],
-  ])('refuses %j before any request', async (flags, words) => {
+  ])('rejects %j before any request', async (flags, words) => {
     const { code, stdout, stderr, requests } = await watched([[A]], ['-o', 'tsv', ...flags]);
     expect({ code, stdout, requests }).toEqual({ code: 2, stdout: '', requests: [] });
     expect(stderr).toContain(words);

@@ -28,7 +28,7 @@ const dockerConfig = lazy(() => {
       ),
     ),
     // The document has no rule for "a valid environment key". The command line checks the usual
-    // rule, with a flag to skip it; this schema refuses only keys that no environment can hold.
+    // rule, with a flag to skip it; this schema rejects only keys that no environment can hold.
     env: z.optional(
       z.array(
         z.strictObject({

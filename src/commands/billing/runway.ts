@@ -126,7 +126,7 @@ function reportOf(
     fail_below: failBelow?.text ?? null,
     /** Whether the balance is below the limit; null without a limit, or if too little is known. */
     below,
-    /** The parts that could not be read. */
+    /** Unreadable parts. */
     unread: reading.faults.map(({ part }) => part),
   } satisfies Runway;
 }

@@ -129,7 +129,7 @@ export function endsAt({ status, ends_at }: Pick<Changed, 'status' | 'ends_at'>)
   return mayBill(status) ? ends_at : undefined;
 }
 
-/** Terminating returns the rest of the hour, so the paid time ends with the instance. */
+/** Terminating refunds the unused part of the hour, so the paid time ends with the instance. */
 export function paidUntil(instance: Pick<Instance, 'status' | 'paid_until'>) {
   return mayBill(instance.status) ? instance.paid_until : undefined;
 }

@@ -83,7 +83,7 @@ export const me: Group = {
         command
           .option('--stdin', 'read the current and the new password from stdin, one per line')
           .usage('[options]')
-          // Declared only to refuse it: commander would print the value in its own error.
+          // Declared only to reject it: commander would print the value in its own error.
           .argument('[words...]', 'refused: passwords are not accepted on the command line')
           .allowUnknownOption(),
       run(context, words, { stdin }) {

@@ -135,7 +135,7 @@ export async function signIn(source: KeySource, context: Context): Promise<void>
     err.warn('account_blocked', 'This account is blocked.');
   }
   warnOfEnvironment(name, kept.file, context);
-  // People have already read the rest in the notes above.
+  // Omits the other fields for people: the notes above already show them.
   if (out.people && out.terminal) {
     err.note(`Active profile: ${name}`);
     err.note('Rent an instance: gpucloud instances create');

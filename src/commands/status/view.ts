@@ -40,7 +40,7 @@ export const statusView: View<Overview> = {
   }),
 };
 
-/** The IDs that `-q` prints. */
+/** The IDs for `-q`. */
 export const idView: View<InstanceRow> = {
   columns: [],
   id: ({ id }) => id,

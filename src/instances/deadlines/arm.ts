@@ -40,7 +40,7 @@ export interface ArmedStatus {
    */
   readonly scheduler: Scheduler['name'] | null;
   readonly every_seconds: number | null;
-  /** The last run that reached the service, by this computer's clock (ISO 8601). */
+  /** When a run last reached the service, by this computer's clock (ISO 8601). */
   readonly last_run_at: string | null;
   readonly age_seconds: number | null;
   /** Why a later run did not reach the service. */

@@ -9,7 +9,7 @@ import { privateFolder } from '../../files/private-folder.ts';
 import { cleanLines } from '../../output/sanitise.ts';
 import type { Reaped, Reaping } from './reap.ts';
 
-/** The JSON that the command of `--notify` reads. */
+/** The JSON input of the `--notify` command. */
 interface NotifyEvent {
   readonly event:
     | 'job_ended'

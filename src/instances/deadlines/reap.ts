@@ -16,7 +16,7 @@ export interface Reaped {
   /** null for a request whose outcome is unknown. */
   readonly id: string | null;
   readonly name: string;
-  /** The time of the deadline, by the service's clock (ISO 8601). */
+  /** Deadline by the service's clock (ISO 8601). */
   readonly deadline: string | null;
   readonly overdue_seconds: number;
   /**

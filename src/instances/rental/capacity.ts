@@ -106,7 +106,7 @@ type Tried = { readonly attempt: Attempt } & (
   | Pick<Obtained, 'instance' | 'early'>
   | {
       readonly fault: CliError;
-      /** The ID of the instance that was terminated. */
+      /** ID of the terminated instance. */
       readonly ending: string | undefined;
     }
 );

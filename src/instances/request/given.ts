@@ -150,7 +150,7 @@ async function readManifest(path: string, context: Context): Promise<Manifest> {
   if (syntax.length > 0) throw refused(syntax);
 
   function offsetOf(where: readonly PropertyKey[]): number {
-    // A missing field has no line, so uses the line of its nearest parent.
+    // Falls back to the nearest parent: a missing field has no line.
     for (let field = where; field.length > 0; field = field.slice(0, -1)) {
       const parent = document.getIn(field.slice(0, -1), true);
       const pair = isMap(parent)

@@ -32,7 +32,7 @@ interface Wish {
   readonly maxPrice: Money | undefined;
 }
 
-/** Refuses what the same command without `--dry-run` would refuse before sending its request. */
+/** Rejects what the same command without `--dry-run` would reject before sending its request. */
 export async function planRental(
   { instance_name: name, offer_id }: CreateInstanceBody,
   { ends, maxPrice, names = [name] }: Wish,

@@ -15,7 +15,7 @@ import { FIRST_WORDS, type Lists, SECOND_WORDS } from './lists.ts';
 
 /** A person's answer to one question. */
 export interface Answer {
-  /** The flags that a person would type for it, with names. */
+  /** The equivalent flags, with names instead of IDs. */
   readonly flags: CreateFlags;
   /** The text in the summary. */
   readonly text: string;

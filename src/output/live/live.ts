@@ -40,7 +40,7 @@ const LEAVE = `${ESC}?1049l`;
 const BEGIN = `${ESC}?2026h`;
 const COMMIT = `${ESC}?2026l`;
 /**
- * Turns wrapping off: the terminal may draw a character wider than expected, which must not break a
+ * Turns off line wrapping: a character that the terminal draws wider than expected must not break a
  * line.
  */
 const NO_WRAP = `${ESC}?7l`;

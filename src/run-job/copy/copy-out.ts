@@ -125,7 +125,7 @@ interface Left {
   count: number;
 }
 
-/** The number of entries that a message names. */
+/** Number of entries to name in a message. */
 const NAMED = 5;
 
 function add(left: Left, name: string): void {
@@ -141,7 +141,7 @@ interface Folder {
   readonly script: string;
   readonly path: string;
   readonly size: number;
-  /** The names that the archive may contain. */
+  /** Whether the archive may contain this name. */
   readonly mayBe?: (name: string) => boolean;
 }
 

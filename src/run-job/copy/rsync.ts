@@ -2,7 +2,7 @@ import type { Context } from '../../context.ts';
 import { lastOf, type RemoteShell } from '../remote/remote-shell.ts';
 import { programFailed } from './copy-failed.ts';
 
-/** rsync's exit code if files vanished during the copy. It copied the others. */
+/** rsync's exit code if files vanished during the copy. rsync copied the remaining files. */
 const VANISHED = 24;
 /** rsync's exit code for files that vanished before the copy, among other reasons. */
 const PARTIAL = 23;

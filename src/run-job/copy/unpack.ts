@@ -26,7 +26,7 @@ export interface Unpacking {
   readonly folder: string;
   readonly links: Link[];
   files: number;
-  /** The names that entries may have or begin with. If undefined, entries may have any name. */
+  /** Whether the first segment of an entry's path may be this name. Undefined allows any name. */
   readonly mayBe?: ((name: string) => boolean) | undefined;
   /** The entry at which a broken archive ended. */
   at?: string | undefined;

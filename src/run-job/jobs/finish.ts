@@ -32,7 +32,7 @@ interface Unfinished {
   readonly every: number;
 }
 
-/** The jobs of the account that have not ended. */
+/** Returns the account's jobs that have not ended. */
 export async function openJobs(context: Context): Promise<JobRecord[]> {
   return (await readJobs(context)).filter(({ ended_at }) => ended_at === null);
 }

@@ -171,7 +171,7 @@ export async function removeOutput(id: string, context: Context): Promise<void> 
   }
 }
 
-/** The number of ended jobs that keep their output and report. */
+/** Maximum number of ended jobs whose output and report are kept. */
 const MOST_ENDED = 100;
 
 /** Removes the oldest ended jobs, with their output. */

@@ -31,7 +31,7 @@ export interface Following {
 
 /** A failed attempt to follow. */
 export interface Cut {
-  /** The last line that ssh printed. */
+  /** The last line of ssh's output. */
   readonly reason: string;
   /** Whether this is the first failure since the last connection. */
   readonly isFirst: boolean;

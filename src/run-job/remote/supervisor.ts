@@ -58,8 +58,8 @@ ${WHOLE}
 }
 
 /**
- * A container may have no process that reaps zombies, which then stay with the state Z. Without
- * /proc, both times are empty.
+ * Treats state Z as exited: a container may have no init to reap zombies. Without /proc, both start
+ * times are empty, so they match.
  */
 const ALIVE = `alive() {
   p=$(cat pid) && kill -0 "$p" 2>/dev/null || return 1

@@ -94,7 +94,7 @@ const TEMPLATES: readonly Template[] = [
     sort_order: 2,
     variables_schema: [secret('VLLM_API_KEY', 'API key', 32)],
   }),
-  // No longer available: it is not listed, and a request for it is refused.
+  // No longer available: it is not listed, and a request for it is rejected.
   template({
     id: '01d01d05-0000-4000-8000-000000000025',
     slug: 'tensorflow-1',

@@ -8,7 +8,7 @@ export interface RawBody {
   isJson: boolean;
 }
 
-/** Checks a documented body; refuses any other (400) with a message that names the field. */
+/** Checks a documented body; rejects any other (400) with a message that names the field. */
 export function parseBody<T>(schema: ZodMiniType<T>, body: RawBody): T {
   if (!body.isJson) throw badRequest('The header Content-Type must be application/json');
   const result = schema.safeParse(parseJson(body.text));
@@ -16,7 +16,7 @@ export function parseBody<T>(schema: ZodMiniType<T>, body: RawBody): T {
   throw badRequest(result.error.issues.map(describe).join('; '));
 }
 
-/** For operations without a body: refuses any body except an empty one or `{}`. */
+/** For operations without a body: rejects any body except an empty one or `{}`. */
 export function refuseBody(body: RawBody): void {
   if (body.text.trim() === '') return;
   const isEmpty = JSON.stringify(parseJson(body.text)) === '{}';

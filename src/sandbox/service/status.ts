@@ -26,7 +26,7 @@ export function sandboxStatus(state: State, now: number) {
       api_keys: state.apiKeys.length,
       transactions: state.transactions.length,
     },
-    /** The instances that are not terminated, newest first. */
+    /** Instances, except terminated ones, newest first. */
     instances: state.instances
       .filter((instance) => instance.status !== 'TERMINATED')
       .reverse()
@@ -38,7 +38,7 @@ export function sandboxStatus(state: State, now: number) {
         reserved: instance.reserved,
         paid_until: isoOrNull(instance.paidUntil),
       })),
-    /** The drives that are not deleted, newest first. */
+    /** Drives, except deleted ones, newest first. */
     drives: state.drives
       .filter((drive) => drive.status !== 'DELETED')
       .reverse()

@@ -10,7 +10,7 @@ import type { PseudoTtyInfo, ServerChannel, Session } from './ssh2.ts';
 /** The dependencies of an SSH connection to a sandbox instance. */
 export interface Serving {
   readonly hostKey: string;
-  /** The keys of the account that the instance was created with. */
+  /** The account's SSH keys that the create request selected. */
   readonly publicKeys: readonly string[];
   readonly home: string;
   /** The environment of its commands. */
@@ -115,7 +115,7 @@ async function writeAll(to: Writable, chunk: unknown, channel: ServerChannel): P
 }
 
 interface Terminal {
-  /** A file with the terminal's name, which exists as long as the terminal. */
+  /** A file with the terminal's name. It exists as long as the terminal. */
   readonly path: string;
   /** Returns the command line that runs another command in the terminal. */
   words(own: readonly string[], platform: string): string[];

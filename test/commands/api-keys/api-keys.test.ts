@@ -304,7 +304,7 @@ describe('create', () => {
       ['create', 'ci', '--save-profile', 'a b'],
       'error: --save-profile "a b": must contain only letters',
     ],
-  ])('refuses bad input: api-keys %j', async (argv, message) => {
+  ])('rejects bad input: api-keys %j', async (argv, message) => {
     world = await keyWorld();
     const result = await world.cli(['api-keys', ...argv]);
     expect(result).toMatchObject({ code: 2, stdout: '', requests: [] });

@@ -102,7 +102,7 @@ describe('four known instances', () => {
   });
 });
 
-describe("another computer's instance with a drive", () => {
+describe('audit', () => {
   async function attach(): Promise<string> {
     const drive = JSON.parse(await run('drives', 'create', 'data', '--size', '10', '--json'));
     const argv = ['instances', 'create', 'theirs', ...HARDWARE, '--drive', drive.id, '-q'];
@@ -111,7 +111,7 @@ describe("another computer's instance with a drive", () => {
     return stdout.trim();
   }
 
-  test('is found through its drive until it is tracked', async () => {
+  test("finds another computer's untracked instance through its drive", async () => {
     const id = await attach();
     const expected = {
       check: 'rented_elsewhere',
@@ -129,7 +129,7 @@ describe("another computer's instance with a drive", () => {
     expect(await found()).toEqual([]);
   });
 
-  test('is not a finding once it is terminated', async () => {
+  test("omits another computer's instance once it is terminated", async () => {
     const id = await attach();
     await world.sandbox.advance(5000);
     await run('instances', 'terminate', id, '--yes');

@@ -80,7 +80,7 @@ describe('billing promo', () => {
     ['EXPIRED2020', 1, 'has expired'],
     ['LIMITED', 1, 'exhausted'],
     ['NIX', 3, 'error: Promo code not found (404).\n'],
-  ])('refuses %s with exit code %d', async (given, exit, words) => {
+  ])('rejects %s with exit code %d', async (given, exit, words) => {
     const world = await sandboxWorld();
     const { code, stdout, stderr } = await world.cli(['billing', 'promo', given]);
     expect({ code, stdout }).toEqual({ code: exit, stdout: '' });
@@ -100,7 +100,7 @@ describe('billing promo', () => {
     [['promo', ' ']],
     [['promo', 'a', 'b']],
     [['promo', 'a', '--columns', 'x']],
-  ])('refuses %j before any request', async (given) => {
+  ])('rejects %j before any request', async (given) => {
     const world = await worldOf('hangUp');
     const { code, requests } = await world.cli(['billing', ...given]);
     expect(code).toBe(2);

@@ -47,7 +47,7 @@ describe('moments', () => {
     ['2026-01-00T10:00Z', 'there is no such day'],
     ['2026-01-01T24:00Z', 'there is no such time of day'],
     ['2026-01-01T10:60Z', 'there is no such time of day'],
-  ])('refuses %s: %s', (text, rule) => {
+  ])('rejects %s: %s', (text, rule) => {
     expect(at(since, text)).toBe(rule);
   });
 
@@ -61,7 +61,7 @@ describe('moments', () => {
     '1767225600',
     '2026-01-31T18',
     ' 7d',
-  ])('refuses %j and lists the valid forms', (text) => {
+  ])('rejects %j and lists the valid forms', (text) => {
     expect(at(since, text)).toMatch(
       /^must be a date \(2026-01-31\), a time .* or a duration back \(7d\)$/,
     );

@@ -152,14 +152,14 @@ describe('billing spend', () => {
     [['--since', '2026-02-01', '--until', '2026-01-01'], '--since must be before --until'],
     [['--since', '1h', '--until', '1h'], '--since must be before --until'],
     [['--since', 'soon'], '--since "soon"'],
-  ])('refuses %j before any request', async (argv, words) => {
+  ])('rejects %j before any request', async (argv, words) => {
     const { code, stdout, stderr, requests } = await world.cli(['billing', 'spend', ...argv]);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(requests).toEqual([]);
     expect(stderr).toContain(words);
   });
 
-  test('refuses a period that has not begun', async () => {
+  test('rejects a period that has not begun', async () => {
     const { code, stderr } = await world.cli(['billing', 'spend', '--since', '2030-01-01']);
     expect(code).toBe(2);
     expect(stderr).toContain('--since is in the future: 20');
@@ -375,7 +375,7 @@ describe('billing runway', () => {
   );
 
   test.each(['24', 'tomorrow', '0h', '0', '-5', '24h5'])(
-    'refuses --fail-below %s or reads it as an amount, before any request',
+    'rejects --fail-below %s or reads it as an amount, before any request',
     async (limit) => {
       const { code, requests } = await world.cli(['billing', 'runway', `--fail-below=${limit}`]);
       expect(code).toBe(limit === '24' ? 0 : 2);

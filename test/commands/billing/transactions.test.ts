@@ -387,7 +387,7 @@ describe('billing transactions, bad input', () => {
     [['--since', '1d', '--until', '2d'], '--since must be before --until: from 2026-01-14'],
     [['--columns', 'colour'], "--columns: unknown column 'colour'"],
     [['more'], 'too many arguments'],
-  ])('refuses %j before any request', async (given, words) => {
+  ])('rejects %j before any request', async (given, words) => {
     const world = await worldOf({ rows: [] });
     const { code, stdout, stderr, requests } = await world.cli(list(...given));
     expect(code).toBe(2);

@@ -248,7 +248,7 @@ describe('catalog add and remove', () => {
     [['offer', 'x', '--name', 'a\nb'], 'must be one line'],
     [['offer', 'x', '--name', 'n'.repeat(101)], 'at most 100 characters'],
     [['offer', 'x', '--name', 'svc_sk_live_abc'], '--name: this is an API key'],
-  ])('refuses add %j', async (argv, words) => {
+  ])('rejects add %j', async (argv, words) => {
     const { code, stdout, stderr } = await world.cli(['catalog', 'add', ...argv]);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toContain(words);
@@ -257,7 +257,7 @@ describe('catalog add and remove', () => {
     expect(await entries()).toEqual([]);
   });
 
-  test('refuses a name that is already in use', async () => {
+  test('rejects a name that is already in use', async () => {
     await world.cli(['catalog', 'add', 'offer', 'x', '--name', 'My Box']);
     const { code, stderr } = await world.cli(['catalog', 'add', 'offer', 'y', '--name', 'my-box']);
     expect(code).toBe(2);
@@ -327,7 +327,7 @@ describe('instances create by name', () => {
     });
   });
 
-  test('refuses an ambiguous name and lists both IDs, unless one entry was named by hand', async () => {
+  test('rejects an ambiguous name and lists both IDs, unless one entry was named by hand', async () => {
     await see();
     instances.set(OTHER, instance(OTHER, { offer: { id: B, name: 'RTX 4090', region: 'ru-2' } }));
     await see(OTHER);
@@ -352,7 +352,7 @@ describe('instances create by name', () => {
     );
   });
 
-  test("refuses text that can't be a name or an ID, before any request", async () => {
+  test("rejects text that can't be a name or an ID, before any request", async () => {
     const { code, stderr, requests } = await create('--offer', 'RTX 4090', '--image', UBUNTU);
     expect({ code, requests }).toEqual({ code: 2, requests: [] });
     expect(stderr).toBe(

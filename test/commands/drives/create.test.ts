@@ -79,7 +79,7 @@ describe('drives create', () => {
     ]);
   });
 
-  it('refuses a taken name when not in a terminal: exit 5, with the existing ID', async () => {
+  it('rejects a taken name when not in a terminal: exit 5, with the existing ID', async () => {
     const world = await sandboxWorld();
     const first = await world.cli(['drives', 'create', 'ds2', '--size', '2', '-q']);
     const id = first.stdout.trim();
@@ -227,7 +227,7 @@ describe('drives create', () => {
     [['data'], 'drives create: missing --size'],
     [['--size', '5'], 'drives create: missing NAME'],
     [['a', 'b', '--size', '5'], 'too many arguments'],
-  ])('refuses %j before any request', async (given, words) => {
+  ])('rejects %j before any request', async (given, words) => {
     const world = await worldOf();
     const { code, stdout, stderr, requests } = await world.cli(['drives', 'create', ...given]);
     expect(code).toBe(2);

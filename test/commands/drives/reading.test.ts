@@ -84,7 +84,7 @@ describe('drives list', () => {
     );
   });
 
-  it('refuses an unknown column before any request', async () => {
+  it('rejects an unknown column before any request', async () => {
     const world = await worldOf(DRIVE);
     for (const verb of [['list'], ['get', 'x'], ['create', 'x', '--size', '1'], ['resume', 'x']]) {
       const { code, stderr, requests } = await world.cli([

@@ -110,7 +110,7 @@ describe('drives update', () => {
     [['datasets', '--name', ' '], '--name " ": must not be empty'],
     [['', '--size', '5'], 'DRIVE "": must not be empty'],
     [[], 'missing argument: drive'],
-  ])('refuses %j before any request', async (given, words) => {
+  ])('rejects %j before any request', async (given, words) => {
     const world = await worldOf({ ...DRIVE });
     const { code, stderr, requests } = await world.cli(['drives', 'update', ...given]);
     expect(code).toBe(2);

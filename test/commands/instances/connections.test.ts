@@ -259,7 +259,7 @@ describe('instances open', () => {
     { name: 'raw', port: 22 },
   ];
 
-  test('prints the link of the main or the named endpoint when not in a terminal', async () => {
+  test("prints the main endpoint's link, or the named endpoint's, when not in a terminal", async () => {
     world = use(await serviceWith({ connection_info: { endpoints, secrets: { TOKEN } } }));
     expect((await world.cli(['instances', 'open', ID])).stdout).toBe(
       `http://203.0.113.7:8888/?token=${TOKEN}\n`,

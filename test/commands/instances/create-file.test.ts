@@ -138,7 +138,7 @@ describe('instances create from a file', () => {
     ],
     ['[1]', 'line 1: the file is not of the type object'],
     ['', 'line 1: the file is not of the type object'],
-  ])('refuses a file with %j', async (content, words) => {
+  ])('rejects a file with %j', async (content, words) => {
     const argv = ['instances', 'create', '-f', '-', ...HARDWARE, '--name', 'box'];
     const { code, stderr, requests } = await world.cli(argv, { stdin: content });
     expect({ code, requests }).toEqual({ code: 2, requests: [] });
@@ -167,7 +167,7 @@ describe('instances create from a file', () => {
     expect(stderr).toContain('error: --ssh-key "somebody": no SSH key');
   });
 
-  test('refuses a file that is not UTF-8', async () => {
+  test('rejects a file that is not UTF-8', async () => {
     const file = await fileOf(Buffer.from('# caf\xe9\ninstance_name: box\n', 'latin1'));
     const { code, stderr, requests } = await world.cli(['instances', 'create', '-f', file]);
     expect({ code, requests }).toEqual({ code: 2, requests: [] });

@@ -84,7 +84,7 @@ describe('instances get', () => {
   });
 
   test.each(['..', 'a/b', 'a?b', '', '.', 'a#b', 'a b', '%2e%2e'])(
-    'refuses INSTANCE %j before any request',
+    'rejects INSTANCE %j before any request',
     async (typed) => {
       const { code, stdout, stderr, requests } = await world.cli(['instances', 'get', typed]);
       expect({ code, stdout, requests }).toEqual({ code: 2, stdout: '', requests: [] });
@@ -414,7 +414,7 @@ describe('instances events', () => {
     [['--limit', '0'], '--limit "0"'],
     [['--page', '1.5'], '--page "1.5"'],
     [['--all', '--page', '2'], "option '--page <number>' cannot be used with option '--all'"],
-  ])('refuses %j before any request', async (flags, words) => {
+  ])('rejects %j before any request', async (flags, words) => {
     const { code, stderr, requests } = await world.cli([
       'instances',
       'events',

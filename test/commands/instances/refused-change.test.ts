@@ -292,7 +292,7 @@ describe('instances reorder', () => {
       'NEW-NAME "box-2" and --name "box-3" differ',
     ],
     [['reorder', '..', 'trainer-2'], 'INSTANCE ".."'],
-  ])('refuses %j before any request', async (argv, words) => {
+  ])('rejects %j before any request', async (argv, words) => {
     const { code, stderr, requests } = await world.cli(['instances', ...argv]);
     expect({ code, requests }).toEqual({ code: 2, requests: [] });
     expect(stderr).toContain(words);

@@ -36,7 +36,7 @@ describe('instances track and untrack', () => {
   });
 
   test.each(['..', 'a/b', '', 'a?b', 'box1', 'trainer'])(
-    'refuse the ID %j before any request',
+    'reject the ID %j before any request',
     async (id) => {
       await begin();
       const { code, requests } = await world.cli(['instances', 'track', id]);

@@ -217,7 +217,7 @@ describe('a wait that ends early', () => {
       ['events', boxId(1), '--type', 'error,state-change'],
       'type "state_change". Did you mean status_change?',
     ],
-  ])('refuses %j before any request', async (words, unknown) => {
+  ])('rejects %j before any request', async (words, unknown) => {
     const near = await worldOf(['ACTIVE']);
     const refused = await near.cli(['instances', ...words]);
     await near.close();

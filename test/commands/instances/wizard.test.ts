@@ -140,7 +140,7 @@ describe('instances create asks for what is missing', () => {
     },
   );
 
-  test('refuses the name of a known instance at its question', async () => {
+  test('rejects the name of a known instance at its question', async () => {
     await done('instances', 'create', 'box', '--offer', 'rtx-4090', '--image', 'ubuntu-22-04');
     const { code, stderr } = await answered(
       ['instances', 'create', '--dry-run', '--image', 'ubuntu-22-04'],
@@ -207,7 +207,7 @@ describe('instances create asks for what is missing', () => {
     expect(JSON.parse(stdout)).toMatchObject({ request: { offer_id: id, instance_name: 'box' } });
   });
 
-  test('refuses a port that is published twice at its question', async () => {
+  test('rejects a port that is published twice at its question', async () => {
     const { code, stderr } = await answered(
       ['instances', 'create', 'box', '--dry-run'],
       ...['1', '1', 'none', 'container', 'nginx:1', '99999:80', '8080:80 8080:81'],
@@ -219,7 +219,7 @@ describe('instances create asks for what is missing', () => {
     expect(stderr).toContain('--port 8080:80 --port 8080:81/udp');
   });
 
-  test('refuses a name that several offers have at its question', async () => {
+  test('rejects a name that several offers have at its question', async () => {
     const names = ['first-offer', 'second-offer'].map((id) => ({
       service: 'sandbox',
       kind: 'offer',

@@ -284,7 +284,7 @@ describe('login with bad input', () => {
     [['--key', 'a-secret-key']],
     [['--api-key', 'a-secret-key']],
     [['--api-key=a-secret-key']],
-  ])('refuses a key in its arguments: %j', async (argv) => {
+  ])('rejects a key in its arguments: %j', async (argv) => {
     const stderr = await refusal(argv);
     expect(stderr).toContain('--key-stdin');
     expect(stderr).not.toContain('a-secret-key');
@@ -298,20 +298,20 @@ describe('login with bad input', () => {
     ['of a line end', '\n', 'visible ASCII'],
     ['that is too long', 'k'.repeat(1025), 'visible ASCII'],
     ['of more than 1 MiB', 'k'.repeat(1024 * 1024 + 1), 'longer than 1 MiB'],
-  ])('refuses the key %s', async (_what, stdin, rule) => {
+  ])('rejects the key %s', async (_what, stdin, rule) => {
     const stderr = await refusal(['--base-url', 'URL', '--key-stdin'], { stdin });
     expect(stderr).toContain('--key-stdin');
     expect(stderr).toContain(rule);
     if (stdin.trim() !== '') expect(stderr).not.toContain(stdin.slice(0, 4));
   });
 
-  test('refuses two sources of a key', async () => {
+  test('rejects two key sources', async () => {
     expect(await refusal(['--base-url', 'URL', '--key-stdin', '--key-file', 'x'])).toContain(
       "option '--key-file <file>' cannot be used with option '--key-stdin'",
     );
   });
 
-  test('refuses a key file that is missing or a folder', async () => {
+  test('rejects a key file that is missing or a folder', async () => {
     expect(await refusal(['--base-url', 'URL', '--key-file', '/nowhere/key'])).toBe(
       'error: --key-file "/nowhere/key": no such file\n',
     );
@@ -323,7 +323,7 @@ describe('login with bad input', () => {
     ['http://example.com', 'loopback'],
     ['example', 'complete address'],
     ['https://example.com?x=1', 'query'],
-  ])('refuses the address %s', async (url, rule) => {
+  ])('rejects the address %s', async (url, rule) => {
     expect(await refusal(['--base-url', url, '--key-stdin'], { stdin: ANNA_KEY })).toContain(rule);
     const env = { GPUCLOUD_BASE_URL: url };
     const stderr = await refusal(['--key-stdin'], { stdin: ANNA_KEY, env });
@@ -331,7 +331,7 @@ describe('login with bad input', () => {
     expect(stderr).toContain(rule);
   });
 
-  test('refuses a password in the address without printing it', async () => {
+  test('rejects a password in the address without printing it', async () => {
     const env = { GPUCLOUD_BASE_URL: 'https://anna:hunter2@example.com' };
     const stderr = await refusal(['--key-stdin'], { stdin: ANNA_KEY, env });
     expect(stderr).toContain('user name or password');
@@ -350,7 +350,7 @@ describe('login with bad input', () => {
     expect(await refusal(argv.slice(0, 3), { stdin: ANNA_KEY, env })).toContain('GPUCLOUD_PROFILE');
   });
 
-  test('refuses --key-stdin if the key would be visible while typed', async () => {
+  test('rejects --key-stdin if the key would be visible while typed', async () => {
     expect(
       await refusal(['--base-url', 'URL', '--key-stdin'], { terminal: true, columns: 300 }),
     ).toContain('stdin is a terminal');

@@ -129,7 +129,7 @@ describe('me update', () => {
     [['--name', 'a', 'b'], 'too many arguments'],
     [['--email', 'a@b.c'], "unknown option '--email'"],
     [['--name', 'a', '--columns', 'x'], "--columns: unknown column 'x'"],
-  ])('refuses %j before any request', async (given, words) => {
+  ])('rejects %j before any request', async (given, words) => {
     const world = await worldOf('hangUp');
     const { code, stderr, requests } = await world.cli(['me', 'update', ...given]);
     expect(code).toBe(2);
@@ -217,7 +217,7 @@ describe('me set-password', () => {
     [['-phunter2']],
     [['--stdin', 'hunter2', '--json']],
     [['--', '-hunter2']],
-  ])('refuses %j without repeating it', async (given) => {
+  ])('rejects %j without repeating it', async (given) => {
     const world = await worldOf('hangUp');
     const { code, stdout, stderr, requests } = await world.cli(['me', 'set-password', ...given], {
       stdin: `${OLD}\n${NEW}\n`,
@@ -229,7 +229,7 @@ describe('me set-password', () => {
     expect(requests).toEqual([]);
   });
 
-  it('refuses --stdin=hunter2 without repeating it', async () => {
+  it('rejects --stdin=hunter2 without repeating it', async () => {
     const world = await worldOf('hangUp');
     const { code, stderr, requests } = await world.cli(['me', 'set-password', '--stdin=hunter2']);
     expect(code).toBe(2);
@@ -243,7 +243,7 @@ describe('me set-password', () => {
     [`${OLD}\n${NEW}\n${NEW}\n`, '--stdin: must be two lines'],
     [`\n${NEW}\n`, '--stdin: must not be empty'],
     [`${OLD}\n  \n`, '--stdin: must not be empty'],
-  ])('refuses %j on stdin without repeating it', async (stdin, words) => {
+  ])('rejects %j on stdin without repeating it', async (stdin, words) => {
     const world = await worldOf('hangUp');
     const { code, stderr, requests } = await world.cli(['me', 'set-password', '--stdin'], {
       stdin,
@@ -254,7 +254,7 @@ describe('me set-password', () => {
     expect(requests).toEqual([]);
   });
 
-  it('needs --stdin when not interactive, and refuses a --stdin that would show the password', async () => {
+  it('needs --stdin when not interactive, and rejects a --stdin that would show the password', async () => {
     const world = await worldOf('hangUp');
     const piped = await world.cli(['me', 'set-password']);
     expect(piped).toMatchObject({ code: 2, requests: [] });

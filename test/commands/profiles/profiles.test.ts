@@ -268,7 +268,7 @@ describe('profiles add', () => {
     expect((await stat(join(world.home, 'config'))).mode & 0o777).toBe(0o700);
   });
 
-  test("succeeds again with the same address, and refuses an address that doesn't belong to the key", async () => {
+  test("succeeds again with the same address, and rejects an address that doesn't belong to the key", async () => {
     const world = await twoProfiles();
     const { url } = world.service;
     const again = await world.cli(['profiles', 'add', 'home', '--base-url', `${url}/`]);

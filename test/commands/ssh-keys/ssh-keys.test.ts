@@ -262,7 +262,7 @@ describe('bad input', () => {
     expect(result.stderr).toContain(message);
   });
 
-  describe('refuses a private key and never repeats it', () => {
+  describe('rejects a private key and never repeats it', () => {
     const pem = generateKeyPairSync('ed25519')
       .privateKey.export({ type: 'pkcs8', format: 'pem' })
       .toString();
@@ -279,7 +279,7 @@ describe('bad input', () => {
       ['as a flag', (file: string) => ['add', file, `--name=${pem}`], undefined],
       ['as KEY of get', () => ['get', '--', pem], undefined],
       ['as KEY of delete', () => ['delete', '--yes', '--', pem], undefined],
-    ])('is refused in the form of %s', async (_where, argv, stdin) => {
+    ])('is rejected in the form of %s', async (_where, argv, stdin) => {
       const file = await fileIn(world, 'id_ed25519', pem);
       for (const json of [[], ['--json']]) {
         const result = await world.cli(
@@ -292,7 +292,7 @@ describe('bad input', () => {
       }
     });
 
-    test('is refused, with a hint at the public key file beside it', async () => {
+    test('is rejected, with a hint at the public key file beside it', async () => {
       const file = await fileIn(world, 'id_ed25519', pem);
       await fileIn(world, 'id_ed25519.pub', ED25519);
       const { stderr } = await world.cli(['ssh-keys', 'add', file]);

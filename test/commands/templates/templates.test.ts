@@ -268,7 +268,7 @@ describe('templates get', () => {
     [['get', 'whisper', '--markdown', '--json'], "--markdown can't be used with -o json"],
     [['get', 'whisper', '--columns', 'readme'], "--columns: unknown column 'readme'"],
     [['list', '--sort', 'colour'], "--sort: unknown column 'colour'"],
-  ])('refuses %j before any request', async (given, words) => {
+  ])('rejects %j before any request', async (given, words) => {
     const world = await worldOf(WHISPER);
     const { code, stderr, requests } = await world.cli(['templates', ...given]);
     expect(code).toBe(2);

@@ -163,7 +163,7 @@ export function nameTakenIn(error: unknown): CliError | undefined {
   return isTaken ? error : undefined;
 }
 
-/** Suggests the flag that prints the existing instance instead of refusing its name. */
+/** Suggests the flag that prints the existing instance instead of rejecting its name. */
 export function suggestExisting(taken: CliError): CliError {
   return taken.with(taken.message, { hint: `return it: --if-not-exists; ${taken.hint}` });
 }

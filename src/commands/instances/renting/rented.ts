@@ -26,7 +26,7 @@ export interface Wait {
   readonly times: WaitTimes;
 }
 
-/** The request's options besides the instance. */
+/** The wait, the deadline and the idle rule that the command requests. */
 interface Asked extends Wait, WantedEnds {}
 
 /**

@@ -71,7 +71,7 @@ describe('a deadline that nothing enforces', () => {
     expect(code, stderr).toBe(0);
   });
 
-  test('is refused in a terminal too', async () => {
+  test('is rejected in a terminal too', async () => {
     const argv = ['instances', 'create', '--terminate-after', '4h'];
     const { code, requests } = await world.cli(argv, { terminal: true });
     expect({ code, requests }).toEqual({ code: 2, requests: [] });
@@ -131,7 +131,7 @@ describe('create with a deadline', () => {
     },
   );
 
-  test('refuses a passed deadline, two deadlines, and a date alone, and rents nothing', async () => {
+  test('rejects a passed deadline, two deadlines, and a date alone, and rents nothing', async () => {
     const wrong: [string[], RegExp][] = [
       [['--terminate-at', '2026-01-15T11:59Z'], /has passed: the service's time is 2026-01-15/],
       [['--terminate-at', '2026-01-16'], /a date with a time of day/],
@@ -147,7 +147,7 @@ describe('create with a deadline', () => {
     expect(recordsIn(world, 'requests')).toEqual([]);
   });
 
-  test('refuses a service that does not show its time', async () => {
+  test('rejects a service that does not show its time', async () => {
     await world.close();
     world = await deadlineWorld({
       handler: () => ({ status: 200, headers: { date: '' }, body: { data: { id: 'user-1' } } }),
