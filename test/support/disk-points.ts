@@ -34,8 +34,7 @@ function isWriting(flags: unknown): boolean {
 
 /** A copy of the disk as a process killed now would leave it. */
 export function diskImage(folder: string): { restore(): void; remove(): void } {
-  const image = `${folder}-image`;
-  fs.rmSync(image, { recursive: true, force: true });
+  const image = fs.mkdtempSync(`${folder}-image-`);
   // A killed process's lock expires by the file system's time, which a test can't set.
   const filter = (path: string) => !path.endsWith('.lock');
   fs.cpSync(folder, image, { recursive: true, filter });
