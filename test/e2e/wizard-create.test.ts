@@ -54,7 +54,7 @@ describe('instances create without arguments', () => {
       ].join('\n'),
     );
     expect(screen).toMatch(
-      /Connect: +gpucloud instances ssh box-one\nStop paying: gpucloud instances terminate box-one$/,
+      /Connect: +gpucloud instances ssh box-one\nOpen: +gpucloud instances open box-one\nStop paying: gpucloud instances terminate box-one$/,
     );
     expect(await instances()).toMatchObject([{ name: 'box-one', status: 'ACTIVE' }]);
   });
