@@ -347,7 +347,7 @@ describe('a file of a hostile instance', needs('POSIX'), () => {
     expect(await fetchFile('results/log', path)).toMatchObject({ printed: [printed] });
   });
 
-  test.each(['pipe', 'device'])('is refused if it is a %s', async (kind) => {
+  test.each(['pipe', 'device'])('is rejected if it is a %s', async (kind) => {
     if (kind === 'pipe') execFileSync('mkfifo', [join(base, WORK, 'results', 'odd')]);
     const remote = kind === 'pipe' ? 'results/odd' : '/dev/zero';
     const fault = await faultOf(fetchFile(remote, join(local, 'odd')));

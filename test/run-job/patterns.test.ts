@@ -126,7 +126,7 @@ describe('a pattern on the command line', () => {
     expect(parseFetch(text)).toEqual({ remote, local: folder });
   });
 
-  test.each(['a\\*', '[[:digit:]]', 'x[![.a.]]', 'a[1'])('refuses %s', (text) => {
+  test.each(['a\\*', '[[:digit:]]', 'x[![.a.]]', 'a[1'])('rejects %s', (text) => {
     expect(() => parseFetch(text)).toThrow(CliError);
   });
 

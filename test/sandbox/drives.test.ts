@@ -65,7 +65,7 @@ describe('a drive', () => {
     expect((await b.call('PATCH', `/storage/drives/${id}`, { size_gb: 1 })).status).toBe(400);
   });
 
-  test.each([0, -1, 1.5, 10_001, '10', null])('refuses size %j', async (size_gb) => {
+  test.each([0, -1, 1.5, 10_001, '10', null])('rejects size %j', async (size_gb) => {
     const b = await bench();
     expect((await b.call('POST', '/storage/drives', { name: 'd', size_gb })).status).toBe(400);
   });

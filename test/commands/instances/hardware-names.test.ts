@@ -13,7 +13,7 @@ describe('an offer with a similar name', () => {
   const create = (offer: string, ...more: string[]) =>
     world.cli(['instances', 'create', 'box', '--offer', offer, '--image', IMAGE, ...more]);
 
-  test.each(['RTX 409', 'RTX4090', 'rtx409'])('is refused with a suggestion: %s', async (offer) => {
+  test.each(['RTX 409', 'RTX4090', 'rtx409'])('is rejected with a hint: %s', async (offer) => {
     const refused = await create(offer);
     expect(refused).toMatchObject({ code: 2, stdout: '', requests: [] });
     expect(refused.stderr).toBe(

@@ -338,12 +338,12 @@ describe('login with bad input', () => {
     expect(stderr).not.toContain('hunter2');
   });
 
-  test.each(['a b', '../x', '', '-', 'x'.repeat(51)])('refuses the name %j', async (name) => {
+  test.each(['a b', '../x', '', '-', 'x'.repeat(51)])('rejects the name %j', async (name) => {
     const argv = ['--base-url', 'URL', '--key-stdin', `--profile=${name}`];
     expect(await refusal(argv, { stdin: ANNA_KEY })).toContain('--profile');
   });
 
-  test.each(['sandbox', 'Sandbox'])('refuses the profile %s', async (name) => {
+  test.each(['sandbox', 'Sandbox'])('rejects the profile %s', async (name) => {
     const argv = ['--base-url', 'URL', '--key-stdin', '--profile', name];
     expect(await refusal(argv, { stdin: ANNA_KEY })).toContain('gpucloud profiles use sandbox');
     const env = { GPUCLOUD_PROFILE: name };
