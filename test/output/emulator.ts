@@ -1,3 +1,4 @@
+import { clearLine, cursorTo, type Direction, moveCursor } from 'node:readline';
 import { Writable } from 'node:stream';
 import { createScreen } from '../support/screen.ts';
 
@@ -26,6 +27,12 @@ export function createEmulator(columns: number, rows: number): Emulator {
     }),
     { isTTY: true as const, columns, rows },
   );
+  // The methods of a TTY that a spinner calls.
+  Object.assign(stream, {
+    cursorTo: (x: number) => cursorTo(stream, x),
+    clearLine: (direction: Direction) => clearLine(stream, direction),
+    moveCursor: (dx: number, dy: number) => moveCursor(stream, dx, dy),
+  });
   // Runs after the stream has written what it held back while the terminal was busy.
   const settled = () => new Promise<void>((resolve) => stream.write('', () => resolve()));
   return {

@@ -58,13 +58,9 @@ describe('--sync', () => {
 
   test('does not run the command if the instance could not store the files', async () => {
     const source = await folder();
-    writeFileSync(
-      join(world.job, '..', '..', 'bin', 'tar'),
-      '#!/bin/sh\ncat >/dev/null\nexit 2\n',
-      {
-        mode: 0o755,
-      },
-    );
+    writeFileSync(world.local('../bin/tar'), '#!/bin/sh\ncat >/dev/null\nexit 2\n', {
+      mode: 0o755,
+    });
     const { code, stdout, stderr } = await world.run('echo ran', ['--sync', source]);
     expect({ code, stdout }, stderr).toEqual({ code: 125, stdout: '' });
     expect(world.status()).toBe('TERMINATING');

@@ -166,6 +166,13 @@ describe('the deadline of a job', () => {
     expect(times).toEqual([56, 58, 60]);
   });
 
+  test('interrupts the command in time if it is not stored on this computer', async () => {
+    const { near, half, last, close } = stopsFor(later(10));
+    const times = await Promise.all([near, half, last].map(aborted));
+    close();
+    expect(times).toEqual([6, 8, 10]);
+  });
+
   test('interrupts nothing once removed', async () => {
     await set(later(60));
     let removed = Promise.resolve();

@@ -3,6 +3,7 @@ import type { Clock } from '../../src/clock.ts';
 import type { Host, Interrupts } from '../../src/context.ts';
 import { startPiped, startProgram } from '../../src/programs.ts';
 import { run } from '../../src/run.ts';
+import type { Emulator } from '../output/emulator.ts';
 import type { Computer, Outcome } from '../support/program.ts';
 import { SELF } from '../support/run-cli.ts';
 import { passingClock } from './passing-clock.ts';
@@ -18,6 +19,10 @@ export interface FastRun {
   readonly clock?: Clock;
   /** Defaults to the programs of this computer. */
   readonly programs?: Pick<Host, 'start' | 'startPiped'>;
+  /** A terminal for stdout and stderr, which the outcome then lacks. */
+  readonly terminal?: Emulator;
+  /** By default, stdout keeps its reader. */
+  readonly onReaderGone?: Host['onReaderGone'];
 }
 
 interface FastWorld {
@@ -40,6 +45,8 @@ export async function runFast(
     speed = 100,
     clock = passingClock(speed),
     programs = { start: startProgram, startPiped },
+    terminal,
+    onReaderGone,
   }: FastRun = {},
 ): Promise<Outcome> {
   const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()];
@@ -47,8 +54,9 @@ export async function runFast(
   const printed = Promise.all([textOf(stdout), textOf(stderr)]);
   const host: Host = {
     stdin,
-    stdout,
-    stderr,
+    stdout: terminal?.stream ?? stdout,
+    stderr: terminal?.stream ?? stderr,
+    ...(onReaderGone === undefined ? {} : { onReaderGone }),
     env: { ...computer.env, ...address, ...env },
     clock,
     home: computer.home,

@@ -7,7 +7,7 @@ let world: LoopbackWorld;
 let local: string;
 beforeEach(async () => {
   world = await createLoopbackWorld();
-  local = join(world.job, '..', 'local');
+  local = world.local('local');
 });
 afterEach(() => world.close());
 

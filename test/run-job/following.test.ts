@@ -1,5 +1,6 @@
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { probe } from '../../src/run-job/remote/probe.ts';
 import type { RemoteShell } from '../../src/run-job/remote/remote-shell.ts';
@@ -41,6 +42,18 @@ describe('a cut connection', () => {
     expect(stderr.match(/Still no connection to job/g)).toHaveLength(1);
     expect(stderr.match(/Reconnected to job/g)).toHaveLength(1);
     expect(stderr).toContain('err');
+  });
+
+  test('keeps long output in order', async () => {
+    const lines = 'head -c 60000 /dev/zero | tr "\\0"';
+    const ended = world.run(`${lines} a; ${UNTIL_GO}; ${lines} b; ${lines} c; exit 3`, []);
+    await followed(world);
+    await until(() => world.record().printed.out === 60_000);
+    world.ssh.cut();
+    go();
+    const { code, stdout, stderr } = await ended;
+    expect(code, stderr).toBe(3);
+    expect(stdout).toBe(['a', 'b', 'c'].map((letter) => letter.repeat(60_000)).join(''));
   });
 
   test('ends the job if the instance has a new host key', async () => {
@@ -88,11 +101,19 @@ describe('jobs attach', () => {
     await world.detach(LASTS);
     await started(world);
     const { interrupts, press } = ctrlC();
-    const attached = world.gpucloud(['jobs', 'attach', 'job'], { interrupts });
+    const report = world.local('report.json');
+    const argv = ['jobs', 'attach', 'job', '--report', report];
+    const attached = world.gpucloud(argv, { interrupts });
     await followed(world);
     press();
     const { code, stderr } = await attached;
     expect(code, stderr).toBe(130);
+    expect(JSON.parse(readFileSync(report, 'utf8'))).toMatchObject({
+      stage: 'running',
+      command_exit_code: null,
+      terminated: 'unknown',
+      exit_code: 130,
+    });
     expect(stderr).toContain(
       'Stopped following job. Its command still runs, and the instance bills.',
     );
@@ -162,6 +183,52 @@ describe('jobs logs', () => {
     expect(await ended).toMatchObject({ code: 130, stderr: '' });
     expect(await shown('get', 'job')).toMatchObject({ status: 'RUNNING' });
   });
+
+  test('ends at once on Ctrl-C while the instance does not respond', async () => {
+    await world.detach(LASTS);
+    const { interrupts, press } = ctrlC();
+    const startPiped: typeof world.ssh.startPiped = async () => {
+      const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()];
+      let end: (code: number) => void = () => undefined;
+      const ended = new Promise<number>((resolve) => {
+        end = resolve;
+      });
+      const kill = () => {
+        for (const stream of [stdout, stderr]) stream.end();
+        end(143);
+      };
+      setImmediate(press);
+      return { stdin, stdout, stderr, ended, kill };
+    };
+    const programs = { start: world.ssh.start, startPiped };
+    const logs = await world.gpucloud(['jobs', 'logs', 'job'], { interrupts, programs });
+    expect(logs).toMatchObject({ code: 130, stdout: '', stderr: '' });
+  });
+
+  test('prints the last lines of long output that was kept', async () => {
+    await world.run('i=0; while [ $i -lt 20000 ]; do i=$((i+1)); echo $i; done', []);
+    const { code, stdout } = await world.gpucloud(['jobs', 'logs', 'job', '--tail', '2']);
+    expect({ code, stdout }).toEqual({ code: 0, stdout: '19999\n20000\n' });
+    const most = await world.gpucloud(['jobs', 'logs', 'job', '--tail', '15000']);
+    expect(most.stdout.split('\n')[0]).toBe('5001');
+  });
+
+  test('ends quietly once its reader is gone, and leaves the job running', async () => {
+    await world.detach(`echo one; ${LASTS}`);
+    await started(world);
+    let leave: (() => void) | undefined;
+    const ended = world.gpucloud(['jobs', 'logs', 'job', '--follow'], {
+      onReaderGone(gone) {
+        leave = gone;
+        return () => undefined;
+      },
+    });
+    await followed(world);
+    leave?.();
+    expect(await ended).toMatchObject({ code: 0, stderr: '' });
+    expect(await shown('get', 'job')).toMatchObject({ status: 'RUNNING', ended_at: null });
+    expect(world.terminations()).toBe(0);
+  });
 });
 
 describe('run --on', () => {
@@ -187,6 +254,43 @@ describe('run --on', () => {
     expect(await world.gpucloud(['jobs', 'stop', 'dev'])).toMatchObject({ code: 0 });
     expect(world.terminations()).toBe(0);
     expect(heard(world)).toMatchObject([{ event: 'job_ended', name: 'dev' }]);
+  });
+});
+
+describe('run --on while another job runs there', () => {
+  const fetch = () => ['--fetch', `up:${world.local('up')}`];
+  beforeEach(async () => {
+    world.renting.rent(NEW, 'dev');
+    expect(await world.runOn(LASTS, '--detach', ...fetch())).toMatchObject({ code: 0 });
+    await started(world);
+  });
+  const refused = {
+    code: 5,
+    stdout: '',
+    stderr: expect.stringMatching(
+      /error: Another job runs on dev\.\nhint: .*jobs logs dev; .*jobs stop dev\n$/,
+    ),
+  };
+
+  test('is refused, and the other job continues', async () => {
+    const before = world.record();
+    expect(await world.runOn('echo ran')).toMatchObject(refused);
+    expect(world.record()).toEqual(before);
+    expect(await shown('get', 'dev')).toMatchObject({ status: 'RUNNING' });
+  });
+
+  test('is refused if that job starts after the first look', async () => {
+    // The other job is another computer's.
+    rmSync(world.local(`state/jobs/${NEW}.json`));
+    const away = `${world.job}.away`;
+    renameSync(world.job, away);
+    world.ssh.refuse = (script) => {
+      if (script.includes('rm -rf started')) renameSync(away, world.job);
+      return undefined;
+    };
+    expect(await world.runOn('echo ran')).toMatchObject(refused);
+    expect(existsSync(join(world.job, 'started'))).toBe(true);
+    expect(existsSync(join(world.job, 'exit'))).toBe(false);
   });
 });
 

@@ -50,6 +50,16 @@ describe('a hostile archive', needs('POSIX'), () => {
     expect(await readdir(victim)).toEqual([]);
   });
 
+  test('is refused if its symlinks would fill the memory', async () => {
+    const long: RawEntry = { name: '././@LongLink', type: 'K', content: 'x'.repeat(60_000) };
+    const pair = Buffer.concat([rawEntry(long), rawEntry(link('x', 'y'))]);
+    const again = 'i=0; while [ $i -lt 99 ]; do i=$((i+1)); cat "$HOME/archive"; done';
+    const archive = Buffer.concat(Array.from({ length: 17 }, () => pair));
+    const fault = await faultOf(fetchFrom(archive, again));
+    expect(fault.message).toContain('the archive has too many symlinks');
+    expect(await treeOf(local)).toEqual({});
+  });
+
   test('writes nothing through an existing symlink in the folder', async () => {
     await symlink(victim, join(local, 'x'));
     await symlink(join(victim, 'file'), join(local, 'y'));

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { CliError } from '../../src/errors.ts';
@@ -57,7 +57,7 @@ test('a lost job is reported once', async () => {
 });
 
 test('reap copies all other results before it gives up on a missing one', async () => {
-  const local = join(world.job, '..', 'local');
+  const local = world.local('out');
   writeFileSync(local, 'in the way');
   await world.detach('mkdir out; echo x >out/a', '--fetch', 'missing', '--fetch', `out:${local}`);
   await until(() => existsSync(join(world.job, 'exit')));
@@ -98,7 +98,7 @@ test('a closed terminal ends a job if nothing enforces its deadline', async () =
 });
 
 const readReport = (path: string) => JSON.parse(readFileSync(path, 'utf8'));
-const local = (name: string) => join(world.job, '..', '..', 'home', name);
+const local = (name: string) => world.local(name);
 
 test('the output of a job is kept even if a result is missing', async () => {
   await world.detach('echo Traceback >&2; exit 1', '--fetch', `results:${local('results')}`);
@@ -108,6 +108,18 @@ test('the output of a job is kept even if a result is missing', async () => {
   await world.gpucloud(['jobs', 'stop', 'job', '--no-fetch']);
   expect(world.status()).toBe('TERMINATING');
   expect(await world.gpucloud(['jobs', 'logs', 'job'])).toMatchObject({ stderr: 'Traceback\n' });
+});
+
+test('a job stays open while its output cannot be stored, even if a result is missing', async () => {
+  await world.detach('echo Traceback >&2', '--fetch', `missing:${local('x')}`);
+  await until(() => existsSync(join(world.job, 'exit')));
+  const inTheWay = local(`state/jobs/${NEW}.err.new`);
+  mkdirSync(inTheWay);
+  expect((await reap()).rows).toMatchObject([{ outcome: 'refused' }]);
+  rmdirSync(inTheWay);
+  expect((await reap()).rows).toMatchObject([{ outcome: 'kept' }]);
+  const { stderr } = await world.gpucloud(['jobs', 'logs', 'job']);
+  expect(stderr).toContain('Traceback');
 });
 
 test('jobs stop --no-fetch keeps the exit code of a command that has ended', async () => {
@@ -150,11 +162,26 @@ test('a job keeps the end that another process recorded', async () => {
   expect(existsSync(report)).toBe(false);
 });
 
+test('a job does not take the end of an earlier job on its instance for its own', async () => {
+  world.renting.rent(NEW, 'job');
+  await world.runOn('exit 4');
+  const path = local(`state/jobs/${NEW}.json`);
+  const earlier = readFileSync(path);
+  world.advance(60_000);
+  const ended = world.runOn('touch up; until [ -e go ]; do sleep 0.1; done; exit 3');
+  await until(() => existsSync(join(world.job, 'work', 'up')));
+  // As by an earlier process that was suspended.
+  writeFileSync(path, earlier);
+  writeFileSync(join(world.job, 'work', 'go'), '');
+  expect(await ended).toMatchObject({ code: 3 });
+  expect(await shown()).toMatchObject({ status: 'EXITED', exit_code: 3 });
+});
+
 test('a terminal that closes during the fetch leaves the rest to a scheduled reap', async () => {
   await world.gpucloud(['instances', 'reap', '--every', '5m']);
   const begun = local('begun');
   writeFileSync(
-    join(world.job, '..', '..', 'bin', 'tar'),
+    world.local('../bin/tar'),
     `#!/bin/sh\n[ -e ${begun} ] || { touch ${begun}; sleep 5; }\nexec /usr/bin/tar "$@"\n`,
     { mode: 0o755 },
   );
@@ -174,7 +201,7 @@ describe('run --on after a job whose results were not fetched', () => {
   let local: string;
   const exited = () => until(() => existsSync(join(world.job, 'exit')));
   beforeEach(async () => {
-    local = join(world.job, '..', 'result');
+    local = world.local('result');
     world.renting.rent(NEW, 'dev');
     const fetch = ['--detach', '--fetch', `result:${local}`];
     const { code, stderr } = await world.runOn('echo first >result', ...fetch);

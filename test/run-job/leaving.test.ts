@@ -1,4 +1,5 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { NEW } from '../support/renting-service.ts';
 import { until } from '../support/ssh-world.ts';
@@ -26,6 +27,18 @@ describe('the report of a job', () => {
       error: null,
     });
   });
+
+  test.each([['--json'], ['-o', 'jsonl']])(
+    'is the last line of stderr with %s %s',
+    async (...how) => {
+      const { stdout, stderr } = await world.run('echo out; exit 3', how);
+      expect(stdout).toBe('out\n');
+      const last = stderr.trim().split('\n').at(-1) ?? '';
+      expect(JSON.parse(last)).toMatchObject({
+        run: { command_exit_code: 3, terminated: true, exit_code: 3 },
+      });
+    },
+  );
 
   test('has the exit code of the run if a result is missing', async () => {
     const flags = ['--fetch', `missing:${world.local('x')}`, '--keep-on-failure', '0s'];
@@ -92,6 +105,11 @@ describe('reap', () => {
     expect(await reap(world)).toMatchObject({ code: 0, rows: [] });
     expect(world.record().ended_at).not.toBeNull();
     expect(await world.gpucloud(['jobs', 'attach', 'job'])).toMatchObject({ code: 5 });
+  });
+
+  test('stores results in the folder in which the job was started', async () => {
+    await world.detach('true', '--fetch', 'out');
+    expect(world.record().fetch).toEqual([{ remote: 'out', local: resolve('out') }]);
   });
 
   test('leaves an unreachable job running', async () => {

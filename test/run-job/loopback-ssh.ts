@@ -16,13 +16,14 @@ export interface LoopbackSsh extends Pick<Host, 'start' | 'startPiped'> {
   cut(): void;
 }
 
-interface Instance {
-  readonly home: string;
+interface Instances {
+  /** The home folder on the instance with this ID. */
+  home(id: string): string;
   readonly path: string;
 }
 
 /** Each connection is a shell in the instance's home folder, in a session of its own. */
-export function loopbackSsh({ home, path }: Instance): LoopbackSsh {
+export function loopbackSsh({ home: homeOf, path }: Instances): LoopbackSsh {
   const scripts: string[] = [];
   const open = new Set<() => void>();
   const ssh: LoopbackSsh = {
@@ -42,6 +43,7 @@ export function loopbackSsh({ home, path }: Instance): LoopbackSsh {
       scripts.push(script);
       const refusal = ssh.refuse(script);
       if (refusal !== undefined) return refused(refusal);
+      const home = homeOf(/HostKeyAlias=(\S+)/.exec(args.join('\n'))?.[1] ?? '');
       const env = { PATH: ssh.path, HOME: home };
       const child = spawn('sh', ['-c', script], { cwd: home, env, detached: true, stdio: 'pipe' });
       child.stdin.on('error', () => undefined);

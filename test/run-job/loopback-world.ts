@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
+import { mkdirSync, readFileSync } from 'node:fs';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -30,6 +30,8 @@ export interface LoopbackWorld {
   readonly ssh: LoopbackSsh;
   /** The folder of the job on the instance. */
   readonly job: string;
+  /** The home folder on the instance with this ID. */
+  there(id: string): string;
   /** A file in the home folder on this computer. */
   local(name: string): string;
   /** The record of the job, as stored. */
@@ -50,12 +52,9 @@ export interface LoopbackWorld {
 
 export async function createLoopbackWorld(): Promise<LoopbackWorld> {
   const folder = await mkdtemp(join(tmpdir(), 'gpucloud-loop-'));
-  const [bin, home, there] = ['bin', 'home', 'there'].map((name) => join(folder, name)) as [
-    string,
-    string,
-    string,
-  ];
-  for (const path of [bin, home, there]) await mkdir(path);
+  const [bin, home] = [join(folder, 'bin'), join(folder, 'home')];
+  for (const path of [bin, home]) await mkdir(path);
+  const there = (id: string) => join(folder, id);
   await writeFile(join(bin, 'sleep'), SLEEP, { mode: 0o755 });
   const path = `${bin}:${process.env.PATH}`;
   const ssh = loopbackSsh({ home: there, path });
@@ -67,8 +66,9 @@ export async function createLoopbackWorld(): Promise<LoopbackWorld> {
   const clock = passingClock(5);
   renting.clock = clock;
   const rent = renting.rent.bind(renting);
-  renting.rent = (id, name, more) =>
-    rent(id, name, {
+  renting.rent = (id, name, more) => {
+    mkdirSync(there(id), { recursive: true });
+    return rent(id, name, {
       status: 'ACTIVE',
       price_per_hour_snapshot: '89.90',
       ip_address: '127.0.0.1',
@@ -76,6 +76,7 @@ export async function createLoopbackWorld(): Promise<LoopbackWorld> {
       ssh_port: (banner.address() as AddressInfo).port,
       ...more,
     } as object);
+  };
   const service = await startService(renting.handler, renting.clock);
   const computer = {
     home,
@@ -112,12 +113,13 @@ export async function createLoopbackWorld(): Promise<LoopbackWorld> {
     );
   const runOn = (command: string, ...flags: string[]) =>
     gpucloud(['run', '--on', NEW, '--identity', key, ...flags, '--', 'sh', '-c', command]);
-  const job = join(there, 'gpucloud-run');
+  const job = join(there(NEW), 'gpucloud-run');
   return {
     renting,
     service,
     ssh,
     job,
+    there,
     local: (name) => join(home, name),
     record: () => JSON.parse(readFileSync(join(home, 'state', 'jobs', `${NEW}.json`), 'utf8')),
     advance: clock.advance,

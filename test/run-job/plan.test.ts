@@ -121,6 +121,17 @@ describe('gpucloud run before renting', () => {
   });
 
   test.each([
+    ['--offer', ['--image', 'b-1', '--ssh-key', 'laptop']],
+    ['--image', ['--offer', 'a-1', '--ssh-key', 'laptop']],
+    ['--ssh-key', ['--offer', 'a-1', '--image', 'b-1']],
+  ])('names %s if only that is missing', async (flag, given) => {
+    const argv = ['run', ...given, '--terminate-after', '1h', '--', 'true'];
+    const { code, stderr, requests } = await world.cli(argv);
+    expect({ code, requests: requests.length }).toEqual({ code: 2, requests: 0 });
+    expect(stderr).toMatch(new RegExp(`^error: run: missing ${flag}(?: \\(see .*)?\n`));
+  });
+
+  test.each([
     '--name=train',
     '--offer=a',
     '--image=b',

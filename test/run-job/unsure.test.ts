@@ -128,7 +128,6 @@ describe('gpucloud run without an instance', () => {
   test('exits with 7 after two Ctrl-C during the request, and ignores an instance with the same name', async () => {
     world.renting.newId = () => OLD;
     expect(await job('true')).toMatchObject({ code: 0 });
-    rmSync(world.job, { recursive: true });
     world.renting.newId = () => NEW;
     let isAsked = false;
     world.renting.posts = [
@@ -227,6 +226,19 @@ describe('the deadline of a job', () => {
     expect(stderr).toContain('The deadline has passed.');
     expect(existsSync(world.local('result'))).toBe(false);
     expect(world.status()).toBe('TERMINATING');
+  });
+
+  test('ends the wait for an instance that does not become ready in time', async () => {
+    const rent = world.renting.rent.bind(world.renting);
+    world.renting.rent = (id, name) => rent(id, name, { status: 'PROVISIONING' });
+    let reads = 0;
+    world.renting.onRead = async () => {
+      reads += 1;
+      if (reads === 3) world.advance(7 * 60_000);
+    };
+    const { code, stderr } = await world.run('true', flags('10m', '4m'));
+    expect({ code, status: world.status() }, stderr).toEqual({ code: 125, status: 'TERMINATING' });
+    expect(stderr).toContain('The deadline is near.');
   });
 
   test('follows expire during the run', async () => {

@@ -90,10 +90,9 @@ function interrupted({ record: { id, name }, exitCode }: Job, cause: CliError): 
 }
 
 /** The progress of a job. */
-export function progressOf({ record: { id, name, exit_code }, exitCode, fetched }: Job) {
-  const command_exit_code = exitCode ?? exit_code;
+export function progressOf({ record: { id, name, exit_code }, fetched }: Job) {
   return {
-    command_exit_code,
+    command_exit_code: exit_code,
     instance: { id, name },
     fetched,
     cost_at_most: null,

@@ -1,4 +1,4 @@
-import { open, rename } from 'node:fs/promises';
+import { type FileHandle, open, rename } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Context } from '../../context.ts';
 import { CliError, failuresOf } from '../../errors.ts';
@@ -52,13 +52,16 @@ async function keepOutput(job: Job, shell: RemoteShell, context: Context): Promi
     out: await jobPath(record.id, 'out', context),
     err: await jobPath(record.id, 'err', context),
   };
+  const opened: FileHandle[] = [];
+  const create = async (path: string) => {
+    const file = await open(`${path}.new`, 'w', 0o600);
+    opened.push(file);
+    return file;
+  };
   try {
     await privateFolder(dirname(paths.out));
-    const files = {
-      out: await open(`${paths.out}.new`, 'w', 0o600),
-      err: await open(`${paths.err}.new`, 'w', 0o600),
-    };
     try {
+      const files = { out: await create(paths.out), err: await create(paths.err) };
       await follow({
         shell,
         offsets,
@@ -77,8 +80,7 @@ async function keepOutput(job: Job, shell: RemoteShell, context: Context): Promi
         onBack: () => undefined,
       });
     } finally {
-      await files.out.close();
-      await files.err.close();
+      for (const file of opened) await file.close();
     }
     await rename(`${paths.out}.new`, paths.out);
     await rename(`${paths.err}.new`, paths.err);

@@ -1,0 +1,206 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { Outcome } from '../support/program.ts';
+import { NEW } from '../support/renting-service.ts';
+import { no } from '../support/service.ts';
+import { until } from '../support/ssh-world.ts';
+import type { FastRun } from './fast-run.ts';
+import { createLoopbackWorld, type LoopbackWorld } from './loopback-world.ts';
+import { ctrlC, heard, notifying } from './stories.ts';
+
+const OTHER = '3f0c5d9e-1111-4222-8333-444455558888';
+const ENDED = { 'job-1': 'TERMINATING', 'job-2': 'TERMINATING' };
+
+let world: LoopbackWorld;
+beforeEach(async () => {
+  world = await createLoopbackWorld();
+  const ids = [NEW, OTHER];
+  world.renting.newId = () => ids.shift() ?? '';
+});
+afterEach(() => world.close());
+
+const statuses = () =>
+  Object.fromEntries([...world.renting.instances.values()].map((one) => [one.name, one.status]));
+const report = () => JSON.parse(readFileSync(world.local('report.json'), 'utf8'));
+const local = (name: string) => readFileSync(world.local(name), 'utf8');
+const fetching = () => ['--fetch', `result:${world.local('got')}`];
+const gotFrom = (name: string) => existsSync(world.local(`got/${name}`));
+
+/** Runs a script of sh for two instances, in the home folder of this computer. */
+function here(script: string, flags: readonly string[] = [], how: FastRun = {}): Promise<Outcome> {
+  const own = ['--here', '--count', '2', '--report', world.local('report.json'), ...flags];
+  return world.run(`cd ${world.local('.')}; ${script}`, own, {
+    ...how,
+    env: { TMPDIR: world.local('.') },
+  });
+}
+
+/** Writes a result on the instances with these IDs. */
+const results = (...ids: string[]) =>
+  ids.map((id) => `echo ${id} >${world.there(id)}/gpucloud-run/work/result`).join('; ');
+
+/** Writes `up`, then waits for a signal. */
+const LASTS = 'touch up; while :; do sleep 0.1; done';
+const isUp = () => until(() => existsSync(world.local('up')));
+
+describe('gpucloud run --here', () => {
+  test("exits with the command's code, fetches from each into NAME/, and terminates all", async () => {
+    await notifying(world);
+    const { code, stderr } = await here(`${results(NEW, OTHER)}; exit 3`, fetching());
+    expect({ code, statuses: statuses() }, stderr).toEqual({ code: 3, statuses: ENDED });
+    for (const { id, name } of world.renting.instances.values()) {
+      expect(local(`got/${name}/result`)).toBe(`${id}\n`);
+    }
+    expect(stderr).toMatch(/^Terminated job-1 and job-2 after .* They cost at most 179.80 ₽\.$/m);
+    expect(report()).toMatchObject({
+      command_exit_code: 3,
+      stage: 'done',
+      terminated: true,
+      cost_at_most: '179.80',
+      exit_code: 3,
+      error: null,
+    });
+    expect(heard(world)).toMatchObject([
+      {
+        event: 'job_ended',
+        message: 'The command on job-1 and job-2 ended with 3. Terminated job-1 and job-2.',
+      },
+    ]);
+  });
+
+  test('gives the command inventories in a private folder, and removes them', async () => {
+    const variables = ['ANSIBLE_INVENTORY', 'SSHLOGINFILE', 'HOSTFILE', 'SSH_CONFIG'];
+    const script = variables.map((name) => `cat "$GPUCLOUD_${name}" >${name}`).join(' && ');
+    const folder = 'ls -ld "$(dirname "$GPUCLOUD_HOSTFILE")" >folder';
+    const { code, stderr } = await here(`${script} && ${folder}`);
+    expect(code, stderr).toBe(0);
+    for (const name of variables) {
+      expect(local(name)).toContain('job-1');
+      expect(local(name)).toContain('job-2');
+    }
+    expect(local('folder')).toMatch(/^drwx------.*gpucloud-here-/);
+    const left = readdirSync(world.local('.')).filter((name) => name.startsWith('gpucloud-here-'));
+    expect(left).toEqual([]);
+  });
+
+  test.each([
+    ['fails with 125 after a command that succeeded', 0, 125, 'error'],
+    ["warns after a command that failed, and keeps the command's code", 4, 4, 'warning'],
+  ])('%s, if an instance lacks a result', async (_what, ends, code, kind) => {
+    const done = await here(`${results(NEW)}; exit ${ends}`, fetching());
+    expect({ code: done.code, statuses: statuses() }).toEqual({ code, statuses: ENDED });
+    const lacking = world.renting.instances.get(OTHER)?.name;
+    expect(done.stderr).toMatch(new RegExp(`^${kind}: ${lacking}: .*result does not exist`, 'm'));
+    expect(readdirSync(world.local('got'))).toEqual([world.renting.instances.get(NEW)?.name]);
+    expect(report()).toMatchObject({ command_exit_code: ends, exit_code: code, terminated: true });
+  });
+
+  test('runs nothing and terminates the others if one is refused', async () => {
+    world.renting.posts = [() => no(409, 'out of stock')];
+    const { code, stderr } = await here('touch ran');
+    expect(code, stderr).toBe(125);
+    expect(Object.values(statuses())).toEqual(['TERMINATING']);
+    expect(existsSync(world.local('ran'))).toBe(false);
+    expect(stderr).toMatch(/^error: job-\d: .*out of stock/m);
+  });
+
+  test('runs on the others if --min-count allows it', async () => {
+    world.renting.posts = [() => no(409, 'out of stock')];
+    const { code, stderr } = await here('exit 3', ['--min-count', '1']);
+    expect({ code, statuses: Object.values(statuses()) }).toEqual({
+      code: 3,
+      statuses: ['TERMINATING'],
+    });
+    expect(stderr).toMatch(/^warning: job-\d could not be rented: .*out of stock/m);
+  });
+
+  test('terminates all if one cannot be prepared', async () => {
+    world.ssh.refuse = (script) =>
+      script.includes('mkdir -p gpucloud-run/work') ? 'Host key verification failed.' : undefined;
+    const { code, stderr } = await here('touch ran');
+    expect({ code, statuses: statuses() }, stderr).toEqual({ code: 125, statuses: ENDED });
+    expect(existsSync(world.local('ran'))).toBe(false);
+    expect(report()).toMatchObject({ stage: 'starting', command_exit_code: null });
+  });
+
+  test('exits with 7 and names the instance that could not be terminated', async () => {
+    const { terminate } = world.renting;
+    world.renting.terminate = (id) =>
+      id === OTHER ? no(403, 'Forbidden') : terminate.call(world.renting, id);
+    const { code, stderr } = await here('true', [], { speed: 100 });
+    const left = world.renting.instances.get(OTHER)?.name ?? '';
+    expect({ code, statuses: statuses() }).toEqual({
+      code: 7,
+      statuses: { ...ENDED, [left]: 'ACTIVE' },
+    });
+    expect(stderr).toMatch(
+      new RegExp(`^error: Could not terminate ${left} .*still be billing`, 'm'),
+    );
+    expect(report()).toMatchObject({ stage: 'terminating', terminated: 'unknown', exit_code: 7 });
+  });
+});
+
+describe('Ctrl-C during gpucloud run --here', () => {
+  test('reaches the command, whose results are fetched', async () => {
+    const { interrupts, press } = ctrlC();
+    const script = `trap '${results(NEW, OTHER)}; exit 9' INT; ${LASTS}`;
+    const ended = here(script, fetching(), { interrupts });
+    await isUp();
+    press();
+    const { code, stderr } = await ended;
+    expect({ code, statuses: statuses() }, stderr).toEqual({ code: 9, statuses: ENDED });
+    expect(stderr).toContain(
+      'Interrupted the command. Ctrl-C again terminates job-1 and job-2 without copying.',
+    );
+    expect(['job-1', 'job-2'].map(gotFrom)).toEqual([true, true]);
+  });
+
+  test('ends the command and terminates all without copying, if pressed again', async () => {
+    const { interrupts, press } = ctrlC();
+    const script = `${results(NEW, OTHER)}; trap '' INT; trap 'echo >ended; exit 1' TERM; ${LASTS}`;
+    const ended = here(script, fetching(), { interrupts });
+    await isUp();
+    press();
+    press();
+    const { code, stderr } = await ended;
+    expect({ code, statuses: statuses() }, stderr).toEqual({ code: 130, statuses: ENDED });
+    expect(['job-1', 'job-2'].map(gotFrom)).toEqual([false, false]);
+    expect(existsSync(world.local('ended'))).toBe(true);
+  });
+
+  test('during the fetch explains what another one does', async () => {
+    const { interrupts, press } = ctrlC();
+    world.ssh.refuse = (script) => {
+      if (script.includes('result') && !interrupts.first.aborted) press();
+      return undefined;
+    };
+    const { code, stderr } = await here(results(NEW, OTHER), fetching(), { interrupts });
+    expect(code, stderr).toBe(0);
+    expect(stderr).toContain('Still fetching. Ctrl-C again terminates job-1 and job-2 without the');
+    expect(['job-1', 'job-2'].map(gotFrom)).toEqual([true, true]);
+  });
+});
+
+describe('the deadline of gpucloud run --here', () => {
+  const flags = () => ['--terminate-after', '10m', '--grace', '4m', ...fetching()];
+
+  test('interrupts the command in time to fetch its results', async () => {
+    const ended = here(`trap '${results(NEW, OTHER)}; exit 9' INT; ${LASTS}`, flags());
+    await isUp();
+    world.advance(7 * 60_000);
+    const { code, stderr } = await ended;
+    expect({ code, statuses: statuses() }, stderr).toEqual({ code: 9, statuses: ENDED });
+    expect(stderr).toContain('Interrupting the command: the deadline of job-1 and job-2 is near.');
+    expect(['job-1', 'job-2'].map(gotFrom)).toEqual([true, true]);
+  });
+
+  test('ends a command that ignores the interrupt, and fetches what there is', async () => {
+    const ended = here(`trap '' INT; ${results(NEW, OTHER)}; ${LASTS}`, flags());
+    await isUp();
+    world.advance(8.5 * 60_000);
+    const { code, stderr } = await ended;
+    expect({ code, statuses: statuses() }, stderr).toEqual({ code: 125, statuses: ENDED });
+    expect(['job-1', 'job-2'].map(gotFrom)).toEqual([true, true]);
+    expect(report()).toMatchObject({ command_exit_code: null, exit_code: 125 });
+  });
+});
