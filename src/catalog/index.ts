@@ -167,7 +167,10 @@ export type Lesson = Pick<
 /** Longer names are useless, since nobody would type them. */
 const LONGEST = 200;
 
-/** "Last seen" is stored to the hour, so that following an instance does not write at each read. */
+/**
+ * "Last seen" alone is updated at most hourly, to avoid a write on every read while following an
+ * instance.
+ */
 const SEEN_STEP = 3_600_000;
 
 function lessonsOf(instance: SeenInstance): Lesson[] {

@@ -21,7 +21,8 @@ export interface Profile {
   account?: { id: string; email?: string | null; name?: string | null };
   guards?: Guards;
   /**
-   * The command, as words, that is notified of finished jobs and deadlines; empty if there is none.
+   * Notification command and its arguments. Runs when a job finishes and for deadlines. Empty or
+   * undefined if there is none.
    */
   notify?: string[];
 }

@@ -46,7 +46,7 @@ export interface KnownInstances {
   readonly requested: number;
   /** Why instances could not be read; their rows show the last state seen. */
   readonly faults: readonly CliError[];
-  /** Why the drives could not be read. Drives name instances too. */
+  /** Error from reading the drives, which also reference instances. */
   readonly driveFault: CliError | undefined;
 }
 

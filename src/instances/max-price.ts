@@ -113,7 +113,7 @@ async function enforceMaxPrice(
       unknown ? 'outcomeUnknown' : 'refused',
       unknown
         ? `${found}. The outcome of its termination is unknown, so it may be billing: ${reason}`
-        : `${found}. It could NOT be terminated and is billing: ${reason}`,
+        : `${found}. It is still billing, because it could not be terminated: ${reason}`,
       {
         hint: `gpucloud instances terminate ${typed}`,
         resource: instance.id,

@@ -2,9 +2,9 @@ import { fstatSync, readFileSync, readlinkSync, type Stats } from 'node:fs';
 import type { Readable } from 'node:stream';
 
 /**
- * Calls back once if stdin has data that the command will not read. Never waits. Takes nothing that
- * another process may read: in `while read name; do gpucloud ...; done <names`, stdin belongs to
- * the loop.
+ * Calls back once if stdin has data that the command won't read. Never blocks, and consumes nothing
+ * that another process may read: in `while read name; do gpucloud ...; done <names`, the loop needs
+ * it.
  *
  * @param open opens the stream.
  */

@@ -8,8 +8,8 @@ export function cancelled(reason: unknown): CliError {
 }
 
 /**
- * Asks a question on a stdin that may close, with a signal that may cancel it. If there is no
- * reply, aborts the signal passed to `ask`.
+ * Calls `ask`, which asks a question on stdin. If stdin ends or `signal` aborts before the reply,
+ * aborts the controller passed to `ask`.
  */
 export async function untilCancelled<T>(
   stdin: Readable,

@@ -37,7 +37,7 @@ interface Counters {
 
 /** The use of an instance at one time. */
 export interface Signs extends Omit<Counters, 'at'> {
-  /** The highest load of any card, in percent. */
+  /** Highest GPU utilization, in percent. */
   readonly load: number;
   readonly job: boolean;
   /** At least this many seconds have passed since the last input in a terminal. */

@@ -303,7 +303,7 @@ describe('create --if-not-exists', () => {
   });
 });
 
-test("sends no create whose query can't work", async () => {
+test('sends no create request if --query is invalid', async () => {
   for (const query of ['length(id, name)', 'nope(@)', '[?']) {
     const { code, requests } = await world.cli([...CREATE, '--query', query]);
     expect({ code, requests }).toEqual({ code: 2, requests: [] });

@@ -155,8 +155,8 @@ describe('a private key', () => {
   });
 });
 
-describe('a hostile text', () => {
-  test.each(TYPES)('is no %s key if it is only the beginning of one', (type) => {
+describe('the rule, given hostile text,', () => {
+  test.each(TYPES)('rejects a truncated %s key', (type) => {
     const line = key(type);
     for (let length = 0; length < line.length; length += 1) {
       expect(publicKey(line.slice(0, length)).ok, `${length} characters`).toBe(false);
@@ -169,7 +169,7 @@ describe('a hostile text', () => {
     }
   });
 
-  test('never crashes the rule with flipped or added bytes or other texts', () => {
+  test('never crashes with flipped or added bytes or other texts', () => {
     fc.assert(
       fc.property(
         fc.constantFrom(...TYPES),

@@ -120,7 +120,7 @@ describe('a job that ends before its command', () => {
     expect(world.status()).toBe('TERMINATING');
   });
 
-  test('ends a job of --on, and leaves its instance running', async () => {
+  test('ends a job started with --on but leaves its instance running', async () => {
     world.renting.rent(NEW, 'dev');
     let probes = 0;
     world.ssh.refuse = (script) =>

@@ -47,7 +47,7 @@ describe('the report of a job', () => {
   });
 });
 
-test('an unknown outcome of the request is notified', async () => {
+test("notifies when the request's outcome is unknown", async () => {
   await notifying(world);
   world.renting.posts = [() => 'hangUp'];
   expect(await world.run('true', [])).toMatchObject({ code: 7 });

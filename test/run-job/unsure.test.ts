@@ -201,7 +201,7 @@ describe('the deadline of a job', () => {
     world.advance(7 * 60_000);
     const { code, stderr } = await ended;
     expect(code, stderr).toBe(9);
-    expect(stderr).toContain('job is near its deadline');
+    expect(stderr).toContain("Interrupting the command to fetch results before job's deadline.");
     expect(result()).toBe('x\n');
     expect(world.status()).toBe('TERMINATING');
   });

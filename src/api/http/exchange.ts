@@ -167,7 +167,7 @@ async function decode(head: Head, bytes: Buffer): Promise<HttpResponse> {
   const isPacked = packing !== '' && packing !== 'identity' && bytes.length > 0;
   const plain = isPacked ? await unpack(packing, bytes) : bytes;
   if (plain === undefined) {
-    return { ...head, text: '', problem: 'has an unexpected compression or is damaged' };
+    return { ...head, text: '', problem: 'is corrupt or uses an unsupported compression' };
   }
   // Nearly every response is ASCII, which Node reads several times faster.
   if (isAscii(plain)) return { ...head, text: plain.toString('latin1') };
@@ -183,7 +183,7 @@ async function unpack(packing: string, bytes: Buffer): Promise<Buffer | undefine
     if (packing === 'deflate') return inflateSync(bytes, bound);
     if (packing === 'br') return brotliDecompressSync(bytes, bound);
   } catch {
-    // The body is damaged, truncated or larger than the limit.
+    // The body is corrupt, truncated or larger than the limit.
   }
   return undefined;
 }

@@ -5,8 +5,8 @@ import * as z from '../../zod.ts';
 import { filled, type Infer, ruled } from './fields.ts';
 
 /**
- * API document: Endpoints, POST /instances, `docker_config`. It requires no field of a port, but a
- * port without both numbers is useless.
+ * API document: Endpoints, POST /instances, `docker_config`. It marks every port field optional, but
+ * a port needs both numbers.
  */
 const dockerConfig = lazy(() => {
   const port = z.number().check(z.int(), z.gte(1), z.lte(65535));

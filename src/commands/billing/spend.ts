@@ -94,8 +94,8 @@ export const spend = action({
     'Spent is charges minus refunds. Deposits, bonuses and other types have their own ' +
     'columns. Only COMPLETED transactions count.\n\n' +
     'Days, weeks (from Monday) and months are in your time zone; set TZ=UTC for UTC. The ' +
-    'default is 30 days, 12 weeks or 12 months. The service has no time filter, so the ' +
-    'whole history is read.',
+    'default is 30 days, 12 weeks or 12 months. The service has no time filter, so ' +
+    'spend reads the full transaction history.',
   examples: [
     'gpucloud billing spend',
     'gpucloud billing spend --by month --since 2026-01-01',

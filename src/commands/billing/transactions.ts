@@ -54,9 +54,9 @@ export const transactions = action({
     noteUndocumented(type, TYPES, context);
     const noteFilter = lazy(() => {
       if (period === undefined) return;
-      const read = page === undefined ? 'the whole history is read' : `only page ${page} is read`;
+      const what = page === undefined ? 'the full transaction history' : `only page ${page}`;
       err.note(
-        `The service has no time filter: ${read} and filtered here, ${periodText(period())}.`,
+        `The service has no time filter: gpucloud reads ${what} and filters it, ${periodText(period())}.`,
       );
     });
 

@@ -46,7 +46,7 @@ export function checkCount({ count, minCount }: CountFlags, drive: string | unde
   }
 }
 
-/** Formats `trainer-1` to `trainer-4`. */
+/** Returns the numbered names, such as `trainer-1` to `trainer-4`. */
 export function numbered(base: string, count: number): string[] {
   return Array.from({ length: count }, (_, at) => `${base}-${at + 1}`);
 }

@@ -93,7 +93,7 @@ export async function writeLines<T>(
   }
 }
 
-/** Writes one document with all rows, each element as it arrives. */
+/** Streams the rows as one document, writing each row as it arrives. */
 export async function writeDocument<T>(
   rows: Rows<T>,
   text: (row: T, isFirst: boolean) => string,

@@ -15,9 +15,9 @@ import {
 export const SMALL = 200;
 
 /**
- * Draws a table whose rows are all known. cli-table3 draws it for a person. Plain lines with the
- * same look replace it in a pipe, beyond {@link SMALL} rows, and for characters that cli-table3
- * measures with an outdated table of widths: its columns would not line up.
+ * Draws a table whose rows are all known. In a terminal, cli-table3 draws it. In a pipe, or beyond
+ * {@link SMALL} rows, plain lines with the same look replace it. They also replace it if a cell has
+ * characters whose width cli-table3 gets wrong: its columns would not line up.
  */
 export async function tableText(
   rows: readonly (readonly Shown[])[],

@@ -41,7 +41,7 @@ export async function followToEnd(
     begin();
     err.warn(
       'deadline_near',
-      `Interrupting the command: ${name} is near its deadline, and the results are fetched before it.`,
+      `Interrupting the command to fetch results before ${name}'s deadline.`,
     );
     interrupt();
   };

@@ -336,7 +336,7 @@ describe('billing transactions, a period', () => {
     expect(stderr).toBe(
       [
         inZone(
-          'The service has no time filter: the whole history is read and filtered here, from 2026-01-10 00:00:00 +00:00, before 2026-01-20 00:00:00 +00:00.',
+          'The service has no time filter: gpucloud reads the full transaction history and filters it, from 2026-01-10 00:00:00 +00:00, before 2026-01-20 00:00:00 +00:00.',
         ),
         'Totals of 2 transactions: 0.00 ₽ in, 3.00 ₽ out.',
         '',
@@ -357,7 +357,7 @@ describe('billing transactions, a period', () => {
       list('--page', '1', '--limit', '2', '--since', '1d', '-o', 'id'),
     );
     expect(stdout).toBe('t-1\n');
-    expect(stderr).toContain('only page 1 is read and filtered here');
+    expect(stderr).toContain('gpucloud reads only page 1 and filters it');
     expect(requests).toHaveLength(1);
   });
 

@@ -63,7 +63,7 @@ describe('instances track and untrack', () => {
     expect(await listed()).toMatchObject([{ id: NEW }]);
   });
 
-  test('need --yes to untrack an instance that may bill when not in a terminal', async () => {
+  test('require --yes to untrack an instance that may bill, outside a terminal', async () => {
     await begin();
     await world.cli(CREATE);
     service.rent(ID, 'old-box', { status: 'TERMINATED' });
@@ -84,7 +84,7 @@ describe('instances track and untrack', () => {
     expect(await listed()).toMatchObject([{ id: NEW }]);
   });
 
-  test('ask before untrack in a terminal, and No is the default', async () => {
+  test('ask before untracking in a terminal, with No as the default', async () => {
     await begin();
     await world.cli(CREATE);
     const kept = await world.cli(['instances', 'untrack', 'trainer'], {
@@ -103,7 +103,7 @@ describe('instances track and untrack', () => {
     expect(await listed()).toEqual([]);
   });
 
-  test('do not ask before untrack of a TERMINATED or untracked instance', async () => {
+  test('do not ask before untracking a TERMINATED or already untracked instance', async () => {
     await begin();
     service.rent(ID, 'old-box', { status: 'TERMINATED' });
     await world.cli(['instances', 'track', ID]);

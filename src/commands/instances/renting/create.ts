@@ -46,11 +46,12 @@ export const create = action({
     'costs more per hour.\n\n' +
     'If an instance has the name, create exits with 5. With --if-not-exists it prints that ' +
     'instance if it has the same offer and image and costs at most --max-price, and exits ' +
-    'with 12 if its status is ERROR. It waits for a process that is creating it. ' +
+    "with 12 if the instance's status is ERROR. If another process is creating the instance, create " +
+    'waits for it. ' +
     'If an earlier request with the name is unresolved, create asks, or exits with 7; ' +
     '"instances recover NAME" resolves it. In both cases, --yes creates another.\n\n' +
-    'Several --offer are tried in order: the next one after a definite refusal, or after an ' +
-    'instance reached ERROR and was terminated. They imply --wait. --retry-for repeats the list, ' +
+    'Repeat --offer to list fallbacks: create tries them in order, and moves on after a definite ' +
+    'refusal or after an instance reached ERROR and was terminated. This implies --wait. --retry-for repeats the list, ' +
     'with pauses of 30 seconds to 5 minutes. After an unknown outcome, create exits with 7.\n\n' +
     '--count N creates NAME-1 to NAME-N at once, and prints an array, even for N = 1. Names ' +
     'and guards are checked for all before anything is sent. A failure ends none of the others; ' +
