@@ -104,14 +104,18 @@ describe('reap after kill -9 of run --here', needs('ssh'), () => {
     const ended = once(child, 'exit');
     if (line !== undefined) await heard(child, 'stderr', line);
     else await until(() => isReached);
-    // The other request of this name is over.
-    if (name === 'renting') {
-      await until(() =>
-        [...world.renting.instances.values()].some((one) => /renting-[12]/.test(one.name)),
-      );
-    }
+    // The response to the other request is on disk.
+    if (name === 'renting') await until(isOneRented);
     child.kill('SIGKILL');
     expect(await ended).toEqual([null, 'SIGKILL']);
+  }
+
+  async function isOneRented(): Promise<boolean> {
+    const { stdout } = await world.computer.gpucloud(['instances', 'list', '--json'], {
+      env: world.env,
+    });
+    const rows: { id: string | null; name: string }[] = JSON.parse(stdout);
+    return rows.some(({ id, name }) => id !== null && /renting-[12]/.test(name));
   }
 
   test.each(STAGES)(
