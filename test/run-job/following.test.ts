@@ -122,6 +122,7 @@ describe('jobs attach', () => {
       status: 'RUNNING',
       ended_at: null,
       report: null,
+      ends_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT/),
     });
   });
 

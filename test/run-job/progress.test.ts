@@ -52,3 +52,10 @@ ${programAt('tar')} "$@" | { head -c 300000; until [ -e ${world.local('go')} ]; 
   writeFileSync(world.local('go'), '');
   expect(await ended).toMatchObject({ code: 0 });
 });
+
+test('a terminal shows no phase after a detached job has started', async () => {
+  const words = ['--detach', '--unenforced'];
+  expect(await world.run('true', words, { terminal })).toMatchObject({ code: 0 });
+  const screen = await shows(/gpucloud jobs attach job/);
+  expect(screen).not.toMatch(/Starting|Connecting|Running sh/);
+});
