@@ -89,7 +89,7 @@ async function patiently<T>(lock: string, patience: number, acquire: () => Promi
  */
 function refreshesOf(lock: string): () => boolean {
   let time: number | undefined;
-  let since = 0;
+  let since = performance.now();
   return () => {
     const now = statSync(lock, { throwIfNoEntry: false })?.mtimeMs;
     if (now !== time) since = performance.now();
