@@ -55,7 +55,11 @@ export function createStops(
         continue;
       }
       if (time?.isFresh() !== true) time = await timeNow(context);
-      const left = time === undefined ? STEP : at - time.now();
+      if (time === undefined) {
+        await clock.sleep(STEP, closed);
+        continue;
+      }
+      const left = at - time.now();
       if (left <= 0) return;
       for (const [controller, before] of early) {
         if (left <= before && !controller.signal.aborted) controller.abort(isNear());

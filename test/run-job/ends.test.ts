@@ -137,9 +137,12 @@ describe('a job that ends early', () => {
 describe('the deadline of a job', () => {
   const MINUTE = 60_000;
   let world: World;
+  let isDown: boolean;
   let context: Context;
   beforeEach(async () => {
-    world = await createWorld({ handler: () => ok({ id: 'user-1' }) });
+    isDown = false;
+    const user = { id: 'user-1' };
+    world = await createWorld({ handler: () => (isDown ? no(503, 'Down.') : ok(user)) });
     ({ context } = atTerminal(world, []));
   });
   afterEach(() => world.close());
@@ -171,6 +174,17 @@ describe('the deadline of a job', () => {
     const times = await Promise.all([near, half, last].map(aborted));
     close();
     expect(times).toEqual([6, 8, 10]);
+  });
+
+  test('interrupts nothing until the service shows its time', async () => {
+    isDown = true;
+    const { near, last, close } = stopsFor(later(10));
+    while (minutes() < 15 && !last.aborted) await new Promise((resolve) => setImmediate(resolve));
+    expect({ near: near.aborted, last: last.aborted }).toEqual({ near: false, last: false });
+    isDown = false;
+    await aborted(last);
+    close();
+    expect(last.reason).toMatchObject({ failure: 'deadline' });
   });
 
   test('interrupts nothing once removed', async () => {

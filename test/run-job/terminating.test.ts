@@ -1,3 +1,4 @@
+import { spawn } from 'node:child_process';
 import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -53,6 +54,21 @@ describe('the termination of a job', () => {
     expect(stderr).toContain('The command was killed together with its supervisor.');
     expect(existsSync(world.local('up'))).toBe(true);
     expect(world.status()).toBe('TERMINATING');
+  });
+
+  test("follows a command whose process ID another process has after the instance's reboot", async () => {
+    const ended = world.run(LASTS, []);
+    await followed(world);
+    const pidFile = join(world.job, 'pid');
+    const killed = -Number(readFileSync(pidFile, 'utf8'));
+    const other = spawn('sleep', ['60'], { detached: true, stdio: 'ignore' });
+    writeFileSync(pidFile, String(other.pid));
+    process.kill(killed, 'SIGKILL');
+    const { code, stderr } = await ended;
+    expect(code, stderr).toBe(125);
+    expect(stderr).toContain('The command was killed together with its supervisor.');
+    expect(world.status()).toBe('TERMINATING');
+    expect(other.exitCode).toBe(null);
   });
 
   test('accepts that somebody else has terminated the instance', async () => {
@@ -195,4 +211,16 @@ test('terminates on SIGTERM without copying results', async () => {
   expect(await ended).toMatchObject({ code: 143 });
   expect(world.status()).toBe('TERMINATING');
   expect(existsSync(world.local('out'))).toBe(false);
+});
+
+describe('the warning that a killed run leaves its instance', () => {
+  test('names the instance, and how to schedule its termination', async () => {
+    const { stderr } = await world.run('true', []);
+    expect(stderr).toMatch(/killed.*\bjob\b.*gpucloud instances reap --install/s);
+  });
+
+  test('is not printed with --unenforced', async () => {
+    const { stderr } = await world.run('true', ['--unenforced']);
+    expect(stderr).not.toContain('reap --install');
+  });
 });
