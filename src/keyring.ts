@@ -1,7 +1,7 @@
 import { AsyncEntry } from '@napi-rs/keyring';
 
 /**
- * A separate program, `dist/keyring.cjs`: passes one request to the system's keyring over stdin and
+ * A separate program, `dist/keyring.cjs`. Passes one request to the system keyring over stdin and
  * stdout, so that no argument ever holds a key.
  *
  * It needs its own process because the keyring library blocks the whole process, timers included,
@@ -14,7 +14,7 @@ interface Asked {
   readonly key?: string;
 }
 
-/** `found` is null for `get` of a missing entry, and false for `delete` of one. */
+/** `get` returns null for a missing entry; `delete` returns false. */
 type Told = { readonly found: string | boolean | null } | { readonly fault: string };
 
 /** By default the library falls back to a kernel store that is empty after a restart. */
@@ -26,7 +26,7 @@ async function answer({ op, service, account, key = '' }: Asked): Promise<Told> 
     if (op === 'get') return { found: await entry.getPassword() };
     if (op === 'delete') return { found: await entry.deleteCredential() };
     await entry.setPassword(key);
-    // Report a lost key now, not in the next command.
+    // Read the key back, since a keyring may lose it without an error.
     const kept = (await entry.getPassword()) === key;
     return kept ? { found: true } : { fault: 'the keyring did not return the stored key' };
   } catch (error) {

@@ -20,10 +20,10 @@ async function main(): Promise<void> {
   let isStdoutOpen = false;
   let isStderrOpen = false;
   const plain = syncWrite();
-  // `open` starts the browser with the process's environment, so remove the key from it.
+  // The browser inherits this environment, so remove the key from it.
   const env = { ...process.env };
   delete process.env.GPUCLOUD_API_KEY;
-  // Up to a hundred requests may listen to one signal.
+  // Up to a hundred requests listen to one signal, and Node warns above ten.
   setMaxListeners(0);
   const [first, second] = [new AbortController(), new AbortController()];
   const onThirdInterrupt = listenForInterrupts(first, second);
@@ -76,20 +76,20 @@ async function main(): Promise<void> {
   const code = await Promise.race([run(argv, host).catch(faults.note), faults.overdue]);
   process.exitCode = code;
   if (code === 0 && faults.first !== undefined) {
-    // The run ignored the fault, or can't end.
+    // The run ignored the fault, or can't finish.
     process.exitCode = 1;
     host.stderr.write(faultReport(faults.first, argv, env));
   }
-  // Exiting now would cut off output that a slow reader has not taken yet.
+  // Exiting now would cut off output that a slow reader has not read yet.
   if (isStdoutOpen) await written(process.stdout, second.signal);
   if (isStderrOpen) await written(process.stderr, second.signal);
   if (isHungUp(first.signal)) releaseTerminal();
-  // All work is done. Closing connections and tearing down the heap would take longer than many
-  // commands, and the system does it at once.
+  // Closing connections and freeing the heap would take longer than many commands; the system does
+  // it at once.
   process.exit();
 }
 
-/** Resolves when the system has taken a stream's output, or never will. */
+/** Resolves when the system has accepted a stream's output, or can't accept it. */
 function written(stream: NodeJS.WriteStream, stop: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     whenStopped(stop, resolve);
@@ -107,18 +107,17 @@ function isStdoutNull(): boolean {
     const stdout = fstatSync(1);
     return stdout.isCharacterDevice() && stdout.rdev === statSync(devNull).rdev;
   } catch {
-    // Windows has no such device to compare with.
+    // Windows has no null device to compare with.
     return false;
   }
 }
 
-/** Bytes that an empty pipe takes at once: the system buffers 64 KiB. */
+/** An empty pipe accepts this many bytes at once: the system buffers 64 KiB. */
 const SHORT = 16 * 1024;
 
 /**
- * Writes to stdout without opening a stream, if stdout is a pipe or a file. A stream would write to
- * a file the same way. Leaves a pipe that may block to its stream, since a blocked write delays
- * signals.
+ * Writes to stdout without opening a stream if stdout is a file or a pipe. Leaves long output to a
+ * pipe to the stream, since a blocked write delays signals.
  */
 function syncWrite(): Host['syncWrite'] {
   let stat: Stats;
@@ -180,12 +179,12 @@ function isAlive(pid: number): boolean {
     process.kill(pid, 0);
     return true;
   } catch (error) {
-    // The process exists but belongs to another user, so this one may not signal it.
+    // The process exists, but another user owns it.
     return errorCode(error) === 'EPERM';
   }
 }
 
-/** Let Ctrl-Z stop the process only after restoring the screen for the shell. */
+/** Restores the screen for the shell before Ctrl-Z stops the process. */
 function borrowScreen(leave: () => void, back: () => void): () => void {
   const suspend = () => {
     leave();
@@ -219,13 +218,13 @@ function listenForInterrupts(
       else if (atThird !== undefined) atThird();
       else {
         process.off(signal, stop);
-        // Windows knows no other signal to send.
+        // Windows can't send SIGHUP or SIGBREAK.
         process.kill(process.pid, process.platform === 'win32' ? 'SIGTERM' : signal);
       }
     };
     process.on(signal, stop);
   }
-  // Report a file that is too large from the failing write; the signal would just end the process.
+  // Let the failing write report a file over the size limit: the signal would end the process.
   process.on('SIGXFSZ', () => undefined);
   return (leave) => {
     atThird = leave;
@@ -252,17 +251,17 @@ function releaseTerminal(): void {
 interface Faults {
   /** The first uncaught fault, if any. */
   readonly first: Error | undefined;
-  /** Ends the process if the run does not end in time. */
+  /** Resolves if the run does not end in time after an uncaught fault. */
   readonly overdue: Promise<0>;
-  /** Stores the fault that ended the run, and returns the result of `overdue`. */
+  /** Stores the fault that ended the run, and returns the exit code of `overdue`. */
   note(thrown: unknown): 0;
 }
 
 const UNWINDING_MS = 2_000;
 
 /**
- * Ends the run like two interrupts after an uncaught fault, so that a possible rental is reported
- * and its outcome recorded. Node would print its stack and exit at once.
+ * Ends the run like two interrupts after an uncaught fault. The run then reports a possible rental
+ * and records its outcome. Node would print the stack and exit at once.
  */
 function listenForFaults(first: AbortController, second: AbortController): Faults {
   let known: Error | undefined;

@@ -15,8 +15,8 @@ interface ProgramSettings {
   /** Whether to colour a command's help. */
   readonly isColoured: (command: AnyCommand) => boolean;
   /**
-   * The arguments. Builds only the command that they name, so each run pays for its own command. If
-   * they name none, as for help, builds all groups.
+   * The arguments. Builds only the command that they name, to save start time. If they name none,
+   * as for help, builds all groups.
    */
   readonly words?: readonly string[];
 }
@@ -74,7 +74,8 @@ export function buildProgram({
 }
 
 /**
- * Building a level's global flags costs more than many a command, and they rarely precede the verb.
+ * Building a level's global flags takes longer than many commands, and these flags rarely precede
+ * the verb.
  */
 function wordAfterFlags(command: AnyCommand, words: readonly string[]): string | undefined {
   if (words[0]?.startsWith('-') === false) return words[0];

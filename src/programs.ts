@@ -32,7 +32,10 @@ export interface Child extends Omit<Program, 'env'> {
   readonly env?: Readonly<Record<string, string>>;
   /** Keeps the API key in the environment: a password manager may itself start gpucloud. */
   readonly keepsApiKey?: boolean;
-  /** The caller passes on signals, instead of every interrupt of the run. */
+  /**
+   * Whether the caller forwards signals; otherwise each interrupt of the run also reaches the
+   * program.
+   */
   readonly ownSignals?: boolean;
 }
 
@@ -50,8 +53,8 @@ export interface Running {
    * The exit code; 128 plus the signal's number if a signal ended it, as in shells. Rejects with
    * the system's error if it can't start: `ENOENT` if there is no such program.
    *
-   * Does not wait for pipes that a background child of a captured program keeps open. By then, all
-   * output from before the end has been received, and no output from after it.
+   * Does not wait for pipes that a background child of a captured program keeps open. When it
+   * resolves, all output from before the end has been received, and no output from after it.
    */
   readonly ended: Promise<number>;
   /** Whether the timeout ended it. */
@@ -63,7 +66,7 @@ export interface Running {
   kill(signal: Signal): void;
 }
 
-/** Milliseconds for a program to end after it is asked to. */
+/** Milliseconds that a program has to end after a signal. */
 const GRACE = 1_000;
 
 /** Milliseconds after a program's end until its pipes are closed. */
@@ -100,7 +103,6 @@ export async function startProgram({
 
   let isLate = false;
   let isAsked = false;
-  /** Start the next step if nothing happens before. */
   let timer: NodeJS.Timeout | undefined;
   const afterwards = (milliseconds: number, step: () => void) => {
     clearTimeout(timer);
@@ -173,7 +175,7 @@ export interface Piped {
 
 /** A program that leads its own process group. */
 export interface Leader extends Piped {
-  /** The number of the group. */
+  /** The process group's ID. */
   readonly pid: number | undefined;
   /** The signal that ended the program; null before its end, or if no signal did. */
   readonly endSignal: NodeJS.Signals | null;

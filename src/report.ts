@@ -29,7 +29,7 @@ interface Reporting {
   readonly ascii?: boolean;
 }
 
-/** Formats how a command ended, for stderr. Errors become text only here. */
+/** Formats the outcome of a command for stderr. Only this file turns errors into text. */
 export function report(failure: CliError | undefined, how: Reporting): string {
   if (failure === undefined) return '';
   const { json, profile, debug } = how;
@@ -123,7 +123,7 @@ function textReport(failure: CliError, how: Reporting, next = hintOf(failure)): 
   if (failure instanceof SeveralErrors) {
     const all = failure.summary === undefined ? failure.errors : [failure.summary];
     const hints = all.map(hintOf);
-    // Prints a hint that several errors in a row share once, after the last error.
+    // If consecutive errors share a hint, prints it once, after the last of them.
     return all.flatMap((error, at) =>
       textReport(error, how, hints[at] === hints[at + 1] ? '' : hints[at]),
     );
@@ -132,7 +132,7 @@ function textReport(failure: CliError, how: Reporting, next = hintOf(failure)): 
     const own = withoutKeys(clean(forProfile(text, profile)));
     return ascii ? withoutRoubleSign(own) : own;
   };
-  // A typing error fits on one line; other errors get a second line.
+  // The hint of a usage error fits on the same line; other hints get their own line.
   const isUsage = failure.failure === 'usage';
   const hint = next === undefined ? '' : words(next);
   const message = `${words(failure.message)}${isUsage && hint !== '' ? ` (${hint})` : ''}`;

@@ -136,7 +136,7 @@ export function openStore(settings: JournalSettings) {
     ownFolder,
     folders,
     now: () => new Date(clock.now()).toISOString(),
-    /** Folder for new records. Call it only when the account is known. */
+    /** Returns the folder for new records. Call it only after the account is known. */
     main() {
       const folder = ownFolder();
       if (folder === undefined) throw new Error('no account is known for the API key');
@@ -169,7 +169,7 @@ export function openStore(settings: JournalSettings) {
       const kept: KeptRequest[] = [];
       for (const folder of folders()) kept.push(...(await requestsIn(folder, settings, spoil)));
       if (kept.every(({ isInFlight }) => isInFlight)) return kept;
-      // If the instance is known, the request is resolved: its process ended before removing the
+      // A request whose instance is known is resolved: its process ended before it removed the
       // file.
       const known = await instances(['instances', 'archive']);
       const made = new Map(known.map((instance) => [instance.record.request, instance]));

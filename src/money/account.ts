@@ -28,14 +28,14 @@ export interface AccountReading {
   readonly user: User | undefined;
   readonly instances: KnownInstances | undefined;
   readonly drives: readonly Drive[] | undefined;
-  /** undefined if the charges could not be read, or not compared. */
+  /** undefined if the charges could not be read or compared. */
   readonly charges: CheckedCharges | undefined;
   readonly faults: readonly PartFault[];
 }
 
 /**
  * Reads profile, instances, drives and recent transactions in parallel. A failed part doesn't stop
- * the others; a refused key throws, since no part can be read with it. `quiet` is for callers that
+ * the others. A refused key throws, since it can't read any part. `quiet` is for callers that
  * report pending requests themselves.
  */
 export async function readAccount(
@@ -87,8 +87,8 @@ interface Charges {
 }
 
 /**
- * Stores what drives cost now: the service shows no earlier price, and later charges may use it.
- * `whole`: the list is complete, so drives missing from it are deleted.
+ * Stores the current prices of drives: later charges may use them, and the service shows no earlier
+ * price. `whole`: the list is complete, so the service has deleted drives missing from it.
  */
 export async function rememberDrives(
   drives: readonly Drive[],
@@ -150,8 +150,8 @@ async function chargesOf(
 }
 
 /**
- * A terminated or untracked instance, read again. Without `instance` and `fault`, the service did
- * not find it.
+ * A terminated or untracked instance, read again. The service did not find it if `instance` and
+ * `fault` are missing.
  */
 interface Archived {
   readonly known: KnownInstance;
@@ -218,8 +218,8 @@ export function alikeFaults(faults: readonly PartFault[]) {
 }
 
 /**
- * Throws after a command has shown what it could read. The most serious fault decides the exit
- * code.
+ * Throws the faults after a command has printed the parts it could read. The most serious fault
+ * decides the exit code.
  */
 export function assertWhole(faults: readonly PartFault[]): void {
   throwAll(

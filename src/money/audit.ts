@@ -31,8 +31,7 @@ export interface Check extends CheckResult {
 interface AuditReading {
   readonly look: Look;
   /**
-   * The whole journal. Instances that this read found through a drive are part of it, marked
-   * `read`.
+   * The whole journal, including instances that this audit found through a drive, marked `read`.
    */
   readonly known: Known;
   /** Possible costs per hour of requests with an unknown outcome. */
@@ -41,7 +40,7 @@ interface AuditReading {
   readonly ended: Awaited<ReturnType<typeof readArchived>>;
   /** The account's API keys, or the error that prevented reading them. */
   readonly keys: readonly MarkedKey[] | CliError;
-  /** undefined unless requested with --exact. */
+  /** undefined without `--exact`. */
   readonly exact: Exact | undefined;
 }
 
@@ -136,7 +135,7 @@ function openRequests({ known, openPrices }: AuditReading): CheckResult {
 
 /**
  * Checks for running instances that a drive names and that this computer neither rented nor tracks.
- * An earlier command may have added them to the list.
+ * An earlier command may have added them to the journal.
  */
 function rentedElsewhere({ look, known }: AuditReading): CheckResult {
   const { drives, instances } = look.reading;
@@ -163,7 +162,7 @@ function rentedElsewhere({ look, known }: AuditReading): CheckResult {
       next: ['instances', 'get', first.id],
     };
   }
-  // Ended instances need no read.
+  // The journal shows that these instances have ended, so they need no read.
   const over = new Set(known.instances.filter(({ archived }) => archived).map(({ id }) => id));
   const unread = foreign.filter(({ id }) => !read.has(id) && !over.has(id));
   if (unread.length > 0) {
@@ -259,7 +258,7 @@ function chargeAfterEnd(
   return { is: billedAt <= endedAt + LATE ? 'late' : 'wrong', text };
 }
 
-/** A key that was used within these milliseconds counts as in use. */
+/** An API key used within this many milliseconds counts as in use. */
 const RECENT = 24 * HOUR;
 
 /** Checks whether other keys are in use, since anyone with a key can rent. */

@@ -15,17 +15,14 @@ export interface Window {
 
 /** Charges in a window compared with what this computer knows. All amounts are RUB. */
 export interface CheckedCharges extends Window {
-  /** All charges minus all refunds, or zero. */
+  /** All charges minus all refunds; zero if the refunds are higher. */
   readonly charged: Money;
   readonly refunded: Money;
-  /**
-   * The highest sum that all known resources can have been charged in the window, late charges
-   * included.
-   */
+  /** The highest possible charges for all known resources in the window, late charges included. */
   readonly atMost: Money;
   /** The part of `charged` that only the late billing of ended instances explains. */
   readonly late: Money;
-  /** The charges above `atMost`, or zero. */
+  /** The charges above `atMost`; zero if there are none. */
   readonly unexplained: Money;
   /** Groups whose amount is not a known price come first, then larger sums. */
   readonly groups: readonly ChargeGroup[];
@@ -71,8 +68,9 @@ export function instanceCharge({ instance, last, status }: Listed): Chargeable {
 }
 
 /**
- * Returns what an archived instance can explain after its new read. It explains no charge after the
- * last read that found it. If the new read failed, that end is unknown.
+ * Returns the data to explain charges of an archived instance after its new read. A missing
+ * instance explains no charge after the last read that found it. If the new read failed, the end is
+ * unknown.
  */
 export function archivedCharge(
   last: Snapshot,
@@ -110,7 +108,9 @@ export function driveCharge(drive: Drive, known: DriveRecord | undefined): Charg
   };
 }
 
-/** Sets when a deleted drive stopped billing. */
+/**
+ * Returns the data to explain charges of a deleted drive, which stopped billing at its deletion.
+ */
 export function goneCharge(known: DriveRecord): Chargeable {
   return {
     kind: 'drive',
@@ -136,8 +136,8 @@ export const LONGEST_WINDOW = WINDOWS[0] * HOUR;
 
 /**
  * Returns the windows to check in a history that was read back to `from`. A window of less than a
- * day is still useful. One of less than an hour is not, since a whole hour's charge may fall into
- * it.
+ * day is still useful. A window of less than an hour is not, since a whole hour's charge may fall
+ * into it.
  */
 export function windowsOf(from: number, now: number): Window[] {
   const starts = new Set(WINDOWS.map((hours) => Math.max(now - hours * HOUR, from)));
@@ -204,9 +204,9 @@ function sorted(groups: readonly ChargeGroup[], known: readonly Chargeable[]): C
 }
 
 /**
- * Returns the highest sum that all known resources can have been charged in a window, or undefined
- * if a price is unknown. The document doesn't say whether an hour is charged at its start or end,
- * or what a charge is for, so each resource explains one hour more than its lifetime.
+ * Returns the highest possible charges for all known resources in a window, or undefined if a price
+ * is unknown. The document doesn't say whether an hour is charged at its start or end, or what a
+ * charge is for. So each resource explains one hour more than its lifetime.
  */
 function explainedBy(
   known: readonly Chargeable[],
@@ -240,8 +240,8 @@ function timeIn(window: Window, { from, to }: Pick<Chargeable, 'from' | 'to'>): 
 export const LATE = 24 * HOUR;
 
 /**
- * Returns what the late billing of ended instances can add to the window: their last hour, or
- * everything up to the last charge that the service shows. An unknown price adds nothing.
+ * Returns the highest late charges of ended instances in the window: their last hour, or everything
+ * up to the last charge that the service shows. An unknown price adds nothing.
  */
 function lateBy(known: readonly Chargeable[], window: Window): Money {
   return known

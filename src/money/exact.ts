@@ -19,7 +19,7 @@ export interface CheckResult {
   readonly evidence?: readonly string[];
   /** The finding's cost in roubles per hour; undefined if unknown. */
   readonly perHour?: Money | undefined;
-  /** The words of the next command, after "gpucloud". */
+  /** Arguments of the next command, without "gpucloud". */
   readonly next?: readonly string[];
 }
 
@@ -36,7 +36,7 @@ interface ExactReading {
   readonly rows: readonly InstanceRow[];
 }
 
-/** What was read; `nameless` if the account has no name to send again. */
+/** The data read, its error, or `nameless` if the account has no name to send again. */
 export type Exact = ExactReading | 'nameless' | CliError;
 
 /**
@@ -167,8 +167,8 @@ function changedWhileReading(
 }
 
 /**
- * Returns the instances that hold funds, or may. An ended instance leaves the list at its first
- * read.
+ * Lists the instances that hold or may hold funds. An ended instance leaves the list when it is
+ * read for the first time after its end.
  */
 function seen(rows: readonly InstanceRow[]): string {
   const texts = rows

@@ -49,7 +49,7 @@ export function burnJson({ burn, read }: Pick<MoneyFacts, 'burn' | 'read'>) {
     amount === undefined || !isRead ? null : kopecksText(amount);
   const isWhole = read.instances && read.drives;
   return {
-    /** null if instances or drives could not be read; the next two fields as well. */
+    /** These three fields are null if instances or drives could not be read. */
     per_hour: known(perHour, isWhole),
     per_day: known(perHour.times(HOURS.day), isWhole),
     /** RUB per 30 days. */
@@ -57,7 +57,7 @@ export function burnJson({ burn, read }: Pick<MoneyFacts, 'burn' | 'read'>) {
     instances_per_hour: known(instances, read.instances),
     drives_per_hour: known(drives, read.drives),
     /**
-     * The burn rate plus the full price of what may bill; also null if one of those prices is
+     * The burn rate plus the full price of items that may bill. Also null if one of those prices is
      * unknown.
      */
     per_hour_at_most: known(atMost, isWhole),
@@ -68,7 +68,7 @@ export function burnJson({ burn, read }: Pick<MoneyFacts, 'burn' | 'read'>) {
       name: item.name,
       status: item.status,
       price_per_hour: item.price,
-      /** Why: the price is unknown, or the document doesn't say whether this status bills. */
+      /** The price is unknown, or the document doesn't say whether this status bills. */
       reason: why === 'price' ? 'price_not_told' : 'billing_not_documented',
     })),
   };
@@ -82,7 +82,7 @@ export function runwayJson(facts: MoneyFacts) {
     hours_left: known === undefined ? null : hoursText(known),
     /** Why `hours_left` is null. */
     hours_left_unknown: unknown,
-    /** null if `hours_left` is, and after the year 9999. */
+    /** null if `hours_left` is null, or after the year 9999. */
     runs_out_at: known?.endsAt === undefined ? null : new Date(known.endsAt).toISOString(),
   };
 }
@@ -104,7 +104,7 @@ function windowText({ from, to }: Window): string {
   return Number.isInteger(hours) ? `${hours} h` : spanText(Math.floor((to - from) / 1000));
 }
 
-/** `12 charges of 89.90 RUB: "Rent of instance box"` */
+/** Formats `12 charges of 89.90 RUB: "Rent of instance box"`. */
 export function groupText({ count, amount, description }: ChargeGroup): string {
   const charges = count === 1 ? '1 charge' : `${count} charges`;
   const text = description === '' ? 'no description' : `"${clamp(description, 80)}"`;
@@ -112,8 +112,8 @@ export function groupText({ count, amount, description }: ChargeGroup): string {
 }
 
 /**
- * Says why the charges reveal nothing about unknown instances, without a full stop; undefined if
- * they do.
+ * Returns why the charges can't reveal unknown instances, without a full stop; undefined if they
+ * can.
  */
 export function whyUnchecked(charges: CheckedCharges | undefined): string | undefined {
   if (charges === undefined) return UNCHECKED;
@@ -128,7 +128,7 @@ export function unexplainedText(charges: CheckedCharges): string {
   return `Something unknown may be billing: ${chargedText(charges)}, but everything known here costs at most ${inRoubles(atMost)}`;
 }
 
-/** `90.00 ₽ was charged in the last 24 h after refunds of 10.00 ₽` */
+/** Formats `90.00 ₽ was charged in the last 24 h after refunds of 10.00 ₽`. */
 export function chargedText(charges: CheckedCharges): string {
   const { charged, refunded } = charges;
   const after = refunded.gt(0) ? ` after refunds of ${inRoubles(refunded)}` : '';
@@ -145,7 +145,7 @@ export function chargesJson(charges: CheckedCharges | undefined) {
         /** Charges minus refunds. */
         charged: kopecksText(charges.charged),
         refunded: kopecksText(charges.refunded),
-        /** The highest sum that all known resources can have been charged. */
+        /** The highest possible charges for all known resources. */
         explained_at_most: kopecksText(charges.atMost),
         unexplained: kopecksText(charges.unexplained),
       };
@@ -155,7 +155,7 @@ export function chargesJson(charges: CheckedCharges | undefined) {
 interface Runway {
   /** Whole seconds, rounded down; exact at any size. */
   readonly seconds: Money;
-  /** Milliseconds since 1970; undefined after the calendar's end. */
+  /** Milliseconds since 1970; undefined after the year 9999. */
   readonly endsAt: number | undefined;
 }
 
@@ -175,7 +175,7 @@ export function runwayOf(balance: Money, perHour: Money, now: number): Runway | 
   return { seconds, endsAt: end.gt(LAST) ? undefined : Number(end.toFixed()) };
 }
 
-/** `3.12`: hours with two decimals, rounded down. */
+/** Formats hours with two decimals, rounded down: `3.12`. */
 export function hoursText({ seconds }: Pick<Runway, 'seconds'>): string {
   return wholeQuotient(seconds, zero().plus(36)).div(100).toFixed(2);
 }

@@ -15,7 +15,7 @@ export interface Finding {
   readonly resource: string | null;
   /** A message without a full stop. */
   readonly message: string;
-  /** The words of the next command, after "gpucloud". */
+  /** Arguments of the next command, without "gpucloud". */
   readonly next: readonly string[] | null;
   /** For an instance: its row with the reason, which an audit prints as evidence. */
   readonly evidence?: string;
@@ -31,7 +31,9 @@ interface OpenJob {
   readonly exit_code: number | null;
   /** `command`: the instance was kept for a person, and this computer has all results. */
   readonly kept: 'command' | 'results' | null;
-  /** When the command was found to have disappeared without an exit code; null if it was not. */
+  /**
+   * When gpucloud noticed that the command had disappeared without an exit code; null otherwise.
+   */
   readonly lost_at: string | null;
 }
 
@@ -137,7 +139,7 @@ const KINDS: readonly ((look: Look) => Finding[])[] = [
   }),
   ofAccount({
     code: 'charges_unchecked',
-    // Leaves out parts that could not be read, which have their own list.
+    // Unreadable parts have their own findings.
     test: ({ facts: { charges }, reading }) =>
       whyUnchecked(charges) !== undefined && (charges !== undefined || reading.faults.length === 0),
     message: ({ facts }) => `${whyUnchecked(facts.charges)}, so something unknown may be billing`,
@@ -298,7 +300,7 @@ function mayRun({ id, bills }: InstanceRow): boolean {
   return id !== null && bills !== false;
 }
 
-/** Negative before the deadline, and without one. */
+/** Negative before the deadline or without a deadline. */
 function secondsLate({ ends_at }: InstanceRow, { reading }: Look): number {
   return ends_at === null ? -1 : (reading.now - Date.parse(ends_at)) / 1000;
 }
@@ -333,7 +335,7 @@ function title({ name, id }: DriveRow): string {
   return short(name ?? id);
 }
 
-/** Shortens names: those of drives and requests can have any length. */
+/** Shortens a name: names of drives and requests can have any length. */
 function short(name: string): string {
   return clamp(name, 40);
 }

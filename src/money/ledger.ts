@@ -55,7 +55,7 @@ const HEADINGS: Readonly<Record<string, Heading>> = {
   BONUS: 'bonus',
 };
 
-/** Only COMPLETED has moved money (API document: Transaction, statuses). */
+/** Only COMPLETED transactions moved money (API document: Transaction, statuses). */
 export function postingOf(entry: Entry): Posting {
   const amount = money(entry.amount ?? '');
   if (!amount.ok) return { counts: false, why: 'amount' };

@@ -84,7 +84,7 @@ export function lineOf(row: InstanceRow): string {
 export interface Deletion {
   /** 7 days after the last hour that was certainly paid. */
   readonly earliest: number | undefined;
-  /** 7 days after the drive's last change; being suspended is a change. */
+  /** 7 days after the drive's last change, which may be its suspension. */
   readonly latest: number | undefined;
 }
 
@@ -132,7 +132,9 @@ export function driveItem({ id, name, status, price_per_hour: price }: Drive): B
 /** Whether this status bills by the API document; `undocumented` if the document doesn't say. */
 type Bills = 'yes' | 'no' | 'undocumented';
 
-/** "They are billed per hour by size" (API document: What the service does); frozen hours are debt. */
+/**
+ * "They are billed per hour by size" (API document: What the service does); frozen hours are debt.
+ */
 const DRIVES: ReadonlyMap<string, Bills> = new Map([
   ['AVAILABLE', 'yes'],
   ['IN_USE', 'yes'],
@@ -161,7 +163,8 @@ export interface Burn {
   readonly instances: Money;
   readonly drives: Money;
   /**
-   * `perHour` plus the full price of what may bill; undefined if one of those prices is unknown.
+   * `perHour` plus the full price of items that may bill; undefined if one of those prices is
+   * unknown.
    */
   readonly atMost: Money | undefined;
   /** Items that `perHour` leaves out: the price is unknown, or the status may or may not bill. */

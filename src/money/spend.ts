@@ -45,8 +45,8 @@ interface Page {
 }
 
 /**
- * Counts transactions from `from` on and before `to`, one at a time, so a history of any length fits
- * in memory.
+ * Counts transactions from `from` on and before `to`, one at a time, so a history of any length
+ * fits in memory.
  */
 export function openBooks({ step, from, to }: { step: Step; from: number; to: number }) {
   const pages = new Map<number, Page>();
@@ -146,8 +146,8 @@ export type Step = (typeof STEPS)[number];
 
 /**
  * Returns the start of the period that contains a moment, in milliseconds since 1970. `steps` moves
- * it by that many periods, back if negative. A day has 23 or 25 hours when the clock changes; if the
- * clock skips midnight, the day starts after the gap.
+ * it by that many periods, back if negative. A day has 23 or 25 hours when the clock changes; if
+ * the clock skips midnight, the day starts after the gap.
  */
 export function startOf(step: Step, at: number, steps = 0): number {
   const date = new Date(at);
@@ -166,7 +166,9 @@ export function startOf(step: Step, at: number, steps = 0): number {
   }
 }
 
-/** `2026-01-15`, `2026-W03` (ISO 8601: the year that holds most of the week) or `2026-01`. */
+/**
+ * Formats `2026-01-15`, `2026-W03` (ISO 8601: the year that holds most of the week) or `2026-01`.
+ */
 export function labelOf(step: Step, start: number): string {
   const date = new Date(start);
   if (step === 'day') return `${monthText(date)}-${two(date.getDate())}`;

@@ -90,7 +90,7 @@ export function termination(context: Context) {
     context.signal.throwIfAborted();
   }
 
-  /** Returns what the service logged about money for the termination, oldest first. */
+  /** Returns the service's log messages about the cost of the termination, oldest first. */
   async function billed(id: string): Promise<string[]> {
     const before = earlier.get(id);
     const events = before === undefined ? undefined : await newestEvents(id);

@@ -10,7 +10,7 @@ export interface Forms<T> {
   /** The key to sort rows by; undefined to keep their order. */
   readonly order: Order<T> | undefined;
   id(row: T): string | null;
-  /** Equal for two reads of a row that differ only in ages and clocks. */
+  /** Returns a value that stays equal while only ages and clocks change. */
   steady(row: T): unknown;
   /** Returns the row with its secrets masked. */
   safe(row: T): T;
@@ -43,7 +43,7 @@ export function formsOf<T>(view: View<T>, settings: OutputSettings): Forms<T> {
 type Chosen = Pick<OutputSettings, 'columns' | 'sort'>;
 
 /**
- * Rejects a column that the view does not have. A verb calls it before its request, so a typing
+ * Rejects a column that the view does not have. Call it before the request, so that a typing
  * error costs nothing.
  *
  * @throws CliError('usage') that names the flag, the value and the valid columns.
@@ -54,8 +54,8 @@ export function checkColumns<T>(view: View<T>, settings: Chosen): void {
 }
 
 /**
- * Columns that csv and tsv always have. Tables may lack room for an ID, and say in words what is
- * unread.
+ * Columns that csv and tsv always have. Tables may lack room for an ID, and mark unread rows in
+ * words.
  */
 const FOR_PROGRAMS: readonly string[] = ['id', 'unread'];
 

@@ -26,7 +26,7 @@ interface OutputOptions {
   /** Writes to a non-TTY stdout without opening it; see Host. */
   readonly syncWrite?: SyncWrite;
   readonly onReaderGone?: OnReaderGone;
-  /** Stops waiting for a reader that takes nothing. */
+  /** Aborts the wait for a reader that has stopped reading. */
   readonly stop?: AbortSignal;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly clock: Clock;
@@ -97,7 +97,7 @@ export function createOutput(options: OutputOptions): Output {
       if (format !== 'table') return (await loadWriter(format))(forms).list(rows, sink, how);
       const { writeTable } = await import('./table/table.ts');
       const count = await writeTable(rows, forms, sink, await style(how.live), how);
-      // A person who watches has already seen that there are no rows.
+      // A live view has already shown that there are no rows.
       if (count === 0 && how.live !== true && !sink.ended) options.note(view.empty);
     };
     return how.live === true ? sink.whileWatched(work) : work();
@@ -207,7 +207,7 @@ async function loadWriter(format: Format): Promise<<T>(forms: Forms<T>) => Write
   }
 }
 
-/** Leaves out a row without an ID. */
+/** Skips rows without an ID. */
 function idWriter<T>({ id }: Forms<T>): Writer<T> {
   const item = (row: T) => {
     const text = id(row);

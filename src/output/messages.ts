@@ -27,11 +27,11 @@ export interface MessagesOptions {
 
 const SILENT: Progress = { update: () => undefined, done: () => undefined };
 
-/** Milliseconds between two lines of progress where no spinner is shown. */
+/** Milliseconds between two lines of progress without a spinner. */
 const LINE_EVERY = 60_000;
 
 /**
- * Prints a command's messages on stderr. Nothing here can fail: an unread message must not stop an
+ * Prints a command's messages on stderr. Never throws: an unread message must not stop an
  * operation.
  */
 export function createMessages(options: MessagesOptions): Messages {
@@ -85,7 +85,7 @@ export function createMessages(options: MessagesOptions): Messages {
   }
 
   function hold(): Held {
-    // Writes each line to a file at once.
+    // Hold lines only for a terminal: a file gets each line at once.
     const lines = new Set<string>();
     if (opened().isTTY === true) held = lines;
     return {
@@ -127,7 +127,7 @@ export function createMessages(options: MessagesOptions): Messages {
   };
 }
 
-/** A `--debug` line in JSON modes. */
+/** Formats a `--debug` line as JSON. */
 export function debugLine(text: string): string {
   return JSON.stringify({ debug: clean(text) });
 }

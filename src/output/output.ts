@@ -12,7 +12,7 @@ export interface OutputSettings {
   /** ID of the column to sort rows by; a leading `-` reverses the order. */
   sort?: string;
   header: boolean;
-  /** A JMESPath expression. Its result on the JSON form replaces the output. */
+  /** A JMESPath expression, applied to the JSON form. Its result replaces the output. */
   query?: string;
   showSecrets: boolean;
   /** Turns formulas in csv into text. */
@@ -23,7 +23,7 @@ export interface OutputSettings {
 export type Cell = string | number | boolean | null | undefined;
 
 /**
- * What a value means. People see `89.90 ₽`, `3 min ago` or a coloured status; a script sees the
+ * The meaning of a value. People see `89.90 ₽`, `3 min ago` or a coloured status; a script sees the
  * decimal string, the ISO time or the service's word.
  */
 export type Kind =
@@ -80,7 +80,7 @@ export interface DetailLine {
 }
 
 export interface Section<T> {
-  /** Printed above the lines; a section without one follows the section before. */
+  /** Printed above the lines. A section without a heading continues the previous section. */
   readonly heading?: string;
   lines(value: T): readonly DetailLine[];
 }
@@ -89,7 +89,7 @@ export interface View<T> {
   readonly columns: readonly Column<T>[];
   /** The row's ID, which `-q` prints; null for a row without an ID, which `-q` leaves out. */
   id(row: T): string | null;
-  /** Printed on stderr if a person's list has no rows. */
+  /** Printed on stderr if a list for people has no rows. */
   readonly empty: string;
   /** The details view of one row; without sections, one line per column that has a value. */
   readonly sections?: readonly Section<T>[];
@@ -106,8 +106,8 @@ export interface ListOptions {
   /** The command named one resource: data formats and --query get an object, not a list. */
   readonly one?: boolean;
   /**
-   * Receives a function before the first row is read. That function resolves once the system has
-   * taken all rows so far; false if the reader of stdout is gone.
+   * Called before the first row is read. `flush` resolves once the system has accepted all rows so
+   * far; it resolves to false if the reader of stdout is gone.
    */
   onFlush?(flush: () => Promise<boolean>): void;
 }
@@ -154,7 +154,7 @@ export interface Fact {
   readonly command?: true;
 }
 
-/** A problem, and the command that helps. */
+/** A problem, and the command that solves it. */
 export interface Item {
   readonly text: string;
   readonly colour?: Tone | undefined;
@@ -170,10 +170,10 @@ interface Bar {
 
 type Tone = 'dim' | 'yellow' | 'red';
 
-/** Prints the command's result: only stdout. */
+/** Prints the command's result on stdout. */
 export interface Output {
   readonly format: Format;
-  /** Whether a person reads stdout, rather than a pipe or a file. */
+  /** Whether stdout is a terminal. */
   readonly terminal: boolean;
   /** Whether a write failed because the reader of stdout had gone. */
   readonly unread: boolean;
@@ -188,7 +188,7 @@ export interface Output {
    * sorted. Stops early once the reader of stdout is gone.
    */
   list<T>(rows: Rows<T>, view: View<T>, how?: ListOptions): Promise<void>;
-  /** Writes one thing: details for people, one object in JSON. */
+  /** Writes one value: details for people, one object in JSON. */
   item<T>(value: T, view: View<T>): Promise<void>;
   /**
    * Writes each row that changed since the previous read: one line per row in JSON lines and in the
@@ -219,7 +219,7 @@ export interface Output {
   exact(text: string): Promise<void>;
 }
 
-/** Prints a command's messages on stderr. No message is a result, and all text is cleaned. */
+/** Prints a command's messages on stderr. Messages never contain the result. Cleans all text. */
 export interface Messages {
   /**
    * Prints a plain line: the outcome, or the next command. Silent in JSON modes and with `--quiet`.
@@ -236,7 +236,7 @@ export interface Messages {
   debug(text: string): void;
   /** Shows a spinner in a terminal. Elsewhere an update prints a note, at most one per minute. */
   progress(text: string): Progress;
-  /** Holds lines back from a terminal while something is drawn on it, until `release`. */
+  /** Holds back lines until `release`, while a live view uses the terminal. */
   hold(): Held;
 }
 

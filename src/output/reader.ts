@@ -6,7 +6,7 @@ import { connect, Socket } from 'node:net';
 
 /** Milliseconds to wait before watching, so that short commands never start it. */
 const SHORT_MS = 500;
-/** Milliseconds between two checks, where the system must be polled. */
+/** Milliseconds between two checks, if the system must be polled. */
 const LOOK_MS = 1_000;
 
 /**
@@ -49,7 +49,8 @@ function watchFor(fd: number, gone: () => void, pipeLook: Look | undefined): () 
 
 /**
  * Node's own handle below a socket, the only undocumented part of Node that gpucloud uses: nothing
- * else lets `--follow | head -1` end. If Node removes it, the next write finds out.
+ * else lets `--follow | head -1` end. If Node removes it, the next write detects that the reader is
+ * gone.
  */
 interface Handle {
   /** Takes over a descriptor; returns 0, or an error number. */
@@ -59,8 +60,8 @@ type HandleClass = new (kind: 0) => Handle;
 
 /**
  * When a pipe's last reader goes, Linux wakes every process that waits for the pipe, even one that
- * waits to read from the writing end. Of Node's handles, only TCP's can wait so; the read that
- * follows fails with EBADF.
+ * waits to read from the writing end. Of Node's handles, only TCP handles can wait this way; the
+ * read that follows fails with EBADF.
  */
 function watchPipe(fd: number, gone: () => void): () => void {
   // Open the pipe again instead of duplicating the descriptor, whose shared mode must not change.

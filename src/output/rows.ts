@@ -1,7 +1,8 @@
 import type { Sink } from './sink.ts';
 
 /**
- * Rows that arrive a page at a time: awaiting each of a million rows would cost more than its text.
+ * Rows that arrive a page at a time: awaiting each of a million rows would take longer than
+ * formatting them.
  */
 interface Paged<T> {
   readonly pages: AsyncIterable<readonly T[]>;
@@ -15,7 +16,8 @@ export function isArray<T>(rows: Rows<T>): rows is readonly T[] {
 
 /**
  * Passes every row to `take`, one after the other, until there are no more rows or the sink has
- * ended. Ends a source that is left early, but does not wait for one that is busy with a request.
+ * ended. Closes the source if it stops early, but does not wait for a source that is busy with a
+ * request.
  */
 export async function eachRow<T>(
   rows: Rows<T>,
@@ -40,8 +42,9 @@ async function eachOf<T>(
   take: (one: T) => Promise<void> | undefined,
 ): Promise<void> {
   const source = given[Symbol.asyncIterator]();
-  // A reader that is gone must not wait for an event that may never come. (Promise.race would keep
-  // a reaction of every row in memory; subscribing per row would cost more than its text.)
+  // Stop when the reader is gone, instead of waiting for an event that may never come.
+  // (Promise.race would keep a reaction of every row in memory; subscribing per row would take
+  // longer than formatting it.)
   let leave: () => void = () => undefined;
   const forget = sink.onEnd(() => leave());
   const nextUnlessEnded = () =>

@@ -14,7 +14,7 @@ export function cleanLines(text: string): string {
     .join('\n');
 }
 
-/** Cleans for csv and tsv, which can write tabs and line breaks, so keeps both. */
+/** Cleans text for csv and tsv. Keeps tabs and line breaks, which both formats can write. */
 export function cleanData(text: string): string {
   if (!SUSPECT.test(text)) return text;
   return text

@@ -44,7 +44,7 @@ function shellWord(word: string, platform: string): string {
   // A tilde means the home folder only at the beginning of a word.
   if (/^[\w@%+=:,./-][\w@%+=:,./~-]*$/.test(word)) return word;
   if (platform === 'win32') return `'${word.replaceAll("'", "''")}'`;
-  // Escapes characters that would be cleaned away on the screen.
+  // Escapes characters that cleaning would remove.
   return hasUnseen(word) ? ansiQuoted(word) : `'${word.replaceAll("'", "'\\''")}'`;
 }
 

@@ -3,7 +3,7 @@ import type { Writable } from 'node:stream';
 import { CliError } from '../errors.ts';
 import { errorCode } from '../files/error-code.ts';
 
-/** Writes a result to its target, and knows whether it has arrived. */
+/** Writes a result to its target, and reports whether it has arrived. */
 export interface Sink {
   /** True once nothing more can be written: the reader is gone, or a write has failed. */
   readonly ended: boolean;
@@ -18,7 +18,7 @@ export interface Sink {
   onEnd(callback: () => void): () => void;
   /**
    * Runs work that may write nothing for hours. While it runs, {@link ended} turns true as soon as
-   * the reader goes. The work may be abandoned midway.
+   * the reader is gone. The work may be abandoned midway.
    */
   whileWatched(work: () => Promise<void>): Promise<void>;
 }
@@ -33,19 +33,22 @@ const READER_GONE = new Set([
 /** Writes as much as possible at once, and returns the number of bytes written; see Host. */
 export type SyncWrite = (bytes: Uint8Array) => number;
 
-/** Reports that nobody reads any more, if the system shows that without a write; see Host. */
+/** Reports that the reader is gone, if the system can detect it without a write; see Host. */
 export type OnReaderGone = (gone: () => void) => () => void;
 
 interface SinkOptions {
   readonly plain?: SyncWrite | undefined;
   readonly onReaderGone?: OnReaderGone | undefined;
-  /** Stops waiting for a reader that takes nothing: the write fails with the signal's reason. */
+  /**
+   * Aborts the wait for a reader that has stopped reading: the write fails with the signal's
+   * reason.
+   */
   readonly stop?: AbortSignal | undefined;
 }
 
 /**
- * Opens the stream if `plain` leaves text unwritten, or if a caller waits for the stream to end. The
- * stream writes the remaining text and reports errors.
+ * Opens the stream if `plain` leaves text unwritten, or if a caller waits for the stream to end.
+ * The stream writes the remaining text and reports errors.
  */
 export function createSink(
   open: () => Writable,

@@ -1,7 +1,7 @@
 import { stringWidth } from './table/string-width.ts';
 
 /**
- * Matches characters that may not take exactly one cell. Nearly all text has none, and needs no
+ * Matches characters that may not take exactly one cell. Most texts contain none and need no
  * measuring.
  */
 const NOT_SINGLE =
@@ -18,7 +18,7 @@ export function width(text: string): number {
   return NOT_SINGLE.test(text) ? stringWidth(text) : text.length;
 }
 
-/** Whether every table of widths, however old, measures this text the same. */
+/** Whether all versions of the Unicode width tables agree on the width of this text. */
 export function widthIsUndisputed(text: string): boolean {
   return KNOWN.test(text);
 }
@@ -92,8 +92,8 @@ export function wrapped(text: string, columns: number | undefined, hang = 0): st
 }
 
 /**
- * Returns the columns of a terminal; undefined for anything else, or if unknown. Some terminals (a
- * container's, an editor's) report their width only in COLUMNS.
+ * Returns the columns of a terminal; undefined if it is not a terminal, or unknown. Some terminals
+ * (a container's, an editor's) report their width only in COLUMNS.
  */
 export function terminalColumns(
   stream: { readonly isTTY?: boolean; readonly columns?: number },

@@ -5,9 +5,9 @@ import { join, win32 } from 'node:path';
 const SYSTEM = 'C:\\Windows\\System32';
 
 /**
- * Returns the path of a program in a folder of PATH, for Windows, which would search the current
- * folder first, where anyone may have put a program. Returns a path unchanged. For a missing
- * program, returns a path to no file, so that starting it fails as on other systems.
+ * Finds a program in a folder of PATH on Windows, which would search the current folder first:
+ * anyone may have put a program there. Returns a path unchanged. For a missing program, returns a
+ * path to no file, so that starting it fails as on other systems.
  */
 export function onPath(
   file: string,

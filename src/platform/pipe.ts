@@ -25,7 +25,7 @@ export async function openPipeLook(): Promise<((fd: number) => boolean) | undefi
         return poll(entry, 1, 0) > 0 && (entry.readInt16LE(6) & POLLERR) !== 0;
       };
     } catch {
-      // Try the other library; if both are missing, the next write finds out.
+      // Try the other library. If both are missing, the next write detects that the reader is gone.
     }
   }
   return undefined;

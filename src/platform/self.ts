@@ -10,14 +10,14 @@ export interface Self {
   readonly form: 'package' | 'executable';
   /** The program to start, as an absolute path. */
   readonly file: string;
-  /** Arguments before the words of a command. */
+  /** Arguments before those of a command. */
   readonly args: readonly string[];
 }
 
-/** In an executable, the script's path is one that Bun makes up, and that no file system has. */
+/** The script path that Bun invents inside an executable; no file system has it. */
 const INSIDE_EXECUTABLE = /^(?:\/\$bunfs\/|[A-Z]:[\\/]~BUN[\\/])/i;
 
-/** @param script the second word of the process's arguments. */
+/** @param script `process.argv[1]`. */
 export function isInExecutable(script: string): boolean {
   return INSIDE_EXECUTABLE.test(script);
 }
@@ -38,7 +38,7 @@ type KeyringProgram = Pick<Self, 'file' | 'args'>;
 
 /**
  * @param execPath path of the process: Node, or the executable itself.
- * @param script the second word of the process's arguments.
+ * @param script `process.argv[1]`.
  */
 export function selfOf(execPath: string, script: string): Self {
   if (isInExecutable(script)) return { form: 'executable', file: execPath, args: [] };

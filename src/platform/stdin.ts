@@ -3,8 +3,8 @@ import type { Readable } from 'node:stream';
 
 /**
  * Calls back once if stdin has data that the command won't read. Never blocks, and consumes nothing
- * that another process may read: in `while read name; do gpucloud ...; done <names`, the loop needs
- * it.
+ * that another process may read, such as the loop in `while read name; do gpucloud ...; done
+ * <names`.
  *
  * @param open opens the stream.
  */

@@ -67,7 +67,9 @@ export interface Prompts {
   ): Promise<T[]>;
 }
 
-/** Cuts a cell here, so that one long text does not push the other columns off the screen. */
+/**
+ * Maximum width of a cell, so that one long text does not push the other columns off the screen.
+ */
 const WIDEST_CELL = 32;
 
 /** Formats the choices as lines of aligned columns, none longer than `room` cells. */

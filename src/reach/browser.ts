@@ -11,7 +11,7 @@ const PATIENCE = 30_000;
 
 /**
  * Opens a link in the person's browser. Returns once the browser has requested the link, or returns
- * why it did not.
+ * the reason why it did not.
  *
  * A link may hold a token, and every user of a computer can read a process's arguments. So the
  * browser gets the path of a page that only this user can read. The page leads to a loopback

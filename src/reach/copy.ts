@@ -10,7 +10,10 @@ export interface Copy {
   readonly from: 'here' | 'instance';
 }
 
-/** Throws a usage error unless the paths copy between this computer and one instance. */
+/**
+ * Parses the paths of a copy between this computer and one instance. Throws a usage error for any
+ * other paths.
+ */
 export function parseCopy(paths: readonly string[], platform: string): Copy {
   const refused = (rule: string, hint?: string) =>
     usageError(`PATH "${paths.join(' ')}": ${rule}`, hint);

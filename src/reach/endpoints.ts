@@ -27,9 +27,7 @@ export interface Connection extends Endpoint {
   readonly secrets: unknown;
 }
 
-/**
- * Returns the endpoints of an instance that was read. Reads the instance's template only if needed.
- */
+/** Returns the endpoints of an instance. Reads its template only if needed. */
 export async function connectionsOf(
   instance: Instance,
   context: Context,
@@ -64,10 +62,9 @@ const LINK_FIELDS = ['url', 'link', 'href'] as const;
 const PORT_FIELDS = ['external_port', 'port', 'internal_port'] as const;
 
 /**
- * Returns the endpoints of an instance: from `connection_info`, else from the template with ip,
- * port and secrets filled in, else from the container's published ports.
- *
- * The document does not show an item of `connection_info`, so a missing link is never guessed.
+ * Returns the endpoints from the first source that has any: `connection_info`, the template with
+ * ip, port and secrets filled in, or the container's published ports. The document does not show an
+ * item of `connection_info`, so a missing link is never guessed.
  */
 export function endpointsOf(instance: Instance, template?: Template): Endpoint[] {
   const lists = [
@@ -129,9 +126,9 @@ function webLink(text: string | undefined): string | null {
 }
 
 /**
- * Returns the template that an instance was created from. Its fields inside an instance are not
- * documented, so it is searched in the list by ID, slug or name. Returns undefined if the instance
- * has no template, or an unknown one.
+ * Finds the template that an instance was created from. The template fields inside an instance are
+ * not documented, so searches the list by ID, slug or name. Returns undefined if the instance has
+ * no template, or an unknown one.
  */
 async function templateOf(instance: Instance, api: Api): Promise<Template | undefined> {
   const inside = instance.application_template;

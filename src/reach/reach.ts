@@ -58,7 +58,7 @@ export async function reach(
   };
 }
 
-/** Returns how to call ssh for an instance. */
+/** Returns the ssh options for an instance. */
 export async function sshOptions(
   id: string,
   { identity, options, words }: HowToReach,
@@ -68,7 +68,7 @@ export async function sshOptions(
   return { knownHosts: await knownHostsFile(context), identity, proxy, options, words };
 }
 
-/** Adds to each instance how other programs sign in to it. */
+/** Adds the sign-in options for other programs to each instance. */
 export async function inventoryHosts(
   entries: readonly HostEntry[],
   how: HowToReach,

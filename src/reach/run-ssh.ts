@@ -8,12 +8,12 @@ import { notStarted, startSsh, type Trouble, troubleIn } from './ssh-process.ts'
 /** The exit code of ssh's own failures. A remote command may return it too. */
 const SSH_FAILED = 255;
 
-/** How long finding out why ssh failed may take, in milliseconds. */
+/** Timeout for diagnosing an ssh failure, in milliseconds. */
 const PROBE_TIMEOUT = 10_000;
 
 /**
  * Runs ssh or scp with gpucloud's own terminal and streams, and exits with its exit code. If ssh
- * itself failed, finds out why and prints a warning.
+ * itself failed, prints a warning with the reason.
  */
 export async function runSsh(
   argv: readonly string[],
@@ -63,7 +63,7 @@ async function probe({ endpoint, ssh }: Reached, context: Context): Promise<Trou
   }
 }
 
-/** Returns the hint for people. */
+/** Returns a message with the reason and the next step. */
 export function troubleText(
   trouble: Trouble,
   { target, instance, endpoint, ssh }: Reached,

@@ -32,7 +32,7 @@ export async function ensureSandboxSsh(
 }
 
 /**
- * Tells people that no server has the addresses of the built-in sandbox, and what works instead.
+ * Prints that no server has the addresses of the built-in sandbox, and which command works instead.
  */
 export async function noteNowhere(
   context: Context,

@@ -1,7 +1,7 @@
 import type { SshEndpoint } from '../watch/ssh-endpoint.ts';
 import type { Copy } from './copy.ts';
 
-/** How to call the system's ssh. */
+/** Options for the system's ssh. */
 export interface SshOptions {
   /** gpucloud's own file of host keys; the user's file stays unchanged. */
   readonly knownHosts: string;
@@ -106,7 +106,7 @@ export interface Forwarding {
   readonly remote: number;
 }
 
-/** Returns the command line of the `ssh` that holds a tunnel, on loopback at both ends. */
+/** Returns the command line of the `ssh` that keeps a tunnel open, on loopback at both ends. */
 export function tunnelArgv(
   endpoint: SshEndpoint,
   ssh: SshOptions,
@@ -125,8 +125,8 @@ export function tunnelArgv(
 
 /**
  * The user's configuration may forward the SSH agent or the display to every host, so these options
- * turn that off. A flag of this command still wins: ssh takes the first value of an option, and
- * these follow the user's words.
+ * turn that off. The user's flags still win: ssh uses the first value of an option, and these
+ * options come last.
  */
 const UNATTENDED = ['ForwardAgent=no', 'ForwardX11=no'];
 

@@ -11,7 +11,7 @@ import { sshPort, sshUser } from '../rules/ssh.ts';
 import { pollIntervalOption, waitTimeoutOption } from '../watch/flags.ts';
 import type { HowToReach } from './reach.ts';
 
-/** The sign-in flags of every command over SSH. */
+/** Adds the sign-in flags of every command that uses SSH. */
 export function withSignInFlags<Args extends unknown[], Flags extends OptionValues>(
   command: Command<Args, Flags>,
 ) {
@@ -30,7 +30,7 @@ export function withSignInFlags<Args extends unknown[], Flags extends OptionValu
     );
 }
 
-/** The flags that ssh, scp and tunnel share. */
+/** Adds the flags that ssh, scp and tunnel share. */
 export function withSshFlags<Args extends unknown[], Flags extends OptionValues>(
   command: Command<Args, Flags>,
 ) {

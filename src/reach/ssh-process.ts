@@ -56,10 +56,10 @@ function isLog(line: string): boolean {
   return /^(?:debug[123]: |OpenSSH_|Authenticated to |Transferred: |Bytes per second: )/.test(line);
 }
 
-/** Returns why ssh could not sign in. */
+/** Why ssh could not sign in. */
 export type Trouble = 'hostKey' | 'keys' | 'unreachable';
 
-/** ssh prints English whatever the locale. */
+/** ssh prints these messages in English, regardless of the locale. */
 const PATTERNS: readonly (readonly [Trouble, RegExp])[] = [
   ['hostKey', /^(?:Host key verification failed|@ +WARNING: REMOTE HOST IDENTIFICATION)/m],
   ['keys', /Permission denied \(|Too many authentication failures/],

@@ -10,15 +10,18 @@ import type { Reached } from './reach.ts';
 /** PORTS as typed, before the instance is known. */
 interface WantedPorts {
   /**
-   * The local port. undefined: the instance's port number if free, else any free port. 0: any free
-   * port.
+   * The local port. undefined: the instance's port number, or any free port if that is in use. 0:
+   * any free port.
    */
   readonly local: number | undefined;
   /** A port, the name of an endpoint, or undefined for the main endpoint. */
   readonly remote: number | string | undefined;
 }
 
-/** `8888`, `9000:8888`, `jupyter`, `9000:jupyter`, `0:8888`. A name may itself contain colons. */
+/**
+ * Parses `8888`, `9000:8888`, `jupyter`, `9000:jupyter` or `0:8888`. A name may itself contain
+ * colons.
+ */
 export function parsePorts(text: string | undefined): WantedPorts {
   if (text === undefined) return { local: undefined, remote: undefined };
   const [, local, remote = text] = /^([0-9]+):(.*)$/s.exec(text) ?? [];

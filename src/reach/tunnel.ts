@@ -19,7 +19,7 @@ interface HowToHold extends HowToReach {
 }
 
 /**
- * Holds a tunnel until the first interrupt, its normal end.
+ * Keeps a tunnel open until the first interrupt, which is its normal end.
  *
  * After a lost connection, reads the instance again, since its address may have changed, and
  * reconnects. A fault that needs a person (a new host key, a refused key, a stopped instance) ends
@@ -90,7 +90,7 @@ async function holdOnce(
   const waiting: string[] = [];
   const print = (line: string) => {
     const text = explained(line, target.name, ports.remote);
-    // A browser retries repeatedly and would repeat the warning.
+    // A browser retries, which would repeat the warning.
     if (!printed.has(text)) context.err.note(text);
     printed.add(text);
   };

@@ -27,7 +27,7 @@ export const jobReport = lazy(() => {
     /** null if nothing was rented. The ID is null if it is unknown. */
     instance: z.nullable(z.object({ id: maybeText, name: text })),
     /**
-     * false: it was kept, it existed before, or nothing was rented. "unknown": it may still be
+     * false: the instance was kept, existed before, or was never rented. "unknown": it may still be
      * billing.
      */
     terminated: z.union([z.boolean(), z.literal('unknown')]),
@@ -103,7 +103,7 @@ export const jobRow = lazy(() => {
     /** The deadline; null after the job has ended. */
     ends_at: maybeTime,
     fetched: texts,
-    /** With `--on`: the instance existed before, and stays. */
+    /** With `--on`: the job used an existing instance, and does not terminate it. */
     on: flag,
   });
 });

@@ -57,13 +57,13 @@ export function publishedPort(text: string): Verdict<Port> {
   return kept(port);
 }
 
-/** Says why valid entries can't be combined; `at` is the index of the later entry. */
+/** The reason why two valid entries can't be combined. `at` is the index of the later entry. */
 interface Clash {
   readonly at: number;
   readonly rule: string;
 }
 
-/** Only one entry can publish an external port, and only one port can be the main one. */
+/** Finds an external port published twice, or a second main port. */
 export function portClash(
   ports: readonly Pick<Port, 'external_port' | 'protocol' | 'is_main'>[],
 ): Clash | undefined {
@@ -78,7 +78,7 @@ export function portClash(
     : { at: second, rule: 'only one port can be the main one' };
 }
 
-/** A variable has one value. The rule shows no value, since values are often secret. */
+/** Finds a variable that is set twice. The rule shows no value, since values are often secret. */
 export function keyClash(keys: readonly string[]): Clash | undefined {
   const at = repeatIn(keys);
   return at === undefined ? undefined : { at, rule: `${keys[at]} is set twice` };
@@ -110,8 +110,9 @@ export interface EnvironmentVariable {
 }
 
 /**
- * Checks a key of `docker_config.env`. The document says "a valid environment key" without a rule,
- * so this is the usual rule of POSIX shells; a flag of `instances create` allows other keys.
+ * Checks a key of `docker_config.env`. The document requires "a valid environment key" without a
+ * definition, so this is the usual rule of POSIX shells. A flag of `instances create` allows other
+ * keys.
  */
 export function environmentKey(text: string): Verdict<string> {
   return /^[A-Za-z_][A-Za-z0-9_]*$/.test(text)

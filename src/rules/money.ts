@@ -20,9 +20,7 @@ export function positiveMoney(text: string): Verdict<Money> {
   return verdict.ok && verdict.value.lte(0) ? broken('must be more than zero roubles') : verdict;
 }
 
-/**
- * Parses the service's price, which may be missing; undefined for an invalid or negative price too.
- */
+/** Parses a price from the service; undefined if it is missing, invalid or negative. */
 export function priceIn(text: string | null | undefined): Money | undefined {
   const price = money(text ?? '');
   return price.ok && price.value.gte(0) ? price.value : undefined;
@@ -32,7 +30,7 @@ export function zero(): Money {
   return new Big(0);
 }
 
-/** Adds two amounts; undefined if either is unknown. */
+/** Adds prices; undefined if one of them is unknown. */
 export function sumOf(prices: readonly (Money | undefined)[]): Money | undefined {
   return prices.reduce<Money | undefined>(
     (sum, price) => (price === undefined ? undefined : sum?.plus(price)),

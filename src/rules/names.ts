@@ -1,6 +1,6 @@
 import { broken, kept, type Verdict } from './rule.ts';
 
-/** `instance_name` (spec: Limits). Only the service can check that it is unique. */
+/** Checks `instance_name` (spec: Limits). Only the service can check that the name is unique. */
 export function instanceName(text: string): Verdict<string> {
   return /^[A-Za-z][A-Za-z0-9-]{1,48}[A-Za-z0-9]$/.test(text)
     ? kept(text)
@@ -18,7 +18,7 @@ export function typedName(name: string | null | undefined, id: string): string {
 }
 
 /**
- * Whether two texts may name one instance. Case may or may not matter: the document is silent, and
+ * Whether two texts may name the same instance. Ignores case: the document doesn't mention it, and
  * host names ignore it.
  */
 export function isSameName(one: string, other: string): boolean {
@@ -43,7 +43,7 @@ export function anyName(text: string): Verdict<string> {
   return text.trim() === '' ? broken('must not be empty') : kept(text);
 }
 
-/** Checks a promo code. The document gives no form, so its case stays unchanged. */
+/** Checks a promo code. The document describes no format, so keeps the case unchanged. */
 export function promoCode(text: string): Verdict<string> {
   return text.trim() === '' ? broken('must not be empty') : kept(text.trim());
 }

@@ -29,9 +29,9 @@ function distance(from: string, to: string): number {
 }
 
 /**
- * Returns the name that was probably meant; undefined if no name is close. A third of the letters
- * may be wrong, `most` at most. A name that contains the typed word is also close, above all one
- * that begins with it.
+ * Returns the name that was probably meant; undefined if no name is close. Allows a third of the
+ * letters to be wrong, up to `most`. A name that contains the typed word is also close, above all
+ * one that begins with it.
  */
 export function nearest(
   word: string,

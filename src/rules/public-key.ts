@@ -27,7 +27,7 @@ const CUT_SHORT = 'the key is cut short or damaged';
 
 /**
  * Reads the content of a `.pub` file: one key; empty lines and `#` lines around it are allowed. No
- * rule repeats a part of the text: it may be the wrong file.
+ * rule repeats the text, which may be the wrong file.
  */
 export function publicKey(text: string): Verdict<PublicKey> {
   if (holdsPrivateKey(text)) {
@@ -81,7 +81,7 @@ function isWhole(type: string, blob: Buffer): boolean {
   );
 }
 
-/** Whether two lines hold the same key: equal `TYPE BASE64`, whatever their comments. */
+/** Whether two lines hold the same key: equal `TYPE BASE64`, regardless of the comments. */
 export function sameKey(one: string, other: string): boolean {
   return typeAndBlob(one) === typeAndBlob(other);
 }

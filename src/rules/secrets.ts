@@ -7,11 +7,11 @@ export const MASK = '********';
  */
 export const SHORTEST_SECRET = 6;
 
-/** Returns a function that masks these secrets in a text, however they are spelled. */
+/** Returns a function that masks these secrets in a text, in every spelling. */
 export function hider(secrets: Iterable<string>): (text: string) => string {
   const spellings = [...new Set([...secrets].flatMap(spellingsOf))]
     .filter((spelling) => spelling !== '' && spelling !== MASK)
-    // A secret may contain another secret.
+    // Replace long secrets first, since a secret may contain another one.
     .sort((a, b) => b.length - a.length);
   return (text) => spellings.reduce((left, secret) => left.replaceAll(secret, MASK), text);
 }
@@ -41,7 +41,7 @@ export function withoutKeys(text: string): string {
 export function holdsPrivateKey(text: string): boolean {
   // Windows writes UTF-16, whose zero bytes would hide the words.
   const plain = text.replaceAll('\0', '');
-  // gpucloud checks every word of every command line, so search the fast way first.
+  // gpucloud checks every word of every command line, so search for a fixed text first.
   return (
     (plain.includes('PRIVATE KEY') && /-{4,5} ?BEGIN [A-Z0-9 ]*PRIVATE KEY/.test(plain)) ||
     plain.includes('PuTTY-User-Key-File-') ||

@@ -1,5 +1,5 @@
 /**
- * What the API document says about an instance status (Instance status; States and transitions).
+ * Facts about an instance status from the API document (Instance status; States and transitions).
  */
 export interface InstanceStatus {
   /** Whether the service bills in this status; `undocumented` if the document does not say. */
@@ -19,7 +19,7 @@ const STATUSES: Readonly<Record<string, InstanceStatus>> = {
   STOPPED: { bills: 'undocumented', ssh: false, becomes: undefined },
   STARTING: { bills: 'yes', ssh: false, becomes: 'ACTIVE' },
   REBOOTING: { bills: 'yes', ssh: false, becomes: 'ACTIVE' },
-  // "Billing stops" when the instance is asked to terminate.
+  // "Billing stops" with the request to terminate.
   TERMINATING: { bills: 'no', ssh: false, becomes: 'TERMINATED' },
   TERMINATED: { bills: 'no', ssh: false, becomes: undefined },
   ERROR: { bills: 'undocumented', ssh: false, becomes: undefined },

@@ -31,7 +31,9 @@ export function positiveDuration(text: string): Verdict<number> {
   return verdict.ok && verdict.value === 0 ? broken('must be longer than zero') : verdict;
 }
 
-/** Shortest idle time: a shorter pause may be a pause for thought, or a download about to begin. */
+/**
+ * Shortest idle time: in a shorter pause, a person may be thinking, or a download about to begin.
+ */
 const SHORTEST_IDLE_MS = 10 * 60_000;
 
 export function idleTime(text: string): Verdict<number> {
@@ -51,7 +53,7 @@ export function schedule(text: string): Verdict<number> {
     : broken('must be a whole number of minutes from 1m to 59m');
 }
 
-/** Shortest pause between two reads of the same thing, since rate limits are not documented. */
+/** Shortest pause between two reads of one resource, since rate limits are not documented. */
 const SHORTEST_POLL_MS = 500;
 
 export function pollInterval(text: string): Verdict<number> {
@@ -98,7 +100,7 @@ export const moment: Rule<ComingTime> = (text) => {
   return isExact ? kept(verdict.value.at) : broken(MOMENT);
 };
 
-/** Milliseconds since 1970. */
+/** Returns milliseconds since 1970. */
 export function comingAt(time: ComingTime, now: number): number {
   if (typeof time === 'number') return time;
   const day = new Date(now);
@@ -113,14 +115,14 @@ export function comingAt(time: ComingTime, now: number): number {
   return at(0) > now ? at(0) : at(1);
 }
 
-/** Parses `18:00`, or ISO 8601. */
+/** Formats a time as `18:00`, or in ISO 8601. */
 export function comingWord(time: ComingTime): string {
   if (typeof time === 'number') return new Date(time).toISOString();
   const two = (number: number) => String(number).padStart(2, '0');
   return `${two(time.hour)}:${two(time.minute)}`;
 }
 
-/** Milliseconds since 1970. */
+/** Returns milliseconds since 1970. */
 export function timeOf(moment: Moment, now: number): number {
   return 'at' in moment ? moment.at : now - moment.ago;
 }

@@ -8,7 +8,7 @@ import type { Prompts } from '../prompts/prompts.ts';
 import { durationWord, positiveDuration } from '../rules/times.ts';
 import type { JobInput, JobPlan } from './job.ts';
 
-/** Requires a deadline for every job. */
+/** Asks for a missing deadline, since every job needs one. */
 export async function askDeadline(ends: DeadlineFlags, prompts: Prompts): Promise<DeadlineFlags> {
   if (wantedDeadline(ends) !== undefined) return ends;
   const check = (typed: string) => {
@@ -23,7 +23,8 @@ export async function askDeadline(ends: DeadlineFlags, prompts: Prompts): Promis
 }
 
 /**
- * Asks the questions of `instances create`, except template and drive. The SSH key must be able to sign in.
+ * Asks the questions of `instances create`, except template and drive. The SSH key must be able to
+ * sign in.
  */
 export async function askJob(
   input: JobInput & Pick<JobPlan, 'ends' | 'maxPrice'>,

@@ -36,7 +36,7 @@ export interface JobInput {
 
 /** The number of instances for a command on this computer. */
 export interface Here {
-  /** undefined: one instance, with the name itself. */
+  /** undefined: one instance with exactly the given name. */
   readonly count: number | undefined;
   readonly minCount: number | undefined;
 }

@@ -82,7 +82,10 @@ async function jobOn(id: string, context: Context): Promise<JobRecord | undefine
   return (await readJobs(context)).find((job) => job.id === id);
 }
 
-/** The job that rented the instance terminates it. Each job may have uncopied results on the instance. */
+/**
+ * Refuses a new job until the job that rented the instance has ended, since that job terminates the
+ * instance. Also refuses while results of the last job are not copied.
+ */
 function ensureReplaceable(job: JobRecord | undefined, { state }: Pick<Probed, 'state'>): void {
   if (job === undefined || job.ended_at !== null) return;
   const { id, name, on, kept, fetch, fetched } = job;
@@ -100,7 +103,7 @@ function ensureReplaceable(job: JobRecord | undefined, { state }: Pick<Probed, '
   });
 }
 
-/** Removes the state of the job before. Throws CliError('wrongState') if it still runs. */
+/** Removes the state of the previous job. Throws CliError('wrongState') if that job still runs. */
 async function reset(instance: Target, shell: RemoteShell, context: Context): Promise<void> {
   const { stdout, stderr, code } = await shell.run(RESET, '', context.signal);
   const lines = stdout.split('\n');

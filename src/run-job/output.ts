@@ -6,8 +6,8 @@ import { createSink } from '../output/sink.ts';
 export interface JobOutput {
   print(from: 'out' | 'err', bytes: Uint8Array): Promise<void>;
   /**
-   * Starts a new line in the terminal if the command left one unfinished: a message of gpucloud would
-   * otherwise continue or erase that line. `isEchoed`: the terminal shows ^C at the cursor.
+   * Starts a new line in the terminal if the command left one unfinished: a message of gpucloud
+   * would otherwise continue or erase that line. `isEchoed`: the terminal shows ^C at the cursor.
    */
   endLine(isEchoed?: boolean): void;
   /** Runs work that may print nothing for hours. The signal aborts once stdout is closed. */
@@ -61,7 +61,7 @@ export function beginLine({ host: { stderr } }: Pick<Context, 'host'>): void {
   if (stderr.isTTY === true) stderr.write('\u001b[0m\n');
 }
 
-/** Prints a line of JSON to stderr, as every message of the run itself. */
+/** Prints a line of JSON to stderr, like every message of `run` itself. */
 export async function printJson(value: unknown, { host }: Context): Promise<void> {
   await createSink(() => host.stderr).write(`${JSON.stringify(value)}\n`);
 }

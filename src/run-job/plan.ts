@@ -74,7 +74,9 @@ export async function checkInput(
 
 type Requested = Pick<JobPlan, 'ends' | 'maxPrice' | 'request' | 'offers' | 'retryFor'>;
 
-/** The request for the instance and its deadline. In a terminal, asks for missing values. */
+/**
+ * Builds the request for the instance, with its deadline. In a terminal, asks for missing values.
+ */
 async function requestOf(
   input: JobInput,
   read: Given,
@@ -96,8 +98,8 @@ async function requestOf(
   const prompts = flags.file === '-' ? undefined : await context.prompts();
   if (prompts === undefined) ensureComplete(missing, flags);
   const ends = prompts === undefined ? flags : await askDeadline(flags, prompts);
-  // A detached job has no process to terminate its instance. `run` enforces its own deadline, but only
-  // `reap` enforces an idle rule.
+  // A detached job has no process to terminate its instance. `run` enforces its own deadline, but
+  // only `reap` enforces an idle rule.
   if (input.detach || ends.ifIdle !== undefined) await checkDeadline(ends, context);
   for (const name of namesOf(flags.name, input.here)) await ensureNoPending(name, context);
   if (prompts === undefined || missing.length === 0) {

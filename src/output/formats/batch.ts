@@ -3,12 +3,12 @@ import { eachRow, type Rows } from '../rows.ts';
 import type { Sink } from '../sink.ts';
 
 /**
- * Characters that fill a batch. A pipe takes that many, plus the row that fills the batch, at once;
- * the rest of a larger batch would wait for the reader.
+ * Characters per batch. An empty pipe accepts a full batch at once; the rest of a larger batch
+ * would wait for the reader.
  */
 const FULL = 60 * 1024;
 
-/** How to write rows while more may follow. */
+/** Options for writing rows as they arrive. */
 export type Coming = Pick<ListOptions, 'live' | 'onFlush'>;
 
 /** Writes the rows of one view in a format other than the table. */
@@ -19,8 +19,7 @@ export interface Writer<T> {
 
 /**
  * Combines small texts into few writes, since a write per row costs several times as much. With
- * `prompt`, also writes a batch as soon as its source pauses. Calls `beforeFlush` before each
- * flush.
+ * `prompt`, also writes a batch as soon as its source pauses.
  */
 export function createBatch(
   sink: Sink,

@@ -18,7 +18,7 @@ function encode(value: unknown, indent: number): string {
 export function jsonWriter<T>({ data }: Forms<T>): Writer<T> {
   return {
     item: (value) => jsonText(data(value)),
-    // If the source fails, the array stays open, so that no reader takes a part for the whole.
+    // If the source fails, the array stays open, so that readers reject the partial output.
     list: (rows, sink, coming) =>
       writeDocument(
         rows,

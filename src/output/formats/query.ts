@@ -8,9 +8,9 @@ import { loadYaml } from './yaml.ts';
 export type Query = (value: unknown) => unknown;
 
 /**
- * Reads the expression of `--query`.
+ * Compiles the expression of `--query`.
  *
- * @throws CliError('usage') that names the expression and what is wrong with it.
+ * @throws CliError('usage') that names the expression and the mistake.
  */
 export async function compileQuery(expression: string): Promise<Query> {
   if (expression.trim() === '') throw usageError('--query is empty');
@@ -99,7 +99,7 @@ interface CsvStyle {
 
 /**
  * Formats a result as text: one document in JSON and YAML, one line per element in other formats.
- * tsv has no quotes, so a shell can use a value as it is. In csv, objects are rows with a header.
+ * tsv has no quotes, so a shell can use a value as is. In csv, objects are rows with a header.
  */
 export async function findingText(
   finding: unknown,

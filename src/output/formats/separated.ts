@@ -43,7 +43,8 @@ const TSV_ESCAPES: Readonly<Record<string, string>> = {
 };
 
 /**
- * Escapes as `\t`, `\n`, `\r` and `\\`, so that one line is always one row, and one tab one column.
+ * Escapes as `\t`, `\n`, `\r` and `\\`, so that each line is one row and each tab separates two
+ * columns.
  */
 const TSV: Dialect = {
   between: '\t',

@@ -4,12 +4,11 @@ import { hasUnseen, wholeCharacters } from '../sanitise.ts';
 import type { Writer } from './batch.ts';
 import { writeDocument } from './batch.ts';
 
-/** Loads the YAML package. */
 export async function loadYamlLibrary() {
   return (await import('yaml')).default;
 }
 
-/** Loads a writer whose YAML means the same to readers of YAML 1.1 and 1.2. */
+/** Loads a writer whose YAML means the same in YAML 1.1 and 1.2. */
 export async function loadYaml(): Promise<(value: unknown) => string> {
   const { Document, visit } = await loadYamlLibrary();
   return (value) => {
@@ -46,12 +45,15 @@ export async function loadYamlWriter(): Promise<<T>(forms: Forms<T>) => Writer<T
   });
 }
 
-/** A text of several lines is safe, since YAML has block scalars. */
+/** Line breaks are safe, since YAML has block scalars. */
 function isHostile(text: string): boolean {
   return hasUnseen(text.replaceAll('\n', ''));
 }
 
-/** Escapes the other characters inside double quotes, with `\u`. */
+/**
+ * Escapes characters unsafe in a terminal with `\u`; `isHostile` has put their texts in double
+ * quotes.
+ */
 function escapeRaw(yaml: string): string {
   return yaml.replace(unseen(), (found) => {
     if (found === '\n') return found;

@@ -49,7 +49,7 @@ type Change<T> = { readonly row: T } | { readonly removed: string };
 
 interface Look<T> {
   id(row: T): string | null;
-  /** Finds the same row in the next read. */
+  /** Identifies the same row in the next read. */
   keyOf(row: T, id: string | null): string;
   steady(row: T): unknown;
   printed(row: T): unknown;

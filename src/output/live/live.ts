@@ -77,7 +77,7 @@ export function createLive({ stdout, sink, colour, render, borrowScreen }: LiveO
     if (write === undefined || over || !isSized(stdout)) return;
     const body = await render(write, stdout.columns);
     const paint = await paintFor(colour);
-    // The terminal may have been resized while the frame was made.
+    // The terminal may have been resized while the frame was rendered.
     const { columns = 0, rows = 0 } = stdout;
     if (over || columns === 0 || rows === 0) return;
     const lines = frame(body, foot(), { columns, rows, paint });

@@ -3,7 +3,7 @@ import type { Clock } from '../../clock.ts';
 import { clean } from '../../rules/clean.ts';
 import type { Progress } from '../output.ts';
 
-/** What a spinner needs from stderr. */
+/** The properties of stderr that a spinner uses. */
 export type Terminal = Writable & { isTTY?: boolean; columns?: number };
 
 interface Spinner {
@@ -34,9 +34,9 @@ async function startSpinner(
   return ora({
     text: text(),
     stream,
-    // ora only uses the terminal's sixteen colours, which may be unreadable.
+    // ora uses only the terminal's sixteen colours, which may be unreadable.
     color: false,
-    // The caller has checked for a terminal; ora would ask the environment.
+    // The caller has checked for a terminal; ora would check the environment again.
     isEnabled: true,
     // A killed process could not show the cursor again, so don't hide it.
     hideCursor: false,
@@ -54,15 +54,15 @@ interface Task {
 }
 
 /**
- * Shows a person at a terminal what is in progress: a spinner with a line per task. The lines stay
- * until all tasks end, then make room for the result.
+ * Shows a spinner in a terminal, with one line per task. Removes the lines when all tasks have
+ * ended, since the result follows.
  */
 export function createProgress(stderr: Terminal, clock: Clock): (text: string) => Progress {
   let tasks: Task[] = [];
   let ended = new AbortController();
   let spinner: Spinner | undefined;
 
-  /** Put unfinished tasks first, since ora cuts off what exceeds the terminal's height. */
+  /** Put unfinished tasks first, since ora cuts off lines beyond the terminal's height. */
   function lines(): string {
     const inOrder = [...tasks.filter(({ over }) => !over), ...tasks.filter(({ over }) => over)];
     return inOrder.map(({ text }) => text).join('\n  ');

@@ -11,13 +11,13 @@ import {
   trimLines,
 } from './layout.ts';
 
-/** Most rows for cli-table3, which takes quadratic time; up to this many, nobody notices. */
+/** Most rows for cli-table3, whose quadratic time is unnoticeable up to this many. */
 export const SMALL = 200;
 
 /**
- * Draws a table whose rows are all known. In a terminal, cli-table3 draws it. In a pipe, or beyond
- * {@link SMALL} rows, plain lines with the same look replace it. They also replace it if a cell has
- * characters whose width cli-table3 gets wrong: its columns would not line up.
+ * Draws a table whose rows are all known. In a terminal, uses cli-table3. Uses plain lines with the
+ * same look in a pipe, beyond {@link SMALL} rows, or if a cell has characters whose width
+ * cli-table3 gets wrong: its columns would not line up.
  */
 export async function tableText(
   rows: readonly (readonly Shown[])[],

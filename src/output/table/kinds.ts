@@ -7,8 +7,8 @@ import { NO_CELL, type Shown } from './layout.ts';
 import { withoutRoubleSign } from './rouble.ts';
 
 /**
- * Who reads a table or details. A person at a terminal sees `1,089.90 ₽` and `3 min ago`. In a pipe
- * or a file, amounts are bare decimals, and times are local: an age would soon be wrong there.
+ * The reader of a table or details. A person at a terminal sees `1,089.90 ₽` and `3 min ago`. In a
+ * pipe or a file, amounts are bare decimals, and times are local: an age would soon be wrong there.
  */
 export interface Reader {
   readonly terminal: boolean;
@@ -16,7 +16,7 @@ export interface Reader {
   now(): number;
   /** The text stays on the screen while time passes, so "now" would soon be wrong. */
   readonly live?: boolean;
-  /** Print `RUB` for the rouble sign. */
+  /** Print `RUB` instead of the rouble sign. */
   readonly ascii?: boolean;
 }
 

@@ -31,16 +31,16 @@ export interface LayoutColumn {
 /** A column before measuring its cells. */
 export interface Heading {
   readonly header: string;
-  /** Aligns the column right, whatever it holds. */
+  /** Aligns the column right, regardless of its values. */
   readonly right: boolean;
-  /** Minimum width in cells, whatever the first rows hold. */
+  /** Minimum width in cells, even if the first rows are narrower. */
   readonly least?: number | undefined;
 }
 
 export const GAP = 2;
 const BETWEEN = ' '.repeat(GAP);
 
-/** Narrowest column: a narrower text can't be understood. */
+/** Minimum column width: a shorter text can't be understood. */
 const NARROWEST = 6;
 
 /** A column narrower than this is hard to read. */
@@ -118,8 +118,8 @@ function squeeze(
 }
 
 /**
- * Fits the cell's text into its column; a later row, which was not measured, may use the spare
- * cells.
+ * Fits the cell's text into its column. A later row may use the spare cells, since it was not
+ * measured.
  */
 export function fitted(cell: Shown, column: LayoutColumn, spare: number): string {
   const isWhole = column.right || column.open || spare === Number.POSITIVE_INFINITY;

@@ -1,6 +1,6 @@
 type Env = Readonly<Record<string, string | undefined>>;
 
-/** Whether the locale is `LC_ALL=C` or similar, where the terminal may garble a rouble sign. */
+/** Whether the locale is `LC_ALL=C` or similar: the terminal may garble a rouble sign. */
 export function lacksRoubleSign({ LC_ALL, LC_CTYPE, LANG }: Env): boolean {
   const locale = LC_ALL || LC_CTYPE || LANG || '';
   return locale !== '' && !/utf-?8/i.test(locale);

@@ -54,8 +54,8 @@ export function lineWriter<T>(
 }
 
 /**
- * Pads a cell and adds the gap after it. Most cells are ASCII, which is as wide as it is long and
- * needs no cleaning, and many repeat the cell above them.
+ * Pads a cell and adds the gap after it. Most cells are ASCII, which needs no measuring or
+ * cleaning; many repeat the cell above them.
  */
 function cellWriter(
   kind: Kind | undefined,

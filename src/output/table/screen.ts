@@ -54,7 +54,10 @@ function factsText(facts: readonly Fact[], { paint, cells }: ScreenStyle): strin
   return labelledText(rows, cells);
 }
 
-/** Prints `- the problem`, and below it a command that is never wrapped, so that it pastes. */
+/**
+ * Prints `- the problem`, and below it a command that is never wrapped, so that people can paste
+ * it.
+ */
 function itemText({ text, colour, command }: Item, { paint, cells }: ScreenStyle): string {
   const lines = wrap(clean(text), cells - GAP).map(
     (line, at) => `${at === 0 ? '- ' : '  '}${paint(colour, line)}\n`,

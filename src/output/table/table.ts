@@ -32,15 +32,15 @@ export async function writeTable<T>(
     const headings = shown.map(({ header, kind, least }) => ({
       header: style.header ? header : '',
       right: isNumeric(kind),
-      // The rows to come are unknown, and people read log lines to the end.
+      // Later rows may be wider than the first rows, so keep a minimum width.
       ...(live ? { least } : {}),
     }));
     return layoutOf(headings, map(first, cellsOf), style.cells, live);
   }
 
   /**
-   * Leaves out the spared columns if the other columns fit only without them. The first column then
-   * has to fit whole, since it names the row.
+   * Leaves out the spared columns if the other columns fit only without them. The first column must
+   * then fit uncut, since it names the row.
    */
   function measure(first: Iterable<T>): Layout {
     const layout = layoutFor(first);
@@ -54,7 +54,7 @@ export async function writeTable<T>(
     return layout;
   }
 
-  /** Returns all the rows, if they are few. */
+  /** Formats all rows, if they are few. */
   async function textOf(whole: readonly T[]): Promise<string> {
     const layout = measure(whole);
     if (layout.fits) return tableText(whole.map(cellsOf), layout, style);

@@ -100,8 +100,8 @@ export async function hostsFile(context: Context): Promise<HostsFile> {
   const folder = join((await context.folders()).state, 'ssh');
   const { profile } = await context.settings();
   return {
-    // Marks a run without a profile: profile names contain no "@". ssh's pattern skips names that
-    // start with a dot.
+    // `@` marks a run without a profile: profile names contain no `@`. ssh's pattern skips names
+    // that start with a dot.
     path: join(folder, `${(profile?.value ?? '@environment').replace(/^\./, '@.')}.conf`),
     include: `Include ${configWord(join(folder, '*.conf'))}`,
   };

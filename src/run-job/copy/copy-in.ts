@@ -14,7 +14,7 @@ export interface Copying {
   readonly shell: RemoteShell;
   /** Aborts the copy. */
   readonly signal: AbortSignal;
-  /** Reports a file that vanished or changed while it was copied; the others are copied. */
+  /** Reports a file that vanished or changed during the copy. The other files are copied. */
   onChanged(what: string): void;
   /** Reports the bytes copied so far, and the total if known. */
   onProgress(bytes: number, total?: number): void;
@@ -32,8 +32,7 @@ interface CopyingIn extends Copying {
 const MAKE_FOLDER = `umask 022; mkdir -p ${WORK} && cd ${WORK}`;
 
 /**
- * Copies the listed files into the folder where the command runs, unless they are there already. Throws
- * CliError.
+ * Copies the listed files that the command's folder lacks or that have changed. Throws CliError.
  */
 export async function copyIn(files: FileList, copying: CopyingIn): Promise<void> {
   const { shell, signal } = copying;

@@ -29,8 +29,8 @@ export interface Fetch {
 }
 
 /**
- * Parses `results`, `results:out`, `/var/log/job.log:` or `out/*.csv:tables`. LOCAL defaults to the same
- * name in the current folder.
+ * Parses `results`, `results:out`, `/var/log/job.log:` or `out/*.csv:tables`. LOCAL defaults to the
+ * same name in the current folder.
  */
 export function parseFetch(text: string): Fetch {
   const [, remote = '', local = ''] = /^(.+?)(?::(.*))?$/s.exec(text) ?? [];
@@ -43,18 +43,20 @@ export function parseFetch(text: string): Fetch {
   const path = remote.replace(/\/+$/, '');
   if (!isPattern(path)) return { remote: path, local: local === '' ? name : local };
   ensurePlain(path);
-  // All matches go into one folder.
+  // The local path of a pattern is a folder for all matches.
   return { remote: path, local: local.endsWith('/') ? local : `${local || '.'}/` };
 }
 
 /** Options of a copy from an instance, with or without a run in the foreground. */
 export interface CopyingOut extends Copying {
   readonly clock: Clock;
-  /** The user's home folder. No folder is merged into it. */
+  /** The user's home folder. No fetched folder is merged into it. */
   readonly home: string | undefined;
-  /** Reports skipped entries, such as devices and links that leave the folder. Names the first few. */
+  /**
+   * Reports skipped entries, such as devices and links that leave the folder. Names the first few.
+   */
   onSkipped(named: readonly string[], count: number): void;
-  /** Reports that not everything can be fetched. */
+  /** Reports that some of the results can't be fetched. */
   onLack(what: string): void;
   /** Writes to gpucloud's own stdout or stderr. */
   print(from: 'out' | 'err', bytes: Uint8Array): Promise<void>;
@@ -66,9 +68,9 @@ const CHANGED = /: (?:file changed as we read it|File removed before we read it)
 /**
  * Copies a file or a folder from the instance. Throws CliError, also if neither exists.
  *
- * Receives everything into a private folder first. Never writes outside of `local`, whatever the instance
- * sends. Moves complete files into place even if other files fail, since the instance may be terminated
- * soon.
+ * Receives everything into a private folder first. Never writes outside of `local`, whatever the
+ * instance sends. Moves complete files into place even if other files fail, since the instance may
+ * be terminated soon.
  */
 export async function copyOut({ remote, local }: Fetch, copying: CopyingOut): Promise<void> {
   // Adds `./`, so that a path that begins with a hyphen is not an option.
@@ -179,7 +181,7 @@ async function receiveFolder(
           const cut = await receive(script, path, take, copying);
           if (cut !== undefined) cuts.push(cut);
         } catch (error) {
-          // Places the files that arrived before an interrupt.
+          // After an interrupt, still place the files that have arrived.
           if (!signal.aborted) throw error;
         }
       },
@@ -210,8 +212,8 @@ async function receiveFolder(
 }
 
 /**
- * The instance decides whether it sends a file or a folder. A folder merged into the home folder could
- * replace files that a shell or ssh reads.
+ * The instance decides whether it sends a file or a folder. A folder merged into the home folder
+ * could replace files that a shell or ssh reads.
  */
 async function ensureApart(local: string, home: string | undefined): Promise<void> {
   if (home === undefined || !contains(await realpath(local), await realpath(home))) return;
@@ -247,7 +249,7 @@ async function receiveFile(
   );
 }
 
-/** Receives into a stream. It can't undo writes, so a retry would repeat bytes. */
+/** Receives into a stream. Never retries, since a stream can't undo a write. */
 async function receiveOnce(path: string, copying: CopyingOut, take: Take): Promise<void> {
   let isBegun = false;
   const onProgress = (bytes: number) => {
@@ -270,7 +272,7 @@ async function receiveWhole(path: string, take: Take, copying: Copying): Promise
   if (fault !== undefined) throw fault;
 }
 
-/** Returns a fault if not everything arrived. Throws CliError if this computer refuses it. */
+/** Returns a fault if not everything arrived. Throws CliError if this computer can't store it. */
 async function receive(
   script: string,
   path: string,

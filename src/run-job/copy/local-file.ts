@@ -11,21 +11,21 @@ export interface Place {
   /** For a regular file, the path contains no symlinks. */
   readonly path: string;
   /**
-   * `file`: missing, or a regular file, which is replaced once the new one is complete. `stream`: a device
-   * or a pipe, which receives the bytes as they arrive.
+   * `file`: missing, or a regular file, which is replaced once the new one is complete. `stream`: a
+   * device or a pipe, which receives the bytes as they arrive.
    */
   readonly kind: 'file' | 'folder' | 'stream' | 'dangling link' | 'stdout' | 'stderr';
 }
 
 /**
- * Uses gpucloud's own streams. Opening these names fails for a socket, and overwrites a file from its
- * start.
+ * Names of gpucloud's own streams. Opening such a name fails for a socket, and overwrites a file
+ * from its start.
  */
 const STANDARD = /^\/(?:dev\/std(out|err)|(?:dev|proc\/self)\/fd\/([12]))$/;
 
 /**
- * Chooses the destination as cp does: into a folder that exists or ends with a slash, otherwise under that
- * name.
+ * Chooses the destination as cp does: into a folder that exists or ends with a slash, otherwise
+ * under that name.
  */
 export async function placeOf(local: string, name: string): Promise<Place> {
   const path = (await isFolder(local)) ? join(local, name) : local;
@@ -33,7 +33,7 @@ export async function placeOf(local: string, name: string): Promise<Place> {
   if (isStandard !== undefined) {
     return { path, kind: word === 'out' || number === '1' ? 'stdout' : 'stderr' };
   }
-  // If the path can't be read, its folder can't be written either, which is checked next.
+  // If the path can't be read, its folder can't be written either, and the next check reports that.
   const found = await stat(path).catch(() => undefined);
   if (found === undefined) {
     const link = await lstat(path).catch(() => undefined);
@@ -83,8 +83,8 @@ interface NewFile {
 }
 
 /**
- * Writes a new file, and removes it if it is incomplete. Throws EEXIST, unwrapped, if the path exists, even
- * as a dangling link.
+ * Writes a new file, and removes it if it is incomplete. Throws EEXIST, unwrapped, if the path
+ * exists, even as a dangling link.
  */
 export async function writeNew(
   path: string,
@@ -142,8 +142,8 @@ interface Writing {
 }
 
 /**
- * Writes to a device or a pipe. Never blocks in a system call, which no signal could interrupt: a pipe
- * without a reader is an error, and a full pipe is retried.
+ * Writes to a device or a pipe. Never blocks in a system call, which no signal could interrupt: a
+ * pipe without a reader is an error, and a full pipe is retried.
  */
 export async function writeInto(
   path: string,

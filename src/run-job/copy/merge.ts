@@ -21,8 +21,8 @@ import { writeNew } from './local-file.ts';
 import type { Link } from './unpack.ts';
 
 /**
- * Creates a private folder with a random name for each attempt. The folder is on the destination's disk, so
- * that a rename can move the files.
+ * Creates a private folder with a random name for each attempt. The folder is on the destination's
+ * disk, so that a rename can move the files.
  */
 export async function inStaging(
   parent: string,
@@ -51,8 +51,8 @@ export async function inStaging(
 /**
  * Moves folders and files into a folder. Merges existing folders, and replaces files and links.
  *
- * It follows no link below the folder, which an earlier job may have made. A checked folder stays a folder,
- * even if other gpucloud processes run: `rename` and `unlink` refuse to replace one.
+ * Follows no link below the folder, since an earlier job may have made it. A checked folder stays a
+ * folder, even if other gpucloud processes run: `rename` and `unlink` refuse to replace one.
  */
 export async function moveInto(
   folder: string,
@@ -113,7 +113,10 @@ async function makeLike(from: string, to: string): Promise<void> {
   });
 }
 
-/** Moves a file to another disk, which is mounted below the folder. The file appears only when complete. */
+/**
+ * Moves a file to another disk, which is mounted below the folder. The file appears only when
+ * complete.
+ */
 async function moveAcross(from: string, to: string, signal: AbortSignal): Promise<void> {
   const beside = join(dirname(to), hiddenName());
   const { mode, mtime } = await lstat(from);
@@ -169,8 +172,9 @@ async function kindAt(path: string): Promise<'nothing' | 'folder' | 'replaceable
 }
 
 /**
- * Makes the symlinks of an archive in the folder into which its files were moved. Skips links that lead out
- * of the folder, links in place of a folder or below another link, and all links on Windows.
+ * Makes the symlinks of an archive in the folder into which its files were moved. Skips links that
+ * lead out of the folder, links in place of a folder or below another link, and all links on
+ * Windows.
  */
 export async function makeLinks(
   folder: string,
@@ -192,7 +196,9 @@ export async function makeLinks(
   }
 }
 
-/** Whether a link may be created at a path: not below another link, and not in place of a folder. */
+/**
+ * Whether a link may be created at a path: not below another link, and not in place of a folder.
+ */
 async function isFree(path: string): Promise<boolean> {
   const parent = dirname(path);
   if ((await realpath(parent).catch(() => undefined)) !== parent) return false;
@@ -203,9 +209,9 @@ async function isFree(path: string): Promise<boolean> {
 const [isDone, isFailed] = [() => true, () => false];
 
 /**
- * Whether the target of a link is in the folder. In a target, `..` may only come first: after a name, it
- * could leave the folder through another link of the archive. The user's own links in the folder may lead
- * out of it.
+ * Whether the target of a link is in the folder. In a target, `..` may only come first: after a
+ * name, it could leave the folder through another link of the archive. The user's own links in the
+ * folder may lead out of it.
  */
 async function staysInside(root: string, path: string, target: string): Promise<boolean> {
   const parts = target.split('/').filter((part) => part !== '' && part !== '.');

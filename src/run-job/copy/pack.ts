@@ -8,7 +8,7 @@ import { type Headers, type Pack, pack } from './tar.ts';
 
 /** Callbacks during packing, and the time in milliseconds. */
 export interface PackListener {
-  /** Reports a file that vanished or changed its size. The others are copied. */
+  /** Reports a file that vanished or changed its size. The other files are copied. */
   onChanged(path: string): void;
   /** Reports the bytes of files in the archive so far. */
   onProgress(bytes: number): void;
@@ -61,8 +61,9 @@ function headersOf(name: string, { mode, mtime, size }: Stats): Headers {
 }
 
 /**
- * An archive has whole seconds. A file modified in the current second may change again within it. An
- * earlier time makes the next run send it again.
+ * Sets back the time of a file modified in the current second, which may change again within that
+ * second. An archive stores whole seconds, and an earlier time makes the next run send the file
+ * again.
  */
 function settledTime({ mtime, mtimeMs }: Stats, now: number): Date {
   const isSettled = Math.floor(mtimeMs / 1000) < Math.floor(now / 1000);

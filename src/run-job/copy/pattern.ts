@@ -8,8 +8,8 @@ export function isPattern(remote: string): boolean {
 }
 
 /**
- * Throws a usage error for a pattern that not every sh reads alike, or whose matches would all have one
- * name.
+ * Throws a usage error for a pattern that shells read differently, or whose matches would all have
+ * one name.
  */
 export function ensurePlain(pattern: string): void {
   const isOpen = partsOf(pattern).includes('[');
@@ -25,8 +25,8 @@ export function ensurePlain(pattern: string): void {
 }
 
 /**
- * Returns the folder above the first part with a wildcard. If that folder has no name, returns the part
- * itself.
+ * Returns the folder above the first part with a wildcard. If that folder has no name, returns the
+ * part itself.
  */
 function folderOf(pattern: string): string {
   const parts = pattern.split('/');
@@ -38,8 +38,8 @@ function folderOf(pattern: string): string {
 }
 
 /**
- * Matches the names that an instance may send for a pattern, byte by byte as sh does. A hostile instance
- * may send others.
+ * Matches the names that an instance may send for a pattern, byte by byte as sh does. A hostile
+ * instance may send others.
  */
 export function matcherOf(pattern: string): (name: string) => boolean {
   const last = bytesOf(basename(pattern));

@@ -16,7 +16,8 @@ const EXPAND = `LC_ALL=C; export LC_ALL; IFS=
 cd ${WORK} && set -- $1 || exit`;
 
 /**
- * Prints the matches' size. "same": two share a base name, and would overwrite each other on this computer.
+ * Prints the size of the matches, or "same" if two share a base name: they would overwrite each
+ * other on this computer.
  */
 export const KIND_OF_MATCHES = `${EXPAND}
 [ -e "$1" ] || [ -h "$1" ] || { echo '${BEGIN} nothing'; exit; }

@@ -17,7 +17,9 @@ export interface Link {
 
 /** The limit of bytes without an entry, since the archive reader keeps a long header in memory. */
 const LONGEST_HEADER = 2 ** 20;
-/** The limit of the total length of all links, which are kept in memory, and the overhead per link. */
+/**
+ * The limit of the total length of all links, which are kept in memory, and the overhead per link.
+ */
 const [MOST_LINK_TEXT, PER_LINK] = [100_000_000, 200];
 
 /** The destination of an archive, and the received entries. */
@@ -105,12 +107,15 @@ export async function unpack(chunks: AsyncIterable<Uint8Array>, into: Unpacking)
 }
 
 /**
- * Matches names that are unsafe on Windows: `\` and `:` change the path, and Windows drops final dots and
- * spaces.
+ * Matches names that are unsafe on Windows: `\` and `:` change the path, and Windows drops final
+ * dots and spaces.
  */
 const UNSAFE = sep === '/' ? /\0/ : /[\0-\x1f\\:*?"<>|]|[. ]$/;
 
-/** Removes `./` and double slashes from a path; '' is the folder itself. Throws if it leaves the folder. */
+/**
+ * Removes `./` and double slashes from a path; '' is the folder itself. Throws if the path leaves
+ * the folder.
+ */
 function inside(name: string): string {
   const parts = name.split('/').filter((part) => part !== '' && part !== '.');
   if (name.startsWith('/') || parts.includes('..')) {
@@ -157,7 +162,7 @@ async function isMade(
   }
 }
 
-/** Throws if the content ends before its size. */
+/** Throws if the content is shorter than its size. */
 async function* wholeOf(content: AsyncIterable<Uint8Array>, size: number) {
   let left = size;
   for await (const chunk of content) {

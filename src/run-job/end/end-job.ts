@@ -38,7 +38,9 @@ export async function endJob(
   return { ...end, stage, terminated: true, cost_at_most };
 }
 
-/** Leaves a job unchanged, since its command may still run or its results are still on the instance. */
+/**
+ * Leaves a job unchanged, since its command may still run or its results are still on the instance.
+ */
 export function leaveJob(job: Job, cause: CliError): JobEnd {
   const error = isInterrupt(cause)
     ? interrupted(job, cause)
@@ -89,7 +91,6 @@ function interrupted({ record: { id, name }, exitCode }: Job, cause: CliError): 
   });
 }
 
-/** The progress of a job. */
 export function progressOf({ record: { id, name, exit_code }, fetched }: Job) {
   return {
     command_exit_code: exit_code,
@@ -103,7 +104,10 @@ export function progressOf({ record: { id, name, exit_code }, fetched }: Job) {
 /** How long to keep an instance whose results could not be copied, in milliseconds. */
 export const FOR_RESULTS = 30 * 60_000;
 
-/** Returns why and for how long to keep the instance; undefined to terminate it. Interrupts never keep it. */
+/**
+ * Returns the reason to keep the instance, and for how long; undefined to terminate it. Interrupts
+ * never keep it.
+ */
 function keptFor(
   { record, exitCode, collection, stops, by }: Job,
   failure: CliError | undefined,
@@ -139,7 +143,10 @@ interface Keeping {
   readonly next: string;
 }
 
-/** Sets the new deadline, unless the instance has an earlier one. Returns false if this is uncertain. */
+/**
+ * Sets the new deadline, unless the instance has an earlier one. Returns false if the outcome is
+ * uncertain.
+ */
 export function keep(
   { id, name }: Target,
   { time, what, next }: Keeping,

@@ -10,9 +10,12 @@ export interface JobEnd extends Omit<JobReport, 'fetched' | 'seconds' | 'exit_co
   readonly fetched: readonly string[];
   /** The error of the whole run; undefined for the command's own exit code. */
   readonly error: CliError | undefined;
-  /** For a job of `--on`: whether the job is complete. Other jobs are complete once their instance ends. */
+  /**
+   * For a job of `--on`: whether the job is complete. Other jobs are complete once their instance
+   * ends.
+   */
   readonly isOver?: boolean;
-  /** Why the instance was kept, if so. */
+  /** Why the instance was kept; undefined if it was not. */
   readonly kept?: JobRecord['kept'];
 }
 

@@ -17,7 +17,10 @@ export type Termination =
   | { readonly certain: true; readonly instance: Instance | undefined }
   | { readonly certain: false; readonly error: CliError };
 
-/** Terminates the instance of a job. Doesn't ask for confirmation: the user confirmed by starting the job. */
+/**
+ * Terminates the instance of a job. Doesn't ask for confirmation: the user confirmed by starting
+ * the job.
+ */
 export async function terminate(target: Target, context: Context): Promise<Termination> {
   const [end] = await terminateEach([target], context);
   if (end === undefined) throw new Error('each instance has an end');
@@ -68,7 +71,8 @@ async function terminateIn(context: Context, target: Target): Promise<Terminatio
 
 async function terminateOnce(context: Context, target: Target): Promise<void> {
   const change = { verb: 'terminate', done: 'terminated', goal: 'TERMINATED' } as const;
-  // A run accepts TERMINATING as terminated. Without `waits`, a warning would say that it may be billing.
+  // A run accepts TERMINATING as terminated. Without `waits`, a warning would say that the instance
+  // may be billing.
   await changeOne(change, target, { api: await context.api(), waits: true }, context);
 }
 
@@ -101,9 +105,9 @@ export async function readInstance(
 const HOUR = 3_600_000;
 
 /**
- * Computes the price of every started hour, in roubles, as a decimal. This is an upper limit, since the
- * service returns the rest of the last hour (API document: terminate). null if the price or the time is
- * unknown.
+ * Returns the price of every started hour, in roubles, as a decimal; null if the price or the time
+ * is unknown. This is an upper limit, since the service returns the rest of the last hour (API
+ * document: terminate).
  */
 export function costAtMost(instance: Instance | undefined, now: number): string | null {
   const price = money(instance?.price_per_hour_snapshot ?? '');

@@ -72,7 +72,9 @@ export async function endHere(run: HereRun, plan: JobPlan, context: Context): Pr
   context.endWith(report.exit_code);
 }
 
-/** Ends all instances, but keeps those whose results this computer could not store, as `run` does. */
+/**
+ * Ends all instances, but keeps those whose results this computer could not store, as `run` does.
+ */
 async function endMembers(run: HereRun, context: Context) {
   const { members, phases, failure } = run;
   const stage = failure === undefined ? ('done' as const) : phases.current;
@@ -109,7 +111,7 @@ function hasResults({ job, shell, fault }: Member): boolean {
   return shell !== undefined && fault?.failure === 'storage' && !job.stops.interrupt.aborted;
 }
 
-/** Returns false if this is uncertain. */
+/** Keeps the instance for its results. Returns false if the outcome is uncertain. */
 function keepResults({ job: { record } }: Member, context: Context): Promise<boolean> {
   const typed = typedName(record.name, record.id);
   const [first = { remote: '', local: '.' }] = record.fetch;
@@ -138,7 +140,7 @@ function errorsOf({ members, notRented, failure }: HereRun): CliError[] {
   return [isNothing ? failure : runFailed(failure)];
 }
 
-/** Why results are missing. */
+/** Returns the reasons why results are missing. */
 function faultsOf(members: readonly Member[]): string[] {
   return members.flatMap(({ job, shell, fault }) =>
     shell === undefined || fault === undefined ? [] : `${job.record.name}: ${fault.message}`,
@@ -164,7 +166,10 @@ function rowOf(
   };
 }
 
-/** Returns "unknown" if one outcome is unknown, and true only if every rented instance is terminated. */
+/**
+ * Returns "unknown" if one outcome is unknown, and true only if every rented instance is
+ * terminated.
+ */
 function togetherOf(rows: readonly MemberReport[]): MemberReport['terminated'] {
   if (rows.some(({ terminated }) => terminated === 'unknown')) return 'unknown';
   const rented = rows.filter(({ id }) => id !== null);

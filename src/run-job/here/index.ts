@@ -28,7 +28,7 @@ export async function runHere(plan: JobPlan, context: Context): Promise<void> {
     failure: undefined,
   };
   try {
-    // A computer without a temporary folder should rent nothing.
+    // Create the temporary folder first: if that fails, nothing is rented.
     await inThrowawayFolder('gpucloud-here', async (folder) => {
       await rentAll(run, plan, context);
       await work(run, plan, folder, context);

@@ -19,8 +19,9 @@ const FILES: Readonly<Record<InventoryFormat, readonly [variable: string, file: 
 export const INVENTORY_VARIABLES = Object.values(FILES).map(([variable]) => variable);
 
 /**
- * Writes inventories of the instances, as `instances inventory` prints them, into a private folder. They
- * name key files, and have no secrets. Returns the variables that name them.
+ * Writes inventories of the instances, as `instances inventory` prints them, into a private folder.
+ * They contain paths of key files, but no secrets. Returns the variables with the paths of the
+ * inventories.
  */
 export async function writeInventories(
   folder: string,

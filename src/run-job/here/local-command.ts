@@ -31,7 +31,7 @@ export async function localCommandOf(
   return { words, variables: [] };
 }
 
-/** Windows adds extensions to names, so a missing program shows only at its start. */
+/** Windows adds extensions to names, so a missing program is found out only at its start. */
 async function isProgram(file: string, { env, host }: Context): Promise<boolean> {
   if (host.platform === 'win32') return true;
   const paths = file.includes('/')
@@ -53,15 +53,17 @@ const PATIENCE = 10_000;
 /** A command that shares gpucloud's streams and terminal. */
 export interface LocalCommand {
   /**
-   * Resolves with the exit code; undefined if gpucloud ended the command near the deadline. Throws the
-   * reason of `last`.
+   * Resolves with the exit code; undefined if gpucloud ended the command near the deadline. Throws
+   * the reason of `last`.
    */
   readonly ended: Promise<number | undefined>;
   /** Kills the command if it doesn't exit within the given time. */
   end(patience: number): Promise<void>;
 }
 
-/** Starts the command. `what` names the instances. Throws CliError('runFailed') if it can't start. */
+/**
+ * Starts the command. `what` names the instances. Throws CliError('runFailed') if it can't start.
+ */
 export async function startHere(
   { words }: Pick<Command, 'words'>,
   env: Readonly<Record<string, string>>,
@@ -71,8 +73,8 @@ export async function startHere(
 ): Promise<LocalCommand> {
   stops.any.throwIfAborted();
   const [file = '', ...args] = words;
-  // In a terminal, Ctrl-C reaches the command directly. Opens stdin before the command starts: opening it
-  // later would make it non-blocking for the command too.
+  // In a terminal, Ctrl-C reaches the command directly. Opens stdin before the command starts:
+  // opening it later would make it non-blocking for the command too.
   const { stdin, stderr } = context.host;
   const isTerminal = stdin.isTTY === true || stderr.isTTY === true;
   let running: Running;
@@ -93,7 +95,7 @@ export async function startHere(
       const late = new AbortController();
       const over = context.clock.sleep(patience, late.signal).then(
         () => running.kill('SIGKILL'),
-        // It has ended.
+        // The command has ended.
         () => undefined,
       );
       await running.ended.catch(() => undefined);
@@ -148,7 +150,7 @@ async function follow(
     running.kill('SIGTERM');
     clock.sleep(PATIENCE, signal).then(
       () => running.kill('SIGKILL'),
-      // It has ended.
+      // The command has ended.
       () => undefined,
     );
   });

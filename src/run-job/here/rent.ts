@@ -17,7 +17,7 @@ interface Failed {
   readonly error: CliError;
 }
 
-/** Terminates the instance if it was created. */
+/** A name whose request failed, with the end of its instance if one was created. */
 export interface NotRented extends Failed {
   readonly end: JobEnd;
 }
@@ -37,7 +37,7 @@ export async function rentEach(plan: JobPlan, context: Context): Promise<AllRent
   const { each } = await rentSeveral(
     {
       names: plan.names,
-      // The run terminates all instances in one place, whatever failed.
+      // The run terminates all instances in one place, after any failure.
       minCount: undefined,
       async obtain(name, gates) {
         const job = await rentJob(planOf(name, plan), silent, gates);

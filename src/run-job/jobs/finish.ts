@@ -38,9 +38,9 @@ export async function openJobs(context: Context): Promise<JobRecord[]> {
 }
 
 /**
- * Ends each job whose command has ended and which no process follows: copies results, keeps the output,
- * reports, terminates. Leaves running and unreachable jobs to their deadline. One failure does not stop the
- * others.
+ * Ends each job whose command has ended and which no process follows: copies results, keeps the
+ * output, reports, terminates. Leaves running and unreachable jobs to their deadline. One failure
+ * does not stop the others.
  */
 export async function finishJobs(
   { open, every }: Unfinished,
@@ -81,7 +81,9 @@ async function finishOne(job: JobRecord, every: number, context: Context): Promi
   return { row, error: end?.error };
 }
 
-/** Whether the next run of `reap` would be too late to interrupt the command and fetch its results. */
+/**
+ * Whether the next run of `reap` would be too late to interrupt the command and fetch its results.
+ */
 async function isNearDeadline(
   { id, grace }: JobRecord,
   every: number,
@@ -96,8 +98,8 @@ async function isNearDeadline(
 const [BEFORE, AFTER] = [10_000, 2_000];
 
 /**
- * Sends SIGINT once the deadline is near. Returns the exit code, or undefined if the command doesn't end in
- * time.
+ * Sends SIGINT once the deadline is near. Returns the exit code, or undefined if the command
+ * doesn't end in time.
  */
 async function interruptedEnd(
   { stops }: Job,
@@ -137,14 +139,16 @@ async function seenNow(
   }
 }
 
-/** The instance was terminated by somebody else or at its deadline. */
+/** Records the end of a job whose instance was already terminated. */
 async function noteOver(job: JobRecord, context: Context): Promise<Finished> {
   const ended_at = new Date(context.clock.now()).toISOString();
   await writeJob({ ...job, ended_at }, context);
   return {};
 }
 
-/** Reports a lost job once. Keeps its instance until the deadline, so that a person can inspect it. */
+/**
+ * Reports a lost job once. Keeps its instance until the deadline, so that a person can inspect it.
+ */
 async function noteLost(
   job: JobRecord,
   { state }: Extract<Seen, { isOver: false }>,

@@ -13,7 +13,7 @@ const LOOK = 5_000;
 /** Checks this many instances at once, so that 100 instances take at most two timeouts. */
 const AT_ONCE = 50;
 
-/** The jobs of this account, newest first. Checks the instance of each job that has not ended. */
+/** Returns the account's jobs, newest first. Checks the instance of each job that has not ended. */
 export async function jobRows(context: Context): Promise<JobRow[]> {
   return eachBounded(await readJobs(context), AT_ONCE, (job) => rowOf(job, context));
 }

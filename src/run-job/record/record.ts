@@ -15,7 +15,7 @@ export interface JobRecord {
   /** The instance's ID. */
   readonly id: string;
   readonly name: string;
-  /** `--on`: the instance existed before, and stays. */
+  /** `--on`: the job uses an existing instance, and does not terminate it. */
   readonly on: boolean;
   /** The command's words, with the values of variables masked. */
   readonly command: readonly string[];
@@ -50,11 +50,13 @@ export interface JobRecord {
   readonly cut: Bytes;
   /** The exit code of the command; null until it is known. */
   readonly exit_code: number | null;
-  /** Why the instance was kept after the command ended: `results` if it still has uncopied results. */
+  /**
+   * Why the instance was kept after the command ended: `results` if it still has uncopied results.
+   */
   readonly kept: 'command' | 'results' | null;
   /** When gpucloud found that the command disappeared without an exit code (ISO 8601). */
   readonly lost_at: string | null;
-  /** When the job was complete and its instance terminated, unless it stays (ISO 8601). */
+  /** When the job was complete, and its instance terminated unless `--on` (ISO 8601). */
   readonly ended_at: string | null;
   readonly report: JobReport | null;
 }
@@ -123,8 +125,9 @@ export async function readJob(id: string, context: Context): Promise<JobRecord> 
 }
 
 /**
- * Returns the record if another process has ended the job. A process can take over from a suspended one, as
- * after Ctrl-Z or on a sleeping laptop. Returns undefined otherwise, or if the file can't be read.
+ * Returns the record if another process has ended the job, otherwise undefined. A process can take
+ * over from a suspended one, as after Ctrl-Z or on a sleeping laptop. Also returns undefined if the
+ * file can't be read.
  */
 export async function readEnded(
   { id, started_at }: Pick<JobRecord, 'id' | 'started_at'>,
@@ -184,7 +187,10 @@ export async function removeOldJobs(context: Context): Promise<void> {
 
 const KINDS = ['out', 'err', 'json'] as const;
 
-/** Returns the path of a job's file. Requires a UUID, since no other text from a service may enter a path. */
+/**
+ * Returns the path of a job's file. Requires a UUID, since no other text from a service may enter a
+ * path.
+ */
 export async function jobPath(
   id: string,
   kind: (typeof KINDS)[number],
