@@ -3,27 +3,25 @@
 const { fstatSync, readFileSync, realpathSync, writeSync } = require('node:fs');
 const { join } = require('node:path');
 
-// Starts the program in dist/, which `npm run build` writes.
-
-// npm links this file onto PATH, and some settings keep Node from following that link.
+// npm links this file onto PATH. With some settings, Node reports the path of that link.
 const root = join(realpathSync.native(__filename), '..', '..');
 const argv = process.argv.slice(2);
 
-/** Prints the version if nothing else is requested. Returns whether everything was written. */
+/** Prints the version if it is the only argument. Returns false if anything is left to print. */
 function printedVersion() {
   if (argv.length !== 1 || (argv[0] !== '--version' && argv[0] !== '-V')) return false;
   try {
     const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
     const line = `gpucloud ${version}\n`;
-    // A file may have reached its size limit, which would end this process by a signal.
+    // Writing to a file at its size limit would kill this process.
     return !fstatSync(1).isFile() && writeSync(1, line) === line.length;
   } catch {
-    // The program tries again and reports the fault.
+    // Leaves it to the program, which prints the version again and reports the error.
     return false;
   }
 }
 
-/** Node would print the line that threw: a page of minified code. */
+/** Replaces Node's own message, which quotes a page of minified code. */
 function brokenMessage(error) {
   // V8 quotes unparseable text, control characters included.
   const why = (error instanceof Error ? error.message : String(error)).replace(/\p{Cc}+/gu, ' ');
@@ -34,7 +32,7 @@ if (!printedVersion()) {
   try {
     require(join(root, 'dist', 'start.cjs'));
   } catch (error) {
-    // Nothing is done yet. The program reports its own errors.
+    // The program reports its own errors, so this one comes from loading it.
     if (argv.includes('--debug')) throw error;
     process.exitCode = 1;
     writeSync(2, brokenMessage(error));

@@ -1,4 +1,5 @@
-// The archives of one target: .tar.xz, .zip for Windows, and .deb. The same commit gives the same bytes.
+// Writes the archives of one target: .tar.xz, .zip for Windows, and .deb. The same commit produces
+// the same bytes.
 import { execFileSync, spawnSync } from 'node:child_process';
 import {
   chmodSync,
@@ -24,13 +25,13 @@ import { zipOf } from './zip.mjs';
 const root = fileURLToPath(ROOT);
 const manual = readdirSync(join(root, 'man'));
 
-/** The time of the commit, so that archives don't differ by when they are made. */
+/** Uses the commit's time, so that two builds of one commit are identical. */
 const time =
   process.env.SOURCE_DATE_EPOCH ??
   (spawnSync('git', ['log', '-1', '--format=%ct'], { cwd: root, encoding: 'utf8' }).stdout.trim() ||
     '0');
 
-/** Debian's names of the targets that get a .deb. */
+/** Debian's names for the targets that get a .deb. */
 const ARCHITECTURES = { 'linux-x64': 'amd64', 'linux-arm64': 'arm64' };
 
 function run(file, args, options = {}) {
@@ -40,7 +41,6 @@ function run(file, args, options = {}) {
 const content = (path) => readFileSync(join(root, path));
 const runtime = () => filled('RUNTIME.md');
 
-/** Writes files by their paths in a folder. */
 function fill(folder, files) {
   for (const [path, from] of Object.entries(files)) {
     const at = join(folder, path);
@@ -56,7 +56,7 @@ function addProgram(folder, target) {
   chmodSync(join(folder, 'bin/gpucloud'), 0o755);
 }
 
-/** In each archive, and in the .deb below usr/. */
+/** Returns the files in every archive. The .deb stores them below usr/. */
 function commonFiles() {
   return {
     'share/bash-completion/completions/gpucloud': content('completions/gpucloud.bash'),
@@ -67,7 +67,7 @@ function commonFiles() {
   };
 }
 
-/** @param report called with the path of each archive once it is there. */
+/** @param report called with the path of each finished archive. */
 export function writeArchives(target, packages, level, report) {
   const folder = mkdtempSync(join(tmpdir(), 'gpucloud-package-'));
   try {

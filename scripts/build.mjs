@@ -1,10 +1,10 @@
-// Builds dist/: the program, its start, which bin/gpucloud.js loads, and the reader of the keyring.
+// Builds dist/: the program, the starter that bin/gpucloud.js loads, and the keyring reader.
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { build } from 'esbuild';
 import { BUNDLE, ROOT } from './bundle.mjs';
 import { buildModules, bundleOf } from './modules.mjs';
 
-/** Writes the licences of everything in the bundle, which must ship with it. */
+/** Writes the licenses of everything in the bundle, which must ship with them. */
 function licencesOf(inputs) {
   const parts = new Set();
   for (const input of Object.keys(inputs)) {
@@ -22,7 +22,7 @@ function licencesOf(inputs) {
   });
 }
 
-/** Renames a finished file, so that a process that starts now finds the old or the new one, never half. */
+/** Replaces a file by renaming, so that a process starting now never reads half of it. */
 function put(path, content) {
   const temporary = new URL(`${path}.${process.pid}.tmp`, ROOT);
   writeFileSync(temporary, content);
@@ -30,7 +30,7 @@ function put(path, content) {
   written.add(path);
 }
 
-/** Removes files of an earlier version of this script, which would be packed too. */
+/** Removes files that an earlier version of this script wrote, since npm would pack them. */
 function tidy(folder) {
   for (const entry of readdirSync(new URL(folder, ROOT), { withFileTypes: true })) {
     const path = `${folder}${entry.name}`;
@@ -59,7 +59,7 @@ put(
   `gpucloud contains these parts.\n\n${licencesOf(metafile.inputs).join(`\n${'-'.repeat(72)}\n\n`)}`,
 );
 
-// The process that reads the system keyring, whose native library is an optional peer.
+// Builds the keyring reader as a separate process: its native library is an optional peer.
 const keyring = await build({
   ...BUNDLE,
   entryPoints: ['src/keyring.ts'],

@@ -2,7 +2,6 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { trims } from './trims.mjs';
 
-/** The project's folder. */
 export const ROOT = new URL('..', import.meta.url);
 
 /** @type {{version: string}} */
@@ -21,13 +20,13 @@ export const BUNDLE = {
   platform: 'node',
   target: 'node20.18',
   format: 'cjs',
-  // src/start/bundle.ts reads it as ASCII.
+  // src/start/bundle.ts reads the bundle as ASCII.
   charset: 'ascii',
   legalComments: 'none',
   logLevel: 'warning',
-  // A user who installs this package gets keys in the system keyring.
+  // Users who install this package get keys in the system keyring.
   external: ['@napi-rs/keyring', 'bun:ffi'],
-  // An `import()` of a package outside the bundle becomes `require` too, without a module loader.
+  // Also turns `import()` of an external package into `require`, which needs no module loader.
   supported: { 'dynamic-import': false },
   plugins: [trims],
   define: { GPUCLOUD_VERSION: JSON.stringify(version) },

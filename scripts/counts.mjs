@@ -1,5 +1,5 @@
-// Prints which tests failed and why, what was not tested, and last the counts of test runs:
-// `N passed, N failed, N skipped`. Often only the last lines of a long run are read.
+// Prints failed tests with their reasons, then skipped tests, then the counts: `N passed, N failed,
+// N skipped`. The counts come last because readers of a long run often see only its end.
 import { readFileSync } from 'node:fs';
 import { basename, relative } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
@@ -8,10 +8,12 @@ import { skipsLine } from './summary.mjs';
 const given = process.argv.slice(2);
 const files = given.length === 0 ? ['coverage/results.json'] : given;
 
-/** The result is missing or invalid: the build, types or lint failed, or the run was killed. */
+/**
+ * Used if the result is missing or invalid: a failed build, type check or lint, or a killed run.
+ */
 const NOTHING_RAN = { numPassedTests: 0, numFailedTests: 1, numPendingTests: 0, testResults: [] };
 
-/** The lines shown per failure: what was expected, what was found, and where. */
+/** Lines shown per failure: the expected and the actual value, and the location. */
 const LINES = 24;
 
 function resultsOf(file) {
@@ -40,7 +42,7 @@ for (const run of files) {
     for (const { meta } of assertionResults) if (meta?.lacks !== undefined) lacks.push(meta.lacks);
     const failed = assertionResults.filter((each) => each.status === 'failed');
     for (const each of failed) tell(run, name, each.fullName, each.failureMessages);
-    // A file whose tests could not begin has no failed tests.
+    // Counts a file that failed to load, which has no failed tests.
     if (status === 'failed' && failed.length === 0) {
       counts.failed += 1;
       tell(run, name, 'the whole file', [message]);

@@ -29,8 +29,8 @@ const ENTRY = `
   start(inside, process.argv.slice(2));`;
 
 /**
- * Bundles the program as one CommonJS file, in the same modules as the bundle for Node. esbuild bundles
- * everything before Bun reads it, since Bun would replace undici by its own.
+ * Bundles the program as one CommonJS file with the same modules as the Node bundle. esbuild
+ * bundles everything first, because Bun would replace undici with its own version.
  */
 async function bundle() {
   const { modules } = await buildModules();
@@ -54,7 +54,7 @@ async function bundle() {
     plugins: [inside],
     minify: true,
     write: false,
-    // esbuild ignores it in a dependency, but takes its bundle for our own code.
+    // esbuild ignores this warning in a dependency, but treats that bundle as our own code.
     logOverride: { 'suspicious-boolean-not': 'silent' },
   });
   return outputFiles[0].text;
@@ -67,21 +67,20 @@ const FLAGS = [
   '--bytecode',
   '--minify',
   '--format=cjs',
-  // Most runs end before compiled code pays: a GET takes 8 ms less with it later.
+  // Compiling later saves 8 ms per GET, since most runs end before compiled code pays off.
   '--compile-jit-policy=20',
-  // Ends the options of BUN_OPTIONS, which could otherwise name a script to run first.
+  // Ends the options from BUN_OPTIONS, which could otherwise name a script to run first.
   '--compile-exec-argv=--',
-  // Bun would otherwise read these files from the current folder, which may be anyone's.
+  // Bun would otherwise read these files from the current folder, which others may control.
   ...READ_NOTHING.map((what) => `--no-compile-autoload-${what}`),
 ];
 
-/** Returns the path of a target's executable. */
 export function executableOf(target) {
   const name = target === HERE ? 'gpucloud' : `gpucloud-${target}`;
   return fileURLToPath(new URL(`dist/exe/${name}${isWindows(target) ? '.exe' : ''}`, ROOT));
 }
 
-/** See mach-o.mjs. Macs with other processors than Intel's run nothing without a signature. */
+/** Removes a signature that no longer fits (see mach-o.mjs). Only Intel Macs run unsigned files. */
 function dropStaleSignature(path) {
   const file = readFileSync(path);
   if (signatureOf(file).stale > 0) writeFileSync(path, withoutSignature(file));
@@ -90,10 +89,10 @@ function dropStaleSignature(path) {
 /**
  * Builds the executable of each target from one bundle.
  *
- * @param report called with the path of each executable once it is there.
+ * @param report called with the path of each finished executable.
  */
 export async function buildExecutables(targets, report) {
-  // Downloads what is missing, or names a wrong target, before anything is built.
+  // Downloads the runtimes first, so that a wrong target fails before the build.
   for (const target of targets) runtimeFor(target);
   const folder = mkdtempSync(join(tmpdir(), 'gpucloud-build-'));
   function compile(target, ...flags) {
@@ -108,7 +107,7 @@ export async function buildExecutables(targets, report) {
   }
   try {
     writeFileSync(join(folder, 'gpucloud.cjs'), await bundle());
-    // What a run needs first lies together in the file, so that it reads fewer pages of it.
+    // Groups the bytecode that a start needs, so that it reads fewer pages of the file.
     execFileSync(compile(HERE), ['--help'], {
       cwd: folder,
       env: { HOME: folder, BUN_BYTECODE_ORDER_OUT: join(folder, 'order') },
@@ -118,7 +117,7 @@ export async function buildExecutables(targets, report) {
       if (target.startsWith('darwin-')) dropStaleSignature(built);
       const outfile = executableOf(target);
       mkdirSync(join(outfile, '..'), { recursive: true });
-      // A run at the same time finds the old file or the new one.
+      // Replaces the file by renaming, so that a concurrent run never reads half of it.
       copyFileSync(built, `${outfile}.new`);
       chmodSync(`${outfile}.new`, 0o755);
       renameSync(`${outfile}.new`, outfile);

@@ -34,7 +34,7 @@ for (const [shell, name] of [
 
 const reference = JSON.parse(outputOf('commands', '--json'));
 for (const folder of ['docs/commands/', 'man/']) {
-  // Removes the page of a group that no longer exists.
+  // Removes pages of groups that no longer exist.
   rmSync(new URL(folder, root), { recursive: true, force: true });
   mkdirSync(new URL(folder, root), { recursive: true });
 }

@@ -1,4 +1,5 @@
-// Adds this version's new promises to test/golden/; with --replace, removes the missing ones too.
+// Adds this version's new contract entries to test/golden/. With --replace, removes missing ones
+// too.
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 

@@ -1,6 +1,6 @@
-// Signatures of macOS executables. Bun signs an arm64 one again after it has added the program. In an x64
-// one it leaves the runtime's signature, which no longer fits, and macOS ends such a process. Macs with
-// Intel processors run a file without a signature.
+// Reads and removes signatures of macOS executables. Bun signs an arm64 file again after adding the
+// program. In an x64 file it leaves the runtime's signature, which no longer fits, and macOS kills
+// the process. Intel Macs run unsigned files.
 import { createHash } from 'node:crypto';
 
 const MAGIC_64 = 0xfeedfacf;
@@ -11,7 +11,7 @@ const SHA256 = 2;
 const HEADER_BYTES = 32;
 const PAGE = 0x4000;
 
-/** Returns the load commands of a file, each with its place. */
+/** Returns a file's load commands with their offsets. */
 function commandsOf(file) {
   if (file.readUInt32LE(0) !== MAGIC_64) throw new Error('This is not a 64-bit Mach-O file.');
   const commands = [];
@@ -25,7 +25,7 @@ function commandsOf(file) {
 }
 
 /**
- * Returns the number of pages that the signature covers, and of those whose hash differs; undefined
+ * Returns how many pages the signature covers and how many of their hashes differ; undefined
  * without a signature.
  */
 export function signatureOf(file) {
@@ -54,7 +54,7 @@ export function signatureOf(file) {
   return { pages, stale };
 }
 
-/** Returns the file without its signature, which is the last thing in it. */
+/** Removes the signature, which is the last part of the file. */
 export function withoutSignature(file) {
   const commands = commandsOf(file);
   const last = commands.at(-1);

@@ -12,10 +12,10 @@ import { build } from 'esbuild';
 import { BUNDLE } from './bundle.mjs';
 
 const SRC = join(BUNDLE.absWorkingDir, 'src');
-/** Programs of their own, and declarations. */
+/** Excludes separate programs and declarations. */
 const NOT_MODULES = /^(?:start\/|keyring\.ts$)|\.d\.ts$/;
 
-/** Returns the text of each module, and what esbuild read. */
+/** Returns each module's text and esbuild's metafile. */
 export async function buildModules() {
   const names = readdirSync(SRC, { recursive: true })
     .map((name) => name.replaceAll('\\', '/'))
@@ -39,7 +39,7 @@ export async function buildModules() {
         if (number < 0) throw new Error(`${path}, imported by ${importer}, is not in src/.`);
         return { path: String(number), external: true };
       });
-      // Only a `node:` module is loaded late. What a package requires may be a class.
+      // Loads only `node:` modules late: a class from a package can't be a lazy name.
       onResolve({ filter: /^node:/ }, ({ path, kind }) => ({
         path: kind === 'require-call' ? path.slice('node:'.length) : path,
         external: true,
@@ -54,14 +54,13 @@ export async function buildModules() {
     minify: true,
     metafile: true,
     write: false,
-    // `import.meta` is empty in CommonJS, which its users survive.
+    // `import.meta` is empty in CommonJS. The modules that use it allow for that.
     logOverride: { 'empty-import-meta': 'silent' },
   });
   const texts = new Map(outputFiles.map(({ path, text }) => [basename(path, '.js'), text]));
   return { modules: files.map((_, number) => functionOf(texts.get(String(number)))), metafile };
 }
 
-/** Returns the names that each file exports. */
 async function exportsOf(files) {
   const { metafile } = await build({
     absWorkingDir: BUNDLE.absWorkingDir,
@@ -76,13 +75,13 @@ async function exportsOf(files) {
   );
 }
 
-/** Without exports of its own, a module gets none of esbuild's helpers, which would be in each. */
+/** Replaces esbuild's export helpers, which each module would repeat. */
 function definition(file, names) {
   const getters = names.map((name) => `get ${name}(){return all.${name}}`);
   return `import * as all from ${JSON.stringify(file)};define({__esModule:true,${getters.join()}});`;
 }
 
-/** esbuild escapes non-ASCII characters in strings, but not in regular expressions. */
+/** Escapes non-ASCII characters in regular expressions, which esbuild leaves as they are. */
 function functionOf(text) {
   const ascii = text.replace(
     /[^\x00-\x7f]/g,

@@ -10,12 +10,12 @@ import { MUTATIONS, mutated, sourceOf } from '../test/mutations/index.mjs';
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const PAGE = fileURLToPath(new URL('../docs/internals/mutations.md', import.meta.url));
 
-/** A mutation may create an endless loop, which no test can end. */
+/** Ends a run in which a mutation created an endless loop. */
 const PATIENCE_MS = 300_000;
-/** An endless loop may also fill the memory; the sooner it is full, the sooner the tests fail. */
+/** A small heap makes an endless loop that fills memory fail sooner. */
 const HEAP_MIB = 1024;
 
-/** Runs the tests in the order of the list, which names first what fails soonest. */
+/** Keeps the listed order, which puts the tests that fail soonest first. */
 class AsListed extends BaseSequencer {
   async sort(files) {
     return files;
@@ -25,10 +25,10 @@ class AsListed extends BaseSequencer {
 // Vitest adds listeners in each run.
 setMaxListeners(0);
 
-// Random tests always use the same values, so that a run can be repeated.
+// Uses the same random values in every run, so that results can be repeated.
 process.env.GPUCLOUD_SEED ??= '1';
 
-/** Runs Vitest on the source with at most one mutation, without changing the disk. */
+/** Runs Vitest with at most one mutation of the source; changes no file. */
 async function openTests() {
   let mutation;
   let isLoaded = false;
@@ -157,7 +157,7 @@ function table(results) {
   ].join('\n');
 }
 
-/** The part of the page that this script does not write. */
+/** Returns the part of the page that this script does not write. */
 function rest() {
   return /^## Changes made without the list[\s\S]*/m.exec(readFileSync(PAGE, 'utf8'))?.[0] ?? '';
 }
@@ -185,12 +185,12 @@ for (const mutation of selected) mutated(readFileSync(sourceOf(mutation), 'utf8'
 
 const started = Date.now();
 const results = [];
-/** Tests that fail without a mutation, by file; they are not used. */
+/** Tests that fail without a mutation, by file. They judge no mutation. */
 const red = new Map();
-// One more than the cores, since tests often wait.
+// One per core and one more, since tests often wait.
 const instances = await Promise.all(Array.from({ length: availableParallelism() + 1 }, openTests));
 
-/** Gives each Vitest one item after the other. */
+/** Gives each Vitest the next item as soon as it is free. */
 function inTurn(items, work) {
   return Promise.all(
     instances.map(async (tests) => {
@@ -200,7 +200,7 @@ function inTurn(items, work) {
 }
 
 try {
-  // A test that fails without a mutation would kill every one.
+  // Finds tests that fail without a mutation: they would kill every mutation.
   await inTurn(new Set(selected.flatMap(filesOf)).values(), async (file, tests) => {
     const failed = await tests.failing([file], undefined);
     if (failed !== undefined) red.set(file, failed);
@@ -227,6 +227,6 @@ for (const { mutation } of wrong) {
   console.log(`not equivalent: ${mutation.number} src/${mutation.file}: ${mutation.name}`);
 }
 for (const [file, test] of red) console.log(`fails without a mutation: ${file}: ${test}`);
-// Vitest sets it for each killed mutation.
+// Vitest sets the exit code for each killed mutation.
 process.exitCode = survived.length + wrong.length + red.size === 0 ? 0 : 1;
 if (process.exitCode === 0 && selected === MUTATIONS) writeFileSync(PAGE, page(results));

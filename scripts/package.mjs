@@ -30,7 +30,7 @@ const packages = fileURLToPath(new URL('dist/packages/', ROOT));
 
 const started = Date.now();
 let before = started;
-/** Prints what is done, and how long it took. */
+/** Prints a step and how long it took. */
 function report(what) {
   console.log(`${what}, ${Math.round((Date.now() - before) / 1000)} s`);
   before = Date.now();

@@ -1,5 +1,5 @@
-// Draws docs/images/*.svg: the real program in a real terminal (a pty with a headless
-// emulator), after commands in a fresh sandbox. `npm run picture` draws them again.
+// Draws docs/images/*.svg by running the program in a pty with a headless terminal and a new
+// sandbox. `npm run picture` draws them again.
 import { spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -14,7 +14,7 @@ const ROWS = 60;
 const PROGRAM = fileURLToPath(new URL('../bin/gpucloud.js', import.meta.url));
 const FOLDER = fileURLToPath(new URL('../docs/images/', import.meta.url));
 
-/** Each picture: the commands typed before it, and those that it shows. */
+/** The commands typed before each picture, and the commands shown in it. */
 const HARDWARE = ['--offer', 'rtx-4090', '--image', 'ubuntu-22-04'];
 const PICTURES = {
   rental: {
@@ -30,7 +30,7 @@ const PICTURES = {
   },
 };
 
-/** Typed at a question. */
+/** The keys typed at a confirmation. */
 const YES = 'y\r';
 
 const home = mkdtempSync(join(tmpdir(), 'gpucloud-picture-'));
@@ -51,7 +51,7 @@ function prepare(argv) {
   if (status !== 0) throw new Error(`gpucloud ${argv.join(' ')} ended with ${status}: ${stderr}`);
 }
 
-/** Runs the program in a pty to its end, and feeds its output to the terminal. */
+/** Runs the program in a pty until it exits, and shows its output in the terminal. */
 async function show(argv, terminal) {
   const line = `gpucloud ${argv.join(' ')}`;
   await written(terminal, `\x1b[32m$\x1b[0m \x1b[1m${line}\x1b[0m\r\n`);
@@ -63,7 +63,7 @@ async function show(argv, terminal) {
   });
   let isAnswered = false;
   program.onData((text) => {
-    // The folder has another name each time.
+    // Hides the folder's name, which changes with each run.
     terminal.write(text.replaceAll(home, '~'));
     if (!isAnswered && text.includes('(y/N)')) program.write(YES);
     isAnswered ||= text.includes('(y/N)');
@@ -102,7 +102,7 @@ const BRIGHT = [
   '#ffffff',
 ];
 
-/** Returns one of the theme's sixteen colours, a colour of the cube, a grey, or an RGB colour. */
+/** Returns a theme color, a color of the cube, a gray or an RGB color. */
 function colourOf(cell) {
   const number = cell.getFgColor();
   if (cell.isFgRGB()) return `#${number.toString(16).padStart(6, '0')}`;
@@ -122,7 +122,7 @@ function rgb(parts) {
 const escaped = (text) =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 
-/** Returns runs of one style, placed by column, so that no font can move them. */
+/** Places runs of one style by column, so that a different font can't shift them. */
 function lineOf(line, row) {
   const runs = [];
   for (let column = 0; column < line.length; column += 1) {

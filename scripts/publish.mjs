@@ -1,16 +1,16 @@
-// What tells others where the archives are and which bytes they have: the install scripts, a Homebrew
-// formula, a Scoop manifest and those of winget. Their templates are in packaging/, and the address of a
-// release is in packaging/release.json.
+// Writes the files that announce a release: install scripts, a Homebrew formula, and Scoop and
+// winget manifests. Each contains the archives' addresses and checksums. The templates are in
+// packaging/; packaging/release.json has the release's address.
 import { readFileSync } from 'node:fs';
 import { ROOT, version } from './bundle.mjs';
 import { BUN } from './runtimes.mjs';
 
 const { address, homepage } = JSON.parse(read('release.json'));
 
-/** Whether nobody has set the address: `.invalid` names never resolve. */
+/** Whether the address is still the placeholder: `.invalid` names never resolve. */
 export const isPlaceholder = new URL(address).hostname.endsWith('.invalid');
 
-/** The templates of the files that may be published beside the archives. */
+/** The templates of the files to publish next to the archives. */
 const TEMPLATES = [
   'install.sh',
   'install.ps1',
@@ -22,9 +22,7 @@ const TEMPLATES = [
 ];
 
 /**
- * Returns a template with its marks replaced, or undefined if it needs the sum of an archive that is
- * not there.
- *
+ * Fills in a template. Returns undefined if it needs the checksum of an archive that was not built.
  * @param sums of the archives, by their names.
  */
 export function filled(template, sums = new Map()) {
@@ -47,7 +45,7 @@ export function filled(template, sums = new Map()) {
   return isComplete ? text : undefined;
 }
 
-/** Returns the files to publish beside the archives, by their names. */
+/** Returns the files to publish next to the archives, by name. */
 export function published(sums) {
   const hasWindows = [...sums.keys()].some((name) => name.endsWith('.zip'));
   const wanted = TEMPLATES.filter(

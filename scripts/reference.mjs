@@ -1,7 +1,7 @@
-// Derives the command reference as Markdown, man pages and a schema from `gpucloud commands --json`.
+// Creates the command reference from `gpucloud commands --json`: Markdown, man pages and a schema.
 import { stderrSchema } from './stderr-schema.mjs';
 
-/** Returns every file of the reference: its path in the repository, and its text. */
+/** Returns the text of each reference file by its path in the repository. */
 export function referenceFiles(reference) {
   const files = new Map();
   files.set('docs/commands/README.md', markdownIndex(reference));
@@ -34,7 +34,7 @@ function chaptersOf({ groups }) {
   }));
 }
 
-/** Formats a flag's value as the help does: `<file>`, `[=target]`. */
+/** Formats a flag's value as in the help: `<file>`, `[=target]`. */
 function valueTerm({ value, value_optional }) {
   if (value === null) return '';
   return value_optional ? `[=${value}]` : ` <${value}>`;
@@ -50,7 +50,7 @@ function argumentTerm({ name, required, variadic }) {
   return required ? `<${shown}>` : `[${shown}]`;
 }
 
-/** Lists the description, the default and the words, each once. */
+/** Joins the description, the choices and the default, and repeats none of them. */
 function wordsOf({ description, default: standard, choices }) {
   const words = [description];
   if (choices !== null && !choices.every((choice) => mentions(description, choice))) {
@@ -281,8 +281,8 @@ function flagTable(flags) {
 // Man pages
 
 /**
- * Escapes a text for roff. Hyphens must be copyable and searchable; a dot or a quote at
- * the start of a line would be a request.
+ * Escapes text for roff. Hyphens must stay copyable and searchable. roff would run a line that
+ * starts with a dot or a quote as a request.
  */
 function roff(text) {
   return text
@@ -298,7 +298,7 @@ function roff(text) {
     .replace(/^(?=[.'])/gm, '\\&');
 }
 
-/** Quotes an argument of a macro, which quotes would end. */
+/** Quotes a macro argument; a quotation mark inside would end it. */
 function quoted(text) {
   return `"${roff(text).replaceAll('"', '\\(dq')}"`;
 }
@@ -308,7 +308,7 @@ function title(name) {
 }
 
 function section(name, text) {
-  // A heading starts a paragraph by itself.
+  // A heading starts a paragraph, so `.PP` after it is redundant.
   return text === '' ? '' : `.SH ${quoted(name)}\n${text.replace(/^\.PP\n/, '')}`;
 }
 
@@ -375,7 +375,7 @@ function seeAlso(pages) {
     .join('');
 }
 
-/** Keeps `API keys` as it is. */
+/** Lowercases the first letter, except in `API keys`. */
 function firstLower(text) {
   return /^[A-Z]{2}/.test(text) ? text : text.charAt(0).toLowerCase() + text.slice(1);
 }

@@ -1,5 +1,5 @@
-// Downloads what the executable needs from npm: Bun, its runtime, and the library of the system
-// keyring. Bun is not a devDependency, since everyone who runs the tests would download 52 MB.
+// Downloads the executable's parts from npm: Bun as its runtime, and the keyring library. Bun is
+// not a devDependency, since everyone who runs the tests would download 52 MB.
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs';
@@ -9,7 +9,7 @@ import { ROOT } from './bundle.mjs';
 
 export const BUN = '1.4.5';
 
-/** Per target: Bun's package with its hash in npm's registry, and the keyring's. */
+/** Bun's package and the keyring's for each target, with their hashes from npm's registry. */
 const TARGETS = {
   'linux-x64': {
     bun: 'linux-x64',
@@ -56,7 +56,6 @@ const TARGETS = {
 };
 
 const LIBC = process.platform === 'linux' && !process.report.getReport().header.glibcVersionRuntime;
-/** The target of this computer. */
 export const HERE = `${process.platform.replace('win32', 'windows')}-${process.arch}${LIBC ? '-musl' : ''}`;
 export const TARGET_NAMES = Object.keys(TARGETS);
 
@@ -72,7 +71,9 @@ function entryOf(target) {
   return entry;
 }
 
-/** Returns a package's folder outside the project; downloads and checks it the first time. */
+/**
+ * Returns the folder of a package outside the project. Downloads and verifies it the first time.
+ */
 function fetched(name, version, integrity) {
   const kept = join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'gpucloud-ci');
   const folder = join(kept, `${name.replace(/[@/]/g, '-').slice(1)}-${version}`);
@@ -92,7 +93,7 @@ function fetched(name, version, integrity) {
     execFileSync('tar', ['-xzf', packed, '-C', fresh]);
     renameSync(join(fresh, 'package'), folder);
   } catch (error) {
-    // Another build has written it first.
+    // Another build may have written the folder first.
     if (!existsSync(folder)) throw error;
   } finally {
     rmSync(fresh, { recursive: true, force: true });
@@ -100,14 +101,14 @@ function fetched(name, version, integrity) {
   return folder;
 }
 
-/** Returns the path of Bun for a target. */
+/** Returns the path of a target's Bun. */
 export function runtimeFor(target) {
   const { bun, integrity } = entryOf(target);
   const folder = fetched(`@oven/bun-${bun}`, BUN, integrity);
   return join(folder, 'bin', isWindows(target) ? 'bun.exe' : 'bun');
 }
 
-/** Returns the path of the keyring library for a target. npm installs this computer's. */
+/** Returns the path of a target's keyring library. npm has already installed this computer's. */
 export function keyringFor(target) {
   const { keyring } = entryOf(target);
   const name = `@napi-rs/keyring-${keyring}`;

@@ -4,7 +4,7 @@ import { availableParallelism } from 'node:os';
 const PAGE = new URL('../docs/internals/reliability.md', import.meta.url);
 const HEADING = '## The last soak\n';
 
-/** Ends `npm run test:soak`: writes the recorded figures to the last section of the page. */
+/** Writes the figures of `npm run test:soak` to the last section of the page. */
 export default class Soak {
   onTestRunStart() {
     this.started = Date.now();

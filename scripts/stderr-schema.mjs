@@ -1,4 +1,4 @@
-// The JSON Schema of a stderr line in JSON modes, as in schemas/.
+// JSON Schema of one stderr line in JSON modes. schemas/ contains it.
 
 const ERROR = {
   type: 'object',

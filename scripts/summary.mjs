@@ -1,4 +1,7 @@
-/** Lists the tests skipped for something missing: `not tested here: SSH (no sshd) 53, zsh 12`. */
+/**
+ * Lists the tests skipped because something is missing: `not tested here: SSH (no sshd) 53, zsh
+ * 12`.
+ */
 export function skipsLine(lacks) {
   const counts = new Map();
   for (const lack of lacks) counts.set(lack, (counts.get(lack) ?? 0) + 1);
@@ -6,7 +9,7 @@ export function skipsLine(lacks) {
   return `not tested here: ${parts.length === 0 ? 'nothing' : parts.join(', ')}`;
 }
 
-/** Prints the seed of the random tests and the skipped tests at the end of a Vitest run. */
+/** Prints the random tests' seed and the skipped tests after a Vitest run. */
 export default class Summary {
   onTestRunEnd(modules) {
     const skipped = modules.flatMap(({ children }) => [...children.allTests('skipped')]);

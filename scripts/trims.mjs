@@ -1,5 +1,5 @@
-// Parts of third-party code that this program never runs. The bundle omits them, so that no start
-// reads or compiles them. A stub that is called throws.
+// Omits third-party code that this program never runs, so that no start reads or compiles it.
+// Calling a stub throws.
 import { createRequire } from 'node:module';
 
 const require = createRequire(import.meta.url);
@@ -17,40 +17,40 @@ const never = (what) => `() => { throw new Error('${what} is not built in'); }`;
  */
 const TRIMS = [
   {
-    // conf sends each signal to the process a second time, so one Ctrl-C would count as two and drop a
-    // request whose response the first Ctrl-C waits for. conf does it to clean up temporary
-    // files, which src/config/ does by itself.
+    // conf sends each signal to the process again. One Ctrl-C would count as two, and would drop a
+    // request instead of waiting for its response. conf does so to remove temporary files, which
+    // src/config/ removes itself.
     filter: /^when-exit$/,
     is: 'export default () => () => {};',
   },
   {
-    // Only undici's client and its pool are used. Its version is pinned: these paths are its own.
+    // The program uses only undici's client and pool. These paths depend on its pinned version.
     filter: /^undici$/,
     of: /\/src\/api\//,
     is: `
       export { default as Client } from ${JSON.stringify(resolve('undici/lib/dispatcher/client.js'))};
       export { default as Pool } from ${JSON.stringify(resolve('undici/lib/dispatcher/pool.js'))};`,
   },
-  // Unused, since `allowH2` is false.
+  // The client sets `allowH2` to false.
   {
     filter: /^\.\/client-h2\.js$/,
     of: /\/undici\//,
     is: `module.exports = ${never('HTTP/2')};`,
   },
-  // Bodies are strings.
+  // Request bodies are strings, so undici never reads another type.
   {
     filter: /^\.\.\/web\/fetch\/body\.js$/,
     of: /\/undici\//,
     is: `module.exports = { extractBody: ${never('fetch')} };`,
   },
-  // These load ten modules of Node for a class that no body has, and for a default limit.
+  // undici loads ten Node modules here, for a body class that the program never uses and one limit.
   {
     filter: /^node:http$/,
     of: /\/undici\//,
     is: 'module.exports = { IncomingMessage: class {}, maxHeaderSize: 16384 };',
   },
   {
-    // The client uses only this part of the tables behind its parser.
+    // The client uses only these two of the parser's tables.
     filter: /^\.\.\/llhttp\/constants\.js$/,
     of: /\/undici\//,
     is: `module.exports = ${JSON.stringify({ ERROR, TYPE })};`,
@@ -61,20 +61,20 @@ const TRIMS = [
     is: `exports.parserCode = () => require(${JSON.stringify(resolve('undici/lib/llhttp/llhttp-wasm.js'))});`,
   },
   {
-    // undici has its parser twice. What falls back to the other without SIMD does so at once, and
-    // the difference can't be measured.
+    // undici contains its parser twice, with and without SIMD. Without SIMD it falls back at once,
+    // and is as fast.
     filter: /^\.\.\/llhttp\/llhttp_simd-wasm\.js$/,
     of: /\/undici\//,
     is: `throw new Error('one is enough');`,
   },
-  // api/http/connect.ts opens sockets.
+  // api/http/connect.ts opens the sockets instead.
   {
     filter: /^(?:\.|\.\.\/core)\/connect(?:\.js)?$/,
     of: /\/undici\//,
     is: `module.exports = ${never('a connector')};`,
   },
   {
-    // Node's own version loads four modules more, for messages that nobody reads.
+    // Node's assert loads four more modules for messages that no user sees.
     filter: /^node:assert$/,
     of: /\/undici\//,
     is: `
@@ -87,14 +87,14 @@ const TRIMS = [
       };`,
   },
   {
-    // conf compares what it read with defaults, and there are none.
+    // conf compares values with its defaults; this program passes none.
     filter: /^node:assert$/,
     of: /\/conf\//,
     is: 'export default { deepEqual() {} };',
   },
-  // conf migrates files and checks them with ajv on request. zod checks them here.
+  // conf can migrate files and check them with ajv. zod checks them here.
   { filter: /^semver$/, of: /\/conf\//, is: 'export default {};' },
-  // conf gets a folder, and watches nothing.
+  // conf gets a folder and watches no files, so it never calls these.
   {
     filter: /^(?:env-paths|debounce-fn)$/,
     of: /\/conf\//,
@@ -106,14 +106,14 @@ const TRIMS = [
     is: `export class Ajv2020 { constructor() { (${never('ajv')})(); } }`,
   },
   { filter: /^ajv-formats$/, of: /\/conf\//, is: `export default { default: ${never('ajv')} };` },
-  // The sandbox's SSH server is ssh2 without its native parts, which it can do without, and without
-  // its client. package.json replaces cpu-features, which has no file to bundle until it is compiled.
+  // Bundles ssh2 for the sandbox's server without its client and its native parts, which are
+  // optional. package.json replaces cpu-features, which has no file to bundle until it is compiled.
   {
     filter: /^cpu-features$|sshcrypto\.node$/,
     of: /\/ssh2\//,
     is: `throw new Error('not built in');`,
   },
-  // The server offers no cipher that needs it.
+  // The sandbox's server offers no cipher that needs poly1305.
   {
     filter: /^\.\/crypto\/poly1305\.js$/,
     of: /\/ssh2\//,
@@ -124,13 +124,13 @@ const TRIMS = [
     of: /\/ssh2\//,
     is: 'module.exports = {};',
   },
-  // The spinners that ora itself names.
+  // ora itself uses only these spinners.
   {
     filter: /^\.\/spinners\.json$/,
     of: /\/cli-spinners\//,
     is: `export default ${JSON.stringify({ dots, line })};`,
   },
-  // A question that opens an editor includes every character set.
+  // The editor prompt would include every character set.
   { filter: /^@inquirer\/editor$/, is: `export default ${never('the editor')};` },
 ];
 

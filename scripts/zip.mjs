@@ -1,11 +1,11 @@
-// Writes a .zip file, for Windows. The same entries give the same bytes with the same version of Node.
+// Writes a .zip file for Windows. The same entries and Node version produce the same bytes.
 import { crc32, deflateRawSync } from 'node:zlib';
 
 const LOCAL = 0x04034b50;
 const CENTRAL = 0x02014b50;
 const END = 0x06054b50;
 const VERSION = 20;
-/** File names are UTF-8. */
+/** Marks file names as UTF-8. */
 const FLAGS = 0x800;
 const DEFLATE = 8;
 
@@ -36,7 +36,7 @@ export function zipOf(entries, seconds, level) {
   return Buffer.concat([...files, listed, ...end]);
 }
 
-/** Returns the time and the date as MS-DOS stored them. */
+/** Returns the time and the date in MS-DOS format. */
 function stampOf(at) {
   return [
     (at.getUTCHours() << 11) | (at.getUTCMinutes() << 5) | (at.getUTCSeconds() >> 1),

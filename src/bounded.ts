@@ -1,9 +1,7 @@
-/**
- * Number of concurrent requests that change something; low, since no rate limits are documented.
- */
+/** Concurrent requests that change something. Low, since no rate limits are documented. */
 export const AT_ONCE = 4;
 
-/** Maps each item, at most `limit` at a time; returns results in the items' order. */
+/** Maps items, at most `limit` at a time. Returns results in the items' order. */
 export async function eachBounded<T, R>(
   items: readonly T[],
   limit: number,
@@ -20,7 +18,7 @@ export async function eachBounded<T, R>(
   return results;
 }
 
-/** Runs a few callbacks at a time; the others wait in order of arrival. */
+/** Runs a limited number of callbacks at a time; the others wait in order of arrival. */
 export type Gate = <T>(work: () => Promise<T>) => Promise<T>;
 
 export function createGate(limit: number): Gate {
@@ -32,7 +30,7 @@ export function createGate(limit: number): Gate {
     try {
       return await work();
     } finally {
-      // Pass the slot on directly, so that no other caller takes it.
+      // Passes the slot on directly, so that no later caller takes it.
       const next = waiting.shift();
       if (next === undefined) running -= 1;
       else next();

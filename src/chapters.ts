@@ -3,7 +3,7 @@ import { TOPICS } from './cli/help.ts';
 
 /** A group of verbs, or a top-level verb. Its code loads when it is chosen. */
 export interface Entry extends Listed {
-  /** Needs no service, and so no key. */
+  /** Needs neither the service nor a key. */
   readonly local?: true;
   load(): Promise<Group | Register>;
 }
@@ -166,7 +166,7 @@ const NO_CATALOG =
   'use "gpucloud catalog list" for those known here, "gpucloud sandbox catalog" for the sandbox';
 const RESTART = 'use "gpucloud instances stop NAME --wait", then "gpucloud instances start NAME"';
 
-/** Commands of other tools that people may type. */
+/** Commands of other tools that people may type here. */
 export const REFUSED: Refused = {
   undocumented: {
     offers: NO_CATALOG,

@@ -16,7 +16,7 @@ export type {
 } from './context/contract.ts';
 export { formatOf } from './context/terminal.ts';
 
-/** Creates the Context of one command. Loads, reads and opens nothing until it is needed. */
+/** Creates the Context of one command. Loads, reads and opens everything at its first use. */
 export function createContext(
   host: Host,
   flags: GlobalFlags,
@@ -36,7 +36,7 @@ export function createContext(
   const parts = { host, flags, version, settings, err, sandbox, serviceClock, observe };
   const service = createService(parts);
 
-  // The run's own context warns, so that the warning appears once.
+  // Only the run's own context warns, so that the warning appears once.
   let isQuiet = parent !== undefined;
   let exitCode = 0;
   return {
@@ -86,10 +86,10 @@ export function createContext(
       }
     },
     async close() {
-      // A command that read local data but sent no request warns at its end.
+      // Warns at the end of a command that read local data but sent no request.
       if (settings.used.areFolders && !isQuiet) await warnOfUnknown();
       if (serviceClock.isKnown() && !isQuiet) await stores.warnOfOverdue(serviceClock.now());
-      // Both are independent and slow, so load them together.
+      // Loads both together, since they are independent and slow.
       const kept = names.keep({
         ...settings,
         profiles: settings.used.config?.last(),
@@ -104,14 +104,17 @@ export function createContext(
   };
 }
 
-/** A run of several hours ends with the profile and key that it started with. */
+/** What contexts share, so that a run of several hours ends with its first profile and key. */
 interface Shared {
   readonly settings: SettingsRoom;
   readonly serviceClock: ServiceClock;
   readonly withheld: Set<string>;
 }
 
-/** Don't copy the host: reading its stream properties would open the streams. */
+/**
+ * Inherits from the host instead of copying it: reading its stream properties would open the
+ * streams.
+ */
 function shieldedHost(host: Host): Host {
   const never = new AbortController().signal;
   return Object.create(host, { interrupts: { value: { first: never, second: never } } });

@@ -1,8 +1,8 @@
 /**
  * Every outcome of a command, with its exit code.
  *
- * The key becomes the `code` of an error in JSON mode (in snake_case, see {@link CliError.code});
- * the number is the process's exit code. Both are a contract with scripts.
+ * The key is an error's `code` in JSON modes (in snake_case, see {@link CliError.code}). The number
+ * is the exit code. Both are a contract with scripts.
  */
 export const FAILURES = {
   refused: { exit: 1, meaning: 'the service refused, or an unexpected error' },
@@ -34,7 +34,7 @@ export const FAILURES = {
 
 export type Failure = keyof typeof FAILURES;
 
-/** More specific codes for JSON mode, with the exit code of their failure. */
+/** More specific codes for JSON modes, each with its failure's exit code. */
 export const FINER_CODES = [
   { failure: 'usage', code: 'guard', meaning: 'a guard of the profile refuses to rent' },
   { failure: 'refused', code: 'unavailable', meaning: 'the service is not available (503)' },
@@ -65,17 +65,17 @@ export function codeOf(failure: Failure): string {
 
 /** An entry of an instance's log (API document: Instance event). */
 export interface LoggedEvent {
-  /** ISO 8601, as the service sent it. */
+  /** ISO 8601, as sent by the service. */
   readonly created_at: string;
   readonly type: string;
   readonly message: string;
 }
 
-/** The failed request. `cli/hints.ts` picks the next command from it. */
+/** The failed request. `cli/hints.ts` chooses the next command by it. */
 export interface FailedRequest {
   /** The title in the API document: `POST /instances/{id}/stop`. */
   readonly operation: string;
-  /** ID or name of the request's resource. */
+  /** ID or name of the resource. */
   readonly about?: string;
   /** Why the service could not respond. */
   readonly obstacle?: 'deadline' | 'network' | 'web page';
@@ -84,20 +84,20 @@ export interface FailedRequest {
 export interface ErrorDetails {
   /** A key of {@link FINER_CODES}. */
   code?: string | undefined;
-  /** What to do next, ideally an exact command. */
+  /** The next step, ideally an exact command. */
   hint?: string | undefined;
   request?: FailedRequest | undefined;
   /** HTTP status of the response that caused the error, if any. */
   httpStatus?: number | undefined;
-  /** Whether the same command may succeed later and is safe to repeat. */
+  /** Whether the same command may succeed later and can be repeated safely. */
   retryable?: boolean;
   /** ID or name of the affected resource. */
   resource?: string | undefined;
   /** Whether an instance may exist and bill although the command failed. */
   mayBeBilling?: boolean;
-  /** The service's latest log entries about the resource, oldest first. */
+  /** The latest log entries about the resource, oldest first. */
   events?: readonly LoggedEvent[];
-  /** Prints no message, as when a person ends an endless view. The exit code stays. */
+  /** Exits without a message, as when a user closes an endless view. The exit code stays. */
   silent?: boolean;
   /** Milliseconds that the service asked to wait before the next request. */
   retryAfterMs?: number | undefined;
@@ -105,10 +105,10 @@ export interface ErrorDetails {
 }
 
 /**
- * An error for people and scripts: a kind of {@link FAILURES}, a message and a hint. Thrown where
- * the cause is known; `run.ts` prints it.
+ * An error for people and scripts: a kind of {@link FAILURES}, a message and a hint. `run.ts`
+ * prints it.
  *
- * The message never holds a secret, and untrusted text is cleaned before printing.
+ * The message never contains a secret. Untrusted text is cleaned before printing.
  */
 export class CliError extends Error {
   readonly failure: Failure;
@@ -141,8 +141,8 @@ export class CliError extends Error {
   }
 
   /**
-   * Returns the same failure with another message. Keeps all other details; `this` becomes its
-   * cause.
+   * Returns the same failure with another message, with `this` as its cause. Keeps all other
+   * details.
    */
   with(message: string, details: ErrorDetails = {}): CliError {
     return new CliError(this.failure, message, { ...this, cause: this, ...details });
@@ -155,7 +155,7 @@ export class CliError extends Error {
 
 export const INTERRUPTS = ['interrupted', 'terminated', 'hungUp'] as const satisfies Failure[];
 
-/** Whether Ctrl-C, a termination signal or a closed terminal ended the work. */
+/** Whether Ctrl-C, a termination signal or a closed terminal interrupted the work. */
 export function isInterrupt(error: unknown): error is Interrupt {
   return error instanceof CliError && INTERRUPTS.some((failure) => failure === error.failure);
 }
@@ -166,7 +166,7 @@ interface Interrupt extends CliError {
 
 /**
  * Whether a fault affects only one of several reads. A refused key, an interrupt and a bug in
- * gpucloud affect all of them.
+ * gpucloud affect all.
  */
 export function isOfOneReading(error: unknown): error is CliError {
   return error instanceof CliError && error.failure !== 'authentication' && !isInterrupt(error);
@@ -176,7 +176,7 @@ const FAULT_HINT = 'this is a bug in gpucloud; run the command with --debug and 
 
 /** Wraps an unexpected error; the thrown value is its cause. */
 export function unforeseen(thrown: unknown): CliError {
-  // The sandbox and some parts of Node use WebAssembly.
+  // The sandbox and parts of Node use WebAssembly, which Node's settings may disable.
   if (thrown instanceof ReferenceError && thrown.message === 'WebAssembly is not defined') {
     return new CliError('refused', 'Node runs without WebAssembly, which gpucloud needs.', {
       hint: 'start node without --jitless (check NODE_OPTIONS too)',
@@ -201,7 +201,7 @@ export function usageError(message: string, hint?: string): CliError {
   return new CliError('usage', message, { hint });
 }
 
-/** Failures of one command in order of severity, most serious first. */
+/** Failures, most serious first. */
 const GRAVITY: readonly Failure[] = [
   'outcomeUnknown',
   'storage',
@@ -220,14 +220,14 @@ const GRAVITY: readonly Failure[] = [
   'usage',
 ];
 
-/** Picks the error that decides the exit code of a command with several items. */
+/** Returns the error that decides the exit code of a command with several items. */
 export function worstOf(errors: readonly CliError[]): CliError | undefined {
   return [...errors].sort((a, b) => GRAVITY.indexOf(a.failure) - GRAVITY.indexOf(b.failure))[0];
 }
 
 /**
- * Builds the error for several failed items; the most serious failure decides its kind. People see
- * each error, or only `summary` if all errors say the same.
+ * Builds the error for several failed items; the most serious one decides its kind. People see each
+ * error, or only `summary` if all have the same message.
  */
 export class SeveralErrors extends CliError {
   readonly errors: readonly CliError[];
@@ -259,7 +259,7 @@ export function throwAll(errors: readonly CliError[]): void {
   }
 }
 
-/** Returns the error of some work as a list; empty if it succeeds. */
+/** Returns the error of some work as a list, which is empty on success. */
 export async function failuresOf(work: Promise<unknown>): Promise<CliError[]> {
   try {
     await work;

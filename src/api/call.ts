@@ -19,7 +19,7 @@ export interface Line {
 }
 
 /**
- * One logical call: its requests, pauses and bodies share one deadline and signal. Always call
+ * One logical call: its requests, pauses and bodies share one deadline and one signal. Always call
  * `end`.
  */
 export class Call {
@@ -57,7 +57,7 @@ export class Call {
     this.#stop.abort(this.#outer.reason);
   };
 
-  /** Returns the interrupt that ended the call; undefined if the deadline did. */
+  /** Returns the interrupt that ended the call, or undefined if the deadline ended it. */
   get interruption(): { readonly reason: unknown } | undefined {
     return this.#interruption;
   }
@@ -66,7 +66,7 @@ export class Call {
     return this.#endsAt - this.settings.clock.monotonic();
   }
 
-  /** Removes the call's key and its requests' secrets from a text. */
+  /** Removes the call's API key and the secrets of its requests from a text. */
   readonly hide = (text: string) => hider(this.#secrets)(text);
 
   /** @throws Fault, stopped and not sent, if the call ends during the pause. */

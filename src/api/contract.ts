@@ -3,21 +3,21 @@ import type { Observed } from './operations.ts';
 
 /** HTTP settings for all calls. */
 export interface ApiSettings {
-  /** `baseUrl` in `rules/service.ts` has checked it: no trailing slash, no query. */
+  /** Checked by `baseUrl` in `rules/service.ts`: no trailing slash, no query. */
   baseUrl: string;
-  /** `apiKey` in `rules/service.ts` has checked it. */
+  /** Checked by `apiKey` in `rules/service.ts`. */
   apiKey: string;
   /** Deadline of one call in milliseconds, including retries, pauses and reading the body. */
   timeoutMs: number;
   clock: Clock;
-  /** Stops every call that has no signal of its own when an interrupt aborts it. */
+  /** When aborted, stops every call that has no signal of its own. */
   signal: AbortSignal;
-  /** Environment variables for proxies, read as curl reads them. */
+  /** Environment variables that configure proxies, read as curl reads them. */
   env: Readonly<Record<string, string | undefined>>;
   userAgent: string;
-  /** Node's version, as `v20.20.2`. */
+  /** Node's version: `v20.20.2`. */
   nodeVersion?: string;
-  /** The hint to show if the service refuses the key; it depends on where the key came from. */
+  /** Returns the hint for a refused key, which depends on the key's source. */
   keyRemedy?: (status: number) => string;
   /** Receives each request and response, line by line, with secrets masked. */
   trace?: (line: string) => void;
@@ -25,7 +25,7 @@ export interface ApiSettings {
   onDate?: (date: string | undefined) => void;
   /** Receives each successful operation; the call awaits it. */
   observe?: (seen: Observed) => Promise<void>;
-  /** Receives a warning for each response that was only partly readable. */
+  /** Receives a warning for each response of which only a part could be read. */
   warn?: (line: string) => void;
 }
 
@@ -39,11 +39,14 @@ export interface CallOptions {
    */
   longestPauseMs?: number;
   /**
-   * Receives each raw response before it is checked, to save the ID in a broken response. The call
-   * awaits it, and ends if it throws.
+   * Receives each raw response before validation, to save an ID from a broken response. The call
+   * awaits it, and fails if it throws.
    */
   onResponse?: (response: RawResponse) => Promise<void>;
-  /** Runs right before a request's first byte is sent; from then on the service may receive it. */
+  /**
+   * Runs immediately before the first byte is sent. From then on the service may act on the
+   * request.
+   */
   onSending?: () => void;
 }
 
@@ -52,9 +55,9 @@ export interface RawResponse {
   /** Header names are in lower case; values of repeated headers are joined by commas. */
   headers: Record<string, string>;
   text: string;
-  /** The body is incomplete, or reading it was stopped; `text` is the part received. */
+  /** The body is incomplete, or reading it was stopped; `text` is the received part. */
   cut?: true;
-  /** The 404 follows an earlier try of this DELETE, which deleted the resource. */
+  /** This 404 follows an earlier try of the same DELETE, which deleted the resource. */
   isDeleted?: boolean;
   /** An earlier try of this change may have taken effect. */
   doubted?: boolean;

@@ -8,7 +8,7 @@ import { isWebPage, messageOf, oneLine, shortened } from './response/message.ts'
 // Errors of operations: what failed, whether it was sent, what the service said. Upper layers choose
 // the next step from `CliError.request`.
 
-/** A 4xx means that the service did nothing. Only 408 may come from a proxy instead. */
+/** A 4xx means that the service did nothing, except 408, which a proxy may send. */
 export function isSureRefusal(status: number): boolean {
   return status >= 400 && status < 500 && status !== 408;
 }
@@ -29,7 +29,7 @@ export function failureFor(status: number, needsState = false): Failure {
   return isRedirect(status) ? 'notUnderstood' : 'refused';
 }
 
-/** The service failed, so the same request may succeed later. */
+/** The service failed; the same request may succeed later. */
 export function isFailed(status: number): boolean {
   return status >= 500 || status === 408;
 }
@@ -56,7 +56,7 @@ export function refusal(request: Request, call: Call, response: HttpResponse): C
     );
   }
   if (isWebPage(response)) {
-    // An HTML page is not the service's own message, so it says nothing about an instance or funds.
+    // A proxy may have sent an HTML page, so the page does not describe an instance or funds.
     return fail(
       `The request ${doing} ${isFailed(status) ? 'failed' : 'was refused'} (${status}): ${words}`,
       { retryable: isFailed(status), retryAfterMs: wait, ...factsOf(request, 'web page') },
@@ -85,7 +85,7 @@ export function refusal(request: Request, call: Call, response: HttpResponse): C
   });
 }
 
-/** Builds the error for a successful response that does not match the API document. */
+/** Builds the error for a success that does not match the API document. */
 export function notUnderstood(request: Request, what: string, response: HttpResponse): CliError {
   return new CliError(
     'notUnderstood',
@@ -114,7 +114,9 @@ export function notReached(request: Request, call: Call, fault: Fault): unknown 
   });
 }
 
-/** Says why a request that may have been sent got no complete response; completes "unknown: …". */
+/**
+ * Returns why a request that may have been sent got no complete response; completes "unknown: …".
+ */
 export function lostReason(call: Call, fault: Fault): string {
   if (!fault.stopped) return `${fault.message} before the response arrived`;
   return call.interruption === undefined
@@ -162,7 +164,7 @@ export function isRedirect(status: number): boolean {
   return status >= 300 && status < 400;
 }
 
-/** Returns only the host of a redirect's target, since the path and query may contain secrets. */
+/** Returns only the host of a redirect, since the path and query may contain secrets. */
 function target(response: HttpResponse): string {
   const location = response.headers.location ?? '';
   try {
@@ -201,8 +203,8 @@ export function unavailableIf(status: number | undefined): 'unavailable' | undef
 
 /**
  * Converts Retry-After (whole seconds or an HTTP date) into milliseconds from now; 0 for a past
- * date. Compares a date with the response's own Date header, or with `now` if it has none. Returns
- * undefined for a missing or unreadable value.
+ * date. Counts a date from the response's Date header, or from `now` without one. Returns undefined
+ * for a missing or unreadable value.
  */
 export function retryAfterMs(
   headers: HttpResponse['headers'] | undefined,

@@ -70,7 +70,7 @@ export function createApi(settings: ApiSettings) {
     const call = new Call(line, options);
     try {
       const result = await send(call, title, input);
-      // The response has passed its operation's schema.
+      // The operation's schema has validated the response.
       await settings.observe?.({ title, input, result } as Observed);
       return result as ResultOf<T>;
     } finally {
@@ -100,10 +100,9 @@ export function createApi(settings: ApiSettings) {
     drives: {
       list: (options?: CallOptions) => run('GET /storage/drives', {}, options),
       get: (id: string, options?: CallOptions) => run('GET /storage/drives/{id}', { id }, options),
-      /** `size_gb` is in GB. */
       create: (body: BodyOf<'POST /storage/drives'>, options?: CallOptions) =>
         run('POST /storage/drives', { body }, options),
-      /** Requires both fields. */
+      /** Requires both `name` and `size_gb`. */
       update: (id: string, body: BodyOf<'PATCH /storage/drives/{id}'>, options?: CallOptions) =>
         run('PATCH /storage/drives/{id}', { id, body }, options),
       resume: (id: string, options?: CallOptions) =>
@@ -145,7 +144,7 @@ export function createApi(settings: ApiSettings) {
         call.end();
       }
     },
-    /** Closes all connections, including requests in flight. */
+    /** Closes all connections and aborts the requests in flight. */
     async close(): Promise<void> {
       await opened?.then(
         (transport) => transport.close(),

@@ -1,4 +1,4 @@
-/** Reads structures whose contents the API document does not define. */
+/** Reads a field of a structure whose contents the API document does not define. */
 
 export function fieldOf(value: unknown, name: string): unknown {
   return typeof value === 'object' && value !== null && Object.hasOwn(value, name)
@@ -6,7 +6,7 @@ export function fieldOf(value: unknown, name: string): unknown {
     : undefined;
 }
 
-/** Returns a non-empty text field. */
+/** Returns a text field, or undefined if it is missing or empty. */
 export function textField(value: unknown, name: string): string | undefined {
   const found = fieldOf(value, name);
   return typeof found === 'string' && found !== '' ? found : undefined;

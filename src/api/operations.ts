@@ -48,11 +48,11 @@ export interface Operation {
   /** The page size if none is requested; set only for operations that return pages. */
   readonly pageSize?: number;
   readonly retry: Retry;
-  /** Says what may have changed if the outcome is unknown. */
+  /** Describes what may have changed if the outcome is unknown. */
   readonly doubt?: string;
-  /** Whether that change would bill. */
+  /** Whether the change that `doubt` describes would bill. */
   readonly bills?: true;
-  /** Says what a 404 means. */
+  /** Explains a 404. */
   readonly missing?: string;
   /** Whether a documented 400 is about the resource's state, not the request. */
   readonly needsState?: true;
@@ -69,7 +69,7 @@ export type Retry =
 export interface Settling {
   /** The operation that reads the state. */
   readonly read: 'GET /instances/{id}' | 'GET /storage/drives/{id}' | 'GET /ssh-keys';
-  /** Returns the result if `state`, the response of `read`, shows the operation's effect. */
+  /** Returns the result if `state`, read by `read`, shows the operation's effect. */
   shows(state: never, input: Input): object | undefined;
   /** Whether to resend the request if the state does not show the effect. */
   readonly again: boolean;
@@ -114,7 +114,7 @@ function change(goal: 'STOPPED' | 'TERMINATED') {
 
 /** The 23 operations of the API document (Endpoints), by their title there. */
 export const OPERATIONS = {
-  /** Only this response has `secret_key`. */
+  /** Only this response contains `secret_key`. */
   'POST /api-keys': {
     doing: 'to create the API key {name}',
     about: 'name',
@@ -148,7 +148,7 @@ export const OPERATIONS = {
     isItself: true,
     retry: 'repeat',
   },
-  /** A 500 says that the start failed and was refunded, so it is never sent again. */
+  /** A 500 means that the start failed and was refunded, so never send it again. */
   'POST /instances/{id}/start': {
     doing: 'to start the instance {id}',
     ...INSTANCE,
@@ -225,7 +225,7 @@ export const OPERATIONS = {
     data: drive,
     retry: {
       read: 'GET /storage/drives/{id}',
-      // If the status is missing, the drive may still be suspended.
+      // A drive without a status may still be suspended.
       shows: (state: Drive): Drive | undefined =>
         typeof state.status === 'string' && state.status !== 'SUSPENDED' ? state : undefined,
       again: true,

@@ -12,8 +12,8 @@ interface NumberedPage<P> {
 }
 
 /**
- * Reads a list page by page. With `ahead`, loads the next page while the caller uses this one.
- * Never loads two pages at once: a row that moves between them would be on neither.
+ * Reads a list page by page. With `ahead`, loads the next page while the caller uses the current
+ * one. Never loads two pages at once: a row that moves between them could be missing from both.
  */
 export async function* pagesOf<P extends ListPage>(
   read: (page: number) => Promise<P>,
@@ -26,7 +26,7 @@ export async function* pagesOf<P extends ListPage>(
     const isLast = isLastPage(number, page);
     if (ahead && !isLast) {
       next = read(number + 1);
-      // Prevents an unhandled rejection if the caller stops reading before the await above.
+      // Avoids an unhandled rejection if the caller stops before the await above.
       next.catch(() => undefined);
     }
     yield { number, page, isLast };
@@ -34,9 +34,7 @@ export async function* pagesOf<P extends ListPage>(
   }
 }
 
-/**
- * `total_pages` may be 0 although there are rows; then a page that is not full is the last page.
- */
+/** Ignores a `total_pages` of 0 if there are rows: the last page is the one that is not full. */
 function isLastPage(number: number, { data, meta }: ListPage): boolean {
   if (data.length === 0) return true;
   return meta.total_pages > 0 ? number >= meta.total_pages : data.length < meta.limit;

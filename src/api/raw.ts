@@ -8,9 +8,9 @@ import { changes, type Request } from './request.ts';
 import { isDeleted, transmit } from './retry.ts';
 
 export interface RawRequest {
-  /** GET, POST, PATCH, PUT, DELETE or HEAD, in capital letters. */
+  /** Uppercase: GET, POST, PATCH, PUT, DELETE or HEAD. */
   method: string;
-  /** Path below the base URL, with a leading slash; may contain a query. */
+  /** Path below the base URL with a leading slash; may contain a query. */
   path: string;
   query?: Readonly<Record<string, string>>;
   /** JSON text, sent as is. */
@@ -20,7 +20,7 @@ export interface RawRequest {
 
 const METHODS: readonly string[] = ['GET', 'HEAD', 'PATCH', 'DELETE', 'POST', 'PUT'];
 
-/** Headers that gpucloud or undici sets itself, for the connection or the key. */
+/** Headers that gpucloud or undici sets. */
 const OURS =
   /^(x-api-key|host|connection|keep-alive|content-length|transfer-encoding|te|trailer|upgrade|expect|proxy-.*|accept-encoding)$/i;
 
@@ -68,7 +68,7 @@ function checked(request: RawRequest, base: URL): Request {
   const joint = query === '' ? '' : request.path.includes('?') ? '&' : '?';
   const path = `${request.path}${joint}${query}`;
   const whole = `${base.origin}${withoutEndSlash(base.pathname)}${path}`;
-  // If parsing leaves the URL unchanged, nothing in it leads to another path or host.
+  // A URL that parsing leaves unchanged can't lead to another path or host.
   const parsed = URL.canParse(whole) ? new URL(whole).href : undefined;
   if (!path.startsWith('/') || path.startsWith('//') || path.includes('#') || parsed !== whole) {
     throw usageError(

@@ -7,7 +7,7 @@ import type { Schema } from './schemas/fields.ts';
 /** One request, with the text for its errors. */
 export interface Request {
   readonly method: string;
-  /** Path below the base URL, with a leading slash and the query. */
+  /** Path below the base URL, with a leading slash and its query. */
   readonly path: string;
   /** A JSON text. */
   readonly body?: string | undefined;
@@ -16,15 +16,14 @@ export interface Request {
   readonly title: string;
   /** Completes "The service refused …": `to stop the instance box`. */
   readonly doing: string;
-  /** The ID or name that errors show. */
+  /** The ID or name to show in errors. */
   readonly resource?: string | undefined;
-  /** Says what a 404 means. */
+  /** Explains a 404. */
   readonly missing?: string | undefined;
   /** Whether to resend the request at once even if it may have taken effect. */
   readonly isRepeated: boolean;
   /** Whether the request is idempotent. */
   readonly isRepeatable: boolean;
-  /** See {@link Operation}. */
   readonly doubt?: string | undefined;
   readonly bills?: boolean | undefined;
   readonly needsState?: boolean | undefined;
@@ -36,7 +35,7 @@ export interface Prepared extends Request {
   readonly input: Input;
 }
 
-/** A call that only reads can be stopped without an unknown outcome. */
+/** Whether the request may change something. A call that only reads can be stopped safely. */
 export function changes({ method }: Request): boolean {
   return method !== 'GET' && method !== 'HEAD';
 }
@@ -44,8 +43,8 @@ export function changes({ method }: Request): boolean {
 /**
  * Builds the request of an operation.
  *
- * @throws CliError `usage` if the ID could change the path, or the query or body breaks its rules. It
- * names the field and the rule but not the value, which may be a password.
+ * @throws CliError `usage` if the ID could change the path, or the query or body breaks its rules.
+ * The error names the field and the rule, never the value, which may be a password.
  */
 export function requestOf(title: Title, input: Input): Prepared {
   const operation: Operation = OPERATIONS[title];

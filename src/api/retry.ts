@@ -13,9 +13,7 @@ export interface Sent {
   readonly doubted: boolean;
 }
 
-/**
- * Whether an earlier try of a DELETE already deleted the resource that this response calls missing.
- */
+/** Whether this 404 follows an earlier try of a DELETE that deleted the resource. */
 export function isDeleted({ method }: Request, { response, doubted }: Sent): boolean {
   return method === 'DELETE' && response.status === 404 && doubted;
 }
@@ -41,14 +39,14 @@ export async function transmit(call: Call, request: Request): Promise<Sent> {
       // Keeps `doubted`: a long Retry-After must not hide that an earlier try may have changed
       // something.
       if (doubted && changes(request) && asksTooLong(call, response)) return { response, doubted };
-      // A 429 means that the service did nothing.
+      // After a 429 the service did nothing.
       doubted ||= response.status !== 429;
       wait = waitMs(call, response, tried);
     } catch (error) {
       if (!(error instanceof Fault)) throw error;
       const { sent, stopped, partial } = error;
       if (stopped || tried === TRIES || (sent && !isRepeated)) {
-        // A known status counts, unless a read was stopped midway.
+        // Returns a response whose status arrived, unless a read was stopped.
         if (partial === undefined || (stopped && isRepeated)) throw error.asSent(doubted || sent);
         return { response: { ...partial, problem: 'was cut off' }, doubted };
       }

@@ -85,7 +85,7 @@ async function attempt(call: Call, request: Prepared): Promise<Outcome> {
   if (read.ok) {
     if (read.odd.length > 0) warnOfOdd(call, request, read.odd);
     const other = request.operation.isItself ? aboutOther(read.value, request) : undefined;
-    // An error or a page may come from a proxy, whose clock may differ.
+    // Ignores the date of other responses: a proxy with a different clock may have sent them.
     if (other === undefined) call.settings.onDate?.(response.headers.date);
     return other ?? { kind: 'done', value: read.value };
   }
@@ -94,7 +94,7 @@ async function attempt(call: Call, request: Prepared): Promise<Outcome> {
     : { kind: 'inDoubt', why: `could not read the response: ${read.what}`, response };
 }
 
-/** Accepting a response about another instance would hide this instance's state. */
+/** Rejects a response about another instance, which would hide the state of this one. */
 function aboutOther(data: unknown, { input, isRepeated }: Prepared): Outcome | undefined {
   const { id = '' } = input;
   const found = fieldOf(data, 'id');
@@ -106,7 +106,7 @@ function aboutOther(data: unknown, { input, isRepeated }: Prepared): Outcome | u
   return { kind: 'refused', error: new CliError('notUnderstood', text, { resource: id }) };
 }
 
-/** Returns the readable part instead of failing, and warns about the missing part. */
+/** Warns about the unreadable part of a response instead of failing. */
 function warnOfOdd({ settings }: Call, { title }: Prepared, odd: readonly string[]): void {
   const [first, ...more] = odd;
   const others = more.length === 0 ? '' : ` (and ${more.length} more like it)`;
@@ -116,10 +116,9 @@ function warnOfOdd({ settings }: Call, { title }: Prepared, odd: readonly string
 }
 
 /**
- * Sends a change whose effect can be read. After an unknown outcome it reads the state: if that
- * shows the effect, the change is done. Otherwise, if that is safe, it sends the request once more,
- * since the service rolls back "so the call can be repeated" (API document: States and
- * transitions).
+ * Sends a change whose effect can be read. After an unknown outcome it reads the state; if that
+ * shows the effect, the change is done. Otherwise it may send the request once more, since the
+ * service rolls back "so the call can be repeated" (API document: States and transitions).
  */
 async function settled(call: Call, request: Prepared, how: Settling): Promise<Outcome> {
   const first = await attemptPastLimit(call, request);
@@ -134,7 +133,7 @@ async function settled(call: Call, request: Prepared, how: Settling): Promise<Ou
 
   const second = await attempt(call, request);
   if (second.kind === 'done') return second;
-  // The refusal may be an effect of the first request, which has completed by now.
+  // Reads the state again: the refusal may be an effect of the first request.
   const after = await stateOf(call, request, how);
   if (after?.shown !== undefined) return { kind: 'done', value: after.shown };
   if (second.kind === 'neverLeft')
@@ -155,7 +154,7 @@ async function settled(call: Call, request: Prepared, how: Settling): Promise<Ou
   };
 }
 
-/** A 429 means that the service has not acted, so try once more after its pause. */
+/** Sends the request again after a 429, which means that the service did nothing. */
 async function attemptPastLimit(call: Call, request: Prepared): Promise<Outcome> {
   const first = await attempt(call, request);
   if (first.kind !== 'refused' || first.error.failure !== 'rateLimited') return first;
@@ -171,8 +170,8 @@ async function attemptPastLimit(call: Call, request: Prepared): Promise<Outcome>
 }
 
 /**
- * Reads the state after an unknown outcome; never resends. By the API document, a 500 of a start
- * means that the funds were refunded.
+ * Reads the state after an unknown outcome and never resends. By the API document, a start that
+ * failed with 500 has refunded the funds.
  */
 async function looked(
   call: Call,
@@ -204,7 +203,7 @@ async function looked(
   };
 }
 
-/** Waits before the next try. Returns the error to end with if the pause is too long. */
+/** Waits before the next try. Returns the final error if the pause is too long. */
 async function waited(
   call: Call,
   response: HttpResponse | undefined,
@@ -214,21 +213,21 @@ async function waited(
     return undefined;
   } catch (error) {
     if (error instanceof CliError) return error;
-    // If the call was stopped, the next read ends at once, and the outcome stays unknown.
+    // After a stopped call the next read ends at once, and the outcome stays unknown.
     if (error instanceof Fault) return undefined;
     throw error;
   }
 }
 
 interface State {
-  /** The result of the operation, if the state shows its effect. */
+  /** The operation's result, if the state shows the effect. */
   readonly shown: object | undefined;
   readonly status: unknown;
   /** Appended to the reason of an unknown outcome; empty for a list. */
   readonly text: string;
 }
 
-/** Reads the state; returns undefined if the read fails for any reason. */
+/** Reads the state. Returns undefined if that fails for any reason. */
 async function stateOf(
   call: Call,
   { input }: Prepared,
@@ -242,7 +241,7 @@ async function stateOf(
   }
   const status = fieldOf(value, 'status');
   const text = Array.isArray(value) ? '' : `; its status is ${statusText(status)}`;
-  // The table pairs each `shows` with the operation whose response it reads.
+  // OPERATIONS pairs each `shows` with the operation whose response it reads.
   return { shown: shows(value as never, input), status, text };
 }
 

@@ -1,6 +1,6 @@
 import type { NameRecord } from './file.ts';
 
-/** The kinds of thing that a name can stand for. */
+/** The kinds of resource that a catalog name identifies. */
 export type Kind = 'offer' | 'image';
 
 export const KINDS: readonly Kind[] = ['offer', 'image'];
@@ -8,7 +8,7 @@ export const KINDS: readonly Kind[] = ['offer', 'image'];
 /** The source of a name: added by the user, seen on an instance, or part of the sandbox. */
 export type Source = 'added' | 'seen' | 'sandbox';
 
-/** The known facts about one offer or base image of a service. */
+/** What is known about one offer or base image of a service. */
 export interface CatalogEntry {
   readonly kind: Kind;
   readonly id: string;
@@ -17,26 +17,23 @@ export interface CatalogEntry {
   readonly given_name: string | null;
   readonly service_name: string | null;
   readonly region: string | null;
-  /**
-   * Whether it was available when an instance with it was last read; null if no instance showed
-   * that.
-   */
+  /** Whether it was in stock when an instance that uses it was last read; null if unknown. */
   readonly in_stock: boolean | null;
-  /** When `in_stock` was read, to the hour. ISO 8601; null for the sandbox, which always knows. */
+  /** When `in_stock` was read, to the hour (ISO 8601). Null for the sandbox, which always knows. */
   readonly in_stock_at: string | null;
   /** The GPU model. */
   readonly gpu: string | null;
   readonly cuda_version: string | null;
-  /** Roubles, a decimal string: the price of the newest known instance of this offer. */
+  /** Price in roubles as a decimal string, taken from the newest known instance of this offer. */
   readonly price_per_hour: string | null;
-  /** When that instance was created, which fixed its price. ISO 8601. */
+  /** When that instance was created, which fixed its price (ISO 8601). */
   readonly price_at: string | null;
-  /** When an instance with it was last read, to the hour. ISO 8601. */
+  /** When an instance that uses it was last read, to the hour (ISO 8601). */
   readonly seen_at: string | null;
   readonly sources: readonly Source[];
 }
 
-/** The sandbox's facts about itself. */
+/** The catalog that the sandbox provides. */
 export interface BuiltIn {
   readonly offers: readonly {
     readonly id: string;
@@ -115,8 +112,8 @@ export function joined(builtIn: CatalogEntry, own: CatalogEntry | undefined): Ca
 }
 
 /**
- * Returns the entries that a typed text matches, from the first step with a match: the ID; a name
- * in any case, added before seen; the slug (`rtx-4090`).
+ * Returns the entries that match a typed text. Tries the ID first, then a name in any case (added
+ * before seen), then the slug (`rtx-4090`), and stops at the first match.
  */
 export function fitting(typed: string, entries: readonly CatalogEntry[]): readonly CatalogEntry[] {
   const [name, short] = [folded(typed), slug(typed)];
@@ -134,7 +131,7 @@ function folded(name: string | null): string {
   return (name ?? '').normalize('NFKC').trim().toLowerCase();
 }
 
-/** Turns `RTX 4090` into `rtx-4090`, `Ubuntu 22.04` into `ubuntu-22-04`. */
+/** `RTX 4090` becomes `rtx-4090`, `Ubuntu 22.04` becomes `ubuntu-22-04`. */
 export function slug(name: string | null): string {
   const text = folded(name);
   // Compiling the Unicode classes takes a millisecond, and most names don't need them.
@@ -144,7 +141,7 @@ export function slug(name: string | null): string {
     .join('-');
 }
 
-/** Distinguishes an entry from other matches: `RTX 4090 (ru-1) 4090…`. */
+/** Describes an entry so that it differs from other matches: `RTX 4090 (ru-1) 4090…`. */
 export function describeEntry({ name, region, id }: CatalogEntry): string {
   return [name, region === null ? null : `(${region})`, id]
     .filter((part) => part !== null)

@@ -28,12 +28,10 @@ const fileSchema = lazy(() => {
 
 /** catalog.json: the offers and images of every service. */
 export type CatalogFile = z.infer<ReturnType<typeof fileSchema>>;
-/** The stored facts about one offer or image of one service. */
+/** One stored offer or image of one service. */
 export type NameRecord = CatalogFile['names'][number];
 
-/**
- * Reads the file; a missing file holds no names. Throws CliError('storage') for an unusable file.
- */
+/** Reads the file; a missing file has no names. Throws CliError('storage') for an unusable file. */
 export function readFile(path: string): CatalogFile {
   const text = readWhole(path);
   if (text === undefined) return { version: 1, names: [] };
@@ -51,13 +49,13 @@ export function readFile(path: string): CatalogFile {
 
 /**
  * Edits the file under its lock; writes nothing if `edit` returns its argument. Throws
- * CliError('storage') if the change can't be saved, and the errors of `edit`.
+ * CliError('storage') if the change can't be saved, and what `edit` throws.
  */
 export async function changeFile(
   path: string,
   edit: (file: CatalogFile) => CatalogFile,
 ): Promise<CatalogFile> {
-  // Loads the module late: most commands only read.
+  // Loads the modules late: most commands only read.
   const [{ withLock }, { replaceFile }] = await Promise.all([
     import('../files/lock.ts'),
     import('../files/replace.ts'),

@@ -26,7 +26,7 @@ interface CatalogSettings {
   readonly file: string;
   /** The service that the names belong to: its base URL, or `sandbox`. */
   readonly service: string;
-  /** The sandbox's facts about itself. */
+  /** The catalog that the sandbox provides. */
   readonly builtIn?: () => Promise<BuiltIn>;
   readonly clock: Clock;
   warn(text: string): void;
@@ -34,11 +34,11 @@ interface CatalogSettings {
 
 export type Catalog = ReturnType<typeof openCatalog>;
 
-/** Names the offers and images of one service, since its API has no list of them. */
+/** Names the offers and images of one service, since its API does not list them. */
 export function openCatalog({ file, service, builtIn, clock, warn }: CatalogSettings) {
   let latest: CatalogFile | undefined;
   let isWarned = false;
-  // Commands read instances in parallel; learning in sequence writes each offer once.
+  // Learns in sequence, so that instances read in parallel write each offer once.
   let last: Promise<void> = Promise.resolve();
 
   async function change(edit: (names: readonly NameRecord[]) => readonly NameRecord[]) {
@@ -67,7 +67,7 @@ export function openCatalog({ file, service, builtIn, clock, warn }: CatalogSett
     ];
   }
 
-  /** A failure to store names must not affect work on an instance. */
+  /** Failing to store names must not affect work on an instance. */
   function warnOnce(error: unknown): void {
     if (!isWarned) warn(error instanceof Error ? error.message : String(error));
     isWarned = true;
@@ -102,7 +102,9 @@ export function openCatalog({ file, service, builtIn, clock, warn }: CatalogSett
       }
       return entriesIn(latest?.names ?? []);
     },
-    /** Stores a name that the user chose, replacing any earlier one. Throws CliError('storage'). */
+    /**
+     * Stores a name that the user chose, and replaces any earlier one. Throws CliError('storage').
+     */
     async add(kind: Kind, id: string, name: string): Promise<CatalogEntry> {
       const { names } = await change((before) => {
         const known = before.find(isOf(kind, id));
@@ -118,8 +120,8 @@ export function openCatalog({ file, service, builtIn, clock, warn }: CatalogSett
       await change((before) => before.filter((one) => !isIt(one)));
     },
     /**
-     * Stores an instance's offer and image, if they changed. Never fails: warns once about a
-     * storage fault.
+     * Stores an instance's offer and image if they changed. Never fails: warns once if storing
+     * fails.
      */
     learn(instance: SeenInstance) {
       last = last.then(() => learn(instance)).catch(warnOnce);
@@ -167,10 +169,7 @@ export type Lesson = Pick<
 /** Longer names are useless, since nobody would type them. */
 const LONGEST = 200;
 
-/**
- * "Last seen" alone is updated at most hourly, to avoid a write on every read while following an
- * instance.
- */
+/** Updates `seen_at` at most hourly, to avoid a write for every read of the same instance. */
 const SEEN_STEP = 3_600_000;
 
 function lessonsOf(instance: SeenInstance): Lesson[] {
@@ -196,7 +195,7 @@ function lesson(kind: Kind, id: Text, texts: Readonly<Record<string, Text>>): Le
   return [{ kind, id, ...Object.fromEntries(facts) }];
 }
 
-/** The price is fixed at creation (API document: Instance), so its date is the creation's. */
+/** Dates the price at creation, which fixed it (API document: Instance). */
 function priceOf({ price_per_hour_snapshot: price, created_at }: SeenInstance) {
   if (!isMoney(price ?? '')) return {};
   const at = Date.parse(created_at ?? '');
@@ -206,7 +205,7 @@ function priceOf({ price_per_hour_snapshot: price, created_at }: SeenInstance) {
   };
 }
 
-/** Merges newly seen facts into the record; returns the same record if nothing is new. */
+/** Merges new facts into a record; returns the same record if nothing is new. */
 export function learned(
   before: NameRecord | undefined,
   lesson: Lesson,
@@ -223,7 +222,7 @@ export function learned(
     price_per_hour !== undefined && isNewer && isNews ? { price_per_hour, price_at } : {};
   const after: NameRecord = { ...known, ...facts, ...price };
   const isChanged = Object.keys(after).some((field) => after[field] !== known[field]);
-  // A clock that was set back must not freeze the date for good.
+  // Compares in both directions, so that a clock set back can't freeze the date.
   const isRecent = Math.abs(now - Date.parse(known.seen_at ?? '')) < SEEN_STEP;
   const stock = lesson.in_stock === undefined ? {} : { in_stock_at: seen_at };
   return isChanged || !isRecent ? { ...after, ...stock, seen_at } : known;

@@ -10,12 +10,12 @@ export type { Command, OptionValues };
 export { CommanderError, Help, Option };
 
 /**
- * What Tab completes for an argument or a flag's value: seen names, files, fixed words, or
+ * What Tab completes for an argument or a flag's value: known names, files or fixed words.
  * `nothing` if only the user knows the value.
  */
 export type Completes =
   | NameKind
-  /** Offers and images together. */
+  /** Both offers and images. */
   | 'catalog'
   | 'file'
   /** A local file, or a path on an instance. */
@@ -37,8 +37,8 @@ export interface About {
   /** Completions for arguments and flags whose names don't imply one. */
   completes?: CompletesMap;
   /**
-   * Number of arguments before another command's words, as in `ssh HOST command`. After them, flags
-   * that look like gpucloud's are left alone.
+   * Number of arguments before another command, as in `ssh HOST command`. Flags after them belong
+   * to that command.
    */
   ownWords?: number;
   /** Details shown below the summary. */
@@ -54,13 +54,14 @@ export interface About {
   refuses?: readonly string[];
   /** Builds the error for an unknown word, with what to type instead. */
   refusal?: () => CliError;
-  /** Neither this command nor its subcommands need the service. */
+  /** Whether neither this command nor its subcommands need the service. */
   local?: boolean;
 }
 
 /**
- * A command whose flags take optional values only after `=`: `--wait=ssh NAME` and `--wait NAME` both
- * keep NAME as an argument, as in gh and docker. Commander would use NAME as the value of `--wait`.
+ * A command whose flags take optional values only after `=`, as in gh and docker: both `--wait=ssh
+ * NAME` and `--wait NAME` keep NAME as an argument. Commander would use NAME as the value of
+ * `--wait`.
  */
 class StrictCommand extends Command {
   readonly about: About = {};
@@ -69,7 +70,10 @@ class StrictCommand extends Command {
     return new StrictCommand(name);
   }
 
-  /** A bare `gpucloud instances`; `run.ts` knows the format and decides whether to print help. */
+  /**
+   * Handles a bare `gpucloud instances`: `run.ts` knows the format and decides whether to print
+   * help.
+   */
   override help(): never {
     throw new BareGroup(this);
   }
@@ -80,12 +84,12 @@ class StrictCommand extends Command {
     if (!isGroup) return super.parseOptions(formed);
     const parsed = super.parseOptions(helpLast(formed));
     const [word] = parsed.operands;
-    // Given `nonsense --help`, commander would print the group's help.
+    // Rejects `nonsense --help`, for which commander would print the group's help.
     const isKnown = word === undefined || this.commands.some((one) => isNamed(one, word));
     return isKnown ? parsed : { ...parsed, unknown: [] };
   }
 
-  /** Commander suggests only similar spellings; this adds a hint for other words. */
+  /** Adds a hint for words that are not misspelled: commander suggests only similar spellings. */
   override error(message: string, how?: Parameters<Command['error']>[1]): never {
     if (how?.code === 'commander.missingArgument' || how?.code === 'commander.excessArguments') {
       const usage = [pathOf(this), ...this.registeredArguments.map(argumentTerm)].join(' ');
@@ -104,13 +108,15 @@ class StrictCommand extends Command {
       flag === undefined ? [] : this.options.filter(({ long }) => long?.startsWith(flag));
     if (how?.code === 'commander.unknownOption' && begun.length > 0) {
       const meant = begun.map(({ long }) => long).join(' or ');
-      // Leave out the flag's value, since it may be a secret.
+      // Omits the flag's value, since it may be a secret.
       throw usageError(`unknown option '${flag}' (Did you mean ${meant}?)`);
     }
     return super.error(message, how);
   }
 
-  /** Commander keeps the last of several values, so `--offer A --offer B` would rent B. */
+  /**
+   * Rejects a repeated flag: commander keeps the last value, so `--offer A --offer B` would rent B.
+   */
   override setOptionValueWithSource(...[key, value, source]: OptionValue): this {
     const isSecond = source === 'cli' && this.getOptionValueSource(key) === 'cli';
     const option = isSecond
@@ -160,7 +166,8 @@ function helpLast(args: readonly string[]): string[] {
 }
 
 /**
- * Writes flags as commander reads them, and leaves alone what follows `--` or a command's word:
+ * Writes flags as commander reads them, and leaves everything after `--` or a command's word
+ * unchanged:
  *
  * - `-o=json` as `-o json`, as gh, docker and hcloud accept it; commander would keep the `=`;
  * - a bare `--wait` as `--wait=`, so that the next word is not its value;
@@ -199,7 +206,7 @@ function asCommanderReads(
   return formed;
 }
 
-/** Throws for `--yes=no` and `-y=no`; commander would report an unknown option. */
+/** Rejects `--yes=no` and `-y=no`, which commander would report as an unknown option. */
 function refuseValueOfSwitch(flags: string, options: AnyCommand['options']): void {
   const name = flags.startsWith('--') ? flags : `-${flags.at(-1) ?? ''}`;
   const option = options.find(({ long, short }) => long === name || short === name);
@@ -227,7 +234,7 @@ export function about(command: AnyCommand): About {
   return command.about;
 }
 
-/** Whether a command needs no service, by itself or through its group. */
+/** Whether a command or its group needs no service. */
 export function isLocal(command: AnyCommand): boolean {
   return about(command).local === true || (command.parent !== null && isLocal(command.parent));
 }

@@ -27,7 +27,7 @@ export async function confirm(
 }
 
 /**
- * Runs the prompts before a request. Adds `meaning` to the message if a prompt is cancelled, such
+ * Runs the prompts before a request. If a prompt is cancelled, adds `meaning` to the message, such
  * as "Nothing was sent, so nothing was rented."
  */
 export async function onCancel<T>(meaning: string, ask: () => Promise<T>): Promise<T> {

@@ -3,7 +3,7 @@ import type { Context } from '../context.ts';
 import { CliError, isInterrupt, unforeseen } from '../errors.ts';
 
 interface Creation {
-  /** What is created, such as "the drive datasets". */
+  /** What the request creates, such as "the drive datasets". */
   readonly what: string;
   /** Whether it bills as soon as it exists. */
   readonly bills: boolean;
@@ -13,8 +13,8 @@ interface Creation {
 const inFlight = new WeakMap<AbortSignal, Set<string>>();
 
 /**
- * Sends a POST that must not be sent twice. Ctrl-C before it leaves creates nothing. After that, the
- * first Ctrl-C waits for the response, and the second ends with an unknown outcome.
+ * Sends a POST that must not be sent twice. Ctrl-C before it is sent creates nothing. After that,
+ * the first Ctrl-C waits for the response, and the second exits with an unknown outcome.
  */
 export async function sendOnce<T>(
   { what, bills }: Creation,
@@ -67,7 +67,7 @@ function waitingText(names: readonly string[], bills: boolean): string {
 }
 
 interface Created {
-  /** What was created, such as "The instance". */
+  /** What the request created, such as "The instance". */
   readonly what: string;
   readonly id: string;
   /** Whether `id` lists several IDs. */
@@ -88,7 +88,7 @@ export async function writeCreated(
   write: () => Promise<void>,
 ): Promise<void> {
   const created = `${what} ${id} ${many === true ? 'were' : 'was'} created`;
-  // Node can't tell a closed stdout from /dev/null.
+  // Node can't distinguish a closed stdout from /dev/null.
   if (host.isStdoutNull?.()) {
     const reason = 'stdout is closed or /dev/null, so the result is not shown';
     err.warn('may_be_billing', `${created}; ${reason}.`);
@@ -97,7 +97,7 @@ export async function writeCreated(
     await write();
   } catch (thrown) {
     const error = thrown instanceof CliError ? thrown : unforeseen(thrown);
-    // The storage error's message completes the sentence.
+    // The storage error's message completes this sentence.
     const link = error.failure === 'storage' ? ', but' : '.';
     throw error.with(`${created}${link} ${error.message}`, {
       resource: id,
@@ -110,7 +110,8 @@ export async function writeCreated(
 /**
  * Prints the secret of a new API key, which no other response contains.
  *
- * @throws CliError that names the key if the secret could not be printed, even for a closed pipe.
+ * @throws CliError that names the key if the secret could not be printed, even if stdout is a
+ * closed pipe.
  */
 export async function writeSecret(
   { label, id }: { readonly label: string; readonly id: string | undefined },
@@ -131,7 +132,7 @@ export async function writeSecret(
   if (out.unread) throw new CliError('storage', `${lost}: stdout is closed.`, details);
 }
 
-/** Refuses to create a key if its secret, shown only once, could not be read. */
+/** Refuses to create a key if nobody could read its secret, which is shown only once. */
 export function refuseLostSecret({ host }: Context, hint: string): void {
   if (!host.isStdoutNull?.()) return;
   throw new CliError(

@@ -37,8 +37,8 @@ function capitals(word: string): string {
 }
 
 /**
- * Rejects waiting for a status that is neither documented nor the last status of a known instance.
- * With a mistyped status, the instance would bill until the wait times out.
+ * Rejects waiting for a status that is neither documented nor a known instance's last one. With a
+ * mistyped status, the instance would bill until the wait times out.
  */
 export async function ensureKnownStatus(
   flag: string,
@@ -66,7 +66,7 @@ function unknownWord(
     : usageError(`${unknown} Did you mean ${meant.toLowerCase()}?`);
 }
 
-/** The documented status for its name in docker, kubectl and other clouds. */
+/** Maps status names of docker, kubectl and other clouds to documented ones. */
 const FOREIGN: Readonly<Record<string, string>> = {
   RUNNING: 'ACTIVE',
   STARTED: 'ACTIVE',
@@ -82,7 +82,7 @@ const FOREIGN: Readonly<Record<string, string>> = {
   REMOVED: 'TERMINATED',
 };
 
-/** Most letters by which a typo may differ. */
+/** Maximum number of letters that a typo changes. */
 const SLIPS = 2;
 
 function meantBy(word: string, documented: readonly string[]): string | undefined {
@@ -92,17 +92,14 @@ function meantBy(word: string, documented: readonly string[]): string | undefine
   return meant === undefined || isAnother(word, meant) ? undefined : meant;
 }
 
-/**
- * Two extra letters, or only the end of a word, don't count as a typo: INACTIVE, RESTARTING,
- * BOOTING.
- */
+/** Two extra letters, or only the end of a word, are not a typo: INACTIVE, RESTARTING, BOOTING. */
 function isAnother(word: string, documented: string): boolean {
   return Math.abs(word.length - documented.length) < 2
     ? false
     : word.includes(documented) || documented.endsWith(word);
 }
 
-/** The service may use undocumented types, and may accept them. */
+/** Warns about a type that the API document lacks, since the service may still accept it. */
 export function noteUndocumented(
   types: readonly string[],
   documented: readonly string[],

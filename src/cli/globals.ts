@@ -69,8 +69,8 @@ export function globals(): readonly GlobalFlag[] {
 }
 
 /**
- * Adds the flags that work everywhere. Each level declares them, with positional options on, so
- * that a verb's value is never read as a root flag.
+ * Adds the flags that work everywhere. Each level declares them and enables positional options, so
+ * that a verb's value is never parsed as a root flag.
  */
 export function addGlobalOptions(command: AnyCommand): void {
   for (const { flags, about, parser } of globals()) {
@@ -79,7 +79,10 @@ export function addGlobalOptions(command: AnyCommand): void {
   }
 }
 
-/** Whether a flag sets the format. A default from the environment is dropped if it can't apply. */
+/**
+ * Whether a flag sets the format. A format from the environment is only a default, dropped if it
+ * can't apply.
+ */
 export function isFormatGiven({ output, json, quiet }: GlobalFlags): boolean {
   return output !== undefined || json === true || quiet === true;
 }
@@ -100,8 +103,8 @@ export function firstWord(words: readonly string[], flags: readonly Option[]): s
 }
 
 /**
- * Reads the global flags from a command and its parents; the nearest wins. `--watch` and `--follow`
- * never end, so JSON is printed as one line per change or event: an array would never be closed.
+ * Reads the global flags from a command and its parents; the nearest wins. With `--watch` and
+ * `--follow`, JSON becomes one line per change or event, since an array would never be closed.
  */
 export function flagsFor(command: AnyCommand, host: Pick<Host, 'stdout' | 'env'>): GlobalFlags {
   const given: Record<string, unknown> = {};

@@ -4,16 +4,16 @@ import { type AnyCommand, about } from './command.ts';
 
 /** What the framework provides to every command. */
 export interface Runtime {
-  /** Reads a command's global flags; called once per run. */
+  /** Reads a command's global flags. Called once per run. */
   context(command: AnyCommand): Context;
-  /** Builds a second tree with the verbs of every group; its help is written to the same output. */
+  /** Builds a second tree with the verbs of every group. Its help goes to the same output. */
   wholeTree(): Promise<AnyCommand>;
   readonly rerun: Rerun;
 }
 
 /**
- * Runs another command line as if typed, on the same host except for `changes`, and returns its exit
- * code. For commands that demonstrate others, such as the tour.
+ * Runs another command line as if typed and returns its exit code. Uses the same host except for
+ * `changes`. For commands that demonstrate others, such as the tour.
  */
 export type Rerun = (
   argv: readonly string[],
@@ -31,22 +31,22 @@ export interface Listed {
   readonly aliases?: readonly string[];
   /** One line without a full stop. */
   readonly summary: string;
-  /** The heading above it in the help: `Connect:`. */
+  /** The heading above the command in the help: `Connect:`. */
   readonly heading?: string;
-  /** Only programs call it; no help, reference or completion lists it. */
+  /** Only programs call this command, so no help, reference or completion lists it. */
   readonly isHidden?: boolean;
 }
 
 export interface Verb extends Listed {
-  /** Its arguments in the group's help: `<instance> [ports]`. */
+  /** Arguments in the group's help: `<instance> [ports]`. */
   readonly usage?: string;
   load(): Promise<Register>;
 }
 
 export interface Group extends Refused {
-  /** In the order that the help shows. */
+  /** Verbs in the order of the help. */
   readonly verbs: readonly Verb[];
-  /** Full command lines that show the group's purpose. */
+  /** Full command lines that show what the group is for. */
   readonly examples: readonly string[];
 }
 
@@ -68,15 +68,15 @@ export function addListed(
     .helpGroup(heading);
 }
 
-/** Words that are not commands, with the command to type instead. */
+/** Words that are not commands, each with the command to suggest. */
 export interface Refused {
   /** Operations that the API document lacks. */
   readonly undocumented?: Readonly<Record<string, string>>;
-  /** Words from other tools, with gpucloud's command: `instances ssh NAME`. */
+  /** Words from other tools, each with gpucloud's command: `instances ssh NAME`. */
   readonly foreign?: Readonly<Record<string, string>>;
 }
 
-/** Rejects these words with a hint; `help` gives the same error for them. */
+/** Rejects these words with a hint; `help` prints the same error for them. */
 export function refuseWords(group: AnyCommand, { undocumented = {}, foreign = {} }: Refused): void {
   const prefix = group.parent === null ? '' : `${group.name()} `;
   for (const [name, nearest] of Object.entries(undocumented)) {

@@ -5,7 +5,7 @@ export const GLOBAL_HEADING = 'Global options:';
 
 /**
  * Extends commander's help with examples and columns, and shortens the global flags to one line.
- * `isColoured` decides per command.
+ * `isColoured` decides for each command.
  */
 export const helpStyle = (isColoured: (command: AnyCommand) => boolean): Partial<Help> => ({
   formatHelp(command: AnyCommand, helper: Help): string {
@@ -22,12 +22,15 @@ export const helpStyle = (isColoured: (command: AnyCommand) => boolean): Partial
     return isColoured(command) ? text.replace(HEADING, '\u001b[1m$&\u001b[22m') : text;
   },
 
-  /** Shows an optional value after `=`, see StrictCommand: `--wait[=target]`. */
+  /** Shows an optional value after `=` (see StrictCommand): `--wait[=target]`. */
   optionTerm(option: Option): string {
     return option.optional ? option.flags.replace(/ \[(.+)]$/, '[=$1]') : option.flags;
   },
 
-  /** `create [name]`: aliases and `[options]` appear only in the command's own help. */
+  /**
+   * Shows `create [name]` in a list of commands: aliases and `[options]` appear only in the
+   * command's own help.
+   */
   subcommandTerm(command: AnyCommand): string {
     // The root lists only names of groups and verbs.
     if (command.parent?.parent === null) {
@@ -41,7 +44,10 @@ export const helpStyle = (isColoured: (command: AnyCommand) => boolean): Partial
 const GLOBAL_OPTIONS = `Global options: --json  -o <format>  -q (only IDs)  --yes  --profile <name>
 All of them: gpucloud help options`;
 
-/** Filters flags only here: commander compares typos with every option that the helper shows. */
+/**
+ * Filters flags only while printing: for typos, commander compares every option that the helper
+ * returns.
+ */
 function ownHelp(command: AnyCommand, helper: Help): string {
   const own: Help = Object.create(helper);
   own.visibleOptions = (of) => helper.visibleOptions(of).filter(isOwn);

@@ -2,8 +2,8 @@ import type { CliError, FailedRequest } from '../errors.ts';
 import { shellLine } from '../output/shell-line.ts';
 
 /**
- * Returns the hint for an error: its own, or a hint for the failed request. The API client knows no
- * command lines, so this module chooses hints when the error is printed.
+ * Returns an error's hint, or one for the request that failed. This module chooses hints when the
+ * error is printed, since the API client knows no command lines.
  */
 export function hintOf(error: CliError): string | undefined {
   if (error.hint !== undefined) return error.hint;
@@ -73,7 +73,8 @@ interface Steps {
 }
 
 /**
- * The command that recovers a request. Omits a name that starts like a flag, which can't be typed.
+ * Returns the command that recovers a request. Omits a name that starts like a flag, since nobody
+ * could type it.
  */
 export function recoverLine(name: string): string {
   const words = name.startsWith('-') ? [] : [name];
@@ -128,7 +129,7 @@ const STEPS: Readonly<Record<string, (about: string) => Steps>> = {
   }),
 };
 
-/** Hints for a missing resource, by the beginning of its path. */
+/** Hints for a missing resource, by the start of its path. */
 const MISSING: readonly (readonly [RegExp, string])[] = [
   [/ \/instances\/\{id\}/, 'List known instances: gpucloud instances list --all'],
   [/ \/storage\/drives\/\{id\}/, 'List your drives: gpucloud drives list'],

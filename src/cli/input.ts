@@ -5,7 +5,7 @@ import { type CliError, usageError } from '../errors.ts';
 import { errorCode, faultOf } from '../files/error-code.ts';
 import { textOfUtf8 } from '../files/plain.ts';
 
-/** Largest accepted input. Typed input is short; anything longer is a mistake, or `/dev/zero`. */
+/** Maximum input size. Longer input is a mistake, or `/dev/zero`. */
 const LONGEST = 1024 * 1024;
 
 /**
@@ -20,7 +20,7 @@ export async function readInput(
   return path === '-' ? readStdin(flag, context, longest) : readText(flag, path, context, longest);
 }
 
-/** Reads a text file of at most 1 MiB. Throws a usage error that names the flag and the file. */
+/** Reads a text file of at most 1 MiB. Throws a usage error with the flag and the file. */
 export async function readText(
   flag: string,
   path: string,
@@ -30,7 +30,7 @@ export async function readText(
   const handle = await open(path).catch((error: unknown) => {
     throw unreadable(flag, path, error);
   });
-  // The stream closes the file in any case.
+  // The stream closes the file.
   return wholeText(flag, path, handle.createReadStream(), signal, longest);
 }
 
@@ -40,7 +40,7 @@ export async function readStdin(
   { stdin, signal }: Pick<Context, 'stdin' | 'signal'>,
   longest = LONGEST,
 ): Promise<string> {
-  // Node returns an empty stream for a folder, which would look like an empty list.
+  // Rejects a folder, which Node reads as an empty stream, and so as an empty list.
   if (await isFolder(stdin)) {
     throw usageError(`${flag} "-": stdin is a folder`);
   }
@@ -58,7 +58,7 @@ async function wholeText(
   const chunks: Buffer[] = [];
   let length = 0;
   try {
-    // Ctrl-C ends the read of a pipe without a writer.
+    // Ctrl-C ends the read even if the pipe has no writer.
     for await (const chunk of addAbortSignal(signal, stream)) {
       chunks.push(Buffer.from(chunk));
       length += chunk.length;
@@ -95,16 +95,16 @@ async function isFolder(stdin: Context['stdin']): Promise<boolean> {
   }
 }
 
-/** Stands for names on stdin, in verbs that take several. */
+/** An argument that stands for the names on stdin. */
 export const STDIN = '-';
 
-/** Appended to the argument's help. */
+/** Added to the argument's help. */
 export const OR_STDIN = '; - reads them from stdin, one per line';
 
 /**
- * Returns the given names, with `-` replaced by the names on stdin: one per line, blank lines
- * skipped, at most 1 MiB. Accepts empty stdin, so a pipe with an empty list does nothing. Throws a
- * usage error if stdin is a terminal.
+ * Returns the given names with `-` replaced by the names on stdin: one per line, blank lines
+ * skipped, at most 1 MiB. Accepts empty stdin: an empty list in a pipe does nothing. Throws a usage
+ * error if stdin is a terminal.
  */
 export async function severalGiven(
   argument: string,

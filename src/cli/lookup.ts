@@ -3,19 +3,19 @@ import { CliError, usageError } from '../errors.ts';
 import { isSameName, isUuid } from '../rules/names.ts';
 import { nearest } from '../rules/nearest.ts';
 
-/** A resource of the account that has a name. */
+/** A named resource of the account. */
 export interface Named {
   readonly id: string;
   readonly name?: string | null | undefined;
 }
 
 interface Lookup<T extends Named> {
-  /** The flag or argument that messages name. */
+  /** The flag or argument to name in messages. */
   readonly flag: string;
-  /** The kind of resource that messages name: `an SSH key`. */
+  /** The kind of resource to name in messages: `an SSH key`. */
   readonly what: string;
   list(): Promise<T[]>;
-  /** Other names of the resource, such as a slug. */
+  /** Returns the resource's other names, such as a slug. */
   also?(item: T): readonly (string | null | undefined)[];
   readonly hint: string;
 }
@@ -23,14 +23,19 @@ interface Lookup<T extends Named> {
 /** Shortest accepted ID prefix. */
 const SHORTEST_BEGINNING = 4;
 
-/** Matches an ID prefix, since a table may show only the beginning. */
+/**
+ * Returns the items whose IDs start with `typed`, since a table may show only the start of an ID.
+ */
 export function beginningSo<T extends Named>(typed: string, items: readonly T[]): readonly T[] {
   if (typed.length < SHORTEST_BEGINNING) return [];
   const beginning = typed.toLowerCase();
   return items.filter(({ id }) => id.toLowerCase().startsWith(beginning));
 }
 
-/** Matches an ID, or else a name. `also` returns an item's other names. */
+/**
+ * Returns the item with this ID, otherwise the items with this name. `also` returns an item's other
+ * names.
+ */
 export function calledSo<T extends Named>(
   typed: string,
   items: readonly T[],
@@ -42,8 +47,8 @@ export function calledSo<T extends Named>(
 }
 
 /**
- * Finds a resource by its ID, then by its name, in any case if none is exact, then by an ID prefix.
- * Throws if nothing matches (not found) or several do (usage).
+ * Finds a resource by ID, then exact name, then name in any case, then ID prefix. Throws if nothing
+ * matches (not found) or several match (usage).
  */
 export async function findOne<T extends Named>(typed: string, lookup: Lookup<T>): Promise<T> {
   const items = await lookup.list();
@@ -70,7 +75,7 @@ export async function findOne<T extends Named>(typed: string, lookup: Lookup<T>)
   return first;
 }
 
-/** Suggests the closest name, then the command that lists all. */
+/** Suggests the closest name, then the command that lists all names. */
 function meant<T extends Named>(typed: string, items: readonly T[], lookup: Lookup<T>): string {
   const near = nearest(
     typed,
@@ -83,7 +88,7 @@ function namesOf<T extends Named>(item: T, { also }: Lookup<T>): string[] {
   return [...(also?.(item) ?? []), item.name].filter((name) => typeof name === 'string');
 }
 
-/** Returns only the ID. Returns a UUID as typed, without a request. */
+/** Finds a resource and returns its ID. Returns a UUID as typed, without a request. */
 export async function idOf<T extends Named>(typed: string, lookup: Lookup<T>): Promise<string> {
   return isUuid(typed) ? typed : (await findOne(typed, lookup)).id;
 }

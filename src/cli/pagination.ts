@@ -8,29 +8,29 @@ interface OnePage {
   /** Rows in the response, before local filters. */
   readonly rows: number;
   /**
-   * The requested page; undefined if none was requested and the service returned the first page.
+   * The requested page. Undefined if none was requested; the service then returns the first page.
    */
   readonly asked: number | undefined;
   /** The kind of rows: `transactions`. */
   readonly what: string;
 }
 
-/** Describes a page; a page past the end does not claim that the list is empty. */
+/** Describes an empty page past the end without claiming that the whole list is empty. */
 export function pageView<T>(view: View<T>, page: OnePage): View<T> {
   const past = pastEnd(page);
   return past === undefined ? view : { ...view, empty: past };
 }
 
 /**
- * Reports pages that are not shown. Outside tables it warns, even with `-q`: a sum over one page
- * must not look complete. Reports nothing with --page, which shows that the user knows. --limit
- * alone still reports: the user may have meant it as a page size.
+ * Reports pages that are not shown. Outside tables it warns even with `-q`: a sum over one page
+ * must not look complete. With --page a note is enough, since the user knows. --limit alone still
+ * warns, since the user may have meant a page size.
  */
 export function noteOtherPages(page: OnePage, { out, err }: Context): void {
   const { meta, asked, what } = page;
   const past = pastEnd(page);
   if (past !== undefined) {
-    // A table already shows it in place of its rows.
+    // A table shows this text in place of its rows.
     if (out.format !== 'table') err.note(past);
     return;
   }

@@ -2,11 +2,11 @@ import { type CliError, usageError } from '../errors.ts';
 import type { Rule, Verdict } from '../rules/rule.ts';
 import { holdsPrivateKey } from '../rules/secrets.ts';
 
-/** Most characters of a value that an error shows: enough to recognize it, on one line. */
+/** Maximum characters of a value in an error: enough to recognize it, on one line. */
 const SHOWN = 80;
 
 /**
- * Returns a flag's or argument's valid value; otherwise throws a usage error with the flag, the
+ * Returns a valid value of a flag or argument. Otherwise throws a usage error with the flag, the
  * value and the rule.
  */
 export function checked<T>(flag: string, text: string, rule: Rule<T>): T {
@@ -17,7 +17,7 @@ export function checked<T>(flag: string, text: string, rule: Rule<T>): T {
   return verdict.value;
 }
 
-/** Returns a prompt's validator, which returns the broken rule, or undefined. */
+/** Returns a validator for prompts. It returns the broken rule, or undefined for valid text. */
 export function brokenBy(rule: Rule<unknown>): (text: string) => string | undefined {
   return (text) => {
     const verdict = rule(text);
@@ -25,7 +25,7 @@ export function brokenBy(rule: Rule<unknown>): (text: string) => string | undefi
   };
 }
 
-/** Checks a value that may be a secret: the error does not show it. */
+/** Checks a value without showing it in the error, since it may be a secret. */
 export function checkedSecret<T>(flag: string, text: string, rule: Rule<T>): T {
   const verdict: Verdict<T> = rule(text);
   if (!verdict.ok) {
@@ -39,7 +39,10 @@ export function brokenRule(flag: string, text: string, rule: string, hint?: stri
   return usageError(`${flag} "${shown}": ${rule}`, hint);
 }
 
-/** An address with a user name, a query or a fragment may contain a password or a token. */
+/**
+ * Checks an address. The error hides a user name, query or fragment, which may contain a password
+ * or token.
+ */
 export function checkedAddress<T>(flag: string, text: string, rule: Rule<T>): T {
   return /[@?#]/.test(text) ? checkedSecret(flag, text, rule) : checked(flag, text, rule);
 }
@@ -94,8 +97,8 @@ export function wordsOf(parser: unknown): readonly string[] | undefined {
 }
 
 /**
- * Returns the name given as an argument or with `--name`; throws a usage error if both are given
- * and differ.
+ * Returns the name from the argument or `--name`. Throws a usage error if both are given and
+ * differ.
  */
 export function oneName(
   what: string,
@@ -120,8 +123,8 @@ export function commaList(flag: string): (text: string) => string[] {
 }
 
 /**
- * Rejects a value that is itself a secret: an API key or a private SSH key. The shell's history and
- * other programs have already seen it, so the error says so; the value is neither sent nor shown.
+ * Rejects an argument that is itself an API key or a private SSH key. It is neither sent nor shown.
+ * The error warns that the shell's history and other programs have already seen it.
  */
 export function refuseSecret(flag: string, text: string): void {
   const what =

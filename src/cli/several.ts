@@ -4,12 +4,14 @@ import { CliError, failuresOf, isOfOneReading, throwAll } from '../errors.ts';
 import type { View } from '../output/output.ts';
 import { STDIN, severalGiven } from './input.ts';
 
-/** Prints a single typed name as an object, everything else as a list. */
+/**
+ * Returns the name if exactly one was typed, so that it is printed as an object instead of a list.
+ */
 export function onlyTyped(typed: readonly string[]): string | undefined {
   return typed.length === 1 && typed[0] !== STDIN ? typed[0] : undefined;
 }
 
-/** Prints a result, unless a person at a terminal has just read it in a note. */
+/** Prints a result, unless a note has already shown it to a person at a terminal. */
 export async function unlessNoted(
   { out }: Pick<Context, 'out'>,
   write: () => Promise<void>,
@@ -18,8 +20,8 @@ export async function unlessNoted(
 }
 
 /**
- * Processes each named item, including names on stdin, and prints the results. Continues after a
- * failure and throws it at the end.
+ * Processes each named item, including names on stdin, and prints the results. After a failure it
+ * continues, and throws at the end.
  */
 export async function printEach<T extends object>(
   argument: string,
@@ -39,19 +41,20 @@ export async function printEach<T extends object>(
 interface Each<T> {
   work(text: string): Promise<T>;
   readonly view: View<T>;
-  /** `work` prints a note, which is enough for a person at a terminal. */
+  /** Whether `work` prints a note, so that a terminal needs no further output. */
   readonly noted?: boolean;
 }
 
 interface Done<T> {
   readonly done: readonly T[];
   readonly failed: readonly CliError[];
-  /** The typed arguments, used to print a single name as an object. */
+  /** The typed arguments. A single one is printed as an object. */
   readonly typed?: readonly string[];
 }
 
 /**
- * Prints the results, then throws the failures, even if rows can't be written, as on a full disk.
+ * Prints the results, then throws the failures. Throws them even if printing fails, as on a full
+ * disk.
  */
 export async function showDone<T>(
   { done, failed, typed = [] }: Done<T>,
@@ -63,7 +66,7 @@ export async function showDone<T>(
   throwAll([...failed, ...(isShown ? await failuresOf(out.list(done, view, { one })) : [])]);
 }
 
-/** Processes each item without printing. Both lists keep the given order. */
+/** Processes each item without printing. Both lists keep the items' order. */
 export async function forEach<T extends object>(
   argument: string,
   typed: readonly string[],

@@ -6,17 +6,17 @@ import { addGlobalOptions } from './globals.ts';
 import type { Listed, Register, Runtime, Verb } from './group.ts';
 
 interface VerbHelp extends Omit<About, 'refusal' | 'local'> {
-  /** At least one full command line. */
+  /** Full command lines, at least one. */
   examples: readonly [string, ...string[]];
 }
 
 interface VerbSpec<Args extends unknown[], Flags extends OptionValues> extends VerbHelp {
-  /** Adds arguments and flags with commander's own calls, so their types reach `run`. */
+  /** Adds arguments and flags with commander's own methods, so that their types reach `run`. */
   takes(command: Command): Command<Args, Flags>;
   run(context: Context, ...given: [...Args, Flags, Invocation]): Promise<void>;
 }
 
-/** The command itself, for commands that inspect the command or the tree. */
+/** The parsed command, for verbs that inspect it or the tree. */
 interface Invocation {
   /** All arguments, including extra ones that commander would reject. */
   readonly args: readonly string[];
@@ -32,7 +32,7 @@ export function action<Args extends unknown[], Flags extends OptionValues>(
     Object.assign(about(command), help);
     if (help.notes !== undefined) command.description(`${command.summary()}\n\n${help.notes}`);
     addGlobalOptions(command);
-    // A group passes a command with untyped flags; from here on they are typed.
+    // Groups pass commands with untyped flags, so this cast types them.
     takes(command as unknown as Command).action((...given) => {
       const own = given.pop() as unknown as AnyCommand;
       const invocation = { args: own.args, runtime };
@@ -41,7 +41,7 @@ export function action<Args extends unknown[], Flags extends OptionValues>(
   };
 }
 
-/** Declares a verb of a group: its listing, its input and its action. */
+/** Declares a verb of a group: its listing, arguments and action. */
 export function verb<Args extends unknown[], Flags extends OptionValues>(
   name: string,
   { summary, aliases = [], ...spec }: VerbSpec<Args, Flags> & Omit<Listed, 'name'>,

@@ -19,7 +19,7 @@ export async function scriptFor(shell: Shell, root: Place): Promise<string> {
   }
 }
 
-/** The file names that each shell looks for; completions/ uses them too. */
+/** The file name that each shell looks for. completions/ uses the same names. */
 export const SCRIPT_NAMES: Readonly<Record<Shell, string>> = {
   bash: 'gpucloud.bash',
   zsh: '_gpucloud',
@@ -29,7 +29,7 @@ export const SCRIPT_NAMES: Readonly<Record<Shell, string>> = {
 
 type Env = Readonly<Record<string, string | undefined>>;
 
-/** Returns the file in which a shell looks for the script; undefined without a home folder. */
+/** Returns the path where a shell looks for the script, or undefined without a home folder. */
 export function scriptFile(shell: Shell, env: Env): string | undefined {
   const home = absolute(env.HOME) ?? absolute(env.USERPROFILE);
   const inHome = (...parts: string[]) => (home === undefined ? undefined : join(home, ...parts));
@@ -39,8 +39,8 @@ export function scriptFile(shell: Shell, env: Env): string | undefined {
   switch (shell) {
     case 'bash': {
       const own = env.BASH_COMPLETION_USER_DIR?.split(':').find(isAbsolute);
-      // The function is named after the command, so that the shell loads it at the first Tab after
-      // the name.
+      // Names the file after the command, so that bash loads it at the first Tab after that
+      // command.
       return under(own ?? under(data, 'bash-completion'), 'completions', 'gpucloud');
     }
     case 'zsh':

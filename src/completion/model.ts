@@ -1,7 +1,7 @@
 import { offerText } from './shells/quote.ts';
 import { everyPlace, type Flag, type Place } from './tree.ts';
 
-/** What the generator of each shell's script needs to know. */
+/** The data that each shell's script generator needs. */
 export interface Model {
   /** Flags that every command accepts. */
   readonly shared: readonly Flag[];
@@ -29,15 +29,18 @@ export interface Step {
   readonly words: readonly string[];
   readonly to: string;
   /**
-   * Takes the words of a command: completion starts at the root again and adds these words to the
-   * commands. undefined for every other step.
+   * Set if the step takes the words of a command: completion then starts at the root again and adds
+   * these topics.
    */
   readonly topics?: readonly string[];
 }
 
-/** Flags that complete the same value. A command's own flags come before flags of every command. */
+/** Flags that complete the same value. A command's own flags precede flags of every command. */
 interface ModelValue {
-  /** `instances list:--columns`; `*:--output` for a flag that completes the same everywhere. */
+  /**
+   * `instances list:--columns`, or `*:--output` for a flag that completes the same in every
+   * command.
+   */
   readonly keys: readonly string[];
   /** The offer as the scripts read it, with a leading `=` if the value may be omitted. */
   readonly offer: string;

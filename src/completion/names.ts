@@ -6,33 +6,33 @@ import { temporaryName } from '../files/replace.ts';
 import { isTerminated } from '../rules/statuses.ts';
 import type { NameKind } from './tree.ts';
 
-/** What Tab shows of a name, and all that the cache stores. */
+/** A name as Tab shows it. The cache stores nothing else. */
 export interface KnownName {
   readonly kind: NameKind;
   readonly id: string;
   readonly name: string;
-  /** A short word, such as a status; '' for none. */
+  /** A short state, such as a status; '' for none. */
   readonly state: string;
 }
 
-/** A change to the known names of a kind. */
+/** A change to the known names of one kind. */
 export interface Lesson {
   readonly kind: NameKind;
   change(names: readonly KnownName[]): readonly KnownName[];
 }
 
-/** Keeps at most this many names, so that Tab stays fast. */
+/** Maximum names per kind, so that Tab stays fast. */
 const MOST_OF_A_KIND = 300;
 
 /**
- * Owns the names from commands whose address or key comes from the environment. No profile can have
- * this name.
+ * Owner of the names from commands whose address or key comes from the environment. No profile can
+ * have this name.
  */
 export const NO_PROFILE = '-env';
 
 /**
- * Applies the changes in order to the names of a profile. Writes only files that change. Throws
- * file system errors.
+ * Applies changes in order to a profile's names. Writes only files that change. Throws file system
+ * errors.
  */
 export function learnNames(cache: string, slot: string, lessons: readonly Lesson[]): void {
   // The scripts compute the same path.
@@ -51,18 +51,19 @@ export function learnNames(cache: string, slot: string, lessons: readonly Lesson
 }
 
 /**
- * Writes one line per name: kind, name, ID and state, separated by tabs; a hyphen for none. The
- * first line has all the names, each after a tab: bash reads one line much faster than a hundred.
+ * Writes one line per name: kind, name, ID and state, separated by tabs, with a hyphen for none.
+ * The first line repeats all names, each after a tab: bash reads one line much faster than a
+ * hundred.
  *
- * Writes an ID instead of a name that several resources share, which commands reject, and instead
- * of a name that a shell could expand. Every command accepts either.
+ * Writes the ID if several resources share a name, since commands reject it, or if a shell could
+ * expand the name. Every command accepts the ID.
  */
 export function textFor(kind: NameKind, names: readonly KnownName[]): string {
   const some: KnownName[] = [];
   const times = new Map<string, number>();
   for (const one of names) {
-    // Leaves out terminated instances: only reorder accepts one, and a running instance may have
-    // the same name.
+    // Omits terminated instances: only reorder accepts one, and a running instance may have the
+    // same name.
     const isOver = isTerminated(one.state);
     if (kind === 'instance' && isOver) continue;
     times.set(one.name, (times.get(one.name) ?? 0) + 1);
@@ -73,20 +74,23 @@ export function textFor(kind: NameKind, names: readonly KnownName[]): string {
   for (const { id, name, state } of some) {
     const shown = times.get(name) === 1 && isPlain(name) ? name : id;
     if (!isPlain(shown)) continue;
-    // Leave no field empty: bash would read two tabs as one.
+    // Leaves no field empty, since bash would read two tabs as one.
     const [plainId, plainState] = [isPlain(id) ? id : '-', isPlain(state) ? state : '-'];
     lines.push(`${kind}\t${shown}\t${plainId}\t${plainState}\n`);
   }
   return lines.length === 0 ? '' : headed(lines.sort());
 }
 
-/** Prepends a header line with all names: bash reads only this line. */
+/** Prepends a line with all names, since bash reads only that line. */
 export function headed(lines: readonly string[]): string {
   const names = lines.map((line) => line.split('\t')[1] ?? '');
   return `\t${names.join('\t')}\n${lines.join('')}`;
 }
 
-/** Matches nearly every name. Compiling the Unicode classes below takes a millisecond. */
+/**
+ * Matches nearly every name, and avoids compiling the Unicode classes below, which takes a
+ * millisecond.
+ */
 const PLAIN_ASCII = /^[a-zA-Z0-9_][a-zA-Z0-9_.+/:@()-]*( [a-zA-Z0-9_.+/:@()-]+)*$/;
 
 /** Matches letters and digits of any script, single spaces, and marks harmless in every shell. */
@@ -117,7 +121,7 @@ function contentOf(file: string): string {
 }
 
 /**
- * Writes the whole file or nothing, but does not wait for the disk: gpucloud learns lost names
+ * Writes the whole file or nothing. Does not wait for the disk, since gpucloud learns lost names
  * again.
  */
 function replace(file: string, text: string): void {
@@ -133,8 +137,7 @@ function replace(file: string, text: string): void {
 }
 
 /**
- * Stores the list of profiles; the first line is the current profile, if any. Throws as {@link
- * learnNames} does.
+ * Stores the profile names, the current one first. Throws as {@link learnNames} does.
  */
 export function learnProfiles(
   cache: string,

@@ -9,7 +9,7 @@ import type { NameKind } from './tree.ts';
 
 export type NameRecorder = ReturnType<typeof createRecorder>;
 
-/** What the run has used; read when it ends. */
+/** What the run has used. Read at its end. */
 interface Used {
   folders(): Promise<{ readonly cache: string }>;
   /** May throw. */
@@ -19,7 +19,7 @@ interface Used {
   readonly catalog: Catalog | undefined;
 }
 
-/** The fields that Tab shows of any resource. */
+/** The fields that Tab shows of a resource. */
 interface Seen {
   readonly id: string;
   readonly name?: string | null | undefined;
@@ -29,7 +29,7 @@ interface Seen {
   readonly is_default?: boolean | null | undefined;
 }
 
-/** Records the names that a command has seen, so the shell can complete them. */
+/** Records the names that a command reads, so that the shell can complete them. */
 export function createRecorder() {
   const own: Lesson[] = [];
   const ofSandbox: Lesson[] = [];
@@ -58,7 +58,7 @@ export function createRecorder() {
         names.map((known) => (known.id === id ? { ...known, state } : known));
       own.push({ kind: 'instance', change });
     },
-    /** `isAll`: the list included terminated instances. */
+    /** `isAll` means that the list included terminated instances. */
     instances(known: readonly KnownInstance[], isAll: boolean) {
       const tracked: KnownName[] = [];
       for (const { id, name, last, untracked: isUntracked } of known) {
@@ -81,7 +81,7 @@ export function createRecorder() {
     },
 
     /**
-     * Writes the recorded names. Never fails: gpucloud can learn names again, but can't undo a
+     * Writes the recorded names. Never fails: gpucloud can learn names again but can't undo a
      * command.
      */
     async keep({ folders, resolved, profiles, catalog }: Used) {
@@ -102,7 +102,7 @@ export function createRecorder() {
         const slot = await slotOf((await resolved()).settings, NO_PROFILE);
         if (slot !== undefined) learnNames(cache, slot, own);
       } catch {
-        // A cache folder that can't be written must not fail a command.
+        // An unwritable cache folder must not fail a command.
       }
     },
   };
@@ -110,7 +110,7 @@ export function createRecorder() {
 
 /**
  * Returns the profile that owns these names. A key or address from the environment may belong to
- * another account than the profile's. The scripts apply the same rule to the same variables.
+ * another account. The scripts apply the same rule to the same variables.
  */
 async function slotOf({ sandbox, profile, baseUrl, apiKey }: Settings, noProfile: string) {
   if (sandbox) return 'sandbox';
@@ -126,7 +126,7 @@ function nameOf(kind: NameKind, { id, name, ...thing }: Seen): KnownName {
   switch (kind) {
     case 'offer':
     case 'image':
-      // Uses the slug as the name, which needs no quotes.
+      // Uses the slug as the name, since it needs no quotes.
       return { kind, id, name: slug(name ?? null) || id, state: thing.region ?? '' };
     case 'template':
       return { kind, id, name: thing.slug ?? name ?? id, state: '' };

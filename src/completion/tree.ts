@@ -1,4 +1,4 @@
-/** The kinds of names to complete, as the cache and the scripts call them. */
+/** The kinds of names in the cache and the scripts. */
 const NAME_KINDS = [
   'instance',
   /** Terminated instances, which only reorder accepts. */
@@ -12,7 +12,7 @@ const NAME_KINDS = [
 ] as const;
 export type NameKind = (typeof NAME_KINDS)[number];
 
-/** The values to complete at one place of a command line. */
+/** The values to complete at one position of a command line. */
 export type Offer =
   | { readonly kind: 'words'; readonly words: readonly string[] }
   /** Some of these words, separated by commas. */
@@ -25,7 +25,7 @@ export type Offer =
   | { readonly kind: 'path' }
   /** The words of a command, as `help` takes them, or a topic. */
   | { readonly kind: 'command'; readonly topics: readonly string[] }
-  /** Any value; only the user knows it. */
+  /** A value that only the user knows. */
   | { readonly kind: 'free' };
 
 export interface Flag {
@@ -33,11 +33,11 @@ export interface Flag {
   readonly names: readonly [string, ...string[]];
   readonly help: string;
   readonly value?: Offer;
-  /** The value is optional, and only accepted after `=`. */
+  /** The value is optional and accepted only after `=`. */
   readonly optional?: true;
 }
 
-/** What completion needs to know about a command, as plain data. */
+/** A command as completion sees it, as plain data. */
 export interface Place {
   /** The words of the command without `gpucloud`; empty for the root. */
   readonly path: readonly string[];

@@ -1,23 +1,24 @@
 import { existsSync, realpathSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 
-/** Says how other users can change a file or folder, and how to fix that. */
+/** How other users can change a file or folder, and how to prevent that. */
 interface Exposure {
   readonly message: string;
-  /** The command that fixes it. */
+  /** The command that prevents it. */
   readonly remedy: readonly string[];
 }
 
 /**
  * Returns how others can change a file or folder, by ssh's rule: this user or root must own it, and
- * neither group nor others may write. Returns undefined if they can't, or without a `uid` (Windows).
+ * neither group nor others may write to it. Returns undefined if they can't, or without a `uid`
+ * (Windows).
  */
 export function exposureOf(path: string, uid: number | undefined): Exposure | undefined {
   const found = uid === undefined ? undefined : statSync(path, { throwIfNoEntry: false });
   if (found === undefined) return undefined;
   if (found.uid !== uid && found.uid !== 0) {
     const message = `${path} belongs to another user (uid ${found.uid})`;
-    // With chown, root would take the file away from its user.
+    // Advises root against chown, which would take the file away from its user.
     const remedy =
       uid === 0 ? ['sudo', '-u', `#${found.uid}`, 'gpucloud'] : ['chown', String(uid), path];
     return { message, remedy };
@@ -33,8 +34,8 @@ export function exposureOf(path: string, uid: number | undefined): Exposure | un
 }
 
 /**
- * Returns how others can change or replace the config file, and with it a key, address or command. The
- * file may not exist yet.
+ * Returns how others can change or replace the config file, which could change a key, address or
+ * command. The file may not exist yet.
  */
 export function exposureOfConfig(config: string, uid: number | undefined): Exposure | undefined {
   const file = existsSync(config) ? realpathSync(config) : config;

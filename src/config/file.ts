@@ -1,9 +1,9 @@
 import { broken, kept, type Verdict } from '../rules/rule.ts';
 
-/** Limits that reject a request before it is sent. They prevent mistakes, not attacks. */
+/** Limits checked before a request is sent. They prevent mistakes, not attacks. */
 export interface Guards {
   max_instances?: number;
-  /** Most roubles per hour for all instances together, a decimal. */
+  /** Maximum roubles per hour of all instances together, as a decimal. */
   max_burn?: string;
   require_deadline?: boolean;
 }
@@ -11,9 +11,9 @@ export interface Guards {
 /** One profile of config.json. Keeps fields that a newer version wrote. */
 export interface Profile {
   base_url: string;
-  /** The key itself. Only {@link keyPlace} determines where a key is stored. */
+  /** The key. Only {@link keyPlace} determines where a key is stored. */
   api_key?: string;
-  /** The account of the system's keyring that holds the key. */
+  /** The account in the system's keyring that holds the key. */
   keyring?: string;
   /** The words of the command that prints the key. */
   key_command?: string[];
@@ -21,20 +21,19 @@ export interface Profile {
   account?: { id: string; email?: string | null; name?: string | null };
   guards?: Guards;
   /**
-   * Notification command and its arguments. Runs when a job finishes and for deadlines. Empty or
-   * undefined if there is none.
+   * Notification command with its arguments, run when a job finishes and for deadlines. Undefined
+   * or empty if there is none.
    */
   notify?: string[];
 }
 
 /** The content of config.json, with its field names. */
 export interface ConfigFile {
-  /** The profile used if a command names none; may be `sandbox`. */
+  /** The profile for commands that name none; may be `sandbox`. */
   current?: string;
   profiles: Record<string, Profile>;
 }
 
-/** Returns the content of a new file. */
 export function emptyFile(): ConfigFile {
   return { profiles: ownNamesOnly({}) };
 }
@@ -44,7 +43,7 @@ export function profileOf(file: ConfigFile, name: string): Profile | undefined {
   return Object.hasOwn(file.profiles, name) ? file.profiles[name] : undefined;
 }
 
-/** Returns every name that `--profile` accepts: profiles in file order, then `sandbox`. */
+/** Returns the names that `--profile` accepts: profiles in the file's order, then `sandbox`. */
 export function profileNames(file: ConfigFile): string[] {
   const names = Object.keys(file.profiles).filter((name) => name !== SANDBOX);
   return [...names.sort(), SANDBOX];
@@ -52,7 +51,7 @@ export function profileNames(file: ConfigFile): string[] {
 
 /**
  * Returns the file with the profile added or replaced. Drops every field that `profile` lacks, so
- * that no account is kept after its key. Keeps guards and fields of a newer version.
+ * that no account outlives its key, but keeps guards and fields of a newer version.
  */
 export function withProfile(file: ConfigFile, name: string, profile: Profile): ConfigFile {
   const { base_url, api_key, keyring, key_command, account, ...unknown } = profileOf(
@@ -65,7 +64,7 @@ export function withProfile(file: ConfigFile, name: string, profile: Profile): C
   };
 }
 
-/** Returns the file without the profile, and without a `current` that names it. */
+/** Returns the file without the profile. Also removes a `current` that names it. */
 export function withoutProfile(file: ConfigFile, name: string): ConfigFile {
   const { current, ...rest } = file;
   const entries = Object.entries(file.profiles).filter(([other]) => other !== name);
@@ -81,7 +80,7 @@ export function ownNamesOnly(profiles: Record<string, Profile>): Record<string, 
   return Object.assign(Object.create(null), profiles);
 }
 
-/** The built-in profile. It has its own service, and no file contains it. */
+/** The built-in profile, which has its own service. No file contains it. */
 export const SANDBOX = 'sandbox';
 
 /**
@@ -109,7 +108,7 @@ export function profileName(text: string): Verdict<string> {
 
 /** Where a profile's key is stored. */
 export type KeyPlace =
-  /** config.json itself. */
+  /** config.json. */
   | { readonly kind: 'file'; readonly key: string }
   /** The system's keyring, under this account of the service `gpucloud`. */
   | { readonly kind: 'keyring'; readonly entry: string }
@@ -120,7 +119,7 @@ export const STORES = ['keyring', 'file', 'command'] as const;
 export type Store = (typeof STORES)[number];
 
 /**
- * Returns where a profile's key is stored; undefined without a key. No other code reads these
+ * Returns where a profile's key is stored, or undefined without a key. No other code reads these
  * fields.
  */
 export function keyPlace(profile: Profile | undefined): KeyPlace | undefined {
@@ -130,7 +129,7 @@ export function keyPlace(profile: Profile | undefined): KeyPlace | undefined {
   return argv === undefined ? undefined : { kind: 'command', argv };
 }
 
-/** The profile fields that locate its key. */
+/** Returns the profile fields for a key's place. */
 export function keyFields(
   place: KeyPlace | undefined,
 ): Pick<Profile, 'api_key' | 'keyring' | 'key_command'> {

@@ -1,13 +1,13 @@
 import { join as joinHere, posix, win32 } from 'node:path';
 import { CliError, usageError } from '../errors.ts';
 
-/** gpucloud's permanent folders. Each is checked at its first use. */
+/** gpucloud's permanent folders. Each is resolved at its first use. */
 export interface Folders {
-  /** Profiles and keys. Throws CliError('storage') if the system has no place for them. */
+  /** Profiles and keys. Throws CliError('storage') if the system has no folder for them. */
   readonly config: string;
-  /** The journal of rented instances, the sandbox. Throws as `config`. */
+  /** The journal of rented instances, and the sandbox. Throws as `config` does. */
   readonly state: string;
-  /** Replaceable data, such as names for completion. Throws as `config`. */
+  /** Data that can be recreated, such as names for completion. Throws as `config` does. */
   readonly cache: string;
 }
 
@@ -15,11 +15,11 @@ type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
  * Returns this user's folders by platform convention: XDG on Linux, Library on macOS, AppData on
- * Windows. GPUCLOUD_CONFIG_DIR and GPUCLOUD_STATE_DIR name whole folders and take precedence. The cache
- * follows GPUCLOUD_STATE_DIR, so two variables isolate a run from the user's files.
+ * Windows. GPUCLOUD_CONFIG_DIR and GPUCLOUD_STATE_DIR name whole folders and win. The cache follows
+ * GPUCLOUD_STATE_DIR, so that these two variables isolate a run.
  *
- * Nothing depends on the working folder: a relative path in our variables is CliError('usage'), one
- * in XDG_* or AppData is ignored, as the XDG specification requires.
+ * Nothing depends on the working folder. A relative path in a gpucloud variable is
+ * CliError('usage'). One in XDG_* or AppData is ignored, as the XDG specification requires.
  */
 export function folders(env: Environment, home: string | undefined, platform: string): Folders {
   return {
@@ -56,22 +56,22 @@ function folderOf(
   });
 }
 
-/** The home folder from the environment, which takes precedence. Querying the system is slow. */
+/** Returns the home folder from the environment, which wins. Asking the system is slow. */
 export function namedHome(env: Environment, platform: string): string | undefined {
   return platform === 'win32' ? env.USERPROFILE : env.HOME;
 }
 
 interface Place {
-  /** The variable that names the base; '' if there is none. */
+  /** The variable that contains the base folder; '' if there is none. */
   readonly variable: string;
-  /** The base relative to the home folder, used if the variable is not set. */
+  /** The base folder below the home folder, used if the variable is not set. */
   readonly base: readonly string[];
   readonly parts: readonly string[];
 }
 
 type Places = Readonly<Record<keyof Folders, Place>>;
 
-/** The variable that names the whole folder, or the folder above it. */
+/** The variables that name the whole folder (`set`) or its parent (`below`). */
 const OWN: Readonly<Record<keyof Folders, { set: string; below?: string; what: string }>> = {
   config: { set: 'GPUCLOUD_CONFIG_DIR', what: 'the settings' },
   state: { set: 'GPUCLOUD_STATE_DIR', what: 'the journal of instances' },
@@ -84,7 +84,7 @@ const XDG: Places = {
   cache: { variable: 'XDG_CACHE_HOME', base: ['.cache'], parts: ['gpucloud'] },
 };
 
-/** macOS and Windows have no folder for state, so use a subfolder. */
+/** Uses a subfolder on macOS and Windows, which have no folder for state. */
 const PLACES: Readonly<Record<string, Places>> = {
   darwin: {
     config: { variable: '', base: ['Library', 'Application Support'], parts: ['gpucloud'] },

@@ -25,11 +25,11 @@ export interface KeptKey {
   /** The current config file. */
   readonly file: ConfigFile;
   readonly place: KeyPlace;
-  /** Says why the key went to the file instead of the keyring. */
+  /** Why the key was stored in the file instead of the keyring. */
   readonly noKeyring?: CliError;
 }
 
-/** What storing a key needs, as a Context provides it. */
+/** The parts of a Context that storing a key needs. */
 interface KeyStores {
   config(): Promise<Config>;
   keys(): Promise<Keys>;
@@ -38,7 +38,7 @@ interface KeyStores {
 
 /**
  * Stores a key, then writes its place to the config file. Keeps the replaced key until the file is
- * written, and removes a new keyring entry that no profile refers to.
+ * written. Removes a new keyring entry if no profile refers to it.
  *
  * Throws CliError('storage') if a requested keyring can't store it.
  */

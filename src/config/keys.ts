@@ -8,7 +8,7 @@ interface KeysSettings {
   /** The program that accesses the system's keyring; undefined if there is none. */
   readonly helper: (() => { file: string; args: readonly string[] }) | undefined;
   readonly start: Start;
-  /** The first interrupt, which ends keyring and password manager access. */
+  /** The first interrupt, which stops access to the keyring and password managers. */
   readonly stop: AbortSignal;
   /** Receives the stderr of a password manager's command. */
   complain(text: string): void;
@@ -16,12 +16,11 @@ interface KeysSettings {
 
 export type Keys = ReturnType<typeof openKeys>;
 
-/** Opens the places where keys are stored. */
 export function openKeys({ helper, start, stop, complain }: KeysSettings) {
   const keyring = openKeyring(helper, start);
   const printed = new Map<string, Promise<string>>();
 
-  /** Runs at most once, since it may require a passphrase or a touch. */
+  /** Runs the command at most once, since it may require a passphrase or a touch. */
   function print(profile: string, argv: readonly string[]): Promise<string> {
     const command = JSON.stringify(argv);
     const key =
@@ -33,7 +32,7 @@ export function openKeys({ helper, start, stop, complain }: KeysSettings) {
 
   return {
     /**
-     * Reads a profile's key. Throws CliError('authentication') if its place has none or is unusable,
+     * Reads a profile's key. Throws CliError('authentication') if the key is missing or unreadable,
      * and the reason of `stop`.
      */
     async read(profile: string, place: KeyPlace): Promise<string> {
@@ -48,16 +47,15 @@ export function openKeys({ helper, start, stop, complain }: KeysSettings) {
     },
 
     /**
-     * Stores a key in the system's keyring under a new entry, so that the replaced key stays until
-     * the profile no longer refers to it. Throws CliError('storage') with the cause, and the reason
-     * of `stop`.
+     * Stores a key under a new keyring entry, so that the replaced key stays until no profile
+     * refers to it. Throws CliError('storage') with the cause, and the reason of `stop`.
      */
     async putIntoKeyring(profile: string, key: string) {
       const entry = `${profile} ${randomUUID().slice(0, 8)}`;
       await orExplain(
         keyring.set(entry, key).catch((error: unknown) => {
-          // Ctrl-C ended the keyring program. That is not a keyring fault, so don't fall back to
-          // the file.
+          // Ctrl-C may have ended the keyring program. That is not a keyring fault, so nothing
+          // falls back to the file.
           stop.throwIfAborted();
           throw error;
         }),
@@ -69,7 +67,7 @@ export function openKeys({ helper, start, stop, complain }: KeysSettings) {
       return { kind: 'keyring', entry } as const;
     },
 
-    /** Removes a key from its place, except config.json. Throws CliError('storage'). */
+    /** Removes a key from the keyring. Throws CliError('storage'). */
     async remove(profile: string, place: KeyPlace | undefined): Promise<void> {
       if (place?.kind !== 'keyring') return;
       await orExplain(
@@ -113,16 +111,16 @@ function gone(profile: string, entry: string): CliError {
   );
 }
 
-/** In milliseconds: a person may have to type a passphrase or touch a token. */
+/** Milliseconds: the user may have to type a passphrase or touch a token. */
 const PATIENCE = 60_000;
 
-/** In bytes; far longer than any key. */
+/** Bytes, far more than any key has. */
 const MOST = 64 * 1024;
 
 /**
- * Runs a password manager's command and returns its first output line; `pass` and others keep notes
- * below it. The command may prompt on the terminal; its stderr goes to `complain`, and its output
- * is never printed. Ends it after a minute.
+ * Runs a password manager's command and returns the first line of its output, since `pass` and
+ * others print notes below. The command may prompt on the terminal. Its stderr goes to `complain`;
+ * its output is never printed. Stops it after a minute.
  *
  * Throws CliError('authentication'), or the reason of `stop`.
  */
@@ -172,13 +170,13 @@ function failed(whose: string, what: string): CliError {
   });
 }
 
-/** Says why the keyring is unusable; the message contains no key. */
+/** Why the keyring is unusable. The message contains no key. */
 class NoKeyring extends Error {}
 
-/** The service name of our keyring entries. */
+/** The service name of gpucloud's keyring entries. */
 export const SERVICE = 'gpucloud';
 
-/** In milliseconds. A keyring with its own window may take longer than a command can wait. */
+/** Milliseconds. A keyring that opens its own window may take longer than a command can wait. */
 const KEYRING_PATIENCE = 3_000;
 
 type Question =
@@ -186,7 +184,7 @@ type Question =
   | { readonly op: 'set'; readonly account: string; readonly key: string };
 
 /**
- * Starts a separate process for each call (see src/keyring.ts), and ends it after three seconds.
+ * Starts a separate process for each call (see src/keyring.ts), and stops it after three seconds.
  * Every method throws {@link NoKeyring}.
  */
 function openKeyring(
@@ -246,14 +244,14 @@ function parsed(text: string): { fault: string } | { found: unknown } | undefine
   }
 }
 
-/** The library is optional and not part of gpucloud's package. */
+/** Explains a missing library, which is optional and not part of gpucloud's package. */
 function withoutAnswer(complaint: string): string {
   return /Cannot find (module|native binding)/.test(complaint)
     ? 'its library is not installed (npm install -g @napi-rs/keyring)'
     : 'its program returned nothing';
 }
 
-/** Shortens long D-Bus messages about a system without a keyring. */
+/** Shortens the long D-Bus messages of a system without a keyring. */
 function words(fault: string): string {
   if (
     /autolaunch|DBUS_SESSION_BUS_ADDRESS|ServiceUnknown|not provided by any|No such file|Connection refused|\$DISPLAY/i.test(

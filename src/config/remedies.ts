@@ -4,7 +4,7 @@ import type { Settings } from './resolve.ts';
 
 /** Returns the hint if the service refuses the active key (401, 403). */
 export function refusedKeyRemedy({ apiKey, profile }: Settings): string {
-  // The environment overrides a key that a login stores.
+  // A key from the environment overrides the key that a login stores.
   if (apiKey?.source === 'environment') {
     return 'The key comes from GPUCLOUD_API_KEY: correct it there, or unset it to use the key that "gpucloud login" stores.';
   }
@@ -19,7 +19,7 @@ export function notSignedIn(settings: Settings, file: ConfigFile): CliError {
   });
 }
 
-/** If another profile has a key, no new login is needed. */
+/** Suggests another profile that has a key, since no new login is needed then. */
 function noKeyRemedy({ profile, sandbox }: Settings, file: ConfigFile): string {
   const others = profileNames(file).filter((name) => keyPlace(profileOf(file, name)) !== undefined);
   const named = profile === undefined || sandbox ? undefined : profile.value;
@@ -36,8 +36,8 @@ function noKeyRemedy({ profile, sandbox }: Settings, file: ConfigFile): string {
 }
 
 /**
- * Returns the question to ask before replacing a profile's key or address; undefined if nothing is
- * lost.
+ * Returns the question to ask before replacing a profile's key or address, or undefined if nothing
+ * is lost.
  */
 export function replaceQuestion(
   name: string,

@@ -11,7 +11,7 @@ import {
   SANDBOX,
 } from './file.ts';
 
-/** A value and where it came from, which errors and `doctor` show. */
+/** A value with its source, which errors and `doctor` show. */
 export interface Sourced<T> {
   readonly value: T;
   readonly source: 'flag' | 'environment' | 'profile' | 'default';
@@ -19,17 +19,14 @@ export interface Sourced<T> {
 
 /** A command's active settings: flag > environment > profile > default. */
 export interface Settings {
-  /** The active profile; undefined if there is none and none was requested. */
+  /** The active profile; undefined if none exists and none was requested. */
   readonly profile: Sourced<string> | undefined;
-  /**
-   * Whether the built-in profile `sandbox` is active. Its service is built in: it has no base URL
-   * and no key.
-   */
+  /** Whether the built-in profile `sandbox` is active, which has no base URL and no key. */
   readonly sandbox: boolean;
   readonly baseUrl: Sourced<string> | undefined;
   readonly apiKey: Sourced<string> | undefined;
   /**
-   * The user ID of the profile's account, stored at login. Known instances are stored per account.
+   * The user ID of the profile's account, stored at login. Known instances are stored by account.
    */
   readonly account: string | undefined;
 }
@@ -49,7 +46,7 @@ const SANDBOX_SETTINGS = {
   account: undefined,
 } as const;
 
-/** The settings without a stored key, which is read on demand. */
+/** Settings without the stored key, which is fetched only if needed. */
 export interface Resolved {
   readonly settings: Settings;
   readonly storedKey: StoredKey | undefined;
@@ -58,7 +55,7 @@ export interface Resolved {
 interface StoredKey {
   readonly profile: string;
   readonly place: KeyPlace;
-  /** The account that the key belongs to. */
+  /** The account of the key. */
   readonly account: string | undefined;
 }
 
@@ -73,7 +70,7 @@ export function withKey(
 
 /**
  * Returns the active settings: flag > environment > profile. Treats an empty variable as not set.
- * There are no defaults: the document names no address of the service.
+ * There is no default, since the document names no address of the service.
  *
  * Sends a stored key only to its own base URL. The account is the profile's, so it is known only
  * while the profile's key is active.
@@ -115,7 +112,7 @@ export function resolveSettings(
   const isOwn = mine?.kind === 'file' && fromEnvironment?.value === mine.key;
   return {
     settings: {
-      // A current profile is not active while another address is used: its name would mislead.
+      // With another address, the current profile is not active, and its name would mislead.
       profile: chosen?.source === 'profile' && !atHome ? undefined : chosen,
       sandbox: false,
       baseUrl: base,
@@ -129,15 +126,15 @@ export function resolveSettings(
   };
 }
 
-/** Returns the value of a flag, or else of a variable. Treats an empty variable as not set. */
+/** Returns the value of a flag, otherwise of a variable. An empty variable counts as not set. */
 function given(flag: string | undefined, text: string | undefined): Sourced<string> | undefined {
   if (flag !== undefined) return { value: flag, source: 'flag' };
   return text ? { value: text, source: 'environment' } : undefined;
 }
 
 /**
- * Whether the sandbox stays active despite an address. The higher rank wins. Two values of the same
- * rank contradict each other, and so do an address flag and a requested sandbox.
+ * Whether the sandbox stays active despite an address. The source with the higher rank wins. Two
+ * values of the same rank are an error, and so is an address flag with a requested sandbox.
  *
  * | sandbox from      | --base-url | GPUCLOUD_BASE_URL |
  * |-------------------|------------|-------------------|
@@ -211,7 +208,8 @@ function checkedKey({ value: text, source }: Sourced<string>, profile = ''): Sou
 function checkedUrl(url: Sourced<string>): Sourced<string> {
   const verdict = baseUrl(url.value);
   if (!verdict.ok) {
-    // An address with a user name, a query or a fragment may hold a password or a token.
+    // Hides an address with a user name, a query or a fragment, which may contain a password or
+    // token.
     const shown = /[@?#]/.test(url.value) ? '' : ` "${url.value}"`;
     throw usageError(`${nameOf('base-url', url)}${shown}: ${verdict.rule}`);
   }

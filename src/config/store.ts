@@ -24,30 +24,29 @@ import { type ConfigFile, emptyFile, ownNamesOnly } from './file.ts';
 export type Config = ReturnType<typeof openConfig>;
 
 /**
- * Opens the profile file; each call reads it again. `folder` is the config folder, created (0700)
- * at the first change. Touches no file yet.
+ * Opens the profile file. Each call reads it again. `folder` is the config folder, created (0700)
+ * at the first change. Opening touches no file.
  */
 export function openConfig(folder: string) {
   const path = join(folder, 'config.json');
   let last: ConfigFile | undefined;
   return {
-    /** The path of config.json, which may not exist. */
+    /** The path of config.json. The file may not exist. */
     path,
     /**
-     * Reads the file; a missing file has no profiles.
-     * Throws CliError('storage') that names an unusable file.
+     * Reads the file; a missing file has no profiles. Throws CliError('storage') with the path of
+     * an unusable file.
      */
     async read(): Promise<ConfigFile> {
       last = await readConfig(path);
       return last;
     },
-    /** The last content read or written; undefined before the first read. */
+    /** The content last read or written; undefined before the first read. */
     last: () => last,
     /**
-     * The only way to write. Passes the file to `edit` under the lock, and writes the file that
-     * `edit` returns. Returns the content on disk afterwards; passes on errors of `edit`. Throws
-     * CliError('storage') if the file is unusable or the change can't be saved; the file then stays
-     * unchanged.
+     * Changes the file; no other method writes it. Calls `edit` under the lock, writes the file
+     * that it returns, and returns what is on disk then. Throws what `edit` throws. Throws
+     * CliError('storage') and leaves the file unchanged if it is unusable or can't be saved.
      */
     async change(edit: (file: ConfigFile) => ConfigFile): Promise<ConfigFile> {
       const target = await writableTarget(path);
@@ -60,7 +59,7 @@ export function openConfig(folder: string) {
 }
 
 async function readConfig(path: string): Promise<ConfigFile> {
-  // Check first: conf would create the folder, and would wait for a pipe.
+  // Checks before conf does: conf would create the folder, and would wait for a pipe.
   const found = statOf(path);
   if (found === undefined) return emptyFile();
   if (!found.isFile()) {
@@ -91,16 +90,16 @@ function statOf(path: string): Stats | undefined {
   throw unusable(path, 'it is a symlink to a missing file');
 }
 
-/** conf owns the file: it defines how the file is read and written, its format and its mode. */
+/** Opens the file with conf, which defines how it is read and written, its format and its mode. */
 async function openConf(path: string, written: (text: string) => void = () => undefined) {
   const { default: Conf } = await import('conf');
   return new Conf<Record<string, unknown>>({
-    // Set both options, so that conf reads neither the environment nor the working folder.
+    // Sets both options, so that conf reads neither the environment nor the working folder.
     cwd: dirname(path),
     configName: basename(path),
     fileExtension: '',
     configFileMode: 0o600,
-    // Set the whole store: `set(key, …)` drops a key named `__proto__`.
+    // Sets the whole store, since `set(key, …)` drops a key named `__proto__`.
     accessPropertiesByDotNotation: false,
     serialize(value) {
       const text = `${JSON.stringify(value, undefined, 2)}\n`;
@@ -111,7 +110,9 @@ async function openConf(path: string, written: (text: string) => void = () => un
   });
 }
 
-/** Throws CliError('storage') with `path` but without the text, which may be a key. */
+/**
+ * Parses the file. Throws CliError('storage') with the path but not the text, which may be a key.
+ */
 function parseConfig(path: string, text: string): ConfigFile {
   if (text.includes('\ufffd')) throw unusable(path, 'it is not UTF-8 text');
   if (text.trim() === '') throw unusable(path, 'it is empty');
@@ -130,13 +131,13 @@ function parseConfig(path: string, text: string): ConfigFile {
 }
 
 /**
- * On a full disk, conf can write half of the JSON and return normally. So this writes a file beside
- * the target, and replaces the target only after reading the new file back.
+ * Writes a new file next to the target, reads it back, and only then replaces the target. On a full
+ * disk, conf can write half of the JSON without an error.
  */
 async function save(target: string, after: ConfigFile): Promise<ConfigFile> {
   const fresh = `${target}.new`;
   try {
-    // A killed process may have left a temporary file.
+    // Removes temporary files that a killed process left.
     removeLeftovers(target);
     let text = '';
     const conf = await openConf(fresh, (all) => {
@@ -163,7 +164,7 @@ function keepOwner(target: string, fresh: string): void {
   chownSync(fresh, before.uid, before.gid);
 }
 
-/** The new file and conf's temporary files, which may hold keys. */
+/** Removes new files and conf's temporary files, which may contain keys. */
 function removeLeftovers(target: string): void {
   const folder = dirname(target);
   const begin = `${basename(target)}.new`;
@@ -178,18 +179,18 @@ function removeLeftovers(target: string): void {
   }
 }
 
-/** Returns the file to write: a link stays a link, and its target changes. */
+/** Returns the file to write. A link stays a link; its target changes. */
 async function writableTarget(path: string): Promise<string> {
   try {
     await privateFolder(dirname(path));
   } catch (error) {
     throw notSaved(path, `could not create its folder: ${meaning(error)}`, error);
   }
-  // Before the lock too: an unusable file is reported at once, even in a read-only folder.
+  // Reads before locking too, so that an unusable file fails at once, even in a read-only folder.
   await readConfig(path);
   const target = statOf(path) === undefined ? path : realpathSync(path);
   try {
-    // In a read-only folder, the lock would retry for seconds.
+    // Checks access first, since the lock would retry for seconds in a read-only folder.
     accessSync(dirname(target), constants.W_OK | constants.X_OK);
   } catch (error) {
     throw notSaved(path, `could not write to its folder: ${meaning(error)}`, error);
@@ -226,7 +227,7 @@ function meaning(error: unknown): string {
   return code === undefined ? 'an unexpected error' : (MEANINGS[code] ?? code);
 }
 
-/** Reports an invalid file, which stays unchanged. */
+/** Builds the error for an invalid file, which stays unchanged. */
 function unusable(path: string, what: string, cause?: unknown): CliError {
   return new CliError('storage', `${path}: ${what}. It was not changed.`, {
     hint: 'correct the file, or move it away and run: gpucloud login',
@@ -235,7 +236,7 @@ function unusable(path: string, what: string, cause?: unknown): CliError {
   });
 }
 
-/** The change is not on disk; the file has its previous content. */
+/** Builds the error for a change that is not on disk; the file has its previous content. */
 function notSaved(path: string, what: string, cause?: unknown): CliError {
   return new CliError('storage', `${path}: the change was not saved: ${what}`, {
     hint: 'the settings are unchanged; GPUCLOUD_CONFIG_DIR selects another folder',
@@ -258,7 +259,7 @@ const profileSchema = lazy(() =>
       }),
     ),
     notify: z.optional(z.array(z.string())),
-    // Don't treat an unreadable guard as no guard.
+    // Rejects an unreadable guard, which must not count as no guard.
     guards: z.optional(
       z.looseObject({
         max_instances: z.optional(z.int().check(z.nonnegative())),
@@ -274,12 +275,11 @@ const fileSchema = lazy(() =>
 );
 
 /**
- * Returns the invalid part of a config file: `profiles.work.base_url`, `the whole`; undefined if it
- * is valid.
+ * Returns the invalid part of a config file (`profiles.work.base_url`, `the whole`), or undefined
+ * if it is valid. Never returns a value of the file, since that may be a key.
  *
- * The schemas only validate: zod drops a key named `__proto__` from its result, so a later save
- * would lose it. For the same reason each profile is validated by itself. The result contains no
- * value of the file, since that may be a key.
+ * The schemas only validate: zod drops a key named `__proto__` from its result, so saving that
+ * result would lose it. For the same reason each profile is validated separately.
  */
 function wrongPart(value: unknown): string | undefined {
   const whole = fileSchema().safeParse(value);

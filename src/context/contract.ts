@@ -19,23 +19,22 @@ export interface Host {
   readonly stdout: Writable & { isTTY?: boolean; columns?: number; rows?: number };
   readonly stderr: Writable & { isTTY?: boolean; columns?: number };
   /**
-   * Writes to stdout without opening its stream, unless it is a terminal: opening the stream costs
-   * more than writing a short text. Returns the number of bytes written; the stream writes the
-   * rest.
+   * Writes to stdout without opening its stream, which costs more than writing a short text. Not
+   * for terminals. Returns the number of bytes written; the stream writes the rest.
    */
   readonly syncWrite?: ((bytes: Uint8Array) => number) | undefined;
   /**
-   * Calls back once when stdout has lost its reader, if the system reports that without a write.
-   * Returns a function that stops watching.
+   * Calls back once when the reader of stdout has closed it, if the system reports that without a
+   * write. Returns a function that stops watching.
    */
   readonly onReaderGone?: ((gone: () => void) => () => void) | undefined;
   /** Calls back once if stdin has data that the command will not read. */
   onStdinData?(found: () => void): void;
-  /** Whether stdout is closed or /dev/null, so that its output is lost. */
+  /** Whether stdout is closed or /dev/null, so that output is lost. */
   isStdoutNull?(): boolean;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly clock: Clock;
-  /** The process ends with the run, so the system closes its connections. */
+  /** Whether the process exits after the run, so that the system closes its connections. */
   readonly endsAtOnce?: boolean;
   /** The home folder; undefined if there is none. */
   readonly home: string | undefined;
@@ -43,19 +42,15 @@ export interface Host {
   /** Node's version, such as `v20.20.2`; undefined if unknown. */
   readonly nodeVersion?: string;
   readonly pid: number;
-  /**
-   * The user whose files are trusted; undefined on systems whose files have no owner and mode
-   * (Windows).
-   */
+  /** The user whose files are trusted. Undefined if files have no owner and mode (Windows). */
   readonly uid?: number | undefined;
-  /** Whether a process with that ID is running. */
   isAlive(pid: number): boolean;
   readonly interrupts: Interrupts;
   /** Sets the action for the third signal, which otherwise ends the process at once. */
   onThirdInterrupt?(leave: () => void): void;
   /**
-   * For full-screen views: calls `leave` when the process is suspended (Ctrl-Z) or ends, and `back`
-   * when it resumes. Returns a function that removes both callbacks.
+   * For full-screen views: calls `leave` when the process is suspended (Ctrl-Z) or exits, and
+   * `back` when it resumes. Returns a function that removes both callbacks.
    */
   borrowScreen?(leave: () => void, back: () => void): () => void;
   /** Starts a program; see programs.ts. */
@@ -63,19 +58,19 @@ export interface Host {
   /** Starts a program with binary streams; see programs.ts. */
   startPiped(program: Omit<Program, 'hear'>, platform: string): Promise<Piped>;
   /**
-   * Opens a file with the user's default program; false if no program starts. Tests open nothing.
+   * Opens a file with the user's default program; returns false if none starts. Tests open nothing.
    */
   openFile?(path: string): Promise<boolean>;
-  /** Says how another process, such as a scheduler, starts gpucloud. */
+  /** Returns how another process, such as a scheduler, starts gpucloud. */
   self(): Self;
   /** The program that accesses the system's keyring; undefined if there is none. */
   readonly keyring?: () => { file: string; args: readonly string[] };
 }
 
 /**
- * Ctrl-C and similar signals. Each reason is a CliError (interrupted, terminated, hungUp). Work
+ * Signals for Ctrl-C and similar. Each reason is a CliError (interrupted, terminated, hungUp). Work
  * that can simply stop listens to `first`. A request that may have rented an instance listens to
- * `second`, so the first Ctrl-C waits for the response.
+ * `second`, so that the first Ctrl-C waits for the response.
  */
 export interface Interrupts {
   readonly first: AbortSignal;
@@ -93,11 +88,11 @@ export interface GlobalFlags {
   readonly sort?: string;
   readonly query?: string;
   readonly header?: boolean;
-  /** false with `--no-color`. */
+  /** False with `--no-color`. */
   readonly color?: 'auto' | 'always' | 'never' | false;
   readonly input?: boolean;
   readonly yes?: boolean;
-  /** In milliseconds. */
+  /** Milliseconds. */
   readonly timeout?: number;
   readonly debug?: boolean;
   readonly showSecrets?: boolean;
@@ -105,14 +100,15 @@ export interface GlobalFlags {
 }
 
 /**
- * Everything a verb may use. Creates services at their first use and closes them after the verb.
+ * Everything that a verb may use. Creates services at their first use and closes them after the
+ * verb.
  */
 export interface Context {
   readonly out: Output;
   readonly err: Messages;
   readonly stdin: Host['stdin'];
   readonly env: Host['env'];
-  /** The host and its terminal, for `doctor` and `run`. */
+  /** Parts of the host, for `doctor` and `run`. */
   readonly host: Pick<
     Host,
     | 'stdin'
@@ -130,29 +126,28 @@ export interface Context {
     | 'self'
   >;
   readonly clock: Clock;
-  /** The service's time. Compare times from the service with this, never with `clock`. */
+  /** The service's time. Compare times from the service with it, never with `clock`. */
   readonly serviceClock: ServiceClock;
   readonly interrupts: Interrupts;
   /** The first interrupt, for work that can simply stop. */
   readonly signal: AbortSignal;
   readonly flags: GlobalFlags;
   /**
-   * Starts a program in this run's environment, without the API key. An interrupt of the run reaches
-   * the program too.
+   * Starts a program in this run's environment, without the API key. Interrupts of the run reach
+   * the program.
    */
   readonly start: Start;
-  /** Starts a program with binary streams. An interrupt of this run does not reach it. */
+  /** Starts a program with binary streams. Interrupts of the run do not reach it. */
   startPiped(program: Pick<Program, 'file' | 'args'>): Promise<Piped>;
-  /** Removes these variables from the environment of every program started later. */
+  /** Removes these variables from the environment of all programs started later. */
   withhold(names: readonly string[]): void;
-  /** Sets the exit code of a successful run, which is the exit code of the program it started. */
+  /** Sets the exit code of a successful run to that of the program it started. */
   endWith(code: number): void;
-  /** The code passed to {@link endWith}; 0 by default. */
+  /** The code passed to {@link endWith}, otherwise 0. */
   readonly exitCode: number;
   /**
-   * The active profile, base URL and key, each with its source. With `key: false`, skips a key that
-   * would have to be fetched (from the keyring, by a command). Throws CliError(authentication) if
-   * the key's place does not return it.
+   * The active profile, base URL and key, each with its source. `key: false` omits a key that must
+   * be fetched from the keyring or by a command. Throws CliError(authentication) if fetching fails.
    */
   settings(how?: { key?: boolean }): Promise<Settings>;
   config(): Promise<Config>;
@@ -160,13 +155,13 @@ export interface Context {
   keys(): Promise<Keys>;
   folders(): Promise<Folders>;
   /**
-   * The service with the active key. The first call warns of requests with an unknown outcome; the
-   * command that recovers them sets `quiet`. Throws CliError('authentication') without a key.
+   * The service with the active key. The first call warns about requests with an unknown outcome,
+   * unless `quiet` is set. Throws CliError('authentication') without a key.
    */
   api(how?: { quiet?: boolean }): Promise<Api>;
   /** Whether the service refused the active key (401). */
   readonly isKeyRefused: boolean;
-  /** The service at another address or with another key, for `login`. */
+  /** A service with another address or key, for `login`. */
   apiFor(target: ServiceAddress): Promise<Api>;
   /** The journal of the active account. */
   journal(): Promise<Journal>;
@@ -174,13 +169,11 @@ export interface Context {
   journalOf(scope: Scope): Promise<Journal>;
   /** Names for offers and images of the active service. */
   catalog(): Promise<Catalog>;
-  /** undefined if not interactive. */
+  /** Undefined if not interactive. */
   prompts(): Promise<Prompts | undefined>;
-  /**
-   * The built-in sandbox. Its state is in the given file, or in the file of the built-in profile.
-   */
+  /** The sandbox with the state in `file`; by default, the built-in profile's. */
   sandbox(file?: string): Promise<Sandbox>;
-  /** Runs work that no interrupt stops, to terminate what the run rented after Ctrl-C. */
+  /** Runs work that no interrupt stops, such as terminating what the run rented after Ctrl-C. */
   shielded<T>(work: (own: Context) => Promise<T>): Promise<T>;
   close(): Promise<void>;
 }

@@ -1,15 +1,13 @@
 import type { ApiKey } from '../api/index.ts';
 import type { Context } from './contract.ts';
 
-/** A key, and whether this very command uses it. */
+/** A key, marked if this command uses it. */
 export type MarkedKey = Partial<ApiKey> & {
-  /** null if several keys have the same prefix. */
+  /** Null if several keys have the same prefix. */
   readonly in_use: boolean | null;
 };
 
-/**
- * Marks the key with the longest matching prefix; null if several prefixes of that length match.
- */
+/** Marks the key with the longest matching prefix. Marks null if several keys match equally. */
 export async function marked(keys: readonly ApiKey[], context: Context): Promise<MarkedKey[]> {
   const inUse = await keyInUse(context);
   const lengths = keys.map((key) => fittingLength(key, inUse));
@@ -27,7 +25,7 @@ async function keyInUse(context: Context): Promise<string | undefined> {
   return (await context.sandbox()).apiKey();
 }
 
-/** Length of the matching prefix that the service shows; 0 for another key. */
+/** Returns how many characters of the shown prefix match; 0 for another key. */
 function fittingLength({ key_prefix }: ApiKey, inUse: string | undefined): number {
   // "the list form may end with an ellipsis" (API document: Resources, API key).
   const beginning = (key_prefix ?? '').replace(/[.…*]+$/, '');

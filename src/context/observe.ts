@@ -5,9 +5,9 @@ import type { Observation } from '../journal/index.ts';
 import type { Context } from './contract.ts';
 
 /**
- * Stores what API responses show: instances in the inventory, names of offers and images in the
- * catalog, and all names for Tab. Created instances reach the inventory through the journal, which
- * knows their request.
+ * Stores what responses show: instances in the inventory, names of offers and images in the
+ * catalog, and all names for Tab. The journal adds created instances to the inventory, since it
+ * knows their requests.
  */
 export function createObserver(
   names: NameRecorder,
@@ -51,7 +51,7 @@ export function createObserver(
         default:
       }
     } catch (error) {
-      // The journal stores a rented instance as soon as it is requested.
+      // Only warns: the journal has already stored a rented instance.
       if (!(error instanceof CliError)) throw error;
       err.warn('local_storage', error.message);
     }

@@ -2,13 +2,13 @@ import type { Clock } from '../clock.ts';
 
 export type ServiceClock = ReturnType<typeof createServiceClock>;
 
-/** Ignore smaller differences: the header has whole seconds and arrives late. */
+/** Smaller differences are ignored: the header has whole seconds and arrives late. */
 const SAME_MS = 2_000;
 
-/** A larger jump between two responses counts only after the next response confirms it. */
+/** A larger jump counts only if the next response confirms it. */
 const JUMP_MS = 5 * 60_000;
 
-/** The time in a response, and this computer's time when it arrived. All in milliseconds. */
+/** The time in a response, and this computer's time on arrival. All in milliseconds. */
 export interface Reading {
   readonly service: number;
   readonly now: number;
@@ -21,10 +21,10 @@ export function driftBetween(a: Reading, b: Reading): number {
 }
 
 /**
- * Returns the service's time, in milliseconds since 1970. Every time in its responses uses this
- * clock. Until the first response, uses this computer's time.
+ * Returns the service's time in milliseconds since 1970, the clock of all times in its responses.
+ * Before the first response, returns this computer's time.
  *
- * One response may show a wrong time. Before ending anything because of it, use `serviceTime`.
+ * One response may have a wrong time. Use `serviceTime` before terminating anything because of it.
  */
 export function createServiceClock(clock: Pick<Clock, 'now' | 'monotonic'>) {
   /** The reading that sets the clock. */
@@ -36,7 +36,7 @@ export function createServiceClock(clock: Pick<Clock, 'now' | 'monotonic'>) {
     now: clock.now(),
     monotonic: clock.monotonic(),
   });
-  /** Whether, since the reading, this computer has not slept and nobody has set its clock. */
+  /** Whether this computer has neither slept nor had its clock set since the reading. */
   const isEven = (one: Reading | undefined) =>
     one !== undefined &&
     Math.abs(clock.now() - one.now - (clock.monotonic() - one.monotonic)) < SAME_MS;
@@ -47,16 +47,16 @@ export function createServiceClock(clock: Pick<Clock, 'now' | 'monotonic'>) {
       const isSame = !isExact && Math.abs(service - now) < SAME_MS;
       return (isSame ? now : service) + clock.monotonic() - monotonic;
     },
-    /** Whether a response has set the clock and it is still valid; see `isEven`. */
+    /** Whether a response set the clock and `isEven` still holds. */
     isKnown: () => isExact || isEven(known),
     isEven,
     /** The last reading, even if it did not set the clock. */
     last: () => last,
-    /** Whether the clock is the built-in sandbox's, which people set on purpose. */
+    /** Whether the clock is the built-in sandbox's, which users set on purpose. */
     isExact: () => isExact,
     /** Reads the Date header of a valid response. */
     learn(date: string | undefined) {
-      // `Date.parse` accepts texts that are not HTTP dates, such as `1`.
+      // `Date.parse` also accepts texts that are not HTTP dates, such as `1`.
       const shown = /^[A-Z][a-z]+, .+ GMT$/.test(date ?? '') ? Date.parse(date ?? '') : Number.NaN;
       if (isExact || Number.isNaN(shown)) return;
       const before = last;
@@ -67,7 +67,7 @@ export function createServiceClock(clock: Pick<Clock, 'now' | 'monotonic'>) {
         known = reading;
       }
     },
-    /** Sets the exact time, for a sandbox in this process, which has its own clock. */
+    /** Sets the exact time of a sandbox in this process. */
     set(now: number) {
       isExact = true;
       known = last = read(now);

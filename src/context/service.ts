@@ -6,7 +6,7 @@ import type { Context, GlobalFlags, Host, ServiceAddress } from './contract.ts';
 import type { ServiceClock } from './service-clock.ts';
 import type { SettingsRoom } from './settings.ts';
 
-/** Milliseconds for one call; `--timeout` overrides it. */
+/** Milliseconds per call; `--timeout` overrides it. */
 export const DEFAULT_TIMEOUT_MS = 60_000;
 
 interface ServiceParts {
@@ -17,7 +17,7 @@ interface ServiceParts {
   readonly err: Context['err'];
   readonly sandbox: Context['sandbox'];
   readonly serviceClock: ServiceClock;
-  /** Receives what the configured service returns. */
+  /** Receives each successful operation of the configured service. */
   observe(seen: Observed): Promise<void>;
 }
 
@@ -27,14 +27,14 @@ export function createService(parts: ServiceParts) {
   const { env, clock, interrupts } = host;
   const closers: (() => Promise<void>)[] = [];
 
-  /** Prints each warning once: two hundred instances may share one odd field. */
+  /** Prints each warning once, since hundreds of instances may share an odd field. */
   const warned = new Set<string>();
   const warnOnce = (text: string) => {
     if (!warned.has(text)) err.warn('odd_response', `${text} To see the raw response: --debug`);
     warned.add(text);
   };
 
-  /** `proxies`: the proxy environment variables. */
+  /** `proxies` are the environment variables that configure proxies. */
   async function connect(
     { baseUrl, apiKey }: ServiceAddress,
     proxies: Host['env'],
@@ -59,7 +59,7 @@ export function createService(parts: ServiceParts) {
     return api;
   }
 
-  /** The built-in profile runs its own server on a loopback port during the command. */
+  /** The built-in profile runs its own server on a loopback port while the command runs. */
   let isServing = false;
   const selfServed = lazy(async () => {
     isServing = true;
@@ -95,16 +95,15 @@ export function createService(parts: ServiceParts) {
   });
 
   return {
-    /** The configured service. */
     connected,
     isKeyRefused: () => isKeyRefused,
     apiFor: (target: ServiceAddress) => connect(target, env),
     /** Closes connections and this process's sandbox server. */
     async close() {
-      // When the process ends, the system closes its connections, but a sandbox server must save
-      // its state.
+      // The system closes connections when the process exits, but a sandbox server must save its
+      // state.
       if (host.endsAtOnce === true && !isServing) return;
-      // Close the client before its server.
+      // Closes each client before its server.
       for (const close of closers.reverse()) await close();
     },
   };

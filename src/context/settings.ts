@@ -8,7 +8,7 @@ import type { Terminal } from './terminal.ts';
 
 export type SettingsRoom = ReturnType<typeof createSettings>;
 
-/** Folders, config file, keys and the resulting settings. Reads each of them at its first use. */
+/** Folders, config file, keys and the resulting settings. Each is read at its first use. */
 export function createSettings(host: Host, flags: GlobalFlags, { out, err, start }: Terminal) {
   const { env } = host;
   /** What the run has used so far. */
@@ -33,7 +33,7 @@ export function createSettings(host: Host, flags: GlobalFlags, { out, err, start
     });
   });
   const resolved = lazy(async () => {
-    // Checks --query here, since every request reads the settings first.
+    // Validates --query here, since every request reads the settings first.
     await out.prepare();
     const { resolveSettings } = await import('../config/index.ts');
     return resolveSettings(flags, env, await (await config()).read());
@@ -42,7 +42,7 @@ export function createSettings(host: Host, flags: GlobalFlags, { out, err, start
   const settings = lazy(async () => {
     const found = await resolved();
     const { storedKey } = found;
-    // A key from the environment may go to a stored address.
+    // A key from the environment may be sent to a stored address.
     const { apiKey, baseUrl } = found.settings;
     if (storedKey !== undefined || (apiKey !== undefined && baseUrl?.source === 'profile')) {
       refuseExposedConfig((await config()).path, host.uid);
@@ -59,9 +59,8 @@ export function createSettings(host: Host, flags: GlobalFlags, { out, err, start
     used,
     config,
     keys,
-    /** The settings without fetching a key, which the command may not need. */
+    /** Returns the settings without fetching a key, which the command may not need. */
     resolved,
-    /** The settings with the key. */
     settings,
     /** Throws CliError('authentication') if neither a key nor an address is set. Fetches no key. */
     async ensureSignedIn() {
@@ -70,12 +69,12 @@ export function createSettings(host: Host, flags: GlobalFlags, { out, err, start
       const { notSignedIn } = await import('../config/index.ts');
       throw notSignedIn(found, await (await config()).read());
     },
-    /** Whether reading the key again costs nothing and prompts for nothing. */
+    /** Whether reading the key again is free and does not prompt. */
     async isKeyAtHand() {
       const { storedKey } = await resolved();
       return isKeyFetched || storedKey === undefined || storedKey.place.kind === 'file';
     },
-    /** Warns of variables that the sandbox profile ignores. */
+    /** Warns about variables that the sandbox profile ignores. */
     warnOfUnused: lazy(async () => {
       const { profile } = (await resolved()).settings;
       const unused = ['GPUCLOUD_BASE_URL', 'GPUCLOUD_API_KEY'].filter((name) => env[name]);
@@ -90,8 +89,8 @@ export function createSettings(host: Host, flags: GlobalFlags, { out, err, start
 }
 
 /**
- * Throws CliError('authentication') if other users may have changed the config file: the key, its
- * command, or the address it is sent to.
+ * Throws CliError('authentication') if other users may have changed the config file, and with it
+ * the key, its command, or the address that receives it.
  */
 export function refuseExposedConfig(path: string, uid: number | undefined): void {
   const exposure = exposureOfConfig(path, uid);

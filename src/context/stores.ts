@@ -73,7 +73,7 @@ export function createStores(
     };
   });
 
-  /** Opens the journal without fetching a key, which might ask for a passphrase. */
+  /** Opens the journal without fetching a key, which might prompt for a passphrase. */
   async function journalAtHand(): Promise<Journal> {
     if (await isKeyAtHand()) return journal();
     const { settings: found, storedKey } = await resolved();
@@ -86,8 +86,8 @@ export function createStores(
       ({ state } = await folders());
       await ensureSignedIn();
     } catch (error) {
-      // Without a home folder or an account there is no journal. If the settings are broken, the
-      // command itself reports it.
+      // Without a home folder or an account there is no journal. The command itself reports broken
+      // settings.
       if (error instanceof CliError) return;
       throw error;
     }
@@ -113,7 +113,7 @@ export function createStores(
       const warning = overdueWarning(await (await journalAtHand()).deadlines(), now);
       if (warning !== undefined) err.warn('deadline_passed', warning);
     } catch {
-      // warnOfUnknown has already reported an unreadable journal.
+      // `warnOfUnknown` has already reported an unreadable journal.
     }
   }
 
@@ -145,9 +145,9 @@ export function createStores(
     /** What the run has used so far. */
     used,
     sandbox,
-    /** Warns once per run of requests with an unknown outcome. */
+    /** Warns once per run about requests with an unknown outcome. */
     warnOfUnknown: lazy(warnOfUnknown),
-    /** Warns of instances past their deadline by the service's time. */
+    /** Warns about instances past their deadline, by the service's time. */
     warnOfOverdue,
   };
 }
@@ -157,7 +157,7 @@ function unknownWarning(count: number): string {
   return `${requests} an unknown outcome and may be billing. Recover: gpucloud instances recover`;
 }
 
-/** Names the instances that are past their deadline; undefined if none is. */
+/** Names the instances that are past their deadline, or returns undefined if none is. */
 function overdueWarning(deadlines: readonly Deadline[], now: number): string | undefined {
   const overdue = deadlines.filter((one) => timeOf(one) <= now && mayBill(one.status));
   const [first] = [...overdue].sort((a, b) => timeOf(a) - timeOf(b));
@@ -169,7 +169,7 @@ function overdueWarning(deadlines: readonly Deadline[], now: number): string | u
   return `${first.name} ${what} ${late} past ${others === 0 ? 'its' : 'the'} deadline, and may be billing. To terminate ${them}: gpucloud instances reap`;
 }
 
-/** NaN if the deadline is missing or unreadable. */
+/** Returns NaN for a missing or unreadable deadline. */
 function timeOf({ deadline }: Deadline): number {
   return Date.parse(deadline ?? '');
 }

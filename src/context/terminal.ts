@@ -11,7 +11,7 @@ export type Terminal = Pick<
 >;
 
 /**
- * Opens streams, prompts, and programs that use them. `now` is the service's time; no program
+ * Creates streams, prompts and the starter of programs. `now` is the service's time. No program
  * receives the variables in `withheld`.
  */
 export function createTerminal(
@@ -21,7 +21,7 @@ export function createTerminal(
   withheld: Set<string>,
 ): Terminal {
   const { env, clock, interrupts } = host;
-  // Opens a stream only to write, or if nothing else shows what the stream is.
+  // Opens the stream only to write, or if nothing else shows what it is.
   const stdout = {
     get isTTY() {
       return host.syncWrite === undefined && host.stdout.isTTY === true;
@@ -92,7 +92,7 @@ export function createTerminal(
   };
 }
 
-/** Starts a program. Forwards every signal, since only a terminal signals all its programs. */
+/** Starts a program and forwards every signal, since only a terminal signals all its programs. */
 async function startProgram(
   { env: added, ownSignals = false, ...program }: Omit<Child, 'keepsApiKey'>,
   own: Host['env'],
@@ -124,8 +124,8 @@ function signalOf(reason: unknown): Signal {
 }
 
 /**
- * Picks the output format. Rejects contradicting `--json`, `-q` and `-o`. A query selects from
- * JSON, so it implies JSON unless a format is given.
+ * Returns the output format. Rejects contradictory `--json`, `-q` and `-o`. A query implies JSON
+ * unless a format is given.
  */
 export function formatOf(flags: GlobalFlags, env: Host['env']): Format {
   const given = new Set<string>();
@@ -141,11 +141,11 @@ export function formatOf(flags: GlobalFlags, env: Host['env']): Format {
   if (format !== undefined) return checkedFor(flags.query, parseFormat(format));
   const fromEnv = parseFormat(env.GPUCLOUD_OUTPUT || 'table', 'GPUCLOUD_OUTPUT');
   if (flags.query === undefined) return fromEnv;
-  // A query overrides a default format.
+  // A query overrides a format from the environment that can't show its result.
   return WITH_QUERY.includes(fromEnv) ? fromEnv : 'json';
 }
 
-/** Formats that can hold any query result; see output/formats/query.ts. */
+/** Formats that can show any query result (see output/formats/query.ts). */
 const WITH_QUERY: readonly Format[] = ['json', 'jsonl', 'yaml', 'csv', 'tsv'];
 
 function checkedFor(query: string | undefined, format: Format): Format {
@@ -161,7 +161,7 @@ function canAsk(host: Host, flags: GlobalFlags): boolean {
   return host.stdin.isTTY === true && host.stderr.isTTY === true && !forbidden;
 }
 
-/** `CI=false` and `CI=0` mean no. */
+/** `CI=false` and `CI=0` count as not set. */
 function isSet(variable: string | undefined): boolean {
   return variable !== undefined && variable !== '' && variable !== '0' && variable !== 'false';
 }

@@ -1,11 +1,11 @@
 /**
- * Returns the code of a system or Node error: `ENOENT`, `EACCES`; undefined for other errors.
+ * Returns the code of a system or Node error (`ENOENT`, `EACCES`), or undefined for other errors.
  */
 export function errorCode(error: unknown): string | undefined {
   return error instanceof Error && 'code' in error ? String(error.code) : undefined;
 }
 
-/** Returns the code for messages, or a text for errors without a code. */
+/** Returns an error's code for messages, or a text if it has none. */
 export function faultOf(error: unknown): string {
   return errorCode(error) ?? 'unknown reason';
 }

@@ -4,21 +4,21 @@ import lockfile from 'proper-lockfile';
 import { errorCode } from './error-code.ts';
 import { privateFolder } from './private-folder.ts';
 
-/** A lock counts as abandoned after this many milliseconds without a refresh. */
+/** Milliseconds without a refresh after which a lock counts as abandoned. */
 const ABANDONED = 10_000;
 
-/** Milliseconds to wait for a lock that others hold only for a moment. */
+/** Milliseconds to wait for a lock whose holders need it only briefly. */
 const PATIENCE = 30_000;
 
-/** Milliseconds to wait for a lock that others hold for hours: until it counts as abandoned. */
+/** Milliseconds to wait for a lock that may be held for hours: until an abandoned one is free. */
 export const UNTIL_ABANDONED = ABANDONED + 3_000;
 
 interface LockOptions<T> {
   /** Milliseconds to wait for the lock. */
   readonly patience?: number;
   /**
-   * Runs instead of `work` if there is no lock: another process holds it (`isHeld`), or it can't be
-   * created (a full disk, a read-only folder). Without this callback, the error is thrown.
+   * Runs instead of `work` without a lock: another process holds it (`isHeld`), or it can't be
+   * created (a full disk, a read-only folder). Without this callback, throws the error.
    */
   otherwise?(error: unknown, isHeld: boolean): Promise<T>;
 }
@@ -26,11 +26,11 @@ interface LockOptions<T> {
 /**
  * Runs `work` while no other process holds the same lock. Creates the folder of `path`.
  *
- * The lock is a folder beside the file, refreshed while held. After ten seconds without a refresh,
- * another process takes it over. The file itself need not exist. A process that is suspended longer
- * (a closed laptop) may lose its lock, but completes its work.
+ * The lock is a folder next to the file, refreshed while held. After ten seconds without a refresh,
+ * another process takes it over. The file itself need not exist. A process suspended for longer (a
+ * closed laptop) may lose its lock, but completes its work.
  *
- * Fails if the lock is not free in time (`ELOCKED`), or at once after a file system error
+ * Fails with `ELOCKED` if the lock does not become free in time, and at once with a file system error
  * (`EACCES`, `ENOSPC`).
  */
 export async function withLock<T>(
@@ -48,7 +48,7 @@ export async function withLock<T>(
         stale: ABANDONED,
         update: 2_000,
         retries: 0,
-        // By default the library throws this error where no caller can catch it.
+        // By default, the library throws this error where nothing can catch it.
         onCompromised: (error) => {
           lost = error;
         },
@@ -61,12 +61,15 @@ export async function withLock<T>(
   try {
     return await work();
   } finally {
-    // The work is done and its error reported; an unreleased lock expires by itself.
+    // Ignores a failed release: the work is done, and an unreleased lock expires.
     if (lost === undefined) await release().catch(() => undefined);
   }
 }
 
-/** The library's own retries would also repeat hopeless attempts, such as in a read-only folder. */
+/**
+ * Retries here, since the library would also retry hopeless attempts, such as in a read-only
+ * folder.
+ */
 async function patiently<T>(lock: string, patience: number, acquire: () => Promise<T>): Promise<T> {
   const started = performance.now();
   const isRefreshed = refreshesOf(lock);
@@ -78,14 +81,14 @@ async function patiently<T>(lock: string, patience: number, acquire: () => Promi
       if (!held || performance.now() - started > patience) throw error;
       if (!isRefreshed()) expire(lock);
     }
-    // Random pauses, so that no process always comes last.
+    // Random pauses, so that no process loses every time.
     await new Promise((resolve) => setTimeout(resolve, pause * (0.5 + Math.random())));
   }
 }
 
 /**
- * Checks whether the holder refreshes its lock. The library compares the lock's time with the
- * clock, so after the clock is set back by a day, it would respect an abandoned lock for a day.
+ * Checks whether the holder refreshes its lock. The library instead compares the lock's time with
+ * the clock: after the clock is set back by a day, it would respect an abandoned lock for a day.
  */
 function refreshesOf(lock: string): () => boolean {
   let time: number | undefined;
@@ -103,7 +106,7 @@ function expire(lock: string): void {
   try {
     utimesSync(lock, 0, 0);
   } catch (error) {
-    // Another process has taken the lock over.
+    // ENOENT means that another process took the lock over.
     if (errorCode(error) !== 'ENOENT') throw error;
   }
 }

@@ -1,17 +1,16 @@
 import { isUtf8 } from 'node:buffer';
 import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs';
 
-// Reads and writes our own small files synchronously: a thread pool round trip costs more than
-// the I/O, and a run does dozens. Don't use it for user-supplied paths, which may be pipes or
-// terminals.
+// Reads and writes gpucloud's own small files synchronously: a thread pool round trip costs more
+// than the I/O, and a run has dozens. Not for paths from users, which may be pipes or terminals.
 
 /**
- * Returns the bytes of a regular file; undefined for a folder or a pipe, and for a file of more
- * than `most` bytes. Passes on file system errors.
+ * Returns the bytes of a regular file of at most `most` bytes, otherwise undefined. Throws file
+ * system errors.
  */
 export function readPlain(path: string, most = Number.POSITIVE_INFINITY): Buffer | undefined {
-  // Without this flag, opening a pipe would wait for a writer. Windows has neither the flag nor
-  // such pipes.
+  // Without this flag, opening a pipe waits for a writer. Windows has neither the flag nor such
+  // pipes.
   const file = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
   try {
     const found = fstatSync(file);
@@ -22,8 +21,8 @@ export function readPlain(path: string, most = Number.POSITIVE_INFINITY): Buffer
 }
 
 /**
- * Decodes UTF-8 without a byte order mark; returns undefined for invalid bytes. Creating a strict
- * TextDecoder takes longer than reading a short text.
+ * Decodes UTF-8 without a byte order mark, or returns undefined for invalid bytes. Creating a
+ * strict TextDecoder takes longer than reading a short text.
  */
 export function textOfUtf8(bytes: Buffer): string | undefined {
   if (!isUtf8(bytes)) return undefined;

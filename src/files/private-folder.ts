@@ -3,8 +3,8 @@ import { dirname, relative, sep } from 'node:path';
 import { syncFolder } from './replace.ts';
 
 /**
- * Creates a folder that only its owner can enter (0700), with its parents, durably. Leaves an
- * existing folder unchanged.
+ * Creates a folder and its parents for their owner only (0700), durably. Leaves an existing folder
+ * unchanged.
  */
 export async function privateFolder(path: string): Promise<void> {
   const first = makeFolders(path, 0o700);
@@ -25,7 +25,7 @@ export async function privateFolder(path: string): Promise<void> {
  * Creates a folder and its parents with the mode, as far as the umask allows. Node's recursive
  * mkdir loops forever if an existing folder refuses new ones with ENOENT (`/proc`).
  *
- * Returns the first created folder; undefined if all existed. Passes on file system errors.
+ * Returns the first folder that it created, or undefined if all existed. Throws file system errors.
  */
 export function makeFolders(path: string, mode: number): string | undefined {
   const parent = dirname(path);
@@ -35,7 +35,8 @@ export function makeFolders(path: string, mode: number): string | undefined {
     mkdirSync(path, mode);
     return first ?? path;
   } catch (error) {
-    // The folder exists, or another process just created it. A dangling link is not a folder.
+    // The folder exists: it did before, or another process just created it. A dangling link is not
+    // a folder.
     if (isFolder(path)) return first;
     throw error;
   }

@@ -15,24 +15,24 @@ import { errorCode } from './error-code.ts';
 import { readPlain } from './plain.ts';
 
 interface HowToReplace {
-  /** 0600 by default. */
+  /** Default: 0600. */
   readonly mode?: number;
-  /** Sets the new file's owner, if it would be another user. */
+  /** Sets the new file's owner, which would otherwise be the current user. */
   readonly owner?: { readonly uid: number; readonly gid: number };
   /**
-   * Starts the temporary file's extension, so that files left by a killed process can be found. Has
-   * no dot.
+   * Starts the temporary file's extension, so that files from a killed process can be found.
+   * Contains no dot.
    */
   readonly mark?: string | undefined;
 }
 
 /**
  * Replaces a file's content atomically: after a crash the file has the old or the new content,
- * never a part. Writes a temporary file beside it, fsyncs it, reads it back, renames it and fsyncs
- * the folder. It reads the file back because a buffered write can seem to succeed on a full disk.
+ * never a part. Writes a temporary file next to it, fsyncs it, reads it back, renames it and fsyncs
+ * the folder. Reads it back because a buffered write can seem to succeed on a full disk.
  *
- * If two processes write at once, one wins completely; take a lock to keep both changes. On a file
- * system error, removes the temporary file, keeps the old content and passes on the error.
+ * Of two concurrent writes, one wins completely; use a lock to keep both changes. After a file system
+ * error, removes the temporary file, keeps the old content and throws the error.
  */
 export async function replaceFile(
   path: string,
@@ -45,8 +45,7 @@ export async function replaceFile(
     try {
       writeFileSync(file, content);
       if (owner !== undefined) handOver(file, owner);
-      // Set the requested mode despite the umask, and after the owner: changing the owner clears
-      // bits.
+      // Sets the mode despite the umask, and after the owner, since changing the owner clears bits.
       if (mode !== 0o600) fchmodSync(file, mode);
       fsyncSync(file);
     } finally {
@@ -61,11 +60,12 @@ export async function replaceFile(
   syncFolder(dirname(path));
 }
 
-/** Milliseconds for which another program may hold a file open on Windows. */
+/** Milliseconds that another program may hold a file open on Windows. */
 const LONGEST_HELD = 1_000;
 
 /**
- * On Windows, a file that a virus scanner or a reader holds open can't be renamed, so try again.
+ * Renames over a file. Retries on Windows, where a file that a virus scanner or a reader holds open
+ * can't be renamed.
  */
 export async function renameOver(from: string, to: string): Promise<void> {
   const until = performance.now() + LONGEST_HELD;
@@ -81,12 +81,12 @@ export async function renameOver(from: string, to: string): Promise<void> {
   }
 }
 
-/** Returns a temporary name beside a file, for content that will replace the file. */
+/** Returns a temporary path next to a file that its content will replace. */
 export function temporaryName(path: string, mark = ''): string {
   return `${path}.${mark}${Math.random().toString(36).slice(2)}.tmp`;
 }
 
-/** Reads a new file back. Throws if it does not hold all of its content. */
+/** Reads a new file back. Throws if its content is incomplete. */
 export function checkArrived(path: string, content: string | Uint8Array): void {
   if (readPlain(path)?.equals(Buffer.from(content)) !== true) {
     throw new Error(`${path} does not contain what was written to it`);
@@ -98,9 +98,9 @@ function handOver(file: number, { uid, gid }: { uid: number; gid: number }) {
   if (now.uid !== uid || now.gid !== gid) fchownSync(file, uid, gid);
 }
 
-/** Makes a new, renamed or removed name in a folder durable. */
+/** Makes a new, renamed or removed file in a folder durable. */
 export function syncFolder(path: string): void {
-  // Windows can't open a folder, and makes names durable without it.
+  // Windows can't open folders, and makes such changes durable without it.
   if (platform() === 'win32') {
     return;
   }

@@ -5,8 +5,8 @@ import { CliError } from '../errors.ts';
 import { faultOf } from './error-code.ts';
 
 /**
- * Creates a temporary folder that only its owner can enter, and removes it with its contents when
- * the callback returns or throws. Throws CliError('storage') if it can't be created.
+ * Creates a temporary folder for its owner only, and removes it with its contents after the
+ * callback. Throws CliError('storage') if it can't create it.
  */
 export async function inThrowawayFolder<T>(
   name: string,

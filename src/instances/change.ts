@@ -13,25 +13,25 @@ import { findEach, type Target } from './resolve.ts';
 import { nextStep } from './status.ts';
 import { waitForEach } from './waiting.ts';
 
-/** A change that the service makes on request (API document: start, stop, terminate). */
+/** A status change that the service makes on request (API document: start, stop, terminate). */
 export interface Change {
   readonly verb: 'start' | 'stop' | 'terminate';
   /** Completes "NAME was not …". */
   readonly done: string;
   /** Status after the change. */
   readonly goal: 'ACTIVE' | 'STOPPED' | 'TERMINATED';
-  /** Runs before the first request: a question, or a note about the price. */
+  /** Runs before the first request, to ask or to note the price. */
   before?(targets: readonly Target[], context: Context): Promise<void>;
-  /** Called when the service accepted a request. */
+  /** Called after the service accepted a request. */
   onAccepted?(id: string): void;
   /** Called if the instance already had the status; prints a note. */
   onAlready?(id: string): void;
 }
 
 /**
- * Changes several instances. Sends all requests before waiting for any, since an instance whose
- * request is late bills for longer. A failure doesn't stop the others; `failure` combines all of
- * them. `until` is the status to wait for, or `ssh`.
+ * Changes several instances. Sends all requests before waiting for any, since each instance bills
+ * until its request. A failure doesn't stop the others; `failure` combines them. `until` is the
+ * status to wait for, or `ssh`.
  */
 export async function changeEach(
   change: Change,
@@ -65,8 +65,8 @@ interface Sending {
 }
 
 /**
- * Changes one instance. An instance already in the goal status, or on its way there, is a success
- * without `onAccepted`.
+ * Changes one instance. Succeeds without `onAccepted` if it already has the goal status or is on
+ * its way there.
  */
 export async function changeOne(
   change: Change,
@@ -77,7 +77,7 @@ export async function changeOne(
   let sent = false;
   try {
     const answer = await api.instances[change.verb](target.id, {
-      // An accepted start may bill, so the first Ctrl-C still waits for the response.
+      // An accepted start may bill, so only the second Ctrl-C stops waiting for the response.
       ...(change.verb === 'start' ? { signal: context.interrupts.second } : {}),
       onSending() {
         sent = true;
@@ -102,8 +102,8 @@ export async function changeOne(
 }
 
 /**
- * Checks the status in the response. The service may return the status from before the request, so
- * reads the instance once more if it is unexpected.
+ * Checks the status in the response. Reads the instance once if it is unexpected, since the service
+ * may return the status from before the request.
  */
 async function onTheWay(
   { verb, goal, done }: Change,
@@ -132,7 +132,7 @@ async function onTheWay(
   );
 }
 
-/** A failed change leaves the instance in its last known state, which may be billing. */
+/** After a failed change, the instance keeps its last known state, which may be billing. */
 function stillThere(error: CliError, { last }: Target): CliError {
   const isNowhere = last === undefined && error.failure === 'notFound';
   const billing = mayBill(last) && !isNowhere;
@@ -140,8 +140,8 @@ function stillThere(error: CliError, { last }: Target): CliError {
 }
 
 /**
- * Treats a refused stop or terminate as success if the instance already has the status, so that a
- * script may terminate an instance twice. Sends no second request.
+ * Treats a refused stop or terminate as success if the instance already has the status, so that
+ * scripts can repeat it. Sends no second request.
  *
  * @throws the refusal if the instance has another status or can't be read.
  */
@@ -179,7 +179,7 @@ async function alreadyThere(
   return { id, name, status, paid_until, ends_at };
 }
 
-/** Returns the hint after a refused stop or terminate. It depends on the status read afterwards. */
+/** Returns the hint after a refused stop or terminate, by the status read afterwards. */
 function afterRefusal(status: string, verb: Change['verb'], instance: string): string {
   if (verb === 'terminate' || status === 'ACTIVE') {
     return `try again later: gpucloud instances ${verb} ${instance}; see what happened: gpucloud instances events ${instance}`;
@@ -199,7 +199,7 @@ function notSent(interrupt: CliError, target: Target, { done }: Pick<Change, 'do
   );
 }
 
-/** Throws one line for people, and one error per instance for scripts. */
+/** Returns one line for people, and one error per instance for scripts. */
 function noneSent(interrupt: CliError, targets: readonly Target[], change: Change): CliError {
   const [first, ...others] = targets.map((target) => notSent(interrupt, target, change));
   if (first === undefined || others.length === 0) return first ?? interrupt;

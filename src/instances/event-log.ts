@@ -6,12 +6,12 @@ import { instant } from '../output/time.ts';
 import { type Moment, timeOf } from '../rules/times.ts';
 
 /**
- * Returns the start of the requested events, in milliseconds since 1970. Call it after the first
+ * Returns the start of the requested events in milliseconds since 1970. Call it after the first
  * response.
  */
 export type Beginning = () => number;
 
-/** Converts `--since 10m` to the service's clock, which dates the events. */
+/** Converts `--since 10m` to service time, which dates the events. */
 export function beginningAt(
   moment: Moment,
   { serviceClock }: Pick<Context, 'serviceClock'>,
@@ -19,19 +19,18 @@ export function beginningAt(
   return lazy(() => timeOf(moment, serviceClock.now()));
 }
 
-/** Stops after this many events from before the start: a few may be out of order. */
+/**
+ * Stops after this many consecutive events from before the start, since a few may be out of order.
+ */
 const BEFORE_THE_BEGINNING = 10;
 
-/**
- * How many IDs to remember, to recognize repeated events. A log gains fewer events between two
- * pages.
- */
+/** IDs to remember to recognize repeated events. A log gains fewer events between two pages. */
 const REMEMBERED = 10_000;
 
 /**
- * Yields a log page by page, newest first, until its start. New events push older events onto the
- * next page, so repeated events are dropped. If the log is pruned during the walk, an empty page
- * ends the walk.
+ * Yields a log page by page, newest first, back to its start. Drops repeated events, since new
+ * events push older ones onto the next page. Ends at an empty page if the service prunes the log
+ * meanwhile.
  */
 export async function* eachEvent(
   api: Api,

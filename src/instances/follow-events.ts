@@ -18,15 +18,15 @@ interface FollowInput {
   readonly targets: readonly Target[];
   /** Events per page. */
   readonly limit: number;
-  /** Start of the events; undefined for the whole log. */
+  /** The time of the oldest event to print; undefined for the whole log. */
   readonly beginning: Beginning | undefined;
-  /** Types in capital letters; undefined for all. */
+  /** Types in uppercase; undefined for all. */
   readonly type: readonly string[] | undefined;
-  /** Status or event type that ends the command, in capital letters. */
+  /** Status or event type that ends the command, in uppercase. */
   readonly until: string | undefined;
-  /** Whether to read the instances too, since `until` may be a status. */
+  /** Whether to read the instances as well, since `until` may be a status. */
   readonly isStatus: boolean;
-  /** File that stores the position between runs. */
+  /** File that stores the position for the next run. */
   readonly resume: string | undefined;
   /** Milliseconds. */
   readonly pollInterval: number;
@@ -38,7 +38,7 @@ interface InstanceLog extends FollowedLog<InstanceEvent> {
   readonly cursor: Cursor;
 }
 
-/** Prints events of instances as they arrive, until all instances have ended. */
+/** Prints events as they arrive, until all instances have ended. */
 export async function followEvents(input: FollowInput, context: Context): Promise<void> {
   refuseWholes(context);
   const { targets } = input;
@@ -69,7 +69,7 @@ export async function followEvents(input: FollowInput, context: Context): Promis
     });
     for await (const { log, event } of stream) {
       story.begin();
-      // With several instances, a column shows the event's instance.
+      // A column identifies the event's instance if there are several.
       yield event.instance_id == null ? { ...event, instance_id: log.target.id } : event;
     }
   }
@@ -83,14 +83,14 @@ export async function followEvents(input: FollowInput, context: Context): Promis
     });
   } finally {
     story.begin();
-    // Stops sleeping and reading when the command ends.
+    // Stops sleeping and reading when the command exits.
     left.abort();
   }
   if (context.signal.aborted) throw interrupted(input, targets, context);
   throwAll([...story.gone, ...otherEnds.values()]);
 }
 
-/** Refuses options that need a complete list. */
+/** Rejects options that need a complete list. */
 function refuseWholes({ flags }: Context): void {
   if (flags.sort !== undefined) {
     throw usageError("--sort can't be used with --follow, which sorts by time");
@@ -114,7 +114,7 @@ interface Parts {
   readonly signal: AbortSignal;
   readonly context: Context;
   readonly resume: ResumeFile | undefined;
-  /** Keyed by instance ID. */
+  /** By instance ID. */
   readonly otherEnds: Map<string, CliError>;
 }
 
@@ -122,8 +122,8 @@ function logsOf(targets: readonly Target[], input: FollowInput, parts: Parts): I
   const { api, signal, context, resume } = parts;
   const { limit, beginning } = input;
   const options = { signal };
-  // Limits the pause within a call, except before the first read, when nothing else would wait out
-  // a longer pause.
+  // Limits pauses within a call. The first read has no limit, since nothing else would wait out a
+  // longer pause.
   const later = { ...options, longestPauseMs: LONGEST_WITHIN_MS };
   return targets.map((target) => {
     const cursor = createCursor(resume?.of(target.id));
@@ -146,8 +146,8 @@ function logsOf(targets: readonly Target[], input: FollowInput, parts: Parts): I
 }
 
 /**
- * Whether an instance has the requested status. Event texts name statuses too, but often two of
- * them, and the document doesn't say which is the new status. So the instance itself is read.
+ * Whether an instance has the requested status. Reads the instance, since event texts often name
+ * two statuses and the document does not say which is the new one.
  */
 function endOf(
   target: Target,
@@ -169,7 +169,7 @@ function endedElsewhere({ id, name }: Target, { status }: Instance, wanted: stri
   });
 }
 
-/** Reports problems to stderr while events are printed. */
+/** Reports problems on stderr while events are printed. */
 function reporterOf(logs: readonly InstanceLog[], context: Context) {
   const { err, out } = context;
   const gone: CliError[] = [];
@@ -177,7 +177,7 @@ function reporterOf(logs: readonly InstanceLog[], context: Context) {
   let progress = logs.length === 0 ? undefined : err.progress(`${named(logs)}: reading the log`);
   let looks = 0;
 
-  /** Stops the progress line, which would break up the rows. */
+  /** Stops the progress line, which would interrupt the rows. */
   function begin(): void {
     progress?.done();
     progress = undefined;
@@ -205,7 +205,8 @@ function reporterOf(logs: readonly InstanceLog[], context: Context) {
       );
     },
     missed(log, { count, before }) {
-      // A service that counts more events than it lists would cause this warning at every read.
+      // Warns once per log: a service that counts more events than it lists would cause a warning
+      // at every read.
       if (missed.has(log)) return;
       missed.add(log);
       const { target } = log;
@@ -236,14 +237,17 @@ function typed({ name, id }: Target): string {
   return typedName(name, id);
 }
 
-/** Returns as many names as fit on a line. */
+/** Returns as many names as fit on one line. */
 function named(logs: readonly { readonly target: Target }[]): string {
   const names = logs.slice(0, 4).map(({ target }) => target.name);
   const others = logs.length - names.length;
   return names.join(', ') + (others > 0 ? ` and ${others} more` : '');
 }
 
-/** Ctrl-C is the normal way to end a follow, unless --until is still waiting. */
+/**
+ * Ends without an error after Ctrl-C, the normal way to stop following. With --until, reports the
+ * unfinished wait.
+ */
 function interrupted(
   { until }: FollowInput,
   targets: readonly Target[],

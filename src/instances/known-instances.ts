@@ -9,28 +9,28 @@ import { isTerminated } from '../rules/statuses.ts';
 import { idleTime } from './deadlines/idle-time.ts';
 import { readableJournal } from './pending.ts';
 
-/** An instance known to this computer: just read, last seen earlier, or only requested. */
+/** An instance known to this computer: just read, seen earlier, or only requested. */
 export interface Listed {
-  /** null for a request without a response. */
+  /** Null for a request without a response. */
   readonly id: string | null;
   readonly name: string;
-  /** The service's status, or gpucloud's own GONE, UNKNOWN, IN_FLIGHT or UNREAD. */
+  /** A status of the service, or gpucloud's own GONE, UNKNOWN, IN_FLIGHT or UNREAD. */
   readonly status: string;
   readonly instance?: Instance;
   readonly last?: Snapshot | undefined;
-  /** When the request was sent. Unset for instances. */
+  /** When the request was sent. Missing for instances. */
   readonly asked_at?: string;
-  /** Request UID, which "untrack" accepts. Unset for instances. */
+  /** Request UID, which "untrack" accepts. Missing for instances. */
   readonly uid?: string;
-  /** When this computer requested the instance; missing if it only found the instance. */
+  /** When this computer requested the instance. Missing for an instance that it only found. */
   readonly ordered_at?: string;
   readonly offer_id?: string | null;
-  /** Deadline by the service's clock (ISO 8601). */
+  /** Deadline in service time (ISO 8601). */
   readonly ends_at?: string;
   /** The idle rule, and how long the instance has been idle. */
   readonly if_idle_seconds?: number;
   readonly idle_seconds?: number | null;
-  /** Whether the status is the last one seen because the instance could not be read now. */
+  /** Whether the status is the last one seen, since the instance could not be read now. */
   readonly unread?: true;
   /** Details about the status, for people. */
   readonly note?: string;
@@ -39,49 +39,49 @@ export interface Listed {
 export interface KnownInstances {
   /**
    * Requests with an unknown outcome, then instances, including terminated ones that were read.
-   * Both parts are newest first.
+   * Each part is sorted newest first.
    */
   readonly rows: readonly Listed[];
-  /** Number of rows that needed a request to the service. */
+  /** Number of rows that required a request to the service. */
   readonly requested: number;
-  /** Why instances could not be read; their rows show the last state seen. */
+  /** Why instances could not be read. Their rows show the last state seen. */
   readonly faults: readonly CliError[];
-  /** Error from reading the drives, which also reference instances. */
+  /** Error from reading the drives, which also name instances. */
   readonly driveFault: CliError | undefined;
 }
 
 /**
- * Concurrent reads: 200 instances take two round trips. If a service returns 429 for so many, its
- * Retry-After is honoured.
+ * Concurrent reads: 200 instances take two round trips. Retry-After is honoured if the service
+ * returns 429.
  */
 const AT_ONCE = 100;
 
 interface ReadHow {
   /** Whether to include terminated instances. */
   readonly all: boolean;
-  /** IDs of instances to leave out. */
+  /** IDs of instances to omit. */
   readonly except?: ReadonlySet<string | null>;
-  /** The pending list of the account's drives: each drive names the instance it is attached to. */
+  /** The account's drives, still loading. Each names the instance that it is attached to. */
   readonly drives: Promise<readonly Drive[]>;
-  /** Current time, for computing ages. */
+  /** Current time, to compute ages. */
   readonly now: number;
-  /** The account's journal, if the caller has already opened it. */
+  /** The account's journal, if already open. */
   readonly journal?: Promise<Journal>;
   /** Options for each read of an instance. */
   readonly options?: CallOptions;
 }
 
 /**
- * Reads every instance known to this computer, and every instance attached to a drive, since the
- * API has no list of instances. An instance that can't be read becomes a row with its last state,
- * and a fault. Throws if the key is refused.
+ * Reads all instances known to this computer or attached to a drive, since the API does not list
+ * instances. An instance that can't be read becomes a row with its last state, and a fault. Throws
+ * if the service refuses the key.
  */
 export async function readKnownInstances(
   { all, except, drives, now, options = {}, journal: given }: ReadHow,
   api: Api,
   context: Context,
 ): Promise<KnownInstances> {
-  // Awaited below. Handles a rejection before then, which would otherwise end the process.
+  // Handles a rejection before the await below, which would otherwise end the process.
   drives.catch(() => undefined);
   const journal = await (given ?? readableJournal(context));
   const known = await journal.read({ archived: all });
@@ -107,7 +107,7 @@ export async function readKnownInstances(
     if (instance === undefined || archived.has(instance.id)) continue;
     context.err.note(`Found an instance through its drive and added it to the list: ${id}.`);
   }
-  // A drive may still name a terminated instance. Only a read shows whether it is terminated.
+  // Omits archived instances that are terminated, which drives may still name.
   const isOver = ({ id, status }: Listed) => archived.has(id ?? '') && isTerminated(status);
   const rows = [...(await reading), ...attached.filter((row) => !isOver(row))];
   const lost = known.unknown.map((rental) => unknownRow(rental, now));
@@ -122,7 +122,7 @@ export function drivesUnread({ message }: CliError): string {
 
 const NONE: ReadonlyMap<string, KnownInstance> = new Map();
 
-/** Returns the archived instances: terminated or untracked. */
+/** Returns archived instances, which are terminated or untracked. */
 async function archivedOf(
   found: readonly string[],
   known: ReadonlyMap<string, KnownInstance>,
@@ -135,14 +135,11 @@ async function archivedOf(
   return new Map(instances.filter(({ archived }) => archived).map((one) => [one.id, one]));
 }
 
-/** Matches IDs that can't safely be part of a request path or a file name. */
+/** Warns about an ID that can't safely be part of a request path or a file name. */
 const ODD =
   'A drive names its instance by an invalid ID, so that instance may be missing here: gpucloud drives list';
 
-/**
- * Returns the instance IDs that drives name. If the drives can't be read, returns the fault
- * instead.
- */
+/** Returns the instance IDs that drives name, or the fault if the drives can't be read. */
 async function attachedTo(
   drives: Promise<readonly Drive[]>,
 ): Promise<{ found: string[]; fault: CliError | undefined; isOdd: boolean }> {
@@ -185,7 +182,7 @@ async function readOne(
     const name = known?.name ?? id;
     const last = known?.last;
     if (error.failure === 'notFound') {
-      // Keeps the row: only the web console shows what became of the instance.
+      // Keeps the row, since only the web console shows what happened to the instance.
       const note = `not found by the service; ${lastSeen(last, now)}`;
       return { id, name, status: 'GONE', last, note, ...ordered };
     }
@@ -218,9 +215,7 @@ function unknownRow(request: OpenRequest, now: number): Listed {
   };
 }
 
-/**
- * Returns a row for a request in flight. If its process hangs, only this row shows the instance.
- */
+/** Returns a row for a request in flight. If its process hangs, nothing else shows the instance. */
 function inFlightRow(rental: OpenRequest, now: number): Listed {
   return {
     ...unknownRow(rental, now),
@@ -230,9 +225,9 @@ function inFlightRow(rental: OpenRequest, now: number): Listed {
 }
 
 /**
- * Sorts rows by rental time, newest first, as docker lists containers. For equal times, the later
- * request comes first, then the ID decides, so that two lists never differ. Rows without a time
- * come last.
+ * Sorts rows by rental time, newest first, as docker lists containers. Rows without a time come
+ * last. For equal times, the later request comes first, then the ID decides, so that the order is
+ * always the same.
  */
 export function newestFirst(rows: readonly Listed[]): Listed[] {
   return rows
@@ -241,7 +236,9 @@ export function newestFirst(rows: readonly Listed[]): Listed[] {
     .map(({ row }) => row);
 }
 
-/** Returns the service's time if known, otherwise this computer's time of the request. */
+/**
+ * Returns the service's time of creation if known, otherwise this computer's time of the request.
+ */
 function rentedAt({ instance, last, asked_at, ordered_at }: Listed) {
   return instance?.created_at ?? last?.created_at ?? asked_at ?? ordered_at;
 }

@@ -16,14 +16,12 @@ export function maxPriceOption() {
   ).argParser(ruled('--max-price', positiveMoney));
 }
 
-/**
- * The error for an instance that cost more than allowed and whose termination the service accepted.
- */
+/** An instance cost more than allowed, and the service accepted its termination. */
 export class OverMaxPrice extends CliError {}
 
 /**
- * Rents an instance and terminates it if it costs more than the limit. If the response was
- * unusable, reads the instance for its price, and terminates the instance if that read fails too.
+ * Rents an instance and terminates it if its price is above the limit. After an unusable response,
+ * reads the price, and also terminates the instance if that fails.
  */
 export async function rentWithin(
   limit: Money | undefined,
@@ -38,7 +36,7 @@ export async function rentWithin(
   } catch (error) {
     const id = madeAfterAll(error);
     if (limit !== undefined && id !== undefined) {
-      // Reads the instance by ID, since its name may not be on disk.
+      // Reads by ID, since the name may not be on disk.
       await enforceMaxPrice(await readPrice(id, request.name, context), limit, context, id);
     }
     throw error;
@@ -47,7 +45,7 @@ export async function rentWithin(
   return rented;
 }
 
-/** Returns the ID from an error after the creation. Returns nothing after an interrupt. */
+/** Returns the instance's ID if the error came after its creation, except after an interrupt. */
 function madeAfterAll(error: unknown): string | undefined {
   const isMade =
     error instanceof CliError &&
@@ -68,8 +66,8 @@ async function readPrice(id: string, name: string, context: Context): Promise<Pr
 type Priced = Pick<Instance, 'id' | 'name' | 'price_per_hour_snapshot'>;
 
 /**
- * Describes why an instance costs more per hour than allowed; undefined if it doesn't. An
- * unreadable price counts as too high.
+ * Explains why an instance costs more per hour than allowed, or returns undefined if it does not.
+ * An unreadable price counts as too high.
  */
 function tooDear(instance: Priced, limit: Money): string | undefined {
   const price = money(instance.price_per_hour_snapshot ?? '');
@@ -83,9 +81,9 @@ function tooDear(instance: Priced, limit: Money): string | undefined {
 }
 
 /**
- * Terminates an instance whose hourly price is above the limit: the API shows a price only after
- * the creation. Throws CliError('refused') if the instance was terminated, or if the termination
- * failed and the instance is billing.
+ * Terminates an instance whose hourly price is above the limit, since the API shows the price only
+ * after creation. Throws CliError('refused') if it was terminated, or if terminating failed and it
+ * is billing.
  */
 async function enforceMaxPrice(
   instance: Priced,
@@ -139,7 +137,7 @@ async function enforceMaxPrice(
   });
 }
 
-/** Reports that a recovered instance costs more than its request allowed. */
+/** Returns an error if a recovered instance costs more than its request allowed. */
 export function overLimit(instance: Priced, maxPrice: string | undefined): CliError | undefined {
   const limit = positiveMoney(maxPrice ?? '');
   const found = limit.ok ? tooDear(instance, limit.value) : undefined;

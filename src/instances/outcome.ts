@@ -12,7 +12,7 @@ export interface Changed {
   readonly name: string;
   readonly status: string;
   readonly paid_until?: string | null | undefined;
-  /** The deadline, by the service's clock (ISO 8601). */
+  /** Deadline in service time (ISO 8601). */
   readonly ends_at?: string | undefined;
   /** The idle rule, if one is set. */
   readonly if_idle_seconds?: number;
@@ -36,7 +36,8 @@ export function outcomeOf(
 }
 
 /**
- * Returns one instance's failure with its name instead of throwing, so that the others continue.
+ * Returns one instance's failure with its name instead of throwing, so that the other instances
+ * continue.
  */
 export async function attempt(
   { id, name }: Target,
@@ -52,7 +53,7 @@ export async function attempt(
   }
 }
 
-/** Says whether an instance that was just read in this status bills. */
+/** States whether an instance that was just read with this status bills. */
 export function billText(status: string | undefined): string {
   switch (instanceStatus(status).bills) {
     case 'yes':
@@ -64,18 +65,18 @@ export function billText(status: string | undefined): string {
   }
 }
 
-/** A fault of the wait itself, which says nothing about the instance. */
+/** Failures of the wait itself, which say nothing about the instance. */
 const TIME_IS_OVER: readonly Failure[] = ['deadline', 'rateLimited'];
 
 interface EndedWait {
   readonly target: Target;
   /** The status to wait for, or `ssh`. */
   readonly until: string;
-  /** The status in the response before the wait. */
+  /** The status in the response, before the wait. */
   readonly after?: string;
 }
 
-/** Explains what the early end of a wait means for the instance and the bill. */
+/** Explains what the wait's early end means for the instance and its billing. */
 export function withBill(
   error: CliError,
   { target: { id, name, last }, until, after }: EndedWait,
@@ -84,13 +85,13 @@ export function withBill(
 ): CliError {
   const status = seen ?? after ?? last;
   const billing = mayBill(status);
-  // Suggests repeating only the wait: repeating the request could rent a second instance.
+  // Marks only the wait as repeatable: repeating the request could rent a second instance.
   const details = { resource: id, retryable: error.retryable && after === undefined };
   const nobody = `Stopped waiting for ${name} (${id}).`;
   const typed = typedName(name, id);
   const interrupted = isInterrupt(error);
   if (!interrupted && error.failure !== 'otherEnd' && !TIME_IS_OVER.includes(error.failure)) {
-    // A refused key, for example, ends the wait but not the instance.
+    // A refused key, for example, stops the wait but not the instance.
     const isNowhere = status === undefined && error.failure === 'notFound';
     if (!billing || isNowhere) return error;
     if (status === undefined) return error.with(error.message, { ...details, mayBeBilling: true });
@@ -120,8 +121,8 @@ export function withBill(
 }
 
 /**
- * Returns the error to throw if some of several instances failed. Ctrl-C ends all waits at once, so
- * people get one line, with one command that terminates the instances.
+ * Returns the error if some of several instances failed. Ctrl-C stops all waits at once, so people
+ * get one line, with one command that terminates the instances.
  */
 function errorOfSeveral(
   errors: readonly [CliError, ...CliError[]],

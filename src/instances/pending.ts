@@ -9,12 +9,12 @@ import { mayBill } from '../rules/statuses.ts';
 import { livingNamesake, nameTaken } from './refusal.ts';
 import { guardOf } from './request/guards.ts';
 
-/** How often to retry if other requests take the name; a second retry is rare. */
+/** Maximum tries if other requests take the name. A second retry is rare. */
 const ROUNDS = 5;
 
 /**
- * Returns the journal of a known account. For a key from the environment, asks the service once for
- * its account; a caller that reads the profile anyway passes that request as `me`.
+ * Returns the journal of a known account. For a key from the environment, requests its account
+ * once. A caller that reads the profile anyway passes that request as `me`.
  */
 export async function ownJournal(
   context: Context,
@@ -29,7 +29,7 @@ export async function ownJournal(
 }
 
 /**
- * Returns the journal for a command that only reads. If the account can't be determined, it
+ * Returns the journal for a command that only reads. If the account is unknown, the journal
  * contains the instances of every account used here.
  */
 export async function readableJournal(
@@ -49,20 +49,20 @@ export async function readableJournal(
 }
 
 /**
- * Refuses a name whose earlier request is unresolved, if not interactive. If interactive, the
- * prompt follows right before the request.
+ * Rejects a name with an unresolved request if not interactive. If interactive, a prompt follows
+ * immediately before the request.
  */
 export async function ensureNoPending(name: string, context: Context): Promise<void> {
   if ((await context.prompts()) !== undefined) return;
   const open = await (await context.journal()).requests();
   if (!open.some((request) => request.name === name)) return;
-  // The request may belong to another account.
+  // Checks the account first, since the request may belong to another one.
   await agreedUids(name, new Set(), await ownJournal(context), context);
 }
 
 /**
- * Writes the request to disk, exclusive under its name: no other open request and no known living
- * instance has it. Checks the profile's guards. Otherwise throws and leaves no open request.
+ * Writes a request to disk and reserves its name: no other open request and no known living
+ * instance may have it. Also checks the profile's guards. If it throws, no open request remains.
  */
 export async function openAlone(request: RentalRequest, context: Context): Promise<OpenedRequest> {
   const { name } = request;
@@ -76,8 +76,8 @@ export async function openAlone(request: RentalRequest, context: Context): Promi
     agreed = await agreedUids(name, agreed, journal, context);
     const opened = await journal.open(request, agreed, guard);
     if (opened === undefined) continue;
-    // The previous holder may have created an instance by now. Asking the service would take time,
-    // during which other processes already count this request as sent.
+    // Checks the journal again: the previous holder may have created an instance by now. Does not
+    // ask the service, since other processes already count this request as sent.
     const made = (await journal.read()).instances.find(
       (one) => one.name === name && mayBill(one.last?.status) && !before.has(one.id),
     );
@@ -89,8 +89,8 @@ export async function openAlone(request: RentalRequest, context: Context): Promi
 }
 
 /**
- * Makes the checks of {@link openAlone} for all requests together, before anything is sent. Reads
- * from the service only what it needs for a known instance or a guard.
+ * Makes the checks of {@link openAlone} for all requests before sending any. Reads only what known
+ * instances and guards require.
  */
 export async function ensureCanRent(
   requests: readonly Omit<RentalRequest, 'timeout_ms'>[],
@@ -107,7 +107,7 @@ export async function ensureCanRent(
   await guard?.();
 }
 
-/** Asks about each open request with this name to which the person has not agreed yet. */
+/** Asks about each open request with this name that the user has not approved yet. */
 async function agreedUids(
   name: string,
   agreed: ReadonlySet<string>,
@@ -159,7 +159,7 @@ async function agreeToSecond({ name, message, remedy }: Doubt, context: Context)
   throw new CliError('interrupted', 'Cancelled. Nothing was sent.', { hint: remedy });
 }
 
-/** The error for a name whose request another process is still sending. */
+/** Another process is still sending a request with this name. */
 export class InFlight extends CliError {
   readonly requested: string;
 
@@ -174,12 +174,12 @@ export class InFlight extends CliError {
   }
 }
 
-/** Milliseconds between two checks of another process's request. */
+/** Milliseconds between checks of another process's request. */
 const LOOK = 500;
 
 /**
- * Waits until no other process is creating an instance with this name. A request counts as in flight
- * until its own timeout at most.
+ * Waits until no other process is creating an instance with this name. A request counts as in
+ * flight until its own timeout.
  */
 export async function otherSettled(name: string, context: Context): Promise<void> {
   const { clock, err, signal } = context;
@@ -196,8 +196,9 @@ export async function otherSettled(name: string, context: Context): Promise<void
 }
 
 /**
- * Reads the namesake first, since it may have ended elsewhere. If the service does not find it,
- * asks if `asks` is set; rejects the name if not interactive.
+ * Rejects a name that a living instance has. Reads that instance first, since it may have ended
+ * elsewhere. If the service does not find it, asks if `asks` is set and interactive, otherwise
+ * rejects the name.
  */
 export async function ensureNotTaken(
   request: Pick<RentalRequest, 'operation' | 'name'>,

@@ -7,13 +7,13 @@ import type { KnownInstance } from '../journal/index.ts';
 import { inRoubles, priceIn, zero } from '../rules/money.ts';
 import type { Target } from './resolve.ts';
 
-/** How long a person may wait for details before a request, in milliseconds. */
+/** Milliseconds to wait for details before a request. */
 const PATIENCE_MS = 5000;
 const READ_AT_ONCE = 8;
 
 /**
- * Runs the work before the first request that changes something; it may take a minute. If
- * interrupted, `meaning` completes the error, unless a cancelled prompt has explained it already.
+ * Runs work before the first request that changes something. If interrupted, `meaning` completes
+ * the error, unless a cancelled prompt has already explained it.
  */
 export async function runPreflight<T>(
   context: Context,
@@ -32,8 +32,8 @@ export function nothingCreated(interrupt: CliError): CliError {
 }
 
 /**
- * Reads the instance. Returns undefined if it can't be read, since the next request reports the
- * fault. Throws for a refused key and an interrupt.
+ * Reads an instance. Returns undefined if that fails, since the next request reports the fault, but
+ * throws for a refused key and an interrupt.
  */
 async function readBriefly(
   { id }: Pick<Target, 'id'>,
@@ -47,7 +47,7 @@ async function readBriefly(
   }
 }
 
-/** Reads several instances as {@link readBriefly} reads one. */
+/** Reads several instances as {@link readBriefly} does. */
 export function readAll(
   targets: readonly Pick<Target, 'id'>[],
   context: Context,
@@ -55,7 +55,10 @@ export function readAll(
   return eachBounded(targets, READ_AT_ONCE, (target) => readBriefly(target, context));
 }
 
-/** A command that names an instance by ID must not fail because of an unreadable journal. */
+/**
+ * Returns the known instances, or none if the journal is unreadable: a command with an instance's
+ * ID must not fail for that.
+ */
 export async function knownHere(context: Context): Promise<readonly KnownInstance[]> {
   try {
     return (await (await context.journal()).read()).instances;
@@ -66,8 +69,8 @@ export async function knownHere(context: Context): Promise<readonly KnownInstanc
 }
 
 /**
- * Reports what a start reserves ("funds for the next hour reserved at once", API document: start).
- * Counts only instances that are STOPPED or can't be read.
+ * Returns a note about the reservation at a start ("funds for the next hour reserved at once", API
+ * document: start). Counts only instances that are STOPPED or unread.
  */
 export async function reservationNote(targets: readonly Target[], context: Context): Promise<void> {
   const read = await readAll(targets, context);
@@ -97,8 +100,8 @@ export function titled({ id, name }: Target, more = ''): string {
 const TAKEN_OVER = 'Keeps: offer, image and SSH keys.';
 
 /**
- * Reports what the new instance keeps and what it may lack. If interactive, reads the old instance
- * to list what would be missing.
+ * Notes what the new instance keeps and may lack. If interactive, reads the old instance to list
+ * what is missing.
  */
 export async function reorderNote(source: Target, context: Context): Promise<void> {
   const old =
@@ -115,7 +118,7 @@ export async function reorderNote(source: Target, context: Context): Promise<voi
   const { application_template: template, storage_drive: drive, docker_config: docker } = old;
   const left = [
     ...(template == null ? [] : [`the template${named(template, 'name')}`]),
-    // A terminated instance may no longer name its drive.
+    // The response for a terminated instance may no longer name its drive.
     drive == null ? 'any cloud drive' : `the cloud drive${named(drive, 'name')}`,
     ...(docker == null ? [] : [`the container${named(docker, 'image')}`]),
   ];

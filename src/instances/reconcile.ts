@@ -10,24 +10,23 @@ import { resourceId, typedName } from '../rules/names.ts';
 import { deadlineText, noteEnds } from './deadlines/deadline.ts';
 
 const AT_ONCE = 8;
-/** Milliseconds by which this computer's clock and the service's may differ. */
+/** Milliseconds that this computer's clock and the service's may differ. */
 const SKEW = 5 * 60_000;
-/** An instance created this many milliseconds after the request can't belong to it. */
+/** Milliseconds after its request by which an instance must have been created. */
 const LATEST = 3_600_000;
 
-/** A request with an unknown outcome, and the instance that it created, if found. */
+/** A request with an unknown outcome, and the instance that it created if found. */
 export interface Resolution {
   readonly request: OpenRequest;
   readonly instance: Instance | undefined;
-  /** Instances that match the request's name and time; nobody has confirmed any of them. */
+  /** Unconfirmed instances that match the request's name and time. */
   readonly candidates: readonly Instance[];
 }
 
 /**
  * Finds the instances that open requests created, and resolves those requests. An ID from a
- * response is certain. A name is not: somebody else may have used it since. So tracked instances
- * and instances attached to drives are candidates, and a person decides whether one of them is the
- * right one.
+ * response is certain. A name is not, since someone else may have used it since. So tracked
+ * instances and those attached to drives are only candidates, which the user confirms or rejects.
  */
 export async function reconcile(
   open: readonly OpenRequest[],
@@ -62,8 +61,8 @@ export async function reconcile(
 }
 
 /**
- * Resolves the requests whose response showed an ID, and sets their deadlines. The ID is stored
- * with the request, or its process was killed while saving it.
+ * Resolves requests whose response contained an ID, and sets their deadlines. The ID is stored with
+ * the request, unless its process was killed while saving it.
  */
 export async function settleShown(
   open: readonly OpenRequest[],
@@ -88,18 +87,20 @@ export async function settleShown(
 }
 
 interface Candidate {
-  /** The instance as just read. */
   readonly instance: Instance;
-  /** When this computer first recorded the instance; undefined if only a drive names it so far. */
+  /** When this computer first recorded the instance; undefined if only a drive names it. */
   readonly known_at: string | undefined;
 }
 
-/** The request did not create an instance that was known before it. Both times are local. */
+/**
+ * Whether the instance was known before the request, which can't have created it. Both times are
+ * local.
+ */
 function isOlder(known_at: string | undefined, { asked_at }: OpenRequest): boolean {
   return known_at !== undefined && Date.parse(known_at) < Date.parse(asked_at);
 }
 
-/** Returns instances that may belong to these requests and that no other request claims. */
+/** Returns instances that may belong to these requests and to no other request. */
 async function readCandidates(
   open: readonly OpenRequest[],
   journal: Journal,
@@ -109,7 +110,7 @@ async function readCandidates(
   const { instances, inFlight } = await journal.read({ archived: true });
   const known = new Map(instances.map((instance) => [instance.id, instance]));
   const names = new Set(open.map(({ name }) => name));
-  // Another process may be creating the instance right now, and will record it.
+  // Skips names that another process is requesting, since that process will record the instance.
   for (const { name } of inFlight) names.delete(name);
   const attached = await attachedIds(api, context);
   const unfinished = await journal.unfinished();
@@ -130,8 +131,8 @@ function mayFit({ name, request, last }: KnownInstance, names: ReadonlySet<strin
 }
 
 /**
- * Returns undefined if the service does not find the instance, or, with a warning, if it can't be
- * read.
+ * Reads an instance. Returns undefined if the service does not find it, or, with a warning, if
+ * reading fails.
  */
 async function readOne(id: string, api: Api, context: Context): Promise<Instance | undefined> {
   try {
@@ -143,7 +144,7 @@ async function readOne(id: string, api: Api, context: Context): Promise<Instance
   }
 }
 
-/** Returns the instances attached to drives: the service lists no others. */
+/** Returns the instances attached to drives, since the service lists no others. */
 async function attachedIds(api: Api, context: Context): Promise<readonly string[]> {
   try {
     const drives = await api.drives.list();
@@ -162,16 +163,15 @@ function isOf(
 ): boolean {
   const created = instant(created_at);
   if (name !== wanted || created === undefined) return false;
-  // The clock difference at the time of the request is unknown, so the current one only widens the
-  // window.
+  // The clock difference at the request is unknown, so the current one only widens the window.
   const ahead = serviceClock.now() - clock.now();
   const age = created - Date.parse(asked_at);
   return age >= -SKEW + Math.min(0, ahead) && age <= LATEST + Math.max(0, ahead);
 }
 
 /**
- * Warns that a list could not be read. Rethrows an error that makes every recovery impossible, such
- * as a refused key.
+ * Warns that something could not be read. Rethrows errors that prevent every recovery, such as a
+ * refused key.
  */
 function warnUnread(what: string, error: unknown, { err, signal }: Context): void {
   const isEnd = !(error instanceof CliError) || ENDS.includes(error.failure) || signal.aborted;
@@ -187,9 +187,8 @@ const ENDS: readonly CliError['failure'][] = ['authentication', 'unreachable'];
 type Fitting = ReadonlyMap<OpenRequest, readonly Instance[]>;
 
 /**
- * Asks for each request, newest first, whether it created one of these instances, and resolves the
- * request if the person agrees. `--yes` agrees only if the instance matches one request and the
- * request matches one instance.
+ * Asks for each request, newest first, whether it created one of these instances, and resolves it
+ * if the user agrees. `--yes` agrees only if request and instance match nothing else.
  */
 async function accepted(
   fitting: Fitting,
@@ -228,7 +227,10 @@ async function isAccepted(
   return isAgreed(facts(instance), `Is it the instance you requested ${when}?`, context);
 }
 
-/** Returns undefined if there is nothing to ask, or if not interactive. */
+/**
+ * Asks whether to apply the request's deadline. Returns undefined if there is none to apply, or if
+ * not interactive.
+ */
 async function isDeadlineAccepted(
   { id }: Instance,
   request: OpenRequest,
@@ -242,7 +244,7 @@ async function isDeadlineAccepted(
   return isAgreed(`The request has ${asked}.`, 'Terminate it then?', context);
 }
 
-/** Describes when the request's instance ends; undefined if the request doesn't say. */
+/** Describes when the request's instance ends, or returns undefined if the request sets nothing. */
 function endsText({ deadline, if_idle: idle }: OpenRequest, now: number): string | undefined {
   const texts = [
     ...(deadline === undefined ? [] : [`a deadline: ${deadlineText(deadline, now)}`]),
@@ -251,7 +253,7 @@ function endsText({ deadline, if_idle: idle }: OpenRequest, now: number): string
   return texts.length === 0 ? undefined : texts.join(', and ');
 }
 
-/** Returns false if not interactive. */
+/** Asks the user. Returns false if not interactive. */
 async function isAgreed(facts: string, question: string, context: Context): Promise<boolean> {
   const prompts = await context.prompts();
   if (prompts === undefined) return false;

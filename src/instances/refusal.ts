@@ -10,20 +10,20 @@ import { LONGEST_WITHIN_MS } from '../watch/transient.ts';
 import type { Target } from './resolve.ts';
 import { nextStep } from './status.ts';
 
-/** How long each explaining read may delay the refusal, in milliseconds. */
+/** Limits each explaining read, which delays the refusal. */
 export const BRIEFLY = { timeoutMs: 5000, longestPauseMs: LONGEST_WITHIN_MS };
 
-/** Statuses that may mean a taken name or a low balance; the API document assigns none. */
+/** Statuses that may mean a taken name or a low balance. The API document defines neither. */
 const UNCLEAR: readonly (number | undefined)[] = [400, 402, 409];
 
-/** A proxy's page is not the service's own refusal. */
+/** Whether the service itself refused for an unclear reason. A web page comes from a proxy. */
 function isUnclear({ httpStatus, request }: CliError): boolean {
   return UNCLEAR.includes(httpStatus) && request?.obstacle !== 'web page';
 }
 
 /**
- * Explains why the service refused to rent, from the inventory, the balance and the last known
- * price, never from the response text. Returns the refusal itself if these show no reason.
+ * Explains why the service refused to rent. Uses the inventory, the balance and the last known
+ * price, never the response text. Returns the refusal itself if they show no reason.
  */
 export async function explainRental(
   refusal: CliError,
@@ -44,9 +44,9 @@ export async function explainRental(
   if (shortfall !== undefined || httpStatus === 402) {
     return insufficientFunds(refusal, `${sentence(refusal.message)}${shortfall ?? ''}`);
   }
-  // A 400 may concern any field of the request.
+  // A 400 may concern any field of a create request.
   if (httpStatus === 400 && operation === 'create') return refusal;
-  // The document has no code for an offer out of stock.
+  // The document defines no code for an offer out of stock.
   return rentalError(
     `${sentence(refusal.message)} The offer may be out of stock, another instance may have the name ${name}, or the balance may not cover an hour.`,
     {
@@ -61,13 +61,13 @@ export async function explainRental(
 /** A known instance with the requested name. */
 interface Namesake {
   readonly id: string;
-  /** undefined if the service does not find the instance, although it was never seen to end. */
+  /** Undefined if the service does not find the instance, which was never seen to end. */
   readonly status: string | undefined;
 }
 
 /**
- * Returns a known instance with that name that may be billing now. Also reads an instance that was
- * TERMINATING, since the service rolls back a termination that fails.
+ * Returns a known instance with that name that may be billing. Also reads an instance last seen
+ * TERMINATING, since the service rolls back failed terminations.
  */
 export async function livingNamesake(
   name: string,
@@ -86,7 +86,7 @@ export async function livingNamesake(
   return lost;
 }
 
-/** Returns undefined if the service does not find the instance. */
+/** Reads the status. Returns undefined if the service does not find the instance. */
 async function statusNow(
   id: string,
   api: Api,
@@ -100,7 +100,7 @@ async function statusNow(
   }
 }
 
-/** Builds the error for a taken name. Without `refusal`, no request was sent. */
+/** Builds the error for a taken name. Without `refusal`, nothing was sent. */
 export function nameTaken(
   { name }: Pick<RentalRequest, 'name'>,
   { id, status = 'not read yet' }: Namesake,
@@ -120,7 +120,7 @@ export function nameTaken(
 
 /**
  * Explains a refused start: 409 means a low balance, 400 a low balance or a wrong status (API
- * document: Errors). Returns the refusal if neither is the reason.
+ * document: Errors). Returns the refusal if neither applies.
  */
 export async function explainStart(
   { id, name }: Pick<Target, 'id' | 'name'>,
@@ -150,7 +150,7 @@ export async function explainStart(
     const message = `The instance ${id} stays STOPPED: ${missing}${shortfall ?? ''}`;
     return insufficientFunds(refusal, message, mayBeBilling);
   }
-  // The instance may have been stopping when the request arrived.
+  // The instance may still have been stopping when the request arrived.
   return refusal.with(
     `${sentence(refusal.message)} The instance is STOPPED now. Either it was still stopping, or ${missing}`,
     {
@@ -170,14 +170,14 @@ function insufficientFunds(refusal: CliError, message: string, mayBeBilling = fa
   );
 }
 
-/** Without this, a create that is refused with status 400 would exit with 1. */
+/** Sets exit code 5: a create refused with status 400 would otherwise exit with 1. */
 function rentalError(message: string, details: ErrorDetails, refusal: CliError | undefined) {
   const { httpStatus, request } = refusal ?? {};
   return new CliError('wrongState', message, { ...details, httpStatus, request, cause: refusal });
 }
 
 /**
- * Returns a sentence about the balance, after a space; undefined unless the balance is below the
+ * Returns a space and a sentence about the balance, or undefined unless the balance is below the
  * price.
  */
 async function shortfallOf(
@@ -191,14 +191,14 @@ async function shortfallOf(
   return ` The balance is ${inRoubles(balance.value)}; the last known price is ${inRoubles(needed.value)} per hour.`;
 }
 
-/** Returns the price as last seen: the API has no list of offers. */
+/** Returns the last known price, since the API does not list offers. */
 async function offerPrice({ offer_id }: RentalRequest, context: Context): Promise<string | null> {
   const entries = await (await context.catalog()).known();
   const offer = entries.find(({ kind, id }) => kind === 'offer' && id === offer_id);
   return offer?.price_per_hour ?? null;
 }
 
-/** Treats an unreadable fact as unknown: the refusal is reported anyway. */
+/** Returns undefined for a fact that can't be read: the refusal is reported anyway. */
 async function known<T>(reading: Promise<T>): Promise<T | undefined> {
   try {
     return await reading;

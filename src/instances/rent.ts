@@ -62,18 +62,18 @@ export async function rent(
   }
 }
 
-/** The facts that the response has shown so far. */
+/** What the response has shown so far. */
 interface Seen {
-  /** ID of the new instance; it is on disk unless the disk failed. */
+  /** ID of the new instance. It is on disk, unless the disk failed. */
   id?: string;
   /** Why the ID in the response can't be trusted. */
   doubt?: CliError;
   /**
-   * An ID that may be the new instance's: from an unsuccessful response, or not yet compared with
+   * A possible ID of the new instance: from an unsuccessful response, or not yet compared with
    * known IDs.
    */
   candidate?: string;
-  /** The ID from an unsuccessful response, if no record contradicts it. */
+  /** The ID from an unsuccessful response, if no record rules it out. */
   shown?: string;
 }
 
@@ -90,8 +90,8 @@ async function readAnswer(
 }
 
 /**
- * Drops IDs that can't be the new instance's: those in the request itself, such as a refused offer,
- * and those known before, such as a terminated namesake.
+ * Drops IDs that can't be the new instance's: those in the request, such as a refused offer, and
+ * those known before, such as a terminated instance with that name.
  */
 async function keepCandidate(
   id: string | undefined,
@@ -106,7 +106,7 @@ async function keepCandidate(
   await keepDoubted(id, opened);
 }
 
-/** If the disk fails, the request's error names the ID. */
+/** Saves a doubtful ID. If the disk fails, the request's error contains it. */
 async function keepDoubted(id: string, opened: OpenedRequest): Promise<void> {
   try {
     await opened.keepDoubted(id);
@@ -122,7 +122,7 @@ async function take(
   opened: OpenedRequest,
   request: RentalRequest,
 ): Promise<void> {
-  // If the journal is unreadable now, the request's error names the ID.
+  // If the journal is unreadable, the request's error contains the ID.
   seen.candidate = id;
   const why = await opened.doubt(id, name);
   delete seen.candidate;
@@ -138,7 +138,7 @@ async function take(
   await keepDoubted(id, opened);
 }
 
-/** Adds the complete response. The journal already has the ID. */
+/** Saves the complete response. The journal already has the ID. */
 async function keepObserved(made: Instance, context: Context): Promise<void> {
   try {
     await (await context.journal()).observe(observationOf(made));
@@ -167,7 +167,7 @@ interface Attempt {
   readonly request: RentalRequest;
 }
 
-/** Writes the outcome of a request without an ID, and completes the request's error. */
+/** Saves the outcome of a request without an ID, and completes its error. */
 async function notMade(
   error: unknown,
   { sent, seen, opened, request }: Attempt,
@@ -179,7 +179,7 @@ async function notMade(
     await (isUnknown ? opened.unknown(seen.shown) : opened.notMade());
   } catch (fault) {
     if (!(fault instanceof CliError)) throw fault;
-    // Keeps the request on disk as unknown, the safe assumption.
+    // Leaves the request on disk as unknown, which is safe.
     if (!isUnknown) {
       context.err.warn(
         'local_storage',
@@ -196,7 +196,7 @@ async function notMade(
       request,
     );
   }
-  // The resource of a reorder's own error is the terminated instance.
+  // A reorder's own error names the terminated instance instead.
   const { name: resource } = request;
   const reason: unknown = second.reason;
   if (!second.aborted || !(reason instanceof CliError)) {
@@ -210,7 +210,7 @@ async function notMade(
 }
 
 const NEVER_LEFT: readonly Failure[] = ['usage', 'unreachable'];
-/** Whether the service responded with a refusal. */
+/** Failures in which the service refused the request. */
 const REFUSED: readonly Failure[] = [
   'refused',
   'notFound',
@@ -219,7 +219,7 @@ const REFUSED: readonly Failure[] = [
   'rateLimited',
 ];
 
-/** Whether nothing was created, whatever kind of error it is. */
+/** Whether certainly nothing was created. */
 function isCertain(error: unknown, sent: boolean): boolean {
   if (!(error instanceof CliError)) return !sent;
   const { failure, httpStatus = 0 } = error;
@@ -229,8 +229,8 @@ function isCertain(error: unknown, sent: boolean): boolean {
 }
 
 /**
- * The error for an instance that exists and bills, although its ID could not be stored or its
- * response was broken.
+ * Builds the error for an instance that exists and bills, although its ID could not be saved or its
+ * response could not be used.
  */
 function madeAnyway(error: unknown, id: string, { name }: RentalRequest): CliError {
   if (error instanceof CliError && error.failure === 'storage') {
@@ -242,7 +242,7 @@ function madeAnyway(error: unknown, id: string, { name }: RentalRequest): CliErr
   }
   const { failure, httpStatus }: Pick<CliError, 'failure' | 'httpStatus'> =
     error instanceof CliError ? error : { failure: 'notUnderstood', httpStatus: undefined };
-  // Both the name and the ID are on disk.
+  // Both name and ID are on disk.
   const typed = typedName(name, id);
   const status = httpStatus === undefined ? '' : ` (HTTP ${httpStatus})`;
   const why = error instanceof CliError ? status : `: ${messageOf(error)}`;

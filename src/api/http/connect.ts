@@ -5,13 +5,11 @@ import type * as Tls from 'node:tls';
 import type { buildConnector } from 'undici';
 import type { ProxyServer } from './proxy.ts';
 
-/**
- * Milliseconds per connection attempt, so that one dead address can't use up the whole deadline.
- */
+/** Limits one connection attempt, so that a dead address can't use up the whole deadline. */
 const CONNECT_MS = 10_000;
 
 /**
- * Marks a failed connection. It needs its own class, because undici reconnects endlessly after some
+ * Marks a failed connection with its own class, because undici reconnects endlessly after some
  * error codes (`UND_ERR_SOCKET`, `UND_ERR_INFO`).
  */
 export class ConnectError extends Error {
@@ -31,7 +29,7 @@ export interface ConnectParts {
 
 interface Connector {
   readonly connect: buildConnector.connector;
-  /** Drops connections in progress, which undici would wait for. */
+  /** Drops connections in progress, since undici would wait for them. */
   close(): void;
 }
 
@@ -52,7 +50,6 @@ export function createConnector(
     return context;
   };
 
-  /** Waits until the socket is writable. */
   function ready(socket: Socket, event: string): Promise<Socket> {
     waiting.add(socket);
     let timer: NodeJS.Timeout | undefined;
@@ -76,7 +73,8 @@ export function createConnector(
     const host = hostname.replace(/^\[|\]$/g, '');
     const socket = netConnect({ host, port });
     socket.setNoDelay(true);
-    // Node 20 takes as long to read all root certificates as a distant service takes to respond.
+    // Loads the root certificates now: in Node 20 that takes as long as a response from a distant
+    // service.
     whileConnecting(socket, isSecure ? secureContext : meanwhile);
     await ready(socket, 'connect');
     return isSecure ? encrypt(host, socket) : socket;
@@ -100,7 +98,7 @@ export function createConnector(
       throw new ConnectError('ERR_TLS_NOT_READY');
     }
     secured.setNoDelay(true);
-    // The handshake's first bytes are already sent, so this work delays nothing.
+    // Works while the handshake's first bytes are on their way, so it delays nothing.
     meanwhile();
     return ready(secured, 'secureConnect');
   }
@@ -158,7 +156,7 @@ export function createConnector(
   };
 }
 
-/** Ignores failures: the same error appears again when the result is needed. */
+/** Ignores failures, since the same error appears again when the result is needed. */
 function whileConnecting(socket: Socket, work: () => unknown): void {
   socket.once('connectionAttempt', () => {
     setImmediate(() => {
@@ -172,8 +170,8 @@ function whileConnecting(socket: Socket, work: () => unknown): void {
 }
 
 /**
- * Returns a network error's code; for several failed addresses (AggregateError), the first error's
- * code.
+ * Returns a network error's code. An AggregateError (several failed addresses) has its first
+ * error's code.
  */
 export function codeOf(error: unknown): string {
   if (typeof error === 'object' && error !== null) {
@@ -182,7 +180,7 @@ export function codeOf(error: unknown): string {
     }
     // Some errors of undici's parser have no code.
     if ('name' in error && error.name === 'HTTPParserError') return 'HPE_UNKNOWN';
-    // V8 throws this error, without a code, if it has no WebAssembly for undici's parser.
+    // V8 throws this error without a code if it can't run the WebAssembly of undici's parser.
     if (error instanceof Error && error.message.includes('WebAssembly')) return 'NO_WASM';
     if (error instanceof AggregateError && error.errors.length > 0) {
       return codeOf(error.errors[0]);
@@ -192,15 +190,15 @@ export function codeOf(error: unknown): string {
 }
 
 const STATUS = 'HTTP/1.1 100';
-/** Matches the complete head of a 100 response. */
+/** Matches a complete 100 response. */
 const WHOLE = /^HTTP\/1\.1 100[\s\S]*?\n\r?\n/;
 
-/** In bytes; undici refuses longer heads. */
+/** Bytes. undici refuses longer heads. */
 const LONGEST = 16 * 1024;
 
 /**
- * Drops "100 Continue" before a connection's first response. undici would close the connection, and
- * lose the real response, with the ID of a new instance.
+ * Drops "100 Continue" before a connection's first response. undici would close the connection and
+ * lose the real response, which may contain a new instance's ID.
  */
 function skipContinue<S extends Readable>(socket: S): S {
   let held = '';
@@ -214,6 +212,6 @@ function skipContinue<S extends Readable>(socket: S): S {
     socket.off('readable', onReadable);
     socket.unshift(Buffer.from(held, 'latin1'));
   }
-  // Runs before undici's own listener, which then reads the remaining bytes.
+  // Runs before undici's own listener, which reads the remaining bytes.
   return socket.on('readable', onReadable);
 }

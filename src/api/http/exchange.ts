@@ -4,13 +4,13 @@ import type { RawResponse } from '../contract.ts';
 import { codeOf } from './connect.ts';
 import { Fault, faultHint, faultMessage } from './fault.ts';
 
-/** Largest body in bytes; reading stops there. */
+/** Largest body in bytes. Reading stops there. */
 const MOST_BYTES = 16 * 1024 * 1024;
-/** Bytes kept of an oversized body, since they may contain an ID to save. */
+/** Bytes kept of an oversized body, which may contain an ID to save. */
 const KEPT_BYTES = 64 * 1024;
 
 export interface HttpResponse extends RawResponse {
-  /** Says why the text is not the service's complete response; completes "the response …". */
+  /** Explains why the text is not the service's complete response; completes "the response …". */
   problem?: string;
 }
 
@@ -60,8 +60,7 @@ export async function exchange(
 }
 
 /**
- * Receives undici's events for one request. Only the first outcome counts, since a promise settles
- * once.
+ * Receives undici's events for one request. Only the first outcome counts: a promise settles once.
  */
 class Exchange implements Dispatcher.DispatchHandler {
   readonly outcome: Promise<HttpResponse>;
@@ -83,7 +82,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     });
   }
 
-  /** undici ignores signals while connecting, so don't wait for it. */
+  /** Does not wait for undici, which ignores signals while connecting. */
   stop(): void {
     this.#stopped = true;
     this.#fail('it was stopped');
@@ -91,8 +90,8 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 
   /**
-   * undici calls this in the tick in which it writes this request's head to the socket (not a
-   * proxy's CONNECT), never earlier. A second call would mean that undici resends the request.
+   * Runs in the tick in which undici writes this request's head to the socket (not a proxy's
+   * CONNECT). A second call would mean that undici resends the request.
    */
   onRequestStart(controller: Dispatcher.DispatchController): void {
     if (this.#stopped || this.#sent) {
@@ -161,7 +160,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 }
 
-/** Decodes a body. A proxy may compress it without being asked. */
+/** Decodes a body, which a proxy may compress without being asked. */
 async function decode(head: Head, bytes: Buffer): Promise<HttpResponse> {
   const packing = (head.headers['content-encoding'] ?? '').trim().toLowerCase();
   const isPacked = packing !== '' && packing !== 'identity' && bytes.length > 0;
@@ -169,7 +168,7 @@ async function decode(head: Head, bytes: Buffer): Promise<HttpResponse> {
   if (plain === undefined) {
     return { ...head, text: '', problem: 'is corrupt or uses an unsupported compression' };
   }
-  // Nearly every response is ASCII, which Node reads several times faster.
+  // Node decodes ASCII several times faster, and nearly every response is ASCII.
   if (isAscii(plain)) return { ...head, text: plain.toString('latin1') };
   const text = plain.toString('utf8').replace(/^\uFEFF/, '');
   return isUtf8(plain) ? { ...head, text } : { ...head, text, problem: 'is not UTF-8' };
@@ -183,7 +182,7 @@ async function unpack(packing: string, bytes: Buffer): Promise<Buffer | undefine
     if (packing === 'deflate') return inflateSync(bytes, bound);
     if (packing === 'br') return brotliDecompressSync(bytes, bound);
   } catch {
-    // The body is corrupt, truncated or larger than the limit.
+    // The body is corrupt, truncated or too large.
   }
   return undefined;
 }

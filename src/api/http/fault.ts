@@ -2,7 +2,7 @@ import type { RawResponse } from '../contract.ts';
 
 declare const WebAssembly: object | undefined;
 
-/** Messages for network faults by code; an error's own text may contain anything. */
+/** Messages by fault code. An error's own text may contain anything, so it is never shown. */
 const WORDS: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'the connection was refused',
   ECONNRESET: 'the connection was closed',
@@ -50,13 +50,13 @@ function isWithoutWasm(code: string): boolean {
 
 /** Reports an exchange without a complete response. undici's own errors never leave this folder. */
 export class Fault extends Error {
-  /** The first byte may have left, so the service may have acted on the request. */
+  /** The first byte may have been sent, so the service may have acted on the request. */
   readonly sent: boolean;
-  /** The call's own signal ended it: its deadline or an interrupt. */
+  /** The call's deadline or an interrupt ended it. */
   readonly stopped: boolean;
   /** See {@link faultHint}. */
   readonly hint: string | undefined;
-  /** The received part of the response, if its head arrived. */
+  /** The part received of a response whose head arrived. */
   readonly partial: RawResponse | undefined;
 
   constructor(
@@ -75,7 +75,7 @@ export class Fault extends Error {
     this.partial = details.partial;
   }
 
-  /** Returns the same fault with `sent` set by several tries, any of which may have been sent. */
+  /** Returns the same fault for several tries; `sent` is true if any of them may have been sent. */
   asSent(sent: boolean): Fault {
     if (sent === this.sent) return this;
     const { stopped, hint, partial } = this;

@@ -2,18 +2,17 @@ import { setFlagsFromString } from 'node:v8';
 
 declare const WebAssembly: { readonly Module: new (code: Uint8Array<ArrayBuffer>) => object };
 
-// undici reads responses with a WebAssembly parser, which it compiles at its first connection.
-// Compiling it here happens while the connection is opening: V8 compiles the same code once per
-// process, so undici finds it ready.
+// Compiles undici's WebAssembly parser while the connection opens. undici compiles it at the first
+// connection. V8 compiles the same code once per process, so undici finds it ready.
 
 /**
- * V8 flags that are on by default. With them, V8 compiles functions when the response arrives and
- * optimizes them in the background. That takes 3 to 30 MiB, and the exit of Node 20 waits for it for
- * 100 ms and more. So compile everything at once.
+ * V8 flags to turn off while compiling. With these defaults, V8 compiles functions when a response
+ * arrives and optimizes them in the background. That takes 3 to 30 MiB, and Node 20 waits for it at
+ * exit for at least 100 ms.
  */
 const FLAGS = ['wasm-lazy-compilation', 'wasm-dynamic-tiering', 'wasm-tier-up'] as const;
 
-/** Compiles undici's parser; later calls do nothing. */
+/** Compiles undici's parser once; later calls do nothing. */
 type CompileParser = () => void;
 
 /**
@@ -27,7 +26,7 @@ export function parserCompiler(
 ): CompileParser {
   if (nodeVersion === undefined) return () => undefined;
   const flags = nodeVersion.startsWith('v20.') ? FLAGS : [];
-  /** Keeps the module, since V8 drops unreferenced code. */
+  /** Keeps a reference, since V8 drops unreferenced code. */
   let compiled: object | undefined;
   return () => {
     const code = compiled === undefined ? parserCode() : undefined;
@@ -38,8 +37,8 @@ export function parserCompiler(
     } catch {
       // Without WebAssembly (--jitless) no request is possible; undici reports that.
     } finally {
-      // Restore the defaults: with other flags V8 rejects the cached code of Node's own modules and of
-      // this program.
+      // Restores the defaults: with other flags, V8 rejects the cached code of Node and of this
+      // program.
       for (const flag of flags) setFlagsFromString(`--${flag}`);
     }
   };

@@ -42,7 +42,7 @@ function parse(value: string): ProxyServer {
   if (url.protocol !== 'http:' && url.protocol !== 'https:') {
     throw usageError('The proxy in the environment must start with http:// or https://.', REMEDY);
   }
-  // URL drops a scheme's default port; without any port, curl uses 1080 or 443.
+  // URL drops a scheme's default port, but without a port curl uses 1080 or 443.
   const written = /^[a-z]+:\/\/[^/?#]*:([0-9]+)(?:[/?#]|$)/i.exec(value)?.[1];
   const port = Number(written ?? (url.protocol === 'https:' ? 443 : 1080));
   const user = `${decoded(url.username)}:${decoded(url.password)}`;

@@ -28,7 +28,7 @@ export function createTracer(
     if (text === undefined || text === '') return;
     let shown: string;
     try {
-      // A command line often holds a token.
+      // Hides command lines, which often contain a token.
       shown = JSON.stringify(masked(JSON.parse(text), secrets), (name, value) =>
         name === 'run_command' && typeof value === 'string' ? MASK : value,
       );

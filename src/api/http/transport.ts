@@ -10,9 +10,8 @@ import { type ProxyServer, proxyFor } from './proxy.ts';
 // Only this folder imports undici.
 
 /**
- * Connections per service: enough for a hundred concurrent reads and a few more requests. Without a
- * limit, undici opens new connections (with their TLS handshakes) instead of waiting briefly for a
- * free one.
+ * Connections per service: enough for a hundred concurrent reads and a few more. Without a limit,
+ * undici opens a new connection with its TLS handshake instead of waiting briefly for a free one.
  */
 const MOST_CONNECTIONS = 104;
 
@@ -45,13 +44,13 @@ export async function createTransport(
   if (target.protocol === 'https:') {
     ensureCertificatesChecked(env);
     proxy = proxyFor(target, env);
-    // TLS and http load only if needed: each costs start-up time.
+    // Each of these modules costs start-up time, so load only the one that is needed.
     const { connect, createSecureContext } = await import('node:tls');
     parts.tls = { connect, createSecureContext };
     if (proxy !== undefined) parts.http = (await import('node:http')).request;
   }
   const connector = createConnector(parts, proxy, parserCompiler(nodeVersion, parserCode));
-  // undici's own timeouts are off: they are idle timers, and the call's deadline covers them.
+  // Turns off undici's idle timers, since the call's deadline covers them.
   const options = {
     connect: connector.connect,
     allowH2: false,
@@ -70,8 +69,8 @@ export async function createTransport(
       if (request.method !== 'POST' && request.method !== 'PUT') {
         return exchange(pool, request, signal, onSending);
       }
-      // A kept-alive connection may be closing right now, and a POST lost on it would have an
-      // unknown outcome. So each POST gets a new connection.
+      // Opens a new connection for each POST: on a kept-alive connection that is closing, it would
+      // be lost with an unknown outcome.
       const client = new Client(target.origin, { ...options, pipelining: 0 });
       fresh.add(client);
       try {
@@ -89,7 +88,7 @@ export async function createTransport(
   };
 }
 
-/** Node.js and Bun obey the variable, and would send the key to any server. */
+/** Node.js and Bun obey this variable, and would send the key to any server. */
 function ensureCertificatesChecked(env: Environment): void {
   if (env.NODE_TLS_REJECT_UNAUTHORIZED !== '0') return;
   throw usageError(
@@ -101,7 +100,7 @@ function ensureCertificatesChecked(env: Environment): void {
 /** Fails the requests in flight when a connection is closed. */
 function ending(): Error {
   const error = new ConnectError('UND_ERR_DESTROYED');
-  // Node reads this error's stack. To build a real stack, V8 would count all lines of the bundle.
+  // Skips building a stack, which Node reads: V8 would count all lines of the bundle.
   error.stack = error.message;
   return error;
 }

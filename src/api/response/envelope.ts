@@ -7,9 +7,9 @@ import { type Meta, meta } from '../schemas/fields.ts';
 import { parseExactly } from './exact.ts';
 
 type Understood<T> =
-  /** `odd` lists undocumented fields, each as "WHERE …". */
+  /** `odd` lists undocumented fields, each text completing "WHERE …". */
   | { readonly ok: true; readonly value: T; readonly odd: readonly string[] }
-  /** `what` completes "Could not read the response: …" and contains no value of it. */
+  /** `what` completes "Could not read the response: …" and contains no response value. */
   | { readonly ok: false; readonly what: string };
 
 const NOTHING: Understood<unknown> = { ok: true, value: undefined, odd: [] };
@@ -53,7 +53,7 @@ function isError({ status, code, statusCode }: Record<string, unknown>): boolean
   return failed(code) || failed(statusCode) || (status !== undefined && status !== 'success');
 }
 
-/** Normalizes the spelling of instance IDs. Changes the data itself. */
+/** Normalizes the spelling of instance IDs in place. */
 function spellIds(data: unknown, field: string): void {
   for (const row of Array.isArray(data) ? data : [data]) {
     const id = textField(row, field);
@@ -85,8 +85,8 @@ function bodyOf(response: HttpResponse): Understood<Record<string, unknown>> {
 }
 
 /**
- * If the service sends no pagination, another page may follow a full page, but not a shorter one. A
- * page with more rows than requested means that the service does not page at all.
+ * Fills in missing pagination: after a full page another may follow, after a shorter one none. A
+ * page with more rows than requested means that the service does not page.
  */
 function completed(
   totals: { [field in keyof Meta]?: number | null | undefined },
@@ -105,12 +105,12 @@ function completed(
 }
 
 /**
- * Maximum nesting of lists and objects in a response. Documented responses have about six levels.
- * Masking secrets and writing JSON and YAML recurse, and Node's stack overflows at about 1,500.
+ * Maximum nesting of a response. Documented responses have about six levels. Masking secrets and
+ * writing JSON and YAML recurse; Node's stack overflows at about 1,500 levels.
  */
 export const DEEPEST = 500;
 
-/** Completes "could not be read: the response …". */
+/** Completes "the response …". */
 export const TOO_DEEP = `is nested more than ${DEEPEST} levels deep`;
 
 /** Whether a JSON value is nested more than {@link DEEPEST} levels deep. */

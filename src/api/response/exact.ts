@@ -1,6 +1,6 @@
 /**
- * Matches a number that a double may not hold: many digits, or an exponent. Searches only where a
- * JSON number can start, since nearly every UUID contains `1e` or the like.
+ * Matches a number that a double may not hold: many digits, or an exponent. Searches only at the
+ * start of a JSON number, since nearly every UUID contains something like `1e`.
  */
 const SUSPECT = /[:,[ \n\r\t]-?[0-9](?:(?:\.?[0-9]){15}|(?:\.?[0-9]){0,14}[eE])/;
 const IS_NUMBER = /^-?[0-9]/;
@@ -9,9 +9,8 @@ const IS_NUMBER = /^-?[0-9]/;
 const TOKENS = /"|\\.|-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/g;
 
 /**
- * Parses JSON like JSON.parse, except numbers that would change (an integer beyond 2^53, 1e400).
- * Those become strings of their digits, like amounts of money, so nothing is rounded. Throws what
- * JSON.parse throws.
+ * Parses JSON as JSON.parse does, but keeps a number that would change (an integer beyond 2^53,
+ * 1e400) as a string of its digits. Throws what JSON.parse throws.
  */
 export function parseExactly(json: string): unknown {
   const value: unknown = JSON.parse(json);

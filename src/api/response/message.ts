@@ -6,20 +6,20 @@ const MOST_CHARACTERS = 200;
 const LONGEST_TITLE = 80;
 
 /**
- * Returns the message of an unsuccessful response: both documented shapes (API document: Errors), a
- * list of messages, an empty body, HTML or anything else. Cleans it and cuts it to 200 characters.
- * Removes API keys and, with `hide`, other secrets before cutting, so that no part of a secret
+ * Returns an unsuccessful response's message, cleaned and cut to 200 characters. Reads both
+ * documented shapes (API document: Errors), a list of messages, an empty body, HTML and anything
+ * else. Removes API keys and what `hide` removes before cutting, so that no part of a secret
  * remains.
  */
 export function messageOf(response: HttpResponse, hide: (text: string) => string): string {
   if (response.problem !== undefined) return `a response that ${response.problem}`;
   const text = response.text.trim();
   if (text === '') return 'no explanation given';
-  // Hide before and after cleaning: cleaning can join the parts of a secret.
+  // Hides secrets before and after cleaning, since cleaning can join the parts of a secret.
   const cut = (words: string, most: number) =>
     shortened(withoutKeys(hide(oneLine(hide(words)))).trim(), most);
   if (isWebPage(response)) {
-    // A page starts with its head, so read only the beginning.
+    // Reads only the start of a page, which contains its title.
     const found = /<title[^>]*>([^<]{1,500})/i.exec(text.slice(0, 20_000))?.[1] ?? '';
     const title = cut(found, LONGEST_TITLE);
     return `an HTML page${title === '' ? '' : ` ("${title}")`}, perhaps from a proxy`;
@@ -60,7 +60,7 @@ export function oneLine(text: string): string {
   return clean(text).replace(/\s+/g, ' ').trim();
 }
 
-/** Cuts to at most this many characters, never inside a character. */
+/** Cuts a text to at most `most` characters, never inside a character. */
 export function shortened(text: string, most: number): string {
   const characters = [...text.slice(0, most * 2 + 2)];
   return characters.length > most ? `${characters.slice(0, most - 1).join('')}…` : text;

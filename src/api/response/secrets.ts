@@ -9,27 +9,27 @@ const SECRET = new Set([
   'secrets',
   'metadata',
 ]);
-/** Fields that hold environment variables; the variables' names may be shown. */
+/** Fields that hold environment variables. Their values are secret; their names are not. */
 const ENVIRONMENT = new Set(['env', 'env_vars']);
-/** Deepest nesting to search: real secrets are not deeper, and the stack is limited. */
+/** Maximum nesting to search, since the stack is limited. Real secrets are not deeper. */
 const DEEPEST = 60;
 
 /**
- * Returns a copy of a JSON value with secrets masked, for the trace. Adds the masked texts to
- * `found`, since a server may repeat them in other fields (such as a token in a link).
+ * Returns a copy of a JSON value with secrets masked, for the trace. Adds each masked text to
+ * `found`, since a server may repeat it in other fields, such as a link with a token.
  */
 export function masked(value: unknown, found: Set<string>): unknown {
   return walk(value, 0, found);
 }
 
-/** Returns all secret texts in a JSON text; none if it is not JSON. */
+/** Returns all secrets in a JSON text. */
 export function secretsIn(json: string | undefined): Set<string> {
   const found = new Set<string>();
   if (json !== undefined) {
     try {
       masked(JSON.parse(json), found);
     } catch {
-      // Non-JSON text is never shown, so don't search it.
+      // Skips text that is not JSON, since it is never shown.
     }
   }
   return found;

@@ -16,8 +16,8 @@ export type Checked<T> =
   | ({ readonly ok: false } & Odd);
 
 /**
- * Checks a value and returns that same value. zod's copy reorders fields and drops one named
- * `__proto__`; no schema here transforms anything, so nothing else differs.
+ * Checks a value and returns it unchanged. zod's copy would reorder fields and drop one named
+ * `__proto__`; no schema here transforms anything.
  */
 export function check<T>(schema: Schema<T>, value: unknown): Checked<T> {
   const [odd] = faultsIn(schema, value);
@@ -35,17 +35,13 @@ export function faultsIn(schema: Schema<unknown>, value: unknown): Odd[] {
 
 export const NOT_DOCUMENTED = 'is not documented';
 
-/**
- * Most rounds of repair. Fields contain fields in rows; a value still wrong after them is a
- * different document.
- */
+/** Maximum rounds of repair. After that many, the value is not the expected document. */
 const PASSES = 8;
 
 /**
- * Checks a service's response, so that one odd field does not hide the rest. Treats an optional
- * field of another type as missing; turns a number or boolean into text where a text belongs.
- * Changes the value itself. A wrong required part (an ID, a status, the row itself) is still an
- * error.
+ * Checks a service's response, so that one odd field does not hide the rest. Changes the value
+ * itself: an optional field of the wrong type counts as missing, and a number or boolean becomes
+ * text where text is expected. A wrong required part (an ID, a status, a row) is still an error.
  */
 export function mend<T>(schema: Schema<T>, value: unknown): Checked<T> {
   const odd: Odd[] = [];
@@ -98,7 +94,7 @@ function describe(issue: Issue, value: unknown): string {
 }
 
 /**
- * Returns the path to the wrong value, or to its parent if the value is already missing; never to a
+ * Returns the path of the wrong value, or of its parent if the value is already missing; never of a
  * whole row.
  */
 function nearest(

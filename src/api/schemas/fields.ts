@@ -3,13 +3,13 @@ import { resourceId } from '../../rules/names.ts';
 import type { Rule } from '../../rules/rule.ts';
 import * as z from '../../zod.ts';
 
-/** Builds a schema at its first use, since a run uses only a few schemas. */
+/** Builds a schema at its first use, since a command uses only a few of them. */
 export type Schema<T> = () => z.ZodMiniType<T>;
 export type Infer<S extends Schema<unknown>> = z.infer<ReturnType<S>>;
 
 /**
- * Response fields. The service may omit any of them or send null, whatever the document says, and no
- * command may fail for that. Enum values are plain strings, since new ones may appear.
+ * Fields of responses. The service may omit any of them or send null, and no command may fail for
+ * that. Enums are plain strings, since new values may appear.
  */
 export const fields = lazy(() => ({
   text: z.nullish(z.string()),
@@ -21,7 +21,7 @@ export const fields = lazy(() => ({
   id: z.string().check(z.refine((value) => resourceId(value).ok, 'no id')),
 }));
 
-/** A required body text that obeys the given rule. */
+/** A required text in a request body that obeys a rule. */
 export function ruled(rule: Rule<unknown>): z.ZodMiniString {
   const error = ({ input }: { input?: unknown }) => {
     const verdict = rule(String(input));
@@ -30,7 +30,7 @@ export function ruled(rule: Rule<unknown>): z.ZodMiniString {
   return z.string().check(z.refine((value) => rule(value).ok, { error }));
 }
 
-/** A required body text without a special rule. */
+/** A required, non-empty text in a request body. */
 export function filled(): z.ZodMiniString {
   return z.string().check(z.refine((value) => value.trim() !== '', 'must not be empty'));
 }
@@ -50,7 +50,7 @@ export const meta = lazy(() => {
 export interface Meta {
   total: number;
   page: number;
-  /** May be smaller than requested: the API document gives no limit. */
+  /** May be less than requested: the API document gives no limit. */
   limit: number;
   /** May be 0 even if there are rows. */
   total_pages: number;

@@ -5,8 +5,8 @@ import * as z from '../../zod.ts';
 import { filled, type Infer, ruled } from './fields.ts';
 
 /**
- * API document: Endpoints, POST /instances, `docker_config`. It marks every port field optional, but
- * a port needs both numbers.
+ * API document: Endpoints, POST /instances, `docker_config`. It marks every port field optional,
+ * but a port needs both.
  */
 const dockerConfig = lazy(() => {
   const port = z.number().check(z.int(), z.gte(1), z.lte(65535));
@@ -27,8 +27,8 @@ const dockerConfig = lazy(() => {
         }),
       ),
     ),
-    // The document has no rule for "a valid environment key". The command line checks the usual
-    // rule, with a flag to skip it; this schema rejects only keys that no environment can hold.
+    // Rejects only keys that no environment can hold, since the document does not define "a valid
+    // environment key". The command line checks the usual rule and has a flag to skip it.
     env: z.optional(
       z.array(
         z.strictObject({
@@ -54,7 +54,7 @@ export const createInstanceBody = lazy(() =>
   }),
 );
 
-/** The fields of POST /instances, all optional: the contents of a file for `instances create`. */
+/** The optional fields of POST /instances: the contents of a file for `instances create`. */
 export const createInstanceFields = lazy(() =>
   z.partial(z.extend(createInstanceBody(), { docker_config: z.partial(dockerConfig()) })),
 );

@@ -1,7 +1,6 @@
-/** One setting from the environment. */
 interface Setting {
   readonly variables: readonly string[];
-  /** The flag that overrides it. */
+  /** The flag that overrides this variable. */
   readonly flag?: string;
   readonly meaning: string;
 }

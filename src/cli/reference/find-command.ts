@@ -1,7 +1,7 @@
 import { usageError } from '../../errors.ts';
 import { type AnyCommand, about, isNamed } from '../command.ts';
 
-/** Finds the named command or group in a whole tree. `hint` is for words without a close match. */
+/** Finds a command or group in a whole tree. Shows `hint` if no name is similar. */
 export function findCommand(root: AnyCommand, words: readonly string[], hint: string): AnyCommand {
   let at = root;
   for (const word of words) {
@@ -14,7 +14,7 @@ export function findCommand(root: AnyCommand, words: readonly string[], hint: st
   return at;
 }
 
-/** Lists the groups that have a verb, if it was typed without its group. */
+/** Suggests the groups that have the verb, if it was typed without its group. */
 function unknown(root: AnyCommand, words: readonly string[], hint: string) {
   const [word = '', ...more] = words;
   const groups = more.length > 0 ? [] : root.commands;

@@ -10,8 +10,8 @@ import { ENVIRONMENT } from './environment.ts';
 import { offerOfArgument, offerOfFlag, placeholderOf } from './offers.ts';
 
 /**
- * Describes the whole command line as data: a contract with tools, which only grows.
- * docs/commands/README.md, "The tree as data", explains its fields.
+ * Describes the whole command line as data. Tools rely on it, so fields are only added.
+ * docs/commands/README.md, "The tree as data", explains the fields.
  */
 export type Reference = ReturnType<typeof referenceOf>;
 export type CommandReference = ReturnType<typeof commandOf>;
@@ -95,7 +95,7 @@ function commandOf(command: AnyCommand, root: AnyCommand) {
     examples,
     exit_codes: exitCodesOf(command),
     passes_on_exit_code_of: passesOn,
-    /** Path in the npm package; null for a command that prints text, or any JSON of the service. */
+    /** Path in the npm package. Null for a command that prints text or arbitrary service JSON. */
     result_schema: resultSchemaOf(words),
   };
 }
@@ -158,7 +158,7 @@ function choicesOf(offer: Offer | undefined): readonly string[] | null {
   return offer?.kind === 'words' || offer?.kind === 'list' ? offer.words : null;
 }
 
-/** The default as text, as in the help: it may be a rule instead of a value. */
+/** Returns the default as text, as in the help: it may describe a rule instead of a value. */
 function defaultOf(described: {
   readonly description: string;
   readonly defaultValue?: unknown;
@@ -178,7 +178,7 @@ function columnsOf(view: View<unknown> | undefined) {
   }));
 }
 
-/** Any command can be mistyped, find nothing, fail to write, or be interrupted. */
+/** Failures possible in any command: a typo, not found, a failed write, an interrupt. */
 const ANY: readonly Failure[] = [
   'refused',
   'usage',
@@ -198,7 +198,7 @@ const OF_THE_SERVICE: readonly Failure[] = [
   'rateLimited',
 ];
 
-/** A command that waits for a status has a flag for the time between requests. */
+/** Failures of commands that wait for a status; identified by --poll-interval. */
 const OF_WAITING: readonly Failure[] = ['deadline', 'otherEnd'];
 
 function exitCodesOf(command: AnyCommand): number[] {

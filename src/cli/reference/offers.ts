@@ -4,8 +4,8 @@ import { about } from '../command.ts';
 import { wordsOf } from '../parse.ts';
 
 /**
- * Placeholders named after a resource complete its names, so most verbs need no declaration:
- * `<instance...>`, `[drive]`, `--ssh-key <key>`, `--offer <offer>`, `--profile <name>`.
+ * Placeholders named after a resource complete its names: `<instance...>`, `[drive]`, `--ssh-key
+ * <key>`, `--offer <offer>`, `--profile <name>`. Most verbs therefore need no declaration.
  */
 const THINGS: Readonly<Record<string, Completes>> = {
   instance: 'instance',
@@ -18,8 +18,8 @@ const THINGS: Readonly<Record<string, Completes>> = {
 };
 
 /**
- * Placeholders that mean the same in every command: `-f, --file <file>`. Others need an entry in
- * the verb's `completes`, which may be `nothing`; a test checks that.
+ * Placeholders with the same meaning in every command: `-f, --file <file>`. Other placeholders need
+ * an entry in the verb's `completes`, which may be `nothing`. A test checks that.
  */
 const PLACEHOLDERS: Readonly<Record<string, Completes>> = {
   file: 'file',
@@ -52,7 +52,7 @@ export function offerOfArgument(command: AnyCommand, argument: Argument): Offer 
   return decided === undefined ? FREE : asOffer(decided);
 }
 
-/** Returns undefined if no completion is declared. */
+/** Returns an argument's completion, or undefined if none is declared. */
 export function decidedForArgument(command: AnyCommand, argument: Argument): Completes | undefined {
   const name = argument.name();
   return (
@@ -63,7 +63,7 @@ export function decidedForArgument(command: AnyCommand, argument: Argument): Com
   );
 }
 
-/** Returns undefined for a switch, which takes no value. */
+/** Returns what completes a flag's value, or undefined for a switch. */
 export function offerOfFlag(command: AnyCommand, option: Option): Offer | undefined {
   if (placeholderOf(option) === undefined) return undefined;
   const columns = columnsOffer(command, option.long ?? '');
@@ -72,7 +72,7 @@ export function offerOfFlag(command: AnyCommand, option: Option): Offer | undefi
   return decided === undefined ? FREE : asOffer(decided);
 }
 
-/** Returns undefined if no completion is declared; `nothing` for a switch. */
+/** Returns a flag's completion: undefined if none is declared, `nothing` for a switch. */
 export function decidedForFlag(command: AnyCommand, option: Option): Completes | undefined {
   const placeholder = placeholderOf(option);
   const long = option.long ?? '';
@@ -85,7 +85,7 @@ export function decidedForFlag(command: AnyCommand, option: Option): Completes |
   );
 }
 
-/** Returns the placeholder of a flag's value: `file` of `--input <file>`. */
+/** Returns the placeholder of a flag's value: `file` for `--input <file>`. */
 export function placeholderOf(option: Option): string | undefined {
   return /[<[]([^>\].]+)(?:\.\.\.)?[>\]]/.exec(option.flags)?.[1];
 }

@@ -57,7 +57,7 @@ export const create = verb('create', {
     const isKept = flags.keyFile !== undefined || flags.saveProfile !== undefined;
     checkColumns(isKept ? keyView : newKeyView, context.flags);
     if (!isKept) refuseLosing(context);
-    // Prepares the place first, so that a bad path or profile creates no key.
+    // Prepares the destination first, so that a bad path or profile creates no key.
     const place = await placeFor(flags, context);
     let key: NewKey;
     try {
@@ -70,7 +70,7 @@ export const create = verb('create', {
   },
 });
 
-/** Refuses an output that would lose the secret for good. */
+/** Refuses an output in which the secret would be lost for good. */
 function refuseLosing(context: Context): void {
   const { out, flags } = context;
   const hint = 'save it with --key-file or --save-profile';
@@ -91,7 +91,7 @@ async function placeFor(
   context: Context,
 ): Promise<Place | undefined> {
   if (saveProfile !== undefined) return profilePlace(saveProfile, context);
-  // Checks the login first, so that a missing key leaves no empty file behind.
+  // Loads the settings first, so that a missing API key leaves no empty file behind.
   await context.api();
   return keyFile === undefined ? undefined : reservedFile(keyFile);
 }
@@ -102,7 +102,8 @@ interface NewKey extends ApiKey {
 }
 
 /**
- * Throws the request's error, and CliError('notUnderstood') if the response has no usable secret.
+ * Requests the key. Throws the request's error, or CliError('notUnderstood') if the response has no
+ * usable secret.
  */
 async function requestKey(name: string, context: Context): Promise<NewKey> {
   const api = await context.api();
@@ -122,7 +123,7 @@ function labelOf({ name, id }: ApiKey): string {
   return name == null ? id : `${name} (${id})`;
 }
 
-/** Saves the secret in its place; if that fails, prints it to stdout. */
+/** Saves the secret to its destination. If that fails, prints it to stdout. */
 async function keep(created: NewKey, place: Place, context: Context): Promise<void> {
   const { secret_key: secret, ...key } = created;
   try {
@@ -147,7 +148,7 @@ async function show(key: NewKey, context: Context): Promise<void> {
   context.err.note(`Created the API key ${labelOf(key)}. The secret on stdout is not shown again.`);
 }
 
-/** Prints only the secret for people and for `$(…)`; other formats have it as a field. */
+/** Prints only the secret to people and to `$(…)`. Other formats have it as a field. */
 async function print(key: NewKey, context: Context): Promise<void> {
   const { out, flags } = context;
   await writeSecret({ label: labelOf(key), id: key.id }, context, () =>
@@ -157,17 +158,17 @@ async function print(key: NewKey, context: Context): Promise<void> {
   );
 }
 
-/** A place for a new key's secret, prepared before the request. */
+/** A destination for a new key's secret, prepared before the request. */
 interface Place {
   /** Completes "Its secret is saved in …". */
   readonly where: string;
-  /** Throws CliError('storage') if the secret is not stored afterwards. */
+  /** Stores the secret. Throws CliError('storage') if that fails. */
   keep(secret: string): Promise<void>;
-  /** Removes what was prepared if there is no secret to store. */
+  /** Removes the prepared destination if there is no secret to store. */
   drop(): Promise<void>;
 }
 
-/** Faults of the path itself; any other code is a disk fault. */
+/** Faults of the path itself. Any other code means a disk fault. */
 const WRONG_PATH: Readonly<Record<string, string>> = {
   EEXIST: 'the file already exists',
   ENOENT: 'its folder does not exist',
@@ -175,7 +176,7 @@ const WRONG_PATH: Readonly<Record<string, string>> = {
   EISDIR: 'this is a folder',
 };
 
-/** Creates the file (0600, empty). Never touches an existing file. */
+/** Creates an empty file with mode 0600. Never touches an existing file. */
 async function reservedFile(path: string): Promise<Place> {
   const handle = await open(path, 'wx', 0o600).catch((error: unknown) => {
     const code = faultOf(error);
@@ -211,8 +212,8 @@ async function reservedFile(path: string): Promise<Place> {
 }
 
 /**
- * Prepares to store the new key in a profile, with the address and account of the key that requests
- * it. Asks before replacing a stored key or address.
+ * Prepares to store the new key in a profile, with the address and account of the requesting key.
+ * Asks before replacing a stored key or address.
  */
 async function profilePlace(name: string, context: Context): Promise<Place> {
   checked('--save-profile', name, profileName);
@@ -252,7 +253,7 @@ async function accountOf(context: Context): Promise<NonNullable<Profile['account
   return { id, email: email ?? null, name: name ?? null };
 }
 
-/** Runs under the file's lock: replaces only the key and address that the question named. */
+/** Runs under the file's lock: replaces only the key and address that the prompt named. */
 function refuseChanged(file: ConfigFile, name: string, before: Profile | undefined): void {
   const now = profileOf(file, name);
   if (now?.base_url !== before?.base_url || !samePlace(keyPlace(now), keyPlace(before))) {

@@ -19,11 +19,9 @@ const SECRETS = [
 
 export interface BodyStyle {
   readonly showSecrets: boolean;
-  /** Spaces; 0 prints a value on one line. */
+  /** Spaces per level; 0 prints a value on one line. */
   readonly indent: number;
-  /**
-   * Whether to print the body unchanged, for another program, unless it contains a secret to mask.
-   */
+  /** Whether to print the body unchanged for another program. A secret to mask overrides this. */
   readonly asItCame: boolean;
   /** Removes the active key and the request's secrets from a text. */
   hide(text: string): string;
@@ -47,7 +45,7 @@ export interface Body {
   readonly text: string;
   /** The value that a query searches; undefined if the body is not JSON. */
   readonly json?: { readonly value: unknown };
-  /** A deeply nested secret can't be masked, so the body is not shown at all. */
+  /** The body is nested too deep to mask its secrets, so it is not shown. */
   readonly isTooDeep?: true;
 }
 
@@ -65,7 +63,7 @@ export function bodyOf({ text }: RawResponse, style: BodyStyle): Body {
   return { text: shown, json: { value: hiddenIn(safe, style) } };
 }
 
-/** The error for a successful response whose body {@link isTooDeep}. */
+/** Builds the error for a successful response that {@link isTooDeep}. */
 export function tooDeep({ method, path }: RawRequest, { status }: RawResponse): CliError {
   return new CliError(
     'notUnderstood',
@@ -83,15 +81,15 @@ export function jsonIn(text: string): { readonly value: unknown } | undefined {
   }
 }
 
-/** One element of `data` as a query sees it. */
+/** Returns one element of `data` as a query sees it. */
 export function elementValue(element: unknown, style: BodyStyle): unknown {
   return hiddenIn(safeThing(element, style), style);
 }
 
-/** One element of `data`, without a final line break. */
+/** Formats one element of `data`, without a final newline. */
 export function elementText(element: unknown, style: BodyStyle): string {
   const safe = safeThing(element, style);
-  // Formats the element for its indentation in an array.
+  // Indents the element as in an array.
   return style.indent === 0 ? written(safe, style) : written([safe], style).slice(2, -2);
 }
 
@@ -104,7 +102,7 @@ function safeBody(body: unknown, style: BodyStyle): unknown {
   return { ...body, data: safe };
 }
 
-/** A bare number or string is not documented and contains no secret. */
+/** Keeps a bare number or string, which no documented response contains. */
 function safeThing(thing: unknown, { showSecrets }: BodyStyle): unknown {
   return typeof thing === 'object' ? mask(thing, SECRETS, showSecrets) : thing;
 }
@@ -113,7 +111,7 @@ function written(value: unknown, style: BodyStyle): string {
   return escapeUnseen(JSON.stringify(hiddenIn(value, style), null, style.indent));
 }
 
-/** Masks value by value: in the JSON text, a secret of digits would match numbers. */
+/** Masks each value separately: in JSON text, a secret made of digits would match numbers. */
 function hiddenIn(value: unknown, style: BodyStyle): unknown {
   if (typeof value === 'string') return style.hide(value);
   if (typeof value !== 'object' || value === null) return value;

@@ -34,7 +34,7 @@ import {
 } from './body.ts';
 import { createsKey, METHODS, requestOf, segmentsOf } from './request.ts';
 
-/** Stored under another name, since `input` belongs to the global `--no-input`. */
+/** Stores `--input` under another name, since `input` belongs to the global `--no-input`. */
 const INPUT = 'inputFile';
 
 function inputOption(): Option {
@@ -43,7 +43,6 @@ function inputOption(): Option {
   return option;
 }
 
-/** `gpucloud api`: any call with the active key. */
 export const api = action({
   notes:
     'Prints the response as it is; indented in a terminal and with --json, on one line with ' +
@@ -110,12 +109,12 @@ export const api = action({
 });
 
 /**
- * A response has no columns. Ignores a format from the environment, which is meant for other
- * commands.
+ * Rejects formats with columns, since a response has none. Ignores a format from the environment,
+ * which is meant for other commands.
  */
 function refuseFormats({ flags }: Context): void {
   const format = flags.quiet === true ? 'id' : flags.output;
-  // A query result can also be printed as yaml or tsv; context.out checks these formats.
+  // A query result also allows yaml and tsv; context.out checks these.
   const isShown = format === undefined || ['table', 'json', 'jsonl'].includes(format);
   if (!isShown && flags.query === undefined) {
     throw usageError(`--output ${format}: api prints the service's JSON; use json or jsonl`);
@@ -125,7 +124,7 @@ function refuseFormats({ flags }: Context): void {
   }
 }
 
-/** Prints only the result of the query. */
+/** Shows only the query's result. */
 const foundView: View<unknown> = { columns: [], id: () => null, empty: '' };
 
 async function printAnswer(
@@ -147,7 +146,7 @@ async function printAnswer(
   const failure = await failureOf(request, answer, context);
   if (failure !== undefined) throw failure;
   if (body.isTooDeep) throw tooDeep(request, answer);
-  // A successful response without a body has nothing to search.
+  // Skips the query if a successful response has no body.
   if (!isQueried || body.json !== undefined || answer.text.trim() === '') return;
   throw new CliError(
     'notUnderstood',
@@ -169,7 +168,10 @@ function wayOf({ path }: RawRequest): string {
   return path.split('?', 1).join();
 }
 
-/** Prints one array of all elements. If a page fails, the array stays open, so it can't look complete. */
+/**
+ * Prints all elements as one array. If a page fails, the array stays open, so that it can't look
+ * complete.
+ */
 async function printPages(request: RawRequest, style: BodyStyle, context: Context): Promise<void> {
   const { out } = context;
   const isArray = style.indent > 0;
@@ -196,8 +198,8 @@ async function printPages(request: RawRequest, style: BodyStyle, context: Contex
 }
 
 /**
- * Builds the error for a response from its status and the request alone, as other commands do;
- * returns undefined for a success.
+ * Builds the error for a response from its status and request only, as in other commands. Returns
+ * undefined for a success.
  */
 export async function failureOf(
   request: RawRequest,
@@ -234,29 +236,32 @@ const HINTS: Readonly<Partial<Record<Failure, string>>> = {
   notUnderstood: 'redirects are not followed, so that the key stays with this service',
 };
 
-/** Operations whose documented 400 means a wrong state of the resource (API document: Errors). */
+/**
+ * Whether a documented 400 of this operation means that the resource is in the wrong state (API
+ * document: Errors).
+ */
 function isStateChange({ method, path }: RawRequest): boolean {
   const last = segmentsOf(path).at(-1) ?? '';
   return method === 'POST' && ['start', 'stop', 'terminate', 'resume'].includes(last);
 }
 
 interface Page {
-  /** Returns the elements; empty for an unsuccessful response. */
+  /** Elements of the page; empty for an unsuccessful response. */
   readonly data: readonly unknown[];
   readonly meta: { readonly limit: number; readonly total_pages: number };
   readonly refused?: RawResponse;
 }
 
 /**
- * Yields every page of a list, guided by the responses' pagination object (API document:
- * Conventions). A response without that object is the last. An unsuccessful response ends the list.
+ * Yields every page of a list by following the responses' pagination object (API document:
+ * Conventions). Ends after a response that has none, and after an unsuccessful response.
  */
 async function* rawPages(request: RawRequest, api: Api): AsyncGenerator<Page> {
   for await (const { page } of pagesOf((number) => read(request, number, api))) yield page;
 }
 
 async function read(request: RawRequest, number: number, api: Api): Promise<Page> {
-  // The first request has no page number, since most lists have no pages.
+  // Sends no page number first, since most lists have no pages.
   const more = number === 1 ? {} : { query: { ...request.query, page: String(number) } };
   const response = await api.call({ ...request, ...more });
   if (!isSuccess(response.status)) {
@@ -268,7 +273,7 @@ async function read(request: RawRequest, number: number, api: Api): Promise<Page
   if (!Array.isArray(data)) throw noList(request, response);
   const meta = fieldOf(body, 'meta');
   const shown = numberField(meta, 'page');
-  // If the service ignores the page number, the list would never end.
+  // Stops if the service ignores the page number, since the list would never end.
   if (shown !== undefined && shown !== number && data.length > 0) {
     throw new CliError(
       'notUnderstood',

@@ -23,15 +23,15 @@ interface Field {
   readonly name: string;
   /** The value in a query. */
   readonly text: string;
-  /** The value in a body, as JSON text, so that a number keeps all its digits. */
+  /** The value in a body as JSON text, so that a number keeps all its digits. */
   readonly json: string;
 }
 
 export const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'];
 
 /**
- * Builds the request. Checks every rule before connecting. Throws a usage error with the flag, the
- * rule and the value; the value is left out if it is a secret.
+ * Builds the request and checks every rule before connecting. Throws a usage error with the flag,
+ * the rule and the value; omits a value that is a secret.
  */
 export async function requestOf(input: ApiInput, context: Context): Promise<RawRequest> {
   refuseSecret('PATH', input.path);
@@ -144,7 +144,7 @@ function parted(flag: string, text: string): [name: string, value: string] {
   refuseSecret(flag, text);
   const at = text.indexOf('=');
   if (at < 1) {
-    // The argument may be a secret without its name.
+    // Hides the argument, which may be a secret without its name.
     throw usageError(`${flag}: must be NAME=VALUE (the text is not shown)`);
   }
   const name = text.slice(0, at);
@@ -187,8 +187,8 @@ async function bodyOf(
 }
 
 /**
- * Checks that a path, with or without a query, stays below the base URL for gpucloud, for a proxy,
- * and for a server that decodes twice.
+ * Checks that a path stays below the base URL as read by gpucloud, by a proxy, and by a server that
+ * decodes twice. A query is allowed.
  */
 export function apiPath(text: string): Verdict<string> {
   if (!/^\/(?!\/)[!-~]*$/.test(text) || /[\\#"<>^`{|}]/.test(text)) {

@@ -7,7 +7,7 @@ import { gpucloudLine } from '../../output/shell-line.ts';
 import type { AuditCheck } from '../../results/money.ts';
 import { kopecksText } from '../../rules/money.ts';
 
-/** A check with the command to run next, ready to paste. */
+/** A check with its next command as text to paste. */
 type Row = Omit<Check, 'next'> & { readonly command: string | undefined };
 
 const auditView: View<Row> = {
@@ -34,7 +34,7 @@ function perHourText({ perHour }: Row): string | undefined {
   return perHour && kopecksText(perHour);
 }
 
-/** Findings first, each with its evidence and the next command. */
+/** Shows findings first, each with its evidence and the next command. */
 function auditBlocks(checks: readonly Row[]): Block[] {
   const isOk = ({ result }: Row) => result === 'ok';
   const doubts = checks.filter((check) => !isOk(check));
@@ -66,7 +66,6 @@ function blockOf(check: Row): Block {
   };
 }
 
-/** `gpucloud audit`, a verb of the root. */
 export const audit = action({
   view: auditView,
   notes:
@@ -91,7 +90,7 @@ export const audit = action({
     const progress = context.err.progress('Looking for unknown costs');
     const reading = await readAudit({ exact }, context).finally(() => progress.done());
     const { user, drives, charges, faults, now } = reading.look.reading;
-    // A service that does not respond is not a finding.
+    // Fails if nothing could be read: a service that does not respond is not a finding.
     if (user === undefined && drives === undefined && charges === undefined) assertWhole(faults);
     const typed = (words: readonly string[]) => gpucloudLine(words, flags.profile);
     const checks = checksOf(reading);

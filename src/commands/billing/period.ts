@@ -4,7 +4,7 @@ import { lazy } from '../../lazy.ts';
 import { local } from '../../output/time.ts';
 import { type Moment, timeOf } from '../../rules/times.ts';
 
-/** Milliseconds since 1970, `to` excluded. */
+/** Milliseconds since 1970; excludes `to`. */
 interface Period {
   readonly from: number;
   readonly to: number;
@@ -16,8 +16,8 @@ interface Given {
 }
 
 /**
- * The period from `--since` and `--until`; undefined without either flag. Call it after a response,
- * since ages count from the service's time.
+ * Returns the period from `--since` and `--until`, or undefined without either flag. Call it after
+ * a response, since ages count from the service's time.
  */
 export function periodAt(
   { since, until }: Given,
@@ -25,7 +25,8 @@ export function periodAt(
 ): (() => Period) | undefined {
   if (since === undefined && until === undefined) return undefined;
   const period = () => periodOf({ since, until }, serviceClock.now());
-  // Any clock can order two times, or two ages, so a mistake is reported before any request.
+  // Reports a reversed period before any request: comparing two times or two ages needs no service
+  // clock.
   if (since && until && 'at' in since === 'at' in until) period();
   return lazy(period);
 }

@@ -44,7 +44,7 @@ export const limit: Rule<Limit> = (text) => {
 };
 
 /**
- * Exits with 5 if the balance is certainly below the limit: unknown costs can only lower it
+ * Fails with exit code 5 if the balance is certainly below the limit: unknown costs only lower it
  * further.
  */
 function shortage(facts: MoneyFacts, failBelow: Limit): CliError | undefined {
@@ -64,7 +64,7 @@ function shortage(facts: MoneyFacts, failBelow: Limit): CliError | undefined {
   return error(`${has} and lasts ${span} at ${inRoubles(perHour)} per hour`);
 }
 
-/** Returns an error if the check lacks a fact. */
+/** Returns an error if a fact for the check is missing. */
 export function doubtOf(facts: MoneyFacts, failBelow: Limit): CliError | undefined {
   const { balance, burn, charges, unexplainedPerHour } = facts;
   const unjudged = (words: string, item?: BillingItem) =>
@@ -104,7 +104,7 @@ function hintOf({ id }: BillingItem): string {
 
 type RunwayReport = ReturnType<typeof reportOf>;
 
-/** The JSON of `billing runway`. Amounts are roubles. */
+/** The JSON of `billing runway`. Amounts are in roubles. */
 function reportOf(
   reading: AccountReading,
   facts: MoneyFacts,
@@ -113,20 +113,25 @@ function reportOf(
 ) {
   return {
     as_of: new Date(reading.now).toISOString(),
-    /** The balance as the service wrote it; null if it was not read. */
+    /** The balance as sent by the service; null if unread. */
     balance: reading.user?.balance ?? null,
-    /** The known burn rate plus unexplained charges; null if a part could not be read. */
+    /**
+     * The known burn rate plus unexplained charges; null if instances or drives could not be read.
+     */
     per_hour: facts.read.instances && facts.read.drives ? kopecksText(facts.perHour) : null,
-    /** null if the charges were not compared with known resources. */
+    /** Null if the charges were not compared with known resources. */
     unexplained_per_hour:
       facts.charges === undefined ? null : kopecksText(facts.unexplainedPerHour),
     ...runwayJson(facts),
     burn: burnJson(facts),
     charges: chargesJson(facts.charges),
     fail_below: failBelow?.text ?? null,
-    /** Whether the balance is below the limit; null without a limit, or if too little is known. */
+    /**
+     * Whether the balance is below the limit. Null without a limit, or if the facts don't decide
+     * it.
+     */
     below,
-    /** Unreadable parts. */
+    /** Parts that could not be read. */
     unread: reading.faults.map(({ part }) => part),
   } satisfies Runway;
 }
@@ -177,7 +182,7 @@ function runwayBlocks(report: RunwayReport): Block[] {
   ];
 }
 
-/** Shows that `24`, meant as hours, was read as roubles. */
+/** Shows the limit with its unit, since a `24` meant as hours is read as roubles. */
 function limitText({ fail_below: limit, below }: RunwayReport): string {
   if (limit === null) return '';
   return `${roublesText(limit)}${below === true ? ': not met' : ''}`;

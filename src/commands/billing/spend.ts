@@ -24,13 +24,13 @@ import { periodAt } from './period.ts';
 
 type SpendRow = ReturnType<typeof rowOf>;
 
-/** One period in the JSON of `billing spend`. Amounts are roubles. */
+/** One period in the JSON of `billing spend`. Amounts are in roubles. */
 function rowOf(spent: Spent, by: Step) {
   const { sums, other, count, from, to } = spent;
   return {
     /** `2026-01-15`, `2026-W03`, `2026-01`. */
     period: labelOf(by, startOf(by, from)),
-    /** The requested part of the period; `to` is excluded. */
+    /** The requested part of the period; excludes `to`. */
     from: new Date(from).toISOString(),
     to: new Date(to).toISOString(),
     /** Charges minus refunds. */
@@ -39,7 +39,7 @@ function rowOf(spent: Spent, by: Step) {
     refunded: kopecksText(sums.refunded),
     deposited: kopecksText(sums.deposited),
     bonus: kopecksText(sums.bonus),
-    /** Undocumented types, and documented types in the other direction. No sum includes them. */
+    /** Undocumented types, and documented types in the opposite direction. No sum includes them. */
     other: other.map(({ type, direction, amount, count: times }) => ({
       type,
       direction: direction ?? null,
@@ -74,7 +74,7 @@ const spendView: View<SpendRow> = {
   empty: 'No transactions.',
 };
 
-/** A bar for each period, scaled to its spending. Its length needs no exact amount. */
+/** Shows a bar per period, scaled to its spending; rounding its length changes no amount. */
 function spendBlocks(rows: readonly SpendRow[]): Block[] {
   const most = Math.max(0, ...rows.map(({ spent }) => Number(spent)));
   const bars = rows.map(({ period, spent }) => ({
@@ -85,7 +85,7 @@ function spendBlocks(rows: readonly SpendRow[]): Block[] {
   return [{ kind: 'bars', bars }];
 }
 
-/** The default of --since. */
+/** How many steps back --since starts by default. */
 const BACK: Readonly<Record<Step, number>> = { day: 29, week: 11, month: 11 };
 
 export const spend = action({
@@ -138,7 +138,7 @@ export const spend = action({
       for (const line of totalLines(books, from, Math.min(to, end))) err.note(line);
       err.note(`Times are local: ${zoneText(end)}.`);
     }
-    // Printed in every format, since a sum with gaps is wrong.
+    // Warns in every format, since a sum with gaps is wrong.
     for (const line of books.left.notes()) err.note(line);
     for (const line of books.left.warnings()) err.warn('incomplete', line);
   },
@@ -149,7 +149,7 @@ interface Range {
   readonly to: number;
 }
 
-/** `range` is computed once the first response has set the service's clock. */
+/** Computes `range` after the first response, which sets the service's clock. */
 async function readBooks(
   step: Step,
   range: () => Range,
@@ -177,7 +177,7 @@ async function readBooks(
 }
 
 /**
- * Puts spending and the other types on separate lines, since one line would exceed most terminals.
+ * Prints spending and other types on separate lines, since one line would not fit most terminals.
  */
 function totalLines(books: Books, from: number, to: number): string[] {
   const { sums, other } = books.total();
@@ -202,7 +202,7 @@ function totalLines(books: Books, from: number, to: number): string[] {
   ];
 }
 
-/** `2026-03-01`, with the time of day unless it is midnight. */
+/** Formats `2026-03-01`, and adds the time of day unless it is midnight. */
 function shortTime(at: number): string {
   const [day, time = ''] = localTime(at).split(' ');
   return time === '00:00:00' ? `${day}` : `${day} ${time.slice(0, 5)}`;

@@ -13,10 +13,7 @@ import { since, until } from '../../rules/times.ts';
 import { periodAt, periodText } from './period.ts';
 import { transactionView } from './view.ts';
 
-/**
- * Documented types (API document: Transaction). Other types are accepted, since the service may add
- * some.
- */
+/** Documented types (API document: Transaction). Accepts others, since the service may add some. */
 const TYPES: readonly string[] = ['DEPOSIT', 'USAGE_CHARGE', 'BONUS', 'REFUND'];
 
 export const transactions = action({
@@ -60,7 +57,7 @@ export const transactions = action({
       );
     });
 
-    // Only for people: a script gets the rows, possibly a million of them.
+    // Totals are for people only: a script's output may have a million rows.
     const totals = out.format === 'table' ? createTotals() : undefined;
     let undated = 0;
     const within = (rows: readonly Transaction[]): readonly Transaction[] => {

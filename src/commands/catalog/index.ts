@@ -72,7 +72,7 @@ export const catalog: Group = {
         if (before !== null && before !== name) {
           context.err.note(`The ${kind}'s previous name was "${before}".`);
         }
-        // Shows the slug for a name that a shell would need quotes for.
+        // Suggests the slug if a shell would need quotes around the name.
         const typed = /^[A-Za-z0-9._-]+$/.test(name) ? name : slug(name);
         context.err.note(`Use it: gpucloud instances create NAME --${kind} ${typed}`);
         await context.out.item(entry, entryView);
@@ -104,7 +104,7 @@ export const catalog: Group = {
   ],
 };
 
-/** An offer that was in stock may be taken by now, so adds a line only for the others. */
+/** Notes only offers that were out of stock: one that was in stock may be taken by now. */
 function noteOutOfStock(entries: readonly CatalogEntry[], { err }: Context): void {
   const out = entries.filter(({ in_stock }) => in_stock === false);
   const named = out.map((one) => `${one.name ?? one.id} (${stockDay(one) ?? 'now'})`);
@@ -112,7 +112,7 @@ function noteOutOfStock(entries: readonly CatalogEntry[], { err }: Context): voi
 }
 
 /**
- * Sorts offers first, then by name. Compares code units, which gives the same order in every
+ * Sorts offers first, then by name. Compares code units, so that the order is the same in every
  * locale.
  */
 function offersFirst(a: CatalogEntry, b: CatalogEntry): number {
@@ -132,7 +132,7 @@ function noSecret(flag: string, rule: Rule<string>): (text: string) => string {
   };
 }
 
-/** Checks a name from a person: it must be typeable and differ from an ID. */
+/** Checks a name that a person chose: it must be typeable and differ from an ID. */
 function catalogName(text: string): Verdict<string> {
   const name = text.trim();
   if (name === '') return broken('must not be empty');
@@ -154,8 +154,8 @@ async function askedName(kind: Kind, id: string, context: Context): Promise<stri
 }
 
 /**
- * Refuses a given name that another entry already has. A name from the service may be reused, to
- * choose one of several offers with that name.
+ * Refuses a chosen name that another entry already has. Allows a name of the service, which selects
+ * one of several offers with that name.
  */
 function refuseTaken(
   name: string,
@@ -172,7 +172,7 @@ function refuseTaken(
       `remove that name first: gpucloud catalog remove ${other.id}`,
     );
   }
-  // An ID takes precedence over every name, so this name could never match.
+  // Such a name could never match, since an ID takes precedence over names.
   if (others.some((one) => one.id === name)) {
     throw usageError(`--name "${name}": this is the ID of another ${kind}`);
   }

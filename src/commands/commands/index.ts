@@ -9,7 +9,6 @@ import {
 import { action } from '../../cli/verb.ts';
 import { field, type View } from '../../output/output.ts';
 
-/** A command as a row. */
 const commandView: View<CommandReference> = {
   columns: [
     field('command', 'COMMAND'),
@@ -34,14 +33,13 @@ const commandView: View<CommandReference> = {
   empty: 'No commands.',
 };
 
-/** Any part of the list as one document, for structured formats. */
+/** Prints any part of the tree as one document in structured formats. */
 const documentView: View<object> = {
   columns: [],
   id: () => null,
   empty: 'No commands.',
 };
 
-/** `gpucloud commands`, at the top level. */
 export const commands = action({
   notes:
     'With --json or -o yaml, prints one document: every command, the global options, the exit codes ' +
@@ -61,7 +59,7 @@ export const commands = action({
     const found = findCommand(root, path, '"gpucloud --help" lists the commands');
     const below = commandsOf(found, root);
     const isChosen = flags.columns !== undefined || flags.sort !== undefined;
-    // Prints one document in structured formats, and rows in row formats or with chosen columns.
+    // Prints rows in row formats or with chosen columns, otherwise one document.
     if (isChosen || (out.format !== 'json' && out.format !== 'yaml')) {
       return out.list(below, commandView);
     }

@@ -10,7 +10,7 @@ import { usageError } from '../../errors.ts';
 import { field, type View } from '../../output/output.ts';
 import { install, uninstall } from './install.ts';
 
-/** One row type for printing and installing. `file` is null for a printed script. */
+/** One row type for printing and for installing; `file` is null for a printed script. */
 interface Completion {
   readonly shell: Shell;
   readonly file: string | null;
@@ -29,7 +29,6 @@ const completionView: View<Completion> = {
   empty: '',
 };
 
-/** `gpucloud completion`, at the top level. */
 export const completion = action({
   notes:
     'Prints the script of a shell, or installs it with --install. Tab completes commands, ' +
@@ -81,7 +80,7 @@ export const completion = action({
   },
 });
 
-/** Returns the user's shell, from `$SHELL`. */
+/** Returns the user's shell by `$SHELL`. */
 function shellOf({ env }: Context): Shell {
   const program = basename(env.SHELL ?? '');
   const name = program === 'pwsh' ? 'powershell' : program;

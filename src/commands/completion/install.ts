@@ -10,8 +10,8 @@ import { replaceFile } from '../../files/replace.ts';
 import { shellLine } from '../../output/shell-line.ts';
 
 /**
- * Writes the script to the folder where its shell looks for it, and makes new bash and zsh shells
- * load it. Throws CliError('storage') if the script can't be written.
+ * Writes the script to the shell's completion folder, and makes new bash and zsh shells load it.
+ * Throws CliError('storage') if the script can't be written.
  */
 export async function install(shell: Shell, script: string, context: Context) {
   const { env, err } = context;
@@ -58,7 +58,9 @@ export async function uninstall(shell: Shell, context: Context) {
   return { file, changed: true };
 }
 
-/** Explains how to load the script in fish and PowerShell, whose startup files stay unchanged. */
+/**
+ * Explains how to load the script in fish and PowerShell, since their startup files stay unchanged.
+ */
 function adviceFor(shell: 'fish' | 'powershell', file: string): string[] {
   return shell === 'fish'
     ? ['New shells load it. To load it now:', `  source ${shellLine([file])}`]
@@ -73,7 +75,10 @@ function fileOf(shell: Shell, env: Context['env']): string {
   });
 }
 
-/** Returns an installed script of any version. Throws CliError('storage') for the user's own file. */
+/**
+ * Returns the installed script of any version. Throws CliError('storage') for a file of the user's
+ * own.
+ */
 async function ownText(file: string): Promise<string | undefined> {
   const text = await readFile(file, 'utf8').catch(() => undefined);
   if (text === undefined || text.includes(HEAD[0])) return text;
@@ -83,15 +88,15 @@ async function ownText(file: string): Promise<string | undefined> {
   });
 }
 
-/** Shells whose startup files decide whether a new shell loads the script. */
+/** Shells that are started to find out whether a new one loads the script. */
 type Asked = 'bash' | 'zsh';
 
 /** Marks the line that gpucloud adds to a user's file. */
 const MARK = '# added by gpucloud completion --install';
 
 /**
- * Each script prints `gpucloud|FOLDER|HAS|LOADS|`: the settings folder, whether the shell can load
- * scripts, and whether it completes gpucloud. bash-completion loads a script at the first Tab.
+ * Prints `gpucloud|FOLDER|HAS|LOADS|` in a new shell: the settings folder, whether the shell can
+ * load scripts, and whether it completes gpucloud. bash-completion loads a script at the first Tab.
  */
 const PROBES: Readonly<Record<Asked, readonly string[]>> = {
   bash: [
@@ -110,7 +115,7 @@ const PROBES: Readonly<Record<Asked, readonly string[]>> = {
   ],
 };
 
-/** Time limit in milliseconds: a new shell reads all the user's startup files. */
+/** Milliseconds. A new shell runs all the user's startup files. */
 const PROBE_TIMEOUT = 10_000;
 
 interface NewShell {
@@ -120,7 +125,7 @@ interface NewShell {
   readonly completes: boolean;
 }
 
-/** Starts a new interactive shell. Returns undefined if it does not run. */
+/** Starts a new interactive shell. Returns undefined if it fails to run. */
 async function newShell(shell: Asked, { start }: Context): Promise<NewShell | undefined> {
   let heard = '';
   try {
@@ -128,7 +133,7 @@ async function newShell(shell: Asked, { start }: Context): Promise<NewShell | un
       file: shell,
       args: PROBES[shell],
       timeout: PROBE_TIMEOUT,
-      // Starts the shell in its own session: an interactive shell would take over the terminal.
+      // Uses a separate session, since an interactive shell would take over the terminal.
       ownSession: true,
       hear: (text, from) => {
         if (from === 'stdout') heard += text;
@@ -144,13 +149,13 @@ async function newShell(shell: Asked, { start }: Context): Promise<NewShell | un
 }
 
 /**
- * Makes new shells complete gpucloud: adds a line to the user's settings if nothing loads the
+ * Makes new shells complete gpucloud: adds a line to the user's startup file if nothing loads the
  * script yet. Prints the remaining steps.
  */
 async function ensureLoads(shell: Asked, script: string, context: Context): Promise<void> {
   const { err } = context;
   const load = `source ${shellLine([script])}`;
-  // Prints each command on its own line, since a wrapped command can't be pasted.
+  // Prints each command on its own line, since nobody can paste a wrapped command.
   const note = (text: string, commands: readonly string[]) => {
     for (const one of [text, ...commands.map((command) => `  ${command}`)]) err.note(one);
   };
@@ -194,7 +199,7 @@ async function removeLine(shell: Asked, context: Context): Promise<void> {
     const lines = text.split('\n');
     const others = lines.filter((line) => !line.endsWith(MARK));
     if (others.length === lines.length) return;
-    // Resolves the startup file, which may be a symlink into a dotfiles folder.
+    // Follows a symlink, since the startup file may be in a dotfiles folder.
     const path = await realpath(file);
     const { mode, uid, gid } = await stat(path);
     await replaceFile(path, others.join('\n'), { mode: mode & 0o777, owner: { uid, gid } });

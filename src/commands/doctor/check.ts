@@ -7,16 +7,16 @@ import { CliError, isInterrupt } from '../../errors.ts';
 export interface Finding {
   readonly status: 'pass' | 'warn' | 'fail';
   readonly message: string;
-  /** How to fix it; null if nothing is wrong. */
+  /** How to fix the problem; null if there is none. */
   readonly hint: string | null;
 }
 
-/** A result in the report. Scripts rely on its IDs and JSON form. */
+/** A check in the report. Scripts rely on its IDs and JSON form. */
 export interface Check extends Finding {
   readonly id: string;
 }
 
-/** Checks by ID. If a check throws, the error is its result. */
+/** Checks by ID. A thrown error becomes the check's result. */
 export type Checks = Readonly<Record<string, () => Finding | Promise<Finding>>>;
 
 export function pass(message: string): Finding {
@@ -35,7 +35,7 @@ export function notChecked(reason: string): Finding {
   return warn(`not checked: ${reason}`);
 }
 
-/** Converts an error into a result. Rethrows Ctrl-C and similar signals. */
+/** Converts an error into a result. Rethrows interrupts. */
 export function failWith(error: unknown): Finding {
   if (error instanceof CliError) {
     if (isInterrupt(error)) throw error;
@@ -44,12 +44,15 @@ export function failWith(error: unknown): Finding {
   return fail(`an unexpected error: ${error instanceof Error ? error.message : String(error)}`);
 }
 
-/** The settings for commands; undefined if they are faulty, which the `profile` check reports. */
+/**
+ * Returns the settings for commands, or undefined if they are invalid: the `profile` check reports
+ * that.
+ */
 export async function settingsOf(context: Context): Promise<Settings | undefined> {
   try {
     return await context.settings();
   } catch {
-    // If the key can't be fetched, `api_key` reports why and the other checks still run.
+    // Ignores a key that can't be fetched: `api_key` reports why, and the other checks still run.
     return await context.settings({ key: false }).catch(() => undefined);
   }
 }

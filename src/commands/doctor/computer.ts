@@ -9,7 +9,7 @@ import { errorCode, faultOf } from '../../files/error-code.ts';
 import type { Self } from '../../platform/self.ts';
 import { type Checks, type Finding, fail, notChecked, pass, warn } from './check.ts';
 
-/** The oldest supported version, as in the package's `engines`. */
+/** The oldest supported version, as in `engines` in package.json. */
 const OLDEST_NODE = '20.18.1';
 
 export function computerChecks(context: Context, runtime: Runtime): Checks {
@@ -40,7 +40,7 @@ function nodeCheck(version: string | undefined): Finding {
     : pass(`Node.js ${version}`);
 }
 
-/** Time limit in milliseconds; `ssh -V` reads no file and asks nothing. */
+/** Milliseconds. `ssh -V` reads no file and asks nothing. */
 const SSH_TIMEOUT = 5_000;
 
 async function sshCheck({ start, flags }: Context): Promise<Finding> {
@@ -67,7 +67,7 @@ async function sshCheck({ start, flags }: Context): Promise<Finding> {
   }
 }
 
-/** Compares each installed script with the one that this version prints. */
+/** Compares each installed script with the script of this version. */
 async function completionCheck({ env, host }: Context, runtime: Runtime): Promise<Finding> {
   const root = placeOf(await runtime.wholeTree());
   const installed: string[] = [];
@@ -87,7 +87,7 @@ async function completionCheck({ env, host }: Context, runtime: Runtime): Promis
   return pass(isPacked(host.self()) ? 'installed with the program' : 'not installed');
 }
 
-/** Whether the .deb or install.sh put the completion scripts beside the executable. */
+/** Whether the .deb or install.sh put completion scripts next to the executable. */
 function isPacked({ form, file }: Self): boolean {
   const script = join(dirname(file), '../share/bash-completion/completions/gpucloud');
   return form === 'executable' && existsSync(script);

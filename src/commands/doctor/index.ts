@@ -28,7 +28,7 @@ const checkView: View<Check> = {
 
 interface Report {
   readonly checks: readonly Check[];
-  /** Whether no check failed; there may be warnings. */
+  /** Whether every check passed or only warned. */
   readonly ok: boolean;
 }
 
@@ -55,7 +55,6 @@ function checkText({ status, message, hint }: Check): string {
   return `${mark}  ${message}${hint === null ? '' : `\n      ${hint}`}`;
 }
 
-/** `gpucloud doctor`, at the top level. */
 export const doctor = action({
   view: checkView,
   notes:
@@ -69,11 +68,11 @@ export const doctor = action({
   ],
   takes: (command) => command,
   async run(context, _flags, { runtime }) {
-    // Checks --query first: a mistake in it is not a finding.
+    // Validates --query first, since a mistake in it is not a finding.
     await context.out.prepare();
     const progress = context.err.progress('Checking the computer, the settings and the service');
     const timeout = Math.min(context.flags.timeout ?? TIMEOUT_MS, LONGEST_TIMER);
-    // Uses a real timer, not the clock's sleep, since it must end checks that hang.
+    // Uses a real timer instead of the clock, since it must end checks that hang.
     const late = new Promise<Finding>((resolve) => {
       const finding = fail('not finished within --timeout');
       setTimeout(() => resolve(finding), timeout).unref();
@@ -89,13 +88,14 @@ export const doctor = action({
           },
           late,
         )),
-        // Runs last, because the sandbox creates the folder that the file checks look for.
+        // Runs the service checks last: the sandbox creates the folder that the file checks look
+        // for.
         ...(await made(serviceChecks(context), late)),
       ];
     } finally {
       progress.done();
     }
-    // An interrupt also ends the programs that checks started, so their results don't count.
+    // Discards the results after an interrupt, which also ends the programs that checks started.
     context.signal.throwIfAborted();
     await show(checks, context);
     const failed = checks.filter(({ status }) => status === 'fail').map(({ id }) => id);
@@ -116,9 +116,9 @@ function summaryOf(checks: readonly Check[]): string {
     : `No check failed. Warnings: ${warned.join(', ')}.`;
 }
 
-/** The default timeout of every call. */
+/** Every call's default timeout. */
 const TIMEOUT_MS = 60_000;
-/** Runs checks in parallel. A check that has not finished by the deadline fails. */
+/** Runs checks in parallel. Fails a check that has not finished by the deadline. */
 function made(checks: Checks, late: Promise<Finding>): Promise<Check[]> {
   return Promise.all(
     Object.entries(checks).map(async ([id, check]) => {

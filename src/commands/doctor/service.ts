@@ -18,8 +18,7 @@ import {
 } from './check.ts';
 
 /**
- * One request serves three checks: whether the service responds, who owns the key, and what time it
- * is.
+ * Sends one request for three checks: whether the service responds, who owns the key, and its time.
  */
 export function serviceChecks(context: Context): Checks {
   const settings = settingsOf(context);
@@ -71,13 +70,13 @@ async function certificatesCheck({ env }: Context): Promise<Finding> {
 /** The result of GET /users/me; undefined without an address. */
 interface Heard {
   readonly hasKey: boolean;
-  /** The last response, whatever its status; undefined if there was none. */
+  /** The last response, whatever its status; undefined if none arrived. */
   readonly answer: (RawResponse & { readonly sent: number; readonly received: number }) | undefined;
   readonly user?: User;
   readonly error?: unknown;
 }
 
-/** Sends no key: any response proves that the service works. */
+/** Stands in for a missing key: any response proves that the service works. */
 const NO_KEY = 'no-key';
 
 async function ask(settings: Settings | undefined, context: Context): Promise<Heard | undefined> {
@@ -110,7 +109,7 @@ function reached(heard: Heard | undefined, settings: Settings | undefined): Find
   if (heard === undefined) return NO_ADDRESS;
   const { answer, error } = heard;
   if (answer === undefined || answer.status >= 500) {
-    // The usual hint of these errors would suggest this very command.
+    // Replaces the usual hint of these errors, which suggests this very command.
     const hint = 'check the network, and base_url, proxy and certificates above';
     return { ...failWith(error), hint };
   }
@@ -141,7 +140,8 @@ function owner(heard: Heard | undefined): Finding {
 }
 
 /**
- * Whether a registered key can sign in to instances from here without a prompt, as `run` requires.
+ * Whether a registered key can sign in to instances from this computer without a prompt, as `run`
+ * requires.
  */
 async function sshKeyCheck(heard: Heard | undefined, context: Context): Promise<Finding> {
   if (heard?.user === undefined) return notChecked('the account is unknown');
@@ -167,7 +167,7 @@ async function sshKeyCheck(heard: Heard | undefined, context: Context): Promise<
       );
 }
 
-/** In milliseconds. A larger difference makes ages and paid times misleading. */
+/** Milliseconds. A larger difference makes ages and durations misleading. */
 const SKEW = 60_000;
 
 function clockCheck(heard: Heard | undefined): Finding {
@@ -177,7 +177,7 @@ function clockCheck(heard: Heard | undefined): Finding {
   if (answer === undefined || Number.isNaN(told)) {
     return notChecked("no response shows the service's time");
   }
-  // The header contains whole seconds, rounded down.
+  // Adds half a second, since the header rounds down to whole seconds.
   const skew = (answer.sent + answer.received) / 2 - (told + 500);
   const seconds = Math.round(Math.abs(skew) / 1000);
   const words = `${seconds} s ${skew > 0 ? 'ahead of' : 'behind'} the service's`;

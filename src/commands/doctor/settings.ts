@@ -62,7 +62,7 @@ async function keyCheck({ sandbox }: Settings, context: Context): Promise<Findin
     : pass(`${prefix}…, ${from}`);
 }
 
-/** Returns the documented prefix and the environment segment, without the secret part. */
+/** Returns a key's documented prefix and environment, without the secret part. */
 function keyPrefix(key: string): string | undefined {
   return /^svc_sk_(?:[A-Za-z]{1,12}_(?=.))?/.exec(key)?.[0];
 }
@@ -84,7 +84,7 @@ export function fileChecks(context: Context): Checks {
   };
 }
 
-/** Returns the mode of a file or folder; undefined if it is missing. */
+/** Returns the mode of a file or folder, or undefined if it is missing. */
 async function found(path: string): Promise<{ mode: number; isFolder: boolean } | undefined> {
   try {
     const stats = await stat(path);
@@ -124,7 +124,7 @@ function privacy(
 ): Finding {
   const exposure = exposureOf(path, uid);
   if (exposure !== undefined) return warn(exposure.message, shellLine(exposure.remedy));
-  // Windows has no modes: the permissions of the user's profile folder protect the files in it.
+  // Windows has no modes: the permissions of the user's folder protect these files.
   if (uid === undefined) return pass(`${words}; permissions are not checked on Windows`);
   const octal = `0${mode.toString(8).padStart(3, '0')}`;
   return (mode & 0o077) === 0
@@ -135,7 +135,7 @@ function privacy(
       );
 }
 
-/** Large enough to detect a full disk. */
+/** Large enough to reveal a full disk. */
 const PROBE = 'gpucloud doctor\n'.repeat(512);
 
 async function writableCheck(context: Context): Promise<Finding> {
@@ -146,7 +146,7 @@ async function writableCheck(context: Context): Promise<Finding> {
       await access(there, constants.W_OK | constants.X_OK);
       return pass(`${state} can be created`);
     }
-    // Uses a file: under Wine, Bun's `rm` fails with EFAULT on a folder that is not empty.
+    // Writes a file, not a folder: under Wine, Bun's `rm` fails with EFAULT on a folder with files.
     const probe = temporaryName(join(state, '.doctor'));
     try {
       await writeFile(probe, PROBE, { flag: 'wx', flush: true });
@@ -162,7 +162,7 @@ async function writableCheck(context: Context): Promise<Finding> {
   }
 }
 
-/** Returns the folder itself, or its nearest existing parent. */
+/** Returns the folder, or its nearest parent that exists. */
 async function nearest(path: string): Promise<string> {
   const parent = dirname(path);
   return (await found(path)) !== undefined || parent === path ? path : nearest(parent);

@@ -94,7 +94,9 @@ async function refuseNamesakes(name: string, context: Context): Promise<void> {
   });
 }
 
-/** Drive names need not be unique (API document: POST /storage/drives). */
+/**
+ * Returns drives with the same name, which need not be unique (API document: POST /storage/drives).
+ */
 async function namesakes(name: string, context: Context): Promise<readonly Drive[]> {
   const api = await context.api();
   const drives = await onCancel(NOTHING_CREATED, () => api.drives.list());
@@ -108,9 +110,7 @@ function existing(name: string, drives: readonly Drive[]): string {
     : `${drives.length} drives "${name}" already exist (${each.join('; ')})`;
 }
 
-/**
- * Lets only one process at a time list and create, so that two scripts don't create the same drive.
- */
+/** Lets one process at a time list and create, so that two scripts can't create the same drive. */
 async function alone<T>(context: Context, work: () => Promise<T>): Promise<T> {
   const { state } = await context.folders();
   const { withLock } = await import('../../files/lock.ts');
@@ -129,7 +129,7 @@ async function alone<T>(context: Context, work: () => Promise<T>): Promise<T> {
   });
 }
 
-/** Asks for missing values, then prints the command that needs no prompts. */
+/** Asks for missing values, then prints the command that needs none. */
 async function complete({ name, size }: CreateInput, context: Context): Promise<Complete> {
   if (name !== undefined && size !== undefined) {
     return { name, size };

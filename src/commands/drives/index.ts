@@ -68,7 +68,7 @@ export const drives: Group = {
       async run(context, typed) {
         const api = await context.api();
         const lookup = driveLookup(api);
-        // Reads the drive itself, since the list may be older than the expected change.
+        // Reads the drive itself, since the list may be outdated.
         const work = async (text: string) => api.drives.get(await idOf(text, lookup));
         await printEach('DRIVE', typed, { work, view: driveView }, context);
       },
@@ -132,7 +132,7 @@ export const drives: Group = {
   },
 };
 
-/** Finds drives; looks up several names in one list. */
+/** Finds drives. Reads the list once for several names. */
 function driveLookup(api: Api) {
   return { flag: 'DRIVE', list: lazy(() => api.drives.list()), ...DRIVE };
 }
@@ -167,9 +167,12 @@ export async function update(typed: string, changes: Changes, context: Context):
   await unlessNoted(context, () => context.out.item(after, driveView));
 }
 
-/** Shows no new price: the document does not say that the price is proportional to the size. */
+/**
+ * Asks before resizing. Shows no new price: the document does not say that the price is
+ * proportional to the size.
+ */
 async function confirmResize(before: Drive, size: number, context: Context): Promise<void> {
-  // A script needs no --yes, since resizing loses nothing.
+  // Lets scripts resize without --yes, since resizing loses nothing.
   if (context.flags.yes === true || (await context.prompts()) === undefined) return;
   const gigabytes = `${before.size_gb ?? '?'} GB`;
   context.err.note(
@@ -179,8 +182,8 @@ async function confirmResize(before: Drive, size: number, context: Context): Pro
 }
 
 /**
- * PATCH needs both fields, so sends the unchanged field with its current value: the service may
- * have raised the size, and an older value would undo that.
+ * Adds the current value of an unchanged field, since PATCH requires both. The service may have
+ * raised the size, and sending an older one would undo that.
  */
 function bodyOf({ name, size }: Changes, before: Drive): { name: string; size_gb: number } {
   const kept = { name: name ?? before.name, size_gb: size ?? before.size_gb };

@@ -4,8 +4,8 @@ import { sectionOf } from '../../output/table/details.ts';
 import { inRoubles, money } from '../../rules/money.ts';
 
 /**
- * The documented rule for SUSPENDED, to complete a sentence. No documented field holds the suspension
- * time (`updated_at` also follows other changes), so no date is computed.
+ * The documented rule for SUSPENDED; completes a sentence. Gives no date: no documented field
+ * contains the suspension time, and `updated_at` also changes for other reasons.
  */
 export const SEVEN_DAYS =
   'the balance ran out. The drive is deleted for good at most 7 days after the suspension';
@@ -43,7 +43,7 @@ function suspendedText({ id }: Drive): string {
   return `${SEVEN_DAYS};\nits debt grows until then. Top up the balance, then: gpucloud drives resume ${id}`;
 }
 
-/** The cost of a drive: `6.00 ₽ per hour`. Returns a price that can't be read unchanged. */
+/** Formats a drive's cost: `6.00 ₽ per hour`. Returns an unreadable price unchanged. */
 export function hourly({ price_per_hour: price }: Pick<Drive, 'price_per_hour'>): string {
   if (price === undefined || price === null || price === '') {
     return 'price unknown';

@@ -8,7 +8,7 @@ import { FORMATS, type Format } from '../../output/output.ts';
 import { labelledText } from '../../output/table/layout.ts';
 import { paragraph } from '../../output/width.ts';
 
-/** The text of a topic, in lines that fit a terminal of 80 columns. */
+/** Returns a topic's text in lines of at most 80 columns. */
 function topicText(topic: Topic): string {
   return TEXTS[topic]();
 }
@@ -142,7 +142,7 @@ See when each instance ends:
 - Only "instances reap" terminates. Other commands report what is overdue.
 `;
 
-/** Formats columns with two spaces between; the last column wraps within itself. */
+/** Formats columns two spaces apart; the last column wraps within itself. */
 function table(rows: readonly (readonly string[])[]): string {
   const [first = []] = rows;
   const widths = first.map((_, at) => Math.max(...rows.map((row) => (row[at] ?? '').length)));
@@ -154,10 +154,7 @@ function table(rows: readonly (readonly string[])[]): string {
   return labelledText(labelled, 80);
 }
 
-/**
- * Prints for `gpucloud help instances create` what `gpucloud instances create --help` prints. Also
- * prints topics.
- */
+/** Prints the help of a command (`gpucloud help instances create`) or a topic. */
 export const help = action({
   notes: `Topics:\n${topicLines()}`,
   examples: ['gpucloud help', 'gpucloud help instances create', 'gpucloud help exit-codes'],

@@ -19,7 +19,7 @@ import { count } from '../../rules/numbers.ts';
 import { INSTANCE_STATUSES } from '../../rules/statuses.ts';
 import { pollInterval, since } from '../../rules/times.ts';
 
-/** API document: Instance event. With several instances, each row shows its instance. */
+/** API document: Instance event. For several instances, each row names its instance. */
 function viewOf(instances: readonly Target[]): View<InstanceEvent> {
   const names = new Map(instances.map(({ id, name }) => [id, name]));
   const instance: Column<InstanceEvent> = {
@@ -49,15 +49,15 @@ function viewOf(instances: readonly Target[]): View<InstanceEvent> {
   };
 }
 
-/** API document: Events. Other types pass, since new ones may appear. */
+/** API document: Events. Accepts other types, since the service may add some. */
 const TYPES = ['INFO', 'WARNING', 'ERROR', 'STATUS_CHANGE', 'BILLING'] as const;
 
-/** Types that are not statuses: waiting for one needs no read of the instance. */
+/** Types that are not statuses, so waiting for one needs no read of the instance. */
 const MERE_TYPES: readonly string[] = TYPES.filter((type) => type !== 'ERROR');
 
 const STATUSES_AND_TYPES: readonly string[] = [...INSTANCE_STATUSES, ...MERE_TYPES];
 
-/** Page size for a whole log; the service may return less, and its maximum is not documented. */
+/** Page size for a whole log. The service may return less; its maximum is undocumented. */
 const WHOLE_LOG_PAGE = 100;
 
 const DEFAULT_INTERVAL_MS = 2_000;

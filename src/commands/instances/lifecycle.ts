@@ -171,7 +171,7 @@ async function change(
   const all = { ...what, onAccepted, onAlready };
   const outcome = await changeEach(all, instances, { until, times }, context);
   const facts = await factsOf?.(outcome.changed);
-  // Notes have already reported the other instances.
+  // Omits instances that notes have already reported.
   const isNews = ({ id }: Changed) => !already.has(id) && (until !== undefined || accepted.has(id));
   await show(typed, outcome, context, { facts, isNews });
 }
@@ -182,7 +182,7 @@ interface News {
   isNews?(changed: Changed): boolean;
 }
 
-/** Prints a line per instance for a person at a terminal, otherwise the table. */
+/** Prints one line per instance to a terminal, otherwise the table. */
 async function show(
   typed: readonly string[],
   { changed, failure }: Outcome,

@@ -58,10 +58,13 @@ async function listOnce(all: boolean, context: Context): Promise<void> {
   ]);
 }
 
-/** Keeps an instance that ends during the watch, without reading it again. */
+/**
+ * Watches the list. Keeps showing an instance that was terminated during the watch, without reading
+ * it again.
+ */
 async function watchAll(all: boolean, interval: number, context: Context): Promise<void> {
   const api = await context.api();
-  // Sorts newest first at each read, as without --watch. A row moves only if a newer row appears.
+  // Sorts newest first at each read, as without --watch. Only a newer row moves others.
   const shown = new Map<string, Listed>();
   const lastRead = new Map<string | null, Listed>();
   await watch(
@@ -72,7 +75,7 @@ async function watchAll(all: boolean, interval: number, context: Context): Promi
         const drives = api.drives.list(options);
         const how = { all, except, drives, now: context.clock.now(), options };
         const known = await readKnownInstances(how, api, context);
-        // If every read failed, the view on screen is just as new, so keeps it with its age.
+        // Keeps the view with its age if every read failed, since nothing is newer.
         if (known.faults.length > 0 && known.faults.length === known.requested) {
           throw longestAsking(faultsIn(known));
         }
@@ -88,7 +91,7 @@ async function watchAll(all: boolean, interval: number, context: Context): Promi
         return { ...known, rows: [...lost, ...newestFirst([...shown.values()])] };
       },
       show: ({ rows }, out) => show(rows, out),
-      // A row that can't be read now does not count as changed.
+      // Ignores rows that can't be read now when looking for changes.
       rows: ({ rows }) =>
         rows.map((row) => {
           if (row.unread === true) return lastRead.get(row.id) ?? row;
@@ -112,7 +115,7 @@ function faultsIn({ faults, driveFault }: KnownInstances): readonly CliError[] {
   return driveFault === undefined ? faults : [...faults, driveFault];
 }
 
-/** Returns one fault for all reads; the next read honours its Retry-After. */
+/** Returns the fault with the longest Retry-After, which the next read honours. */
 function longestAsking(faults: readonly CliError[]): CliError | undefined {
   return [...faults].sort((a, b) => (b.retryAfterMs ?? 0) - (a.retryAfterMs ?? 0))[0];
 }

@@ -17,8 +17,8 @@ const endsColumn: Column<Listed> = {
 const idleColumn: Column<Listed> = { id: 'idle_seconds', header: 'IDLE', value: idleText };
 
 /**
- * Formats the list for people, with deadlines and notes if any row has them. Scripts get fixed
- * columns.
+ * Formats the list for people, with deadline and note columns if any row uses them. Scripts get
+ * fixed columns.
  */
 export function peopleView(rows: readonly Listed[]): View<Listed> {
   const shown = [
@@ -83,7 +83,7 @@ export const listedView: View<Listed> = {
   id: (row) => row.id,
   empty:
     'No instances known to this computer. "gpucloud audit" looks for others; --all shows terminated ones.',
-  // A note contains ages, which change with every read.
+  // Ignores values that change with every read: notes contain ages.
   steady: ({ note: _note, idle_seconds: _idle, ...row }) => row,
   secrets: (instanceView.secrets ?? []).map((path) => `instance.${path}`),
   json: (row) => ({
@@ -101,7 +101,7 @@ function lastFacts({ unread, last }: Listed): NonNullable<Snapshot['facts']> {
   return unread === true ? (last?.facts ?? {}) : {};
 }
 
-/** The JSON of a row without a response, as similar to an instance's JSON as possible. */
+/** Returns the JSON of an unread instance, in the shape of a read one where possible. */
 function unreadForm(row: Listed): object {
   const { id, name, status, last, asked_at, uid, offer_id } = row;
   const { offer_id: offer, ...facts } = lastFacts(row);

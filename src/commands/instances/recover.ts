@@ -46,7 +46,7 @@ export const recover = action({
   ],
   takes: (command) => command.argument('[name...]', 'request names (default: all)'),
   async run(context, names) {
-    // Quiet, since the rows already show the unknown outcomes.
+    // Omits the warning about unknown outcomes, since the rows show them.
     await context.api({ quiet: true });
     const journal = await readableJournal(context);
     const open = chosen(await journal.requests(), names);
@@ -93,7 +93,7 @@ function rowOf({ request, instance, candidates }: Resolution) {
     asked_at,
     offer_id,
     outcome: instance === undefined ? 'unknown' : 'rented',
-    /** ID of the instance, if found. */
+    /** The instance's ID, if found. */
     id: instance?.id ?? null,
     may_be_billing: instance === undefined || mayBill(instance.status),
     /** Instances that match the request's name and time. */
@@ -124,13 +124,13 @@ function stillUnknown(open: readonly Resolution[]): CliError {
   );
 }
 
-/** Uses the UID for a name that starts like a flag. */
+/** Returns the `untrack` command; uses the UID for a name that starts like a flag. */
 function untrackLine(request: OpenRequest | undefined): string {
   const { name = 'NAME', uid = '' } = request ?? {};
   return shellLine(['gpucloud', 'instances', 'untrack', name.startsWith('-') ? uid : name]);
 }
 
-/** The process that sent the request resolves it. */
+/** Refuses a request that its own process is still sending and will resolve. */
 function inFlight(name: string): CliError {
   return new CliError('outcomeUnknown', `Another gpucloud process is creating ${name}.`, {
     hint: 'wait for it, then list your instances: gpucloud instances list',

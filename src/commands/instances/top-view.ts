@@ -4,13 +4,13 @@ import type { TopRow } from '../../results/instances.ts';
 
 type Gpu = TopRow['gpus'][number];
 
-/** An instance with one of its cards in row formats; the instance alone in JSON. */
+/** One card and its instance in row formats; only the instance in JSON. */
 interface CardRow {
   readonly instance: TopRow;
   readonly gpu?: Gpu | undefined;
 }
 
-/** Returns a row per card, and one row for an instance without cards. */
+/** Returns one row per card, and one for an instance without cards. */
 export function cardRows(rows: readonly TopRow[]): CardRow[] {
   return rows.flatMap((instance): CardRow[] =>
     instance.gpus.length === 0 ? [{ instance }] : instance.gpus.map((gpu) => ({ instance, gpu })),
@@ -55,7 +55,7 @@ export const topView: View<CardRow> = {
   json: ({ instance }) => instance,
 };
 
-/** The screen for people: a row per card, then why some instances could not be read. */
+/** Lays out the screen for people: a row per card, then the reasons for unread instances. */
 export function topBlocks(rows: readonly TopRow[]): Block[] {
   const isIdle = rows.some(({ idle_seconds: idle }) => idle !== null);
   return [
@@ -73,7 +73,7 @@ export function topBlocks(rows: readonly TopRow[]): Block[] {
         { header: 'DISK' },
         ...(isIdle ? [{ header: 'IDLE' }] : []),
         { header: 'PER HOUR', kind: 'money' },
-        // A narrow terminal leaves out the last columns.
+        // A narrow terminal omits the last columns.
         { header: '', kind: 'bar' },
       ],
       rows: cardRows(rows).map((row) => {
@@ -90,7 +90,7 @@ export function topBlocks(rows: readonly TopRow[]): Block[] {
   ];
 }
 
-/** Shows a value of the whole instance on its first row; cells below stay empty. */
+/** Replaces a value of the whole instance, which only its first row shows. */
 const BELOW = ' ';
 
 function cellsOf({ instance, gpu }: CardRow, isFirst: boolean, isIdle: boolean): Cell[] {
@@ -120,7 +120,7 @@ function withUnit(value: number | null | undefined, unit: string): string | null
   return value == null ? null : `${Math.round(value)} ${unit}`;
 }
 
-/** `71/80 GB`, in the units in which memory is sold. */
+/** Formats `71/80 GB`. Counts GiB as GB, as GPU vendors do. */
 function share(used: number | null | undefined, total: number | null | undefined): string | null {
   if (used == null || total == null) return null;
   const gib = (mib: number) => Math.round(mib / 1024);

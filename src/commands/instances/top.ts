@@ -45,7 +45,7 @@ export const top = action({
     await show(rows, one, context.out, context);
     const worst = worstOf(faults);
     if (worst === undefined) return;
-    // The screen already shows each reason.
+    // The screen has already shown each reason.
     const silent = isScreen(rows, context.out);
     throw worst.with(unread(rows, faults), { silent });
   },
@@ -85,7 +85,7 @@ function isScreen(rows: readonly TopRow[], out: Output): boolean {
   return out.people && out.terminal && rows.length > 0;
 }
 
-/** In JSON, cards are part of their instance, unless columns were chosen. */
+/** JSON nests cards in their instance, unless columns were chosen. */
 function forFormat(rows: readonly TopRow[], { out, flags }: Context) {
   const hasRows = ['table', 'csv', 'tsv'].includes(out.format) || flags.columns !== undefined;
   return hasRows && out.format !== 'id' ? cardRows(rows) : rows.map((instance) => ({ instance }));

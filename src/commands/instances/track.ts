@@ -64,7 +64,7 @@ async function trackAll(ids: readonly string[], force: boolean, context: Context
   const rows = tracked.filter((row) => row !== undefined);
   if (rows.length === 0) throwAll(failed);
   await settleOpen(journal, context);
-  // A resolved request passes its deadline to the instance.
+  // Reads deadlines now: a request that was just resolved passed its deadline to the instance.
   const deadlines = new Map(
     (await journal.deadlines()).map(({ id, deadline }) => [id, deadline ?? undefined]),
   );
@@ -76,7 +76,7 @@ async function knownIds(journal: Journal): Promise<ReadonlySet<string>> {
   return new Set(instances.filter(({ untracked }) => !untracked).map(({ id }) => id));
 }
 
-/** A tracked instance often comes from a request whose response was lost. */
+/** Resolves pending requests: a tracked instance often comes from one whose response was lost. */
 async function settleOpen(journal: Journal, context: Context): Promise<void> {
   try {
     const open = (await journal.requests()).filter(({ isInFlight }) => !isInFlight);

@@ -28,7 +28,7 @@ export const untrack = action({
     const { instances, unknown } = await journal.read({ archived: true });
     const requestsOf = (text: string) =>
       unknown.filter(({ uid, name }) => uid === text || name === text);
-    // A request may have a name that is not valid for instances.
+    // Requests may have names that instances can't have.
     const others = typed.filter((text) => requestsOf(text).length === 0);
     for (const text of others) checked('INSTANCE', text, resourceId);
     const targets = await findInstances(others, context, { changes: true });
@@ -55,7 +55,7 @@ export const untrack = action({
   },
 });
 
-/** Prints one line per item before the question, so that the question fits on a line. */
+/** Prints one line per item before the prompt, which then fits on a line. */
 async function questionOf(
   lost: readonly OpenRequest[],
   instances: readonly KnownInstance[],
@@ -93,7 +93,7 @@ function instanceFacts({ id, name, last }: KnownInstance, now: number): string {
   return `${name} (${facts.join(', ')})`;
 }
 
-/** Prints the ID once more, since the list no longer shows it. */
+/** Prints each ID once more, since the list no longer shows it. */
 function noteWhatIsLeft(instances: readonly KnownInstance[], { err }: Context): void {
   for (const { id, name, last, deadline } of instances) {
     const back = `To track it again: gpucloud instances track ${id}`;

@@ -9,10 +9,9 @@ import { clean } from '../../rules/clean.ts';
 import { mayBill } from '../../rules/statuses.ts';
 import { sshCommand } from '../../watch/ssh-endpoint.ts';
 
-/** The secret fields of an instance (design: Secrets). */
 const SECRETS = ['connection_info.secrets', 'metadata', 'docker_config.env[].value'] as const;
 
-/** An instance with the deadline set here, by the service's clock (ISO 8601). */
+/** An instance with the deadline set from this computer, in service time (ISO 8601). */
 export type WithDeadline = Instance & Pick<Changed, 'ends_at'> & IdleTime;
 
 const sections: readonly Section<WithDeadline>[] = [
@@ -92,7 +91,7 @@ export const instanceView: View<WithDeadline> = {
   json: (i) => ({ ...i, ends_at: endsAt(i) ?? null }),
 };
 
-/** The result of a command that rents; `get` shows more. */
+/** The result of a command that rents. `get` shows more. */
 export const rentedView: View<WithDeadline> = {
   ...instanceView,
   sections: [
@@ -124,12 +123,15 @@ export const changedView: View<Changed> = {
   },
 };
 
-/** Leaves out the deadline once the instance has ended. */
+/** Omits the deadline of an instance that has ended. */
 export function endsAt({ status, ends_at }: Pick<Changed, 'status' | 'ends_at'>) {
   return mayBill(status) ? ends_at : undefined;
 }
 
-/** Terminating refunds the unused part of the hour, so the paid time ends with the instance. */
+/**
+ * Omits the paid time of an instance that has ended, since terminating refunds the rest of the
+ * hour.
+ */
 export function paidUntil(instance: Pick<Instance, 'status' | 'paid_until'>) {
   return mayBill(instance.status) ? instance.paid_until : undefined;
 }
@@ -163,7 +165,7 @@ function imageText({ base_image: image }: Instance): string | null | undefined {
   return facts === '' ? name : `${name} (${facts})`;
 }
 
-/** Formats a key by name, with its fingerprint if known (inside an instance it can be null). */
+/** Formats a key by its name, and adds its fingerprint, which may be null inside an instance. */
 function keyText(key: NonNullable<Instance['ssh_keys']>[number]): string {
   const name = key.name ?? key.id ?? 'a key';
   return key.fingerprint == null ? name : `${name} (${key.fingerprint})`;
@@ -182,15 +184,14 @@ function listed(...parts: (string | null | undefined)[]): string {
   return parts.filter((part) => part != null && part !== '').join(', ');
 }
 
-/** Templates and drives inside an instance have no documented fields. */
+/** Reads a name defensively: templates and drives inside an instance have no documented fields. */
 function nameIn(value: unknown): string | undefined {
   return textField(value, 'name') ?? textField(value, 'slug') ?? textField(value, 'id');
 }
 
 /**
- * Formats an instance's container: `docker_config` is "json or null" (API document: Instance).
- * Documented fields are shown as docker writes them, one item per line; any other content is shown
- * unchanged.
+ * Formats `docker_config`, which is "json or null" (API document: Instance). Writes documented
+ * fields as docker does, one item per line, and prints other content unchanged.
  */
 function containerLines(config: unknown): DetailLine[] {
   if (typeof config !== 'object' || config === null) {
@@ -208,7 +209,7 @@ function shown(label: string, value: unknown): string | number {
 }
 
 /**
- * Formats an item as docker writes it; returns undefined if it is not as documented (POST
+ * Formats an item as docker writes it. Returns undefined if it is not as documented (POST
  * /instances).
  */
 const WRITTEN: Readonly<Record<string, (item: unknown) => string | undefined>> = {
@@ -217,7 +218,7 @@ const WRITTEN: Readonly<Record<string, (item: unknown) => string | undefined>> =
   volumes: (item) => pair(item, 'host_path', ':', 'container_path'),
 };
 
-/** `8080->80/tcp (web, main)`. TCP is the default protocol (API document: Limits). */
+/** Formats `8080->80/tcp (web, main)`. TCP is the default protocol (API document: Limits). */
 function portText(item: unknown): string | undefined {
   const [outer, inner] = [numberField(item, 'external_port'), numberField(item, 'internal_port')];
   if (outer === undefined || inner === undefined) return undefined;
@@ -233,7 +234,7 @@ function pair(item: unknown, first: string, between: string, second: string): st
     : undefined;
 }
 
-/** The output of `create --dry-run`; `request` is null if nothing would be sent. */
+/** The output of `create --dry-run`; `request` is null if there is nothing to send. */
 export const plannedView: View<Planned & { readonly request: CreateInstanceBody | null }> = {
   columns: [
     { id: 'instance_name', header: 'NAME', value: ({ request }) => request?.instance_name },

@@ -9,8 +9,8 @@ import { field, type View } from '../../output/output.ts';
 import { anyName } from '../../rules/names.ts';
 
 /**
- * `balance` has two meanings: the wallet balance in the profile, and the available funds in the
- * response to an update, which alone contains reserved and total funds (API document: User).
+ * Views an account. `balance` means the wallet balance in the profile, but the available funds in
+ * the response to an update. Only that response has reserved and total funds (API document: User).
  */
 function viewOf(balance: string): View<User> {
   return {
@@ -36,12 +36,11 @@ function viewOf(balance: string): View<User> {
     ],
     id: (user) => user.id,
     empty: 'No profile.',
-    // Masked, since a service may repeat a password.
+    // Masks passwords, since a service may repeat them.
     secrets: ['current_password', 'new_password', 'password'],
   };
 }
 
-/** The profile from `GET /users/me`. */
 export const profileView = viewOf('WALLET BALANCE');
 
 /** The response to `PATCH /users/me`. */
@@ -83,7 +82,7 @@ export const me: Group = {
         command
           .option('--stdin', 'read the current and the new password from stdin, one per line')
           .usage('[options]')
-          // Declared only to reject it: commander would print the value in its own error.
+          // Declares words only to reject them: commander would print them in its own error.
           .argument('[words...]', 'refused: passwords are not accepted on the command line')
           .allowUnknownOption(),
       run(context, words, { stdin }) {
@@ -119,7 +118,7 @@ export async function setPassword(fromStdin: boolean, context: Context): Promise
   await context.out.item(user, profileView);
 }
 
-/** The document has no strength rules: the service judges the new password. */
+/** The document has no strength rules, so the service checks the new password. */
 const emptyRule = brokenBy(anyName);
 
 async function askPasswords(context: Context): Promise<SetPasswordBody> {

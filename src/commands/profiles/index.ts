@@ -93,7 +93,7 @@ export const profiles: Group = {
       takes: (command) => command.argument(...NAME),
       async run(context, name) {
         const after = await (await context.config()).change((file) => {
-          // Checked under the lock, so that a profile that was just removed can't be selected.
+          // Checks under the lock, so that a profile removed at the same time can't be selected.
           shownProfile(file, name, context);
           return { ...file, current: name };
         });
@@ -174,7 +174,7 @@ async function addProfile(name: string, context: Context): Promise<void> {
     const there = profileOf(file, name);
     if (there === undefined) return withProfile(file, name, { base_url: address });
     if (addressOf(there) === address) return file;
-    // A new address would separate the stored key from its service.
+    // A new address would not match the stored key.
     throw usageError(
       `NAME "${name}": this profile exists, with the base URL ${there.base_url}`,
       `change it: gpucloud login --profile ${name} --base-url ${address}`,
@@ -253,7 +253,7 @@ async function removeProfile(name: string, context: Context): Promise<void> {
   const profile = shownProfile(file, name, context);
   if (profile.has_key) await warnOfRunning(existingProfile(file, name), name, context);
   await confirm(context, questionOf(profile));
-  // Removes the schedule first: without the profile, no command could.
+  // Removes the schedule first: without the profile, no command could remove it.
   await disarm(name, context);
   await dropKey(name, (file) => withoutProfile(file, name), context);
   err.note(`Removed the profile "${name}".`);
@@ -270,7 +270,7 @@ async function removeProfile(name: string, context: Context): Promise<void> {
   await unlessNoted(context, () => out.item(gone, profileView));
 }
 
-/** Without the key, this computer can't terminate these instances. */
+/** Warns about instances that this computer can't terminate without the key. */
 async function warnOfRunning(
   { base_url, account }: Profile,
   name: string,

@@ -33,7 +33,6 @@ import {
 } from './profile.ts';
 import { type KeySource, proveKey } from './prove-key.ts';
 
-/** `gpucloud login`, at the top level. */
 export const login = action({
   view: profileView,
   notes:
@@ -79,7 +78,7 @@ export const login = action({
   },
 });
 
-/** Flags that people try. Refused without printing their value. */
+/** Rejects a flag that people try, without printing its value. */
 function refused(flags: string) {
   return new Option(flags).hideHelp().argParser((): never => {
     throw keyOnCommandLine(flags.split(' ')[0] ?? flags);
@@ -100,7 +99,7 @@ function keyOnCommandLine(what: string) {
 export async function signIn(source: KeySource, context: Context): Promise<void> {
   const { err, out } = context;
   const config = await context.config();
-  // Reads the file first, so that nobody types a key in vain if the file is unusable.
+  // Reads the file first, so that nobody types a key before learning that the file is unusable.
   const before = await config.read();
   refuseExposedConfig(config.path, context.host.uid);
   const given = givenBaseUrl(context);
@@ -135,14 +134,14 @@ export async function signIn(source: KeySource, context: Context): Promise<void>
     err.warn('account_blocked', 'This account is blocked.');
   }
   warnOfEnvironment(name, kept.file, context);
-  // Omits the other fields for people: the notes above already show them.
+  // Omits the other fields for people, since the notes already show them.
   if (out.people && out.terminal) {
     err.note(`Active profile: ${name}`);
     err.note('Rent an instance: gpucloud instances create');
   } else await out.item(shownProfile(kept.file, name, context), profileView);
 }
 
-/** Asks for consent only once: a person may need several attempts to type the key. */
+/** Asks for consent only once, since typing the key may take several attempts. */
 function confirmOnce(question: string | undefined, context: Context): () => Promise<void> {
   let isAsked = question === undefined;
   return async () => {
@@ -151,7 +150,7 @@ function confirmOnce(question: string | undefined, context: Context): () => Prom
   };
 }
 
-/** Whether the profile already has this key, so that nothing is replaced. */
+/** Whether the profile already has this key, so that nothing would be replaced. */
 async function isStored(
   { baseUrl, apiKey }: ServiceAddress,
   { keyCommand }: KeySource,
@@ -166,15 +165,15 @@ async function isStored(
   try {
     return (await (await context.keys()).read(name, place)) === apiKey;
   } catch (error) {
-    // Replaces a key in an unreadable keyring like any other.
+    // A key in an unreadable keyring may be replaced.
     if (error instanceof CliError && error.failure === 'authentication') return false;
     throw error;
   }
 }
 
 /**
- * Picks the profile for a login without a name: the current profile if it is for this service, so
- * that a new key replaces the old one; otherwise `default`, so that no other service's key is lost.
+ * Chooses the profile for a login without a name. The current profile, if it belongs to this
+ * service, gets the new key; otherwise `default` does, so that another service's key is kept.
  */
 function nameFor(file: ConfigFile, given: string | undefined, context: Context): string {
   const named = namedProfile(context);
@@ -194,15 +193,14 @@ function nameFor(file: ConfigFile, given: string | undefined, context: Context):
 }
 
 /**
- * Stores the account, which spares later commands a request if they get the same key from the
- * environment.
+ * Stores the account, so that later commands with the same key from the environment save a request.
  */
 async function keepAccount(address: ServiceAddress, user: User, context: Context): Promise<void> {
   try {
     const scope = { service: address.baseUrl, apiKey: address.apiKey };
     await (await context.journalOf(scope)).learnAccount(user.id);
   } catch (error) {
-    // If this fails, the next command that reads instances stores the account.
+    // Ignores a failure: the next command that reads instances stores the account.
     if (!(error instanceof CliError)) throw error;
   }
 }

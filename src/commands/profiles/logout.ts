@@ -9,7 +9,6 @@ import type { Journal } from '../../journal/index.ts';
 import { isTerminated } from '../../rules/statuses.ts';
 import { namedProfile, profileView, shownProfile } from './profile.ts';
 
-/** `gpucloud logout`, at the top level. */
 export const logout = action({
   view: profileView,
   notes:
@@ -20,7 +19,7 @@ export const logout = action({
   run: (context) => signOut(context),
 });
 
-/** Removes the active profile's key and account. Succeeds again if repeated. */
+/** Removes the active profile's key and account. Repeating it succeeds. */
 async function signOut(context: Context): Promise<void> {
   const { err, env, out } = context;
   const before = await (await context.config()).read();
@@ -68,8 +67,8 @@ async function signOut(context: Context): Promise<void> {
 }
 
 /**
- * Returns the names of an account's instances that may bill: without the key, this computer can't
- * terminate them. Ignores an unreadable journal.
+ * Returns the names of the account's instances that may bill, which this computer can't terminate
+ * without the key. Ignores an unreadable journal.
  */
 export async function maybeRunning(open: () => Promise<Journal>): Promise<string[]> {
   try {

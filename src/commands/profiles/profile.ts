@@ -73,8 +73,8 @@ export function existingProfile(file: ConfigFile, name: string): Profile {
 }
 
 /**
- * A profile as commands show it, without its key. Throws CliError('notFound') if no profile has the
- * name.
+ * Returns a profile as commands show it, without its key. Throws CliError('notFound') if it does
+ * not exist.
  */
 export function shownProfile(file: ConfigFile, name: string, context: Context) {
   const profile = name === SANDBOX ? undefined : existingProfile(file, name);
@@ -83,26 +83,26 @@ export function shownProfile(file: ConfigFile, name: string, context: Context) {
   const key_in = keyPlace(profile)?.kind ?? null;
   return {
     name,
-    /** null for the sandbox, which has no address. */
+    /** Null for the sandbox, which has no address. */
     base_url,
     account:
       account === undefined
         ? null
         : { id: account.id, email: account.email ?? null, name: account.name ?? null },
     has_key: key_in !== null,
-    /** Where the profile's key is stored; null without a key. */
+    /** Where the profile's key is stored; null if it has none. */
     key_in,
-    /** Whether a command with the same flags and environment uses it. */
+    /** Whether a command with the same flags and environment uses this profile. */
     active: activeProfile(context, file) === name,
-    /** `max_burn` is roubles per hour. */
+    /** `max_burn` is in roubles per hour. */
     guards: { max_instances, max_burn, require_deadline },
     notify: notify[0] ?? null,
   } satisfies ProfileResult;
 }
 
 /**
- * Returns the profile name that a command with the same flags and environment uses, or undefined.
- * Returns the error instead if every command would be refused.
+ * Returns the name of the profile that a command with the same flags and environment uses, or
+ * undefined. Returns an error if every such command would fail.
  */
 export function activeProfile(
   { flags, env }: Context,
@@ -116,27 +116,27 @@ export function activeProfile(
   }
 }
 
-/** The profile from a flag or the environment; an empty variable does not count. */
+/** Returns the profile from the flag or the environment. Ignores an empty variable. */
 export function namedProfile({ flags, env }: Context) {
   if (flags.profile !== undefined) return { name: flags.profile, origin: '--profile' };
   const name = env.GPUCLOUD_PROFILE;
   return name ? { name, origin: 'GPUCLOUD_PROFILE' } : undefined;
 }
 
-/** The address from a flag (already checked) or the environment. */
+/** Returns the address from the flag (already checked) or the environment. */
 export function givenBaseUrl({ flags, env }: Context): string | undefined {
   const text = env.GPUCLOUD_BASE_URL;
   if (flags.baseUrl !== undefined || text === undefined || text === '') return flags.baseUrl;
   return checkedAddress('GPUCLOUD_BASE_URL', text, baseUrl);
 }
 
-/** Returns a profile's address. An invalid address counts as missing: a login replaces it. */
+/** Returns a profile's address. Ignores an invalid one, which a login replaces. */
 export function addressOf(profile: Profile | undefined): string | undefined {
   const verdict = profile === undefined ? undefined : baseUrl(profile.base_url);
   return verdict?.ok === true ? verdict.value : undefined;
 }
 
-/** Validates an address at a prompt. */
+/** Validates an address typed at a prompt. */
 export function brokenBaseUrl(text: string): string | undefined {
   return brokenBy(baseUrl)(text.trim());
 }
@@ -161,7 +161,7 @@ export function warnOfEnvironment(name: string, file: ConfigFile, { env, err }: 
   }
 }
 
-/** Says where a key was stored, as a sentence. */
+/** Says in one sentence where a key was stored. */
 export function keptText({ place, noKeyring }: KeptKey, path: string): string {
   if (place.kind === 'command') {
     return `Each command reads the key with "${shellLine(place.argv)}".`;

@@ -16,16 +16,16 @@ export interface KeySource {
   readonly keyFile: string | undefined;
   /** The command that prints the key. */
   readonly keyCommand: readonly string[] | undefined;
-  /** undefined means the keyring if there is one, otherwise the file. */
+  /** Undefined means the keyring if there is one, otherwise the file. */
   readonly store: Store | undefined;
 }
 
-/** How often a key may be typed. */
+/** How often the user may type a key. */
 const TRIES = 3;
 
 /**
- * Checks a key. A refused key may be typed again, if it was typed. `before` receives each key
- * before it is sent.
+ * Checks a key. If the service refuses a typed key, asks again. `before` receives each key before
+ * it is sent.
  */
 export async function proveKey(
   source: KeySource,
@@ -43,7 +43,8 @@ export async function proveKey(
     ];
     throw usageError(`not interactive: login needs ${missing.join(' and ')}`);
   }
-  // Reads the key first, so that nobody types an address in vain if the key is unreadable.
+  // Reads the key first, so that nobody types an address before learning that the key is
+  // unreadable.
   const given = isTyped ? undefined : await orStoreNothing(() => readKey(source, profile, context));
   const text = known ?? (await orStoreNothing(() => askAddress(prompts)));
   const address = checked('--base-url', (text ?? '').trim(), baseUrl);
@@ -101,7 +102,7 @@ async function readKey(
       ? await readStdin(flag, context)
       : await readText('--key-file', keyFile, context);
   const key = checkedSecret(flag, text.replace(/\r?\n$/, ''), apiKey);
-  // Windows has no modes; Node invents them.
+  // Skips Windows, which has no modes: Node makes them up.
   if (keyFile !== undefined && platform() !== 'win32' && (await stat(keyFile)).mode & 0o044) {
     context.err.warn(
       'key_exposed',
@@ -111,7 +112,7 @@ async function readKey(
   return key;
 }
 
-/** Reads a key's account. Every failure says that nothing was stored. */
+/** Reads a key's account. Every error says that nothing was stored. */
 async function proved(address: ServiceAddress, context: Context): Promise<User> {
   const progress = context.err.progress(`Checking the key with ${address.baseUrl}`);
   try {

@@ -14,7 +14,7 @@ import { reportOption } from '../../run-job/report-option.ts';
 import { pollIntervalOption, waitTimeoutOption } from '../../watch/flags.ts';
 import { planView } from './view.ts';
 
-/** Values after the name may be secrets, so the error does not show them. */
+/** Hides the value in the error: text after the name may be a secret. */
 const passedName = repeated((text: string, before: string[] = []) => {
   const check = text.includes('=') ? checkedSecret : checked;
   return [...before, check('--pass-env', text, variableName)];
@@ -63,7 +63,6 @@ function warnOfStdin({ host, err }: Context): void {
 /** The flags of a command that runs on an instance. */
 const OF_REMOTE = ['on', 'detach', 'fetchEvery', 'passEnv', 'keepOnFailure', 'sshArg'];
 
-/** `gpucloud run`, at the top level. */
 export const run = action({
   view: planView,
   notes:
@@ -88,7 +87,7 @@ export const run = action({
     "Exits with COMMAND's exit code, with 125 if gpucloud failed before COMMAND ended, and with 7 " +
     'if the instance may still be billing. The first Ctrl-C interrupts COMMAND; the second ' +
     'terminates without copying.',
-  // Flags after the first word belong to the command that runs.
+  // Flags after the first word belong to the user's command.
   ownWords: 0,
   passesOn: 'COMMAND',
   ends: ['runFailed', 'outcomeUnknown'],

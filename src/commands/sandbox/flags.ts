@@ -13,8 +13,8 @@ export const FAULT_NAMES = Object.keys(FAULTS).filter((name): name is Fault =>
 );
 
 /**
- * Selects a sandbox on this computer; undefined means the built-in profile's. Creates a new option
- * at each call, since commander modifies it.
+ * Selects a sandbox of this computer; undefined selects the built-in profile's. Each call creates
+ * an option, since commander modifies it.
  */
 export function stateOption() {
   return new Option(
@@ -39,7 +39,7 @@ export function speed(text: string): Verdict<number> {
       );
 }
 
-/** A port to listen on; 0 uses any free port. */
+/** A port to listen on; 0 selects any free port. */
 export function listeningPort(text: string): Verdict<number> {
   return wholeNumber(text, 0, 65_535, 'a port to listen on');
 }
@@ -51,7 +51,7 @@ export function gpuLoad(text: string): Verdict<number | 'auto'> {
 
 const LONGEST_ADVANCE = 366 * 86_400_000;
 
-/** The largest step of the clock, in milliseconds. */
+/** Milliseconds by which the clock may advance. */
 export function advanceable(text: string): Verdict<number> {
   const verdict = duration(text);
   return verdict.ok && verdict.value > LONGEST_ADVANCE

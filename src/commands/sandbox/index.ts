@@ -30,7 +30,7 @@ import {
   type Typed,
 } from './view.ts';
 
-/** The sandbox works whatever the active profile, and needs no key. */
+/** Works with any active profile and without a key. */
 export const sandbox: Group = {
   verbs: [
     {
@@ -74,7 +74,7 @@ export const sandbox: Group = {
         const sandbox = await context.sandbox(state);
         const before = await sandbox.status();
         const after = await sandbox.advance(milliseconds);
-        // Reserved funds are part of the balance, so only charges reduce it.
+        // Compares only balances, since reserved funds are part of them.
         const charged = kopecksText(roubles(before.balance).minus(roubles(after.balance)));
         await context.out.item({ ...after, charged }, statusView);
       },
@@ -229,22 +229,22 @@ function faultLines(): string {
   return lines.map(([name, what]) => `  ${name.padEnd(18)} ${what}`).join('\n');
 }
 
-/** Lists what a reset deletes; undefined if nothing has value. */
+/** Lists what a reset deletes. Returns undefined if nothing of value is lost. */
 async function lossOf(sandbox: Sandbox): Promise<string | undefined> {
   try {
     const { instances, drives } = await sandbox.status();
     const names = [...instances, ...drives].map(({ name, status }) => `${name} ${status}`);
     return names.length === 0 ? undefined : `This deletes ${names.join(', ')}.`;
   } catch (error) {
-    // A file that is not a sandbox may be the user's work, named by mistake.
+    // A file that is not a sandbox may be the user's own, named by mistake.
     if (error instanceof CliError && error.failure === 'storage') return `${error.message}.`;
     throw error;
   }
 }
 
 /**
- * Prints two tables for people, one document `{offers, images}` in structured formats, and one list of
- * both in row formats or with chosen columns.
+ * Prints two tables for people, a document `{offers, images}` in structured formats, and one list
+ * in row formats or with chosen columns.
  */
 async function showCatalog(
   catalog: Catalog,
@@ -260,7 +260,7 @@ async function showCatalog(
     ];
     await out.list(rows, catalogRowView);
   } else if (out.format === 'table') {
-    // Only the profile's own sandbox has names; a served sandbox does not.
+    // Only the profile's own sandbox knows names. A sandbox file is served, so its clients use IDs.
     const typed: Typed = ({ id, name }) => (state === undefined ? slug(name) : id);
     await out.list(catalog.offers, offerView(typed));
     await out.text('\n');

@@ -7,7 +7,7 @@ import { type Served, servedView } from './view.ts';
 
 const faultNamed = oneOf('--fault', FAULT_NAMES);
 
-/** Serves until the first interrupt, its normal end. */
+/** Serves until the first interrupt, which is its normal end. */
 export const serve = action({
   notes:
     'Prints the address and key once it listens, and logs requests to stderr. Ctrl-C or ' +
@@ -45,13 +45,13 @@ export const serve = action({
     const onFault = (message: string) => err.warn('connection', message);
     const { url, apiKey, close } = await sandbox.listen({
       port,
-      // The user requested the log, so prints it in every mode; notes are only for people.
+      // Prints the requested log in every mode, unlike notes, which are only for people.
       onRequest: (entry) => err.debug(logLine(entry, clock.now())),
       ...(platform === 'win32' ? {} : { ssh: { env, platform, signal, onFault } }),
     });
     try {
-      // Sets speed and faults only once the port is open: a command that could not start must
-      // change nothing.
+      // Sets speed and faults after opening the port: a command that can't start must change
+      // nothing.
       if (pace !== undefined) await sandbox.setSpeed(pace);
       for (const fault of faults) await sandbox.inject(fault);
       await announce({ url, api_key: apiKey }, context);
@@ -66,8 +66,7 @@ export const serve = action({
 async function announce(served: Served, { out, err }: Context): Promise<void> {
   switch (out.format) {
     case 'json':
-      // Prints one line, since the program that started the server can't wait for the end of a
-      // document.
+      // Prints one line, since the program that started the server can't wait for a whole document.
       return out.text(`${JSON.stringify(served)}\n`);
     case 'table':
       err.note(

@@ -1,13 +1,13 @@
-/** A step of the tour: a lesson, and the command that demonstrates it. */
+/** A step of the tour: a lesson and the command that demonstrates it. */
 export interface TourStep {
   readonly title: string;
   /** Lines to show before the command. */
   readonly words: readonly string[];
-  /** The command. {@link FOLDER} stands for the tour's own folder. */
+  /** The command. {@link FOLDER} means the tour's own folder. */
   readonly argv: readonly string[];
   /**
-   * true for a step that needs ssh, false for its replacement on a computer without ssh. With JSON,
-   * no step uses ssh, as the remote command's output is not JSON.
+   * True for a step that needs ssh, false for its replacement without ssh. JSON mode never uses
+   * ssh, since the output of a remote command is not JSON.
    */
   readonly ssh?: boolean;
 }

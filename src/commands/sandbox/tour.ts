@@ -15,7 +15,7 @@ import { FOLDER, INPUT, JOB, KEY, stepsWith, type TourStep } from './tour-steps.
 interface ToldStep {
   readonly title: string;
   readonly command: string;
-  /** The output with `--json`. */
+  /** The command's output with `--json`. */
   readonly result: unknown;
 }
 
@@ -25,7 +25,7 @@ const tourView: View<ToldStep> = {
   empty: 'The tour has no steps.',
 };
 
-/** Walks through a whole rental; shows each command before running it. */
+/** Walks through a whole rental. Shows each command before running it. */
 export const tour = action({
   notes:
     'Runs real commands in a temporary sandbox. Your instances, profiles and your own ' +
@@ -57,7 +57,7 @@ async function walk(context: Context, rerun: Rerun): Promise<void> {
   });
 }
 
-/** Returns the steps that this computer can show, and what they need. */
+/** Returns the steps possible on this computer, and creates the files that they need. */
 async function stepsIn(folder: string, context: Context): Promise<TourStep[]> {
   const own = (word: string) => word.replaceAll(FOLDER, folder);
   await mkdir(own(JOB));
@@ -108,7 +108,7 @@ async function* results(
 ): AsyncGenerator<ToldStep> {
   for (const step of stepsWith(false)) {
     const stdout = new Kept();
-    // With JSON, stderr gets at most one object: the tour's own error.
+    // Prints at most one JSON object on stderr: the tour's own error.
     const stderr = new Kept();
     const code = await rerun([...step.argv, '--json'], { env, stdout, stderr });
     done(step, code, reasonOf(stderr.text));
@@ -116,7 +116,7 @@ async function* results(
   }
 }
 
-/** Returns the message of a command's JSON error. */
+/** Returns the message from a command's JSON error. */
 function reasonOf(report: string): string | undefined {
   try {
     return JSON.parse(report).error.message;
@@ -126,7 +126,7 @@ function reasonOf(report: string): string | undefined {
 }
 
 /**
- * Ends the tour if a step fails, since later steps need it. Interrupting a step ends the whole
+ * Fails the tour if a step fails, since later steps need it. An interrupted step interrupts the
  * tour.
  */
 function done(step: TourStep, code: number, reason?: string): void {
@@ -140,7 +140,7 @@ function lineOf({ argv }: TourStep): string {
   return shellLine(['gpucloud', ...argv]);
 }
 
-/** Steps use the tour's colour setting. */
+/** Passes the tour's color setting to its steps. */
 function colourOf({ flags: { color } }: Context): readonly string[] {
   if (color === undefined) return [];
   return [`--color=${color === false ? 'never' : color}`];

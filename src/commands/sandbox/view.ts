@@ -3,14 +3,14 @@ import { local } from '../../output/time.ts';
 import { roublesText } from '../../rules/money.ts';
 import type { BaseImage, PricedOffer, SandboxStatus } from '../../sandbox/index.ts';
 
-/** A time of the virtual clock, always absolute. */
+/** Formats a time of the virtual clock, always as an absolute time. */
 function virtualTime(iso: string): string {
   return local(Date.parse(iso));
 }
 
-/** The state of a sandbox; for `advance`, also the cost. */
+/** The state of a sandbox; after `advance`, also the cost. */
 interface ShownStatus extends SandboxStatus {
-  /** Roubles by which this command lowered the balance. */
+  /** Roubles that this command took from the balance. */
   readonly charged?: string;
 }
 
@@ -76,10 +76,10 @@ export const statusView: View<ShownStatus> = {
   sections: statusSections,
 };
 
-/** The word to type for an offer or image. */
+/** Returns the word to type for an offer or image. */
 export type Typed = (one: { readonly id: string; readonly name: string }) => string;
 
-/** Two tables, since offers and images share few columns. */
+/** Offers have their own table, since they share few columns with images. */
 export const offerView = (typed: Typed): View<PricedOffer> => ({
   columns: [
     { id: 'offer', header: 'OFFER', value: typed },
@@ -150,7 +150,7 @@ function offered<K extends keyof PricedOffer>(field: K) {
   return (row: CatalogRow) => (row.kind === 'offer' ? row[field] : null);
 }
 
-/** The address and key of a served sandbox. Scripts rely on this form. */
+/** A served sandbox's address and key. Scripts rely on this form. */
 export interface Served {
   readonly url: string;
   readonly api_key: string;

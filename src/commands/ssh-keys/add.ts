@@ -30,7 +30,7 @@ export const add = verb('add', {
       .argument('[file]', 'public key file, such as ~/.ssh/id_ed25519.pub; - for stdin')
       .option('--name <name>', 'key name (default: its comment or the file name)')
       .option('--default', 'make it the default key of new instances')
-      // Commander would print a private key, which starts with a hyphen, as an unknown option.
+      // A private key starts with a hyphen: commander would print it as an unknown option.
       .allowUnknownOption()
       .allowExcessArguments(),
   async run(context, file, flags, { args }) {
@@ -45,13 +45,13 @@ export const add = verb('add', {
         : await readKey(file, given, isDefault, context);
     const { stored, isNew } = await addKey(wanted, context, await context.api());
     if (!isNew) noteName(stored, given, context);
-    // Prints no result in a terminal: the note is enough.
+    // Skips the result in a terminal, where the note is enough.
     if (!context.out.people || !context.out.terminal) await context.out.item(stored, sshKeyView);
     if (wanted.isDefault && stored.is_default !== true && !isNew) throw notDefault(stored);
   },
 });
 
-/** Asks in a terminal for a local key, its name, and whether to make it the default. */
+/** Asks for a local key, its name, and whether to make it the default. */
 async function askKey(
   given: string | undefined,
   isDefault: boolean,
@@ -66,7 +66,7 @@ async function askKey(
   const file = (await chooseKeyFile('Which key?', undefined, prompts, context)) ?? '';
   const wanted = await readKey(file, given, isDefault, context);
   const { key, name: initial } = wanted;
-  // The API can't change an existing key's name or default flag, so asks nothing more.
+  // Asks nothing more about an existing key: the API can't change its name or default flag.
   if ((await registered(key, await context.api())) !== undefined) return wanted;
   const check = brokenBy(anyName);
   const name = given ?? checkedName(await prompts.text('Name', { initial, check }));
@@ -87,16 +87,16 @@ async function readKey(
   return { key, name: given ?? nameFor(key, file), isDefault };
 }
 
-/** An existing key keeps its name: the API can't rename keys. */
+/** Notes that an existing key keeps its name, since the API can't rename keys. */
 function noteName(stored: SshKey, name: string | undefined, { err }: Context): void {
   if (name === undefined || name === stored.name) return;
   err.note(`It keeps the name ${stored.name ?? stored.id}: a key can't be renamed.`);
 }
 
 /**
- * Throws if --default was requested for an existing key that is not the default. Only POST /ssh-keys
- * sets the flag, and the document does not say what a second POST of the same key does. Reporting
- * success would let people rent instances with another key.
+ * Builds the error for --default with an existing key that is not the default. Only POST /ssh-keys
+ * sets the flag, and the document does not define a second POST of the same key. Reporting success
+ * would let people rent instances with another key.
  */
 function notDefault({ id, name }: SshKey): CliError {
   return new CliError(
@@ -109,12 +109,12 @@ function notDefault({ id, name }: SshKey): CliError {
   );
 }
 
-/** Shows only a flag that may be mistyped. Other words with a hyphen may be part of a key. */
+/** Matches a flag that may be a typo. Other words that start with a hyphen may be part of a key. */
 const FLAG = /^--?[A-Za-z][A-Za-z-]{0,30}(?==|$)/;
 
 /**
- * Refuses unknown flags, excess arguments, and a key in place of a file, all of which commander
- * would print.
+ * Rejects unknown flags, extra arguments, and a key in place of a file, since commander would print
+ * them.
  */
 function checkArguments(args: readonly string[]): void {
   for (const text of args) {

@@ -67,14 +67,14 @@ export const sshKeys: Group = {
 };
 
 /**
- * Finds a key with one read of the list: by its ID or an ID prefix, its name, or a fingerprint from
- * the service or `ssh-keygen -l`.
+ * Finds a key by ID, ID prefix, name, or fingerprint (from the service or `ssh-keygen -l`). Reads
+ * the list once.
  */
 function keyFinder(api: Api): (typed: string) => Promise<SshKey> {
   const list = lazy(() => api.sshKeys.list());
   return async (typed) => {
     refuseSecret('KEY', typed);
-    // Imported here: the rule imports node:crypto, which lists and help don't need.
+    // Loads the rule late, since it imports node:crypto, which lists and help don't need.
     const { publicKey } = await import('../../rules/public-key.ts');
     return findOne(typed, {
       ...SSH_KEY,
@@ -88,11 +88,11 @@ function keyFinder(api: Api): (typed: string) => Promise<SshKey> {
   };
 }
 
-/** Finds every key before deleting the first. A failure doesn't stop the others. */
+/** Finds every key before deleting the first. Continues after a failure. */
 async function deleteKeys(given: readonly string[], context: Context): Promise<void> {
   const typed = await severalGiven('KEY', given, context);
   for (const text of typed) refuseSecret('KEY', text);
-  // When not interactive, throws before any request unless --yes is given.
+  // Requires --yes before any request if not interactive.
   if ((await context.prompts()) === undefined) await confirm(context, question(typed));
   const api = await context.api();
   const find = keyFinder(api);

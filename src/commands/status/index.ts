@@ -39,7 +39,7 @@ export const status = action({
   },
 });
 
-/** The screen shows pending requests itself; a list of IDs can't. */
+/** Warns about pending requests only with a list of IDs, since the screen shows them. */
 function read(options: CallOptions, context: Context): Promise<AccountReading> {
   return readAccount(context, { quiet: context.out.format !== 'id', options });
 }
@@ -51,7 +51,7 @@ async function overview(reading: AccountReading, context: Context): Promise<Over
   return overviewOf(look, { typed: typedIn(context) });
 }
 
-/** The screen lists parts that could not be read, and the next refresh reads them again. */
+/** Redraws the status. The screen lists unread parts, and the next refresh tries them again. */
 async function watchStatus(all: boolean, interval: number, context: Context): Promise<void> {
   interface Reading {
     readonly reading: AccountReading;
@@ -60,7 +60,7 @@ async function watchStatus(all: boolean, interval: number, context: Context): Pr
   const watched = {
     async read(options: CallOptions): Promise<Reading> {
       const reading = await read(options, context);
-      // If nothing could be read, keeps the previous screen, which shows more.
+      // Keeps the previous screen if nothing could be read, since it shows more.
       if (isNothingRead(reading)) assertWhole(reading.faults);
       return { reading, overview: await overview(reading, context) };
     },
@@ -78,7 +78,7 @@ async function watchStatus(all: boolean, interval: number, context: Context): Pr
   await watch({ ...watched, rows, view: statusView, one: true }, interval, context);
 }
 
-/** Whether nothing was read, so that only old states can be shown. */
+/** Whether nothing could be read, so that only old states are known. */
 function isNothingRead({ user, drives, instances, faults }: AccountReading): boolean {
   const read = instances === undefined ? 0 : instances.requested - instances.faults.length;
   const isHistory = !faults.some(({ part }) => part === 'transactions');

@@ -16,7 +16,7 @@ interface NextStep {
   readonly purpose: string;
 }
 
-/** The JSON of `status`: the service's names and amounts, plus a few of gpucloud's own fields. */
+/** The JSON of `status`: the service's names and amounts, and a few fields of gpucloud. */
 export function overviewOf(look: Look, { typed }: { readonly typed: Typed }) {
   const { reading, facts, instances, drives } = look;
   const { now, user, faults } = reading;
@@ -28,12 +28,12 @@ export function overviewOf(look: Look, { typed }: { readonly typed: Typed }) {
       user === undefined
         ? null
         : { id: user.id, email: user.email ?? null, is_active: user.is_active ?? null },
-    /** The wallet balance from the profile, as the service wrote it. */
+    /** The wallet balance from the profile, as sent by the service. */
     balance: user?.balance ?? null,
     burn: burnJson(facts),
     ...runwayJson(facts),
     charges: chargesJson(facts.charges),
-    /** Instances known to this computer: the API has no list of instances. */
+    /** Instances known to this computer, since the API does not list instances. */
     instances,
     drives,
     attention: findingsOf(look).map(({ code, resource, message, next }) => ({
@@ -46,17 +46,17 @@ export function overviewOf(look: Look, { typed }: { readonly typed: Typed }) {
       command: typed(words),
       purpose,
     })),
-    /** Parts that could not be read; the most serious fault decides the exit code. */
+    /** Parts that could not be read. The most serious fault decides the exit code. */
     unread: faults.map(({ part, error }) => ({ part, code: error.code, message: error.message })),
   } satisfies StatusResult;
 }
 
-/** Returns instances that bill or may bill. */
+/** Returns the instances that bill or may bill. */
 export function mayBillIn(instances: readonly InstanceRow[]): InstanceRow[] {
   return instances.filter(({ id, bills }) => id !== null && bills !== false);
 }
 
-/** Returns at most three next steps. The attention list has its own steps for pending requests. */
+/** Returns at most three next steps, none for pending requests: the attention list has those. */
 function nextSteps(
   living: readonly InstanceRow[],
   drives: readonly DriveRow[],
@@ -64,7 +64,7 @@ function nextSteps(
 ): NextStep[] {
   const nameOf = ({ name, id }: InstanceRow) => typedName(name, id ?? '');
   const running = living.find(({ status }) => status === 'ACTIVE');
-  // Sorts certain billing before possible billing.
+  // Sorts instances that bill before those that may bill.
   const [dearest] = [...living].sort(
     (a, b) => Number(b.bills === true) - Number(a.bills === true) || byPrice(a, b),
   );

@@ -6,7 +6,7 @@ import { inRoubles, isAboveZero, priceIn, roublesText, zero } from '../../rules/
 import { mayBill } from '../../rules/statuses.ts';
 import type { Overview, Typed } from './overview.ts';
 
-/** The whole status in one row, for row formats. JSON and the screen have more. */
+/** The whole status in one row, for row formats. JSON and the screen show more. */
 export const statusView: View<Overview> = {
   columns: [
     field('as_of', 'AS OF', { kind: 'time' }),
@@ -27,11 +27,11 @@ export const statusView: View<Overview> = {
     { id: 'attention', header: 'ATTENTION', value: (s) => s.attention.length },
     { id: 'unread', header: 'UNREAD', value: (s) => s.unread.map(({ part }) => part).join(' ') },
   ],
-  // An account has only one status, which has no ID.
+  // A status has no ID.
   id: () => null,
   empty: 'No status.',
-  // Ignores the charges, whose window moves with the clock. A new charge changes the balance
-  // anyway.
+  // Ignores charges, since their window moves with the clock. A new charge also changes the
+  // balance.
   steady: ({ as_of, hours_left, runs_out_at, charges, ...status }) => ({
     ...status,
     instances: status.instances.map(({ age_seconds, idle_seconds, ...row }) => row),
@@ -40,7 +40,7 @@ export const statusView: View<Overview> = {
   }),
 };
 
-/** The IDs for `-q`. */
+/** The IDs that `-q` prints. */
 export const idView: View<InstanceRow> = {
   columns: [],
   id: ({ id }) => id,
@@ -48,7 +48,7 @@ export const idView: View<InstanceRow> = {
 };
 
 interface ScreenOf {
-  /** A terminal shows the first rows of many; a pipe gets all. */
+  /** Whether to show all rows, as in a pipe. A terminal shows only the first ones. */
   readonly all: boolean;
   readonly typed: Typed;
 }
@@ -101,8 +101,8 @@ function instanceTable(
 ): Block {
   const sorted = [...instances].sort((a, b) => rank(a) - rank(b) || byPrice(a, b));
   const shown = firstRows(sorted, all);
-  // Shows the deadline instead of the paid hour: 80 columns hold only one, and the paid hour renews
-  // itself.
+  // Shows the deadline instead of the paid time: 80 columns have room for one, and the paid time
+  // renews itself.
   const isAny = shown.some(({ ends_at }) => ends_at !== null);
   const isIdle = shown.some(({ if_idle_seconds: rule }) => rule !== null);
   return {
@@ -130,7 +130,7 @@ function instanceTable(
   };
 }
 
-/** Shows one extra row rather than a line that counts it, which takes the same room. */
+/** Shows one extra row instead of a line that counts it, which needs the same space. */
 function firstRows<T>(rows: readonly T[], all: boolean): readonly T[] {
   return all || rows.length <= MOST_ROWS + 1 ? rows : rows.slice(0, MOST_ROWS);
 }
@@ -179,7 +179,7 @@ function driveTable({ drives, instances }: Overview, { all, typed }: ScreenOf, n
         row.status,
         row.price_per_hour,
         row.size_gb,
-        // A drive without an instance must not match a request without an ID.
+        // A drive without an instance must not match a request, whose ID is null too.
         instance === null ? null : (names.get(instance) ?? instance),
         ...(isAny ? [leftCell(row, now)] : []),
       ];
@@ -195,7 +195,7 @@ function driveRank({ status }: DriveRow): number {
   return status === 'SUSPENDED' || status === 'ERROR' ? 0 : 1;
 }
 
-/** Formats the time until a suspended drive may be deleted: `6 days 20 h`. */
+/** Formats the time until the service may delete a suspended drive: `6 days 20 h`. */
 function leftCell(row: DriveRow, now: number): Cell {
   if (row.status !== 'SUSPENDED') return null;
   return row.deleted_at_earliest === null
@@ -258,7 +258,7 @@ function lastsOf(status: Overview, now: number): Pick<Fact, 'text' | 'colour'> {
   };
 }
 
-/** Splits the rate between instances and drives, if both bill. */
+/** Splits the burn rate between instances and drives if both bill. */
 function partsText({ burn }: Overview): string {
   const { instances_per_hour: instances, drives_per_hour: drives } = burn;
   if (instances === null || drives === null) return '';
@@ -270,7 +270,7 @@ function notCountedText({ burn }: Overview): string {
   const counts = new Map<string, number>();
   let isPriced = true;
   for (const { kind, id, status, reason } of burn.not_counted) {
-    // The attention list shows more about a pending request.
+    // Omits a pending request, about which the attention list shows more.
     if (id === null) continue;
     isPriced &&= reason !== 'price_not_told';
     const text =

@@ -91,7 +91,7 @@ function listed(parts: readonly (string | null | undefined)[]): string {
   return parts.filter((part) => part != null && part !== '').join(', ');
 }
 
-/** `env_vars` is documented as an "object" of "key-value"; anything else is shown as JSON. */
+/** Formats `env_vars`, documented as an "object" of "key-value". Shows anything else as JSON. */
 function environmentLines(variables: unknown): DetailLine[] {
   if (variables === null || variables === undefined) {
     return [];
@@ -165,7 +165,10 @@ export const templates: Group = {
   examples: ['gpucloud templates list', 'gpucloud templates get jupyterlab'],
 };
 
-/** "Lower value listed first" (API document: Template); templates without a value come last. */
+/**
+ * Sorts by "Lower value listed first" (API document: Template); templates without a value come
+ * last.
+ */
 function byOrder(a: Template, b: Template): number {
   return (a.sort_order ?? Number.MAX_VALUE) - (b.sort_order ?? Number.MAX_VALUE);
 }

@@ -3,10 +3,10 @@ import { ENGINE } from './bash-engine.ts';
 import { OWNER, quoted } from './quote.ts';
 
 /**
- * Works from bash 3.2 on, which macOS still has, without the package bash-completion.
+ * Supports bash 3.2, which macOS still has, and does not need bash-completion.
  *
- * Bash copies a function whole at each call, so one big table would cost more than everything else:
- * each place has a small function of its own.
+ * Each place has a small function of its own: bash copies a function at each call, and copying one
+ * big table would cost more than everything else.
  */
 export function bashScript(model: Model): string {
   return `# bash completion for gpucloud
@@ -21,7 +21,7 @@ function word(text: string): string {
   return /^[\w./-]+$/.test(text) ? text : quoted(text);
 }
 
-/** The suffix of a function's name that identifies its place; empty for the root. */
+/** Returns the suffix of the function for a place; empty for the root. */
 function keyOf(path: string): string {
   return path.replace(/[^A-Za-z0-9]/g, '_');
 }
@@ -46,7 +46,7 @@ function tables({ shared, places, values }: Model): string {
       `__gpucloud_at_${keyOf(place.path)}() {`,
       '  case $1 in',
       ...place.steps.map(({ words, to, topics }) => {
-        // After "help" come the words of a command.
+        // After "help", completes the words of a command.
         const goes =
           topics === undefined
             ? `path=${keyOf(to)}`
@@ -85,7 +85,7 @@ function placeLine(place: ModelPlace): string {
   return [...parts, ...takes].join(' ') || ':';
 }
 
-/** The part of the bash script that finds names in the cache. */
+/** Finds names in the cache, in bash. */
 export const NAMES = `# Finds the value of the flag $1 at "path", in "offer"; fails for a switch.
 __gpucloud_value() {
   __gpucloud_at_$path "$1" || __gpucloud_everywhere "$1"

@@ -10,13 +10,13 @@ ${tables(model)}
 ${ENGINE}`;
 }
 
-/** Writes a line of fish that prints each word with its description. */
+/** Returns a line of fish that prints each word with its description. */
 function printed(words: readonly Named[]): string {
   const pairs = words.map(({ name, help }) => `${fishQuoted(name)} ${fishQuoted(help)}`);
   return `printf '%s\\t%s\\n' ${pairs.join(' ')}`;
 }
 
-/** Writes a branch of a switch; empty if it does nothing. */
+/** Returns a branch of a switch, or nothing for an empty branch. */
 function branch(path: string, line: string | undefined): string[] {
   return line === undefined ? [] : [`        case ${fishQuoted(path)}`, `            ${line}`];
 }
@@ -26,7 +26,7 @@ function tables({ shared, places, values }: Model): string {
   const steps = places.flatMap(({ path, steps: below }) =>
     below.flatMap(({ words, to, topics }) => [
       `        case ${words.map((word) => fishQuoted(`${path}:${word}`)).join(' ')}`,
-      // After "help" come the words of a command.
+      // After "help", completes the words of a command.
       `            echo ${fishQuoted(topics === undefined ? to : 'help')}`,
     ]),
   );
@@ -39,7 +39,7 @@ function tables({ shared, places, values }: Model): string {
       offers.length === 0
         ? undefined
         : `printf '%s\\n' ${offers
-            // A leading plus marks an argument that may be repeated.
+            // A leading plus marks a repeatable argument.
             .map((offer, at) =>
               fishQuoted(repeats && at === offers.length - 1 ? `+${offer}` : offer),
             )

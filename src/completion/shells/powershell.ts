@@ -27,7 +27,7 @@ function tables({ shared, places, values }: Model): string {
   const lines = [
     ...places.flatMap(({ path, steps }) =>
       steps.flatMap(({ words, to, topics }) =>
-        // After "help" come the words of a command.
+        // After "help", completes the words of a command.
         words.map((word) =>
           set(
             'steps',

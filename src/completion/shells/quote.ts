@@ -1,11 +1,11 @@
 import type { Offer } from '../tree.ts';
 
-/** Quotes one of our texts as one word of bash, zsh and fish. */
+/** Quotes a text of gpucloud as one word for bash, zsh and fish. */
 export function quoted(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
-/** Quotes for fish, where a backslash counts inside single quotes. */
+/** Quotes for fish, which interprets backslashes inside single quotes. */
 export function fishQuoted(text: string): string {
   return `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
 }
@@ -31,7 +31,7 @@ export function offerText(offer: Offer): string {
 
 /** Code that bash and zsh share. */
 
-/** Finds the folder and the owner of the names. */
+/** Finds the cache folder and the owner of the names. */
 export const OWNER = `# Finds the cache folder, by gpucloud's own rules.
 __gpucloud_folder() {
   local state=\${GPUCLOUD_STATE_DIR-} base
@@ -66,7 +66,7 @@ __gpucloud_slot() {
 }
 `;
 
-/** The branches that handle an earlier word, except for steps and arguments. */
+/** Handles the words before the cursor, except steps and arguments. */
 export const WORD = `    if [[ -n $pending ]]; then
       case $pending in
         --profile) profile=$word ;;

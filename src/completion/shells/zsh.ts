@@ -26,7 +26,7 @@ function tables({ shared, places, values }: Model): string {
     below.map(
       ({ words, to, topics }) =>
         `    ${words.map((word) => quoted(`${path}:${word}`)).join('|')}) ${
-          // After this come the words of a command.
+          // After "help", completes the words of a command.
           topics === undefined
             ? `place=${quoted(to)}`
             : `place= helping=(${topics.map(quoted).join(' ')})`

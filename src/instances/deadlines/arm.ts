@@ -19,7 +19,7 @@ import { judge, profileOf, serviceName } from './armed.ts';
 /** Milliseconds to wait for a scheduled run, whose requests may time out. */
 const LONGEST_RUN = 120_000;
 
-/** Environment variables to pass to the scheduler, besides the folders. */
+/** Environment variables to pass to the scheduler in addition to the folders. */
 const PASSED_ON = [
   'HTTPS_PROXY',
   'https_proxy',
@@ -35,8 +35,8 @@ export interface ArmedStatus {
   readonly profile: string;
   readonly armed: boolean;
   /**
-   * The scheduler of "instances reap"; null if there is none, or if it was scheduled without
-   * `--install`.
+   * The scheduler of "instances reap". Null if there is none, or if `--install` did not schedule
+   * it.
    */
   readonly scheduler: Scheduler['name'] | null;
   readonly every_seconds: number | null;
@@ -45,7 +45,7 @@ export interface ArmedStatus {
   readonly age_seconds: number | null;
   /** Why a later run did not reach the service. */
   readonly failure: string | null;
-  /** Why deadlines are not or may not be enforced; null if no reason is known. */
+  /** Why deadlines are not or may not be enforced; null if unknown. */
   readonly reason: string | null;
 }
 
@@ -57,7 +57,7 @@ export async function armedStatus(context: Context): Promise<ArmedStatus> {
   );
   const service = await serviceName(context);
   const stored = heartbeatOf((await context.folders()).state, profile);
-  // A login may have moved the profile to another service since.
+  // Ignores the heartbeat if a login has moved the profile to another service.
   const heartbeat = stored?.service === service ? stored : undefined;
   const { isArmed, reason } = await judge(heartbeat, profile, context);
   return {
@@ -77,8 +77,8 @@ function ageOf(at: string | null | undefined, now: number): number | null {
 }
 
 /**
- * Schedules "instances reap", and waits until a scheduled run reaches the service: only the
- * scheduler shows whether the key can be read there.
+ * Schedules "instances reap" and waits until a scheduled run reaches the service: only such a run
+ * shows that the scheduler can read the key.
  */
 export async function arm(every: number, context: Context): Promise<void> {
   const profile = await ensureStoredKey(context);
@@ -104,9 +104,9 @@ export async function arm(every: number, context: Context): Promise<void> {
   await firstRun({ profile, state, before, scheduler, longest }, context);
 }
 
-/** Throws unless a scheduled run can read the key without the environment. */
+/** Throws unless a scheduled run can read the key, which gets no key from the environment. */
 async function ensureStoredKey(context: Context): Promise<string> {
-  // Every other command reports a missing key, so this one reports it the same way.
+  // Reports a missing key as every other command does.
   await context.api();
   const { sandbox, profile, apiKey, baseUrl } = await context.settings();
   const isStored = apiKey?.source === 'profile' && baseUrl?.source === 'profile';
@@ -122,7 +122,8 @@ async function jobOf(profile: string, every: number, context: Context): Promise<
   const { config, state } = await context.folders();
   const passed = PASSED_ON.flatMap((name) => {
     const value = context.env[name];
-    // An address with a user name may hold a password, and other users may read the entry.
+    // Omits an address with a user name: it may contain a password, and other users may read the
+    // entry.
     return value === undefined || value === '' || value.includes('@') ? [] : [[name, value]];
   });
   const name = await entryName(profile, context);
@@ -185,17 +186,16 @@ function notArmed(why: string): CliError {
   });
 }
 
-/** Removes the entry of a profile from every scheduler that has it. */
+/** Removes a profile's entry from every scheduler. */
 export async function disarm(profile: string, context: Context): Promise<void> {
   const name = await entryName(profile, context);
-  // Skips schedulers if there is no home folder, since nothing can have been scheduled without one.
+  // Skips the schedulers without a home folder, since nothing can be scheduled then.
   const all = context.host.home === undefined ? [] : schedulersIn(context);
   const having = await schedulersWith(name, all);
   for (const scheduler of having) {
     await scheduler.uninstall(name);
     context.err.note(`Removed ${name} (${scheduler.name}).`);
   }
-  // Without a schedule, deadlines must count as unenforced at once, not only when the last
-  // heartbeat is old.
+  // Deadlines count as unenforced at once, not only when the last heartbeat is old.
   removeHeartbeat((await context.folders()).state, profile);
 }

@@ -14,22 +14,22 @@ import { ownJournal } from '../pending.ts';
 import { ENTRY, entryName, schedulersIn, schedulersWith } from '../scheduler/index.ts';
 
 /**
- * If the service's clock and this computer's differ by more milliseconds, one of the two is wrong.
+ * If this computer's clock differs from the service's by more milliseconds, one of them is wrong.
  */
 export const FAR = 5 * 60_000;
 
-/** Milliseconds between two scheduled runs, unless --every says otherwise. */
+/** Milliseconds between scheduled runs, unless --every sets them. */
 export const DEFAULT_EVERY = 5 * 60_000;
 
-/** The profile name for a run with a key from the environment. */
+/** Stands for the profile of a run with a key from the environment. */
 const NO_PROFILE = '@environment';
 
 /** Whether `instances reap` is scheduled here for one service and account. */
 export interface Enforcement {
   readonly isArmed: boolean;
   /**
-   * Completes "nothing enforces deadlines: …". If scheduled, says why a deadline may still be
-   * enforced late; undefined if nothing is known.
+   * Completes "nothing enforces deadlines: …". If scheduled, the reason why enforcement may be
+   * late; undefined if there is none.
    */
   readonly reason: string | undefined;
 }
@@ -59,13 +59,16 @@ export async function enforcementOf(
   );
 }
 
-/** Milliseconds by which the service's clock was ahead of this computer's at the last pass. */
+/**
+ * Returns how far the service's clock was ahead of this computer's at the last pass, in
+ * milliseconds.
+ */
 export async function lastAhead(context: Context): Promise<number | undefined> {
   const service = await serviceName(context);
   return (await heartbeatsOf(service, context)).find(({ ahead }) => ahead !== undefined)?.ahead;
 }
 
-/** The heartbeats of every profile for a service, newest first. */
+/** Returns the heartbeats of all profiles of a service, newest first. */
 async function heartbeatsOf(service: string, context: Context) {
   const all = await heartbeatsIn((await context.folders()).state);
   return all.filter((one) => one.service === service).sort((a, b) => timeOf(b) - timeOf(a));
@@ -80,7 +83,7 @@ const NOT_SCHEDULED: Enforcement = {
   reason: '"instances reap" is not scheduled',
 };
 
-/** Whether this heartbeat proves that the schedule of its profile still runs. */
+/** Judges whether a heartbeat proves that its profile's schedule still runs. */
 export async function judge(
   heartbeat: Heartbeat | undefined,
   profile: string,
@@ -95,7 +98,7 @@ export async function judge(
     return { isArmed: false, reason: `schedule ${entry} not found` };
   }
   const now = context.clock.now();
-  // After this computer's clock was set back, a heartbeat from the future proves nothing.
+  // A heartbeat from the future proves nothing: this computer's clock was set back.
   const isArmed = at !== null && Math.abs(now - Date.parse(at)) < 2 * every;
   if (failure !== undefined) {
     const when = relative(Date.parse(failure.at), now);
@@ -110,13 +113,16 @@ export async function judge(
   return { isArmed, reason: far === undefined ? undefined : differenceText(far) };
 }
 
-/** A logout removes the key that the schedule needs, and a removed profile has none. */
+/** Whether the schedule still has its key, which a logout or a removed profile takes away. */
 async function hasKey(profile: string, context: Context): Promise<boolean> {
   const file = await (await context.config()).read();
   return keyPlace(storedProfile(file, profile)) !== undefined;
 }
 
-/** If this state folder is a copy, the entry may run `reap` for the original folders only. */
+/**
+ * Whether the scheduler's entry uses these folders. In a copied state folder, the entry may run
+ * `reap` for the original ones.
+ */
 async function isThere(entry: string, profile: string, context: Context): Promise<boolean> {
   if (entry !== (await entryName(profile, context))) return false;
   return (await schedulersWith(entry, schedulersIn(context))).length > 0;
@@ -127,13 +133,13 @@ function aheadNow({ serviceClock }: Context): number | undefined {
   return last && last.service - last.now;
 }
 
-/** `the service's clock is 3 h ahead of this computer's` */
+/** Formats `the service's clock is 3 h ahead of this computer's`. */
 export function differenceText(ahead: number): string {
   const difference = spanText(Math.abs(ahead) / 1000);
   return `the service's clock is ${difference} ${ahead > 0 ? 'ahead of' : 'behind'} this computer's`;
 }
 
-/** The service, as named in the journal. */
+/** Returns the service's name in the journal. */
 export async function serviceName(context: Context): Promise<string> {
   const { sandbox, baseUrl } = await context.settings({ key: false });
   return sandbox ? 'sandbox' : (baseUrl?.value ?? '');
@@ -147,7 +153,7 @@ export async function profileOf(context: Context): Promise<string> {
 
 /** Throws a usage error if nothing enforces deadlines here. Runs before any request that rents. */
 export async function ensureArmed(context: Context): Promise<void> {
-  // Reads the account only if the service has a schedule.
+  // Reads the account only if the service has a schedule, since that may take a request.
   let found = await readEnforcement(context, undefined);
   if (found.isArmed) {
     const account = await (await ownJournal(context)).account();
@@ -161,8 +167,9 @@ export async function ensureArmed(context: Context): Promise<void> {
 }
 
 /**
- * Runs `work`, which repeats after `every` milliseconds. If it can't reach the service with its
- * key, saves the reason for `--status` and adds no heartbeat, so the last heartbeat grows old.
+ * Runs `work` of a schedule that repeats after `every` milliseconds. If `work` can't reach the
+ * service with its key, saves the reason for `--status`; without a new heartbeat, the last one
+ * grows old.
  */
 export async function noteFailure<T>(
   every: number | undefined,
@@ -177,7 +184,7 @@ export async function noteFailure<T>(
   }
 }
 
-/** Saves why a run did not reach the service. Until the key works, no run will. */
+/** Saves why a run did not reach the service. No run will until the key works. */
 export async function noteFault(every: number, error: CliError, context: Context): Promise<void> {
   try {
     const { state } = await context.folders();
@@ -197,7 +204,8 @@ export async function noteFault(every: number, error: CliError, context: Context
       failure: { at: nowText(context), message: error.message },
     });
   } catch {
-    // The error is printed anyway, and without a heartbeat the schedule counts as dead.
+    // Ignores the fault: the error is printed anyway, and without a heartbeat the schedule counts
+    // as dead.
   }
 }
 

@@ -21,7 +21,7 @@ import type { Target } from '../resolve.ts';
 import { ensureArmed } from './armed.ts';
 import { serviceTime, warnOfDifference } from './service-time.ts';
 
-/** A year. A later deadline is probably a typing error. */
+/** A year. A later deadline is probably a typo. */
 const LONGEST = 366 * 86_400_000;
 
 export function terminateAfterOption() {
@@ -52,7 +52,7 @@ export function unenforcedOption() {
 export interface DeadlineFlags {
   readonly terminateAfter?: number | undefined;
   readonly terminateAt?: ComingTime | undefined;
-  /** A duration in milliseconds. */
+  /** Milliseconds. */
   readonly ifIdle?: number | undefined;
   readonly unenforced?: true | undefined;
 }
@@ -73,8 +73,8 @@ export function wantedDeadline({
 }
 
 /**
- * Checks the requested deadline before anything is sent. Throws a usage error unless deadlines are
- * enforced, or `--unenforced` is given.
+ * Checks the requested deadline before any request. Throws a usage error unless deadlines are
+ * enforced or `--unenforced` is given.
  */
 export async function checkDeadline(flags: DeadlineFlags, context: Context): Promise<void> {
   const wanted = wantedDeadline(flags);
@@ -83,8 +83,8 @@ export async function checkDeadline(flags: DeadlineFlags, context: Context): Pro
 }
 
 /**
- * Returns the deadline by the service's clock, in ISO 8601. Call it right before sending the
- * request. Throws a usage error if the deadline has passed.
+ * Returns the deadline in service time (ISO 8601). Call it immediately before the request. Throws a
+ * usage error if the deadline has passed.
  */
 export async function deadlineFrom(wanted: WantedDeadline, context: Context): Promise<string> {
   const time = await serviceTime(context);
@@ -93,8 +93,8 @@ export async function deadlineFrom(wanted: WantedDeadline, context: Context): Pr
 }
 
 /**
- * Returns the deadline for `--dry-run`. If no response has shown the service's time, uses this
- * computer's clock.
+ * Returns the deadline for `--dry-run`. Uses this computer's clock if no response has shown the
+ * service's time.
  */
 export function plannedDeadline(
   flags: DeadlineFlags,
@@ -118,11 +118,11 @@ function deadlineAt(wanted: WantedDeadline, now: number): string {
   return new Date(end).toISOString();
 }
 
-/** When to end an instance, as part of a request that rents. */
+/** When to terminate an instance, as part of a request that rents. */
 export interface WantedEnds {
-  /** By the service's clock (ISO 8601). */
+  /** Service time (ISO 8601). */
   readonly deadline?: string;
-  /** Milliseconds without use after which to terminate it. */
+  /** Milliseconds without use before terminating. */
   readonly if_idle?: number;
 }
 
@@ -137,12 +137,13 @@ export async function deadlineField(flags: DeadlineFlags, context: Context): Pro
   return { ...(deadline === undefined ? {} : { deadline }), ...idleField(flags) };
 }
 
-/** What `expire` changes; missing fields stay as they are. `never` removes both. */
+/** What `expire` changes. Missing fields stay as they are; `never` removes both. */
 export type Expiry = WantedEnds | 'never';
 
 /**
- * Sets or removes an instance's deadline and idle rule. Holds the lock that `reap` needs while it reads
- * the instance, so the printed status stays true. Throws CliError('wrongState') for an ended instance.
+ * Sets or removes an instance's deadline and idle rule. Holds `reap`'s lock while reading the
+ * instance, so that the printed status stays true. Throws CliError('wrongState') for an ended
+ * instance.
  */
 export function setDeadline(
   { id, name }: Target,
@@ -169,7 +170,7 @@ export function setDeadline(
     }
     const deadline = isNever ? undefined : (expiry.deadline ?? held.deadline ?? undefined);
     const after = isNever ? undefined : expiry.if_idle;
-    // Gives a new rule its own UID, so that the idle time restarts: evidence belongs to one UID.
+    // A new rule gets its own UID. Evidence belongs to one UID, so the idle time restarts.
     const rule =
       after === undefined ? (isNever ? undefined : held.if_idle) : { after, uid: randomUUID() };
     await held.set(shown, {
@@ -185,8 +186,8 @@ export function setDeadline(
 }
 
 /**
- * Describes when an instance ends, in the words of the flags: `after 4 h`, `at the next 18:00, or
- * after 45 min without use`.
+ * Describes when an instance ends, worded like the flags: `after 4 h`, `at the next 18:00, or after
+ * 45 min without use`.
  */
 export function wantedText(flags: DeadlineFlags): string | undefined {
   const idle = flags.ifIdle && `after ${spanText(flags.ifIdle / 1000)} without use`;
@@ -202,7 +203,7 @@ function wantedDeadlineText(flags: DeadlineFlags): string | undefined {
   return typeof at === 'number' ? `at ${minuteText(at)}` : `at the next ${comingWord(at)}`;
 }
 
-/** Returns the flags in a form that can be typed again. */
+/** Returns the flags as words to type again. */
 export function deadlineWords({ terminateAfter, terminateAt, ifIdle, unenforced }: DeadlineFlags) {
   return [
     ...(terminateAfter === undefined ? [] : ['--terminate-after', durationWord(terminateAfter)]),
@@ -212,7 +213,7 @@ export function deadlineWords({ terminateAfter, terminateAt, ifIdle, unenforced 
   ];
 }
 
-/** Prints when new instances will be terminated. `typed` is how a command names them. */
+/** Prints when new instances will be terminated. `typed` is their name in a command. */
 export function noteEnds(
   typed: string,
   { deadline, if_idle: idle }: WantedEnds,

@@ -1,16 +1,14 @@
 import type { KnownInstance } from '../../journal/index.ts';
 import { spanText } from '../../output/time.ts';
 
-/** The idle rule of an instance, and how long it has been idle. Empty without a rule. */
+/** An instance's idle rule, and for how long it has been idle. Empty without a rule. */
 export interface IdleTime {
   readonly if_idle_seconds?: number;
   /** 0 if the instance is in use; null if unknown. */
   readonly idle_seconds?: number | null;
 }
 
-/**
- * Evidence older than this many milliseconds is too old for even the longest interval of `reap`.
- */
+/** Milliseconds. Older evidence is outdated, even for the longest interval of `reap`. */
 const OLD = 2 * 3_600_000;
 
 /** `now` is the service's time. */
@@ -25,7 +23,10 @@ function secondsOf(found: NonNullable<KnownInstance['idle']>['found'], now: numb
   return found.since === null ? 0 : Math.max(0, Math.floor((now - found.since.at) / 1000));
 }
 
-/** Formats the idle time: `31 min of 45 min`, `in use` or `unknown`; undefined without a rule. */
+/**
+ * Formats the idle time: `31 min of 45 min`, `in use` or `unknown`. Returns undefined without a
+ * rule.
+ */
 export function idleText({
   if_idle_seconds: after,
   idle_seconds: idle,

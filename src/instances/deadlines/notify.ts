@@ -9,7 +9,7 @@ import { privateFolder } from '../../files/private-folder.ts';
 import { cleanLines } from '../../output/sanitise.ts';
 import type { Reaped, Reaping } from './reap.ts';
 
-/** The JSON input of the `--notify` command. */
+/** The JSON that the `--notify` command reads. */
 interface NotifyEvent {
   readonly event:
     | 'job_ended'
@@ -17,22 +17,22 @@ interface NotifyEvent {
     | 'terminated_idle'
     | 'terminate_failed'
     | 'outcome_unknown';
-  /** The instance's ID; null for a request with an unknown outcome. */
+  /** The instance's ID; null if the request's outcome is unknown. */
   readonly id: string | null;
   readonly name: string;
   /** A sentence for a person. */
   readonly message: string;
-  /** The exit code of a job's command; null if unknown, or if there is no job. */
+  /** The exit code of a job's command; null if unknown or without a job. */
   readonly exit_code: number | null;
 }
 
-/** Time limit for the command, in milliseconds. */
+/** Milliseconds that the command may take. */
 const PATIENCE = 30_000;
 
 /**
- * Runs the profile's command for each event, once even if several processes see the event. `since`
- * distinguishes two events of one kind on one instance; it is the deadline or the start of the job.
- * A failure is only a warning.
+ * Runs the profile's command once per event, even if several processes see the event. `since` is
+ * the deadline or the start of the job; it distinguishes two events of one kind on one instance. A
+ * failure is only a warning.
  */
 export async function notify(event: NotifyEvent, since: string, context: Context): Promise<void> {
   await context.shielded(async (own) => {
@@ -79,10 +79,10 @@ async function run(
   err.warn('notify', `The command of --notify (${file}) failed: ${reason.replace(/\.$/, '')}.`);
 }
 
-/** After this many days, a repeated event counts as new. */
+/** Days after which a repeated event counts as new. */
 const [KEPT, DAY] = [30, 24 * 3_600_000];
 
-/** Creates a file as the mark of the event. Only one process succeeds. */
+/** Creates a file that marks the event. Only one process succeeds. */
 async function isFirst(
   { event, id, name }: NotifyEvent,
   since: string,

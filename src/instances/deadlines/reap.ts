@@ -11,18 +11,17 @@ import { ownJournal } from '../pending.ts';
 import { settleShown } from '../reconcile.ts';
 import { type ServiceTime, serviceTime, warnOfDifference } from './service-time.ts';
 
-/** The outcome for an instance past its deadline, or for an instance whose job has ended. */
+/** The outcome for an instance past its deadline or after its job. */
 export interface Reaped {
-  /** null for a request whose outcome is unknown. */
+  /** Null for a request with an unknown outcome. */
   readonly id: string | null;
   readonly name: string;
-  /** Deadline by the service's clock (ISO 8601). */
+  /** Deadline in service time (ISO 8601). */
   readonly deadline: string | null;
   readonly overdue_seconds: number;
   /**
-   * `refused`: the instance was not terminated, for any reason. `kept`: the job failed and asked to
-   * keep the instance, or the instance existed before the job. `lost`: the command is gone without
-   * an exit code.
+   * `refused`: not terminated, for any reason. `kept`: the failed job requested to keep the
+   * instance, or it existed before the job. `lost`: the command is gone without an exit code.
    */
   readonly outcome: 'terminated' | 'already_ended' | 'refused' | 'unknown' | 'kept' | 'lost';
   readonly reason: 'deadline' | 'job' | 'idle';
@@ -34,22 +33,20 @@ export interface Reaping {
   readonly time: ServiceTime;
   readonly rows: readonly Reaped[];
   readonly errors: readonly CliError[];
-  /** Why the service did not confirm the key; part of the errors. */
+  /** Why the service did not confirm the key. The errors contain it too. */
   readonly unproven: CliError | undefined;
 }
 
 /**
- * Terminates every instance of the account whose deadline has passed by the service's clock.
- * Doesn't ask for consent, which setting the deadline gave. A failure does not stop the others.
- * Throws if the service can't be reached with its key.
+ * Terminates the account's instances whose deadline has passed by the service's clock. Setting the
+ * deadline was the consent. Continues after a failure. Throws if it can't reach the service with its key.
  */
 export async function reapOverdue(context: Context): Promise<Reaping> {
   const api = await context.api({ quiet: true });
-  // Shows the service's time, and proves that the key works even if no instance is past its
-  // deadline.
+  // Fetches the service's time, and proves that the key works even if nothing is past its deadline.
   const me = lazy(() => api.users.me());
   const [unproven] = await failuresOf(me());
-  // A service that can't show the profile may still terminate.
+  // A service that can't return the profile may still terminate instances.
   if (unproven !== undefined && (unproven.httpStatus ?? 0) < 500) throw unproven;
   const journal = await ownJournal(context, me);
   const time = await timeOfPass(unproven, journal, context);
@@ -79,7 +76,8 @@ export async function reapOverdue(context: Context): Promise<Reaping> {
 }
 
 /**
- * `unproven`: why the service did not show the profile. Reading an instance then shows the time.
+ * Determines the pass's time. If the service did not return the profile (`unproven`), reading an
+ * instance shows the time.
  */
 async function timeOfPass(
   unproven: CliError | undefined,
@@ -117,8 +115,8 @@ interface Ended {
 }
 
 /**
- * Resolves the overdue requests whose response showed an ID, and returns the others. An instance
- * with the name of a request may be somebody else's, so reap never terminates by name.
+ * Resolves overdue requests whose response contained an ID, and returns the others. Never
+ * terminates by name: an instance with the request's name may belong to someone else.
  */
 async function settleOverdue(now: number, journal: Journal, context: Context): Promise<Ended[]> {
   const overdue = (await journal.requests()).filter(
@@ -133,7 +131,10 @@ async function settleOverdue(now: number, journal: Journal, context: Context): P
     });
 }
 
-/** Returns undefined if the deadline has changed since: the new deadline applies. */
+/**
+ * Terminates one instance. Returns undefined if its deadline has changed, since the new one
+ * applies.
+ */
 async function terminate(
   { id, name, deadline }: Overdue,
   { now }: ServiceTime,
@@ -183,7 +184,9 @@ export function named(error: CliError, name: string): CliError {
   return error.message.includes(name) ? error : error.with(`${name}: ${error.message}`);
 }
 
-/** Terminated instances stay readable, so a 404 does not prove that an instance ended. */
+/**
+ * Reports a 404, which does not prove that the instance ended: terminated instances stay readable.
+ */
 function nowhere({ id, name }: Pick<Overdue, 'id' | 'name'>, { httpStatus }: CliError): CliError {
   return new CliError(
     'outcomeUnknown',

@@ -4,28 +4,29 @@ import { CliError } from '../../errors.ts';
 import { local } from '../../output/time.ts';
 import { differenceText, FAR, lastAhead } from './armed.ts';
 
-/** Milliseconds by which the service's clock and this computer's may differ without a warning. */
+/** Milliseconds that the service's clock and this computer's may differ without a warning. */
 const SAME = 60_000;
-/** Milliseconds by which that difference may have changed since the last pass. */
+/** Milliseconds that this difference may change between two passes. */
 const MOVED = 10_000;
-/** Milliseconds by which the second response may contradict the first. */
+/** Milliseconds that the second response may differ from the first. */
 const AGREES = 2_000;
-/** Milliseconds between the two responses, long enough to reveal a clock that stands still. */
+/** Milliseconds between the two responses: enough to notice a stopped clock. */
 const PAUSE = 3_000;
 
-/** The service's time, if it is certain enough to terminate an instance. */
+/** The service's time, certain enough to terminate an instance. */
 export interface ServiceTime {
   now(): number;
-  /** Whether the time can still be used: this computer has not slept since. */
+  /** Whether the time is still usable: this computer has not slept since. */
   isFresh(): boolean;
-  /** Milliseconds by which the service's clock is ahead of this computer's. */
+  /** Milliseconds that the service's clock is ahead of this computer's. */
   readonly ahead: number;
 }
 
 /**
- * Reads the service's time. `ask` sends a request that shows it. If the time is far from this
- * computer's, or if the difference has changed since the last scheduled pass, a second response
- * must agree. Throws CliError('notUnderstood') if it doesn't, or if no response shows the time.
+ * Determines the service's time. `ask` sends a request whose response shows it. A second response
+ * must agree if the time is far from this computer's, or if the difference has changed since the
+ * last scheduled pass. Throws CliError('notUnderstood') if it does not agree, or if no response
+ * shows the time.
  */
 export async function serviceTime(
   context: Context,

@@ -16,8 +16,8 @@ export async function warnUnenforced(journal: Journal, context: Context): Promis
 }
 
 /**
- * Warns which deadlines of an account nothing enforces once its key is gone. Ignores an unreadable
- * journal, which other commands report.
+ * Warns about an account's deadlines that nothing enforces after its key is removed. Ignores an
+ * unreadable journal, which other commands report.
  */
 export async function warnOfUnenforcedDeadlines(
   scope: Scope,
@@ -57,7 +57,7 @@ async function deadlinesIn(open: () => Promise<Journal>) {
   }
 }
 
-/** The scheduled runs use the profile's key, which the service has refused. */
+/** Warns if scheduled runs use this key, which the service has refused. */
 export async function warnOfRefusedKey(error: CliError, context: Context): Promise<void> {
   const { apiKey, account } = await context.settings();
   if (apiKey?.source !== 'profile') return;

@@ -10,30 +10,30 @@ import type { Chosen } from '../request/hardware.ts';
 import { waitFor } from '../waiting.ts';
 import { ensureEnded, giveBack, nameFree } from './give-back.ts';
 
-/** A request for one offer. */
+/** One request for one offer. */
 export interface Attempt {
   readonly offer_id: string;
   readonly outcome: 'created' | 'error' | 'over_max_price' | 'refused' | 'unreachable';
   readonly http_status: number | null;
-  /** The reason, including the service's message. */
+  /** Why it failed, with the service's message. */
   readonly message: string | null;
 }
 
 interface Wish {
   readonly name: string;
   readonly offers: readonly Chosen[];
-  /** How long to retry refused offers, in milliseconds. */
+  /** Milliseconds during which to retry refused offers. */
   readonly retryFor: number | undefined;
-  /** A status, or `ssh`. An instance that reaches ERROR instead is replaced. */
+  /** A status or `ssh`. An instance that reaches ERROR instead is replaced. */
   readonly until: string | undefined;
   readonly times: WaitTimes;
-  /** Limits how many requests and reads several wishes send at once. */
+  /** Limits on concurrent requests and reads for several instances. */
   readonly gates?: Gates;
   /** Sends the one request for this offer. */
   rent(offer: Chosen): Promise<Instance>;
 }
 
-/** Signals for the requests that rent, and for the reads of the waits. */
+/** One gate for requests that rent, one for reads while waiting. */
 export interface Gates {
   readonly sending: Gate;
   readonly reading: Gate;
@@ -41,16 +41,13 @@ export interface Gates {
 
 export interface Obtained {
   readonly instance: Instance;
-  /** The refused attempts. Empty for one offer without a time to retry. */
+  /** All attempts. Missing for one offer without a time to retry. */
   readonly attempts?: readonly Attempt[];
-  /** Why the wait ended early although the instance exists. */
+  /** Why the wait ended early. The instance exists. */
   readonly early: CliError | undefined;
 }
 
-/**
- * Rents one instance and waits for it: with one request, or with several as {@link rentFirst} sends
- * them.
- */
+/** Rents one instance and waits for it, with one request or as {@link rentFirst} does. */
 export async function obtain(wish: Wish, context: Context): Promise<Obtained> {
   const [only, ...others] = wish.offers;
   if (only === undefined || others.length > 0 || wish.retryFor !== undefined) {
@@ -66,8 +63,8 @@ function send(offer: Chosen, { gates, rent }: Wish): Promise<Instance> {
 
 /**
  * Rents from the first offer that the service accepts, and waits for the instance. At most one
- * instance lives at a time: the next request follows only a definite refusal, or a termination that
- * a read confirmed. Any other error is thrown at once.
+ * instance lives at a time: the next request follows only a definite refusal or a confirmed
+ * termination. Throws any other error at once.
  */
 export async function rentFirst(wish: Wish, context: Context): Promise<Obtained> {
   const { clock } = context;
@@ -85,7 +82,7 @@ export async function rentFirst(wish: Wish, context: Context): Promise<Obtained>
       if ('instance' in tried) return { ...tried, attempts };
       last = tried.fault;
       ending = tried.ending;
-      // A later attempt would cost the same.
+      // Drops the offer, since another attempt would cost the same.
       if (last instanceof OverMaxPrice) offers = offers.filter((one) => one !== offer);
       else
         context.err.warn('attempt', `${offer.known?.name ?? offer.id}: ${tried.attempt.message}`);
@@ -111,7 +108,7 @@ type Tried = { readonly attempt: Attempt } & (
     }
 );
 
-/** Throws errors that forbid another attempt. */
+/** Tries one offer. Throws errors that rule out another attempt. */
 async function tryOne(offer: Chosen, wish: Wish, context: Context): Promise<Tried> {
   const failed = (outcome: Attempt['outcome'], fault: CliError, ending?: string): Tried => {
     const { httpStatus: http_status = null, message } = firstOf(fault);
@@ -169,7 +166,7 @@ export async function waitEarly(
   }
 }
 
-/** Returns why the instance may still be billing. */
+/** Terminates an instance. Returns an error if it may still be billing. */
 async function terminateFailed(
   { id, name, status: last }: Instance,
   context: Context,
@@ -193,10 +190,10 @@ async function terminateFailed(
   }
 }
 
-/** Refusals that another offer would meet too. */
+/** Refusals that would repeat with another offer. */
 const FINAL_CODES: readonly string[] = ['name_taken', 'insufficient_funds', 'authentication'];
 
-/** Whether certainly nothing was rented, and another request may succeed. */
+/** Whether certainly nothing was rented and another request may succeed. */
 export function mayTryAnother(
   error: CliError,
   { retryFor }: Pick<Wish, 'retryFor'> = { retryFor: undefined },
@@ -206,23 +203,23 @@ export function mayTryAnother(
   if (error instanceof OverMaxPrice) return true;
   if (isForLater(error)) return retryFor !== undefined;
   const isRefusal = httpStatus >= 400 && httpStatus < 500 && httpStatus !== 408;
-  // A proxy's page is not the service's own refusal.
+  // A web page comes from a proxy, so it is not the service's refusal.
   const isOwn = request?.operation === 'POST /instances' && request.obstacle !== 'web page';
   return isRefusal && isOwn && !FINAL_CODES.includes(code);
 }
 
-/** The next offer would meet the same refusal. */
+/** Whether only waiting helps, since every offer would fail the same way. */
 function isForLater({ failure }: CliError): boolean {
   return failure === 'rateLimited' || failure === 'unreachable';
 }
 
-/** The service's refusal, without gpucloud's explanation. */
+/** Returns the service's refusal without gpucloud's explanation. */
 function firstOf(error: CliError): CliError {
   const { cause } = error;
   return cause instanceof CliError && cause.httpStatus !== undefined ? firstOf(cause) : error;
 }
 
-/** After Ctrl-C, a request in progress still waits for its response. */
+/** Sends no further request after Ctrl-C. A request in progress still waits for its response. */
 function ensureWanted({ signal }: Context): void {
   if (signal.aborted) throw unwanted(signal.reason);
 }
@@ -232,11 +229,11 @@ function unwanted(reason: unknown): unknown {
   return reason.with(`${reason.message} No attempt left an instance running.`);
 }
 
-/** In milliseconds: the first pause, and the longest pause before jitter. */
+/** Milliseconds: the first pause, and the longest pause before jitter. */
 const FIRST_PAUSE = 30_000;
 const LONGEST_BASE = 200_000;
 
-/** Returns a pause: 30 to 45 seconds at first, 200 to 300 later. */
+/** Returns the pause after a round: 30 to 45 seconds at first, 200 to 300 later. */
 function pauseAfter(round: number, random: number): number {
   return Math.min(LONGEST_BASE, FIRST_PAUSE * 1.5 ** round) * (1 + random / 2);
 }

@@ -4,7 +4,7 @@ import { usageError } from '../../errors.ts';
 import { instanceName } from '../../rules/names.ts';
 import { wholeNumber } from '../../rules/numbers.ts';
 
-/** The largest count of one command; a larger number is probably a typing error. */
+/** Maximum instances per command. A larger number is probably a typo. */
 const MOST = 32;
 
 const countRule = (text: string) => wholeNumber(text, 1, MOST);
@@ -28,8 +28,7 @@ export interface CountFlags {
 }
 
 /**
- * Throws a usage error for flags that exclude each other. `drive` is the flag that sets a drive, if
- * any.
+ * Throws a usage error for flags that exclude each other. `drive` is the flag that sets a drive.
  */
 export function checkCount({ count, minCount }: CountFlags, drive: string | undefined): void {
   if (count === undefined) {
@@ -46,12 +45,12 @@ export function checkCount({ count, minCount }: CountFlags, drive: string | unde
   }
 }
 
-/** Returns the numbered names, such as `trainer-1` to `trainer-4`. */
+/** Returns numbered names: `trainer-1` to `trainer-4`. */
 export function numbered(base: string, count: number): string[] {
   return Array.from({ length: count }, (_, at) => `${base}-${at + 1}`);
 }
 
-/** Returns the rule that the name, or the longest of its numbered names, breaks. */
+/** Returns the rule that the name, or the longest numbered name, breaks. */
 export function brokenName(base: string, count: number | undefined): string | undefined {
   const verdict = instanceName(base);
   if (!verdict.ok) return verdict.rule;
@@ -60,7 +59,7 @@ export function brokenName(base: string, count: number | undefined): string | un
   return `is too long for --count ${count}: ${last} has ${last.length} characters, and 50 are allowed`;
 }
 
-/** Returns the names of several instances. Throws a usage error if one breaks a rule. */
+/** Returns the names of several instances. Throws a usage error for an invalid one. */
 export function numberedNames(base: string, count: number): string[] {
   const broken = brokenName(base, count);
   if (broken !== undefined) throw brokenRule('NAME', base, broken);

@@ -7,8 +7,8 @@ import type { Target } from '../resolve.ts';
 import { waitFor } from '../waiting.ts';
 
 /**
- * Terminates a new instance that is not wanted, reads it again and returns its status. Throws
- * unless it certainly ends.
+ * Terminates an unwanted new instance, reads it again and returns its status. Throws unless it
+ * certainly ends.
  */
 export async function giveBack(target: Target, context: Context): Promise<string> {
   const change = { verb: 'terminate', done: 'terminated', goal: 'TERMINATED' } as const;
@@ -17,7 +17,7 @@ export async function giveBack(target: Target, context: Context): Promise<string
   return ensureEnded(target, context);
 }
 
-/** Reads a terminated instance again, since the service rolls back a termination that fails. */
+/** Reads an instance after its termination, since the service rolls back failed terminations. */
 export async function ensureEnded(
   { id, name }: Pick<Target, 'id' | 'name'>,
   context: Context,
@@ -54,9 +54,9 @@ export async function ensureEnded(
 const FOR_NAME = { timeout: 2 * 60_000, interval: 2_000 } as const;
 
 /**
- * Waits until an instance that ends frees its name: the API document wants unique names, and a
- * TERMINATING instance may still have its name. Returns after two minutes too, since a taken name is a
- * definite refusal. Throws unless it certainly ends.
+ * Waits until a terminated instance frees its name: the API document requires unique names, and a
+ * TERMINATING instance may keep its name. Also returns after two minutes, since a taken name is a
+ * definite refusal. Throws unless the instance certainly ends.
  */
 export async function nameFree(
   { id, name }: Pick<Target, 'id' | 'name'>,

@@ -10,10 +10,7 @@ import type { Gates, Obtained } from './capacity.ts';
 import { giveBack } from './give-back.ts';
 
 export interface ObtainedOne extends Obtained {
-  /**
-   * Whether the instance existed before (`--if-not-exists`), so that this command never terminates
-   * it.
-   */
+  /** Whether the instance existed before (`--if-not-exists`). This command never terminates it. */
   readonly isExisting?: boolean;
 }
 
@@ -22,10 +19,10 @@ export type OneOfSeveral = { readonly name: string } & (ObtainedOne | { readonly
 
 export interface SeveralWish {
   readonly names: readonly string[];
-  /** If fewer instances succeed, all new instances are terminated. */
+  /** Below this number, all new instances are terminated. */
   readonly minCount: number | undefined;
   /**
-   * Rents and awaits the instance for one name: {@link obtain} of capacity.ts with these limits.
+   * Rents one instance and waits for it, as {@link obtain} of capacity.ts does with these limits.
    * Must not prompt.
    */
   obtain(name: string, gates: Gates): Promise<ObtainedOne>;
@@ -34,20 +31,19 @@ export interface SeveralWish {
 export interface Several {
   /** Outcomes in the order of the names. */
   readonly each: readonly OneOfSeveral[];
-  /** Whether fewer than `minCount` succeeded, so that all new instances were terminated. */
+  /** Whether all new instances were terminated, since fewer than `minCount` succeeded. */
   readonly isGivenBack: boolean;
 }
 
 /**
  * Rents several instances at once, a few requests at a time, and waits for them as `obtain` does.
- * Never throws: each name gets its own outcome, and a failure ends no other. After the first Ctrl-C
- * it sends no further request, and waits for the responses to requests in flight.
+ * Never throws: each name gets its own outcome, and a failure stops no other. After the first
+ * Ctrl-C it sends nothing more and waits for the responses to requests in flight.
  *
  * An instance counts if it was certainly rented and the wait for it succeeded. If fewer than
- * `minCount` count, terminates every new instance whose ID is known and reads it again, unless a
- * person interrupted. Each outcome is then an error, with `outcomeUnknown` if the instance may
- * still be billing. A request with an unknown outcome counts as a failure, and nothing is
- * terminated by its name.
+ * `minCount` count, terminates every new instance with a known ID and reads it again, unless
+ * interrupted. Each outcome is then an error, with `outcomeUnknown` if the instance may still be
+ * billing. A request with an unknown outcome counts as a failure. Nothing is terminated by name.
  *
  * Callers check names and guards of all requests first ({@link ensureCanRent} of pending.ts).
  */
@@ -64,7 +60,7 @@ export async function rentSeveral(
       try {
         return { name, ...(await obtain(name, gates)) };
       } catch (error) {
-        // Catches even a bug, so that the outcomes of the others are still reported.
+        // Catches even a bug, so that the other outcomes are still reported.
         return { name, error: error instanceof CliError ? error : unforeseen(error) };
       }
     }),
@@ -74,15 +70,14 @@ export async function rentSeveral(
   return { each: await giveAllBack(each, { had, minCount }, context), isGivenBack: true };
 }
 
-/** Returns the instance that was created for a name although its request failed. */
+/** Returns the new instance of a name, even if its request failed. */
 function targetOf(one: OneOfSeveral): Target | undefined {
   const { name } = one;
   if ('instance' in one) {
     const { id, status: last } = one.instance;
     return one.isExisting === true ? undefined : { id, name, last };
   }
-  // The ID in a refusal may belong to somebody else, and a request with an unknown outcome has only
-  // a name.
+  // A refusal may contain someone else's ID. A request with an unknown outcome has only a name.
   const { mayBeBilling, resource: id, httpStatus = 0 } = one.error;
   return mayBeBilling && id !== undefined && id !== name && httpStatus < 400
     ? { id, name }
@@ -90,8 +85,8 @@ function targetOf(one: OneOfSeveral): Target | undefined {
 }
 
 /**
- * Continues after two interrupts, since the instances would keep billing. The third leaves them and
- * names them.
+ * Terminates all new instances. Continues after two interrupts, since the instances would keep
+ * billing. A third leaves and names them.
  */
 async function giveAllBack(
   each: readonly OneOfSeveral[],
@@ -109,7 +104,7 @@ async function giveAllBack(
   const left = new Promise<never>((_resolve, reject) => {
     context.host.onThirdInterrupt?.(() => reject(new CliError('interrupted', 'Interrupted.')));
   });
-  // Nobody may wait for it yet.
+  // Avoids an unhandled rejection before anything awaits it.
   left.catch(() => undefined);
   return Promise.all(
     each.map(async (one) => {
@@ -121,7 +116,7 @@ async function giveAllBack(
   );
 }
 
-/** The outcome of a name whose instance is given back. */
+/** Returns the outcome for a name whose instance is terminated. */
 async function outcomeOf(
   one: OneOfSeveral,
   target: Target,
@@ -152,7 +147,7 @@ async function outcomeOf(
   return { ...one, instance, early: one.early && ended(one.early, target) };
 }
 
-/** Returns the error for an instance that was terminated because too few succeeded. */
+/** Builds the error for an instance that was terminated because too few succeeded. */
 function ended(error: CliError, { id, name }: Target): CliError {
   const why = error.cause instanceof CliError ? error.cause.message : error.message;
   return error.with(`${name} (${id}): ${sentence(why)} It was terminated.`, {
@@ -162,7 +157,7 @@ function ended(error: CliError, { id, name }: Target): CliError {
   });
 }
 
-/** If anything may still be billing, the exit code is 7. */
+/** Sets exit code 7 if the instance may still be billing. */
 function withDoubt(one: OneOfSeveral): OneOfSeveral {
   if ('instance' in one || !one.error.mayBeBilling) return one;
   const { error } = one;

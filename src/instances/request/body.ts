@@ -10,10 +10,12 @@ import { environmentOf } from './environment.ts';
 import type { CreateFlags, Given } from './given.ts';
 import { type Chosen, findHardware } from './hardware.ts';
 
-/** Required flags, as named in a usage error. */
+/** Required flags, as a usage error names them. */
 const NEEDED = { name: 'NAME (or --name)', offer: '--offer', image: '--image' } as const;
 
-/** Returns required flags, such as `--offer`, that neither the command line nor the file gives. */
+/**
+ * Returns the required flags that neither the command line nor the file sets, such as `--offer`.
+ */
 export function missingFlags(flags: CreateFlags): string[] {
   const needed = ['name', 'offer', 'image'] as const;
   return needed.filter((flag) => flags[flag] === undefined).map((flag) => NEEDED[flag]);
@@ -28,7 +30,7 @@ export function missingError(names: readonly string[], command = 'instances crea
   );
 }
 
-/** The body of POST /instances, and what is known about its offer. */
+/** The body of POST /instances, with known facts about its offers. */
 export interface MadeRequest {
   readonly body: CreateInstanceBody;
   readonly offer: Chosen;
@@ -37,8 +39,8 @@ export interface MadeRequest {
 }
 
 /**
- * Builds the body of POST /instances. Checks all local rules, and names everything missing, before
- * the first request. Reads the lists that turn names into IDs only for values that are not UUIDs.
+ * Builds the body of POST /instances. Checks all local rules and names everything missing before
+ * the first request. Reads a list only for names, not for UUIDs.
  */
 export async function makeRequest(given: Given, context: Context): Promise<MadeRequest> {
   const { flags, from } = given;
@@ -65,7 +67,10 @@ export async function makeRequest(given: Given, context: Context): Promise<MadeR
   return { body, offer, offers: [...new Map(offers.map((one) => [one.id, one])).values()] };
 }
 
-/** A key can't be added later. An instance with a template or a container may need none. */
+/**
+ * Warns about a missing SSH key, since none can be added later. An instance with a template or a
+ * container may need none.
+ */
 export function keylessWarning(body: CreateInstanceBody): string | undefined {
   const { ssh_keys = [], template_id, docker_config } = body;
   if (ssh_keys.length > 0 || template_id !== undefined || docker_config !== undefined) {
@@ -74,7 +79,7 @@ export function keylessWarning(body: CreateInstanceBody): string | undefined {
   return "No SSH key: you may not be able to log in. You can't add a key later: add one with --ssh-key.";
 }
 
-/** Finds every local fault before the first prompt, so that nobody answers prompts in vain. */
+/** Finds every local fault before the first prompt, so that nobody answers in vain. */
 export async function checkGiven(given: Given, context: Context): Promise<void> {
   const { flags } = given;
   ensureFilled(given);
@@ -118,7 +123,7 @@ async function references(
 /** Flags that describe a container and therefore need an image. */
 const PARTS = ['dockerCommand', 'shmSize', 'port', 'env', 'volume'] as const;
 
-/** Builds `docker_config`; returns undefined if no flag describes a container. */
+/** Builds `docker_config`, or returns undefined if no flag describes a container. */
 async function containerOf(
   { flags, from }: Given,
   context: Context,

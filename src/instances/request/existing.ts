@@ -9,8 +9,8 @@ import type { Given } from './given.ts';
 import { findHardware } from './hardware.ts';
 
 /**
- * Checks that an existing instance matches the requested one. Throws CliError('otherEnd') for the
- * status ERROR, and CliError('wrongState', code `name_taken`) with the differences.
+ * Checks that an existing instance matches the request. Throws CliError('otherEnd') for ERROR, and
+ * CliError('wrongState') with code `name_taken` and the differences.
  */
 export async function ensureUsable(found: Instance, given: Given, context: Context): Promise<void> {
   const { id, name, status } = found;
@@ -37,7 +37,7 @@ export async function ensureUsable(found: Instance, given: Given, context: Conte
   });
 }
 
-/** Reports no difference if the response does not show the hardware. */
+/** Finds a difference in hardware. Reports none if the response does not show the hardware. */
 async function otherHardware(
   kind: Kind,
   has: { readonly [field in 'id' | 'name']?: string | null | undefined } | null | undefined,
@@ -60,7 +60,10 @@ async function otherHardware(
   return [`its ${kind} is ${shown}, not ${wanted.join(' or ')}`];
 }
 
-/** An unreadable price counts as too high, as for a new instance. */
+/**
+ * Whether the instance costs too much. An unreadable price counts as too high, as for a new
+ * instance.
+ */
 function overPrice(
   { price_per_hour_snapshot }: Instance,
   { flags: { maxPrice } }: Given,

@@ -11,7 +11,7 @@ import {
 } from '../deadlines/deadline.ts';
 import { maxPriceOption } from '../max-price.ts';
 
-/** The flags that describe a new instance, for every command that rents from an offer. */
+/** Adds the flags that describe a new instance, for every command that rents from an offer. */
 export function withRequestFlags<Args extends unknown[], Flags extends OptionValues>(
   command: Command<Args, Flags>,
 ) {

@@ -12,7 +12,7 @@ import { faultsInManifest, type ManifestFields } from './manifest-schema.ts';
 /** Input of `instances create`, before names become IDs. */
 export interface CreateFlags extends DeadlineFlags {
   readonly name?: string | undefined;
-  /** The offers in the order of attempts. */
+  /** Offers in the order of attempts. */
   readonly offer?: readonly string[] | undefined;
   /** Milliseconds. */
   readonly retryFor?: number | undefined;
@@ -32,7 +32,7 @@ export interface CreateFlags extends DeadlineFlags {
   readonly volume?: readonly Volume[] | undefined;
 }
 
-/** Maps each flag to the path of the file field that sets the same value. */
+/** Maps each flag to the field of the file that sets the same value. */
 const FIELDS = {
   name: ['instance_name'],
   offer: ['offers'],
@@ -48,7 +48,7 @@ const FIELDS = {
   volume: ['docker_config', 'volumes'],
 } as const satisfies Partial<Record<keyof CreateFlags, readonly string[]>>;
 
-/** The description of the instance: from the flags, else from the file. */
+/** The instance's description: flags win over the file. */
 export interface Given {
   readonly flags: CreateFlags;
   /** The flags as typed. */
@@ -57,7 +57,7 @@ export interface Given {
   from(flag: keyof typeof FIELDS, item?: number): string;
 }
 
-/** Reads `--file`, if given. Flags override it, field by field. */
+/** Reads `--file` if given. Flags override its fields one by one. */
 export async function withFile(typed: CreateFlags, context: Context): Promise<Given> {
   const manifest = typed.file === undefined ? undefined : await readManifest(typed.file, context);
   const own = Object.fromEntries(Object.entries(typed).filter(([, value]) => value !== undefined));
@@ -83,7 +83,7 @@ function flagsIn({ fields, at }: Manifest, typed: CreateFlags): CreateFlags {
   if (after !== undefined && time !== undefined) {
     throw usageError(`${at(['terminate_at'])} can't be combined with terminate_after`);
   }
-  // A deadline from flags replaces the file's; so do variables.
+  // A deadline from flags replaces the file's, and variables from flags replace the file's.
   const hasDeadline = typed.terminateAfter !== undefined || typed.terminateAt !== undefined;
   const env = typed.envFile === undefined ? container?.env : undefined;
   const ports = container?.ports?.map(({ protocol = 'TCP' as const, ...port }) => ({

@@ -33,7 +33,6 @@ const connectionView: View<Connection> = {
   json: ({ secrets: _secrets, instance_name: _name, ...endpoint }) => endpoint,
 };
 
-/** With several instances, each row shows its instance. */
 const ofSeveral: View<Connection> = {
   ...connectionView,
   columns: [INSTANCE, ...connectionView.columns.slice(1)],

@@ -82,7 +82,7 @@ export const inventory = action({
   },
 });
 
-/** Refuses sign-in flags that the format has no field for. */
+/** Refuses sign-in flags that have no field in the format. */
 function ensureWritable(format: InventoryFormat, { identity, user, options, words }: HowToReach) {
   const isAny = identity !== undefined || user !== undefined || options.length > 0;
   if (format === 'hostfile' && (isAny || words.length > 0)) {
@@ -106,7 +106,7 @@ async function entriesOf(
   const { user } = how;
   if (typed.length === 0) {
     const entries = await readEntries(context, user);
-    // Leaves out stopped instances, for which a program would wait. ssh-config keeps them, for when
+    // Omits stopped instances, since a program would wait for them. ssh-config keeps them for when
     // they run again.
     const isNow = ({ instance }: HostEntry) => format === 'ssh-config' || hasSsh(instance.status);
     return { entries: entries.filter(isNow), failed: [] };
@@ -114,7 +114,7 @@ async function entriesOf(
   const { reach } = await import('../../../reach/reach.ts');
   const read = async (text: string) => (await reach(text, how, context)).instance;
   const { done, failed } = await forEach('INSTANCE', typed, read, context);
-  // A name and an ID on the command line may mean the same instance.
+  // Merges a name and an ID that identify the same instance.
   const each = new Map(done.map((instance) => [instance.id, instance]));
   return { entries: hostEntries([...each.values()], user), failed };
 }

@@ -5,7 +5,7 @@ import { shellLine } from '../../../output/shell-line.ts';
 /** A program and its arguments. */
 type Argv = readonly string[];
 
-/** Prints a command instead of running it: as a line to copy, or as an array of words in JSON. */
+/** Prints a command instead of running it: a line to copy, or an array of words in JSON. */
 export async function printCommand(argv: Argv, context: Context): Promise<void> {
   const { out, host, flags } = context;
   const line = (words: Argv) => shellLine(words, host.platform);
@@ -13,7 +13,7 @@ export async function printCommand(argv: Argv, context: Context): Promise<void> 
   else await out.item(argv, commandView(line));
 }
 
-/** Columns and row formats show the whole command as one value. */
+/** Shows the whole command as one value in columns and row formats. */
 export function commandView(line: (words: Argv) => string): View<Argv> {
   return {
     columns: [{ id: 'command', header: 'COMMAND', value: line }],

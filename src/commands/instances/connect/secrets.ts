@@ -37,7 +37,7 @@ export const secrets = action({
   },
 });
 
-/** Formats a secret as plain text; the document does not define its type. */
+/** Formats a secret as plain text, since the document does not define its type. */
 function secretText(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }

@@ -75,7 +75,7 @@ async function installHosts(text: string, context: Context): Promise<void> {
     });
   }
   const file = await hostsFile(context);
-  // Removes the file of an earlier run, since its hosts are gone.
+  // Removes the file of an earlier run, since no host is left.
   if (text === '') return rm(file.path, { force: true });
   await writeHosts(file, text);
   const config = join(home, '.ssh', 'config');

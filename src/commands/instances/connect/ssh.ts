@@ -10,7 +10,7 @@ export const ssh = action({
     'after --, runs on the instance; its exit code is passed on.\n\n' +
     'Host keys are stored per instance ID. A reused address causes no alarm; a changed key ' +
     'of the same instance is refused.',
-  // Flags after the remote command belong to it, even if gpucloud has flags with the same names.
+  // Leaves flags after the remote command to that command, even if gpucloud has the same ones.
   ownWords: 1,
   view: commandView((words) => words.join(' ')),
   examples: [

@@ -81,12 +81,12 @@ function tunnelOf({ target, instance }: Reached, { port, endpoint }: RemoteEnd, 
     address: `127.0.0.1:${local}`,
     local_port: local,
     remote_port: port,
-    /** Secrets to mask in the link. */
+    /** Secrets to hide in the link. */
     secrets: instance.connection_info?.secrets,
   };
 }
 
-/** Returns the link of an endpoint, with the local end of the tunnel as its host. */
+/** Replaces an endpoint's host with the local end of the tunnel. */
 function localLink(url: string | null, local: number): string | null {
   if (url === null) return null;
   const link = new URL(url);
@@ -99,8 +99,7 @@ async function show(tunnel: Tunnel, { out, err, flags }: Context): Promise<void>
   const shown = mask(tunnel, ['secrets'], flags.showSecrets === true);
   const isShaped = flags.query !== undefined || flags.columns !== undefined;
   if (out.format === 'json' && !isShaped) {
-    // Prints one line, since the program that started the tunnel can't wait for the end of a
-    // document.
+    // Prints one line, since the program that started the tunnel can't wait for a whole document.
     await out.text(`${escapeUnseen(JSON.stringify(tunnelView.json?.(shown)))}\n`);
   } else if (out.format === 'table') {
     err.note(`Forwarding port ${tunnel.remote_port} of ${tunnel.name} until Ctrl-C:`);
@@ -110,7 +109,7 @@ async function show(tunnel: Tunnel, { out, err, flags }: Context): Promise<void>
   }
 }
 
-/** A failing browser doesn't close the tunnel, and is not awaited. */
+/** Opens the browser without waiting. A failure leaves the tunnel open. */
 async function startBrowser({ url, address }: Tunnel, context: Context): Promise<void> {
   const { openInBrowser } = await import('../../../reach/browser.ts');
   const warn = (text: string) => context.err.warn('connection', text);

@@ -46,7 +46,7 @@ const armedView: View<ArmedStatus> = {
   empty: 'Nothing is scheduled.',
 };
 
-/** How often the schedule of this profile runs `reap`, in milliseconds. */
+/** Returns how often this profile's schedule runs `reap`, in milliseconds. */
 async function everyOf(context: Context): Promise<number> {
   const { state } = await context.folders();
   return heartbeatOf(state, await profileOf(context))?.every ?? DEFAULT_EVERY;
@@ -105,7 +105,7 @@ export const reap = action({
       errors.push(...failed);
       notified.push(notifyOfReaped({ rows: ended.map(({ row }) => row), errors: failed }, context));
     };
-    /** Instances have been terminated by now: a later fault must not hide them or the failures. */
+    /** Runs one pass. Collects rows and errors, so that a later fault can't hide them. */
     const pass = async () => {
       const reaping = await noteFailure(every, context, () => reapOverdue(context));
       const { unproven, time } = reaping;
@@ -122,7 +122,7 @@ export const reap = action({
     };
     const inHand = new Set<string>();
     const rounds = new Set<Promise<void>>();
-    /** Begins with the jobs that no earlier round has in hand. */
+    /** Starts the jobs that no earlier round is handling. */
     const begin = async () => {
       const { finishJobs, openJobs } = await import('../../../run-job/jobs/finish.ts');
       const open = (await openJobs(context)).filter(({ id }) => !inHand.has(id));
@@ -141,7 +141,7 @@ export const reap = action({
     };
     await pass();
     errors.push(...(await failuresOf(begin())));
-    // The copy of large results delays no deadline and no other job.
+    // Keeps enforcing deadlines and handling other jobs while large results are copied.
     while (rounds.size > 0) {
       const done = new AbortController();
       const ended = Promise.all(rounds).finally(() => done.abort());

@@ -24,9 +24,9 @@ interface SeveralInput extends CreateInput {
   readonly count: number;
 }
 
-/** `create --count`: rents NAME-1 to NAME-N. Checks all names before the first request. */
+/** Rents NAME-1 to NAME-N (`create --count`). Checks all names before the first request. */
 export async function createSeveral(input: SeveralInput, context: Context): Promise<void> {
-  // Requests that are sent at the same time can't prompt.
+  // Disables prompts, since the requests run in parallel.
   const quiet: Context = Object.create(context, { prompts: { value: async () => undefined } });
   const { made, until, existing, planned } = await runPreflight(
     context,
@@ -66,7 +66,7 @@ async function check(...[body, plan, context]: Parameters<typeof planRental>): P
   }
 }
 
-/** Maps each name to the instance that has it. Only `--if-not-exists` accepts such a name. */
+/** The instance that already has a name, by name. Only `--if-not-exists` accepts one. */
 type Existing = ReadonlyMap<string, Instance | undefined>;
 
 async function existingOf(
@@ -120,12 +120,12 @@ async function printPlan(
 interface Wish {
   readonly input: SeveralInput;
   readonly made: MadeRequest;
-  /** Assigns each instance its deadline. */
+  /** Each instance's deadline. */
   readonly ends: Map<string, WantedEnds>;
   readonly gates: Gates;
 }
 
-/** With `--if-not-exists`, another process may have created the instance by now. */
+/** Rents one instance. With `--if-not-exists`, another process may have created it by now. */
 async function obtainOne(
   name: string,
   found: Instance | undefined,

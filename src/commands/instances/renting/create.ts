@@ -122,7 +122,7 @@ async function printSchema(context: Context): Promise<void> {
   await context.out.text(`${JSON.stringify(manifestJsonSchema(), null, 2)}\n`);
 }
 
-/** With `--if-not-exists`, waits for another process that is creating the instance. */
+/** Creates an instance. With `--if-not-exists`, waits for another process that is creating it. */
 async function createPatiently(input: CreateInput, context: Context): Promise<void> {
   for (;;) {
     try {

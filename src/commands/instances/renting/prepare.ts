@@ -32,11 +32,11 @@ export interface CreateInput extends Wait, CountFlags {
   readonly maxPrice: Money | undefined;
   readonly ends: DeadlineFlags;
   readonly dryRun: boolean;
-  /** Prints the existing instance with that name. */
+  /** Whether to print an existing instance with that name instead of failing. */
   readonly ifNotExists: boolean;
 }
 
-/** Prepares a request; sends nothing that could rent. */
+/** A checked request. Preparing it rents nothing. */
 export interface Prepared extends Pick<CreateInput, 'until'> {
   readonly made: MadeRequest | Asked;
 }
@@ -54,14 +54,14 @@ export async function prepare(input: CreateInput, context: Context): Promise<Pre
   return { made, until };
 }
 
-/** Runs before any lookup. */
+/** Checks for a pending request with that name before any lookup. */
 async function checkPending(
   { given, ifNotExists, dryRun, count }: CreateInput,
   context: Context,
 ): Promise<void> {
   const { name } = given.flags;
   if (name === undefined) return;
-  // With --count, all names are checked together right before the requests.
+  // With --count, all names are checked together immediately before the requests.
   if (count !== undefined) return void numberedNames(name, count);
   if (ifNotExists && !dryRun) await otherSettled(name, context);
   if (ifNotExists) await ensureNotTaken({ operation: 'create', name }, context);
@@ -74,10 +74,10 @@ async function prepareAsked(
   input: CreateInput,
   context: Context,
 ): Promise<Prepared> {
-  // If stdin holds the file, it can't hold answers too.
+  // stdin that contains the file can't contain answers too.
   const prompts = input.given.flags.file === '-' ? undefined : await context.prompts();
   if (prompts === undefined) {
-    // Checks the login before missing flags.
+    // A missing API key fails first, before missing flags.
     await context.api();
     throw missingError(missing);
   }
@@ -97,10 +97,7 @@ async function prepareAsked(
   return { made: await askRequest(wish, prompts, context), until };
 }
 
-/**
- * After a refusal that another offer may avoid, asks a person for one; otherwise throws the
- * refusal.
- */
+/** Asks a person for another offer if that may avoid the refusal. Otherwise throws the refusal. */
 export async function anotherOffer(
   error: unknown,
   made: MadeRequest | Asked,
@@ -123,7 +120,7 @@ export async function anotherOffer(
   throw error;
 }
 
-/** Returns what `--dry-run` prints besides the request. */
+/** Notes what `--dry-run` prints besides the request. */
 export function notePlan(
   offers: readonly Chosen[],
   { ends }: Pick<CreateInput, 'ends'>,
@@ -135,7 +132,10 @@ export function notePlan(
   if (others.length > 0) err.note(`If refused, it would try: ${others.join(', ')}.`);
 }
 
-/** A deadline counts from the request, which may be sent hours after the command started. */
+/**
+ * Rents one offer. Computes the deadline now, since the request may follow the command's start by
+ * hours.
+ */
 export async function rentFrom(
   offer: Chosen,
   { offer_id: _first, ...rest }: CreateInstanceBody,
@@ -156,14 +156,14 @@ function requestOf(body: CreateInstanceBody) {
   return { operation: 'create', name: body.instance_name, offer_id: body.offer_id, body } as const;
 }
 
-/** Returns the error if it names the living instance that has the name. */
+/** Returns the error if it means that a living instance already has the name. */
 export function nameTakenIn(error: unknown): CliError | undefined {
-  // A refusal may name another instance, which may be billing.
+  // A refusal of this name may be about an instance that may be billing.
   const isTaken = error instanceof CliError && error.code === 'name_taken' && !error.mayBeBilling;
   return isTaken ? error : undefined;
 }
 
-/** Suggests the flag that prints the existing instance instead of rejecting its name. */
+/** Suggests the flag that prints the existing instance. */
 export function suggestExisting(taken: CliError): CliError {
   return taken.with(taken.message, { hint: `return it: --if-not-exists; ${taken.hint}` });
 }

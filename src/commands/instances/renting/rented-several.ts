@@ -19,7 +19,7 @@ import { rentedView } from '../view.ts';
 
 type Made = Extract<OneOfSeveral, { readonly instance: Instance }>;
 
-/** Prints every instance that was rented and the next commands, then throws the failures. */
+/** Prints every rented instance and the next commands, then throws the failures. */
 export async function showSeveral(
   each: readonly OneOfSeveral[],
   ends: ReadonlyMap<string, WantedEnds>,
@@ -58,7 +58,7 @@ function noteNext(
 ): void {
   const { err } = context;
   const typed = typedNames(living);
-  // All instances have the same flags; prints the earliest deadline.
+  // Prints the earliest deadline, since all instances were rented with the same flags.
   const rented = living.filter(({ isExisting }) => isExisting !== true);
   const [soonest] = rented.flatMap(({ name }) => ends.get(name) ?? []).sort(byDeadline);
   if (soonest !== undefined) noteEnds(typedNames(rented), soonest, context);
@@ -84,7 +84,7 @@ function terminateLine(made: readonly Made[]): string {
 }
 
 /**
- * Throws one error per name for scripts. After Ctrl-C, people get one line that says what is
+ * Returns one error per name for scripts. After Ctrl-C, people get one line that lists what is
  * billing.
  */
 function failuresIn(
@@ -129,7 +129,7 @@ function failureOf(one: OneOfSeveral, interrupt: CliError | undefined): CliError
   );
 }
 
-/** The request may bill, but no instance is known for it. */
+/** Whether a request may bill although no instance is known for it. */
 function isDoubt({ mayBeBilling, resource }: CliError, living: readonly Made[]): boolean {
   return mayBeBilling && living.every(({ instance }) => instance.id !== resource);
 }

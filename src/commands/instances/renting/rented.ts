@@ -19,9 +19,9 @@ import type { WaitTimes } from '../../../watch/flags.ts';
 import { knownSshEndpoint } from '../../../watch/ssh-endpoint.ts';
 import { plannedView, rentedView, type WithDeadline } from '../view.ts';
 
-/** The status or `ssh` to wait for before printing the instance. */
+/** What to wait for before printing the instance. */
 export interface Wait {
-  /** A status, or `ssh`; undefined without `--wait`. */
+  /** A status or `ssh`; undefined without `--wait`. */
   readonly until: string | undefined;
   readonly times: WaitTimes;
 }
@@ -49,7 +49,7 @@ export function noteRented(rented: Instance, ends: WantedEnds, context: Context)
   noteEnds(typedName(rented.name, rented.id), ends, context);
 }
 
-/** Prints an instance from one of several attempts, which have already waited. */
+/** Prints an instance rented in one of several attempts, after their wait. */
 export async function showObtained(
   { instance, attempts, early }: Obtained,
   { deadline }: WantedEnds,
@@ -69,7 +69,7 @@ interface Existing extends Wait {
   readonly dryRun: boolean;
 }
 
-/** Handles `create --if-not-exists` with the name of a known instance. */
+/** Prints an existing instance for `create --if-not-exists`. */
 export async function showExisting(
   id: string,
   { given, dryRun, ...wait }: Existing,
@@ -90,7 +90,10 @@ export async function findUsable(id: string, given: Given, context: Context): Pr
   return found;
 }
 
-/** Returns the deadline of an existing instance. Warns if a requested deadline is not set. */
+/**
+ * Returns an existing instance's deadline. Warns if the command requests another, which is never
+ * set.
+ */
 export async function existingDeadline(
   found: Instance,
   { flags }: Given,
@@ -110,7 +113,7 @@ export async function existingDeadline(
   return ends_at;
 }
 
-/** Never sets a requested deadline on an existing instance. */
+/** Warns that the requested deadline is not set on the existing instance. */
 function warnEndless({ id, name }: Instance, { err }: Context): void {
   const typed = typedName(name, id);
   err.warn(
@@ -160,13 +163,13 @@ async function printEnded(
 ): Promise<void> {
   const ended =
     early ?? (isNew && context.signal.aborted ? stillRented(instance, context) : undefined);
-  // People read the message, and programs need the instance too.
+  // For people the error message is enough, but programs also need the instance.
   if (ended === undefined || !context.out.people) await print();
   if (ended !== undefined) throw ended;
   nextSteps(instance, context);
 }
 
-/** Handles a Ctrl-C during the request, whose response has arrived since. */
+/** Reports an instance whose response arrived after Ctrl-C. */
 function stillRented(instance: Instance, { signal }: Context): CliError {
   const { id, name } = instance;
   const reason = signal.reason instanceof CliError ? signal.reason : unforeseen(signal.reason);
