@@ -193,7 +193,7 @@ describe('an instance of the sandbox', { timeout: 60_000, ...needs('ssh') }, () 
         columns: 91,
         rows: 27,
       });
-      await terminal.shows(/[#$] ?$/m);
+      await terminal.shows(/^box \(sandbox\):~[#$] ?$/m);
       terminal.type("PS1='here> '\r");
       await terminal.shows(/^here>$/m);
       terminal.type('stty size\r');

@@ -52,6 +52,7 @@ export async function connectTo(file: string, instance: Instance, wire: Wire): P
       hostKey,
       publicKeys: instance.sshKeys.map(({ publicKey }) => publicKey),
       home: place.home,
+      prompt: `${instance.name} (sandbox):\\w\\$ `,
       pageAt: (port) => pageOf(instance, port),
       env: environmentOf(instance.id, place, wire.env),
       platform: wire.platform,

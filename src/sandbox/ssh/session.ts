@@ -13,6 +13,8 @@ export interface Serving {
   /** The account's SSH keys that the create request selected. */
   readonly publicKeys: readonly string[];
   readonly home: string;
+  /** The prompt of its shell: the computer's own would hide that this is the instance. */
+  readonly prompt: string;
   /** The environment of its commands. */
   readonly env: Readonly<Record<string, string>>;
   readonly platform: string;
@@ -32,7 +34,7 @@ export function serveSession(session: Session, serving: Serving): void {
     const words = terminal === undefined ? own : terminal.words(own, serving.platform);
     const [file = shell, ...args] = words;
     try {
-      const program = { file, args, env, cwd: serving.home };
+      const program = { file, args, env: { ...env, ...promptOf(command) }, cwd: serving.home };
       running = await startPiped(program, serving.platform);
     } catch {
       const missing =
@@ -44,6 +46,12 @@ export function serveSession(session: Session, serving: Serving): void {
     }
     await follow(channel, running, terminal !== undefined);
     if (terminal !== undefined) await rm(terminal.path, { force: true });
+  };
+  const promptOf = (command: string | undefined) => {
+    if (command !== undefined) return {};
+    const { prompt: PS1 } = serving;
+    // The system's bashrc replaces PS1.
+    return { PS1, PROMPT_COMMAND: `PS1='${PS1}'; unset PROMPT_COMMAND` };
   };
   session.on('env', (accept, _reject, { key, val }) => {
     if (/^(?:LANG|LC_[A-Z]+|COLORTERM)$/.test(key)) env = { ...env, [key]: val };
