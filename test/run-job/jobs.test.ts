@@ -33,6 +33,12 @@ describe('an instance that --keep-on-failure keeps', () => {
     expect(await shown()).toMatchObject({ exit_code: 3, report: { terminated: false } });
   });
 
+  test('is terminated after a command that succeeded', async () => {
+    const { code, stderr } = await world.run('true', ['--keep-on-failure', '30m']);
+    expect(code, stderr).toBe(0);
+    expect(world.status()).toBe('TERMINATING');
+  });
+
   test('is terminated by jobs stop after the command has cleaned up', async () => {
     const command = 'trap "echo bye; exit 5" INT; echo up; while :; do sleep 0.1; done';
     await world.detach(command, '--keep-on-failure', '30m');
