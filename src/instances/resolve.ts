@@ -15,11 +15,11 @@ import { isTerminated, mayBill } from '../rules/statuses.ts';
 /** An instance that a command acts on. */
 export interface Target {
   readonly id: string;
-  /** The known name, or the typed text if none is known. */
+  /** The known name, otherwise the typed text. */
   readonly name: string;
-  /** The last status read; undefined if it was never read here. */
+  /** The last status read on this computer; undefined if none. */
   readonly last?: string | undefined;
-  /** The deadline, by the service's clock (ISO 8601). */
+  /** Deadline in service time (ISO 8601). */
   readonly ends_at?: string | undefined;
   readonly idle?: KnownInstance['idle'];
 }
@@ -27,16 +27,16 @@ export interface Target {
 /** How the command uses the instance. */
 interface Purpose {
   /**
-   * Set if the command changes something: then an ID prefix must not equal a name, and no open
-   * request may have that name. The value is the command's name, for messages.
+   * Set if the command changes something. An ID prefix must then not equal a name, and no open
+   * request may have that name. The value is the command's name for messages.
    */
   readonly changes?: true | 'start' | 'stop' | 'terminate';
 }
 
 /**
- * Finds the instance for INSTANCE: a UUID, a known name (in any case if no exact match), or a
- * unique ID prefix. Only a UUID may be unknown here. Throws CliError('notFound') without a match,
- * and a usage error for several matches.
+ * Finds an instance by UUID, known name (in any case if none is exact) or unique ID prefix. Only a
+ * UUID may be unknown on this computer. Throws CliError('notFound') if nothing matches, and a usage
+ * error if several match.
  */
 export async function findInstance(
   typed: string,
@@ -46,12 +46,12 @@ export async function findInstance(
   return instanceFinder(context)(typed, purpose);
 }
 
-/** Finds several instances in turn; reads the known instances only once. */
+/** Finds several instances in turn, and reads the known ones only once. */
 export function instanceFinder(
   context: Context,
 ): (typed: string, purpose?: Purpose) => Promise<Target> {
   const known: KnownHere = {
-    // Leaves out archived instances: there may be many, and people rarely mean one of them.
+    // Omits archived instances, since there may be many and users rarely mean one.
     living: lazy(async () => (await context.journal()).read({ archived: false })),
     all: lazy(async () => (await context.journal()).read({ archived: true })),
   };
@@ -69,7 +69,7 @@ interface KnownHere {
   all(): Promise<Known>;
 }
 
-/** Finds several instances in the given order, each only once. */
+/** Finds several instances in the given order. Returns each only once. */
 export async function findInstances(
   typed: readonly string[],
   context: Context,
@@ -82,7 +82,7 @@ export async function findInstances(
 
 /**
  * Finds several instances for a command that reports missing names as failed: a mistyped name must
- * not keep a cleanup from terminating the rest.
+ * not stop a cleanup from terminating the others.
  */
 export async function findEach(
   typed: readonly string[],
@@ -104,7 +104,7 @@ export async function findEach(
   return { targets: [...found.values()], missing };
 }
 
-/** Finds an instance by its name in another case, or by an ID prefix. */
+/** Finds an instance by name in another case, or by ID prefix. */
 function alike(
   typed: string,
   purpose: Purpose,
@@ -114,7 +114,8 @@ function alike(
   const beginning = preferLiving(beginningSo(typed, instances));
   const inAnyCase = instances.filter(isCalled(typed));
   if (inAnyCase.length > 0) {
-    // A change must not confuse two instances, or a terminated instance with a running namesake.
+    // Before a change, never guesses between two instances, or between a terminated and a running
+    // one with the same name.
     const isChange = purpose.changes !== undefined;
     const meant = isChange ? new Set([...inAnyCase, ...beginning]) : preferLiving(inAnyCase);
     return onlyOne(typed, [...meant]);
@@ -143,21 +144,21 @@ function targetOf({ id, name, last, deadline, idle }: KnownInstance): Target {
   return { id, name, last: last?.status, ends_at: deadline, ...(idle && { idle }) };
 }
 
-/** A full ID identifies one instance, so only its file is read. */
+/** Reads only the file of the instance, since a full ID identifies it. */
 async function withId(id: string, known: KnownHere, context: Context): Promise<Target> {
   let kept: KnownInstance | undefined;
   try {
     kept = await (await context.journal()).instance(id);
-    // The request that created the instance may still be open.
+    // The request that created the instance may still be open, and reading requests finishes it.
     kept ??= (await known.living()).instances.find((instance) => instance.id === id);
   } catch (error) {
-    // Terminating an instance must not fail because of an unreadable journal.
+    // An unreadable journal must not prevent terminating an instance.
     if (!(error instanceof CliError) || error.failure !== 'storage') throw error;
   }
   return kept === undefined ? { id, name: id } : targetOf(kept);
 }
 
-/** Finds an instance by name, or by an ID that is not a UUID; prefers living instances. */
+/** Finds an instance by name or by an ID that is not a UUID. Prefers living instances. */
 async function called(
   typed: string,
   { changes }: Purpose,
@@ -174,8 +175,9 @@ async function called(
 }
 
 /**
- * For a change, the name of an ended instance still means that instance if it was rented or tracked
- * here. So terminating it twice never terminates a namesake, which can only be named by its ID.
+ * Returns what a name means for a change. An ended instance that was rented or tracked here keeps
+ * its name, so terminating it twice never terminates another one with that name. The other one
+ * needs its ID.
  */
 function meantBy(
   typed: string,
@@ -202,7 +204,7 @@ function isOwn({ origin, untracked }: KnownInstance): boolean {
   return !untracked && origin !== 'read';
 }
 
-/** A name can be reused after a termination, so prefer the running instance. */
+/** Prefers running instances, since a name can be reused after a termination. */
 function preferLiving(all: readonly KnownInstance[]): readonly KnownInstance[] {
   const living = all.filter(({ last }) => !isTerminated(last?.status));
   return living.length > 0 ? living : all;
@@ -228,8 +230,8 @@ function notKnown(typed: string, instances: readonly KnownInstance[]): CliError 
 }
 
 /**
- * Refuses the name of a request without a known ID. A namesake may be somebody else's instance, and
- * "not found" would be wrong.
+ * Rejects the name of a request without a known ID. Another instance with that name may be someone
+ * else's, and "not found" would be wrong.
  */
 function refusePending(
   name: string,
@@ -262,8 +264,8 @@ function refusePending(
 }
 
 /**
- * Prompts for living instances if the command names none, and returns their IDs. Throws a usage
- * error if not interactive, and CliError('notFound') if there are none.
+ * Asks which living instances to use if the command names none, and returns their IDs. Throws a
+ * usage error if not interactive, and CliError('notFound') if there are none.
  */
 export async function pickInstances(question: string, context: Context): Promise<string[]> {
   const prompts = await context.prompts();
@@ -273,7 +275,7 @@ export async function pickInstances(question: string, context: Context): Promise
       'list known instances: gpucloud instances list',
     );
   }
-  // Without a key, the account is unknown.
+  // Checks the API key first: without it, the account is unknown.
   await onCancel('Nothing was changed.', () => context.api());
   const { instances } = await (await context.journal()).read();
   const living = instances.filter(({ last }) => mayBill(last?.status));
@@ -292,7 +294,10 @@ export async function pickInstances(question: string, context: Context): Promise
   );
 }
 
-/** Describes an instance as last seen; adds an ID prefix to tell namesakes apart. */
+/**
+ * Describes an instance as last seen. Adds an ID prefix to distinguish instances with the same
+ * name.
+ */
 function about({ id, last }: KnownInstance, now: number): string[] {
   const seen = instant(last?.seen_at ?? '');
   const price = priceIn(last?.price_per_hour);

@@ -2,7 +2,7 @@ import { instanceStatus } from '../rules/statuses.ts';
 
 /**
  * Returns a hint with the next command for an instance in the wrong status. `instance` is a name or
- * ID as typed. `ssh`: the user wants to connect.
+ * ID as typed. `ssh` means that the user wants to connect.
  */
 export function nextStep(status: string, instance: string, wanted?: 'ssh'): string {
   switch (instanceStatus(status).becomes) {

@@ -16,23 +16,23 @@ export interface Awaited {
   readonly target: Target;
   /** A status of the service, or `ssh`. */
   readonly until: string;
-  /** The status in the response before the wait. */
+  /** The status in the response, before the wait. */
   readonly after?: string;
   /** Overrides the service's SSH port. */
   readonly sshPort?: number | undefined;
-  /** Ends the wait; defaults to the first interrupt. */
+  /** Stops the wait; defaults to the first interrupt. */
   readonly signal?: AbortSignal;
-  /** Limits concurrent reads if several instances are awaited. */
+  /** Limits concurrent reads while waiting for several instances. */
   readonly gate?: Gate;
-  /** Called with each read, so that the caller keeps the last one if the wait ends early. */
+  /** Receives each read, so that the caller has the last one if the wait ends early. */
   onReading?(instance: Instance): void;
 }
 
-/** Concurrent reads; low, since the service's rate limits are not documented. */
+/** Concurrent reads. Low, since the service's rate limits are undocumented. */
 export const READINGS_AT_ONCE = 8;
 
 /**
- * Waits for several instances at once, each with its own deadline. Returns earlier failures
+ * Waits for several instances in parallel, each with its own deadline. Returns earlier failures
  * unchanged.
  */
 export function waitForEach(
@@ -58,7 +58,7 @@ export function waitForEach(
 
 /**
  * Waits for an instance with a progress line, and returns the last read. If the wait ends early,
- * the error explains the effect on the bill.
+ * the error explains the billing.
  */
 export async function waitFor(
   awaited: Awaited,
@@ -85,7 +85,7 @@ export async function waitFor(
   let line = target.name;
   const show = (phase: string, elapsed: number) => {
     line = `${target.name}: ${phase} (${Math.round(elapsed / 1000)} s)`;
-    // The command's result shows the instance, so print no message.
+    // Skips the last phase, since the command's result shows it.
     if (phase !== until) progress.update(line);
   };
   try {
@@ -117,7 +117,7 @@ export async function waitFor(
     progress.done(`${line} ✔`);
     return instance;
   } catch (thrown) {
-    // Besides faults of the service, only a bug ends the wait.
+    // Service faults are CliErrors, so anything else is a bug.
     const error = thrown instanceof CliError ? thrown : unforeseen(thrown);
     const events = error.failure === 'otherEnd' ? await lastEvents(target.id, api) : [];
     throw withBill(error, awaited, last?.status, events);
@@ -127,8 +127,8 @@ export async function waitFor(
 }
 
 /**
- * The address may appear after the status, and sshd may start after both. An invalid address never
- * becomes valid, so it throws CliError 'notUnderstood' at once.
+ * Waits for SSH: the address may appear after the status, and sshd may start after both. Throws
+ * CliError 'notUnderstood' for an invalid address, which never becomes valid.
  */
 function sshOf({ sshPort }: Awaited, signal: AbortSignal, context: Context): Also<Instance> {
   return {
@@ -145,12 +145,12 @@ function sshOf({ sshPort }: Awaited, signal: AbortSignal, context: Context): Als
   };
 }
 
-/** How many log entries to print for an instance that reached another final status. */
+/** Log entries to print for an instance that reached another final status. */
 const LAST_EVENTS = 5;
-/** Time limit in milliseconds; short, since the log only adds details. */
+/** Milliseconds. Short, since the log only adds details. */
 const LOG_TIMEOUT_MS = 5_000;
 
-/** Returns entries oldest first; empty if the log can't be read. */
+/** Returns the last log entries, oldest first; empty if the log can't be read. */
 async function lastEvents(id: string, api: Api): Promise<LoggedEvent[]> {
   try {
     const page = await api.instances.events(

@@ -18,21 +18,21 @@ export interface RentalRequest
   readonly body?: object;
 }
 
-/** A request on disk. While it is open, no other process can send a request with the same name. */
+/** A request on disk. While it is open, no other process can request the same name. */
 export interface OpenedRequest {
   readonly uid: string;
   /**
-   * Returns why a response with this ID and name can't describe the new instance, as the end of
-   * "the ID …". Returns undefined if no record contradicts it.
+   * Returns why this ID and name can't be the new instance's; completes "the ID …". Returns
+   * undefined if no record contradicts them.
    */
   doubt(id: string, name: string | undefined): Promise<string | undefined>;
-  /** Stores an ID that may be the new instance's. Throws CliError('storage'). */
+  /** Stores a possible ID of the new instance. Throws CliError('storage'). */
   keepDoubted(id: string): Promise<void>;
   /** Writes the instance, then removes the request. Throws CliError('storage'). */
   made(id: string): Promise<void>;
-  /** Removes a request that was rejected or never sent. */
+  /** Removes the request after a refusal, or if it was never sent. */
   notMade(): Promise<void>;
-  /** Stores the request as UNKNOWN, with the ID that the response showed, if any. */
+  /** Stores the request as UNKNOWN, with the ID from its response, if any. */
   unknown(shown?: string): Promise<void>;
 }
 
@@ -51,42 +51,44 @@ export interface OpenRequest
     | 'if_idle'
     | 'shown_id'
   > {
-  /** The sending process is running and may still be waiting for the response. */
+  /** Whether the sending process is running and may still be waiting for the response. */
   readonly isInFlight: boolean;
-  /** The file is unreadable: the name comes from the file name, the time from the file system. */
+  /**
+   * Whether the file is unreadable. The name then comes from the file name, the time from the file
+   * system.
+   */
   readonly isTorn: boolean;
 }
 
-/** An instance that this computer knows, as last seen. */
+/** An instance known to this computer, as last seen. */
 export interface KnownInstance extends Pick<InstanceRecord, 'id' | 'name' | 'origin'> {
-  /** The last observation; undefined if the instance was never read. */
+  /** The last observation; undefined if it was never read. */
   readonly last: Snapshot | undefined;
   readonly asked_at: string;
-  /** By the service's clock (ISO 8601); undefined without a deadline. */
+  /** Service time (ISO 8601); undefined without a deadline. */
   readonly deadline: string | undefined;
-  /** The idle rule, and the recorded use of the instance. */
+  /** The idle rule, with the recorded use of the instance. */
   readonly idle?: { readonly rule: IdleRule; readonly found: IdleRecord | undefined };
-  /** UID of the request that created the instance. */
+  /** UID of the request that created the instance; null if none did. */
   readonly request: string | null;
   /** Whether the instance was terminated or untracked. */
   readonly archived: boolean;
   readonly untracked: boolean;
 }
 
-/** When to terminate an instance. */
 export interface Deadline {
   readonly id: string;
   readonly name: string;
-  /** By the service's clock (ISO 8601); null for an idle rule alone, undefined if it can't be read. */
+  /** Service time (ISO 8601). Null for an idle rule alone, undefined if unreadable. */
   readonly deadline: string | null | undefined;
   readonly if_idle?: IdleRule | undefined;
-  /** The last seen status; undefined if the instance was never read. */
+  /** The last status seen; undefined if it was never read. */
   readonly status: string | undefined;
 }
 
 export interface Known {
   readonly instances: readonly KnownInstance[];
-  /** Requests with an unknown outcome, oldest first. They may have succeeded. */
+  /** Requests with an unknown outcome, oldest first. Each may have created an instance. */
   readonly unknown: readonly OpenRequest[];
   /** Requests whose process is still waiting for a response. */
   readonly inFlight: readonly OpenRequest[];
@@ -101,7 +103,7 @@ export interface Observation {
   readonly offer_name?: string | null | undefined;
   readonly created_at?: string | null | undefined;
   readonly terminated_at?: string | null | undefined;
-  /** Other fields, under the service's names. */
+  /** Other fields, by the service's names. */
   readonly facts?: NonNullable<Snapshot['facts']>;
 }
 
@@ -113,7 +115,7 @@ export interface DriveObservation {
   readonly created_at?: string | null | undefined;
 }
 
-/** The service and account that a journal covers. */
+/** The service and account of a journal. */
 export interface Scope {
   /** The base URL, or `sandbox` for the built-in service. */
   readonly service: string;

@@ -11,23 +11,22 @@ import {
 } from './record.ts';
 
 /**
- * A deadline is stored in its own file beside the instance's: each response rewrites the instance's
- * file, and must not restore an earlier deadline.
+ * Returns the path of a deadline, which has its own file: each response rewrites the instance's
+ * file and must not restore an earlier deadline.
  */
 export function deadlinePath(folder: string, id: string): string {
   return join(folder, 'deadlines', `${fileName(id)}.json`);
 }
 
-/** Returns undefined if no deadline was ever set. */
+/** Returns a stored deadline, or undefined if none was ever set. */
 export function deadlineOf(folder: string, id: string): DeadlineRecord | undefined {
   return parseRecord('deadline', readText(deadlinePath(folder, id)));
 }
 
 /** When to terminate an instance. */
 export interface Ends {
-  /** null if no deadline is set, undefined if it can't be read. */
+  /** Null if none is set, undefined if unreadable. */
   readonly deadline: string | null | undefined;
-  /** The idle rule. */
   readonly if_idle?: IdleRule | undefined;
 }
 
@@ -39,7 +38,7 @@ export function heldEnds(folder: string, id: string): Ends {
 
 type KeptDeadline = Pick<DeadlineRecord, 'id' | 'name'> & Ends;
 
-/** Returns the deadlines of an account. Calls `spoil` with the path of each unreadable file. */
+/** Returns an account's deadlines. Calls `spoil` with the path of each unreadable file. */
 export async function deadlinesIn(
   folder: string,
   spoil: (path: string) => void,
@@ -47,7 +46,7 @@ export async function deadlinesIn(
   const files = await filesIn(join(folder, 'deadlines'));
   return files.map(({ path, name, text }) => {
     const record = parseRecord('deadline', text);
-    // Skip a file with another instance's ID: it would hide the right deadline.
+    // Ignores a file with another instance's ID, which would hide the right deadline.
     if (record !== undefined && fileName(record.id) === name) return record;
     spoil(path);
     const id = nameIn(name);
@@ -67,7 +66,7 @@ export async function writeDeadline(
 
 type Asking = Pick<RequestRecord, 'uid' | 'name' | 'deadline' | 'if_idle'>;
 
-/** Sets or clears the deadline and the idle rule of a request. Keeps what `expire` has set. */
+/** Applies or drops a request's deadline and idle rule (`ends`). Keeps what `expire` has set. */
 export async function decideDeadline(
   folder: string,
   id: string,
@@ -81,7 +80,7 @@ export async function decideDeadline(
   await writeDeadline(folder, id, request.name, ends ? asked : {});
 }
 
-/** Sets an instance's deadline and idle rule from its request, unless `expire` has changed them. */
+/** Applies a request's deadline and idle rule to its instance, unless `expire` has changed them. */
 export async function inheritDeadline(folder: string, id: string, request: Asking): Promise<void> {
   const asked = endsOf(request);
   if (asked === undefined || deadlineOf(folder, id) !== undefined) return;
@@ -94,14 +93,14 @@ function endsOf({ uid, deadline, if_idle: after }: Asking) {
 }
 
 /**
- * The use of an instance, as `reap` recorded it. A separate file, since the deadline must not
- * change with it.
+ * Returns the path of the use that `reap` recorded. It is separate from the deadline, which must
+ * not change with it.
  */
 export function idlePath(folder: string, id: string): string {
   return join(folder, 'idle', `${fileName(id)}.json`);
 }
 
-/** Returns undefined without evidence for this rule. An unreadable file is not evidence. */
+/** Returns the recorded use for this rule, or undefined. An unreadable file is not evidence. */
 export function idleOf(folder: string, id: string, rule: IdleRule): IdleRecord | undefined {
   const record = parseRecord('idle', readText(idlePath(folder, id)));
   return record?.id === id && record.rule === rule.uid ? record : undefined;
@@ -115,7 +114,7 @@ export function removeIdle(folder: string, id: string): void {
   rmSync(idlePath(folder, id), { force: true });
 }
 
-/** One heartbeat per profile, since a profile may fail before its account is known. */
+/** Uses one heartbeat per profile, since a profile may fail before its account is known. */
 function heartbeatPath(state: string, profile: string): string {
   return join(state, 'reap', `${fileName(profile)}.json`);
 }
@@ -124,7 +123,7 @@ export function heartbeatOf(state: string, profile: string): Heartbeat | undefin
   return parseRecord('heartbeat', readText(heartbeatPath(state, profile)));
 }
 
-/** An unreadable file or folder proves nothing, so it counts as missing. */
+/** Ignores an unreadable file or folder, which proves nothing. */
 export async function heartbeatsIn(
   state: string,
 ): Promise<(Heartbeat & { readonly profile: string })[]> {

@@ -6,8 +6,8 @@ import { type DriveRecord, parseRecord } from './record.ts';
 import type { Store } from './store.ts';
 
 /**
- * Stores earlier costs of drives: the service shows no earlier prices and no deleted drives.
- * Without them, charges would look unexplained. Times are the service's.
+ * Stores earlier prices of drives and deleted drives, which the service does not show. Without
+ * them, charges would look unexplained. Times are in service time.
  */
 export function drives({ ownFolder, folders, reading, writing }: Store) {
   const folderOf = (account: string) => join(account, 'drives');
@@ -16,18 +16,18 @@ export function drives({ ownFolder, folders, reading, writing }: Store) {
     const found: DriveRecord[] = [];
     for (const folder of folders()) {
       const files = await filesIn(folderOf(folder));
-      // The next observation rewrites an unreadable file.
+      // Skips an unreadable file, which the next observation rewrites.
       found.push(...files.flatMap(({ text }) => parseRecord('drive', text) ?? []));
     }
     return found;
   }
 
   return {
-    /** Returns every drive ever seen on this computer. */
+    /** Returns all drives ever seen on this computer. */
     drives: () => reading(read),
     /**
-     * Stores drives as seen at a time of the service (ISO 8601). `whole` means that the list is
-     * complete, so missing drives are gone. Stores nothing while the account is unknown.
+     * Stores drives seen at a service time (ISO 8601). `whole` means that the list is complete, so
+     * drives not in it are gone. Stores nothing while the account is unknown.
      */
     observeDrives: (seen: readonly DriveObservation[], at: string, { whole }: { whole: boolean }) =>
       writing(async () => {
@@ -48,7 +48,7 @@ export function drives({ ownFolder, folders, reading, writing }: Store) {
 }
 
 const HOUR = 3_600_000;
-/** Milliseconds for which an earlier price can still affect the charges being examined. */
+/** Milliseconds during which an earlier price can affect the examined charges. */
 const KEPT = 48 * HOUR;
 
 function seenDrive(

@@ -6,23 +6,23 @@ import { readPlain, textOfUtf8 } from '../files/plain.ts';
 import { privateFolder } from '../files/private-folder.ts';
 import { replaceFile, syncFolder } from '../files/replace.ts';
 
-/** In bytes; a typical journal file is a hundred times smaller. */
+/** Bytes; a typical journal file is a hundred times smaller. */
 const LARGEST = 1024 * 1024;
 
-/** Number of files to read before yielding, so that signals are handled. */
+/** Files to read before yielding, so that signals are handled. */
 const AT_ONCE = 256;
 
 interface FoundFile {
   readonly path: string;
   /** The file name without `.json`. */
   readonly name: string;
-  /** The parsed content; undefined if the file is unreadable. */
+  /** The content; undefined if the file is unreadable. */
   readonly text: string | undefined;
 }
 
 /**
- * Returns the `.json` files of a folder, sorted by name; none if the folder is missing. Throws if
- * the folder exists and can't be read.
+ * Returns a folder's `.json` files, sorted by name, or none if it is missing. Throws if it can't be
+ * read.
  */
 export async function filesIn(folder: string): Promise<FoundFile[]> {
   const found: FoundFile[] = [];
@@ -31,15 +31,15 @@ export async function filesIn(folder: string): Promise<FoundFile[]> {
     if (!file.endsWith('.json')) continue;
     const path = join(folder, file);
     const text = readText(path);
-    // Another process may have moved the file after this one read the folder.
+    // Skips a file that another process has moved since the folder was read.
     if (text !== undefined || exists(path)) found.push({ path, name: file.slice(0, -5), text });
   }
   return found;
 }
 
 /**
- * Returns the names in a folder; none if the folder is missing. `folders` leaves out files,
- * including other programs' files such as `.DS_Store`.
+ * Returns the names in a folder, or none if it is missing. `folders` omits files, such as other
+ * programs' `.DS_Store`.
  */
 export function namesIn(folder: string, which: 'all' | 'folders' = 'all'): string[] {
   const names: string[] = [];
@@ -54,8 +54,8 @@ export function namesIn(folder: string, which: 'all' | 'folders' = 'all'): strin
 }
 
 /**
- * Whether any account has an open request, or a living instance with a deadline. Reads only names,
- * since nearly every command checks this and rarely finds any. Throws if a folder can't be read.
+ * Whether any account has an open request, or a living instance with a deadline. Reads only names:
+ * nearly every command calls this and rarely finds any. Throws if a folder can't be read.
  */
 export function isAny(what: 'requests' | 'deadlines', state: string): boolean {
   const root = join(state, 'journal');
@@ -73,7 +73,7 @@ export function exists(path: string): boolean {
   return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
 }
 
-/** Returns the text of a journal file; undefined if it is missing or unreadable. */
+/** Returns a journal file's text, or undefined if it is missing or unreadable. */
 export function readText(path: string): string | undefined {
   try {
     const bytes = readPlain(path, LARGEST);
@@ -84,7 +84,7 @@ export function readText(path: string): string | undefined {
 }
 
 /**
- * Writes a record atomically: a crash leaves the old or the new record, and maybe a file with
+ * Writes a record atomically. A crash leaves the old or the new record, and possibly a file with
  * `mark`.
  */
 export async function writeRecord(path: string, record: object, mark?: string): Promise<void> {
@@ -96,27 +96,27 @@ export function textOfRecord(record: object): string {
   return `${JSON.stringify(record, null, 2)}\n`;
 }
 
-/** Copies an unreadable file before replacing it. */
+/** Copies an unreadable file before it is replaced. */
 export function keepUnreadable(path: string): void {
   copyFileSync(path, `${path}.unreadable`);
 }
 
-/** Removes a file durably: it does not return after a power cut. */
+/** Removes a file durably, so that a power cut does not restore it. */
 export function removeFile(path: string): void {
   rmSync(path, { force: true });
   syncFolder(dirname(path));
 }
 
-/** In bytes. File systems allow 255, which leaves room for an extension. */
+/** Bytes. File systems allow 255, which leaves room for an extension. */
 const LONGEST = 150;
 
-/** Names that Windows reads as a device, whatever the extension. */
+/** Names that Windows reads as devices, whatever their extension. */
 const DEVICES = /^(con|prn|aux|nul|com\d|lpt\d)$/;
 
 /**
- * Returns a file name for any text. Different texts get different names, even on file systems that
- * ignore case. Keeps only a to z, digits, `_`, `-` and inner dots; replaces other bytes with `%`
- * and two hex digits. Ends a long text in a hash.
+ * Returns a file name for any text. Different texts get different names, even if the file system
+ * ignores case. Keeps a to z, digits, `_`, `-` and inner dots, and replaces other bytes with `%`
+ * and two hex digits. A long text ends in a hash.
  */
 export function fileName(text: string): string {
   const plain = text.replace(/^\.|\.$|[^a-z0-9._-]/gu, (letter) =>
@@ -126,7 +126,7 @@ export function fileName(text: string): string {
   return plain.length <= LONGEST ? plain : `${plain.slice(0, LONGEST - 33)}+${hashOf(text)}`;
 }
 
-/** Returns the text behind a file name; for a long text, only its beginning. */
+/** Returns the text of a file name; for a long text, only its start. */
 export function nameIn(name: string): string {
   const plain = name.replace(/\+[0-9a-f]+$/, '').replace(/%.?$/, '');
   try {
@@ -137,7 +137,7 @@ export function nameIn(name: string): string {
 }
 
 /**
- * Returns the name of the service's folder: `api.example.com`, `http@127.0.0.1%3a8080`, `@sandbox`.
+ * Returns the name of a service's folder: `api.example.com`, `http@127.0.0.1%3a8080`, `@sandbox`.
  */
 export function serviceFolder(service: string): string {
   if (service === 'sandbox') return '@sandbox';

@@ -35,9 +35,9 @@ export function openJournal(settings: JournalSettings) {
   const store = openStore(settings);
   const { reading, writing, account, learn } = store;
   return {
-    /** Returns the account ID; undefined if this key has never rented or listed anything. */
+    /** Returns the account ID, or undefined if this key has never rented or listed anything. */
     account: () => reading(account),
-    /** Stores which account this key belongs to. */
+    /** Stores this key's account. */
     learnAccount: (id: string) => writing(() => learn(id)),
     ...sending(store),
     ...known(store),

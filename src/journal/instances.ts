@@ -17,20 +17,19 @@ import {
 } from './files.ts';
 import { type InstanceRecord, type Origin, parseRecord, type Snapshot } from './record.ts';
 
-/** Living instances have their own folder, so that reading them stays fast. */
+/** Living instances have a separate folder, so that reading them stays fast. */
 export type Place = 'instances' | 'archive';
 
 export interface KeptInstance {
   readonly path: string;
-  /** Folder of the account. */
   readonly folder: string;
   readonly place: Place;
   readonly record: InstanceRecord;
-  /** The file is unreadable; only its name shows the ID. */
+  /** Whether the file is unreadable. The ID then comes from the file name. */
   readonly isTorn: boolean;
 }
 
-/** Milliseconds after which an unchanged observation is written again. */
+/** Milliseconds after which to store an unchanged observation again. */
 const FRESH = 10 * 60_000;
 
 /** Returns an account's instances. Calls `spoil` with the path of each unreadable file. */
@@ -48,7 +47,7 @@ export async function instancesIn(
   return found;
 }
 
-/** Reads one instance without reading the others. */
+/** Reads one instance, and no other file. */
 export function findInstance(folders: readonly string[], id: string): KeptInstance | undefined {
   const name = fileName(id);
   let torn: KeptInstance | undefined;
@@ -66,8 +65,7 @@ export function findInstance(folders: readonly string[], id: string): KeptInstan
 }
 
 /**
- * An instance that a process was saving when it was killed, and the UID of the request in its file
- * name.
+ * An instance whose process was killed while saving it. The file name contains the request's UID.
  */
 export interface Unfinished {
   readonly id: string;
@@ -101,9 +99,7 @@ export function newInstance(id: string, origin: Origin, known_at: string): Insta
   return { version: 1, id, name: id, origin, known_at, request: null };
 }
 
-/**
- * Writes an instance to `folder`, or to its archive if the instance was terminated or untracked.
- */
+/** Writes an instance to `folder`, or to the archive if it was terminated or untracked. */
 export async function writeInstance(
   folder: string,
   record: InstanceRecord,
@@ -116,7 +112,8 @@ export async function writeInstance(
     await privateFolder(dirname(path));
     moved(before.path, path);
   }
-  // The file name has the UID, since a killed process may not have written the content.
+  // Adds the UID to the temporary file's name, since a killed process may not have written the
+  // content.
   await writeRecord(path, record, record.request === null ? undefined : `${record.request}~`);
   if (!isOver) return;
   moved(deadlinePath(folder, record.id), path.replace(/json$/, 'deadline'));
@@ -124,7 +121,8 @@ export async function writeInstance(
 }
 
 /**
- * Ignores a missing source: two processes may archive an instance at once, and then both write it.
+ * Renames a file. Ignores a missing source: two processes may archive an instance at once, and both
+ * write it.
  */
 function moved(from: string, to: string): void {
   try {
@@ -134,7 +132,10 @@ function moved(from: string, to: string): void {
   }
 }
 
-/** Keeps earlier values, since the response to a start or stop has only the status. */
+/**
+ * Merges an observation with earlier values, since the response to a start or stop has only the
+ * status.
+ */
 export function snapshotOf(
   observation: Observation,
   before: InstanceRecord | undefined,
@@ -171,8 +172,8 @@ function cut(text: string | null | undefined): string | undefined {
 }
 
 /**
- * Whether an observation is unchanged and the stored one is recent. A terminated instance keeps the
- * time of its first such observation: it explains no later charge.
+ * Whether an observation is unchanged and the stored one recent. A terminated instance keeps the
+ * time of its first such observation, since it explains no later charge.
  */
 export function isOldNews(before: Snapshot | undefined, after: Snapshot): boolean {
   return (

@@ -23,21 +23,21 @@ import type { IdleRecord, IdleRule, InstanceRecord, Origin } from './record.ts';
 import type { Store } from './store.ts';
 
 interface HeldDeadline extends Ends {
-  /** Replaces deadline and idle rule; `undefined` removes one. */
+  /** Replaces the deadline and the idle rule; `undefined` removes one. */
   set(name: string, ends: { deadline?: string; if_idle?: IdleRule }): Promise<void>;
 }
 
-/** The recorded use of an instance, while no other process can change it. */
+/** An instance's recorded use, which no other process can change meanwhile. */
 interface HeldIdle {
   readonly found: IdleRecord | undefined;
   write(record: Pick<IdleRecord, 'begun' | 'since' | 'last'>): Promise<void>;
 }
 
-/** Known instances, as last seen, and when to terminate them. */
+/** The known instances as last seen, and their deadlines. */
 export function known(store: Store) {
   const { ownFolder, reading, writing, find, now } = store;
   /**
-   * Instances of the last read, since a command that lists instances observes each right
+   * Instances of the last read: a command that lists instances observes each immediately
    * afterwards.
    */
   const seen = new Map<string, KeptInstance>();
@@ -56,7 +56,7 @@ export function known(store: Store) {
     /** `archived` includes terminated and untracked instances. */
     async read({ archived = false } = {}): Promise<Known> {
       return reading(async () => {
-        // Read requests first: a process that resolves a request in between has already written its
+        // Reads requests first: a process that resolves one meanwhile has already written its
         // instance.
         const open = await store.openRequests();
         const kept = await store.instances(archived ? ['instances', 'archive'] : ['instances']);
@@ -73,7 +73,7 @@ export function known(store: Store) {
       });
     },
 
-    /** Returns one instance, archived or not, without reading any other. */
+    /** Returns one instance, archived or not, and reads no other. */
     instance: (id: string): Promise<KnownInstance | undefined> =>
       reading(async () => {
         const kept = find(id);
@@ -82,14 +82,14 @@ export function known(store: Store) {
         return knownInstance(kept, heldEnds(kept.folder, id));
       }),
 
-    /** Stores what a response shows of an instance. An unknown instance was not rented here. */
+    /** Stores what a response shows of an instance. A new instance counts as not rented here. */
     async observe(observation: Observation): Promise<void> {
       const { id } = observation;
       const just = seen.get(id);
       seen.delete(id);
       if (isUnwritable || (just !== undefined && hasNoNews(observation, just))) return;
       const kept = await reading(() => find(id));
-      // Without an account there is no folder for a new instance. A known instance keeps its
+      // A new instance has no folder while the account is unknown. A known instance keeps its
       // folder.
       const folder = ownFolder() ?? kept?.folder;
       if (folder === undefined || (kept !== undefined && hasNoNews(observation, kept))) return;
@@ -103,8 +103,8 @@ export function known(store: Store) {
     },
 
     /**
-     * Adds an instance that was rented or tracked here: as a response showed it, or only its ID.
-     * Returns true if this computer did not know it.
+     * Adds an instance that was rented or tracked here, either observed or by ID only. Returns true
+     * if it was unknown to this computer.
      */
     add: (observation: Observation | Pick<Observation, 'id'>, origin: Exclude<Origin, 'read'>) =>
       writing(async () => {
@@ -118,7 +118,7 @@ export function known(store: Store) {
         return kept === undefined || untracked_at !== undefined;
       }),
 
-    /** Archives an instance with all its records. */
+    /** Archives an instance. */
     untrack: (id: string) =>
       writing(async () => {
         const kept = find(id);
@@ -126,10 +126,10 @@ export function known(store: Store) {
         await writeInstance(kept.folder, { ...kept.record, untracked_at: now() }, kept);
       }),
 
-    /** The deadlines of instances that are neither terminated nor untracked. */
+    /** Returns the deadlines of instances that are neither terminated nor untracked. */
     deadlines: (): Promise<readonly Deadline[]> =>
       reading(async () => {
-        // Read requests first, since a resolved request may not have passed on its deadline yet.
+        // Reads requests first, which applies deadlines that resolved requests still have.
         await store.openRequests();
         return [...(await store.deadlines())].map(([id, { name, ...ends }]) => {
           const record = find(id)?.record;
@@ -138,8 +138,8 @@ export function known(store: Store) {
       }),
 
     /**
-     * Runs `work` with the instance's current deadline, which can't change until `work` ends. If no
-     * lock can be created, as on a full disk, no process can change a deadline either, and an
+     * Runs `work` with an instance's deadline, which can't change until `work` ends. Also runs it
+     * if no lock can be created, as on a full disk: no process can change a deadline then, and the
      * instance must still be terminated.
      */
     withDeadline<T>(id: string, work: (held: HeldDeadline) => Promise<T>): Promise<T> {
@@ -159,8 +159,8 @@ export function known(store: Store) {
     },
 
     /**
-     * Runs `work` with an instance's recorded use. Returns undefined without running it if another
-     * process holds the lock. Throws CliError('storage') if no lock can be created.
+     * Runs `work` with an instance's recorded use. If another process holds the lock, returns
+     * undefined without running it. Throws CliError('storage') if no lock can be created.
      */
     withIdle<T>(
       id: string,
@@ -191,7 +191,7 @@ export function known(store: Store) {
   };
 }
 
-/** A command read this instance; it was neither rented nor tracked here. */
+/** Whether a command only read this instance, which was neither rented nor tracked here. */
 function isForeign({ origin }: InstanceRecord): boolean {
   return origin === 'read';
 }

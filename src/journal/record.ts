@@ -2,7 +2,7 @@ import { lazy } from '../lazy.ts';
 import { resourceId } from '../rules/names.ts';
 import * as z from '../zod.ts';
 
-/** Schemas keep fields of newer versions. They are built when the first file is read. */
+/** Built when the first file is read. They keep fields of newer versions. */
 const schemas = lazy(() => {
   const text = z.string();
   // The ID becomes part of request paths.
@@ -17,20 +17,20 @@ const schemas = lazy(() => {
       name: text,
       /** When the request was made, by this computer's clock. */
       asked_at: text,
-      /** The sending process; null after it stopped waiting for the response. */
+      /** The sending process; null once it has stopped waiting for the response. */
       pid: z.nullable(z.number()),
-      /** Milliseconds after which the process stops waiting for a response. */
+      /** Milliseconds after which that process stops waiting for a response. */
       timeout_ms: z.number(),
       offer_id: z.nullable(text),
       /** The terminated instance to reorder. */
       source_id: z.optional(resource),
-      /** In RUB per hour. */
+      /** Roubles per hour. */
       max_price: z.optional(text),
-      /** When to terminate the instance, by the service's clock (ISO 8601). */
+      /** When to terminate the instance, in service time (ISO 8601). */
       deadline: z.optional(time),
-      /** Milliseconds without use after which to terminate the instance. */
+      /** Milliseconds without use before terminating the instance. */
       if_idle: z.optional(z.number()),
-      /** The ID that a response to this request showed, although its outcome is unknown. */
+      /** The ID in the response to this request, although its outcome is unknown. */
       shown_id: z.optional(resource),
       /** The request body, with secrets masked. */
       body: z.optional(z.record(text, z.unknown())),
@@ -39,7 +39,7 @@ const schemas = lazy(() => {
       version: z.literal(1),
       id: resource,
       name: text,
-      /** How the instance became known. */
+      /** How this computer learned of the instance. */
       origin: z.enum(['create', 'reorder', 'read', 'track']),
       /** When the instance was requested or first seen. */
       known_at: text,
@@ -55,49 +55,49 @@ const schemas = lazy(() => {
           offer_name: maybe,
           created_at: maybe,
           terminated_at: maybe,
-          /** Other fields of the instance, for a list that can't read it. */
+          /** Other fields, shown if the instance can't be read. */
           facts: z.optional(z.record(text, z.union([text, z.number(), z.null()]))),
           seen_at: text,
         }),
       ),
     }),
-    /** Times are the service's. */
+    /** All times are in service time. */
     drive: z.looseObject({
       version: z.literal(1),
       id: text,
       created_at: z.nullable(text),
       /** Roubles per hour, as in `before`. */
       price: z.nullable(text),
-      /** The highest earlier price, and when a lower price was first seen. */
+      /** The highest earlier price, and when a lower one was first seen. */
       before: z.nullable(z.looseObject({ price: text, until: text })),
       /** When the drive was last seen SUSPENDED, to the hour. */
       suspended_at: z.nullable(text),
-      /** When a list first lacked the drive. */
+      /** When a list first omitted the drive. */
       gone_at: z.nullable(text),
     }),
     deadline: z.looseObject({
       version: z.literal(1),
       id: resource,
       name: text,
-      /** The deadline, by the service's clock; null for none. */
+      /** Service time; null for no deadline. */
       deadline: z.nullable(time),
       /**
-       * Terminates the instance after this many milliseconds without use. Each setting has its own
-       * UID.
+       * Terminates the instance after this many milliseconds without use. Each time it is set, the
+       * rule gets a new UID.
        */
       if_idle: z.optional(z.object({ after: z.number().check(z.positive()), uid: text })),
     }),
-    /** The use that `reap` has recorded for the rule with that UID. */
+    /** The use that `reap` recorded for the rule with this UID. */
     idle: z.looseObject({
       version: z.literal(1),
       id: resource,
       rule: text,
-      /** A pass of `reap` has begun and not written its result. */
+      /** Whether a pass of `reap` has begun without writing its result. */
       begun: z.boolean(),
       since: z.nullable(z.object({ at: z.number(), uptime: z.number() })),
       last: z.nullable(
         z.object({
-          /** By the service's clock, in milliseconds, like `since.at`. */
+          /** Milliseconds in service time, like `since.at`. */
           at: z.number(),
           uptime: z.number(),
           booted: z.number(),
@@ -110,16 +110,16 @@ const schemas = lazy(() => {
     heartbeat: z.looseObject({
       version: z.literal(1),
       service: text,
-      /** null until a run has read the account. */
+      /** Null until a run has read the account. */
       account: z.nullable(text),
       /** Milliseconds between runs. */
       every: z.number(),
-      /** The last run that reached the service with its key, by this computer's clock. */
+      /** When a run last reached the service with its key, by this computer's clock. */
       at: z.nullable(time),
-      /** Milliseconds by which the service's clock was ahead of this computer's at that time. */
+      /** Milliseconds that the service's clock was ahead of this computer's then. */
       ahead: z.optional(z.number()),
       /**
-       * The scheduler entry that `--install` made and that started the run; missing for other
+       * The scheduler entry that `--install` created and that started the run. Missing for other
        * schedulers.
        */
       entry: z.optional(text),
@@ -144,7 +144,7 @@ export type Snapshot = NonNullable<InstanceRecord['last']>;
 export type Origin = InstanceRecord['origin'];
 export type Operation = RequestRecord['operation'];
 
-/** Parses a record of that kind; undefined if the file is unreadable or has another kind. */
+/** Parses a record of a kind. Returns undefined if the file is unreadable or of another kind. */
 export function parseRecord<K extends keyof Schemas>(
   kind: K,
   json: string | undefined,

@@ -26,8 +26,8 @@ import {
 import { parseRecord, type RequestRecord } from './record.ts';
 
 /**
- * Milliseconds after a request's timeout in which its process may still write the outcome. A new
- * file may also be incomplete for this long.
+ * Milliseconds after a request's timeout during which its process may still write the outcome. For
+ * the same time, a new file may be incomplete.
  */
 const GRACE = 10_000;
 
@@ -45,9 +45,8 @@ type Named = Pick<RequestRecord, 'name' | 'uid'>;
 type Alive = Pick<JournalSettings, 'clock' | 'isAlive'>;
 
 /**
- * Writes a request under its name, complete and fsynced, or leaves no file. Returns false if a
- * request already holds the name: O_EXCL lets only one process create the file. Passes on file
- * system errors.
+ * Writes a complete, fsynced request under its name, or leaves no file. Returns false if another
+ * request has the name: O_EXCL lets only one process create the file. Throws file system errors.
  */
 export async function createRequest(folder: string, record: RequestRecord): Promise<boolean> {
   const path = mainPath(folder, record.name);
@@ -94,7 +93,7 @@ export async function requestsIn(
   return kept.sort((a, b) => Date.parse(a.asked_at) - Date.parse(b.asked_at));
 }
 
-/** Returns the request that holds the name, if any. */
+/** Returns the request that has the name, if any. */
 export function requestNamed(folder: string, name: string, alive: Alive): KeptRequest | undefined {
   const path = mainPath(folder, name);
   const text = readText(path);
@@ -112,7 +111,7 @@ function keptRequest(
   const record = parseRecord('request', text);
   if (record !== undefined && isPlace(name, record)) {
     const { pid, asked_at, timeout_ms } = record;
-    // After the clock is set back, a request must not look new or endless.
+    // A clock set back must not make a request look new or endless.
     const age = Math.abs(clock.now() - Date.parse(asked_at));
     const isInFlight = pid !== null && age < timeout_ms + GRACE && isAlive(pid);
     return { ...record, path, folder, isTorn: false, isInFlight };
@@ -132,13 +131,12 @@ function keptRequest(
     path,
     folder,
     isTorn: true,
-    // The file may be half written. Its time is the file system's, so compare it with the wall
-    // clock.
+    // The file may be half written. Uses the wall clock, since the time comes from the file system.
     isInFlight: uid === undefined && Math.abs(Date.now() - changed) < GRACE,
   };
 }
 
-/** Returns a unique UID for a request with an unreadable file. */
+/** Returns a UID for a request with an unreadable file. */
 function tornUid(file: string, changed: number): string {
   return `torn-${hashOf(`${file} ${changed}`)}`;
 }
@@ -151,14 +149,14 @@ function mainPath(folder: string, name: string): string {
   return join(folder, 'requests', `${fileName(name)}.json`);
 }
 
-/** Returns the path of an open request that gave up its name. */
+/** Returns the path of an open request that no longer reserves its name. */
 function asidePath(folder: string, { name, uid }: Named): string {
   return join(folder, 'requests', `${fileName(name)}~${uid}.json`);
 }
 
 /**
- * Frees the name of a request whose process stopped waiting. If several processes try, only one
- * moves the file; the others find the name free or held by the new request.
+ * Frees the name of a request whose process stopped waiting. Of several processes only one moves
+ * the file; the others find the name free or taken by a new request.
  */
 export async function moveAside(request: KeptRequest, alive: Alive): Promise<void> {
   const { folder, name, path, uid } = request;
@@ -170,9 +168,7 @@ export async function moveAside(request: KeptRequest, alive: Alive): Promise<voi
   });
 }
 
-/**
- * Records that no process is waiting for the response, and the ID that the response showed, if any.
- */
+/** Records that no process is waiting for the response, and the ID from the response, if any. */
 export async function giveUpRequest(
   folder: string,
   record: RequestRecord,
@@ -185,7 +181,10 @@ export function removeRequest(folder: string, request: Named): void {
   removeFile(placeOf(folder, request));
 }
 
-/** Another process may have moved the request aside, and a new request may hold its name. */
+/**
+ * Returns a request's current path: another process may have moved it aside, and a new request may
+ * have its name.
+ */
 function placeOf(folder: string, request: Named): string {
   const [main, aside] = [mainPath(folder, request.name), asidePath(folder, request)];
   if (exists(aside)) return aside;

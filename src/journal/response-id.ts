@@ -6,14 +6,14 @@ interface ResponseId {
 }
 
 /**
- * Allows only plain values and the envelope before the ID. A nested ID belongs to an offer or
- * image.
+ * Allows only plain values and the envelope before the ID, since a nested ID is an offer's or
+ * image's.
  */
 const AT_THE_FRONT =
   /^\s*\{(?:[^{}[\]]*"data"\s*:\s*\{)?[^{}[\]]*?"id"\s*:\s*"([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})"/i;
 
 /**
- * Returns the instance ID in a response, with or without the envelope. Searches a truncated
+ * Returns the instance ID from a response, with or without its envelope. Searches a truncated
  * response as text. Returns undefined unless the ID is certain.
  */
 export function responseId(text: string): ResponseId | undefined {
@@ -30,7 +30,10 @@ export function responseId(text: string): ResponseId | undefined {
   return { id: idKey(id), name: typeof name === 'string' ? name : undefined };
 }
 
-/** Returns `data.id` of an unsuccessful response; instance IDs are UUIDs (API document: Instance). */
+/**
+ * Returns `data.id` from an unsuccessful response if it is a UUID, as instance IDs are (API
+ * document: Instance).
+ */
 export function refusedId(text: string): string | undefined {
   let value: unknown;
   try {

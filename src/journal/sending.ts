@@ -18,10 +18,10 @@ import {
 } from './requests.ts';
 import type { Store } from './store.ts';
 
-/** Most characters that a message shows of the service's name for an instance. */
+/** Maximum characters of the service's name for an instance in a message. */
 const SHOWN = 60;
 
-/** Rental requests: written before they are sent, then resolved. */
+/** Rental requests, written before they are sent and resolved afterwards. */
 export function sending(store: Store) {
   const { settings, reading, writing, find, openRequests, removeSettled } = store;
 
@@ -52,7 +52,7 @@ export function sending(store: Store) {
     };
   }
 
-  /** An unreadable record contradicts nothing, so the ID is stored. */
+  /** Returns why the ID can't be the new instance's. An unreadable record contradicts nothing. */
   function doubtOf(record: RequestRecord, id: string, name: string | undefined) {
     if (name !== undefined && !isSameName(name, record.name)) {
       return `belongs to an instance with another name, ${name.slice(0, SHOWN)}`;
@@ -76,10 +76,10 @@ export function sending(store: Store) {
 
   return {
     /**
-     * Writes a request to disk before it is sent: exclusive under its name, and fsynced. Returns
-     * undefined if another request holds the name. Moves a holder among the `agreed` UIDs aside
-     * first unless it is in flight; it stays UNKNOWN. Passes the UID to `check`, under a lock of
-     * the account. If `check` throws, removes the request.
+     * Writes a request to disk before it is sent, fsynced, and reserves its name. Returns undefined
+     * if another request has the name. A request among the `agreed` UIDs is first moved aside,
+     * unless it is in flight, and stays UNKNOWN. Calls `check` with the UID under the account's
+     * lock. If `check` throws, removes the request.
      */
     open: (
       request: RentalRequest,
@@ -90,8 +90,8 @@ export function sending(store: Store) {
         const folder = store.main();
         if (check === undefined) return open(request, agreed, folder);
         return withLock(join(folder, 'requests'), async () => {
-          // Write the request before the check. If a long suspension lost the lock and two checks
-          // run at once, the later check then counts both requests.
+          // Writes the request before the check. If a long suspension lost the lock and two checks
+          // overlap, the later one then counts both requests.
           const made = await open(request, agreed, folder);
           try {
             if (made !== undefined) await check(made.uid);
@@ -103,16 +103,16 @@ export function sending(store: Store) {
         });
       }),
 
-    /** Returns instances whose process ended while saving them. */
+    /** Returns instances whose process was killed while saving them. */
     unfinished: () => reading(() => store.unfinished()),
 
     /** Returns the open requests, oldest first. */
     requests: (): Promise<readonly OpenRequest[]> => reading(openRequests),
 
     /**
-     * Resolves an open request: it created this instance. `ends` is the person's decision about the
-     * request's deadline; by default the instance gets that deadline, unless `expire` has decided
-     * otherwise. Throws CliError('wrongState') for the instance of another request.
+     * Resolves an open request that created this instance. `ends` is the user's decision about the
+     * request's deadline; by default the instance gets it, unless `expire` has changed it. Throws
+     * CliError('wrongState') for an instance of another request.
      */
     settle: (uid: string, id: string, ends?: boolean) =>
       writing(async () => {
@@ -122,8 +122,8 @@ export function sending(store: Store) {
         if (owner !== uid) {
           throw new CliError('wrongState', `Another request created ${id}.`, { resource: id });
         }
-        // Apply the decision before the instance's file names the request. After a crash in
-        // between, the next command would pass the deadline on without a decision.
+        // Applies the decision before the instance's file names the request. After a crash in
+        // between, the next command would otherwise apply the deadline without a decision.
         if (ends !== undefined) await decideDeadline(request.folder, id, request, ends);
         await madeBy(id, request, request.folder);
         removeSettled(request);
@@ -154,13 +154,13 @@ function recordOf(
   };
 }
 
-/** In characters; a larger body is not stored. */
+/** Characters. A larger body is not stored. */
 const LARGEST = 64 * 1024;
 
 /**
- * Returns a request body with its secrets masked: container environment values, the container's
- * command line (it often holds a token) and anything that contains an API key. Returns undefined if
- * the body is too large.
+ * Returns a request body with secrets masked: values of container variables, the container's
+ * command line (which often contains a token), and anything with an API key. Returns undefined for
+ * a body that is too large.
  */
 function keptBody(body: object): Record<string, unknown> | undefined {
   const kept = JSON.stringify(body, function (this: unknown, name: string, value: unknown) {

@@ -23,10 +23,10 @@ import { type KeptRequest, removeRequest, requestsIn } from './requests.ts';
 
 export type Store = ReturnType<typeof openStore>;
 
-/** Folder that maps key fingerprints to accounts, beside the account folders. */
+/** Folder that maps key fingerprints to accounts, next to the account folders. */
 const KEYS = '@keys';
 
-/** The files of one account of a service, which all parts of the journal share. */
+/** The files of one account of a service, shared by all parts of the journal. */
 export function openStore(settings: JournalSettings) {
   const { state, scope, clock } = settings;
   const root = join(state, 'journal');
@@ -34,7 +34,7 @@ export function openStore(settings: JournalSettings) {
   let learned = scope.account;
   const warned = new Set<string>();
 
-  // Hashing loads node:crypto. A profile that knows its account doesn't need it.
+  // Skips hashing for a profile that knows its account, since hashing loads node:crypto.
   const keyFile = () => scope.apiKey && join(own, KEYS, `${fingerprint(scope.apiKey)}.json`);
 
   /** Returns the account ID if it is known without a request. */
@@ -45,10 +45,7 @@ export function openStore(settings: JournalSettings) {
     return learned;
   }
 
-  /**
-   * Stores which account the key belongs to. New records still go to the profile's own account, if
-   * it is known.
-   */
+  /** Stores the key's account. New records still go to the profile's own account, if known. */
   async function learn(id: string): Promise<void> {
     learned = scope.account ?? id;
     const file = keyFile();
@@ -57,13 +54,16 @@ export function openStore(settings: JournalSettings) {
     }
   }
 
-  /** Folder for new records; undefined while the account is unknown. */
+  /** Returns the folder for new records, or undefined while the account is unknown. */
   function ownFolder(): string | undefined {
     const id = account();
     return id === undefined ? undefined : join(own, fileName(id));
   }
 
-  /** Folders to read: the account's own folder, or every account's while the account is unknown. */
+  /**
+   * Returns the folders to read: the account's own, or every account's while the account is
+   * unknown.
+   */
   function folders(): string[] {
     const folder = ownFolder();
     if (folder !== undefined) return exists(folder) ? [folder] : [];
@@ -105,8 +105,8 @@ export function openStore(settings: JournalSettings) {
   }
 
   /**
-   * Passes on the deadline of a resolved request and removes the request, if its process was killed
-   * too early to do so.
+   * Applies a resolved request's deadline and removes the request, if its process was killed before
+   * it could.
    */
   async function finish(request: KeptRequest, instance: KeptInstance | undefined): Promise<void> {
     try {
@@ -114,7 +114,7 @@ export function openStore(settings: JournalSettings) {
         await inheritDeadline(request.folder, instance.record.id, request);
       }
     } catch {
-      // The request keeps the deadline until a later command can write it.
+      // The request keeps its deadline until a later command can apply it.
       return;
     }
     removeSettled(request);
@@ -125,7 +125,7 @@ export function openStore(settings: JournalSettings) {
     try {
       removeRequest(request.folder, request);
     } catch {
-      // The instance names the request, so the request counts as resolved.
+      // Ignores the fault: the instance names the request, which therefore counts as resolved.
     }
   }
 

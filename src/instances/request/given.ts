@@ -109,7 +109,7 @@ function flagsIn({ fields, at }: Manifest, typed: CreateFlags): CreateFlags {
   };
 }
 
-/** Returns the value of a text that has passed its rule. */
+/** Returns the value of a text that already passed its rule. */
 function valueIn<T>(text: string | undefined, rule: (text: string) => Verdict<T>): T | undefined {
   const verdict = text === undefined ? undefined : rule(text);
   return verdict?.ok ? verdict.value : undefined;
@@ -118,13 +118,13 @@ function valueIn<T>(text: string | undefined, rule: (text: string) => Verdict<T>
 /** The contents of `--file`. */
 interface Manifest {
   readonly fields: ManifestFields;
-  /** Names a field in messages: `box.yaml, line 3: docker_config.ports.1`. */
+  /** Returns a field's place for messages: `box.yaml, line 3: docker_config.ports.1`. */
   at(field: readonly PropertyKey[]): string;
 }
 
 /**
- * Reads `--file`: YAML (JSON is a subset), or stdin for `-`. Throws a usage error that names the
- * file and, for each fault, the line, the field and the broken rule.
+ * Reads `--file` as YAML (JSON is a subset); `-` means stdin. Throws a usage error with the file
+ * and, for each fault, the line, the field and the rule.
  */
 async function readManifest(path: string, context: Context): Promise<Manifest> {
   const text = await readInput('--file', path, context);
@@ -141,7 +141,7 @@ async function readManifest(path: string, context: Context): Promise<Manifest> {
     offset: error.pos[0],
     what: syntaxFault(error),
   }));
-  // YAML would read `!secret x` as x.
+  // Rejects tags: YAML would read `!secret x` as x.
   visit(document, {
     Node(_key, { tag, range }) {
       if (tag) syntax.push({ offset: range?.[0] ?? 0, what: `the tag ${tag} is not supported` });
@@ -150,7 +150,7 @@ async function readManifest(path: string, context: Context): Promise<Manifest> {
   if (syntax.length > 0) throw refused(syntax);
 
   function offsetOf(where: readonly PropertyKey[]): number {
-    // Falls back to the nearest parent: a missing field has no line.
+    // Uses the nearest parent's line, since a missing field has none.
     for (let field = where; field.length > 0; field = field.slice(0, -1)) {
       const parent = document.getIn(field.slice(0, -1), true);
       const pair = isMap(parent)
@@ -166,7 +166,7 @@ async function readManifest(path: string, context: Context): Promise<Manifest> {
   try {
     content = document.toJS({ maxAliasCount: 100 });
   } catch (error) {
-    // Catches aliases that dangle or multiply without end.
+    // YAML also throws for aliases that have no anchor or expand without end.
     const reason = error instanceof Error ? error.message : String(error);
     throw usageError(`${file}: can't resolve its aliases: ${reason}`);
   }

@@ -7,9 +7,9 @@ import { mayBill } from '../../rules/statuses.ts';
 import { readAll } from '../preflight.ts';
 
 /**
- * Returns the check of the profile's guards for all requests together, which the journal runs under
- * its lock; undefined if the profile has no guards. The check does not count the request with the
- * given UID. Throws CliError('usage', code `guard`).
+ * Returns a check of all requests against the profile's guards, or undefined without guards. The
+ * journal runs it under its lock. It does not count the request with the given UID. Throws
+ * CliError('usage', code `guard`).
  */
 export async function guardOf(
   requests: readonly Omit<RentalRequest, 'timeout_ms'>[],
@@ -28,8 +28,8 @@ export async function guardOf(
   }
   const guarded = { profile: profile.value, guards, requests };
   const journal = await openJournal();
-  // Reads the instances again: one may have ended elsewhere, or a failed termination may have been
-  // rolled back. Sends these requests without the lock.
+  // Reads the instances again: one may have ended elsewhere, or the service may have rolled back a
+  // termination. Reads without the lock, since that takes time.
   await readAll((await journal.read()).instances, context);
   const prices = await openPrices(journal, context);
   return async (own) => {
@@ -50,7 +50,7 @@ interface Guarded {
   readonly requests: readonly Pick<RentalRequest, 'name'>[];
 }
 
-/** Returns the instances that may bill, and the other requests that may have rented one. */
+/** Returns instances that may bill, and other requests that may have rented one. */
 async function livingIn(
   journal: Journal,
   own: string | undefined,
@@ -66,7 +66,8 @@ async function livingIn(
 type Priced = Pick<OpenRequest, 'max_price' | 'offer_id' | 'source_id'>;
 
 /**
- * Returns the highest cost of a request per hour: its own limit, or the last price of its offer.
+ * Returns a function for the highest hourly cost of a request: its own limit, otherwise the last
+ * price of its offer.
  */
 export async function openPrices(journal: Journal, context: Context) {
   const offers = await (await context.catalog()).known();
@@ -92,13 +93,13 @@ function checkNumber(
   );
 }
 
-/** Lists the first names, and counts the others. */
+/** Lists the first names and counts the others. */
 function listed(names: readonly string[]): string {
   const more = names.length > SHOWN ? ` and ${names.length - SHOWN} more` : '';
   return `${names.slice(0, SHOWN).join(', ')}${more}`;
 }
 
-/** How many names a message shows. */
+/** Maximum names in a message. */
 const SHOWN = 5;
 
 interface Cost {

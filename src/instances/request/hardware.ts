@@ -8,16 +8,16 @@ import { inRoubles, priceIn } from '../../rules/money.ts';
 import { isUuid, resourceId, typedName } from '../../rules/names.ts';
 import { nearest } from '../../rules/nearest.ts';
 
-/** A requested offer or image: its ID, and what this computer knows about it. */
+/** A requested offer or image: its ID, and what is known about it on this computer. */
 export interface Chosen {
   readonly id: string;
   readonly known: CatalogEntry | undefined;
 }
 
 /**
- * Finds the offer or image by its ID or its catalog name. If none is known, accepts any text as an
- * ID, since the document shows no format for these IDs. Throws a usage error for an ambiguous name,
- * and for a text that can't be an ID.
+ * Finds an offer or image by its ID or catalog name. If none is known, accepts any text as an ID,
+ * since the document shows no format. Throws a usage error for an ambiguous name and for a text
+ * that can't be an ID.
  */
 export async function findHardware(
   kind: Kind,
@@ -63,7 +63,7 @@ export function brokenHardware(
   const { length } = fitting(typed, entries);
   if (length > 1) return `several ${kind}s have that name: use an ID`;
   if (length === 1 || isUuid(typed)) return undefined;
-  // If all known IDs are UUIDs, other IDs of the service are assumed to be UUIDs too.
+  // If all known IDs are UUIDs, assumes the same of the service's other IDs.
   if (entries.length > 0 && entries.every(({ id }) => isUuid(id))) {
     return `no known ${kind} has that name, and it is not an ID`;
   }
@@ -72,8 +72,8 @@ export function brokenHardware(
 }
 
 /**
- * Describes the price known before the order; the service shows the price only afterwards. `count` is
- * the number of instances.
+ * Notes the last known price before renting, since the service shows the price only afterwards.
+ * `count` is the number of instances.
  */
 export function notePrice(offer: Chosen, { clock, err }: Context, count = 1): void {
   const name = offer.known?.name ?? 'This offer';
@@ -87,7 +87,7 @@ export function notePrice(offer: Chosen, { clock, err }: Context, count = 1): vo
   if (day !== undefined) err.note(`${name} was out of stock when last seen, on ${day}.`);
 }
 
-/** Warns if the new price is higher than the one shown before the order. */
+/** Warns if the instance costs more than the last known price. */
 export function warnIfDearer(
   { id, name, price_per_hour_snapshot }: Instance,
   { known }: Chosen,
@@ -103,14 +103,14 @@ export function warnIfDearer(
   }
 }
 
-/** Whether the instance is in the built-in sandbox. */
+/** Whether the offer or image is the built-in sandbox's. */
 export function isOfSandbox({ known }: Pick<Chosen, 'known'>): boolean {
   return known?.sources.includes('sandbox') === true;
 }
 
 /**
- * Describes the last price seen: `89.90 ₽ per hour when last seen, on …`; undefined if no price was
- * seen.
+ * Describes the last price seen: `89.90 ₽ per hour when last seen, on …`. Returns undefined if none
+ * was seen.
  */
 export function knownPrice({ known }: Chosen, now: number): string | undefined {
   const price = priceIn(known?.price_per_hour);
@@ -124,15 +124,13 @@ export function knownPrice({ known }: Chosen, now: number): string | undefined {
   return `${hour} when last seen${when}; the current price is unknown until created`;
 }
 
-/**
- * Returns the day on which an offer was last seen in or out of stock; undefined for the sandbox.
- */
+/** Returns the day on which an offer's stock was last seen; undefined for the sandbox. */
 export function stockDay({ in_stock_at }: CatalogEntry): string | undefined {
   const at = Date.parse(in_stock_at ?? '');
   return Number.isNaN(at) ? undefined : dayOf(at);
 }
 
-/** Formats `2026-01-15`, in local time. */
+/** Formats `2026-01-15` in local time. */
 export function dayOf(time: number): string {
   return local(time).slice(0, 10);
 }

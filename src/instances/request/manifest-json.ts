@@ -1,7 +1,7 @@
 import { toJSONSchema } from 'zod/mini';
 import { manifestSchema } from './manifest-schema.ts';
 
-/** Descriptions that an editor shows next to a field. */
+/** Descriptions for editors, added to fields. */
 const ADDED: Readonly<Record<string, { description: string; pattern?: string }>> = {
   $schema: { description: 'The address of this schema, for editors.' },
   offer_id: {
@@ -37,7 +37,7 @@ export function manifestJsonSchema(): Record<string, unknown> {
   const schema = JSON.stringify(toJSONSchema(manifestSchema()));
   return {
     title: 'An instance for "gpucloud instances create --file"',
-    // Only fields, and the schema's own address (a text), have keys with these names.
+    // Only fields, and the schema's own address (a text), have these names.
     ...JSON.parse(schema, (name, value) =>
       Object.hasOwn(ADDED, name) && typeof value === 'object'
         ? { ...value, ...ADDED[name] }

@@ -7,12 +7,12 @@ import { moment, positiveDuration } from '../../rules/times.ts';
 import * as z from '../../zod.ts';
 
 /**
- * A file for `--file`: the fields of POST /instances, and gpucloud's own flags that limit the
+ * The file for `--file`: the fields of POST /instances, and gpucloud's flags that limit the
  * instance.
  */
 export const manifestSchema = lazy(() =>
   z.extend(createInstanceFields(), {
-    /** The schema address, which lets an editor check the file. */
+    /** The schema's address, with which an editor checks the file. */
     $schema: z.optional(z.string()),
     offers: z.optional(z.array(filled()).check(z.minLength(1))),
     terminate_after: z.optional(ruled(positiveDuration)),
@@ -39,8 +39,8 @@ export function faultsInManifest(value: unknown): Odd[] {
   return faultsIn(manifestSchema, value).map(({ where, what }) => {
     if (what !== NOT_DOCUMENTED) return { where, what };
     const [name] = where;
-    // Suggests the field for a mistaken name: `name` for `instance_name`, `drive` for
-    // `storage_drive_id`.
+    // Suggests the field for a wrong name: `instance_name` for `name`, `storage_drive_id` for
+    // `drive`.
     const meant = names.find((one) => one.split('_').includes(String(name)));
     const isMeant = where.length === 1 && meant !== undefined;
     return { where, what: isMeant ? `is unknown (did you mean ${meant}?)` : 'is unknown' };

@@ -16,7 +16,7 @@ export interface Planned {
   readonly would_send: boolean;
 }
 
-/** Whether the name is taken, so that `--if-not-exists` would print that instance. */
+/** The plan if `--if-not-exists` finds the name, so that nothing is sent. */
 export const NOTHING_PLANNED = {
   request: null,
   deadline: null,
@@ -26,13 +26,13 @@ export const NOTHING_PLANNED = {
 } as const;
 
 interface Wish {
-  /** The name of one of several instances; defaults to the name in the request. */
+  /** Names of several instances; defaults to the name in the request. */
   readonly names?: readonly string[];
   readonly ends: DeadlineFlags;
   readonly maxPrice: Money | undefined;
 }
 
-/** Rejects what the same command without `--dry-run` would reject before sending its request. */
+/** Throws what the same command without `--dry-run` would throw before sending its request. */
 export async function planRental(
   { instance_name: name, offer_id }: CreateInstanceBody,
   { ends, maxPrice, names = [name] }: Wish,
@@ -55,7 +55,7 @@ export async function planRental(
   };
 }
 
-/** Returns the fields that describe the request that --dry-run did not send. */
+/** Returns the fields of the unsent request as lines of details. */
 export function requestLines(request: object): DetailLine[] {
   return Object.entries(request).map(([label, value]) => ({
     label,

@@ -1,18 +1,18 @@
 import type { Start } from '../../programs.ts';
 
-/** A command to schedule. It contains no secret. */
+/** A command to schedule. Contains no secret. */
 export interface Job {
-  /** The name of the scheduler's entry, such as `gpucloud-reap-work`. */
+  /** The entry's name, such as `gpucloud-reap-work`. */
   readonly name: string;
   readonly about: string;
-  /** The absolute path of the program, and its arguments. */
+  /** The program's absolute path, and its arguments. */
   readonly command: readonly string[];
   readonly env: Readonly<Record<string, string>>;
-  /** The interval in milliseconds; whole minutes. */
+  /** Milliseconds between runs, in whole minutes. */
   readonly every: number;
 }
 
-/** The folders that hold entries, and how to start the scheduler's own program. */
+/** The folders for entries, and how to start the scheduler's own program. */
 export interface Computer {
   readonly start: Start;
   readonly home: string;
@@ -21,20 +21,18 @@ export interface Computer {
   readonly configHome: string | undefined;
 }
 
-/** A scheduler that a user may use without administrator rights. */
+/** A scheduler that works without administrator rights. */
 export interface Scheduler {
   readonly name: 'systemd' | 'launchd' | 'crontab' | 'schtasks';
-  /** Printed once an entry is installed. */
+  /** Printed after installing an entry. */
   readonly note?: string;
   /** Whether this user can use the scheduler here. */
   isHere(): Promise<boolean>;
-  /**
-   * Installs the entry in place of an earlier one, and runs the command once if the scheduler can.
-   */
+  /** Installs or replaces the entry, and runs the command once if the scheduler can. */
   install(job: Job): Promise<void>;
-  /** Milliseconds after which the scheduler has certainly started a new entry. */
+  /** Milliseconds within which the scheduler certainly starts a new entry. */
   startsWithin(job: Job): number;
   hasEntry(name: string): Promise<boolean>;
-  /** Removes the entry, if there is one. */
+  /** Removes the entry if it exists. */
   uninstall(name: string): Promise<void>;
 }

@@ -3,18 +3,18 @@ import { shellLine } from '../../output/shell-line.ts';
 import type { Computer, Job, Scheduler } from './contract.ts';
 import { mustRun, runTool } from './tool.ts';
 
-/** Characters of a line that every cron can read. */
+/** Maximum line length that every cron reads. */
 const LONGEST = 990;
 
-/** A line in the user's crontab, identified by the comment at its end. */
+/** Schedules with a line in the user's crontab; the comment at its end identifies it. */
 export function crontab({ start }: Pick<Computer, 'start'>): Scheduler {
-  /** Returns the lines of the crontab; undefined if it can't be read. */
+  /** Returns the lines of the crontab, or undefined if it can't be read. */
   async function read(): Promise<string[] | undefined> {
     const { code, stdout, stderr } = await runTool(start, ['crontab', '-l']);
     if (code === 0) return stdout.replace(/\n$/, '').split('\n');
     return code !== undefined && /no crontab/i.test(stderr) ? [] : undefined;
   }
-  /** Throws if the crontab can't be read: writing a new one would lose its lines. */
+  /** Throws if the crontab can't be read, since writing a new one would lose its lines. */
   async function mustRead(): Promise<string[]> {
     const lines = await read();
     if (lines === undefined) throw new CliError('storage', 'The crontab could not be read.');
@@ -26,7 +26,7 @@ export function crontab({ start }: Pick<Computer, 'start'>): Scheduler {
   const isOf = (name: string) => (line: string) => line.endsWith(` # ${name}`);
   return {
     name: 'crontab',
-    // Cron can't run a line on demand. It rereads the crontab once a minute.
+    // Cron can't run a line on demand, and rereads the crontab once a minute.
     startsWithin: ({ every }) => every + 120_000,
     isHere: async () => (await read()) !== undefined && (await cronMayRun(start)),
     hasEntry: async (name) => (await read())?.some(isOf(name)) === true,
@@ -43,28 +43,28 @@ export function crontab({ start }: Pick<Computer, 'start'>): Scheduler {
 }
 
 /**
- * Looks for cron among all processes. Containers often have a crontab but no cron, and the wait for
- * the first run would then take minutes. Returns true if some processes are hidden, which a list
- * without process 1 shows.
+ * Whether cron seems to run. Containers often have a crontab without cron, and waiting for the
+ * first run would take minutes. Returns true if the list of processes is incomplete: then it lacks
+ * process 1.
  */
 async function cronMayRun(start: Computer['start']): Promise<boolean> {
   const { code, stdout } = await runTool(start, ['ps', '-A', '-o', 'pid=', '-o', 'comm=']);
   return code !== 0 || !/^ *1 /m.test(stdout) || /cron|busybox/.test(stdout);
 }
 
-/** Returns the command with its variables, quoted for any shell. */
+/** Returns a job's command with its variables, quoted for any shell. */
 export function commandLine({ command, env }: Pick<Job, 'command' | 'env'>): string {
   const variables = Object.entries(env).map(([name, value]) => `${name}=${value}`);
   return shellLine(['/usr/bin/env', ...variables, ...command]);
 }
 
 /**
- * Discards the output, which cron would mail every few minutes; `reap --status` shows why a run
+ * Discards the output, which cron would mail every few minutes. `reap --status` shows why a run
  * failed.
  */
 export function cronLine(job: Job): string {
   const command = `${commandLine(job)} >/dev/null 2>&1`;
-  // Cron ends a command at an unescaped %.
+  // Cron cuts a command at an unescaped %.
   const line = `*/${job.every / 60_000} * * * * ${command.replaceAll('%', '\\%')} # ${job.name}`;
   if (line.length > LONGEST || line.includes('\n')) {
     throw usageError(

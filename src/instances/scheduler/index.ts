@@ -7,12 +7,12 @@ import { launchd } from './launchd.ts';
 import { schtasks } from './schtasks.ts';
 import { systemd } from './systemd.ts';
 
-/** The variable through which an entry passes its own name to the runs that it starts. */
+/** Contains the entry's own name in the runs that it starts. */
 export const ENTRY = 'GPUCLOUD_REAP_ENTRY';
 
 /**
- * Returns the name of a profile's entry. It contains a hash of the config and state folders, so
- * that entries for different folders don't replace each other.
+ * Returns the name of a profile's entry. A hash of the config and state folders keeps entries for
+ * other folders from being replaced.
  */
 export async function entryName(profile: string, context: Context): Promise<string> {
   const { config, state } = await context.folders();

@@ -6,12 +6,12 @@ import type { Computer, Job, Scheduler } from './contract.ts';
 import { mustRun, runTool } from './tool.ts';
 import { xmlText } from './xml.ts';
 
-/** An agent in the user's session on macOS. */
+/** Schedules with an agent in the user's session on macOS. */
 export function launchd({ start, home, uid }: Computer): Scheduler {
   const folder = join(home, 'Library', 'LaunchAgents');
   const path = (name: string) => join(folder, `${name}.plist`);
   const session = `gui/${uid}`;
-  // launchctl fails if the agent is not loaded.
+  // Ignores the result: launchctl fails if the agent is not loaded.
   const unload = (name: string) => runTool(start, ['launchctl', 'bootout', `${session}/${name}`]);
   return {
     name: 'launchd',

@@ -7,7 +7,7 @@ import type { Computer, Job, Scheduler } from './contract.ts';
 import { mustRun, runTool } from './tool.ts';
 import { xmlText } from './xml.ts';
 
-/** A task of the Windows Task Scheduler, which runs as this user. */
+/** Schedules with a task of the Windows Task Scheduler that runs as this user. */
 export function schtasks({ start }: Pick<Computer, 'start'>): Scheduler {
   const run = (...words: string[]) => mustRun(start, ['schtasks', ...words]);
   return {
@@ -38,8 +38,8 @@ export function schtasks({ start }: Pick<Computer, 'start'>): Scheduler {
 }
 
 /**
- * Overrides two defaults: a task does not start on battery power, nor while its previous run
- * continues, which may copy results for hours.
+ * Overrides two defaults: a task would not start on battery power, nor while its previous run
+ * copies results, which may take hours.
  */
 export function taskFile({ about, every, ...job }: Job): string {
   return `<?xml version="1.0" encoding="UTF-16"?>
@@ -80,17 +80,14 @@ export function taskFile({ about, every, ...job }: Job): string {
 `;
 }
 
-/**
- * Sets the variables through cmd, since a task can't set any. `/s` makes cmd remove only the outer
- * quotes.
- */
+/** Sets the variables with cmd, since a task can't. `/s` makes cmd remove only the outer quotes. */
 export function cmdArguments({ command, env }: Pick<Job, 'command' | 'env'>): string {
   const settings = Object.entries(env).map(([name, value]) => `set ${quoted(`${name}=${value}`)}`);
   const line = [...settings, command.map(quoted).join(' ')].join('&');
   return `/d /v:off /s /c "${line}"`;
 }
 
-/** Nothing can escape these characters on a command line of cmd. */
+/** Rejects characters that can't be escaped on a command line of cmd. */
 function quoted(word: string): string {
   if (/["%\r\n]/.test(word)) {
     throw usageError(

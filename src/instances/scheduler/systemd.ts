@@ -7,7 +7,7 @@ import { mustRun, runTool } from './tool.ts';
 
 const HEAD = '# Written by "gpucloud instances reap --install"; --uninstall removes it.\n';
 
-/** A timer in the user's own systemd. */
+/** Schedules with a timer of the user's own systemd. */
 export function systemd({ start, home, configHome }: Computer): Scheduler {
   const folder = join(configHome ?? join(home, '.config'), 'systemd', 'user');
   const path = (name: string, kind: 'service' | 'timer') => join(folder, `${name}.${kind}`);
@@ -39,7 +39,7 @@ export function systemd({ start, home, configHome }: Computer): Scheduler {
 
 export function serviceUnit({ about, command, env }: Job): string {
   const variables = Object.entries(env).map(([name, value]) => quoted(`${name}=${value}`));
-  // A dollar sign starts a variable only in ExecStart.
+  // Escapes dollar signs, which start variables only in ExecStart.
   const words = command.map((word) => quoted(word).replaceAll('$', '$$$$'));
   return `${HEAD}[Unit]
 Description=${about.replaceAll('%', '%%')}
@@ -51,7 +51,7 @@ ExecStart=${words.join(' ')}
 `;
 }
 
-/** `Persistent` makes up for runs missed while the computer was off. */
+/** `Persistent` runs the timer after the computer was off at the scheduled time. */
 export function timerUnit({ about, every }: Job): string {
   return `${HEAD}[Unit]
 Description=${about.replaceAll('%', '%%')}

@@ -4,7 +4,7 @@ import type { Start } from '../../programs.ts';
 
 const TIMEOUT = 30_000;
 
-/** The output of the scheduler's program; `code` is undefined if the program is missing. */
+/** What the scheduler's program printed. `code` is undefined if the program is missing. */
 export interface Printed {
   readonly code: number | undefined;
   readonly stdout: string;
@@ -34,7 +34,10 @@ export async function runTool(
   }
 }
 
-/** Throws CliError('storage') if the scheduler's program fails: nothing was scheduled. */
+/**
+ * Runs the scheduler's program. Throws CliError('storage') if it fails, since nothing was
+ * scheduled.
+ */
 export async function mustRun(
   start: Start,
   words: readonly string[],

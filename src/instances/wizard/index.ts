@@ -15,17 +15,15 @@ const NEXT: readonly Choice<'rent' | 'change' | 'leave'>[] = [
   { name: 'No, cancel', value: 'leave' },
 ];
 
-/** The confirmed request, and a way to ask for another offer. */
+/** The confirmed request, with a way to ask for another offer. */
 export interface Asked extends MadeRequest {
-  /**
-   * Asks for another offer after this refusal. Returns undefined if the person doesn't want one.
-   */
+  /** Asks for another offer after a refusal. Returns undefined if the user declines. */
   another(refusal: CliError): Promise<Asked | undefined>;
 }
 
 /**
- * Asks for missing values, shows the whole request and returns it once confirmed. If the person
- * cancels, prints the command that continues from there.
+ * Asks for missing values, shows the whole request and returns it after confirmation. If cancelled,
+ * prints the command that continues with the answers.
  */
 export async function askRequest(wish: Wish, prompts: Prompts, context: Context): Promise<Asked> {
   const { given, isJob, dryRun, count } = wish;
@@ -44,7 +42,6 @@ export async function askRequest(wish: Wish, prompts: Prompts, context: Context)
   const answers = new Map<Question, Answer>();
   let isCommandShown = false;
 
-  /** Returns the flags with the answers. */
   const answered = (own: CreateFlags): CreateFlags =>
     Object.assign({}, own, ...[...answers.values()].map((answer) => answer.flags));
 
@@ -81,7 +78,7 @@ export async function askRequest(wish: Wish, prompts: Prompts, context: Context)
     prompts.print('');
   }
 
-  /** Asks until the person agrees to the request. */
+  /** Asks until the user confirms the request. */
   async function agree(ask: () => Promise<void>): Promise<Asked> {
     try {
       for (let next = ask; ; next = askAll) {

@@ -13,25 +13,25 @@ export const SECOND_WORDS =
 
 /** The choices of the wizard. */
 export interface Lists {
-  /** Names not to suggest, each with the rule that forbids it, if any. */
+  /** Names not to suggest. Each has the rule that forbids it, if any. */
   readonly names: ReadonlyMap<string, string | undefined>;
-  /** The account's SSH keys; undefined if they could not be read. */
+  /** The account's SSH keys; undefined if unreadable. */
   readonly sshKeys: readonly SshKey[] | undefined;
-  /** IDs of the keys that can sign in from this computer. */
+  /** IDs of keys that can sign in from this computer. */
   readonly usable: ReadonlySet<string>;
-  /** A private key with a passphrase, if this computer has one. */
+  /** A private key with a passphrase, if one exists on this computer. */
   readonly locked: PrivateHalf | undefined;
   readonly templates: readonly Template[];
   /** Drives that can be mounted. */
   readonly drives: readonly Drive[];
   readonly catalog: Readonly<Record<Kind, readonly CatalogEntry[]>>;
-  /** The balance as the service wrote it; undefined if it could not be read. */
+  /** The balance as sent by the service; undefined if unreadable. */
   readonly balance: string | undefined;
 }
 
 /**
- * Reads everything before the first question: a missing key or network must fail before a person
- * has typed anything. If one list fails, only its question is skipped.
+ * Reads all lists before the first prompt, so that a missing key or network fails before the user
+ * types anything. If one list fails, only its question is skipped.
  */
 export async function readLists(context: Context): Promise<Lists> {
   const api = await context.api();
@@ -57,7 +57,7 @@ export async function readLists(context: Context): Promise<Lists> {
       orNot('SSH keys', '--ssh-key', api.sshKeys.list()),
       orNot('templates', '--template', api.templates.list()),
       orNot('drives', '--drive', api.drives.list()),
-      // Continues without the balance, which is only shown.
+      // Continues without the balance, since it is only shown.
       api.users.me().catch((error: unknown) => {
         if (!isOfOneReading(error)) throw error;
         return undefined;
@@ -66,7 +66,7 @@ export async function readLists(context: Context): Promise<Lists> {
     ]);
     const halves = await privateHalves(sshKeys ?? [], context);
     const [first] = faults;
-    // If every list fails, renting can't succeed either.
+    // Fails if every list fails, since renting would fail too.
     if (first !== undefined && faults.length === 3) throw first;
     const ofKind = (kind: Kind) => entries.filter((one) => one.kind === kind);
     return {
@@ -89,7 +89,10 @@ export async function readLists(context: Context): Promise<Lists> {
   }
 }
 
-/** The document doesn't say whether a name is free after a termination, so it may be chosen. */
+/**
+ * Returns the names of known instances. Allows those of terminated ones, since the document does
+ * not say whether a termination frees a name.
+ */
 async function takenNames(context: Context): Promise<Lists['names']> {
   const { instances, unknown, inFlight } = await (await context.journal()).read({ archived: true });
   const isOver = ({ last }: KnownInstance) => isTerminated(last?.status);

@@ -13,45 +13,45 @@ import type { CreateFlags } from '../request/given.ts';
 import { brokenHardware, dayOf, stockDay } from '../request/hardware.ts';
 import { FIRST_WORDS, type Lists, SECOND_WORDS } from './lists.ts';
 
-/** A person's answer to one question. */
+/** The user's answer to one question. */
 export interface Answer {
-  /** The equivalent flags, with names instead of IDs. */
+  /** The flags for the answer, with names instead of IDs. */
   readonly flags: CreateFlags;
-  /** The text in the summary. */
+  /** The answer in the summary. */
   readonly text: string;
 }
 
-/** The label of the question about the offer. */
+/** Label of the offer question. */
 export const OFFER = 'Offer';
 
 export interface Question {
   /** The label in the summary. */
   readonly label: string;
-  /** The value from a flag or the file; if given, the question is skipped. */
+  /** The value from a flag or the file. If set, the question is skipped. */
   readonly given: string | undefined;
-  /** Asks the question. `before`: the answer of an earlier round. */
+  /** Asks the question. `before` is the answer of an earlier round. */
   ask(before: Answer | undefined): Promise<Answer>;
 }
 
-/** The context and the purpose of the questions. */
+/** What the questions need. */
 export interface Asking {
   readonly flags: CreateFlags;
   readonly lists: Lists;
-  /** IDs of the offers that the service has just refused. */
+  /** IDs of the offers that the service has refused. */
   readonly refused: ReadonlySet<string>;
   /**
-   * Whether the instance is for a job, which needs a key that signs in from here, and no template
-   * or drive.
+   * Whether the instance is for a job, which needs a key that signs in from this computer, and no
+   * template or drive.
    */
   readonly isJob: boolean;
   readonly dryRun: boolean;
-  /** The number of instances, named NAME-1 and so on. */
+  /** The number of instances, named NAME-1, NAME-2 and so on. */
   readonly count: number | undefined;
   readonly prompts: Prompts;
   readonly context: Context;
 }
 
-/** The questions in order. */
+/** Returns the questions in order. */
 export function questionsFor(asking: Asking): Question[] {
   const { flags, lists, isJob, count = 1, prompts } = asking;
   const { sshKey: keys, template, dockerImage: container, drive } = flags;
@@ -69,7 +69,7 @@ export function questionsFor(asking: Asking): Question[] {
     {
       label: 'SSH keys',
       given: keys && (keys.join(', ') || 'none'),
-      // An unreadable list offers no choices.
+      // A list that can't be read offers no choices.
       isLeftOut: keys === undefined && lists.sshKeys === undefined,
       ask: (before) => askKeys(asking, before),
     },
@@ -89,7 +89,7 @@ export function questionsFor(asking: Asking): Question[] {
   return all.filter(({ isLeftOut }) => isLeftOut !== true);
 }
 
-/** A longer suggested name would be tedious to type. */
+/** Suggests no longer name, which would be tedious to type. */
 const LONGEST = 64;
 
 interface Named {
@@ -97,13 +97,13 @@ interface Named {
   readonly name?: string | null | undefined;
 }
 
-/** Returns the name of an item if it is unique, else its ID. */
+/** Returns an item's name if it is unique, otherwise its ID. */
 function typedBy({ id, name }: Named, all: readonly Named[]): string {
   const same = all.filter((other) => other.name === name || other.id === name);
   return name && name.length <= LONGEST && same.length <= 1 ? name : id;
 }
 
-/** Asks for one item of a list; the earlier answer is the default. */
+/** Asks for one item of a list. Defaults to the earlier answer. */
 function choose<T extends Answer | 'other'>(
   question: string,
   choices: readonly Choice<T>[],
@@ -135,7 +135,7 @@ async function askName(
   return { flags: { name }, text: name };
 }
 
-/** Suggests two words that are easy to type and not the name of a known instance. */
+/** Suggests two words that are easy to type and that no known instance has as its name. */
 function suggestedName(isTaken: (name: string) => boolean, random: () => number): string {
   const one = (words: string) => {
     const all = words.split(' ');
@@ -207,7 +207,7 @@ function stockOf(offer: CatalogEntry): string | undefined {
 
 /** Sorts by: not refused, in stock, cheapest, name. */
 function sorted(entries: readonly CatalogEntry[], refused: ReadonlySet<string>): CatalogEntry[] {
-  // Floating point is exact enough for sorting.
+  // Floating point is accurate enough for sorting.
   const price = ({ price_per_hour }: CatalogEntry) => Number(price_per_hour ?? Number.MAX_VALUE);
   const title = ({ name, id }: CatalogEntry) => name ?? id;
   return [...entries].sort(
@@ -219,9 +219,7 @@ function sorted(entries: readonly CatalogEntry[], refused: ReadonlySet<string>):
   );
 }
 
-/**
- * Asks for keys of the account. If the account has none, offers to add one, unless it is a dry run.
- */
+/** Asks for keys of the account. If there are none, offers to add one, except in a dry run. */
 async function askKeys(
   { lists, isJob, dryRun, prompts, context }: Asking,
   before: Answer | undefined,
@@ -269,8 +267,8 @@ function answerOf(chosen: readonly SshKey[], all: readonly SshKey[]): Answer {
 }
 
 /**
- * Asks whether the base image alone, a template or a container runs on the instance. One question,
- * since an instance is one of the three (API document: connection_info).
+ * Asks whether to run the base image alone, a template or a container. This is one question, since
+ * an instance is one of the three (API document: connection_info).
  */
 async function askRuns(
   { lists: { templates }, prompts }: Asking,
@@ -312,7 +310,7 @@ async function askRuns(
   return { flags: { ...flags, port }, text: [text, ...ports].join('; ') };
 }
 
-/** Asks for a container image; its other settings have flags only. */
+/** Asks for a container image. Its other settings are only available as flags. */
 async function askImage(prompts: Prompts, before: Answer | undefined): Promise<Answer> {
   const typed = await prompts.text('Container image', {
     initial: before?.flags.dockerImage ?? '',
@@ -321,7 +319,7 @@ async function askImage(prompts: Prompts, before: Answer | undefined): Promise<A
   return { flags: { dockerImage: typed.trim() }, text: `the container ${typed.trim()}` };
 }
 
-/** Parses several values on one line, separated by spaces. */
+/** Parses space-separated values. */
 const verdictsOf = (text: string) => (text.match(/\S+/g) ?? []).map((word) => publishedPort(word));
 const portsIn = (text: string) => verdictsOf(text).flatMap((one) => (one.ok ? [one.value] : []));
 

@@ -12,24 +12,24 @@ import type { MadeRequest } from '../request/body.ts';
 import type { CreateFlags, Given } from '../request/given.ts';
 import { knownPrice } from '../request/hardware.ts';
 
-/** The values given before the questions. */
+/** The values known before the questions. */
 export interface Wish {
   readonly given: Given;
   readonly maxPrice: Money | undefined;
   readonly ends: DeadlineFlags;
   readonly dryRun: boolean;
   /**
-   * The number of instances, named NAME-1 and so on; undefined for a single instance named NAME.
+   * The number of instances, named NAME-1, NAME-2 and so on. Undefined for a single one named NAME.
    */
   readonly count?: number | undefined;
   /**
-   * Whether the instance is for `run`, which needs a key that signs in from here, and no template
-   * or drive.
+   * Whether the instance is for `run`, which needs a key that signs in from this computer, and no
+   * template or drive.
    */
   readonly isJob: boolean;
-  /** Whether `--identity` names the private key; then any key of the account may fit. */
+  /** Whether `--identity` names the private key. Any key of the account may then fit. */
   readonly hasIdentity: boolean;
-  /** The parts of the command line around the flags of the request. */
+  /** The command line without the flags of the request. */
   readonly command: {
     start(name: string | undefined): readonly string[];
     readonly end: readonly (readonly string[])[];
@@ -64,13 +64,13 @@ export function moneyRows(
   return Object.entries(rows).flatMap(([label, text]) => (text ? [{ label, text }] : []));
 }
 
-/** Longer lines are hard to read, however wide the terminal is. */
+/** Longer lines are hard to read, even on a wide terminal. */
 const WIDEST = 100;
 const USUAL = 80;
-/** In narrower columns, text wraps too often to be readable. */
+/** In a narrower column, text would wrap too often. */
 const NARROWEST = 20;
 
-/** Formats labels and texts in two columns, each text wrapped within its column. */
+/** Formats labels and texts in two columns. Each text wraps within its column. */
 export function printRows(rows: readonly Row[], prompts: Prompts, { host }: Context): void {
   const cells = Math.min(host.stderr.columns || USUAL, WIDEST) - 1;
   const indented = rows.map(({ label, text }) => ({
@@ -80,7 +80,7 @@ export function printRows(rows: readonly Row[], prompts: Prompts, { host }: Cont
   for (const line of labelledText(indented, cells).trimEnd().split('\n')) prompts.print(line);
 }
 
-/** Prints the command with these flags, without the values of variables. */
+/** Prints the command with these flags. Omits the values of variables. */
 export function printCommand(
   flags: CreateFlags,
   { maxPrice, ends, command }: Wish,
@@ -119,10 +119,7 @@ export function printCommand(
   }
 }
 
-/**
- * Joins each value with its flag. A value that starts with a hyphen would otherwise be read as
- * another flag.
- */
+/** Joins a value to its flag if it starts with a hyphen and would be parsed as another flag. */
 export function flag(name: string, ...values: readonly (string | undefined)[]): string[][] {
   return values.flatMap((value) => {
     if (value === undefined) return [];
