@@ -60,8 +60,8 @@ async function rentFrom(offer: Chosen, plan: JobPlan, context: Context): Promise
 }
 
 /**
- * Sends the requests of {@link rentFor}. The job itself deals with an interrupt of the wait: it
- * terminates the instance.
+ * Sends the requests of {@link rentFor}. If the wait is interrupted, the job itself terminates the
+ * instance.
  */
 export async function rentJob(plan: JobPlan, context: Context, gates?: Gates): Promise<RentedJob> {
   const { request, offers, retryFor, how } = plan;

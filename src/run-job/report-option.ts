@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { Option } from '../cli/command.ts';
 import { usageError } from '../errors.ts';
 
-/** Resolves the file to an absolute path. */
+/** Returns the flag with the file as an absolute path. */
 export function reportOption() {
   return new Option('--report <file>', 'write the outcome to a JSON file').argParser((given) => {
     if (given !== '-') return resolve(given);

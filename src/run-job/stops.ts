@@ -14,8 +14,8 @@ export interface Stops {
   /** Aborts near the deadline: the command gets SIGINT, so that its results can be copied in time. */
   readonly near: AbortSignal;
   /**
-   * Aborts halfway to the deadline after that: the existing results are copied while the command still
-   * runs.
+   * Aborts halfway between `near` and the deadline: the existing results are copied while the
+   * command still runs.
    */
   readonly half: AbortSignal;
   /** Aborts on Ctrl-C, a signal, or the deadline itself. */
@@ -102,8 +102,9 @@ export function createStops(
 const [MINUTE, LEAST, MOST] = [60_000, 2, 15];
 
 /**
- * Milliseconds before the deadline at which the command is interrupted: a tenth of the job's time, 2 to 15
- * minutes, at most half of it. Without a deadline, returns the grace period for a later one.
+ * Returns the milliseconds before the deadline at which the command is interrupted: a tenth of the
+ * job's time, 2 to 15 minutes, at most half of it. Without a deadline, returns the grace period for
+ * a later one.
  */
 export function graceFor(time: number | undefined): number {
   if (time === undefined) return LEAST * MINUTE;

@@ -152,7 +152,7 @@ export async function finishUnrented(
   await print(end, job, context);
 }
 
-/** The exit code is the command's, or the error's. */
+/** Prints the outcome, and exits with the exit code of the command or the error. */
 async function print(
   end: JobEnd,
   { command, started_at }: Pick<JobRecord, 'command' | 'started_at'>,
@@ -164,7 +164,7 @@ async function print(
   context.endWith(report.exit_code);
 }
 
-/** A failed write doesn't change what happens to the instance. */
+/** Stores the outcome. A failed write doesn't affect the instance. */
 async function save(end: JobEnd, job: JobRecord, context: Context): Promise<void> {
   const { command_exit_code: exit_code, terminated, kept = null } = end;
   const { isOver = terminated === true } = end;

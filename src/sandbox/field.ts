@@ -5,14 +5,14 @@ interface CheckContext<T> {
   issues: { push(issue: { code: 'custom'; message: string; input: T }): unknown };
 }
 
-/** A zod check that applies a documented rule. */
+/** Returns a zod check that applies a documented rule. */
 export function follows<R>(rule: Rule<R>): (context: CheckContext<string>) => void {
   return (context) => judge(context, rule(context.value));
 }
 
 /**
- * A zod check that applies a documented rule to a number in a body. The rules accept only text of plain
- * decimal digits, so a number with an exponent or a fraction fails.
+ * Returns a zod check that applies a documented rule to a number in a body. The rules accept only
+ * text of plain decimal digits, so a number with an exponent or a fraction fails.
  */
 export function followsAsText<R>(rule: Rule<R>): (context: CheckContext<number>) => void {
   return (context) => judge(context, rule(String(context.value)));

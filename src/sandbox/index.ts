@@ -226,7 +226,7 @@ export function openSandbox({ file, clock }: { file: string; clock: Clock }) {
         throw new CliError('wrongState', `${error.message}. Nothing was rented.`);
       }),
 
-    /** A top-up in roubles, for which the document has no operation. Debt is paid first. */
+    /** Tops up the account in roubles; the document has no operation for this. Pays debt first. */
     deposit: (amount: string) =>
       change((state, now) => {
         topUp(state, 'DEPOSIT', roubles(amount), 'Top-up', now);

@@ -32,7 +32,7 @@ export function providerFailure(message: string): Refusal {
   return new Refusal(500, message);
 }
 
-/** Shape A everywhere; Shape B for an unknown SSH key (spec: Errors). */
+/** Returns Shape A, or Shape B for an unknown SSH key (spec: Errors). */
 export function refusalBody(refusal: Refusal): Record<string, unknown> {
   return refusal.shape === 'B'
     ? { statusCode: refusal.status, code: 'NOT_FOUND', message: refusal.message }

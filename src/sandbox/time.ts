@@ -5,7 +5,7 @@ export const SECOND = 1000;
 export const HOUR = 3600 * SECOND;
 export const DAY = 24 * HOUR;
 
-/** A time as the service writes it (spec: Conventions): ISO 8601. */
+/** Formats a time as the service does (spec: Conventions): ISO 8601. */
 export function iso(at: number): string {
   return new Date(at).toISOString();
 }
@@ -18,8 +18,8 @@ export function isoOrNull(at: number | null): string | null {
 const LONGEST_CATCH_UP = 366 * DAY;
 
 /**
- * The virtual time at a real time, in milliseconds since 1970. It runs at the state's speed from
- * its last anchor, and never goes back, even if the computer's clock does.
+ * Returns the virtual time at a real time, in milliseconds since 1970. Virtual time runs at the
+ * state's speed from the last anchor. It never goes back, even if the computer's clock does.
  */
 export function tick(state: State, real: number): number {
   const { realAnchor, virtualAnchor, speed } = state.clock;

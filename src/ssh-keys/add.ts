@@ -8,7 +8,7 @@ export interface NewKey {
   readonly isDefault: boolean;
 }
 
-/** Adds a key to the account, unless the account has it. `isNew`: the account did not have it. */
+/** Adds a key to the account if it is missing. `isNew`: the key was missing. */
 export async function addKey(
   { key, name, isDefault }: NewKey,
   { err }: Context,

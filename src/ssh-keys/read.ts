@@ -8,7 +8,7 @@ import { anyName } from '../rules/names.ts';
 import type { PublicKey } from '../rules/public-key.ts';
 import { holdsPrivateKey } from '../rules/secrets.ts';
 
-/** A name is one line. The document has no other rule (spec: POST /ssh-keys). */
+/** Checks that a name is one line. The document has no other rule (spec: POST /ssh-keys). */
 export function checkedName(text: string): string {
   refuseSecret('--name', text);
   if (/[\u0000-\u001f\u007f-\u009f]/.test(text)) {
@@ -35,7 +35,7 @@ export async function keyIn(file: string, context: Context): Promise<PublicKey> 
   );
 }
 
-/** Returns the comment of a key, else the name of its file. */
+/** Returns the comment of a key; without a comment, the file name. */
 export function nameFor(key: PublicKey, file: string): string {
   if (key.comment !== '') {
     return checkedName(key.comment);

@@ -16,7 +16,7 @@ import { type FindSignIn, signInFinder } from './sign-in.ts';
 /** Timeout for measuring one instance, in milliseconds. */
 const LIMIT = 20_000;
 
-/** Number of instances measured at once: each one only waits for SSH. */
+/** Number of instances measured at once: each measurement mostly waits for SSH. */
 const AT_ONCE = 16;
 
 /** The only status in which an instance can be idle. */
@@ -41,8 +41,8 @@ interface Ruled {
 }
 
 /**
- * Terminates every instance of the account that its idle rule ends. An instance that can't be
- * judged counts as in use, with a warning that says why.
+ * Terminates every instance of the account whose idle rule is met. An instance that can't be judged
+ * counts as in use, with a warning that gives the reason.
  */
 export async function endIdle(pass: Pass, context: Context): Promise<Ended[]> {
   const journal = await ownJournal(context);

@@ -7,7 +7,7 @@ import { partValue, type Sample } from './sample.ts';
 
 /** Load, in percent, above which a card counts as in use. */
 const CARD = 5;
-/** Average number of cores that counts as use: a tenth of one. */
+/** Average number of busy cores that counts as use. */
 const CORES = 0.1;
 /** Average bytes per second, received and sent, that count as use. */
 const TRAFFIC = 10_000;
@@ -55,7 +55,7 @@ interface Since {
 export interface IdleState {
   /** null if the instance is in use, or if nothing is known. */
   readonly since: Since | null;
-  /** Counters of the last pass; null if that pass could not judge. */
+  /** Counters of the last pass; null if that pass could not judge the instance. */
   readonly last: Counters | null;
 }
 

@@ -1,6 +1,6 @@
 import { PROGRAM_LIMIT } from './probe-script.ts';
 
-/** A part of a probe: its value, or why it can't be used. */
+/** A part of a probe: its value, or the reason why it can't be used. */
 export type Part<T> = { readonly value: T } | { readonly fault: string };
 
 interface Card {
@@ -138,7 +138,7 @@ function decimal(text: string | undefined): number | undefined {
   return text !== undefined && /^\d{1,15}(\.\d{1,9})?$/.test(text) ? Number(text) : undefined;
 }
 
-/** Waiting for a disk counts as idle: it uses no processor. */
+/** Counts waiting for a disk as idle, since it uses no processor. */
 function cpuTime(body: string): CpuTime | undefined {
   const fields = /^cpu +([\d ]+)$/m.exec(body)?.[1]?.trim().split(' ').map(Number) ?? [];
   const [user, nice, system, idle, iowait = 0, irq = 0, softirq = 0, steal = 0] = fields;
@@ -151,7 +151,7 @@ function cpuTime(body: string): CpuTime | undefined {
     : undefined;
 }
 
-/** Adds up all interfaces but loopback. */
+/** Adds up all interfaces except loopback. */
 function traffic(body: string): number | undefined {
   const lines = body.split('\n').slice(2);
   if (!body.startsWith('Inter-') || lines.length === 0) return undefined;
@@ -174,7 +174,7 @@ function memory(body: string): { used_mib: number; total_mib: number } | undefin
   return { used_mib: mib(total - available), total_mib: mib(total) };
 }
 
-/** who prints whole minutes, `.` for less than one, `old` for more than a day. */
+/** `who` prints whole minutes, `.` for less than one, `old` for more than a day. */
 function lastInput(body: string): number | undefined {
   let least = Number.POSITIVE_INFINITY;
   for (const line of body.split('\n')) {

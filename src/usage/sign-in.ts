@@ -21,8 +21,8 @@ interface Tried {
 export type FindSignIn = (instance: Instance) => Promise<SignIn>;
 
 /**
- * Finds how to sign in without a prompt: the flags, else the sign-in of the instance's job, else
- * the private key of one of the instance's keys. Looks for each key once.
+ * Finds how to sign in without a prompt. Tries the flags, the sign-in of the instance's job, then
+ * the private keys of the instance's keys. Looks for each key once.
  */
 export function signInFinder(
   flags: HowToReach,
@@ -62,7 +62,7 @@ function withJob(jobs: readonly JobRecord[], { id }: Instance, flags: HowToReach
   return job === undefined ? flags : signInOf(job, flags);
 }
 
-/** Names no key: ssh may still find one by itself. */
+/** Returns no key, since ssh may still find one by itself. */
 function unknownKeys(error: unknown): Tried {
   if (!(error instanceof CliError) || isInterrupt(error)) throw error;
   return { tried: 'the keys that ssh tries by default' };

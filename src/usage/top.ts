@@ -13,7 +13,7 @@ import type { FindSignIn } from './sign-in.ts';
 
 /** Timeout for one instance, in milliseconds. */
 const LIMIT = 5_000;
-/** Number of instances read at once: the last of 100 responds within the time of two. */
+/** Reads this many instances at once, so that 100 instances take at most two timeouts. */
 const AT_ONCE = 50;
 
 export interface Top {

@@ -8,7 +8,7 @@ export interface WaitTimes {
   readonly interval: number;
 }
 
-/** What a wait for a starting instance can wait for: the ACTIVE status, or a response from SSH. */
+/** Targets of a wait for a starting instance: the ACTIVE status, or a response from SSH. */
 const STARTED = ['active', 'ssh'] as const;
 export type Started = (typeof STARTED)[number];
 

@@ -20,7 +20,7 @@ export interface Poll<T> {
   readonly isSeen?: boolean;
   /** Returns the milliseconds until the poll gives up. One last read then decides. */
   left?(): number;
-  /** Returns why parts of a read are missing or old. */
+  /** Returns the faults behind missing or old parts of a read. */
   faultsIn?(reading: T): readonly CliError[];
   /** Whether the data can't change any more. */
   isOver?(reading: T): boolean;

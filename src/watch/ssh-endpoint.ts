@@ -7,7 +7,7 @@ import { sshHost, sshPort, sshUser } from '../rules/ssh.ts';
 /** The instance fields that SSH needs. */
 type Enterable = Pick<Instance, 'id' | 'ip_address' | 'ssh_username' | 'ssh_port'>;
 
-/** An SSH destination. ssh reads no part of it as an option or as a second word. */
+/** An SSH destination. ssh reads no part of it as an option or as another argument. */
 export interface SshEndpoint {
   readonly id: string;
   /** An IP address or a host name. */

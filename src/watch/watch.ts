@@ -11,14 +11,17 @@ import { createOutage, LONGEST_WITHIN_MS } from './transient.ts';
 interface Watching<T, R> {
   /** Reads once and prints nothing. A fault that it throws is shown until a read succeeds. */
   read(options: CallOptions): Promise<T>;
-  /** Prints what the command prints without `--watch`: one frame in a terminal. */
+  /** Prints the command's output without `--watch`: one frame in a terminal. */
   show(reading: T, out: Output): Promise<void>;
   /** Returns the rows to print when the view can't be redrawn: each changed row. */
   rows(reading: T): readonly R[];
   readonly view: View<R>;
   /** Set if the command shows one object, so that a query gets the object instead of a list. */
   readonly one?: true;
-  /** Returns why parts of this read are missing or old. The next read honours their Retry-After. */
+  /**
+   * Returns the faults behind missing or old parts of this read. The next read honours their
+   * Retry-After.
+   */
   faultsIn?(reading: T): readonly CliError[];
   /** Returns notes about this read. */
   warnings?(reading: T): readonly Warning[];

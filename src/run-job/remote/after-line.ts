@@ -1,4 +1,4 @@
-/** The limit of a line: a longer one can't contain our marker. */
+/** Maximum length of a line: a longer line can't contain our marker. */
 const LONGEST = 64 * 1024;
 
 /**
@@ -21,7 +21,7 @@ export async function* afterLine(
     if (at >= 0) {
       const rest = before.subarray(at + marker.length);
       before = undefined;
-      // Calls back even without bytes, so the caller knows that the line was received.
+      // Yield even without bytes, so that the caller knows that the line was received.
       yield rest;
     } else if (before.length > LONGEST) {
       before = before.subarray(-marker.length);

@@ -81,7 +81,7 @@ async function followOnce(
   try {
     running = await shell.start(FOLLOW, at, signal);
   } catch (error) {
-    // ssh may be missing during its upgrade, or there are too many processes. Neither ends the command.
+    // ssh can't start during its upgrade, or with too many processes. The command continues.
     signal.throwIfAborted();
     if (!(error instanceof CliError)) throw error;
     return { end: undefined, begun, reason: error.message };

@@ -1,4 +1,4 @@
-/** The frames that the follower on the instance sends; see supervisor.ts. */
+/** Receives the frames that the follower on the instance sends; see supervisor.ts. */
 export interface FrameListener {
   /** Bytes of one output stream. Waits until they are written before it reads more. */
   onBytes(from: 'out' | 'err', bytes: Uint8Array): Promise<void>;

@@ -7,7 +7,7 @@ export interface Probed {
   /** `none`: the command was never started. `lost`: it disappeared without an exit code. */
   readonly state: 'none' | 'running' | 'exited' | 'lost';
   readonly exitCode: number | undefined;
-  /** Whether rsync is usable on the instance. It is not if the login shell prints a greeting. */
+  /** Whether rsync is usable on the instance. A greeting from the login shell breaks rsync. */
   readonly hasRsync: boolean;
   readonly hasTar: boolean;
 }

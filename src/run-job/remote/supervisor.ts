@@ -19,12 +19,12 @@ export const WORK = `${FOLDER}/work`;
 export const STARTED = 'gpucloud-run started';
 export const FOLLOWING = 'gpucloud-run follows';
 
-/** The last line of a supervisor. A cut link ends stdin in the middle of it. */
+/** The last line of a supervisor. If the connection is cut, stdin ends before this line. */
 const WHOLE = '# whole';
 
 /**
- * Runs the supervisor from stdin, once it was received whole. It stays in the memory of sh: it has
- * the values of the command's variables, which no file and no command line may show.
+ * Runs the supervisor from stdin, after receiving all of it. Keeps it only in the memory of sh: it
+ * contains the values of the command's variables, which no file or command line may show.
  */
 export const START = `(umask 077; mkdir -p ${WORK}) && cd ${FOLDER} && unset script &&
 script=$(cat) && case $script in *'${WHOLE}') ;; *) exit 1 ;; esac && eval "$script"`;
@@ -33,7 +33,8 @@ script=$(cat) && case $script in *'${WHOLE}') ;; *) exit 1 ;; esac && eval "$scr
  * Runs the command and writes its exit code. sshd makes the supervisor the leader of a session, so
  * a signal to its group reaches the command. The supervisor survives: it traps the signals, and a
  * command does not inherit traps. The command runs in the foreground, since sh makes a background
- * command ignore SIGINT. `job` names it: another computer may start one at the same time.
+ * command ignore SIGINT. `job` names the job, since another computer may start one at the same
+ * time.
  */
 export function supervisorOf({ words, variables }: Command, job: string): string {
   const assigned = variables.map(({ key, value }) => `${key}=${shQuoted(value)}`);
@@ -69,7 +70,7 @@ const ALIVE = `alive() {
 }`;
 
 /**
- * Prints both outputs from two byte offsets on, in frames: \`o COUNT\` or \`e COUNT\` and a line
+ * Prints both outputs from two byte offsets, in frames: \`o COUNT\` or \`e COUNT\` and a line
  * end, then so many bytes. \`x CODE\` is the last line, or \`x lost\` if the supervisor is gone and
  * left no exit code. With \`once\`, it does not wait for more: then \`x now\` ends it. A dot every
  * few seconds shows that a quiet command's link is alive.
@@ -116,7 +117,7 @@ kill -s INT -- "-$p" 2>/dev/null || kill -s INT "$p" || ! alive`;
 
 /**
  * Ends the command: SIGINT, SIGTERM after $1 seconds, SIGKILL after $1 more. SIGKILL ends its
- * supervisor too, so this writes the exit code.
+ * supervisor too, so this script writes the exit code.
  */
 export const STOP = `cd ${FOLDER} 2>/dev/null || exit 0
 ${ALIVE}
@@ -138,7 +139,7 @@ send KILL; ended 5 || exit 1
 export const BUSY = 'gpucloud-run busy';
 export const FREE = 'gpucloud-run free';
 
-/** Removes the state of a job that has ended, for the next one. The synced folder stays. */
+/** Removes the state of an ended job before the next job starts. Keeps the synced folder. */
 export const RESET = `cd ${FOLDER} 2>/dev/null || { echo '${FREE}'; exit; }
 ${ALIVE}
 # Its supervisor is just starting.
@@ -152,8 +153,8 @@ export const OFFSETS = `cd ${FOLDER} && for from in out err; do
 done`;
 
 /**
- * Prints the state of the command, unless it was never started, and which copy tools this instance
- * has.
+ * Prints the state of the command, unless it was never started, and the copy tools of this
+ * instance.
  */
 export const PROBE = `[ ! -d ${FOLDER}/started ] || (
   cd ${FOLDER} || exit

@@ -8,7 +8,7 @@ import { type Probed, probe } from '../remote/probe.ts';
 import { createRemoteShell, type RemoteShell } from '../remote/remote-shell.ts';
 import { within } from '../remote/within.ts';
 
-/** An instance that runs scripts. */
+/** An instance on which scripts can run. */
 export interface Connected extends Pick<Probed, 'state'> {
   readonly shell: RemoteShell;
   /** Whether both sides have rsync. */
@@ -41,7 +41,7 @@ function noCopies(name: string): CliError {
 
 /** Milliseconds between two attempts to sign in. */
 const PAUSE = 3_000;
-/** sshd may start before the keys are in place. */
+/** Most attempts to sign in: sshd may start before the keys are in place. */
 const ATTEMPTS = 40;
 
 /** Minimum time for an instance that responded near the end of the wait, in milliseconds. */

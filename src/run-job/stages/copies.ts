@@ -109,7 +109,8 @@ export async function fetchEach(
       // An interrupt takes precedence over the failure of the copy that it interrupted.
       copying.signal.throwIfAborted();
       if (!(error instanceof CliError)) throw error;
-      // Other causes than a missing path can be fixed, so that a later run of `reap` succeeds.
+      // Prefer a failure other than a missing path: it can be fixed, so that a later run of `reap`
+      // succeeds.
       if (failure === undefined || failure.failure === 'notFound') failure = error;
     }
   }

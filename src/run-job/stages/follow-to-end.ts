@@ -112,8 +112,8 @@ export async function interruptCommand(shell: RemoteShell, signal: AbortSignal):
 }
 
 /**
- * Throws if somebody else ended the instance, since no further connection can succeed. Returns whether the
- * service responded.
+ * Throws if the instance was terminated elsewhere, since no further connection can succeed. Returns
+ * whether the service responded.
  */
 export async function ensureRunning({ id, name }: JobRecord, context: Context): Promise<boolean> {
   const status = await (await context.api()).instances.get(id, BRIEFLY).then(

@@ -15,8 +15,9 @@ import { startCommand } from './start-command.ts';
 import { withoutExitCode } from './without-exit-code.ts';
 
 /**
- * Runs the command on an instance and copies the results. If this throws, the job shows its progress.
- * Resumes the output of a running command where it stopped. `command` defaults to the recorded one.
+ * Runs the command on an instance and copies the results. Resumes the output of a running command
+ * where it stopped. If this throws, the job shows how far it got. `command` defaults to the
+ * recorded one.
  */
 export async function runOn(
   job: Job,

@@ -1,7 +1,4 @@
-/**
- * An offer of the sandbox's catalog. The price is the sandbox's own addition: the document has
- * none.
- */
+/** An offer of the sandbox's catalog. The sandbox adds the price, which the document lacks. */
 export type PricedOffer = ReturnType<typeof offer>;
 
 /** A hardware configuration as the service shows it (spec: Offer). */
@@ -23,7 +20,7 @@ interface Hardware {
   name: string;
   gpu: string;
   gpuModelId: string;
-  /** PCIE if not given. */
+  /** PCIE by default. */
   interconnect?: string;
   cards?: number;
   cardVram: number;
@@ -147,7 +144,7 @@ export function findOffer(id: string): PricedOffer | undefined {
   return OFFERS.find((one) => one.id === id);
 }
 
-/** The offer as the service shows it, without the sandbox's price. */
+/** Returns the offer as the service shows it, without the sandbox's price. */
 export function offerView(offer: PricedOffer): Offer {
   const { price_per_hour: _, ...shown } = offer;
   return shown;

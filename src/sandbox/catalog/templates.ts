@@ -94,7 +94,7 @@ const TEMPLATES: readonly Template[] = [
     sort_order: 2,
     variables_schema: [secret('VLLM_API_KEY', 'API key', 32)],
   }),
-  // No longer available: it is not listed, and a request for it is rejected.
+  // Unavailable: the sandbox does not list it, and rejects a request for it.
   template({
     id: '01d01d05-0000-4000-8000-000000000025',
     slug: 'tensorflow-1',
@@ -111,7 +111,7 @@ const TEMPLATES: readonly Template[] = [
   }),
 ];
 
-/** GET /templates: the available ones, by `sort_order`. */
+/** Returns the available templates, by `sort_order` (GET /templates). */
 export function listTemplates(): Template[] {
   return TEMPLATES.filter((one) => one.is_active).sort((a, b) => a.sort_order - b.sort_order);
 }
@@ -120,7 +120,7 @@ export function findTemplate(id: string | null): Template | undefined {
   return TEMPLATES.find((one) => one.id === id);
 }
 
-/** The template fields that an instance shows; the document leaves that object open. */
+/** Returns the template fields that an instance shows; the document leaves that object open. */
 export function templateInInstance(template: Template): Record<string, unknown> {
   const { id, slug, name, description, logo_url, image_name } = template;
   return { id, slug, name, description, logo_url, image_name };

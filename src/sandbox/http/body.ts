@@ -4,7 +4,7 @@ import { badRequest } from '../refusal.ts';
 /** The unparsed body of a request. */
 export interface RawBody {
   text: string;
-  /** Whether the header Content-Type says `application/json`. */
+  /** Whether the header Content-Type is `application/json`. */
   isJson: boolean;
 }
 
@@ -16,7 +16,7 @@ export function parseBody<T>(schema: ZodMiniType<T>, body: RawBody): T {
   throw badRequest(result.error.issues.map(describe).join('; '));
 }
 
-/** For operations without a body: rejects any body except an empty one or `{}`. */
+/** Rejects a body except an empty one or `{}`, for operations without a body. */
 export function refuseBody(body: RawBody): void {
   if (body.text.trim() === '') return;
   const isEmpty = JSON.stringify(parseJson(body.text)) === '{}';

@@ -9,8 +9,8 @@ interface Shown extends Record<string, unknown> {
 }
 
 /**
- * Shows where an instance responds on this computer: SSH on its own port, web links as pages of the
- * server at `url`. Other data is unchanged.
+ * Replaces the addresses of an instance with addresses on this computer: SSH on its own port, web
+ * links as pages of the server at `url`. Keeps other data.
  */
 export async function onLoopback(
   answer: Answer,

@@ -71,7 +71,7 @@ export interface Operation {
 
 type Method = Operation['method'];
 
-/** An operation with a documented body. */
+/** Returns an operation with a documented body. */
 function withBody<T>(
   method: Method,
   path: string,
@@ -86,7 +86,7 @@ function withBody<T>(
   };
 }
 
-/** An operation that changes something and has no body. */
+/** Returns an operation that changes something and has no body. */
 function action(path: string, run: (call: Call) => unknown): Operation {
   return {
     method: 'POST',

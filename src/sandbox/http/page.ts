@@ -4,8 +4,8 @@ import { publishesPort } from '../service/instance-view.ts';
 import type { Instance } from '../store/state.ts';
 
 /**
- * The page behind a port of an instance: a stand-in for the program of its template or container. undefined
- * if the instance has no such port or is not running.
+ * Returns the page behind a port of an instance, in place of the program of its template or
+ * container. Returns undefined if the instance has no such port or is not running.
  */
 export function pageOf(instance: Instance | undefined, port: number): string | undefined {
   if (instance === undefined || !hasSsh(instance.status)) return undefined;

@@ -7,13 +7,13 @@ import { available, reserved, roubles, text, topUp, total } from './ledger.ts';
 /** The password of a new account, so that users can try out changing it. */
 export const SANDBOX_PASSWORD = 'sandbox-password';
 
-/** PATCH /users/me: only the name can be changed. */
+/** Changes the name, the only field that can be changed (PATCH /users/me). */
 export function renameUser(state: State, name: string, now: number): void {
   state.account.name = name;
   state.account.updatedAt = now;
 }
 
-/** POST /users/me/update-password. */
+/** Changes the password (POST /users/me/update-password). */
 export function updatePassword(state: State, current: string, next: string, now: number): void {
   if (hashOf(current) !== state.account.passwordHash) {
     throw badRequest('current_password is wrong');
@@ -22,7 +22,7 @@ export function updatePassword(state: State, current: string, next: string, now:
   state.account.updatedAt = now;
 }
 
-/** Spec: User. `balance` is the wallet balance: available plus reserved. */
+/** Returns the user (spec: User). `balance` is the wallet balance: available plus reserved. */
 export function userView(state: State): Record<string, unknown> {
   const { account } = state;
   return {
@@ -45,7 +45,7 @@ export function userView(state: State): Record<string, unknown> {
   };
 }
 
-/** The response to a profile update: here `balance` is the available funds (spec: User). */
+/** Returns the response to a profile update: here `balance` is the available funds (spec: User). */
 export function updatedUserView(state: State): Record<string, unknown> {
   return {
     ...userView(state),
@@ -67,7 +67,10 @@ const PROMO_CODES: readonly PromoCode[] = [
   { code: 'LIMITED', amount: '1000.00', state: 'exhausted' },
 ];
 
-/** POST /billing/promo/activate. Errors: 404 unknown; 400 expired, exhausted, already activated. */
+/**
+ * Activates a promo code (POST /billing/promo/activate). Errors: 404 unknown; 400 expired,
+ * exhausted, already activated.
+ */
 export function activatePromo(state: State, code: string, now: number): Record<string, unknown> {
   const promo = PROMO_CODES.find((one) => one.code === code);
   if (promo === undefined) throw notFound('Promo code not found');

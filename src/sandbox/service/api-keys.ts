@@ -46,7 +46,7 @@ export function builtInToken(state: State, now: number, token = newToken()): str
   return state.builtInToken;
 }
 
-/** POST /api-keys: the only response with the whole token. */
+/** Creates a key and returns its whole token, which no other response contains (POST /api-keys). */
 export function createApiKey(state: State, name: string, now: number): Record<string, unknown> {
   const token = newToken();
   const key = newApiKey(name, token, now);
@@ -54,7 +54,7 @@ export function createApiKey(state: State, name: string, now: number): Record<st
   return { ...shared(key), key_prefix: key.prefix, secret_key: token };
 }
 
-/** GET /api-keys: newest first, without the tokens, the prefix with an ellipsis. */
+/** Returns the keys, newest first (GET /api-keys): no tokens, and each prefix with an ellipsis. */
 export function listApiKeys(state: State): Record<string, unknown>[] {
   return [...state.apiKeys]
     .reverse()

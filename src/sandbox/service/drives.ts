@@ -20,17 +20,20 @@ interface DriveWish {
 
 export function driveWith(state: State, id: string): Drive {
   const drive = state.drives.find((one) => one.id === id);
-  // "Deleted permanently" (spec: Drive status): the drive no longer exists.
+  // The document calls the deletion permanent (Drive status), so the drive no longer exists.
   if (drive === undefined || drive.status === 'DELETED') throw notFound(`Drive ${id} not found`);
   return drive;
 }
 
-/** GET /storage/drives: newest first, without the deleted ones. */
+/** Returns the drives, newest first, without deleted drives (GET /storage/drives). */
 export function listDrives(state: State): Drive[] {
   return state.drives.filter((drive) => drive.status !== 'DELETED').reverse();
 }
 
-/** POST /storage/drives: hourly billing begins at once, each hour charged at its end. */
+/**
+ * Creates a drive (POST /storage/drives). Hourly billing begins at once, each hour charged at its
+ * end.
+ */
 export function createDrive(state: State, wish: DriveWish, now: number): Drive {
   const drive: Drive = {
     id: randomUUID(),
@@ -52,7 +55,7 @@ export function createDrive(state: State, wish: DriveWish, now: number): Drive {
   return drive;
 }
 
-/** PATCH /storage/drives/{id}: the price follows the size. */
+/** Updates a drive (PATCH /storage/drives/{id}). The price follows the size. */
 export function updateDrive(state: State, id: string, wish: DriveWish, now: number): Drive {
   const drive = driveWith(state, id);
   if (drive.status !== 'AVAILABLE' && drive.status !== 'IN_USE') {
@@ -68,8 +71,8 @@ export function updateDrive(state: State, id: string, wish: DriveWish, now: numb
 }
 
 /**
- * POST /storage/drives/{id}/resume: charges the debt first; the balance must also cover the next
- * hour.
+ * Resumes a drive (POST /storage/drives/{id}/resume). Charges the debt first; the balance must also
+ * cover the next hour.
  */
 export function resumeDrive(state: State, id: string, now: number): Drive {
   const drive = driveWith(state, id);
@@ -99,7 +102,7 @@ export function driveOf(state: State, instance: Instance): Drive | undefined {
   return state.drives.find((drive) => drive.currentInstanceId === instance.id);
 }
 
-/** Releases an instance's drive: its files are uploaded to the storage, then it is free. */
+/** Releases an instance's drive. The drive is free once its files are uploaded to the storage. */
 export function detach(state: State, instance: Instance, at: number): void {
   const drive = driveOf(state, instance);
   if (drive === undefined || drive.status !== 'IN_USE') return;
@@ -109,7 +112,7 @@ export function detach(state: State, instance: Instance, at: number): void {
   record(instance, 'INFO', `Drive ${drive.name} is being synchronised`, at, { drive_id: drive.id });
 }
 
-/** The end of the synchronisation. Suspends the drive if it has unpaid hours from when it was mounted. */
+/** Ends the synchronisation. Suspends the drive if it has unpaid hours from its time in use. */
 export function finishSync(_state: State, drive: Drive, at: number): void {
   drive.syncEndsAt = null;
   drive.currentInstanceId = null;
@@ -139,7 +142,7 @@ export function chargeDriveHour(state: State, drive: Drive, at: number): void {
   }
 }
 
-/** The end of the seven days. The debt stays: the hours were used. */
+/** Deletes a drive after the seven days. Keeps the debt, since the hours were used. */
 export function deleteDrive(_state: State, drive: Drive, at: number): void {
   drive.status = 'DELETED';
   drive.usedBytes = 0;
@@ -148,7 +151,7 @@ export function deleteDrive(_state: State, drive: Drive, at: number): void {
   drive.updatedAt = at;
 }
 
-/** A running instance writes 1 GiB per hour; a full drive grows, and costs more. */
+/** Adds the 1 GiB per hour that a running instance writes. A full drive grows, and costs more. */
 export function growDrive(state: State, instance: Instance, at: number): void {
   const drive = driveOf(state, instance);
   if (drive === undefined || drive.status !== 'IN_USE') return;
@@ -173,7 +176,7 @@ export function priceOf(drive: Drive): Money {
   return roubles(PRICE_PER_GB).times(drive.sizeGb);
 }
 
-/** Spec: Cloud drive. */
+/** Returns a drive as the service shows it (spec: Cloud drive). */
 export function driveView(drive: Drive): Record<string, unknown> {
   return {
     id: drive.id,

@@ -5,7 +5,7 @@ import { type Page, pageOf } from './pages.ts';
 
 type Payload = InstanceEvent['payload'];
 
-/** Writes one line of an instance's log (spec: Events). */
+/** Adds a line to an instance's log (spec: Events). */
 export function record(
   instance: Instance,
   type: InstanceEvent['type'],
@@ -33,7 +33,7 @@ export function moveTo(
   });
 }
 
-/** GET /instances/{id}/events: newest first. */
+/** Returns a page of an instance's events, newest first (GET /instances/{id}/events). */
 export function eventsPage(
   instance: Instance,
   page: number,

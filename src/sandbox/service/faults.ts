@@ -10,7 +10,7 @@ export const FAULTS: Readonly<Record<Fault, string>> = {
   'fail-running': 'the newest ACTIVE instance, or the next one, goes to ERROR',
 };
 
-/** Whether a failure was scheduled; the check uses it up. */
+/** Whether a failure was scheduled. Each scheduled failure strikes once. */
 export function strikes(state: State, fault: Fault): boolean {
   const at = state.faults.indexOf(fault);
   if (at === -1) return false;

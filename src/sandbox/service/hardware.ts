@@ -5,14 +5,16 @@ import type { Template } from '../catalog/templates.ts';
 const NETWORKS = ['203.0.113', '198.51.100', '192.0.2'] as const;
 const HOSTS = 254;
 
-/** The address of the instance with this number, counted from 1. */
+/** Returns the address of the instance with this number, counted from 1. */
 export function ipAddress(instance: number): string {
   const index = instance - 1;
   const network = NETWORKS[Math.floor(index / HOSTS) % NETWORKS.length] ?? NETWORKS[0];
   return `${network}.${(index % HOSTS) + 1}`;
 }
 
-/** The values for a template's `variables_schema` (spec: Template), each of the required length. */
+/**
+ * Returns values for a template's `variables_schema` (spec: Template), each of the required length.
+ */
 export function generateSecrets(template: Template | undefined): Record<string, string> {
   const secrets: Record<string, string> = {};
   for (const { key, length } of template?.variables_schema ?? []) {

@@ -7,12 +7,12 @@ import { HOUR, iso, isoOrNull } from '../time.ts';
 import { driveOf, driveView } from './drives.ts';
 import { sshKeyView } from './ssh-keys.ts';
 
-/** The response to a start (spec: POST /instances/{id}/start). */
+/** Returns the response to a start (spec: POST /instances/{id}/start). */
 export function startView(instance: Instance, now: number): Record<string, unknown> {
   return { status: instance.status, paid_until: iso(instance.paidUntil ?? now + HOUR) };
 }
 
-/** Spec: Instance. */
+/** Returns an instance as the service shows it (spec: Instance). */
 export function instanceView(state: State, instance: Instance): Record<string, unknown> {
   const offer = findOffer(instance.offerId);
   const image = findImage(instance.imageId);
@@ -46,15 +46,15 @@ export function instanceView(state: State, instance: Instance): Record<string, u
   };
 }
 
-/** The response to a re-order, without `storage_drive` (spec: POST …/reorder). */
+/** Returns the response to a re-order, without `storage_drive` (spec: POST …/reorder). */
 export function reorderView(state: State, instance: Instance): Record<string, unknown> {
   const { storage_drive: _, ...shown } = instanceView(state, instance);
   return shown;
 }
 
 /**
- * `connection_info` (spec: Instance); null until the provider has allocated the hardware and after
- * the instance has ended.
+ * Returns `connection_info` (spec: Instance); null until the provider has allocated the hardware
+ * and after the instance has ended.
  */
 export function connectionInfo(instance: Instance): Record<string, unknown> | null {
   const { ipAddress: ip, secrets } = instance;

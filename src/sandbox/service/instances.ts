@@ -30,7 +30,7 @@ export function instanceWith(state: State, id: string): Instance {
   return instance;
 }
 
-/** POST /instances: runs all checks before any change. */
+/** Creates an instance (POST /instances). Runs all checks before any change. */
 export function createInstance(state: State, wish: InstanceWish, now: number): Instance {
   const offer = offerFor(wish.offer_id);
   checkImage(wish);
@@ -50,7 +50,10 @@ export function createInstance(state: State, wish: InstanceWish, now: number): I
   return instance;
 }
 
-/** POST /instances/{id}/reorder: copies only the offer, image and SSH keys of the source. */
+/**
+ * Re-orders an instance (POST /instances/{id}/reorder). Copies only the offer, image and SSH keys
+ * of the source.
+ */
 export function reorderInstance(state: State, id: string, newName: string, now: number): Instance {
   const source = instanceWith(state, id);
   if (source.status !== 'TERMINATED') {
@@ -63,7 +66,7 @@ export function reorderInstance(state: State, id: string, newName: string, now: 
   return order(state, offer, { name: newName, imageId: source.imageId, sshKeys }, now);
 }
 
-/** POST /instances/{id}/start: the next hour is reserved and runs from now. */
+/** Starts an instance (POST /instances/{id}/start). Reserves the next hour, which begins now. */
 export function startInstance(state: State, id: string, now: number): Instance {
   const instance = instanceWith(state, id);
   if (instance.status !== 'STOPPED') {
@@ -89,7 +92,7 @@ export function startInstance(state: State, id: string, now: number): Instance {
   return instance;
 }
 
-/** POST /instances/{id}/stop: the hour ends when the provider accepts. */
+/** Stops an instance (POST /instances/{id}/stop). Its hour ends when the provider accepts. */
 export function stopInstance(state: State, id: string, now: number): Instance {
   const instance = instanceWith(state, id);
   if (instance.status !== 'ACTIVE') {
@@ -106,7 +109,10 @@ export function stopInstance(state: State, id: string, now: number): Instance {
   return instance;
 }
 
-/** POST /instances/{id}/terminate: from every status except TERMINATING and TERMINATED. */
+/**
+ * Terminates an instance with any status except TERMINATING and TERMINATED (POST
+ * /instances/{id}/terminate).
+ */
 export function terminateInstance(state: State, id: string, now: number): Instance {
   const instance = instanceWith(state, id);
   const before = instance.status;
@@ -128,7 +134,7 @@ export function terminateInstance(state: State, id: string, now: number): Instan
   return instance;
 }
 
-/** Writes the record, reserves the first hour and asks the provider for hardware. */
+/** Stores the instance, reserves the first hour and requests hardware from the provider. */
 function order(
   state: State,
   offer: PricedOffer,
@@ -190,7 +196,9 @@ function checkImage(wish: InstanceWish): void {
   }
 }
 
-/** The named keys, without duplicates; without the field, the default key (spec: SSH key). */
+/**
+ * Returns the named keys, without duplicates; without the field, the default key (spec: SSH key).
+ */
 function keysFor(state: State, ids: readonly string[] | undefined): SshKey[] {
   if (ids === undefined) return state.sshKeys.filter((key) => key.isDefault);
   return [...new Set(ids)].map((id) => {

@@ -10,27 +10,27 @@ import {
 import { iso } from '../time.ts';
 import { type Page, pageOf } from './pages.ts';
 
-/** Funds not held for a running hour. */
+/** Returns the funds not held for a running hour. */
 export function available(state: State): Money {
   return roubles(state.account.available);
 }
 
-/** Funds held for instances: the sum of their reservations. */
+/** Returns the funds held for instances: the sum of their reservations. */
 export function reserved(state: State): Money {
   return state.instances.reduce((sum, instance) => sum.plus(roubles(instance.reserved)), zero());
 }
 
-/** The total of unpaid drive hours. */
+/** Returns the total of unpaid drive hours. */
 export function debt(state: State): Money {
   return state.drives.reduce((sum, drive) => sum.plus(roubles(drive.debt)), zero());
 }
 
-/** The wallet balance: available plus reserved (spec: User). */
+/** Returns the wallet balance: available plus reserved (spec: User). */
 export function total(state: State): Money {
   return available(state).plus(reserved(state));
 }
 
-/** Funds for a new instance: available minus debt. */
+/** Returns the funds for a new instance: available minus debt. */
 export function spendable(state: State): Money {
   return available(state).minus(debt(state));
 }
@@ -53,8 +53,8 @@ export function enter(
 }
 
 /**
- * A top-up. It pays the debt of drives first (spec: Drive status, SUSPENDED), the oldest drive
- * first and as far as the funds go.
+ * Records a top-up. Pays the debt of drives first (spec: Drive status, SUSPENDED), oldest drive
+ * first, as far as the funds allow.
  */
 export function topUp(
   state: State,
@@ -94,7 +94,7 @@ function typesOf(filter: string | undefined): readonly string[] {
   return wanted;
 }
 
-/** GET /billing/transactions: newest first. */
+/** Returns a page of transactions, newest first (GET /billing/transactions). */
 export function transactionsPage(
   state: State,
   page: number,
@@ -126,7 +126,10 @@ export function roubles(text: string): Money {
   return verdict.value;
 }
 
-/** An amount as the state stores it and the service shows it: exact, with at least two decimals. */
+/**
+ * Formats an amount as the state stores it and the service shows it: exact, with at least two
+ * decimals.
+ */
 export function text(amount: Money): string {
   return kopecksText(amount);
 }

@@ -19,10 +19,10 @@ export const PHASES = {
   terminating: 2 * SECOND,
 } as const;
 
-/** A failure scheduled before the instance runs happens this long after it is ACTIVE. */
+/** Delay after ACTIVE before a failure that was scheduled before the instance ran. */
 const FAILS_AFTER = 10 * SECOND;
 
-/** When a temporary status ends. */
+/** Ends a temporary status. */
 export function finishPhase(state: State, instance: Instance, at: number): void {
   instance.phaseEndsAt = null;
   switch (instance.status) {
@@ -90,7 +90,7 @@ function failProvisioning(state: State, instance: Instance, at: number): void {
   fall(state, instance, 'The provider could not allocate the hardware', at);
 }
 
-/** A running instance fails: the cost of this hour is compensated (spec: Transaction, REFUND). */
+/** Fails a running instance, and compensates the cost of this hour (spec: Transaction, REFUND). */
 export function failRunning(state: State, instance: Instance, at: number): void {
   const used = closeHour(state, instance, at);
   if (used.gt(0)) {
@@ -113,7 +113,7 @@ function fall(state: State, instance: Instance, reason: string, at: number): voi
   moveTo(instance, 'ERROR', at);
 }
 
-/** The end of a paid hour: charges it, then reserves the next one or stops the instance. */
+/** Ends a paid hour: charges it, then reserves the next hour or stops the instance. */
 export function turnHour(state: State, instance: Instance, at: number): void {
   chargeHour(state, instance, at);
   growDrive(state, instance, at);

@@ -13,7 +13,7 @@ export interface Page<T> {
   meta: Meta;
 }
 
-/** The document gives no largest page; a larger `limit` is reduced to this, as `meta` shows. */
+/** The document has no maximum page size. A larger `limit` is reduced to this, as `meta` shows. */
 const LARGEST_PAGE = 100;
 
 export function pageOf<I, T>(

@@ -46,7 +46,7 @@ export function closeHour(state: State, instance: Instance, at: number): Money {
   return used;
 }
 
-/** Returns the funds that are still held to the balance. */
+/** Releases the funds that are still held. */
 export function releaseReserved(state: State, instance: Instance, at: number): void {
   const rest = roubles(instance.reserved);
   if (rest.lte(0)) return;
@@ -58,7 +58,9 @@ export function releaseReserved(state: State, instance: Instance, at: number): v
   });
 }
 
-/** The used share of the running hour, by whole seconds, rounded to the kopeck. */
+/**
+ * Returns the price of the used share of the running hour, by whole seconds, rounded to the kopeck.
+ */
 function usedOf(instance: Instance, at: number): Money {
   const held = roubles(instance.reserved);
   if (instance.hourEndsAt === null) return held.minus(held);

@@ -10,7 +10,7 @@ interface SshKeyWish {
   is_default?: boolean | undefined;
 }
 
-/** POST /ssh-keys: a new default key takes the flag from the others. */
+/** Adds a key (POST /ssh-keys). A new default key replaces the previous default. */
 export function addSshKey(state: State, wish: SshKeyWish, now: number): SshKey {
   const verdict = publicKey(wish.public_key);
   if (!verdict.ok) throw badRequest(`public_key: ${verdict.rule}`);
@@ -41,19 +41,19 @@ export function addSshKey(state: State, wish: SshKeyWish, now: number): SshKey {
   return key;
 }
 
-/** GET /ssh-keys: newest first. */
+/** Returns the keys, newest first (GET /ssh-keys). */
 export function listSshKeys(state: State): SshKey[] {
   return [...state.sshKeys].reverse();
 }
 
-/** DELETE /ssh-keys/{id}: instances that have the key keep it. */
+/** Deletes a key (DELETE /ssh-keys/{id}). Instances that have the key keep it. */
 export function deleteSshKey(state: State, id: string): void {
   const at = state.sshKeys.findIndex((key) => key.id === id);
   if (at === -1) throw new Refusal(404, `SSH key ${id} not found`, 'B');
   state.sshKeys.splice(at, 1);
 }
 
-/** Spec: SSH key. */
+/** Returns a key as the service shows it (spec: SSH key). */
 export function sshKeyView(key: SshKey): Record<string, unknown> {
   return {
     id: key.id,

@@ -5,7 +5,7 @@ import { available, debt, reserved, text, total } from './ledger.ts';
 
 export type SandboxStatus = ReturnType<typeof sandboxStatus>;
 
-/** Summary of a sandbox for people. Amounts are decimal strings of roubles. */
+/** Summarizes a sandbox for people. Amounts are decimal strings of roubles. */
 export function sandboxStatus(state: State, now: number) {
   return {
     /** Identifies the account: a reset creates a new one. */

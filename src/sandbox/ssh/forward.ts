@@ -1,12 +1,15 @@
 import { connect } from 'node:net';
 import type { Connection, ServerChannel } from './ssh2.ts';
 
-/** The page that stands in for the program on a port of the instance; undefined if it has none. */
+/**
+ * Returns the page that stands in for the program on a port of the instance; undefined if it has
+ * none.
+ */
 export type PageAt = (port: number) => string | undefined;
 
 /**
- * Serves the port forwardings of a connection: the ports of the template and the container with a
- * page, all others with what listens on this computer's loopback.
+ * Serves the port forwardings of a connection. Ports of the template and the container show a page.
+ * All others reach the programs that listen on this computer's loopback.
  */
 export function serveForwards(client: Connection, pageAt: PageAt): void {
   const own = new Set<number | undefined>();
@@ -31,7 +34,7 @@ export function serveForwards(client: Connection, pageAt: PageAt): void {
   });
 }
 
-/** Finds the end of a request's header. Refuses long headers. */
+/** The end of a request's header, and the longest accepted header. */
 const [HEAD_END, LONGEST_HEAD] = [/\r?\n\r?\n/, 64 * 1024];
 
 /** Responds to one HTTP request with a page. Bun's HTTP server can't use an existing stream. */

@@ -63,7 +63,7 @@ export async function connectTo(file: string, instance: Instance, wire: Wire): P
   }
 }
 
-/** A line per card for nvidia-smi: name, UUID, driver, memory in MiB. */
+/** Formats a line per card for nvidia-smi: name, UUID, driver, memory in MiB. */
 function cardsOf({ id, offerId, imageId }: Instance): string {
   const offer = findOffer(offerId);
   const driver = findImage(imageId)?.driver_version ?? '550.90.07';
@@ -91,9 +91,9 @@ export async function writeLoad(file: string, id: string, load: number | undefin
 const ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /**
- * Kills processes of stopped instances, and deletes the folders of terminated instances. Runs after each
- * change, so the next change cleans up after a killed process. Returns the folders that can't be deleted.
- * `readAgain` reads the statuses at that time.
+ * Kills processes of stopped instances, and deletes the folders of terminated instances. Runs after
+ * each change, so the next change cleans up after a killed process. Returns the folders that can't
+ * be deleted. `readAgain` reads the current statuses.
  */
 export async function endStale(
   file: string,

@@ -1,7 +1,7 @@
 /**
- * `nvidia-smi` on an instance of the sandbox: a table, `-L`, and `--query-gpu=FIELDS --format=csv`. It
- * reads the cards and the load from the files of place.ts. Without a set load, the cards are busy while
- * a job of `gpucloud run` runs.
+ * `nvidia-smi` on an instance of the sandbox: a table, `-L`, and `--query-gpu=FIELDS --format=csv`.
+ * Reads the cards and the load from the files of place.ts. Without a set load, the cards are busy
+ * while a job of `gpucloud run` runs.
  */
 export const NVIDIA_SMI = `#!/bin/sh
 # nvidia-smi of the gpucloud sandbox.

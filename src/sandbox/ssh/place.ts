@@ -25,7 +25,7 @@ export interface Place {
   readonly proc: string;
 }
 
-/** The folder of all instances of a state file. */
+/** Returns the folder of all instances of a state file. */
 export function instancesFolder(file: string): string {
   return `${file.replace(/\.json$/, '')}-instances`;
 }
@@ -80,7 +80,7 @@ export async function realFolder(path: string): Promise<void> {
 /** Creates an instance's folder on first use. */
 export async function preparePlace(place: Place, cards: string, makeKey: () => string) {
   await privateFolder(place.home);
-  // Its modification time is the instance's start.
+  // The modification time of this file is the instance's start.
   if (!existsSync(place.mark)) await writeFile(place.mark, '');
   await realFolder(join(place.folder, 'bin'));
   const program = join(place.folder, 'bin', 'nvidia-smi');
@@ -100,7 +100,7 @@ const MARK = 'SANDBOX_INSTANCE';
 /** Variables of this computer that a command gets. */
 const PASSED = /^(?:LANG|LANGUAGE|LC_[A-Z]+|TZ|TMPDIR)$/;
 
-/** The environment of a command: without the account's key and the settings of gpucloud. */
+/** Returns the environment of a command: without the account's key and the settings of gpucloud. */
 export function environmentOf(
   id: string,
   { folder, home, proc }: Place,
@@ -122,8 +122,8 @@ export function environmentOf(
 }
 
 /**
- * The processes of an instance, whatever session they moved to. A process that cleared its environment
- * counts if its parent does. A reused process number never does.
+ * Returns the processes of an instance, in any session. A process that cleared its environment
+ * counts if its parent does. A reused process ID never counts.
  */
 export async function marked(id: string): Promise<number[]> {
   const numbers = (await readdir('/proc').catch(() => [])).filter((name) => /^\d+$/.test(name));
@@ -146,7 +146,7 @@ export async function marked(id: string): Promise<number[]> {
   return [...found].map(Number);
 }
 
-/** Deletes a folder with what it contains. Follows no symlink. */
+/** Deletes a folder and its content. Follows no symlink. */
 export async function removeFolder(folder: string): Promise<void> {
   try {
     await rm(folder, { recursive: true, force: true });

@@ -7,7 +7,7 @@ import { connectTo, type Wire } from './index.ts';
 interface Listening extends Omit<Wire, 'stdin' | 'stdout'> {
   /** Reads an instance; undefined for an unknown one. */
   read(id: string): Promise<Instance | undefined>;
-  /** A connection that could not be served. */
+  /** Reports a connection that could not be served. */
   onFault(message: string): void;
 }
 
@@ -21,7 +21,7 @@ function usualPort(id: string): number {
   return FIRST_PORT + (Number.parseInt(id.slice(0, 8), 16) % PORTS);
 }
 
-/** Serves SSH on 127.0.0.1, on a port per instance, as addresses of instances have no other name. */
+/** Serves SSH on 127.0.0.1. The instances share this address, so each has its own port. */
 export function createSshPorts(file: string, { read, onFault, ...wire }: Listening) {
   const servers = new Map<string, Promise<Server>>();
 
@@ -44,12 +44,12 @@ export function createSshPorts(file: string, { read, onFault, ...wire }: Listeni
   }
 
   return {
-    /** The port of an instance, opened at its first use. */
+    /** Returns the port of an instance, opened at its first use. */
     async portOf(id: string): Promise<number> {
       let server = servers.get(id);
       if (server === undefined) {
         server = listen(id, usualPort(id))
-          // If the port is in use, takes any free one.
+          // If the port is in use, use any free port.
           .catch(() => listen(id, 0))
           .catch((cause: unknown) => {
             throw new CliError('storage', 'The sandbox could not open a port for SSH.', { cause });
@@ -59,7 +59,7 @@ export function createSshPorts(file: string, { read, onFault, ...wire }: Listeni
       }
       return ((await server).address() as AddressInfo).port;
     },
-    /** Frees the ports. The signal of the connections ends those. */
+    /** Frees the ports. Open connections end with their own signal. */
     async close(): Promise<void> {
       for (const server of await Promise.allSettled(servers.values())) {
         if (server.status === 'fulfilled') server.value.close();

@@ -40,14 +40,14 @@ export async function writeProc(place: Place, now: number): Promise<void> {
   };
   for (const [name, text] of Object.entries(files)) {
     const path = join(folder, name);
-    // Another connection may write it at the same time, and a command read it.
+    // Another connection may write the file at the same time, and a command may read it.
     const fresh = `${path}.${randomUUID()}`;
     await writeFile(fresh, text);
     await rename(fresh, path);
   }
 }
 
-/** The load of the cards in percent, as nvidia-smi shows it. */
+/** Returns the load of the cards in percent, as nvidia-smi shows it. */
 async function loadOf({ load, home }: Place): Promise<number> {
   const set = await readFile(load, 'utf8').catch(() => '');
   if (set !== '') return Number(set);
@@ -55,7 +55,7 @@ async function loadOf({ load, home }: Place): Promise<number> {
   return existsSync(join(job, 'started')) && !existsSync(join(job, 'exit')) ? 97 : 0;
 }
 
-/** The last written values. */
+/** Returns the last written values. */
 async function ticksIn(path: string): Promise<{ used: number; total: number }> {
   const text = await readFile(path, 'utf8').catch(() => '');
   const [, used = 0, idle = 0] = /^cpu +(\d+) 0 0 (\d+) /.exec(text) ?? [];

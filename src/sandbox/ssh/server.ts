@@ -19,11 +19,11 @@ interface WithPages {
 }
 
 /**
- * Serves one SSH connection over a stream, and resolves at its end. Accepts the instance's public keys
- * only. Commands that run on then are left alone, as sshd does.
+ * Serves one SSH connection over a stream, and resolves at its end. Accepts the instance's public
+ * keys only. Commands that still run at its end continue, as with sshd.
  *
- * ssh starts this program for each connection (ProxyCommand), as inetd starts sshd. So no port is open
- * that another user of this computer could connect to, and no server has to outlive a command.
+ * ssh starts this program for each connection (ProxyCommand), as inetd starts sshd. So no port is
+ * open that another user of this computer could connect to, and no server has to outlive a command.
  */
 export function serveSsh(stream: Duplex, serving: Serving & WithPages): Promise<void> {
   return new Promise((resolve) => {
@@ -64,7 +64,7 @@ type PublicKey = Exclude<ReturnType<typeof utils.parseKey>, Error>;
 function fits(key: PublicKey, attempt: PublicKeyAuthContext): boolean {
   const { algo, data } = attempt.key;
   if (algo !== key.type || !data.equals(key.getPublicSSH())) return false;
-  // A client without a signature only asks whether this key may sign in.
+  // A client without a signature only checks whether this key may sign in.
   if (attempt.signature === undefined || attempt.blob === undefined) return true;
   return key.verify(attempt.blob, attempt.signature, attempt.hashAlgo) === true;
 }

@@ -68,7 +68,7 @@ export function serveSession(session: Session, serving: Serving): void {
     accept?.();
   });
   session.on('signal', (accept, _reject, { name }) => {
-    // A name that the system lacks is ignored, as sshd does.
+    // Ignore a signal that the system lacks, as sshd does.
     if (running?.pid !== undefined && `SIG${name}` in constants.signals) {
       const args = ['-c', `kill -s ${name} -- -${running.pid}`];
       void startPiped({ file: '/bin/sh', args, env }, serving.platform);
@@ -105,7 +105,7 @@ async function follow(
       stderr.destroy();
     });
   const copied = Promise.all([copy(stdout, channel), copy(stderr, channel.stderr)]);
-  // Streams that the connection has closed.
+  // The connection has closed the streams.
   const [code] = await Promise.all([ended, copied.catch(() => undefined)]);
   if (program.endSignal === null) channel.exit(code);
   else channel.exit(program.endSignal.replace(/^SIG/, ''));
@@ -113,8 +113,9 @@ async function follow(
 }
 
 /**
- * Writes to one output of a channel. When the client opens its window, ssh2 resumes one output only, and
- * writes a chunk that waited earlier again. So one output writes at a time, and the chunk is forgotten.
+ * Writes to one output of a channel. When the client opens its window, ssh2 resumes only one
+ * output, and repeats a chunk that waited earlier. So one output writes at a time, and the chunk is
+ * forgotten.
  */
 async function writeAll(to: Writable, chunk: unknown, channel: ServerChannel): Promise<void> {
   await new Promise<void>((written) => to.write(chunk, () => written()));
@@ -131,8 +132,8 @@ interface Terminal {
 }
 
 /**
- * A terminal made by `script`, since Node has none. `script` knows no size of a terminal other than its
- * own, so `stty` sets it.
+ * Creates a terminal with `script`, since Node can't create one. `script` can't set a size, so
+ * `stty` does.
  */
 function createTerminal({ rows, cols }: Size, home: string): Terminal {
   const path = join(home, '..', `terminal-${randomUUID()}`);

@@ -41,8 +41,8 @@ interface Internals {
 type Opened = { readonly file: FileHandle } | { readonly folder: string; names: string[] };
 
 /**
- * Serves files to scp and sftp, with the rights of this computer's user, as a command there has them.
- * Relative paths begin in the home folder. Owners are ignored.
+ * Serves files to scp and sftp, with the rights of this computer's user, like a command on the
+ * instance. Relative paths begin in the home folder. Ignores owners.
  */
 export function serveSftp(sftp: SFTPWrapper, home: string): void {
   const { STATUS_CODE: code } = utils.sftp;
@@ -64,8 +64,8 @@ export function serveSftp(sftp: SFTPWrapper, home: string): void {
   }
   let turn: Promise<unknown> = Promise.resolve();
   /**
-   * Runs work, and answers with its fault or, unless it has answered itself, with OK. Responds in order,
-   * since scp truncates a file if responses arrive out of order.
+   * Runs work, and responds with its fault or, unless the work has responded itself, with OK.
+   * Responds in order, since scp truncates a file if responses arrive out of order.
    */
   function reply(request: number, work: () => Promise<unknown>): void {
     turn = turn.then(work).then(
@@ -172,7 +172,8 @@ export function serveSftp(sftp: SFTPWrapper, home: string): void {
   sftp.on('RMDIR', (request, path) => reply(request, () => rmdir(at(path))));
   sftp.on('REMOVE', (request, path) => reply(request, () => unlink(at(path))));
   sftp.on('RENAME', (request, from, to) => reply(request, () => rename(at(from), at(to))));
-  // scp and sftp wait for both at their end. ssh2 sends neither, and has no method for the first.
+  // scp and sftp wait for an exit status and the channel's end. ssh2 sends neither, and has no
+  // method for the exit status.
   sftp.on('end', () => {
     const { _protocol: protocol, outgoing } = sftp as unknown as Internals;
     if (outgoing.state === 'open') protocol.exitStatus(outgoing.id, 0);
@@ -183,7 +184,9 @@ export function serveSftp(sftp: SFTPWrapper, home: string): void {
   });
 }
 
-/** ssh2's own translation knows no file that is written but not truncated, which scp asks for. */
+/**
+ * ssh2's own translation can't open a file for writing without truncating it, which scp requests.
+ */
 function flagsOf(flags: number): number {
   const { OPEN_MODE: mode } = utils.sftp;
   const has = (one: number) => (flags & one) !== 0;

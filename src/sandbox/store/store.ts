@@ -8,11 +8,11 @@ import { replaceFile } from '../../files/replace.ts';
 import { Refusal } from '../refusal.ts';
 import { type State, stateSchema } from './state.ts';
 
-/** The state file, shared by processes without lost changes. */
+/** Opens the state file, which processes share without losing changes. */
 export function openStore(file: string) {
   // Queue the calls of one process here, since the lock between processes is polled.
   let last: Promise<unknown> = Promise.resolve();
-  // The last seen content of the file: parsing is the slowest part of a call. Texts are compared,
+  // The last content read from the file: parsing is the slowest part of a call. Compares texts,
   // since two contents can have the same time and size.
   let kept: { text: string; state: State } | undefined;
 
