@@ -4,7 +4,7 @@ import { build } from 'esbuild';
 import { BUNDLE, ROOT } from './bundle.mjs';
 import { buildModules, bundleOf } from './modules.mjs';
 
-/** Writes the licenses of everything in the bundle, which must ship with them. */
+/** Returns the licences of everything in the bundle, which must ship with them. */
 function licencesOf(inputs) {
   const parts = new Set();
   for (const input of Object.keys(inputs)) {

@@ -39,7 +39,7 @@ export async function buildModules() {
         if (number < 0) throw new Error(`${path}, imported by ${importer}, is not in src/.`);
         return { path: String(number), external: true };
       });
-      // Loads only `node:` modules late: a class from a package can't be a lazy name.
+      // Loads only `node:` modules late, since what a package exports may be a class.
       onResolve({ filter: /^node:/ }, ({ path, kind }) => ({
         path: kind === 'require-call' ? path.slice('node:'.length) : path,
         external: true,

@@ -63,7 +63,7 @@ async function openTests() {
   );
 
   async function end() {
-    // The second call kills what does not end.
+    // The second call kills tests that don't stop.
     void vitest.cancelCurrentRun('keyboard-input');
     await vitest.cancelCurrentRun('keyboard-input');
   }

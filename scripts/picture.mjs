@@ -14,8 +14,8 @@ const ROWS = 60;
 const PROGRAM = fileURLToPath(new URL('../bin/gpucloud.js', import.meta.url));
 const FOLDER = fileURLToPath(new URL('../docs/images/', import.meta.url));
 
-/** The commands typed before each picture, and the commands shown in it. */
 const HARDWARE = ['--offer', 'rtx-4090', '--image', 'ubuntu-22-04'];
+/** The commands typed before each picture, and the commands shown in it. */
 const PICTURES = {
   rental: {
     before: [
@@ -102,7 +102,7 @@ const BRIGHT = [
   '#ffffff',
 ];
 
-/** Returns a theme color, a color of the cube, a gray or an RGB color. */
+/** Returns a theme colour, a colour of the cube, a grey or an RGB colour. */
 function colourOf(cell) {
   const number = cell.getFgColor();
   if (cell.isFgRGB()) return `#${number.toString(16).padStart(6, '0')}`;

@@ -16,7 +16,7 @@ export type {
 } from './context/contract.ts';
 export { formatOf } from './context/terminal.ts';
 
-/** Creates the Context of one command. Loads, reads and opens everything at its first use. */
+/** Creates the Context of one command. Loads, reads and opens each part at its first use. */
 export function createContext(
   host: Host,
   flags: GlobalFlags,

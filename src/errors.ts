@@ -105,7 +105,7 @@ export interface ErrorDetails {
 }
 
 /**
- * An error for people and scripts: a kind of {@link FAILURES}, a message and a hint. `run.ts`
+ * An error for people and scripts: a kind of {@link FAILURES}, a message and a hint. `report.ts`
  * prints it.
  *
  * The message never contains a secret. Untrusted text is cleaned before printing.

@@ -69,7 +69,7 @@ export class Call {
   /** Removes the call's API key and the secrets of its requests from a text. */
   readonly hide = (text: string) => hider(this.#secrets)(text);
 
-  /** @throws Fault, stopped and not sent, if the call ends during the pause. */
+  /** @throws Fault with `stopped` and without `sent` if the call ends during the pause. */
   async pause(milliseconds: number): Promise<void> {
     await this.settings.clock.sleep(milliseconds, this.#stop.signal).catch((error: unknown) => {
       this.#goOn();

@@ -8,7 +8,7 @@ import { isWebPage, messageOf, oneLine, shortened } from './response/message.ts'
 // Errors of operations: what failed, whether it was sent, what the service said. Upper layers choose
 // the next step from `CliError.request`.
 
-/** A 4xx means that the service did nothing, except 408, which a proxy may send. */
+/** Whether the service certainly did nothing: a 4xx, except 408, which a proxy may send. */
 export function isSureRefusal(status: number): boolean {
   return status >= 400 && status < 500 && status !== 408;
 }
@@ -29,7 +29,7 @@ export function failureFor(status: number, needsState = false): Failure {
   return isRedirect(status) ? 'notUnderstood' : 'refused';
 }
 
-/** The service failed; the same request may succeed later. */
+/** Whether the service failed, so that the same request may succeed later. */
 export function isFailed(status: number): boolean {
   return status >= 500 || status === 408;
 }

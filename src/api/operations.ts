@@ -43,9 +43,9 @@ export interface Operation {
   readonly data?: Schema<unknown>;
   /** The field of the data, or of its rows, that contains an instance ID. */
   readonly instance?: 'id' | 'current_instance_id' | 'instance_id';
-  /** The response is about this instance; one that names another instance is rejected. */
+  /** The response must be about the requested instance; any other is rejected. */
   readonly isItself?: true;
-  /** The page size if none is requested; set only for operations that return pages. */
+  /** Default page size. Set only for operations that return pages. */
   readonly pageSize?: number;
   readonly retry: Retry;
   /** Describes what may have changed if the outcome is unknown. */
@@ -95,7 +95,10 @@ const RENTS = {
   doubt: 'An instance may exist and be billing.',
 } as const;
 
-/** The service rolls back a change that failed, "so the call can be repeated" (States and transitions). */
+/**
+ * Builds a change that may be repeated: the service rolls back a failed one, "so the call can be
+ * repeated" (States and transitions).
+ */
 function change(goal: 'STOPPED' | 'TERMINATED') {
   return {
     ...INSTANCE,
@@ -290,7 +293,7 @@ export const OPERATIONS = {
   },
 } as const satisfies Readonly<Record<string, Operation>>;
 
-/** The identity of a public key: `TYPE BLOB`, without the comment. */
+/** Returns a public key's identity: `TYPE BLOB`, without the comment. */
 function keyIn(publicKey: string | null | undefined): string {
   return (publicKey ?? '').trim().split(/\s+/, 2).join(' ');
 }

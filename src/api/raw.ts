@@ -13,7 +13,7 @@ export interface RawRequest {
   /** Path below the base URL with a leading slash; may contain a query. */
   path: string;
   query?: Readonly<Record<string, string>>;
-  /** JSON text, sent as is. */
+  /** JSON text, sent unchanged. */
   body?: string;
   headers?: Readonly<Record<string, string>>;
 }

@@ -9,7 +9,7 @@ const RETRIED: ReadonlySet<number> = new Set([408, 429, 500, 502, 503, 504]);
 
 export interface Sent {
   readonly response: HttpResponse;
-  /** An earlier try may have taken effect. */
+  /** Whether an earlier try may have taken effect. */
   readonly doubted: boolean;
 }
 

@@ -152,7 +152,7 @@ export interface SeenInstance {
     | undefined;
 }
 
-/** Returns the facts that one instance shows about an offer or image. */
+/** The facts that one instance shows about an offer or image. */
 export type Lesson = Pick<
   NameRecord,
   | 'kind'

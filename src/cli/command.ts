@@ -143,13 +143,13 @@ export class BareGroup extends Error {
   }
 }
 
-/** An argument as the help shows it: `<instance>`, `[name]`, `<instance...>`. */
+/** Formats an argument as in the help: `<instance>`, `[name]`, `<instance...>`. */
 export function argumentTerm(argument: Argument): string {
   const name = argument.variadic ? `${argument.name()}...` : argument.name();
   return argument.required ? `<${name}>` : `[${name}]`;
 }
 
-/** The path of a command: `gpucloud instances`. */
+/** Returns a command's path: `gpucloud instances`. */
 function pathOf(command: AnyCommand): string {
   return command.parent === null ? command.name() : `${pathOf(command.parent)} ${command.name()}`;
 }

@@ -32,7 +32,7 @@ export async function sendOnce<T>(
     if (!sent) stop.abort(first.reason);
     else if (!second.aborted && others.has(what)) {
       err.warn('outcome_unknown', waitingText([...others], bills));
-      // One warning names all requests in flight.
+      // Warns once for all requests in flight.
       others.clear();
     }
   };

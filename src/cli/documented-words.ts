@@ -92,14 +92,17 @@ function meantBy(word: string, documented: readonly string[]): string | undefine
   return meant === undefined || isAnother(word, meant) ? undefined : meant;
 }
 
-/** Two extra letters, or only the end of a word, are not a typo: INACTIVE, RESTARTING, BOOTING. */
+/**
+ * Whether a word is not a typo: it contains a documented word and two more letters, or is only the
+ * end of one (INACTIVE, RESTARTING, BOOTING).
+ */
 function isAnother(word: string, documented: string): boolean {
   return Math.abs(word.length - documented.length) < 2
     ? false
     : word.includes(documented) || documented.endsWith(word);
 }
 
-/** Warns about a type that the API document lacks, since the service may still accept it. */
+/** Notes types that the API document lacks; the service may still accept them. */
 export function noteUndocumented(
   types: readonly string[],
   documented: readonly string[],

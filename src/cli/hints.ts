@@ -61,14 +61,14 @@ function afterRefusal(
 
 /** Hints for each kind of failure of one operation. */
 interface Steps {
-  /** The outcome is unknown: the command that checks it. */
+  /** Hint for an unknown outcome: the command that checks it. */
   readonly doubt?: string;
   readonly missing?: string;
-  /** The resource is in the wrong state. */
+  /** Hint for a resource in the wrong state. */
   readonly state?: string;
-  /** The service failed: the command that tries again. */
+  /** Hint if the service failed: the command that tries again. */
   readonly again?: string;
-  /** The service refused it for another reason. */
+  /** Hint if the service refused for another reason. */
   readonly refused?: string;
 }
 

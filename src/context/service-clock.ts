@@ -21,8 +21,8 @@ export function driftBetween(a: Reading, b: Reading): number {
 }
 
 /**
- * Returns the service's time in milliseconds since 1970, the clock of all times in its responses.
- * Before the first response, returns this computer's time.
+ * Creates a clock that returns the service's time in milliseconds since 1970. All times in its
+ * responses follow this clock. Before the first response, it returns this computer's time.
  *
  * One response may have a wrong time. Use `serviceTime` before terminating anything because of it.
  */

@@ -59,7 +59,7 @@ export function createService(parts: ServiceParts) {
     return api;
   }
 
-  /** The built-in profile runs its own server on a loopback port while the command runs. */
+  /** Whether the built-in profile's own server runs, on a loopback port, during this command. */
   let isServing = false;
   const selfServed = lazy(async () => {
     isServing = true;

@@ -24,7 +24,7 @@ export function beginningAt(
  */
 const BEFORE_THE_BEGINNING = 10;
 
-/** IDs to remember to recognize repeated events. A log gains fewer events between two pages. */
+/** IDs to remember, to recognize repeated events. A log gains fewer events between two pages. */
 const REMEMBERED = 10_000;
 
 /**

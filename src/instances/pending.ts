@@ -56,7 +56,7 @@ export async function ensureNoPending(name: string, context: Context): Promise<v
   if ((await context.prompts()) !== undefined) return;
   const open = await (await context.journal()).requests();
   if (!open.some((request) => request.name === name)) return;
-  // Checks the account first, since the request may belong to another one.
+  // Uses the account's own journal, since the request may belong to another account.
   await agreedUids(name, new Set(), await ownJournal(context), context);
 }
 
@@ -197,8 +197,8 @@ export async function otherSettled(name: string, context: Context): Promise<void
 
 /**
  * Rejects a name that a living instance has. Reads that instance first, since it may have ended
- * elsewhere. If the service does not find it, asks if `asks` is set and interactive, otherwise
- * rejects the name.
+ * elsewhere. If the service does not find it, rejects the name if not interactive, and otherwise
+ * asks if `asks` is set.
  */
 export async function ensureNotTaken(
   request: Pick<RentalRequest, 'operation' | 'name'>,

@@ -6,8 +6,8 @@ import { type DriveRecord, parseRecord } from './record.ts';
 import type { Store } from './store.ts';
 
 /**
- * Stores earlier prices of drives and deleted drives, which the service does not show. Without
- * them, charges would look unexplained. Times are in service time.
+ * Stores earlier prices of drives, and drives that were deleted. The service shows neither, so
+ * without them charges would look unexplained. Times are in service time.
  */
 export function drives({ ownFolder, folders, reading, writing }: Store) {
   const folderOf = (account: string) => join(account, 'drives');

@@ -2,7 +2,7 @@ import { lazy } from '../lazy.ts';
 import { resourceId } from '../rules/names.ts';
 import * as z from '../zod.ts';
 
-/** Built when the first file is read. They keep fields of newer versions. */
+/** Builds the schemas when the first file is read. They keep fields of newer versions. */
 const schemas = lazy(() => {
   const text = z.string();
   // The ID becomes part of request paths.

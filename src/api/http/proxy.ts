@@ -11,7 +11,7 @@ export interface ProxyServer {
   readonly authorization?: string;
 }
 
-/** Treats an empty variable as not set, as curl does. */
+/** Returns the first variable that is set. As in curl, an empty one counts as not set. */
 function firstOf(env: Environment, names: readonly string[]): string | undefined {
   return names.map((name) => env[name]).find((value) => value !== undefined && value !== '');
 }

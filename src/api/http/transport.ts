@@ -88,7 +88,7 @@ export async function createTransport(
   };
 }
 
-/** Node.js and Bun obey this variable, and would send the key to any server. */
+/** Rejects NODE_TLS_REJECT_UNAUTHORIZED=0: Node.js and Bun would send the key to any server. */
 function ensureCertificatesChecked(env: Environment): void {
   if (env.NODE_TLS_REJECT_UNAUTHORIZED !== '0') return;
   throw usageError(

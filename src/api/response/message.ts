@@ -27,7 +27,7 @@ export function messageOf(response: HttpResponse, hide: (text: string) => string
   return cut(jsonMessage(text), MOST_CHARACTERS) || 'no explanation given';
 }
 
-/** Whether a response is a browser page; the service sends JSON (API document: Conventions). */
+/** Whether a response is a web page. The service itself sends JSON (API document: Conventions). */
 export function isWebPage({ text, headers }: Pick<HttpResponse, 'text' | 'headers'>): boolean {
   const start = text.trimStart();
   if (/^(<!doctype html|<html|<head|<\?xml[^>]*>\s*<(!doctype html|html))/i.test(start))

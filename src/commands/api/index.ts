@@ -261,7 +261,7 @@ async function* rawPages(request: RawRequest, api: Api): AsyncGenerator<Page> {
 }
 
 async function read(request: RawRequest, number: number, api: Api): Promise<Page> {
-  // Sends no page number first, since most lists have no pages.
+  // Omits the page number from the first request, since most lists have no pages.
   const more = number === 1 ? {} : { query: { ...request.query, page: String(number) } };
   const response = await api.call({ ...request, ...more });
   if (!isSuccess(response.status)) {

@@ -31,7 +31,7 @@ import { positiveDuration } from '../../rules/times.ts';
 
 /** A limit: `--fail-below 24h` or `--fail-below 500`. */
 export type Limit =
-  /** Milliseconds. */
+  /** `lasts` is in milliseconds. */
   { readonly text: string } & ({ readonly lasts: number } | { readonly amount: Money });
 
 export const limit: Rule<Limit> = (text) => {

@@ -33,7 +33,7 @@ const commandView: View<CommandReference> = {
   empty: 'No commands.',
 };
 
-/** Prints any part of the tree as one document in structured formats. */
+/** Shows any part of the tree as one document in structured formats. */
 const documentView: View<object> = {
   columns: [],
   id: () => null,

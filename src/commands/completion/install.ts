@@ -76,8 +76,7 @@ function fileOf(shell: Shell, env: Context['env']): string {
 }
 
 /**
- * Returns the installed script of any version. Throws CliError('storage') for a file of the user's
- * own.
+ * Returns the installed script of any version. Throws CliError('storage') for the user's own file.
  */
 async function ownText(file: string): Promise<string | undefined> {
   const text = await readFile(file, 'utf8').catch(() => undefined);

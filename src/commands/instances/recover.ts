@@ -80,7 +80,6 @@ function chosen(open: readonly OpenRequest[], names: readonly string[]): readonl
 
 type Recovered = ReturnType<typeof rowOf>;
 
-/** The outcome of a request. */
 function rowOf({ request, instance, candidates }: Resolution) {
   const { uid, name, operation, asked_at, offer_id, isTorn } = request;
   const nothing = isTorn ? 'its file is unreadable' : 'found no instance with this name and time';

@@ -29,7 +29,7 @@ function fileName(text: string): Verdict<string> {
 
 const FASTEST = 1_000_000;
 
-/** Virtual seconds per second; 0 stops the clock. */
+/** Parses virtual seconds per second; 0 stops the clock. */
 export function speed(text: string): Verdict<number> {
   const value = Number(text);
   return /^[0-9]{1,7}(\.[0-9]{1,6})?$/.test(text) && value <= FASTEST
@@ -39,19 +39,19 @@ export function speed(text: string): Verdict<number> {
       );
 }
 
-/** A port to listen on; 0 selects any free port. */
+/** Parses a port to listen on; 0 selects any free port. */
 export function listeningPort(text: string): Verdict<number> {
   return wholeNumber(text, 0, 65_535, 'a port to listen on');
 }
 
-/** The load of a GPU in percent. */
+/** Parses the load of a GPU in percent. */
 export function gpuLoad(text: string): Verdict<number | 'auto'> {
   return text === 'auto' ? kept(text) : wholeNumber(text, 0, 100, 'the load in percent, or auto,');
 }
 
 const LONGEST_ADVANCE = 366 * 86_400_000;
 
-/** Milliseconds by which the clock may advance. */
+/** Parses a duration by which to advance the clock, into milliseconds. */
 export function advanceable(text: string): Verdict<number> {
   const verdict = duration(text);
   return verdict.ok && verdict.value > LONGEST_ADVANCE

@@ -108,7 +108,7 @@ async function* results(
 ): AsyncGenerator<ToldStep> {
   for (const step of stepsWith(false)) {
     const stdout = new Kept();
-    // Prints at most one JSON object on stderr: the tour's own error.
+    // Keeps the step's errors, so that stderr gets only the tour's own error, as one JSON object.
     const stderr = new Kept();
     const code = await rerun([...step.argv, '--json'], { env, stdout, stderr });
     done(step, code, reasonOf(stderr.text));
@@ -140,7 +140,7 @@ function lineOf({ argv }: TourStep): string {
   return shellLine(['gpucloud', ...argv]);
 }
 
-/** Passes the tour's color setting to its steps. */
+/** Passes the tour's colour setting to its steps. */
 function colourOf({ flags: { color } }: Context): readonly string[] {
   if (color === undefined) return [];
   return [`--color=${color === false ? 'never' : color}`];

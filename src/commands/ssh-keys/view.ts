@@ -16,7 +16,7 @@ export const sshKeyView: View<SshKey> = {
   empty: 'The account has no SSH keys. Add one: gpucloud ssh-keys add FILE',
 };
 
-/** `ssh-ed25519`: the first word of the key. */
+/** Returns the first word of a key: `ssh-ed25519`. */
 function typeOf({ public_key }: SshKey): string | undefined {
   return public_key?.trim().split(/\s/, 1)[0];
 }

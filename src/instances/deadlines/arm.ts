@@ -104,7 +104,7 @@ export async function arm(every: number, context: Context): Promise<void> {
   await firstRun({ profile, state, before, scheduler, longest }, context);
 }
 
-/** Throws unless a scheduled run can read the key, which gets no key from the environment. */
+/** Throws unless a scheduled run can read the key without the environment. */
 async function ensureStoredKey(context: Context): Promise<string> {
   // Reports a missing key as every other command does.
   await context.api();

@@ -15,7 +15,7 @@ export interface Attempt {
   readonly offer_id: string;
   readonly outcome: 'created' | 'error' | 'over_max_price' | 'refused' | 'unreachable';
   readonly http_status: number | null;
-  /** Why it failed, with the service's message. */
+  /** Why the attempt failed, with the service's message; null if it succeeded. */
   readonly message: string | null;
 }
 

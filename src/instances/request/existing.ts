@@ -37,7 +37,7 @@ export async function ensureUsable(found: Instance, given: Given, context: Conte
   });
 }
 
-/** Finds a difference in hardware. Reports none if the response does not show the hardware. */
+/** Returns the difference in hardware, or none if the response does not show the hardware. */
 async function otherHardware(
   kind: Kind,
   has: { readonly [field in 'id' | 'name']?: string | null | undefined } | null | undefined,
@@ -61,8 +61,8 @@ async function otherHardware(
 }
 
 /**
- * Whether the instance costs too much. An unreadable price counts as too high, as for a new
- * instance.
+ * Returns a difference if the instance costs too much. An unreadable price counts as too high, as
+ * for a new instance.
  */
 function overPrice(
   { price_per_hour_snapshot }: Instance,

@@ -7,12 +7,12 @@ import { launchd } from './launchd.ts';
 import { schtasks } from './schtasks.ts';
 import { systemd } from './systemd.ts';
 
-/** Contains the entry's own name in the runs that it starts. */
+/** The variable that contains the entry's name in the runs that it starts. */
 export const ENTRY = 'GPUCLOUD_REAP_ENTRY';
 
 /**
- * Returns the name of a profile's entry. A hash of the config and state folders keeps entries for
- * other folders from being replaced.
+ * Returns the name of a profile's entry. Includes a hash of the config and state folders, so that
+ * it never replaces the entry of other folders.
  */
 export async function entryName(profile: string, context: Context): Promise<string> {
   const { config, state } = await context.folders();

@@ -70,7 +70,7 @@ export const tunnel = action({
 
 type Tunnel = ReturnType<typeof tunnelOf>;
 
-/** An open tunnel. */
+/** Describes an open tunnel. */
 function tunnelOf({ target, instance }: Reached, { port, endpoint }: RemoteEnd, local: number) {
   return {
     instance_id: target.id,

@@ -56,7 +56,7 @@ export async function createSeveral(input: SeveralInput, context: Context): Prom
   await showSeveral(several.each, ends, context);
 }
 
-/** Checks all requests together. */
+/** Checks all requests together. For a taken name, suggests `--if-not-exists`. */
 async function check(...[body, plan, context]: Parameters<typeof planRental>): Promise<Planned> {
   try {
     return await planRental(body, plan, context);

@@ -74,7 +74,7 @@ async function prepareAsked(
   input: CreateInput,
   context: Context,
 ): Promise<Prepared> {
-  // stdin that contains the file can't contain answers too.
+  // stdin can't contain both the file and the answers.
   const prompts = input.given.flags.file === '-' ? undefined : await context.prompts();
   if (prompts === undefined) {
     // A missing API key fails first, before missing flags.
@@ -158,7 +158,7 @@ function requestOf(body: CreateInstanceBody) {
 
 /** Returns the error if it means that a living instance already has the name. */
 export function nameTakenIn(error: unknown): CliError | undefined {
-  // A refusal of this name may be about an instance that may be billing.
+  // Excludes a refusal about an instance that may be billing.
   const isTaken = error instanceof CliError && error.code === 'name_taken' && !error.mayBeBilling;
   return isTaken ? error : undefined;
 }

@@ -91,8 +91,8 @@ export async function findUsable(id: string, given: Given, context: Context): Pr
 }
 
 /**
- * Returns an existing instance's deadline. Warns if the command requests another, which is never
- * set.
+ * Returns an existing instance's deadline. If the command requests a deadline or an idle rule,
+ * prints the existing one, or warns that there is none. Never sets one.
  */
 export async function existingDeadline(
   found: Instance,
@@ -113,7 +113,7 @@ export async function existingDeadline(
   return ends_at;
 }
 
-/** Warns that the requested deadline is not set on the existing instance. */
+/** Warns that the existing instance has no deadline. The requested one is never set. */
 function warnEndless({ id, name }: Instance, { err }: Context): void {
   const typed = typedName(name, id);
   err.warn(
