@@ -5,7 +5,7 @@ import { AsyncEntry } from '@napi-rs/keyring';
  * stdout, so that no argument ever holds a key.
  *
  * It needs its own process because the keyring library blocks the whole process, timers included,
- * if D-Bus never responds. The caller ends it after a timeout.
+ * if D-Bus never responds. The caller kills it after a timeout.
  */
 interface Asked {
   readonly op: 'get' | 'set' | 'delete';

@@ -236,7 +236,8 @@ function isHungUp({ reason }: AbortSignal): boolean {
 }
 
 /**
- * Closes the terminal's descriptors: at exit Node resets its terminals, and aborts if one is gone.
+ * Closes the terminal's descriptors: at exit Node resets its terminals, and aborts if a terminal is
+ * closed.
  */
 function releaseTerminal(): void {
   for (const descriptor of [0, 1, 2]) {

@@ -12,7 +12,6 @@ interface ProgramSettings {
   readonly write: (text: string) => void;
   /** Help width in columns. */
   readonly width: number;
-  /** Whether to colour a command's help. */
   readonly isColoured: (command: AnyCommand) => boolean;
   /**
    * The arguments. Builds only the command that they name, to save start time. If they name none,

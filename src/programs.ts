@@ -4,7 +4,7 @@ import { constants, platform } from 'node:os';
 import type { Readable, Writable } from 'node:stream';
 import { onPath } from './platform/on-path.ts';
 
-/** A program to start. Its arguments are separate words; no shell parses them. */
+/** A program to start. No shell parses its arguments. */
 export interface Program {
   /** Searched on PATH. */
   readonly file: string;
@@ -16,13 +16,13 @@ export interface Program {
    */
   readonly hear?: (text: string, from: 'stdout' | 'stderr') => void;
   /**
-   * Starts the program in its own session, without our terminal: an interactive shell would take
-   * it.
+   * Starts the program in its own session, without our terminal, which an interactive shell would
+   * take over.
    */
   readonly ownSession?: boolean;
   /** Text for the program's stdin, if its output is captured. */
   readonly say?: string;
-  /** Milliseconds before it is killed, since a hung program would block this one. */
+  /** Milliseconds before gpucloud kills the program, since a hung program would block this one. */
   readonly timeout?: number;
 }
 
@@ -98,7 +98,7 @@ export async function startProgram({
   for (const from of ['stdout', 'stderr'] as const) {
     child[from]?.setEncoding('utf8').on('data', (text: string) => hear?.(text, from));
   }
-  // If the program ends without reading, its exit code reports that.
+  // If the program ends without reading, its exit code reports the reason.
   child.stdin?.on('error', () => undefined).end(say);
 
   let isLate = false;

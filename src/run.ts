@@ -45,7 +45,7 @@ export async function run(argv: readonly string[], host: Host): Promise<number> 
       return program;
     },
     rerun(words, changes) {
-      // Only the process's own stdout has a reader that may close it.
+      // Only the process's own stdout has a reader that may close stdout.
       const own = changes.stdout === undefined ? {} : { onReaderGone: undefined };
       return run(words, { ...host, ...changes, ...own, endsAtOnce: false });
     },
@@ -98,7 +98,7 @@ async function parse(
   }
 }
 
-/** A person who types a bare group wants its help; a script forgot a verb. */
+/** A person who types only a group wants its help; a script has forgotten a verb. */
 function helpOf(group: AnyCommand, runtime: Runtime): void {
   const { format } = runtime.context(group).out;
   if (format !== 'json' && format !== 'jsonl') {
@@ -169,6 +169,6 @@ async function printToStderr(text: string, host: Host): Promise<void> {
   try {
     await createSink(() => host.stderr, { stop: host.interrupts.second }).write(text);
   } catch {
-    // stderr is gone, so only the exit code is left.
+    // stderr is closed, so only the exit code reports the outcome.
   }
 }

@@ -162,7 +162,7 @@ interface Archived {
 const MOST = 100;
 const AT_ONCE = 20;
 
-/** Reads the newest instances. `left` counts the older ones that it did not read. */
+/** Reads the newest instances. `left` is the number of older instances that it did not read. */
 export async function readArchived(
   instances: readonly KnownInstance[],
   api: Api,
@@ -187,7 +187,6 @@ export async function readArchived(
 
 export type Part = 'profile' | 'instances' | 'drives' | 'transactions';
 
-/** Why a part of an account could not be read. */
 interface PartFault {
   readonly part: Part;
   readonly error: CliError;

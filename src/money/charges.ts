@@ -13,7 +13,7 @@ export interface Window {
   readonly to: number;
 }
 
-/** Charges in a window compared with what this computer knows. All amounts are RUB. */
+/** Charges in a window compared with the costs known to this computer. All amounts are RUB. */
 export interface CheckedCharges extends Window {
   /** All charges minus all refunds; zero if the refunds are higher. */
   readonly charged: Money;
@@ -26,7 +26,7 @@ export interface CheckedCharges extends Window {
   readonly unexplained: Money;
   /** Groups whose amount is not a known price come first, then larger sums. */
   readonly groups: readonly ChargeGroup[];
-  /** Payments of an undocumented type, grouped by type; they are not part of `charged`. */
+  /** Payments of an undocumented type, grouped by type; not part of `charged`. */
   readonly unclear: readonly ChargeGroup[];
 }
 
@@ -130,7 +130,7 @@ function remembered(known: DriveRecord | undefined): Pick<Chargeable, 'before' |
 }
 
 const HOUR = 3_600_000;
-/** In hours: a long window reveals small charges, a short window reveals new ones. */
+/** In hours. A long window reveals small charges, and a short window reveals new charges. */
 const WINDOWS = [24, 3] as const;
 export const LONGEST_WINDOW = WINDOWS[0] * HOUR;
 
@@ -267,7 +267,7 @@ function lateIn(window: Window, one: Chargeable): number {
 const SUSPENDED = 168 * HOUR;
 
 /**
- * Returns for how many milliseconds of unpaid time a drive can be charged in a window: "debt for
+ * Returns the milliseconds of unpaid time for which a drive can be charged in a window: "debt for
  * the frozen period accumulates and is charged on top-up" (API document: Drive status). Never more
  * than the drive's lifetime.
  */

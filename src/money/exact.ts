@@ -9,7 +9,6 @@ import type { AccountReading } from './account.ts';
 import type { Look } from './findings.ts';
 import { type InstanceRow, instanceRows, lineOf } from './rows.ts';
 
-/** The result of one check of an audit. */
 export interface CheckResult {
   /** `unknown`: the check was not possible. */
   readonly result: 'ok' | 'finding' | 'unknown';
@@ -155,7 +154,7 @@ function rounding(rows: readonly InstanceRow[]): Money {
   return zero().plus(rows.length).div(100);
 }
 
-/** Returns what changed during the check; undefined if nothing did. */
+/** Returns a description of the change during the check; undefined if nothing changed. */
 function changedWhileReading(
   { before, updated, after, rows }: ExactReading,
   { reading, instances }: Look,

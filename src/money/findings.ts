@@ -22,7 +22,7 @@ export interface Finding {
   readonly row?: InstanceRow;
 }
 
-/** A job of `run` that has not ended, as far as this computer knows. */
+/** A job of `run` that has not ended according to this computer's records. */
 interface OpenJob {
   /** The ID of the job's instance. */
   readonly id: string;

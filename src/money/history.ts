@@ -9,7 +9,7 @@ const PAGE = 100;
 
 /**
  * How many of the last IDs to remember, besides two pages: during a walk, new transactions push
- * older ones onto the next page. Remembering more would grow the heap on a long history.
+ * older transactions onto the next page. Remembering more would grow the heap on a long history.
  */
 const REMEMBERED = 1000;
 
@@ -73,7 +73,7 @@ export interface RecentHistory {
   readonly from: number | undefined;
 }
 
-/** Reads at most this many pages of a history; a longer one stays incomplete. */
+/** Reads at most this many pages of a history; a longer history stays incomplete. */
 const MOST_PAGES = 6;
 
 /**

@@ -91,8 +91,8 @@ export function openBooks({ step, from, to }: { step: Step; from: number; to: nu
       post(total, entry, posting);
     },
     /**
-     * Returns the periods up to `until`, including empty ones. `trimmed` omits periods before the
-     * account's first transaction.
+     * Returns the periods up to `until`, including empty periods. `trimmed` omits periods before
+     * the account's first transaction.
      */
     rows(until: number, { trimmed = false } = {}): readonly Spent[] {
       const range = { from, to: Math.min(to, until) };
@@ -105,7 +105,6 @@ export function openBooks({ step, from, to }: { step: Step; from: number; to: nu
         ...closed(pages.get(start) ?? newPage()),
       }));
     },
-    /** Returns the sums of all periods together. */
     total: () => closed(total),
   };
 }

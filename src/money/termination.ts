@@ -76,7 +76,7 @@ export function termination(context: Context) {
     return found;
   }
 
-  /** Reads the logs, so that {@link refunds} shows only what the termination adds. */
+  /** Reads the logs before the termination, so that {@link refunds} shows only later events. */
   async function readLogs(targets: readonly Target[]): Promise<void> {
     if (context.out.format !== 'table') return;
     let isReadable = true;

@@ -107,7 +107,10 @@ function withoutSecretsIn(text: string, hide: Hide, searched: boolean): string {
   return searched || host !== undefined ? hide(text) : text;
 }
 
-/** fromEntries defines each key as data, so a key `__proto__` of a response stays a key. */
+/**
+ * fromEntries defines each key as data, so a response with the key `__proto__` changes no
+ * prototype.
+ */
 function mapValues(value: object, change: (field: unknown, key: string) => unknown): object {
   return Object.fromEntries(Object.entries(value).map(([key, field]) => [key, change(field, key)]));
 }

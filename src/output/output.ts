@@ -46,7 +46,7 @@ export type Kind =
 
 /** Describes one column for the table, csv, `--columns`, `--sort`, help and completion. */
 export interface Column<T> {
-  /** Its name in `--columns` and `--sort`: the service's field name, if there is one. */
+  /** The column's name in `--columns` and `--sort`: the service's field name, if it has one. */
   readonly id: string;
   readonly header: string;
   readonly kind?: Kind;
@@ -175,7 +175,7 @@ export interface Output {
   readonly format: Format;
   /** Whether stdout is a terminal. */
   readonly terminal: boolean;
-  /** Whether a write failed because the reader of stdout had gone. */
+  /** Whether a write failed because the reader of stdout was gone. */
   readonly unread: boolean;
   /**
    * Parses the expression of `--query`, to find mistakes before a request.
@@ -192,9 +192,8 @@ export interface Output {
   item<T>(value: T, view: View<T>): Promise<void>;
   /**
    * Writes each row that changed since the previous read: one line per row in JSON lines and in the
-   * row formats. With a query, writes its result when that changes; with `one` the query applies to
-   * the row itself, not to a list of it. In JSON lines a removed row prints `{"id", "removed":
-   * true}`.
+   * row formats. With a query, writes its result when that changes. With `one`, the query applies
+   * to the row itself, not to a list. In JSON lines a removed row prints `{"id", "removed": true}`.
    */
   changes<T>(
     readings: AsyncIterable<readonly T[]>,
@@ -248,6 +247,6 @@ export interface Held {
 
 export interface Progress {
   update(text: string): void;
-  /** Ends the task. Among several tasks, its line stays with this text until all have ended. */
+  /** Ends the task. Its line keeps this text until all tasks have ended. */
   done(text?: string): void;
 }

@@ -1,17 +1,18 @@
 import { closeSync, constants, fstatSync, openSync, writeSync } from 'node:fs';
 import { connect, Socket } from 'node:net';
 
-// Finds out that the reader of stdout is gone, so that `... --follow | head -1` ends. A command
-// with `--follow` may write nothing for hours, and would not notice without a write.
+// Detects that the reader of stdout is gone, so that `... --follow | head -1` ends. A command with
+// `--follow` may write nothing for hours, and only a write would fail.
 
-/** Milliseconds to wait before watching, so that short commands never start it. */
+/** Milliseconds to wait before watching, so that short commands never watch. */
 const SHORT_MS = 500;
 /** Milliseconds between two checks, if the system must be polled. */
 const LOOK_MS = 1_000;
 
 /**
- * Calls back once when nobody reads the pipe or socket any more. Only Linux reports that, and not
- * for TCP, whose other end may stop writing but still read. Returns a function that stops watching.
+ * Calls back once when the pipe or socket has lost its last reader. Only Linux reports that, and
+ * not for TCP, whose other end may stop writing but still read. Returns a function that stops
+ * watching.
  *
  * @param fd a descriptor for output; nothing is written to it here.
  * @param pipeLook see src/platform/pipe.ts; undefined on Node, which can wait for a pipe.
@@ -59,9 +60,9 @@ interface Handle {
 type HandleClass = new (kind: 0) => Handle;
 
 /**
- * When a pipe's last reader goes, Linux wakes every process that waits for the pipe, even one that
- * waits to read from the writing end. Of Node's handles, only TCP handles can wait this way; the
- * read that follows fails with EBADF.
+ * When a pipe loses its last reader, Linux wakes every process that waits for the pipe, even one
+ * that waits to read from the writing end. Of Node's handles, only TCP handles can wait this way.
+ * The read that follows fails with EBADF.
  */
 function watchPipe(fd: number, gone: () => void): () => void {
   // Open the pipe again instead of duplicating the descriptor, whose shared mode must not change.
@@ -92,7 +93,7 @@ function handleClass(): HandleClass | undefined {
   return handle?.constructor as HandleClass | undefined;
 }
 
-/** An empty write sends nothing, but fails on a socket that nobody reads. */
+/** An empty write sends nothing, but fails on a socket without a reader. */
 function isSocketClosed(fd: number): boolean {
   try {
     writeSync(fd, new Uint8Array());

@@ -8,8 +8,8 @@ export interface Sink {
   /** True once nothing more can be written: the reader is gone, or a write has failed. */
   readonly ended: boolean;
   /**
-   * Resolves once the system has taken the text, which slows down a fast source. Does nothing once
-   * the reader is gone: `head` ends by closing the pipe.
+   * Resolves once the system has accepted the text, which slows down a fast source. Does nothing
+   * once the reader is gone: `head` ends by closing the pipe.
    *
    * @throws CliError('storage') if the text could not be written (a full disk).
    */
@@ -139,8 +139,8 @@ export function whenStopped(stop: AbortSignal | undefined, callback: () => void)
 }
 
 /**
- * Returns the descriptor of a standard stream that goes to a file. Node's own stream takes a short
- * write (the disk filled up midway) for a complete write, and would report success.
+ * Returns the descriptor of a standard stream that goes to a file. Node's own stream mistakes a
+ * short write (the disk filled up midway) for a complete write, and would report success.
  */
 function fileOf(stream: Writable): number | undefined {
   const { fd } = stream as { fd?: unknown };

@@ -35,7 +35,7 @@ export function clamp(text: string, limit: number): string {
     if (used > room) break;
     kept.push(point);
   }
-  // Some characters are wider together than apart.
+  // Some characters are wider together than apart, so measure the whole text.
   while (stringWidth(kept.join('')) > room) kept.pop();
   return `${kept.join('')}…`;
 }

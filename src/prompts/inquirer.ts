@@ -117,7 +117,7 @@ function formOf(question: Question, theme: QuestionTheme, size: Size): object {
     }
     case 'secret': {
       const { check } = question;
-      // inquirer offers a key that shows the typed text; a secret must stay hidden.
+      // inquirer offers a key that shows the typed text, but a secret must stay hidden.
       return {
         type: 'password',
         toggleMask: false,
@@ -189,7 +189,7 @@ function placed(
   const room = Math.max(10, columns - width(message) - 4);
   return rows.map((name, value) => {
     const { name: whole = '', about = [] } = choices[value] ?? {};
-    // Keep extra choices, such as "another, by its ID", whatever the search text.
+    // Keep extra choices, such as "another, by its ID", for every search text.
     return { name, short: clamp(whole, room), value, stays: about.length === 0 };
   });
 }
@@ -212,8 +212,8 @@ function isCancel(error: unknown): boolean {
 const COLOURS = /\u001b\[[0-9;]*m/g;
 
 /**
- * A terminal without colours. inquirer can't turn them off, and ignores NO_COLOR on Node 20. It
- * still moves the cursor, which a question needs.
+ * Returns a terminal without colours. inquirer can't turn off colours, and ignores NO_COLOR on Node
+ * 20. The terminal still moves the cursor, which a question needs.
  */
 function withoutColours(
   terminal: Writable & { isTTY?: boolean; columns?: number },
@@ -228,8 +228,8 @@ function withoutColours(
 }
 
 /**
- * Styles inquirer's questions in the colours of the output. Its own cyan, blue and yellow are
- * unreadable in many palettes.
+ * Styles inquirer's questions in the colours of the output. inquirer's own cyan, blue and yellow
+ * are unreadable in many palettes.
  */
 function themeOf(paint: Paint, columns: number) {
   /** If there is little room, show the first keys and the last key, Enter. */

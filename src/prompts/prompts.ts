@@ -15,7 +15,7 @@ export interface PromptsOptions {
   readonly signal?: AbortSignal;
 }
 
-/** One choice of several. All its text is cleaned before it is shown. */
+/** One choice of several. Its texts are cleaned before they are shown. */
 export interface Choice<T> {
   /** The label shown after the prompt once chosen. */
   readonly name: string;

@@ -1,6 +1,5 @@
 import { usageError } from '../errors.ts';
 
-/** A copy between this computer and one instance. */
 export interface Copy {
   readonly instance: string;
   /** Paths on this computer or on the instance, depending on `from`. */

@@ -40,7 +40,7 @@ export async function runSsh(
 }
 
 /**
- * Signs in once more to see why ssh failed. Returns undefined if signing in works now or the cause
+ * Signs in again to find out why ssh failed. Returns undefined if signing in works now or the cause
  * stays unknown.
  */
 async function probe({ endpoint, ssh }: Reached, context: Context): Promise<Trouble | undefined> {

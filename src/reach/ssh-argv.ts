@@ -9,7 +9,7 @@ export interface SshOptions {
   readonly identity?: string | undefined;
   /** The program whose stdin and stdout are the connection; undefined to connect to the address. */
   readonly proxy?: string | undefined;
-  /** `Key=value`, as in ssh's configuration. These options override gpucloud's own. */
+  /** `Key=value`, as in ssh's configuration. These options override gpucloud's options. */
   readonly options: readonly string[];
   /** More arguments for ssh, unchanged. */
   readonly words: readonly string[];
@@ -73,7 +73,6 @@ interface Copying extends Omit<Copy, 'instance'> {
   readonly preserve?: boolean;
 }
 
-/** Returns the command line of `scp`. */
 export function scpArgv(endpoint: SshEndpoint, ssh: SshOptions, copying: Copying): string[] {
   const { user, host, port } = endpoint;
   const there = (path: string) => `${user}@${host.includes(':') ? `[${host}]` : host}:${path}`;

@@ -37,7 +37,6 @@ export function parsePorts(text: string | undefined): WantedPorts {
   };
 }
 
-/** The remote end of a tunnel. */
 export interface RemoteEnd {
   readonly port: number;
   /** The endpoint at that port, if known. */

@@ -21,7 +21,7 @@ const either =
 
 /**
  * The JSON that each command prints, by the command's words. A command without an entry prints
- * text, or whatever the service responds. schemas/results/ is generated from these schemas.
+ * text, or the service's response. schemas/results/ is generated from these schemas.
  */
 export const RESULTS: Readonly<Record<string, Any>> = {
   run: either(instances.jobPlan, instances.startedJob),

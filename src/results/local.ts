@@ -14,7 +14,7 @@ export const catalogEntry = lazy(() => {
     service_name: maybeText,
     region: maybeText,
     in_stock: maybeFlag,
-    /** When the offer's stock was seen; null for the sandbox, which always knows. */
+    /** When the offer's stock was seen; null for the sandbox, whose stock is always known. */
     in_stock_at: maybeText,
     gpu: maybeText,
     cuda_version: maybeText,

@@ -104,7 +104,7 @@ export const overview = lazy(() => {
     age_seconds: maybeNumber,
     paid_until: maybeText,
     ends_at: maybeText,
-    /** The idle rule; null without one. */
+    /** The idle rule; null if the instance has none. */
     if_idle_seconds: maybeNumber,
     /** 0 while in use; null if unknown. */
     idle_seconds: maybeNumber,

@@ -4,7 +4,7 @@
  */
 
 // V8 compiles an expression when its line runs. The long expressions are in functions, since most
-// texts need none of them.
+// texts don't need them.
 
 /**
  * Matches whole control sequences: OSC, DCS, SOS, PM and APC with their content up to the end (or

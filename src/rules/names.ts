@@ -10,8 +10,8 @@ export function instanceName(text: string): Verdict<string> {
 }
 
 /**
- * Returns the word for an instance in a command: its name if that is one plain word no longer than
- * a UUID, otherwise its ID.
+ * Returns the word for an instance in a command. This is its name if the name is one plain word no
+ * longer than a UUID, otherwise its ID.
  */
 export function typedName(name: string | null | undefined, id: string): string {
   return name != null && instanceName(name).ok && name.length <= 36 ? name : id;

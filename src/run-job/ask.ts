@@ -35,7 +35,7 @@ export async function askJob(
 ): Promise<MadeRequest> {
   const { askRequest } = await import('../instances/wizard/index.ts');
   const { how, ends, maxPrice } = input;
-  // Suggests a new name each time, since a name can be used once.
+  // Suggests a new name each time, since names can't be reused.
   const suggested = input.flags.name === undefined ? given.flags.name : undefined;
   const command = {
     start: (name?: string) => ['run', ...(name === suggested ? [] : flag('--name', name).flat())],

@@ -67,7 +67,6 @@ type JobOwner = 'run' | 'detach' | 'attach' | 'stop' | 'reap';
 
 /** A job on its instance, with its progress. */
 export interface Job {
-  /** The job's record as stored. */
   record: JobRecord;
   readonly how: HowToReach;
   readonly stops: Stops;

@@ -15,7 +15,6 @@ type Given = Pick<
 >;
 type Start = Pick<JobRecord, 'id' | 'name' | 'on' | 'sync' | 'grace' | 'started_at'>;
 
-/** Creates the record of a new job. */
 export function newRecord(given: Given, start: Start): JobRecord {
   const { command, toStart, exclude, fetch, fetchEvery, keepOnFailure, report_file, how } = given;
   return {

@@ -7,7 +7,6 @@ export type Phase = (typeof PHASES)[number];
 
 /** Shows the progress of a job: one changing line in a terminal, otherwise a line per phase. */
 export interface Phases {
-  /** The current phase. */
   readonly current: Phase;
   /** `about`: the subject of the phase; by default the instance. */
   begin(phase: Phase, about?: string): void;

@@ -62,7 +62,7 @@ export async function checkInput(
       : await localCommandOf(command, read, context);
   const isRepeated = fetchEvery !== undefined;
   if (isRepeated && fetch.length === 0) throw usageError('--fetch-every needs --fetch');
-  // A generated name is new, so no folder has it.
+  // A generated name is new, so no folder with this name exists.
   const names = namesOf(read.flags.name ?? 'new-run', here);
   const targets = here === undefined ? fetch : names.flatMap((name) => fetchInto(fetch, name));
   await ensureTargets(targets, { detach, isRepeated, home: context.host.home });

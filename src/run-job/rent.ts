@@ -126,8 +126,8 @@ export async function endUnusable(
     return { ...start, instance, terminated: true, cost_at_most, error: runFailed(error) };
   }
   if (!mayBeBilling) return { ...start, instance: null, terminated: false, error };
-  // An ID in a refusal may belong to somebody else's instance. Without an ID, `resource` is the
-  // name.
+  // An ID in a refusal may belong to an instance of another request. Without an ID, `resource` is
+  // the name.
   const isMade = error.failure !== 'outcomeUnknown' && httpStatus < 400 && id !== name;
   if (!isMade || id === undefined) {
     const unknown = { ...start, instance: { id: null, name }, terminated: 'unknown' } as const;

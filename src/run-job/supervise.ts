@@ -120,7 +120,8 @@ async function mayLeave(
     return failure.failure === 'hungUp' && isStarted && (await isReaped(context));
   }
   if (isInterrupt(failure)) return true;
-  // A file missing on the instance stays missing. Other causes can be fixed before the next run of `reap`.
+  // A file missing on the instance can't be copied later. Other causes can be fixed before the next
+  // run of `reap`.
   if (by === 'reap') {
     // The results of a command that ignored its interrupt have been copied.
     if (collection === 'done') return false;

@@ -75,7 +75,6 @@ export function openSandbox({ file, clock }: { file: string; clock: Clock }) {
   const apiKey = () => change(builtInToken);
 
   return {
-    /** The state file. */
     file,
 
     /** The built-in account's key, for users who can read the state file. */

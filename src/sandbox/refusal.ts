@@ -1,8 +1,8 @@
 import { STATUS_CODES } from 'node:http';
 
 /**
- * An error response of the service (spec: Errors). It carries no state: changes made before the
- * refusal (events of a rollback, a used fault) are kept.
+ * An error response of the service (spec: Errors). Changes made before the refusal (events of a
+ * rollback, a used fault) are kept.
  */
 export class Refusal extends Error {
   readonly status: number;

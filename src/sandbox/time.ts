@@ -14,7 +14,7 @@ export function isoOrNull(at: number | null): string | null {
   return at === null ? null : iso(at);
 }
 
-/** An unused sandbox catches up at most this much, so that its books stay readable. */
+/** An unused sandbox catches up by at most this much, so that its books stay readable. */
 const LONGEST_CATCH_UP = 366 * DAY;
 
 /**

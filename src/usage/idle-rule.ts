@@ -107,7 +107,7 @@ export function judge(
 }
 
 /**
- * Whether the interval between two passes can't be judged: it is too long, or the instance
+ * Whether the interval between two passes can't be judged, since it is too long or the instance
  * restarted.
  */
 function isBroken(before: Counters, now: Counters, every: number): boolean {

@@ -45,7 +45,7 @@ export async function readSample(
   throw failed(stderr, code, { name, tried, address: `${host} port ${port}`, instance });
 }
 
-/** How long work may take to return partial results after an interrupt, in milliseconds. */
+/** Milliseconds in which interrupted work may return partial results. */
 const WIND_UP = 200;
 
 /**

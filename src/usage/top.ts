@@ -31,8 +31,8 @@ interface Wanted {
 }
 
 /**
- * Reads the use of the named instances, or of all running instances. An instance that hangs does
- * not delay the others.
+ * Reads the use of the named instances, or of all running instances. A hanging instance does not
+ * delay the others.
  */
 export async function readTop(
   typed: readonly Target[],

@@ -38,7 +38,7 @@ export function createCursor(saved?: SavedCursor, { kept = KEPT } = {}) {
     const timeAt = (at: number) => newestFirst[at]?.[1];
     let cut = kept;
     while (cut < 1.5 * kept && timeAt(cut) === timeAt(cut - 1)) cut += 1;
-    // More events share this time than the cursor can keep, so it drops some of them.
+    // More events share this time than the cursor can keep, so drop some of them.
     if (timeAt(cut) === timeAt(cut - 1)) cut = kept;
     horizon = Math.max(horizon, timeAt(cut) ?? horizon);
     for (const [id] of newestFirst.slice(cut)) known.delete(id);

@@ -47,7 +47,7 @@ export interface FollowReport<L> {
   gap(log: L, why: NonNullable<Walk<LogEvent>['gap']>, until: number): void;
   /** Reports events that entered the log too late to be found. */
   missed(log: L, what: Missed): void;
-  /** Reports an instance that the service no longer knows; following the others continues. */
+  /** Reports an instance that the service no longer finds. The stream follows the other logs. */
   gone(log: L, error: CliError): void;
   /** Reports that all logs were read and how many events were emitted; the stream continues. */
   looked(shown: number): void;

@@ -27,7 +27,7 @@ export interface Look<E extends LogEvent> extends Pick<Walk<E>, 'news' | 'gap'> 
 
 /** Follows one log. */
 export interface Follower<E extends LogEvent> {
-  /** Whether a page has been read: then the service knows the log and allows reading it. */
+  /** Whether a page has been read, which shows that the log exists and is readable. */
   hasStarted(): boolean;
   /** Returns new events, oldest first. Events stay new until they are taken. */
   look(how?: { readonly isSweep?: boolean }): Promise<Look<E>>;
@@ -90,8 +90,8 @@ export function createFollower<E extends LogEvent>({
 }
 
 /**
- * Compares the log's growth with the events found. If the log grew by more, the others entered
- * late, below the point where a walk ended.
+ * Compares the log's growth with the events found. If the log grew by more, the other events
+ * entered late, below the end of a walk.
  */
 function createTally() {
   let accounted: number | undefined;

@@ -196,7 +196,7 @@ function putBefore<E extends LogEvent>(
   news.splice(at < 0 ? news.length : at, 0, ...added);
 }
 
-/** Sorting is stable, so events with the same time stay in reversed log order. */
+/** Sorting is stable, so events with the same time keep the reversed order of the log. */
 function oldestFirst<E extends LogEvent>(news: readonly DatedEvent<E>[]): DatedEvent<E>[] {
   return [...news].reverse().sort((a, b) => a.time - b.time);
 }

@@ -16,7 +16,9 @@ export interface Poll<T> {
    * a command that reads once.
    */
   readonly wasThere?: boolean;
-  /** Set if a person watches: they see each fault with its age, and end the poll themselves. */
+  /**
+   * Set if a person watches: the view shows each fault with its age, and the person ends the poll.
+   */
   readonly isSeen?: boolean;
   /** Returns the milliseconds until the poll gives up. One last read then decides. */
   left?(): number;
@@ -81,7 +83,7 @@ export async function* poll<T>(options: Poll<T>): AsyncGenerator<Turn<T>, void> 
   }
 }
 
-/** Returns the longest Retry-After of these faults in milliseconds; 0 if none has it. */
+/** Returns the longest Retry-After of these faults in milliseconds; 0 without Retry-After. */
 function requestedPause(faults: readonly CliError[]): number {
   return Math.max(0, ...faults.map(({ retryAfterMs }) => retryAfterMs ?? 0));
 }

@@ -47,9 +47,9 @@ const LAST_READING_MS = 5_000;
 /**
  * Reads an instance until it has the target status, and returns that read.
  *
- * Throws CliError('otherEnd') if the instance ended in another status, CliError('deadline') after the
- * timeout, CliError('rateLimited') if the service requests a pause (Retry-After) beyond it, and the
- * signal's reason if interrupted. Passes on what a read throws unless it is transient (see
+ * Throws CliError('otherEnd') if the instance ended in another status, CliError('deadline') after
+ * the timeout, CliError('rateLimited') if the service requests a pause (Retry-After) beyond it, and
+ * the signal's reason if interrupted. Passes on the error of a read unless it is transient (see
  * transient.ts).
  */
 export async function waitForStatus<T extends Watched>(wait: Wait<T>): Promise<T> {

@@ -127,7 +127,7 @@ async function redraw<T, R>(
 
   const isLate = () => clock.monotonic() > nextAt + LATE_MS;
   function foot(): Foot[] {
-    // Lines held back now are printed below the last frame, so the frame doesn't include them.
+    // Lines held back now are printed below the last frame, so leave them out of the frame.
     const notes = over ? [] : held.lines;
     const notices = [...warnings.map(({ message }) => `warning: ${message}`), ...notes];
     return [...notices.map((text) => ({ text, colour: 'yellow' as const })), ageLine()];

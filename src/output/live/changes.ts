@@ -11,7 +11,7 @@ interface ChangesTarget<T> {
   readonly format: Format;
   readonly sink: Sink;
   readonly query: Query | undefined;
-  /** Apply the query to the one row, not to a list of one row. */
+  /** Apply the query to the row itself, not to a list with one row. */
   readonly one: boolean;
   /** Writes rows in a format that prints rows only. */
   rows(rows: Rows<T>): Promise<void>;

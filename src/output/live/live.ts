@@ -34,8 +34,8 @@ const ESC = '\u001b[';
 const ENTER = `${ESC}?1049h`;
 const LEAVE = `${ESC}?1049l`;
 /**
- * Synchronized output: terminals that support these codes show everything between them at once;
- * others ignore them.
+ * Synchronized output: terminals that support these codes show everything between them at once.
+ * Other terminals ignore the codes.
  */
 const BEGIN = `${ESC}?2026h`;
 const COMMIT = `${ESC}?2026l`;

@@ -11,7 +11,7 @@ import {
   trimLines,
 } from './layout.ts';
 
-/** Most rows for cli-table3, whose quadratic time is unnoticeable up to this many. */
+/** Most rows for cli-table3: its quadratic time is not noticeable up to this number. */
 export const SMALL = 200;
 
 /**

@@ -98,7 +98,7 @@ function textOfKind(value: Cell, kind: Kind | undefined, reader: Reader): string
  */
 export function rawText(value: Cell): string {
   if (value === null || value === undefined) return '';
-  // The service may send an object where its document promises text.
+  // The service may send an object in place of the documented text.
   return typeof value === 'object' ? JSON.stringify(value) : String(value);
 }
 
@@ -150,7 +150,7 @@ const STATUS_COLOURS: Readonly<Record<string, Colour>> = {
   EXPIRED: 'dim',
 };
 
-/** API document: Events. Other types are routine. */
+/** Event severities of the API document (Events). Other types are routine. */
 const SEVERITY_COLOURS: ReadonlyMap<string, Colour> = new Map([
   ['ERROR', 'red'],
   ['WARNING', 'yellow'],

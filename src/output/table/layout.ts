@@ -94,8 +94,8 @@ export function layoutOf(
 }
 
 /**
- * Takes cells from the widest text columns until all columns fit, and returns how many it takes.
- * Never cuts a number.
+ * Takes cells from the widest text columns until all columns fit, and returns the number of cells
+ * taken. Never cuts a number.
  */
 function squeeze(
   columns: readonly { readonly wanted: number; readonly right: boolean; width: number }[],

@@ -17,7 +17,7 @@ import {
 export interface TableStyle extends Reader {
   readonly paint: Paint;
   readonly header: boolean;
-  /** Width of a terminal line in cells; Infinity in a pipe, where nothing is cut. */
+  /** Width of a terminal line in cells; Infinity in a pipe, which cuts nothing. */
   readonly cells: number;
 }
 

@@ -8,7 +8,7 @@ import { GAP, type Layout, labelledText, layoutOf, type Shown } from './layout.t
 
 interface ScreenStyle extends Reader {
   readonly paint: Paint;
-  /** Width of a terminal line in cells; Infinity in a pipe, where nothing is wrapped or cut. */
+  /** Width of a terminal line in cells; Infinity in a pipe, which wraps and cuts nothing. */
   readonly cells: number;
   /** Whether to draw bars: a screen reader would read them out. */
   readonly bars: boolean;

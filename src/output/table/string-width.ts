@@ -1,3 +1,3 @@
-// Separate from ../width.ts: loading the package takes longer than most commands need for the rest
-// of a table.
+// Separate from ../width.ts, since loading the package takes longer than the rest of a table in
+// most commands.
 export { default as stringWidth } from 'string-width';

@@ -16,7 +16,7 @@ export function unwritable(path: string, cause: unknown): CliError {
   return notStored(`${path} can't be written (${faultOf(cause)})`, cause);
 }
 
-/** The error for one file that this computer can't store. It may still store other files. */
+/** The error for one file that this computer can't store. Other files may still be stored. */
 export function notStored(reason: string, cause?: unknown): CliError {
   return new CliError('storage', copyFailed('out', reason).message, { cause });
 }

@@ -12,7 +12,6 @@ import { rsync, rsyncPlace } from './rsync.ts';
 /** Options of a copy in either direction. */
 export interface Copying {
   readonly shell: RemoteShell;
-  /** Aborts the copy. */
   readonly signal: AbortSignal;
   /** Reports a file that vanished or changed during the copy. The other files are copied. */
   onChanged(what: string): void;
@@ -42,7 +41,7 @@ export async function copyIn(files: FileList, copying: CopyingIn): Promise<void>
   await shell.run(MAKE_FOLDER, '', signal);
   await rsync({
     ...copying,
-    // Omits --recursive, which would copy all files of a listed folder, not only the listed ones.
+    // Omits --recursive, which would copy all files of a listed folder.
     words: [
       '--dirs',
       '--files-from=-',

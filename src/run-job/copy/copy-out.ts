@@ -24,7 +24,6 @@ import { type Unpacking, unpack } from './unpack.ts';
 export interface Fetch {
   /** The path on the instance: absolute, or relative to the folder in which the command runs. */
   readonly remote: string;
-  /** Local path. */
   readonly local: string;
 }
 
@@ -66,7 +65,7 @@ export interface CopyingOut extends Copying {
 const CHANGED = /: (?:file changed as we read it|File removed before we read it)$/;
 
 /**
- * Copies a file or a folder from the instance. Throws CliError, also if neither exists.
+ * Copies a file or a folder from the instance. Throws CliError, also if the path is missing.
  *
  * Receives everything into a private folder first. Never writes outside of `local`, whatever the
  * instance sends. Moves complete files into place even if other files fail, since the instance may

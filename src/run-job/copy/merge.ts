@@ -209,9 +209,9 @@ async function isFree(path: string): Promise<boolean> {
 const [isDone, isFailed] = [() => true, () => false];
 
 /**
- * Whether the target of a link is in the folder. In a target, `..` may only come first: after a
- * name, it could leave the folder through another link of the archive. The user's own links in the
- * folder may lead out of it.
+ * Whether the target of a link is in the folder. A target may contain `..` only at its start: after
+ * a name, `..` could leave the folder through another link of the archive. The user's own links in
+ * the folder may lead out of it.
  */
 async function staysInside(root: string, path: string, target: string): Promise<boolean> {
   const parts = target.split('/').filter((part) => part !== '' && part !== '.');

@@ -39,7 +39,7 @@ function folderOf(pattern: string): string {
 
 /**
  * Matches the names that an instance may send for a pattern, byte by byte as sh does. A hostile
- * instance may send others.
+ * instance may send other names.
  */
 export function matcherOf(pattern: string): (name: string) => boolean {
   const last = bytesOf(basename(pattern));

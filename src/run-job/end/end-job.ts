@@ -181,7 +181,10 @@ export function runFailed(thrown: CliError): CliError {
   return new CliError('runFailed', failure.message, { hint: failure.hint, cause: failure });
 }
 
-/** Removes the wait's warning that the instance may still be billing: the run terminates it. */
+/**
+ * Removes the wait's warning that the instance may still be billing, since the run terminates the
+ * instance.
+ */
 export function withoutBill(failure: CliError): CliError {
   const { mayBeBilling, cause } = failure;
   return mayBeBilling && cause instanceof CliError ? withoutBill(cause) : failure;

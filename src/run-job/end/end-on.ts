@@ -14,7 +14,7 @@ export function endOn(job: Job, failure: CliError | undefined): JobEnd {
   const isOver =
     collection === 'done' ||
     (starts && stage !== 'running' && stage !== 'fetching') ||
-    // A path missing on the instance stays missing, unlike a full disk, which can be fixed.
+    // A path missing on the instance can't be copied later. A full disk can be fixed.
     (by === 'reap' && failure.failure === 'notFound');
   return { ...end, stage, isOver, error: isOver ? runFailed(failure) : left(job, failure) };
 }

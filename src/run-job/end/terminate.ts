@@ -18,8 +18,8 @@ export type Termination =
   | { readonly certain: false; readonly error: CliError };
 
 /**
- * Terminates the instance of a job. Doesn't ask for confirmation: the user confirmed by starting
- * the job.
+ * Terminates the instance of a job. Asks for no confirmation: the user confirmed by starting the
+ * job.
  */
 export async function terminate(target: Target, context: Context): Promise<Termination> {
   const [end] = await terminateEach([target], context);
@@ -71,8 +71,8 @@ async function terminateIn(context: Context, target: Target): Promise<Terminatio
 
 async function terminateOnce(context: Context, target: Target): Promise<void> {
   const change = { verb: 'terminate', done: 'terminated', goal: 'TERMINATED' } as const;
-  // A run accepts TERMINATING as terminated. Without `waits`, a warning would say that the instance
-  // may be billing.
+  // A run accepts TERMINATING as terminated. Without `waits`, changeOne would warn that the
+  // instance may be billing.
   await changeOne(change, target, { api: await context.api(), waits: true }, context);
 }
 

@@ -148,7 +148,7 @@ function jointStops(members: readonly Member[]): Omit<Stops, 'close'> {
   };
 }
 
-/** Fetches from all instances in parallel. A failure doesn't affect the others. */
+/** Fetches from all instances in parallel. A failure doesn't stop the other fetches. */
 async function fetchAll(
   { phases }: HereRun,
   members: readonly Member[],

@@ -16,7 +16,10 @@ import { createStops } from '../stops.ts';
 import type { LocalCommand } from './local-command.ts';
 import type { NotRented, RentedHere } from './rent.ts';
 
-/** One of several instances of a run. It has no stored record, since the journal has its deadline. */
+/**
+ * One of several instances of a run. A member needs no stored record, since the journal has its
+ * deadline.
+ */
 export interface Member {
   readonly job: Job;
   /** undefined until the instance is ready. */
@@ -34,7 +37,7 @@ export interface HereRun {
   readonly started_at: string;
   readonly phases: Phases;
   members: readonly Member[];
-  /** Names without an instance, or with an unusable one. */
+  /** Names without a usable instance. */
   notRented: readonly NotRented[];
   command: LocalCommand | undefined;
   exitCode: number | undefined;

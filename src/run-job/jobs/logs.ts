@@ -23,8 +23,8 @@ interface Wanted {
 }
 
 /**
- * Prints the output of a job, byte for byte: from its instance, or from this computer once it has ended. It
- * only reads: a signal or a lost reader never affects the command.
+ * Prints the output of a job, byte for byte: from its instance, or from this computer once the job
+ * has ended. Reads only: a signal or a lost reader never affects the command.
  */
 export async function printLogs(
   typed: string,

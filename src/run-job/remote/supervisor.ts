@@ -70,10 +70,10 @@ const ALIVE = `alive() {
 }`;
 
 /**
- * Prints both outputs from two byte offsets, in frames: \`o COUNT\` or \`e COUNT\` and a line
- * end, then so many bytes. \`x CODE\` is the last line, or \`x lost\` if the supervisor is gone and
- * left no exit code. With \`once\`, it does not wait for more: then \`x now\` ends it. A dot every
- * few seconds shows that a quiet command's link is alive.
+ * Prints both outputs from two byte offsets, in frames: \`o COUNT\` or \`e COUNT\` and a line end,
+ * then that many bytes. \`x CODE\` is the last line, or \`x lost\` if the supervisor is gone and
+ * left no exit code. With \`once\`, it does not wait for more: \`x now\` then ends the output. A
+ * dot every few seconds shows that a quiet command's link is alive.
  *
  * dd skips whole blocks of a file without reading them, in busybox too.
  */

@@ -9,7 +9,7 @@ interface Limit {
   readonly signal: AbortSignal;
 }
 
-/** Runs work within a time limit. Its signal ends it. */
+/** Runs work within a time limit. The limit's signal also ends the work. */
 export async function within<T>(
   { time, late, signal }: Limit,
   clock: Clock,

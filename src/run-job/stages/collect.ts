@@ -36,7 +36,8 @@ export async function collect(
   else if (faults[0] !== undefined && !stops.last.aborted) {
     context.err.warn('copy', faults[0].message);
   }
-  // A file missing on the instance stays missing. Other causes can be fixed on this computer.
+  // A file missing on the instance can't be copied later. Other causes can be fixed on this
+  // computer.
   const [first] = failures;
   const failure = failures.find(({ failure }) => failure !== 'notFound') ?? first;
   if (failure !== undefined) throw failure;

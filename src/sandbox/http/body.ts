@@ -1,7 +1,6 @@
 import type { ZodMiniType } from '../../zod.ts';
 import { badRequest } from '../refusal.ts';
 
-/** The unparsed body of a request. */
 export interface RawBody {
   text: string;
   /** Whether the header Content-Type is `application/json`. */

@@ -123,7 +123,7 @@ export function finishSync(_state: State, drive: Drive, at: number): void {
   }
 }
 
-/** Ends a drive's hour: charges it, or adds it to the debt if the balance does not cover it. */
+/** Ends a drive's hour: charges it, or adds it to the debt if the balance is too low. */
 export function chargeDriveHour(state: State, drive: Drive, at: number): void {
   const price = priceOf(drive);
   drive.hourEndsAt = at + HOUR;
@@ -136,7 +136,7 @@ export function chargeDriveHour(state: State, drive: Drive, at: number): void {
     return;
   }
   drive.debt = text(roubles(drive.debt).plus(price));
-  // A mounted drive stays with its instance; it is suspended when the instance releases it.
+  // A mounted drive stays with its instance, and is suspended once it is released.
   if (drive.status === 'AVAILABLE') {
     suspend(drive, at);
   }

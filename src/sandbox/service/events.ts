@@ -16,7 +16,7 @@ export function record(
   instance.events.push({ id: randomUUID(), type, message, payload, at });
 }
 
-/** Changes the status and logs it; the message names the new status (spec: Events). */
+/** Changes the status and logs the change. The message names the new status (spec: Events). */
 export function moveTo(
   instance: Instance,
   status: InstanceStatus,

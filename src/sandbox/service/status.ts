@@ -8,10 +8,10 @@ export type SandboxStatus = ReturnType<typeof sandboxStatus>;
 /** Summarizes a sandbox for people. Amounts are decimal strings of roubles. */
 export function sandboxStatus(state: State, now: number) {
   return {
-    /** Identifies the account: a reset creates a new one. */
+    /** Identifies the account: a reset creates a new account. */
     account: state.account.id,
     now: iso(now),
-    /** Virtual milliseconds per real one; 0 stops the clock. */
+    /** Virtual milliseconds per real millisecond; 0 stops the clock. */
     speed: state.clock.speed,
     /** Available plus reserved. */
     balance: text(total(state)),
@@ -26,7 +26,7 @@ export function sandboxStatus(state: State, now: number) {
       api_keys: state.apiKeys.length,
       transactions: state.transactions.length,
     },
-    /** Instances, except terminated ones, newest first. */
+    /** Instances that are not terminated, newest first. */
     instances: state.instances
       .filter((instance) => instance.status !== 'TERMINATED')
       .reverse()
@@ -38,7 +38,7 @@ export function sandboxStatus(state: State, now: number) {
         reserved: instance.reserved,
         paid_until: isoOrNull(instance.paidUntil),
       })),
-    /** Drives, except deleted ones, newest first. */
+    /** Drives that are not deleted, newest first. */
     drives: state.drives
       .filter((drive) => drive.status !== 'DELETED')
       .reverse()

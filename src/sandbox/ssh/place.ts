@@ -30,7 +30,7 @@ export function instancesFolder(file: string): string {
   return `${file.replace(/\.json$/, '')}-instances`;
 }
 
-/** `id` comes from the state file, where it is a UUID. */
+/** Returns the paths of an instance. `id` comes from the state file, where it is a UUID. */
 export function placeOf(file: string, id: string): Place {
   const folder = join(instancesFolder(file), id);
   return {

@@ -11,8 +11,8 @@ const KIB = 64 * 1024 * 1024;
 const TICKS = 100 * CORES;
 
 /**
- * Writes the files of /proc that show how busy an instance is: GPUCLOUD_PROC names the folder in its
- * environment. The load equals that of its cards, and applies since the last write of these files.
+ * Writes the files of /proc that show how busy an instance is: GPUCLOUD_PROC names the folder in
+ * its environment. The CPU load equals the load of the cards since the last write of these files.
  */
 export async function writeProc(place: Place, now: number): Promise<void> {
   const folder = place.proc;

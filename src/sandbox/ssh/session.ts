@@ -124,7 +124,7 @@ async function writeAll(to: Writable, chunk: unknown, channel: ServerChannel): P
 }
 
 interface Terminal {
-  /** A file with the terminal's name. It exists as long as the terminal. */
+  /** A file that contains the terminal's name. It exists as long as the terminal. */
   readonly path: string;
   /** Returns the command line that runs another command in the terminal. */
   words(own: readonly string[], platform: string): string[];

@@ -20,7 +20,7 @@ import { join, resolve } from 'node:path';
 import { errorCode } from '../../files/error-code.ts';
 import { type SFTPWrapper, utils } from './ssh2.ts';
 
-/** Bytes of one read; a client asks again for the rest. */
+/** Bytes of one read; a client requests the rest in further reads. */
 const MOST = 256 * 1024;
 
 /** Names in one response. */

@@ -1,4 +1,5 @@
-// The parts of ssh2 in use. Its client and its native parts stay out of the bundle (scripts/trims.mjs).
+// Exports only the used parts of ssh2. scripts/trims.mjs keeps its client and its native parts out
+// of the bundle.
 import ssh2 from 'ssh2';
 
 export type {
