@@ -104,7 +104,10 @@ export function createContext(
   };
 }
 
-/** What contexts share, so that a run of several hours ends with its first profile and key. */
+/**
+ * The parts that contexts share, so that a run of several hours ends with its first profile and
+ * key.
+ */
 interface Shared {
   readonly settings: SettingsRoom;
   readonly serviceClock: ServiceClock;

@@ -5,8 +5,8 @@ import type { Fault } from './http/fault.ts';
 import type { Request } from './request.ts';
 import { isWebPage, messageOf, oneLine, shortened } from './response/message.ts';
 
-// Errors of operations: what failed, whether it was sent, what the service said. Upper layers choose
-// the next step from `CliError.request`.
+// Builds the errors of operations: the failure, whether the request was sent, and the service's
+// message. Upper layers choose the next step by `CliError.request`.
 
 /** Whether the service certainly did nothing: a 4xx, except 408, which a proxy may send. */
 export function isSureRefusal(status: number): boolean {

@@ -8,7 +8,7 @@ export const KINDS: readonly Kind[] = ['offer', 'image'];
 /** The source of a name: added by the user, seen on an instance, or part of the sandbox. */
 export type Source = 'added' | 'seen' | 'sandbox';
 
-/** What is known about one offer or base image of a service. */
+/** The known facts about one offer or base image of a service. */
 export interface CatalogEntry {
   readonly kind: Kind;
   readonly id: string;

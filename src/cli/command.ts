@@ -10,7 +10,7 @@ export type { Command, OptionValues };
 export { CommanderError, Help, Option };
 
 /**
- * What Tab completes for an argument or a flag's value: known names, files or fixed words.
+ * The values that Tab completes for an argument or a flag: known names, files or fixed words.
  * `nothing` if only the user knows the value.
  */
 export type Completes =
@@ -30,7 +30,7 @@ export type Completes =
 /** Keyed by an argument's name (`name`) or a flag (`--for`). */
 type CompletesMap = Readonly<Record<string, Completes>>;
 
-/** What the framework stores about a command in addition to commander. */
+/** Facts about a command that commander does not store. */
 export interface About {
   /** The layout of the result, for `--columns`, `--sort`, help and completion. */
   view?: View<unknown>;
@@ -52,14 +52,14 @@ export interface About {
   passesOn?: string;
   /** Global flags that the command rejects: `--columns`. */
   refuses?: readonly string[];
-  /** Builds the error for an unknown word, with what to type instead. */
+  /** Builds the error for an unknown word, with the command to type instead. */
   refusal?: () => CliError;
   /** Whether neither this command nor its subcommands need the service. */
   local?: boolean;
 }
 
 /**
- * A command whose flags take optional values only after `=`, as in gh and docker: both `--wait=ssh
+ * A command whose flags take optional values only after `=`, as in gh and docker. Both `--wait=ssh
  * NAME` and `--wait NAME` keep NAME as an argument. Commander would use NAME as the value of
  * `--wait`.
  */
@@ -228,7 +228,7 @@ function takesNext(arg: string, options: AnyCommand['options']): boolean {
   return at >= 0 && at === letters.length - 1;
 }
 
-/** Returns what the framework stores about a command. */
+/** Returns a command's facts that commander does not store. */
 export function about(command: AnyCommand): About {
   if (!(command instanceof StrictCommand)) throw new TypeError('a command of another tree');
   return command.about;

@@ -3,13 +3,13 @@ import type { Context } from '../context.ts';
 import { CliError, isInterrupt, unforeseen } from '../errors.ts';
 
 interface Creation {
-  /** What the request creates, such as "the drive datasets". */
+  /** The resource to create, such as "the drive datasets". */
   readonly what: string;
   /** Whether it bills as soon as it exists. */
   readonly bills: boolean;
 }
 
-/** What the requests in flight are creating, per interrupt signal. */
+/** The resources that requests in flight are creating, by interrupt signal. */
 const inFlight = new WeakMap<AbortSignal, Set<string>>();
 
 /**
@@ -67,7 +67,7 @@ function waitingText(names: readonly string[], bills: boolean): string {
 }
 
 interface Created {
-  /** What the request created, such as "The instance". */
+  /** The created resource, such as "The instance". */
   readonly what: string;
   readonly id: string;
   /** Whether `id` lists several IDs. */

@@ -2,7 +2,7 @@ import type { Context, Host } from '../context.ts';
 import { usageError } from '../errors.ts';
 import { type AnyCommand, about } from './command.ts';
 
-/** What the framework provides to every command. */
+/** The framework's functions for every command. */
 export interface Runtime {
   /** Reads a command's global flags. Called once per run. */
   context(command: AnyCommand): Context;
@@ -46,7 +46,7 @@ export interface Verb extends Listed {
 export interface Group extends Refused {
   /** Verbs in the order of the help. */
   readonly verbs: readonly Verb[];
-  /** Full command lines that show what the group is for. */
+  /** Full command lines that show the group's purpose. */
   readonly examples: readonly string[];
 }
 

@@ -23,7 +23,7 @@ interface Invocation {
   readonly runtime: Runtime;
 }
 
-/** Declares what a command takes and does, for verbs of the root and verbs with their own file. */
+/** Declares a command's input and action, for verbs of the root and verbs with their own file. */
 export function action<Args extends unknown[], Flags extends OptionValues>(
   spec: VerbSpec<Args, Flags>,
 ): Register {

@@ -9,7 +9,7 @@ import type { NameKind } from './tree.ts';
 
 export type NameRecorder = ReturnType<typeof createRecorder>;
 
-/** What the run has used. Read at its end. */
+/** The run's folders, settings, profiles and catalog. Read at its end. */
 interface Used {
   folders(): Promise<{ readonly cache: string }>;
   /** May throw. */

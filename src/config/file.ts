@@ -84,8 +84,8 @@ export function ownNamesOnly(profiles: Record<string, Profile>): Record<string, 
 export const SANDBOX = 'sandbox';
 
 /**
- * Validates a profile name to add or remove. Rejects `sandbox` in any case, so that a paid profile
- * can't look like the free sandbox, and a leading hyphen, which would be read as a flag.
+ * Validates a profile name to add or remove. Rejects `sandbox` in any case, since a paid profile
+ * must not look like the free sandbox. Rejects a leading hyphen, which would be read as a flag.
  */
 export function profileName(text: string): Verdict<string> {
   if (text === '') {

@@ -13,7 +13,7 @@ import type { Prompts } from '../prompts/prompts.ts';
 import type { Sandbox } from '../sandbox/index.ts';
 import type { ServiceClock } from './service-clock.ts';
 
-/** What a run needs from its process. `main.ts` and the test harness each create one. */
+/** The parts of its process that a run needs. `main.ts` and the test harness each create one. */
 export interface Host {
   readonly stdin: Readable & { isTTY?: boolean };
   readonly stdout: Writable & { isTTY?: boolean; columns?: number; rows?: number };

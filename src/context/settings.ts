@@ -11,7 +11,7 @@ export type SettingsRoom = ReturnType<typeof createSettings>;
 /** Folders, config file, keys and the resulting settings. Each is read at its first use. */
 export function createSettings(host: Host, flags: GlobalFlags, { out, err, start }: Terminal) {
   const { env } = host;
-  /** What the run has used so far. */
+  /** The parts that the run has used so far. */
   const used: { areFolders: boolean; config?: Config } = { areFolders: false };
   const folders = lazy(async () => {
     used.areFolders = true;

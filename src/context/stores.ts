@@ -142,7 +142,7 @@ export function createStores(
     journal,
     journalOf,
     catalog,
-    /** What the run has used so far. */
+    /** The parts that the run has used so far. */
     used,
     sandbox,
     /** Warns once per run about requests with an unknown outcome. */

@@ -13,7 +13,7 @@ import { nothingCreated, runPreflight } from './preflight.ts';
 import { explainRental } from './refusal.ts';
 
 /**
- * Sends the one request that rents (design: The journal):
+ * Sends the one request that rents. In this order:
  *
  * 1. The request is on disk, exclusive under its name, before a byte is sent.
  * 2. The ID is on disk as soon as the raw response shows it, before the rest is parsed.
@@ -62,7 +62,7 @@ export async function rent(
   }
 }
 
-/** What the response has shown so far. */
+/** The facts that the response has shown so far. */
 interface Seen {
   /** ID of the new instance. It is on disk, unless the disk failed. */
   id?: string;
@@ -90,8 +90,8 @@ async function readAnswer(
 }
 
 /**
- * Drops IDs that can't be the new instance's: those in the request, such as a refused offer, and
- * those known before, such as a terminated instance with that name.
+ * Drops IDs that can't be the new instance's. These are IDs in the request, such as a refused
+ * offer, and IDs known before, such as a terminated instance with that name.
  */
 async function keepCandidate(
   id: string | undefined,

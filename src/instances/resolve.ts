@@ -46,7 +46,7 @@ export async function findInstance(
   return instanceFinder(context)(typed, purpose);
 }
 
-/** Finds several instances in turn, and reads the known ones only once. */
+/** Finds several instances one after another, and reads the known ones only once. */
 export function instanceFinder(
   context: Context,
 ): (typed: string, purpose?: Purpose) => Promise<Target> {
@@ -175,9 +175,9 @@ async function called(
 }
 
 /**
- * Returns what a name means for a change. An ended instance that was rented or tracked here keeps
- * its name, so terminating it twice never terminates another one with that name. The other one
- * needs its ID.
+ * Returns the instances that a name means for a change. An ended instance that was rented or
+ * tracked here keeps its name, so that terminating it twice never terminates another one with that
+ * name. The other one needs its ID.
  */
 function meantBy(
   typed: string,

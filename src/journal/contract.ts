@@ -94,7 +94,7 @@ export interface Known {
   readonly inFlight: readonly OpenRequest[];
 }
 
-/** What a response shows about an instance. */
+/** The facts that a response shows about an instance. */
 export interface Observation {
   readonly id: string;
   readonly status: string;
@@ -107,7 +107,7 @@ export interface Observation {
   readonly facts?: NonNullable<Snapshot['facts']>;
 }
 
-/** What a response shows about a drive. */
+/** The facts that a response shows about a drive. */
 export interface DriveObservation {
   readonly id: string;
   readonly status?: string | null | undefined;

@@ -27,7 +27,7 @@ interface HeldDeadline extends Ends {
   set(name: string, ends: { deadline?: string; if_idle?: IdleRule }): Promise<void>;
 }
 
-/** An instance's recorded use, which no other process can change meanwhile. */
+/** An instance's recorded use, which no other process can change while this one holds it. */
 interface HeldIdle {
   readonly found: IdleRecord | undefined;
   write(record: Pick<IdleRecord, 'begun' | 'since' | 'last'>): Promise<void>;
@@ -56,7 +56,7 @@ export function known(store: Store) {
     /** `archived` includes terminated and untracked instances. */
     async read({ archived = false } = {}): Promise<Known> {
       return reading(async () => {
-        // Reads requests first: a process that resolves one meanwhile has already written its
+        // Reads requests first: a process that resolves one in between has already written its
         // instance.
         const open = await store.openRequests();
         const kept = await store.instances(archived ? ['instances', 'archive'] : ['instances']);
@@ -82,7 +82,7 @@ export function known(store: Store) {
         return knownInstance(kept, heldEnds(kept.folder, id));
       }),
 
-    /** Stores what a response shows of an instance. A new instance counts as not rented here. */
+    /** Stores an instance as a response shows it. A new instance counts as not rented here. */
     async observe(observation: Observation): Promise<void> {
       const { id } = observation;
       const just = seen.get(id);

@@ -63,7 +63,7 @@ export function decidedForArgument(command: AnyCommand, argument: Argument): Com
   );
 }
 
-/** Returns what completes a flag's value, or undefined for a switch. */
+/** Returns the completion of a flag's value, or undefined for a switch. */
 export function offerOfFlag(command: AnyCommand, option: Option): Offer | undefined {
   if (placeholderOf(option) === undefined) return undefined;
   const columns = columnsOffer(command, option.long ?? '');

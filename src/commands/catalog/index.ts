@@ -132,7 +132,7 @@ function noSecret(flag: string, rule: Rule<string>): (text: string) => string {
   };
 }
 
-/** Checks a name that a person chose: it must be typeable and differ from an ID. */
+/** Checks a name chosen by the user: it must be typeable and differ from an ID. */
 function catalogName(text: string): Verdict<string> {
   const name = text.trim();
   if (name === '') return broken('must not be empty');

@@ -137,7 +137,7 @@ export async function deadlineField(flags: DeadlineFlags, context: Context): Pro
   return { ...(deadline === undefined ? {} : { deadline }), ...idleField(flags) };
 }
 
-/** What `expire` changes. Missing fields stay as they are; `never` removes both. */
+/** The change that `expire` makes. Missing fields stay as they are; `never` removes both. */
 export type Expiry = WantedEnds | 'never';
 
 /**

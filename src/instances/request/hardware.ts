@@ -8,7 +8,7 @@ import { inRoubles, priceIn } from '../../rules/money.ts';
 import { isUuid, resourceId, typedName } from '../../rules/names.ts';
 import { nearest } from '../../rules/nearest.ts';
 
-/** A requested offer or image: its ID, and what is known about it on this computer. */
+/** A requested offer or image: its ID, and its catalog entry if known. */
 export interface Chosen {
   readonly id: string;
   readonly known: CatalogEntry | undefined;

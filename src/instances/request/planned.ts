@@ -5,7 +5,7 @@ import type { Money } from '../../rules/money.ts';
 import { type DeadlineFlags, plannedDeadline } from '../deadlines/deadline.ts';
 import { ensureCanRent } from '../pending.ts';
 
-/** What `--dry-run` prints besides the request. */
+/** The plan that `--dry-run` prints in addition to the request. */
 export interface Planned {
   /** The deadline in ISO 8601. */
   readonly deadline: string | null;
@@ -32,7 +32,7 @@ interface Wish {
   readonly maxPrice: Money | undefined;
 }
 
-/** Throws what the same command without `--dry-run` would throw before sending its request. */
+/** Throws every error that the same command without `--dry-run` would throw before its request. */
 export async function planRental(
   { instance_name: name, offer_id }: CreateInstanceBody,
   { ends, maxPrice, names = [name] }: Wish,

@@ -33,7 +33,7 @@ export interface Question {
   ask(before: Answer | undefined): Promise<Answer>;
 }
 
-/** What the questions need. */
+/** The data that the questions need. */
 export interface Asking {
   readonly flags: CreateFlags;
   readonly lists: Lists;

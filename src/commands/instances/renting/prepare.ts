@@ -97,7 +97,7 @@ async function prepareAsked(
   return { made: await askRequest(wish, prompts, context), until };
 }
 
-/** Asks a person for another offer if that may avoid the refusal. Otherwise throws the refusal. */
+/** Asks the user for another offer if that may avoid the refusal. Otherwise throws the refusal. */
 export async function anotherOffer(
   error: unknown,
   made: MadeRequest | Asked,
@@ -120,7 +120,7 @@ export async function anotherOffer(
   throw error;
 }
 
-/** Notes what `--dry-run` prints besides the request. */
+/** Prints notes for `--dry-run`, in addition to the request. */
 export function notePlan(
   offers: readonly Chosen[],
   { ends }: Pick<CreateInput, 'ends'>,

@@ -84,8 +84,8 @@ function terminateLine(made: readonly Made[]): string {
 }
 
 /**
- * Returns one error per name for scripts. After Ctrl-C, people get one line that lists what is
- * billing.
+ * Returns one error per name for scripts. After Ctrl-C, people get one line that lists the billing
+ * instances.
  */
 function failuresIn(
   each: readonly OneOfSeveral[],

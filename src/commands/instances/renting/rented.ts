@@ -19,7 +19,7 @@ import type { WaitTimes } from '../../../watch/flags.ts';
 import { knownSshEndpoint } from '../../../watch/ssh-endpoint.ts';
 import { plannedView, rentedView, type WithDeadline } from '../view.ts';
 
-/** What to wait for before printing the instance. */
+/** The wait before printing the instance. */
 export interface Wait {
   /** A status or `ssh`; undefined without `--wait`. */
   readonly until: string | undefined;
