@@ -101,7 +101,7 @@ function self(): Self {
   return selfOf(process.execPath, process.argv[1] ?? '');
 }
 
-/** Node opens the null device in place of a closed stdout (`>&-`). */
+/** Whether stdout is closed (`>&-`): Node opens the null device in its place. */
 function isStdoutNull(): boolean {
   try {
     const stdout = fstatSync(1);
@@ -165,7 +165,7 @@ function sleep(milliseconds: number, signal?: AbortSignal): Promise<void> {
   });
 }
 
-/** The system may have no home folder. */
+/** Returns undefined if the system has no home folder. */
 function homeFolder(): string | undefined {
   try {
     return (namedHome(process.env, process.platform) ?? homedir()) || undefined;

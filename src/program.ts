@@ -73,8 +73,8 @@ export function buildProgram({
 }
 
 /**
- * Building a level's global flags takes longer than many commands, and these flags rarely precede
- * the verb.
+ * Returns the first word that is not a flag. Builds the level's global flags only if a flag comes
+ * first, since building them takes longer than many commands.
  */
 function wordAfterFlags(command: AnyCommand, words: readonly string[]): string | undefined {
   if (words[0]?.startsWith('-') === false) return words[0];

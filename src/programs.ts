@@ -26,9 +26,9 @@ export interface Program {
   readonly timeout?: number;
 }
 
-/** Starts programs for commands, with this run's environment but without the API key. */
+/** A program to start for a command, with this run's environment but without the API key. */
 export interface Child extends Omit<Program, 'env'> {
-  /** Variables to add to that environment. */
+  /** Variables to add to the environment. */
   readonly env?: Readonly<Record<string, string>>;
   /** Keeps the API key in the environment: a password manager may itself start gpucloud. */
   readonly keepsApiKey?: boolean;
@@ -57,7 +57,7 @@ export interface Running {
    * resolves, all output from before the end has been received, and no output from after it.
    */
   readonly ended: Promise<number>;
-  /** Whether the timeout ended it. */
+  /** Whether the timeout ended the program. */
   readonly isLate: boolean;
   /**
    * Ends the program; does nothing if it has ended. A captured program must end soon: it gets
@@ -140,7 +140,7 @@ export async function startProgram({
   function tell(code: number | null, signal: NodeJS.Signals | null): void {
     clearTimeout(timer);
     const shown = exitCode(code, signal);
-    // The same Ctrl-C that ended it also reaches us, and may arrive a moment later.
+    // The Ctrl-C that ended the program also reaches us, and may arrive a moment later.
     setImmediate(() => resolve(shown));
   }
   child.on('exit', () => afterwards(LAST_WORDS, letGo));

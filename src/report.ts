@@ -25,7 +25,7 @@ interface Reporting {
   /** Width of the terminal for text; undefined if stderr is not a terminal. */
   readonly columns?: number | undefined;
   readonly colour?: boolean;
-  /** Whether to print `RUB` for the rouble sign. */
+  /** Whether to print `RUB` instead of the rouble sign. */
   readonly ascii?: boolean;
 }
 

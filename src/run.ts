@@ -61,7 +61,7 @@ export async function run(argv: readonly string[], host: Host): Promise<number> 
   const failure = ending && asCliError(ending.error);
   if (failure === undefined) return context?.exitCode ?? 0;
   const ctrlC = failure.failure === 'interrupted' ? overCtrlC(host) : '';
-  // A command line that can't be parsed has no flags.
+  // If the command line can't be parsed, its flags are unknown.
   const colour = context?.flags.color ?? (argv.includes('--no-color') ? false : undefined);
   // Errors stay text at a terminal if only --query implies JSON.
   const isImplied = context?.flags.query !== undefined && host.stderr.isTTY === true;
@@ -77,7 +77,7 @@ export async function run(argv: readonly string[], host: Host): Promise<number> 
   return failure.exitCode;
 }
 
-/** Warns of deadlines that nothing enforces if the service refused the key. */
+/** Warns about unenforced deadlines if the service refused the key. */
 async function warnIfRefused(error: unknown, context: Context | undefined): Promise<void> {
   if (context?.isKeyRefused !== true) return;
   const { warnOfRefusedKey } = await import('./instances/deadlines/unenforced.ts');

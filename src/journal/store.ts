@@ -26,7 +26,7 @@ export type Store = ReturnType<typeof openStore>;
 /** Folder that maps key fingerprints to accounts, next to the account folders. */
 const KEYS = '@keys';
 
-/** The files of one account of a service, shared by all parts of the journal. */
+/** Opens the files of one account of a service, which all parts of the journal share. */
 export function openStore(settings: JournalSettings) {
   const { state, scope, clock } = settings;
   const root = join(state, 'journal');
@@ -153,7 +153,10 @@ export function openStore(settings: JournalSettings) {
       folders()
         .flatMap((folder) => unfinishedIn(folder))
         .filter(({ id }) => findInstance(folders(), id) === undefined),
-    /** Returns the deadlines of living instances by ID; undefined for an unreadable deadline. */
+    /**
+     * Returns deadlines by instance ID, except for archived instances; undefined for an unreadable
+     * deadline.
+     */
     async deadlines() {
       const found = new Map<string, Ends & { readonly name: string }>();
       for (const folder of folders()) {

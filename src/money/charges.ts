@@ -92,7 +92,7 @@ function endOf(instance: Instance | undefined, seen: number | undefined): number
   return isTerminated(instance?.status) ? (instant(instance?.terminated_at) ?? seen) : undefined;
 }
 
-/** An instance that was never seen explains no charges. */
+/** Returns when the instance was last seen. An instance that was never seen explains no charges. */
 function lastSeen(last: Snapshot | undefined): number {
   return instant(last?.seen_at) ?? Number.NEGATIVE_INFINITY;
 }

@@ -11,7 +11,7 @@ const HOUR = 3_600_000;
 /** Hours in a day, and in a month of 30 days. */
 const HOURS = { day: 24, month: 720 } as const;
 
-/** An account's costs, and how long its balance lasts. */
+/** Computes an account's costs, and how long its balance lasts. */
 export function moneyFacts({ user, instances, drives, charges, now }: AccountReading) {
   const balance = money(user?.balance ?? '');
   const burn = burnOf([
@@ -42,7 +42,7 @@ export function moneyFacts({ user, instances, drives, charges, now }: AccountRea
   };
 }
 
-/** The burn rate in JSON; scripts rely on this form. */
+/** Returns the burn rate as JSON; scripts rely on this form. */
 export function burnJson({ burn, read }: Pick<MoneyFacts, 'burn' | 'read'>) {
   const { perHour, instances, drives, atMost, uncounted } = burn;
   const known = (amount: Money | undefined, isRead: boolean) =>
@@ -135,7 +135,7 @@ export function chargedText(charges: CheckedCharges): string {
   return `${inRoubles(charged)} was charged in the last ${windowText(charges)}${after}`;
 }
 
-/** The comparison of charges in JSON. */
+/** Returns the comparison of charges as JSON. */
 export function chargesJson(charges: CheckedCharges | undefined) {
   return charges === undefined
     ? null

@@ -37,7 +37,7 @@ interface OpenJob {
   readonly lost_at: string | null;
 }
 
-/** The facts that findings are derived from. */
+/** The facts behind all findings. */
 export interface Look {
   readonly reading: AccountReading;
   readonly facts: MoneyFacts;
@@ -300,7 +300,7 @@ function mayRun({ id, bills }: InstanceRow): boolean {
   return id !== null && bills !== false;
 }
 
-/** Negative before the deadline or without a deadline. */
+/** Returns a negative number before the deadline or without a deadline. */
 function secondsLate({ ends_at }: InstanceRow, { reading }: Look): number {
   return ends_at === null ? -1 : (reading.now - Date.parse(ends_at)) / 1000;
 }

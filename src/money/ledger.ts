@@ -55,7 +55,10 @@ const HEADINGS: Readonly<Record<string, Heading>> = {
   BONUS: 'bonus',
 };
 
-/** Only COMPLETED transactions moved money (API document: Transaction, statuses). */
+/**
+ * Classifies a transaction. Only COMPLETED transactions moved money (API document: Transaction,
+ * statuses).
+ */
 export function postingOf(entry: Entry): Posting {
   const amount = money(entry.amount ?? '');
   if (!amount.ok) return { counts: false, why: 'amount' };
@@ -71,7 +74,10 @@ export function postingOf(entry: Entry): Posting {
   };
 }
 
-/** Exact sums of incoming and outgoing amounts, and transactions that could not be counted. */
+/**
+ * Adds up incoming and outgoing amounts exactly, and collects transactions that could not be
+ * counted.
+ */
 export function createTotals() {
   const sums: Record<Direction, Sum> = { INCOMING: createSum(), OUTGOING: createSum() };
   const left = createLeftOut();

@@ -6,7 +6,7 @@ import { instanceStatus, isTerminated, mayBill } from '../rules/statuses.ts';
 
 export type InstanceRow = ReturnType<typeof instanceRow>;
 
-/** An instance in the JSON of `status`. */
+/** Returns an instance for the JSON of `status`. */
 function instanceRow(row: Listed, now: number) {
   const { id, name, status, instance, last } = row;
   const created = instance?.created_at ?? last?.created_at ?? row.asked_at ?? null;
@@ -35,14 +35,14 @@ function instanceRow(row: Listed, now: number) {
   };
 }
 
-/** Instances that have not ended. */
+/** Returns the rows of instances that have not ended. */
 export function instanceRows(rows: readonly Listed[], now: number): InstanceRow[] {
   return rows.filter(({ status }) => !isTerminated(status)).map((row) => instanceRow(row, now));
 }
 
 export type DriveRow = ReturnType<typeof driveRow>;
 
-/** A drive in the JSON of `status`. */
+/** Returns a drive for the JSON of `status`. */
 export function driveRow(drive: Drive) {
   const deletion = drive.status === 'SUSPENDED' ? deletionOf(drive) : undefined;
   return {
@@ -129,7 +129,7 @@ export function driveItem({ id, name, status, price_per_hour: price }: Drive): B
   return { kind: 'drive', id, name: name ?? id, status: status ?? 'unknown', price: price ?? null };
 }
 
-/** Whether this status bills by the API document; `undocumented` if the document doesn't say. */
+/** Whether this status bills, according to the API document; `undocumented` if it doesn't say. */
 type Bills = 'yes' | 'no' | 'undocumented';
 
 /**

@@ -144,7 +144,7 @@ function backText({ amount, left }: { amount: Money; left: number }): string {
 const HOUR = 3_600_000;
 
 /**
- * The refund for the rest of the running hour ("unused reserved funds for the current hour
+ * Returns the refund for the rest of the running hour ("unused reserved funds for the current hour
  * returned", API document: terminate), computed from `paid_until`. Returns undefined unless the
  * fields show a running hour. `left` is in milliseconds. `amount` is rounded down to the kopeck,
  * since the service's rounding is not documented.

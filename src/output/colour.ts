@@ -4,7 +4,7 @@ export type Paint = (colour: Colour | undefined, text: string) => string;
 
 const unpainted: Paint = (_colour, text) => text;
 
-/** chalk takes milliseconds to load, so it loads only for coloured output. */
+/** Loads chalk only for coloured output, since loading takes milliseconds. */
 export async function paintFor(colour: boolean): Promise<Paint> {
   if (!colour) return unpainted;
   const { Chalk } = await import('chalk');
@@ -15,7 +15,7 @@ export async function paintFor(colour: boolean): Promise<Paint> {
 }
 
 /**
- * Formats messages without chalk: messages are written immediately and can't wait for it to load.
+ * Labels coloured without chalk: messages are written immediately and can't wait for chalk to load.
  */
 export const YELLOW_WARNING = '\u001b[33mwarning:\u001b[39m';
 export const RED_ERROR = '\u001b[1;31merror:\u001b[22;39m';

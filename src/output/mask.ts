@@ -22,7 +22,7 @@ const FREE_TEXTS = new Set([
   'href',
 ]);
 
-/** Connection details: any text in them may be or contain a secret. */
+/** Connection details: any text may be or contain a secret. */
 const WAY_IN = 'connection_info';
 
 /**
@@ -98,7 +98,7 @@ function withoutSecrets(value: unknown, hide: Hide, key: string, inWayIn: boolea
   return value;
 }
 
-/** A link keeps its scheme and host: only the rest can contain a token. */
+/** Keeps the scheme and host of a link: only the rest can contain a token. */
 function withoutSecretsIn(text: string, hide: Hide, searched: boolean): string {
   const host = /^[a-z][a-z0-9+.-]*:\/\/(?:[^/?#@]*@)?[^/?#]*/i.exec(text)?.[0];
   if (host !== undefined && !host.includes('@')) {

@@ -63,7 +63,7 @@ export interface Column<T> {
 type FieldOf<T> = string &
   keyof { [K in keyof T as string extends K ? never : T[K] extends Cell ? K : never]: T[K] };
 
-/** A column that shows a field unchanged. The field's name is its ID. */
+/** Returns a column that shows a field unchanged. The field's name is its ID. */
 export function field<T>(
   id: FieldOf<T>,
   header: string,
@@ -125,7 +125,7 @@ export interface Live {
   /** Shows the output of `write`, above a footer computed for each frame. */
   draw(write: (out: Output) => Promise<void>, foot: () => readonly Foot[]): Promise<void>;
   refresh(): Promise<void>;
-  /** Prints the last frame in full after the command line. */
+  /** Restores the screen, and prints the last frame in full. */
   end(): Promise<void>;
 }
 
@@ -202,7 +202,10 @@ export interface Output {
   ): Promise<void>;
   /** A view redrawn in place; undefined unless a capable terminal shows a table. */
   live(): Promise<Live | undefined>;
-  /** Whether a person sees the full screen: a table, without chosen columns. */
+  /**
+   * Whether a person may see a screen of blocks: the format is a table, without chosen columns or
+   * order.
+   */
   readonly people: boolean;
   /**
    * Writes blocks one below the other, for people only ({@link people}). Times are relative to

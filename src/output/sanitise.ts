@@ -3,8 +3,7 @@ import { clean, loneSurrogates, SUSPECT, sequences, unseen } from '../rules/clea
 const SUSPECT_IN_LINES = /[^\n -~]/;
 
 /**
- * {@link clean} for a text of several lines (a readme): keeps line breaks, and turns a tab into
- * four spaces.
+ * Cleans a text of several lines (a readme): keeps line breaks, and turns a tab into four spaces.
  */
 export function cleanLines(text: string): string {
   if (!SUSPECT_IN_LINES.test(text)) return text;

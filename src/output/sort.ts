@@ -19,7 +19,7 @@ function isMissing(value: Cell): boolean {
   return value === null || value === undefined || value === '';
 }
 
-/** Sorts by meaning: amounts and sizes by size, times by time, words ignoring case. */
+/** Compares by meaning: amounts and sizes by value, times by time, words ignoring case. */
 function compare(a: Cell, b: Cell, kind: Kind | undefined): number {
   if (typeof a === 'number' && typeof b === 'number') return a - b;
   const [left, right] = [String(a), String(b)];

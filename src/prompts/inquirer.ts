@@ -96,7 +96,7 @@ async function ask(
     message: question.message,
     name: 'answer',
   };
-  // A union of ours can't distinguish inquirer's own types.
+  // Our union of questions does not match inquirer's own types.
   const answers: Record<string, unknown> = await prompt([form as never]);
   return answers.answer;
 }
@@ -165,7 +165,7 @@ function pageOf({ message }: Question, { columns, rows }: Size): number {
   return Math.max(1, Math.min(LONG, rows - lines - BESIDE));
 }
 
-/** Without this help, nothing shows that a long list can be searched. */
+/** Adds to the help that a long list can be searched. */
 function searched(theme: QuestionTheme): QuestionTheme {
   const { keysHelpTip } = theme.style;
   return {

@@ -6,11 +6,11 @@ export interface PromptsOptions {
   readonly stderr: Writable & { isTTY?: boolean; columns?: number; rows?: number };
   /** The environment. TERM always applies; NO_COLOR and similar variables only without `colour`. */
   readonly env?: Readonly<Record<string, string | undefined>>;
-  /** Whether stderr gets colours, as `--color` determined. */
+  /** Whether stderr gets colours, as determined from `--color`. */
   readonly colour?: boolean;
   /**
-   * Cancels the question, as after a signal to the process. Rethrows its reason if that is a
-   * CliError.
+   * Cancels the question, for example after a signal to the process. Throws the signal's reason if
+   * it is a CliError.
    */
   readonly signal?: AbortSignal;
 }

@@ -14,7 +14,6 @@ import { knownHostsFile } from './known-hosts.ts';
 import { sandboxProxy } from './sandbox-proxy.ts';
 import type { SshOptions } from './ssh-argv.ts';
 
-/** How to connect to an instance. */
 export interface HowToReach extends Omit<SshOptions, 'knownHosts' | 'proxy'> {
   readonly user: string | undefined;
   readonly port: number | undefined;
@@ -82,8 +81,8 @@ export async function inventoryHosts(
 }
 
 /**
- * Refuses a status in which SSH can't work; in INSTALLING it can (API document: Instance status).
- * Returns a warning if the status leaves that unclear.
+ * Refuses a status in which SSH can't work; SSH may work in INSTALLING (API document: Instance
+ * status). Returns a warning if the status leaves this unclear.
  */
 function ensureEnterable(instance: Instance, { id, name: typed }: Target): string | undefined {
   const { status, failure_reason: reason, ip_address: address } = instance;

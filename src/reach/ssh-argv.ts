@@ -160,7 +160,7 @@ export function probeArgv(endpoint: SshEndpoint, ssh: SshOptions): string[] {
   ];
 }
 
-/** ssh replaces `%d` and similar sequences in a key's file name. */
+/** Escapes percent signs: ssh replaces `%d` and similar sequences in a key's file name. */
 function withoutTokens(path: string): string {
   return path.replaceAll('%', '%%');
 }

@@ -48,7 +48,7 @@ function sshOption(text: string): Verdict<string> {
     : broken('must be Key=value, such as ServerAliveInterval=30');
 }
 
-/** ssh would read a word without a leading hyphen as the host. */
+/** Checks a word for ssh, which would read a word without a leading hyphen as the host. */
 function sshWord(text: string): Verdict<string> {
   return /^-[^-]/.test(text)
     ? kept(text)
@@ -80,7 +80,7 @@ export async function howToReach(flags: SshFlags, context: Context): Promise<How
   };
 }
 
-/** ssh itself only warns about a missing file, and tries other keys. */
+/** Checks the identity file: ssh itself only warns about a missing file, and tries other keys. */
 async function identityFile(
   typed: string | undefined,
   { host }: Context,

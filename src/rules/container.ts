@@ -14,7 +14,7 @@ export function portNumber(text: string): Verdict<number> {
   return wholeNumber(text, 1, 65535, 'the port');
 }
 
-/** `protocol` of a port (spec: Limits): TCP or UDP, in upper or lower case. */
+/** Parses `protocol` of a port (spec: Limits): TCP or UDP, in upper or lower case. */
 export function protocol(text: string): Verdict<'TCP' | 'UDP'> {
   const upper = text.toUpperCase();
   return upper === 'TCP' || upper === 'UDP'
@@ -25,7 +25,7 @@ export function protocol(text: string): Verdict<'TCP' | 'UDP'> {
 const FORM = 'must be EXTERNAL:INTERNAL[/tcp|udp][,name=NAME][,main], such as 8080:80';
 
 /**
- * Formats a published port as docker does, with the service's label and main mark:
+ * Parses a published port as docker does, with the service's label and main mark:
  * `8888:8888/tcp,name=web,main`. TCP is the default (spec: Limits).
  */
 export function publishedPort(text: string): Verdict<Port> {

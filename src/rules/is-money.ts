@@ -1,4 +1,4 @@
-// A file of its own, so that recognizing an amount loads no library.
+// Separate from money.ts, so that recognizing an amount loads no library.
 
 /** Whether a text is a decimal of any length, as amounts of roubles are (spec: Conventions). */
 export function isMoney(text: string): boolean {
@@ -10,7 +10,7 @@ export type Kopecks = number;
 /** Longest amount to count in kopecks: a thousand such amounts are far below 2^53. */
 const LONGEST = '99999999999.99'.length;
 
-/** Parses `89.90` and the like into kopecks, digit by digit; undefined for any other form. */
+/** Parses an amount such as `89.90` into kopecks, digit by digit; undefined for any other form. */
 export function kopecksOf(text: string): Kopecks | undefined {
   const point = text.length - 3;
   if (point < 1 || text.length > LONGEST || text[point] !== '.') return undefined;

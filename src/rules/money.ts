@@ -78,8 +78,8 @@ export function isNegative(amount: Amount): boolean {
 }
 
 /**
- * Sums very many amounts exactly. Counts usual amounts in whole kopecks, in a tenth of the time;
- * moves them to the exact sum before a double loses precision.
+ * Adds up very many amounts exactly. Counts usual amounts in whole kopecks, which takes a tenth of
+ * the time. Moves them to the exact sum before a double loses precision.
  */
 export interface Sum {
   add(amount: Amount): void;

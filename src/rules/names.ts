@@ -38,7 +38,7 @@ export function apiKeyName(text: string): Verdict<string> {
   return kept(text);
 }
 
-/** Checks a required name without another rule in the document (drives, SSH keys, profile). */
+/** Checks a required name for which the document has no other rule (drives, SSH keys, profile). */
 export function anyName(text: string): Verdict<string> {
   return text.trim() === '' ? broken('must not be empty') : kept(text);
 }

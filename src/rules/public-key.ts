@@ -65,8 +65,8 @@ export function publicKey(text: string): Verdict<PublicKey> {
 }
 
 /**
- * Splits the key into fields. Four bytes before each field hold its length (RFC 4251, 5), and the
- * first field is the type.
+ * Whether the key has exactly the fields of its type. Four bytes before each field hold its length
+ * (RFC 4251, 5), and the first field is the type.
  */
 function isWhole(type: string, blob: Buffer): boolean {
   const fields: Buffer[] = [];

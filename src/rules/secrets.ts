@@ -1,4 +1,4 @@
-/** Masks a secret wherever it would be printed or stored. */
+/** Replaces a secret wherever it would be printed or stored. */
 export const MASK = '********';
 
 /**
@@ -16,7 +16,7 @@ export function hider(secrets: Iterable<string>): (text: string) => string {
   return (text) => spellings.reduce((left, secret) => left.replaceAll(secret, MASK), text);
 }
 
-/** The secret as plain text, inside JSON, inside JSON within JSON, and inside a link. */
+/** Returns the secret as plain text, inside JSON, inside JSON within JSON, and inside a link. */
 function spellingsOf(secret: string): string[] {
   const inJson = JSON.stringify(secret).slice(1, -1);
   const twice = JSON.stringify(inJson).slice(1, -1);

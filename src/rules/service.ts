@@ -3,8 +3,8 @@ import { broken, kept, type Verdict } from './rule.ts';
 const LOOPBACK = /^(localhost|127(\.[0-9]{1,3}){3}|\[::1\])$/;
 
 /**
- * Checks a service's address: https, or http on loopback only, since a header carries the key; no
- * user name, query or fragment. The value has no trailing slash.
+ * Checks a service's address: https, or http on loopback only, since a header carries the key.
+ * Allows no user name, query or fragment. Removes trailing slashes.
  */
 export function baseUrl(text: string): Verdict<string> {
   let url: URL;

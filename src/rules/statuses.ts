@@ -35,7 +35,7 @@ export function instanceStatus(word: string | null | undefined): InstanceStatus 
   return known ?? UNDOCUMENTED;
 }
 
-/** False only for an instance that is TERMINATING or TERMINATED. */
+/** Returns false only for an instance that is TERMINATING or TERMINATED. */
 export function mayBill(status: string | null | undefined): boolean {
   return instanceStatus(status).bills !== 'no';
 }

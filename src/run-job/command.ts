@@ -20,8 +20,8 @@ const OF_PROGRAMS =
   /^(?:PATH|HOME|USER|LOGNAME|SHELL|TERM|LANG|LC_.*|TMPDIR|SSH_AUTH_SOCK|SYSTEMROOT|USERPROFILE)$/i;
 
 /**
- * The command with the variables of `--pass-env`, and of `--env-file` if no container has them. Other
- * programs that `run` starts don't get these variables. Throws a usage error.
+ * Returns the command with the variables of `--pass-env`, and of `--env-file` if no container has
+ * them. Other programs that `run` starts don't get these variables. Throws a usage error.
  */
 export async function commandOf(
   words: readonly string[],

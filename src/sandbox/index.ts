@@ -69,7 +69,7 @@ export function openSandbox({ file, clock }: { file: string; clock: Clock }) {
   const read = (id: string) =>
     change(({ instances }) => instances.find((instance) => instance.id === id));
 
-  /** The web page behind a port of an instance; undefined if nothing responds. */
+  /** Returns the web page behind a port of an instance; undefined if nothing responds. */
   const page = async (id: string, port: number) => pageOf(await read(id), port);
 
   const apiKey = () => change(builtInToken);
@@ -174,7 +174,10 @@ export function openSandbox({ file, clock }: { file: string; clock: Clock }) {
 
     status: () => change(sandboxStatus),
 
-    /** The offers and images. `price_per_hour` is the sandbox's addition to the documented offer. */
+    /**
+     * Returns the offers and images. `price_per_hour` is the sandbox's addition to the documented
+     * offer.
+     */
     catalog: async () => structuredClone({ offers: [...OFFERS], images: [...IMAGES] }),
 
     /**

@@ -44,7 +44,7 @@ export async function privateHalves(
   return halves;
 }
 
-/** The error for a key with a passphrase, in a command that can't prompt for one. */
+/** Returns the error for a key with a passphrase, in a command that can't prompt for one. */
 export function lockedKeyError({ key: { name, id }, file }: PrivateHalf): CliError {
   return usageError(
     `--ssh-key ${name ?? id}: private key ${file} has a passphrase, and "gpucloud run" can't prompt for it`,

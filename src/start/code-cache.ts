@@ -79,7 +79,7 @@ function separated(bytes: Buffer): Map<number, Buffer> {
   );
 }
 
-/** V8 runs cached code unchecked, so use a file only if no other user could write it. */
+/** Reads the file only if no other user could write it, since V8 runs cached code unchecked. */
 function readCodes(file: string, owner: number | undefined): Map<number, Buffer> {
   try {
     const fd = openSync(file, 'r');

@@ -3,7 +3,7 @@ import { partValue, type Sample } from './sample.ts';
 
 // The idle rule as a pure function: it reads no clock and no file.
 //
-// It errs on one side: missing, odd or late data counts as use.
+// Missing, odd or late data counts as use.
 
 /** Load, in percent, above which a card counts as in use. */
 const CARD = 5;
@@ -51,7 +51,7 @@ interface Since {
   readonly uptime: number;
 }
 
-/** What earlier passes found about an instance with a rule. */
+/** The findings of earlier passes about an instance with an idle rule. */
 export interface IdleState {
   /** null if the instance is in use, or if nothing is known. */
   readonly since: Since | null;
@@ -62,7 +62,7 @@ export interface IdleState {
 export const NOTHING_KNOWN: IdleState = { since: null, last: null };
 
 export interface IdleRule {
-  /** Idle time in milliseconds after which the rule ends the instance. */
+  /** Idle time in milliseconds after which the rule terminates the instance. */
   readonly after: number;
   /** Milliseconds between two passes. */
   readonly every: number;
@@ -70,7 +70,7 @@ export interface IdleRule {
 
 interface Verdict {
   readonly state: IdleState;
-  /** Whether the rule ends the instance. */
+  /** Whether the rule terminates the instance. */
   readonly isDue: boolean;
 }
 

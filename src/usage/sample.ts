@@ -42,7 +42,7 @@ export interface Sample {
   readonly input: Part<number>;
   /** Whether a command of `gpucloud run` is running. */
   readonly job: Part<boolean>;
-  /** All cards, one list per reading. */
+  /** All cards, one list per read. */
   readonly cards: Part<readonly (readonly Card[])[]>;
 }
 

@@ -8,8 +8,8 @@ import { createOutage, createTransient, type Transient } from './transient.ts';
 /** One of several logs that are followed as one stream. */
 export interface FollowedLog<E extends LogEvent> extends Follower<E> {
   /**
-   * Whether the log has ended. Called before each read. After `true`, the log is read once more,
-   * since a service may record an event a moment after its cause.
+   * Whether the log has ended. Called before each read. After `true`, the log is read one last
+   * time, since a service may record an event after its cause.
    */
   hasEnded?(): Promise<boolean>;
 }

@@ -67,7 +67,7 @@ export function createFollower<E extends LogEvent>({
       const now = clock.monotonic();
       const isSweep = how.isSweep === true || now - swept >= SWEEP_EVERY;
       let walk = await walkTo(cursor.begun && isSweep ? cursor.kept : 0);
-      // New events would push the oldest out of memory, and a late event among those would go
+      // New events would push the oldest events out of memory, and late events among these would go
       // unnoticed.
       const isFull = cursor.begun && cursor.size + walk.news.length > 2 * cursor.kept;
       if (!walk.isWhole && (isFull || tally.hidden(walk) > 0)) {

@@ -183,8 +183,8 @@ async function walkOnce<E extends LogEvent>(
 }
 
 /**
- * An event that arrived during the walk appears before an event that was already seen. Among events
- * with the same time, that position decides the order.
+ * Inserts events that arrived during the walk before an event that was already seen. Among events
+ * with the same time, this position decides the order.
  */
 function putBefore<E extends LogEvent>(
   id: string,
@@ -196,7 +196,10 @@ function putBefore<E extends LogEvent>(
   news.splice(at < 0 ? news.length : at, 0, ...added);
 }
 
-/** Sorting is stable, so events with the same time keep the reversed order of the log. */
+/**
+ * Sorts by time. Sorting is stable, so events with the same time keep the reversed order of the
+ * log.
+ */
 function oldestFirst<E extends LogEvent>(news: readonly DatedEvent<E>[]): DatedEvent<E>[] {
   return [...news].reverse().sort((a, b) => a.time - b.time);
 }

@@ -43,8 +43,8 @@ const FINAL: readonly Failure[] = ['authentication', 'usage', 'storage'];
 const LONGEST_PAUSE_MS = 30_000;
 
 /**
- * Reads repeatedly until interrupted, then throws the signal's reason. Yields each transient fault
- * as it yields a read. The pause is never shorter than Retry-After.
+ * Reads repeatedly until interrupted, then throws the signal's reason. Yields each read and each
+ * transient fault. The pause is never shorter than Retry-After.
  */
 export async function* poll<T>(options: Poll<T>): AsyncGenerator<Turn<T>, void> {
   const { read, interval, clock, signal, wasThere, isSeen = false } = options;

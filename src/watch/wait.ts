@@ -94,7 +94,7 @@ function isNear<T extends Watched>({ target, also }: Wait<T>, { status }: T): bo
   return status === target || also?.before(status) === true;
 }
 
-/** The error for a requested pause that ends after the deadline. */
+/** Returns the error for a requested pause that ends after the deadline. */
 function pauseTooLong(
   fault: CliError,
   requested: number,

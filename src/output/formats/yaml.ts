@@ -29,7 +29,9 @@ export async function loadYaml(): Promise<(value: unknown) => string> {
   };
 }
 
-/** Writes one document: a list is a sequence, whose elements are written as they arrive. */
+/**
+ * Loads a writer of one document. A list is a sequence, whose elements are written as they arrive.
+ */
 export async function loadYamlWriter(): Promise<<T>(forms: Forms<T>) => Writer<T>> {
   const yaml = await loadYaml();
   return ({ data }) => ({
@@ -45,7 +47,7 @@ export async function loadYamlWriter(): Promise<<T>(forms: Forms<T>) => Writer<T
   });
 }
 
-/** Line breaks are safe, since YAML has block scalars. */
+/** Ignores line breaks, since YAML has block scalars. */
 function isHostile(text: string): boolean {
   return hasUnseen(text.replaceAll('\n', ''));
 }

@@ -157,7 +157,7 @@ function frame(body: string, foot: readonly Foot[], { columns, rows, paint }: Ro
   return [...kept, ...gap, ...below].slice(0, most);
 }
 
-/** A redraw needs each line's row, so the terminal must not wrap a line itself. */
+/** Wraps a line for the terminal: a redraw needs each line's row. */
 export function fold(line: string, columns: number): string[] {
   return wrapAnsi(line, columns, { hard: true, trim: false }).split('\n');
 }

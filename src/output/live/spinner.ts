@@ -12,7 +12,10 @@ interface Spinner {
   stop(): void;
 }
 
-/** ora never wraps a line on a terminal without columns, and writes lines to a non-TTY stream. */
+/**
+ * Whether ora can draw: it never wraps a line without columns, and writes lines to a non-TTY
+ * stream.
+ */
 export function canSpin(
   stream: Terminal,
   env: Readonly<Record<string, string | undefined>>,

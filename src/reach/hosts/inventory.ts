@@ -28,7 +28,7 @@ export async function inventoryText(
   }
 }
 
-/** The number of cards in the offer, at least 1. */
+/** Returns the number of cards in the offer, at least 1. */
 export function gpusOf({ instance: { offer } }: Pick<HostEntry, 'instance'>): number {
   const count = offer?.gpu_count;
   return Number.isSafeInteger(count) ? Math.max(1, count ?? 1) : 1;
@@ -46,7 +46,7 @@ function sshLogin(host: InventoryHost): string {
   return `${gpusOf(host)}/${shellLine(['ssh', ...words, '-l', user, hosts[0] ?? endpoint.id])}\n`;
 }
 
-/** Open MPI truncates a host name at its first dot. */
+/** Returns a host name without dots: Open MPI truncates a host name at its first dot. */
 function mpiName({ hosts, endpoint }: HostEntry): string {
   return hosts.find((name) => !name.includes('.')) ?? endpoint.id;
 }

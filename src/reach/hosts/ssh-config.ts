@@ -60,7 +60,7 @@ export async function readEntries(context: Context, user?: string): Promise<Host
   );
 }
 
-/** ssh's host patterns have special characters, so a name may contain only these. */
+/** Whether a name contains only characters without a meaning in ssh's host patterns. */
 function isHostName(name: string): boolean {
   return /^[A-Za-z0-9](?:[A-Za-z0-9_.-]{0,98}[A-Za-z0-9])?$/.test(name);
 }
@@ -123,7 +123,7 @@ export async function writeHosts({ path, include }: HostsFile, hosts: string): P
   }
 }
 
-/** Reads the file as one character per byte, so that bytes which are not UTF-8 survive. */
+/** Reads the file as one character per byte, so that invalid UTF-8 stays unchanged. */
 const BYTES = 'latin1';
 
 /**

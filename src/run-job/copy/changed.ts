@@ -46,7 +46,7 @@ export async function changedFiles(
   return { ...files, entries, count: changed.length, bytes };
 }
 
-/** The mode bits that remain after the copy's umask, 022, and tar. */
+/** Returns the mode bits that remain after the copy's umask, 022, and tar. */
 function modeOf(mode: number): number {
   return mode & 0o755;
 }

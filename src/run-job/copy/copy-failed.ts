@@ -2,7 +2,10 @@ import { CliError } from '../../errors.ts';
 import { faultOf } from '../../files/error-code.ts';
 import { isOtherHost, SSH_FAILED } from '../remote/failed-ssh.ts';
 
-/** Copying files to or from the instance failed. A retry may succeed if the connection failed. */
+/**
+ * Returns the error for a failed copy to or from the instance. A retry may succeed if the
+ * connection failed.
+ */
 export function copyFailed(
   way: 'in' | 'out',
   reason: string,
@@ -11,12 +14,14 @@ export function copyFailed(
   return new CliError('refused', `Could not copy files ${way}: ${reason}`, { cause, retryable });
 }
 
-/** The error for a path on this computer that can't be written. */
+/** Returns the error for a path on this computer that can't be written. */
 export function unwritable(path: string, cause: unknown): CliError {
   return notStored(`${path} can't be written (${faultOf(cause)})`, cause);
 }
 
-/** The error for one file that this computer can't store. Other files may still be stored. */
+/**
+ * Returns the error for one file that this computer can't store. Other files may still be stored.
+ */
 export function notStored(reason: string, cause?: unknown): CliError {
   return new CliError('storage', copyFailed('out', reason).message, { cause });
 }
@@ -25,7 +30,7 @@ export function isNotStored(error: unknown): error is CliError {
   return error instanceof CliError && error.failure === 'storage';
 }
 
-/** The error for a copy program that failed with an exit code. */
+/** Returns the error for a copy program that failed with an exit code. */
 export function programFailed(way: 'in' | 'out', code: number, printed: string): CliError {
   const lines = printed.trim().split('\n');
   // The first line of tar and rsync names the file. The last one is often a summary.

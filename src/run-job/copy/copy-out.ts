@@ -211,8 +211,8 @@ async function receiveFolder(
 }
 
 /**
- * The instance decides whether it sends a file or a folder. A folder merged into the home folder
- * could replace files that a shell or ssh reads.
+ * Refuses to merge a folder into the home folder or a folder above it, since this could replace
+ * files that a shell or ssh reads. The instance decides whether it sends a file or a folder.
  */
 async function ensureApart(local: string, home: string | undefined): Promise<void> {
   if (home === undefined || !contains(await realpath(local), await realpath(home))) return;
@@ -265,7 +265,6 @@ async function receiveOnce(path: string, copying: CopyingOut, take: Take): Promi
 
 type Take = (bytes: AsyncIterable<Uint8Array>) => Promise<void>;
 
-/** Receives a file. */
 async function receiveWhole(path: string, take: Take, copying: Copying): Promise<void> {
   const fault = await receive(SEND_FILE, path, take, copying);
   if (fault !== undefined) throw fault;

@@ -72,7 +72,7 @@ function settledTime({ mtime, mtimeMs }: Stats, now: number): Date {
 
 const CHUNK = 256 * 1024;
 
-/** The header promises the size, so a file that shrinks is filled with zeros. */
+/** Adds a file, and fills a file that shrinks with zeros: the header promises the size. */
 async function addFile(
   archive: Pack,
   path: string,

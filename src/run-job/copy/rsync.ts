@@ -53,13 +53,17 @@ export async function rsync(job: Rsync): Promise<void> {
 }
 
 /**
- * The rsync address of a path on the instance. rsync splits it at the first colon after the host.
+ * Returns the rsync address of a path on the instance. rsync splits it at the first colon after the
+ * host.
  */
 export function rsyncPlace({ ssh }: RemoteShell, path: string): string {
   return `${ssh.user}@${ssh.host.includes(':') ? `[${ssh.host}]` : ssh.host}:${path}`;
 }
 
-/** rsync splits the command of `-e` at spaces and supports quotes, which are doubled inside a quoted word. */
+/**
+ * Quotes a word for `-e`: rsync splits that command at spaces and supports quotes, which are
+ * doubled inside a quoted word.
+ */
 function rshWord(word: string): string {
   return /^[\w@%+=:,./~-]+$/.test(word) ? word : `'${word.replaceAll("'", "''")}'`;
 }

@@ -139,7 +139,6 @@ interface Keeping {
   /** Milliseconds. */
   readonly time: number;
   readonly what: string;
-  /** The next commands. */
   readonly next: string;
 }
 
@@ -174,7 +173,7 @@ export function keep(
   });
 }
 
-/** Returns the reason with the exit code of a run. An interrupt keeps its own exit code. */
+/** Returns the error with the exit code of a failed run. An interrupt keeps its own exit code. */
 export function runFailed(thrown: CliError): CliError {
   const failure = withoutBill(thrown);
   if (isInterrupt(failure)) return failure;

@@ -19,7 +19,9 @@ export function endOn(job: Job, failure: CliError | undefined): JobEnd {
   return { ...end, stage, isOver, error: isOver ? runFailed(failure) : left(job, failure) };
 }
 
-/** The command may still run, or its results are still on the instance. */
+/**
+ * Returns the error for a command that may still run, or whose results are still on the instance.
+ */
 function left({ record, exitCode }: Job, cause: CliError): CliError {
   const { id, name } = record;
   const typed = typedName(name, id);

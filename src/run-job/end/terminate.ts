@@ -89,7 +89,7 @@ function notEnded({ id, name }: Target, cause: CliError): CliError {
   );
 }
 
-/** Reads the price. A failure here doesn't affect the termination. */
+/** Reads the instance for its price. A failure here doesn't affect the termination. */
 export async function readInstance(
   { id }: Target,
   context: Context,

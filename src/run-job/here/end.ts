@@ -126,7 +126,7 @@ function isInterrupted(termination: Member['termination']): boolean {
   return termination?.certain === false && isInterrupt(termination.error.cause);
 }
 
-/** The errors of the most serious kind. */
+/** Returns the errors of the most serious kind. */
 function errorsOf({ members, notRented, failure }: HereRun): CliError[] {
   const doubts = [
     ...notRented.flatMap(({ end }) => (end.terminated === 'unknown' && end.error) || []),

@@ -135,7 +135,7 @@ async function leaveOut(members: readonly Member[], context: Context): Promise<v
   for (const [at, member] of left.entries()) member.termination = ends[at];
 }
 
-/** The command ends at the first deadline or interrupt. */
+/** Combines the stops of all instances: the command ends at the first deadline or interrupt. */
 function jointStops(members: readonly Member[]): Omit<Stops, 'close'> {
   const any = (kind: Exclude<keyof Stops, 'close'>) =>
     AbortSignal.any(members.map(({ job }) => job.stops[kind]));

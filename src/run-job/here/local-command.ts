@@ -31,7 +31,7 @@ export async function localCommandOf(
   return { words, variables: [] };
 }
 
-/** Windows adds extensions to names, so a missing program is found out only at its start. */
+/** Windows adds extensions to names, so only starting a program shows that it is missing. */
 async function isProgram(file: string, { env, host }: Context): Promise<boolean> {
   if (host.platform === 'win32') return true;
   const paths = file.includes('/')

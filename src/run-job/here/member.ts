@@ -28,7 +28,7 @@ export interface Member {
   fault: CliError | undefined;
   /** undefined while the instance may run. */
   termination: Termination | undefined;
-  /** Aborts the preparation if others failed. */
+  /** Aborts the preparation if other instances failed. */
   giveUp(reason: CliError): void;
 }
 
@@ -45,7 +45,7 @@ export interface HereRun {
   failure: CliError | undefined;
 }
 
-/** Each instance has its own folder for results. */
+/** Gives each instance its own folder for results. */
 export function fetchInto(fetch: readonly Fetch[], name: string): Fetch[] {
   return fetch.map(({ remote, local }) => ({ remote, local: `${join(local, name)}/` }));
 }
@@ -115,8 +115,8 @@ function patienceOf({ record }: Job, context: Context) {
 }
 
 /**
- * Several instances share the terminal, so progress shows counts, and messages about copies name the
- * instance.
+ * Shows counts as progress, and names the instance in messages about copies: several instances
+ * share the terminal.
  */
 function beside({ record: { name } }: Job, context: Context): Context {
   const { err } = context;

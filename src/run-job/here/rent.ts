@@ -11,7 +11,6 @@ export interface RentedHere extends RentedJob {
   readonly name: string;
 }
 
-/** A name whose request failed. */
 interface Failed {
   readonly name: string;
   readonly error: CliError;

@@ -107,7 +107,7 @@ async function interruptedEnd(
   { clock }: Context,
 ): Promise<number | undefined> {
   let isInterrupted = false;
-  /** The next stage ends this wait early. */
+  /** Waits until the next stage begins, or the time has passed. */
   async function pauseUntil(next: AbortSignal, milliseconds: number): Promise<void> {
     const signal = AbortSignal.any([stops.last, next]);
     await clock.sleep(milliseconds, signal).catch(() => stops.last.throwIfAborted());

@@ -125,9 +125,9 @@ export async function readJob(id: string, context: Context): Promise<JobRecord> 
 }
 
 /**
- * Returns the record if another process has ended the job, otherwise undefined. A process can take
- * over from a suspended one, as after Ctrl-Z or on a sleeping laptop. Also returns undefined if the
- * file can't be read.
+ * Returns the record if another process has ended the job. Returns undefined otherwise, or if the
+ * file can't be read. A process can take over from a suspended process, as after Ctrl-Z or on a
+ * sleeping laptop.
  */
 export async function readEnded(
   { id, started_at }: Pick<JobRecord, 'id' | 'started_at'>,

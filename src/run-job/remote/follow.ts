@@ -101,7 +101,6 @@ async function followOnce(
     }).catch((error: unknown) => {
       throw error instanceof RangeError ? garbled(error) : error;
     });
-    // Ignores the rest of the connection.
     if (end !== undefined) return { end, begun, reason: '' };
     const reason = lastLine(await words);
     return { end, begun, reason };

@@ -48,8 +48,8 @@ const ATTEMPTS = 40;
 const LEAST = 5_000;
 
 /**
- * Checks the tools of the instance. Tries again until the keys are in place there, or until the time limit,
- * counted from `begun`, has passed.
+ * Checks the tools of the instance. Tries again until the keys are in place, or the time limit from
+ * `begun` has passed.
  */
 function probed(
   shell: RemoteShell,

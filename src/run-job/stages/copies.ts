@@ -68,7 +68,7 @@ export async function fetchAll(
   }
 }
 
-/** A copy of results, with its warnings. */
+/** Returns the options of a copy of results, which print its warnings. */
 export function copyingFrom(
   shell: RemoteShell,
   signal: AbortSignal,
@@ -119,7 +119,7 @@ export async function fetchEach(
   if (failure !== undefined) throw failure;
 }
 
-/** The terminal or pipe of an ended run no longer exists. */
+/** Returns the error for the terminal or pipe of an ended run, which no longer exists. */
 function noStream(from: 'out' | 'err'): CliError {
   return copyFailed('out', `/dev/std${from} is that of another process: gpucloud jobs attach`);
 }

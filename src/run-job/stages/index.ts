@@ -48,7 +48,7 @@ export async function runOn(
   if (job.exitCode === undefined) throw withoutExitCode(stops);
 }
 
-/** An image or drive may contain the home folder of another job's instance. */
+/** Returns the error for the folder of another job, which an image or drive may contain. */
 function otherJob(name: string): CliError {
   return new CliError(
     'runFailed',

@@ -6,7 +6,10 @@ import { type Bytes, readEnded, writeJob } from '../record/record.ts';
 /** Delay before saving a new position, in milliseconds. */
 const SAVE_AFTER = 1_000;
 
-/** Saves how much output was printed, shortly after it grew. A full disk doesn't end the job. */
+/**
+ * Saves the position in the printed output shortly after it changes. A full disk doesn't end the
+ * job.
+ */
 export function createPosition(job: Job, offsets: Bytes, context: Context) {
   const closed = new AbortController();
   let saving: Promise<void> | undefined;

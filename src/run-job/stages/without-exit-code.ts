@@ -1,7 +1,7 @@
 import { CliError } from '../../errors.ts';
 import type { Stops } from '../stops.ts';
 
-/** Explains why a command has no exit code although its results were copied. */
+/** Returns the error for a command without an exit code whose results were copied. */
 export function withoutExitCode({ half }: Pick<Stops, 'half'>): CliError {
   const reason = half.aborted
     ? 'The command did not end after SIGINT, and its deadline is near.'

@@ -7,7 +7,7 @@ export interface RawBody {
   isJson: boolean;
 }
 
-/** Checks a documented body; rejects any other (400) with a message that names the field. */
+/** Parses a documented body. Rejects any other body (400) with a message that names the field. */
 export function parseBody<T>(schema: ZodMiniType<T>, body: RawBody): T {
   if (!body.isJson) throw badRequest('The header Content-Type must be application/json');
   const result = schema.safeParse(parseJson(body.text));
@@ -38,7 +38,7 @@ interface Issue {
   keys?: readonly string[];
 }
 
-// zod/mini has no messages of its own.
+// Describes an issue, since zod/mini has no messages of its own.
 function describe(issue: Issue): string {
   const place = issue.path
     .map((key, index) =>

@@ -140,7 +140,7 @@ async function bodyText(body: ReadableStream<Uint8Array> | null): Promise<string
   }
 }
 
-/** Spec: Conventions, success envelope. */
+/** Returns a success envelope (spec: Conventions). */
 function succeeded({ code, data, meta }: Answer): Response {
   return json(code, { status: 'success', code, data, meta });
 }

@@ -121,7 +121,7 @@ export async function endStale(
   return left;
 }
 
-/** The most rounds of SIGKILL. A process may start another while it is being killed. */
+/** Maximum rounds of SIGKILL: a process may start another process while it is being killed. */
 const ROUNDS = 20;
 
 async function killAll(id: string): Promise<void> {

@@ -100,7 +100,7 @@ const MARK = 'SANDBOX_INSTANCE';
 /** Variables of this computer that a command gets. */
 const PASSED = /^(?:LANG|LANGUAGE|LC_[A-Z]+|TZ|TMPDIR)$/;
 
-/** Returns the environment of a command: without the account's key and the settings of gpucloud. */
+/** Returns the environment of a command, without the account's key or gpucloud's settings. */
 export function environmentOf(
   id: string,
   { folder, home, proc }: Place,

@@ -12,7 +12,7 @@ const TICKS = 100 * CORES;
 
 /**
  * Writes the files of /proc that show how busy an instance is: GPUCLOUD_PROC names the folder in
- * its environment. The CPU load equals the load of the cards since the last write of these files.
+ * its environment. Applies the current load of the cards to the time since the last write.
  */
 export async function writeProc(place: Place, now: number): Promise<void> {
   const folder = place.proc;
