@@ -82,7 +82,7 @@ export function runwayJson(facts: MoneyFacts) {
     hours_left: known === undefined ? null : hoursText(known),
     /** Why `hours_left` is null. */
     hours_left_unknown: unknown,
-    /** null if `hours_left` is null, or after the year 9999. */
+    /** null without `hours_left`, or after the year 9999. */
     runs_out_at: known?.endsAt === undefined ? null : new Date(known.endsAt).toISOString(),
   };
 }

@@ -277,7 +277,7 @@ function unreadParts({ reading }: Look): Finding[] {
   });
 }
 
-/** Returns one finding for all deadlines that are not enforced, or perhaps not in time. */
+/** Returns one finding for all deadlines that may be enforced late, or never. */
 function unenforced({ instances, enforcement }: Look): Finding[] {
   const [first, ...others] = instances.filter(
     (row) => mayRun(row) && (row.ends_at !== null || row.if_idle_seconds !== null),

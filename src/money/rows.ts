@@ -64,7 +64,7 @@ function isoOrNull(at: number | undefined): string | null {
   return at === undefined ? null : new Date(at).toISOString();
 }
 
-/** Sorts the most expensive first, unknown prices last. */
+/** Sorts by price: the most expensive first, unknown prices last. */
 export function byPrice(a: InstanceRow, b: InstanceRow): number {
   const [one, other] = [a, b].map((row) => priceIn(row.price_per_hour_snapshot));
   if (one === undefined || other === undefined)

@@ -54,8 +54,8 @@ export function checkColumns<T>(view: View<T>, settings: Chosen): void {
 }
 
 /**
- * Columns that csv and tsv always have. Tables may lack room for an ID, and mark unread rows in
- * words.
+ * Columns that csv and tsv always have. A table may have no room for an ID, and marks unread rows
+ * in words.
  */
 const FOR_PROGRAMS: readonly string[] = ['id', 'unread'];
 

@@ -101,7 +101,7 @@ export interface View<T> {
 }
 
 export interface ListOptions {
-  /** Rows arrive as they happen (followed events), so write each row at once. */
+  /** Set for followed events: write each row as soon as it arrives. */
   readonly live?: boolean;
   /** The command named one resource: data formats and --query get an object, not a list. */
   readonly one?: boolean;

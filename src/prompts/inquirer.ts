@@ -28,7 +28,7 @@ export type Question =
       least: number;
     };
 
-/** A longer list gets a search, and shows at most this many choices. */
+/** Maximum choices on the screen. A longer list can be searched. */
 const LONG = 10;
 
 /**

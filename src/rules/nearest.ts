@@ -30,8 +30,8 @@ function distance(from: string, to: string): number {
 
 /**
  * Returns the name that was probably meant; undefined if no name is close. Allows a third of the
- * letters to be wrong, up to `most`. A name that contains the typed word is also close, above all
- * one that begins with it.
+ * letters to be wrong, up to `most`. A name that contains the typed word is also close, first of
+ * all a name that begins with it.
  */
 export function nearest(
   word: string,

@@ -48,7 +48,7 @@ export interface JobPlan extends JobInput {
   readonly toStart: Command;
   readonly ends: DeadlineFlags;
   readonly maxPrice: Money | undefined;
-  /** The name of the first instance. */
+  /** The request, with the name of the first instance. */
   readonly request: CreateInstanceBody;
   /** The names of all instances. */
   readonly names: readonly string[];

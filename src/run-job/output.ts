@@ -56,7 +56,7 @@ export function createJobOutput({ host }: Context, stop: AbortSignal): JobOutput
   };
 }
 
-/** Ends a line that a command left unfinished in the terminal, maybe within coloured text. */
+/** Ends a line that a command left unfinished in the terminal, and any colour in it. */
 export function beginLine({ host: { stderr } }: Pick<Context, 'host'>): void {
   if (stderr.isTTY === true) stderr.write('\u001b[0m\n');
 }

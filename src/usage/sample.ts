@@ -6,7 +6,7 @@ export type Part<T> = { readonly value: T } | { readonly fault: string };
 interface Card {
   readonly index: number;
   readonly name: string;
-  /** Each value is null if the driver does not report it, as with MIG. */
+  /** Each value is null if the driver does not report it, for example with MIG. */
   readonly utilization_percent: number | null;
   readonly memory_used_mib: number | null;
   readonly memory_total_mib: number | null;
@@ -195,7 +195,7 @@ function lastRead(body: string): number | undefined {
   for (const line of body.split('\n').filter((line) => line !== '')) {
     const [, at, now] = /^(\d{1,15}) (\d{1,15})$/.exec(line) ?? [];
     const seconds = Number(now) - Number(at);
-    // A time in the future, as after the clock was set, gives no age.
+    // The age is unknown if the time is in the future: the clock was set.
     if (!(seconds >= 0)) return undefined;
     last = Math.min(last, seconds);
   }

@@ -30,9 +30,9 @@ interface Watching<T, R> {
 }
 
 /**
- * Reads and shows until Ctrl-C (exit 130). A terminal redraws the view in place; if a read fails,
- * it keeps the last view and shows its age and the fault. Outside a terminal, and in machine
- * formats, prints each changed row.
+ * Reads and shows until Ctrl-C (exit 130). A terminal redraws the view in place. If a read fails,
+ * the last view stays, with its age and the fault. Outside a terminal, and in machine formats,
+ * prints each changed row.
  */
 export async function watch<T, R>(
   watching: Watching<T, R>,

@@ -55,7 +55,7 @@ const CLEAR_BELOW = `${ESC}J`;
 export function createLive({ stdout, sink, colour, render, borrowScreen }: LiveOptions): Live {
   let write: ((out: Output) => Promise<void>) | undefined;
   let foot: () => readonly Foot[] = () => [];
-  /** The lines on the screen; undefined if unknown, as after a resize. */
+  /** The lines on the screen; undefined if unknown, for example after a resize. */
   let shown: readonly string[] | undefined;
   let entered = false;
   let over = false;

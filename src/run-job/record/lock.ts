@@ -9,9 +9,9 @@ import { typedName } from '../../rules/names.ts';
 import { jobPath } from './record.ts';
 
 /**
- * Runs `work` while no other process follows the job, since both would write the fetched files. Throws
- * CliError('wrongState') if another process does. Continues without a lock if it can't be created, as on a
- * full disk.
+ * Runs `work` while no other process follows the job, since both would write the fetched files.
+ * Throws CliError('wrongState') if another process follows it. Continues without a lock if it can't
+ * be created, for example on a full disk.
  */
 export async function withJob<T>(
   { id, name }: Target,

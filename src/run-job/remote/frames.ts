@@ -4,7 +4,10 @@ export interface FrameListener {
   onBytes(from: 'out' | 'err', bytes: Uint8Array): Promise<void>;
 }
 
-/** The command's exit code; `undefined` if its supervisor left none, or if the command still runs. */
+/**
+ * The command's exit code; `undefined` if its supervisor stored no exit code, or if the command
+ * still runs.
+ */
 export interface CommandEnd {
   readonly exitCode: number | undefined;
   readonly isRunning?: true;

@@ -125,8 +125,8 @@ function noStream(from: 'out' | 'err'): CliError {
 }
 
 /**
- * After a lost connection, retries until the deadline, as while the command runs. `reap` does not retry,
- * since it runs again later.
+ * Retries after a lost connection until the deadline. `reap` does not retry, since it runs again
+ * later.
  */
 export function patienceOf({ record, phases, by }: Job, context: Context) {
   if (by === 'reap') return undefined;
