@@ -28,6 +28,9 @@ const QUICK = [
   'test/sandbox/state-file.test.ts',
 ];
 
+/** Changes this computer, so nothing may run at the same time. */
+const ALONE = ['test/project/debian.test.ts'];
+
 /** They wait for minutes, so the others run beside them. */
 const LONGEST = ['cron', 'github-action-post', 'run-job-link', 'run-job-faults'];
 
@@ -93,12 +96,16 @@ export default defineConfig({
           ...shared,
           name: 'rest',
           include: PROGRAM,
-          exclude: [...configDefaults.exclude, ...QUICK],
+          exclude: [...configDefaults.exclude, ...QUICK, ...ALONE],
           globalSetup: [BUILD],
           // Its tests wait more than they compute.
           maxWorkers: 5,
           sequence: { groupOrder: 1 },
         },
+      },
+      {
+        extends: true,
+        test: { ...shared, name: 'alone', include: ALONE, sequence: { groupOrder: 2 } },
       },
     ],
   },

@@ -14,7 +14,7 @@ vitest() {
   npx --no-install vitest run --reporter=dot --reporter=./scripts/summary.mjs --reporter=json --outputFile.json="$results" "$@" || code=1
 }
 
-vitest rest --project rest
+vitest rest --project rest --project alone
 scripts/test-executable.sh --quick || code=1
 # `npm test` ran these tests with some random values; this run tries all values, and measures the share
 # of lines and branches that they reach.

@@ -23,6 +23,9 @@ import { makeKey } from '../support/sshd.ts';
 const RENTED = [...HARDWARE, '--ssh-key', 'laptop'];
 const MANY = 20;
 
+/** Returns how long a process sleeps, by which only this run finds it. */
+const lasting = (seconds: number) => `${seconds}.${process.pid}`;
+
 let computer: Computer;
 let key: string;
 let own: readonly string[];
@@ -54,7 +57,8 @@ describe('the sandbox', { timeout: 60_000, ...needs('ssh') }, () => {
   }
   const create = (name: string) => done('instances', 'create', name, ...RENTED, '--wait', '--yes');
   const place = (...path: string[]) => join(computer.home, 'state', 'sandbox-instances', ...path);
-  const runs = (word: string) => spawnSync('pgrep', ['-f', `^${word}$`]).status === 0;
+  const sleeps = (seconds: number) =>
+    spawnSync('pgrep', ['-f', `^sleep ${lasting(seconds)}$`]).status === 0;
 
   /** Rents instances through a server of their own, and returns their IDs once they run. */
   async function rent(count: number): Promise<string[]> {
@@ -96,16 +100,18 @@ describe('the sandbox', { timeout: 60_000, ...needs('ssh') }, () => {
   test('runs 20 instances at once, each for itself and closed to others', async () => {
     const ids = await rent(MANY);
     const outcomes = await Promise.all(
-      ids.map((id) => ssh(id, `echo ${id} >id; sleep 4100 >&- 2>&- & sleep 1; cat id; pwd`)),
+      ids.map((id) =>
+        ssh(id, `echo ${id} >id; sleep ${lasting(4100)} >&- 2>&- & sleep 1; cat id; pwd`),
+      ),
     );
     const expected = ids.map((id) => ({ code: 0, stdout: `${id}\n${place(id, 'home')}\n` }));
     expect(outcomes).toMatchObject(expected);
     for (const file of [place(), ...ids.map((id) => place(id, 'host_key'))]) {
       expect(statSync(file).mode & 0o077).toBe(0);
     }
-    expect(runs('sleep 4100')).toBe(true);
+    expect(sleeps(4100)).toBe(true);
     await done('instances', 'terminate', ...ids, '--yes');
-    expect([runs('sleep 4100'), readdirSync(place())]).toEqual([false, []]);
+    expect([sleeps(4100), readdirSync(place())]).toEqual([false, []]);
   });
 
   test.each([['192.0.2.1:80'], ['localhost.example:80']])(
@@ -156,10 +162,10 @@ describe('the sandbox', { timeout: 60_000, ...needs('ssh') }, () => {
   });
 
   test('ends a job with terminate, and run reports it', async () => {
-    const outcome = computer.gpucloud(job('ended', '--', 'sleep', '4101'), { env });
-    await until(() => runs('sleep 4101'));
+    const outcome = computer.gpucloud(job('ended', '--', 'sleep', lasting(4101)), { env });
+    await until(() => sleeps(4101));
     await done('instances', 'terminate', 'ended', '--yes');
-    expect(runs('sleep 4101')).toBe(false);
+    expect(sleeps(4101)).toBe(false);
     const { code, stderr } = await outcome;
     expect(code, stderr).toBe(125);
     expect(stderr).toContain('ended is TERMINAT');
@@ -183,7 +189,7 @@ describe('the sandbox', { timeout: 60_000, ...needs('ssh') }, () => {
           '--ssh-option',
           'BatchMode=yes',
           '--',
-          'setsid sleep 4102 >/dev/null 2>&1 & pwd',
+          `setsid sleep ${lasting(4102)} >/dev/null 2>&1 & pwd`,
         ],
         through,
       );
@@ -192,9 +198,9 @@ describe('the sandbox', { timeout: 60_000, ...needs('ssh') }, () => {
     expect(stranger.stderr).toContain('Permission denied (publickey).');
     expect((await enter(key)).stdout).toBe(`${place(id, 'home')}\n`);
     server.kill('SIGKILL');
-    expect(runs('sleep 4102')).toBe(true);
+    expect(sleeps(4102)).toBe(true);
     await done('sandbox', 'reset', '--yes');
-    expect([runs('sleep 4102'), readdirSync(place())]).toEqual([false, []]);
+    expect([sleeps(4102), readdirSync(place())]).toEqual([false, []]);
   });
 
   test('ends the job of a served instance from the profile sandbox after the server was killed', async () => {
@@ -203,14 +209,14 @@ describe('the sandbox', { timeout: 60_000, ...needs('ssh') }, () => {
     const { url, api_key } = JSON.parse(await heard(server, 'stdout', /\n$/));
     const through = { env: { GPUCLOUD_BASE_URL: url, GPUCLOUD_API_KEY: api_key } };
     const started = await computer.gpucloud(
-      job('left', '--detach', '--', 'sleep', '4103'),
+      job('left', '--detach', '--', 'sleep', lasting(4103)),
       through,
     );
     expect(started.code, started.stderr).toBe(0);
     server.kill('SIGKILL');
-    expect(runs('sleep 4103')).toBe(true);
+    expect(sleeps(4103)).toBe(true);
     const { instances } = JSON.parse((await done('sandbox', 'status', '--json')).stdout);
     await done('instances', 'terminate', instances[0].id, '--yes');
-    expect(runs('sleep 4103')).toBe(false);
+    expect(sleeps(4103)).toBe(false);
   });
 });

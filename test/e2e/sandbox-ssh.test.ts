@@ -18,6 +18,9 @@ import { openTerminal, type Terminal } from '../support/terminal.ts';
 const RENTED = ['--offer', 'A100 80GB', '--image', 'Ubuntu 22.04', '--ssh-key', 'laptop'];
 const CTRL_C = '\u0003';
 
+/** Returns how long a process sleeps, by which only this run finds it. */
+const lasting = (seconds: number) => `${seconds}.${process.pid}`;
+
 let computer: Computer;
 let key: string;
 let own: readonly string[];
@@ -57,7 +60,8 @@ describe('an instance of the sandbox', { timeout: 60_000, ...needs('ssh') }, () 
     return JSON.parse(stdout);
   }
 
-  const runs = (word: string) => spawnSync('pgrep', ['-f', word]).status === 0;
+  const sleeps = (seconds: number) =>
+    spawnSync('pgrep', ['-f', `sleep ${lasting(seconds)}`]).status === 0;
 
   test('runs commands in its home, and passes on streams and exit codes', async () => {
     const first = await computer.gpucloud(
@@ -220,15 +224,15 @@ describe('an instance of the sandbox', { timeout: 60_000, ...needs('ssh') }, () 
       'ssh',
       'doomed',
       `ln -s ${kept} link; mkdir locked; touch locked/x; chmod 500 locked; ` +
-        'setsid sleep 4001 >/dev/null 2>&1 & (env -i sleep 4002 & wait) >/dev/null 2>&1 &',
+        `setsid sleep ${lasting(4001)} >/dev/null 2>&1 & (env -i sleep ${lasting(4002)} & wait) >/dev/null 2>&1 &`,
     );
-    expect([runs('sleep 4001'), runs('sleep 4002')]).toEqual([true, true]);
+    expect([sleeps(4001), sleeps(4002)]).toEqual([true, true]);
     const folder = (await commandOf('doomed')).join(' ');
     const [id = ''] = /[0-9a-f]{8}-[0-9a-f-]{27}/.exec(folder) ?? [];
     const place = join(computer.home, 'state', 'sandbox-instances', id);
     expect(existsSync(join(place, 'home', 'link'))).toBe(true);
     await done('instances', 'terminate', 'doomed', '--yes');
-    expect([runs('sleep 4001'), runs('sleep 4002')]).toEqual([false, false]);
+    expect([sleeps(4001), sleeps(4002)]).toEqual([false, false]);
     expect(existsSync(place)).toBe(false);
     expect(readFileSync(join(kept, 'file'), 'utf8')).toBe('mine');
   });
@@ -236,15 +240,15 @@ describe('an instance of the sandbox', { timeout: 60_000, ...needs('ssh') }, () 
   test('keeps running after its server was killed, and ends with stop', async () => {
     await create('orphan');
     const child = computer.start(
-      ['instances', 'ssh', ...own, 'orphan', '--', 'echo up; trap "" PIPE; sleep 4003'],
+      ['instances', 'ssh', ...own, 'orphan', '--', `echo up; trap "" PIPE; sleep ${lasting(4003)}`],
       { env },
     );
     await heard(child, 'stdout', /up/);
     spawnSync('pkill', ['-KILL', '-f', `^${RUNNER}.*sandbox connect.*${computer.home}`]);
     await new Promise((resolve) => child.once('close', resolve));
-    expect(runs('sleep 4003')).toBe(true);
+    expect(sleeps(4003)).toBe(true);
     await done('instances', 'stop', 'orphan', '--wait');
-    expect(runs('sleep 4003')).toBe(false);
+    expect(sleeps(4003)).toBe(false);
   });
 
   test('runs a detached job, which jobs list shows and reap finishes', async () => {

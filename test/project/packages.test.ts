@@ -21,7 +21,6 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { CERTIFICATE, CERTIFICATE_KEY } from '../api/certificate.ts';
-import { freshShell } from '../completion/shells.ts';
 import { needs } from '../support/needs.ts';
 import { createComputer, type Outcome, outcomeOf } from '../support/program.ts';
 import { HARDWARE } from '../support/sandbox-ids.ts';
@@ -370,55 +369,4 @@ describe('the executable', { timeout: 60_000 }, () => {
       expect((await gpucloud('doctor')).stdout).toContain('executable /bin/gpucloud');
     },
   );
-});
-
-// Leaves a gpucloud alone that is installed on this computer.
-const DEBIAN = needs('root', 'apt-get', 'no gpucloud from a .deb');
-
-describe('the .deb', DEBIAN, () => {
-  const FILES = '/var/lib/dpkg/info/gpucloud.list';
-  const apt = (...argv: string[]) => run('apt-get', ['--yes', ...argv]);
-
-  beforeAll(async () => {
-    const deb = (await readdir(PACKAGES)).find((name) => name.endsWith('.deb')) ?? '';
-    await apt('install', '--no-install-recommends', join(PACKAGES, deb));
-  }, 120_000);
-  // Also succeeds if the package is gone.
-  afterAll(() => run('dpkg', ['--purge', 'gpucloud']), 60_000);
-
-  test('puts the program on PATH', async () => {
-    const env = { PATH: '/usr/bin:/bin', HOME: folder };
-    const { stdout } = await run('gpucloud', ['--version'], { env });
-    expect(stdout).toBe(`gpucloud ${version}\n`);
-    expect((await run('dpkg', ['-S', '/usr/bin/gpucloud'])).stdout).toMatch(/^gpucloud: /);
-  });
-
-  for (const [shell, lacks] of [
-    ['bash', '/usr/share/bash-completion/bash_completion'],
-    ['zsh', 'zsh'],
-    ['fish', 'fish'],
-  ] as const) {
-    test(`completes in a new ${shell}`, needs(lacks), async () => {
-      const computer = await createComputer();
-      const opened = await freshShell(shell, computer);
-      try {
-        opened.type('gpucloud inst\t');
-        await opened.shows(/^ready> gpucloud instances/m);
-      } finally {
-        await opened.close();
-        await computer.remove();
-      }
-    });
-  }
-
-  test('leaves nothing when it is removed', { timeout: 60_000 }, async () => {
-    const files = (await readFile(FILES, 'utf8')).trimEnd().split('\n');
-    expect(files).toContain('/usr/share/man/man1/gpucloud.1.gz');
-    await apt('remove', 'gpucloud');
-    const left = files.filter((file) => file.includes('gpucloud'));
-    expect(left.length).toBeGreaterThan(20);
-    expect(left.filter((path) => existsSync(path))).toEqual([]);
-    // No settings of the package remain, so there is nothing to purge.
-    await expect(run('dpkg', ['-s', 'gpucloud'])).rejects.toThrow('not installed');
-  });
 });

@@ -6,8 +6,9 @@ import { createServer, type Server } from 'node:net';
  * the near end of a connection.
  */
 const LOWEST = 10_000;
-const SHARE = 5_000;
-const SHARES = 4;
+const SHARE = 2_500;
+/** More than a run has workers. */
+const SHARES = 8;
 
 /** Files that run at the same time use different ports; another run starts elsewhere. */
 const first = LOWEST + ((Number(process.env.VITEST_POOL_ID ?? 1) - 1) % SHARES) * SHARE;

@@ -127,12 +127,10 @@ function childrenOf(root: number): number[] {
 }
 
 async function answering(port: number, child: ChildProcess, said: () => string): Promise<void> {
-  for (let tries = 0; tries < 250; tries += 1) {
-    if (await greets(port)) return;
-    if (child.exitCode !== null) break;
+  while (!(await greets(port))) {
+    if (child.exitCode !== null) throw new Error(`sshd does not answer: ${said()}`);
     await new Promise((resolve) => setTimeout(resolve, 40));
   }
-  throw new Error(`sshd does not answer: ${said()}`);
 }
 
 function greets(port: number): Promise<boolean> {
