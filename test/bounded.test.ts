@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createGate } from '../src/bounded.ts';
 
-test('runs a few jobs at a time, in order, even if some fail', async () => {
+test('runs three jobs at a time, in order, even if some fail', async () => {
   const gate = createGate(3);
   const begun: number[] = [];
   let running = 0;

@@ -21,7 +21,7 @@ describe('isTooDeep', () => {
       nested(DEEPEST, '[{"a":', '}]'),
     ],
     [
-      'behind much that is flat',
+      'after many flat objects',
       `[${'{"a":[]},'.repeat(DEEPEST)}${nested(DEEPEST - 1)}]`,
       `[${'{"a":[]},'.repeat(DEEPEST)}${nested(DEEPEST)}]`,
     ],
@@ -38,14 +38,14 @@ describe('isTooDeep', () => {
     }
   });
 
-  test('finds deep nesting under a name that every object has', () => {
+  test('finds deep nesting under __proto__ and constructor', () => {
     for (const name of ['__proto__', 'constructor']) {
       const value = JSON.parse(`{"${name}":${nested(DEEPEST)}}`);
       expect(isTooDeep(value)).toBe(true);
     }
   });
 
-  test('agrees with a count of the levels, for random values', () => {
+  test('matches a count of the levels for random values', () => {
     const piece = fc.constantFrom('[', '{', '"', '\\', '\\"', ']', '}', 'a');
     const texts = fc.array(piece, { maxLength: 12 }).map((pieces) => pieces.join(''));
     fc.assert(

@@ -191,7 +191,7 @@ function serviceOf({ answer, state, operation }: Row): Handler {
   };
 }
 
-describe('each documented error leads to the right next command', () => {
+describe('a documented error', () => {
   test.each(ROWS)('maps $http $operation to its exit code and hint: $condition', async (row) => {
     const one = await world(serviceOf(row));
     const { code, stdout, stderr } = await one.cli([...row.argv, '--json']);
@@ -226,28 +226,31 @@ test.each([
   );
 });
 
-test.each([400, 409])("explains a start refused with %i by the instance's status", async (http) => {
-  const said = async (state: string) => {
-    const answer = shapeA(http, 'Refused');
-    const one = await world(({ method }) =>
-      method === 'POST' ? answer : ok({ id: ID, status: state }),
+test.each([400, 409])(
+  "derives the reason for a start refused with %i from the instance's status",
+  async (http) => {
+    const said = async (state: string) => {
+      const answer = shapeA(http, 'Refused');
+      const one = await world(({ method }) =>
+        method === 'POST' ? answer : ok({ id: ID, status: state }),
+      );
+      const { code, stderr } = await one.cli(['instances', 'start', ID]);
+      expect(code).toBe(5);
+      return stderr;
+    };
+    expect(await said('STOPPED')).toContain('the balance does not cover the next hour');
+    expect(await said('TERMINATED')).toContain(
+      'is TERMINATED; only a STOPPED instance can be started',
     );
-    const { code, stderr } = await one.cli(['instances', 'start', ID]);
-    expect(code).toBe(5);
-    return stderr;
-  };
-  expect(await said('STOPPED')).toContain('the balance does not cover the next hour');
-  expect(await said('TERMINATED')).toContain(
-    'is TERMINATED; only a STOPPED instance can be started',
-  );
-});
+  },
+);
 
 test.each([
   [400, '100.00', { exit: 5, code: 'wrong_state' }],
   [400, '12.00', { exit: 5, code: 'insufficient_funds' }],
   [402, '100.00', { exit: 5, code: 'insufficient_funds' }],
 ])(
-  'names no single reason for a start refused with %i and a balance of %s',
+  'maps a start refused with %i at a balance of %s to its error code',
   async (http, balance, expected) => {
     const one = await world(({ method, path }) => {
       if (method === 'POST') return shapeA(http, 'Refused');
@@ -262,7 +265,7 @@ test.each([
   },
 );
 
-test("does not mention funds if a start gets a proxy's page", async () => {
+test("does not blame the balance if a start returns a proxy's page", async () => {
   const one = await world(({ method }) =>
     method === 'POST'
       ? { status: 400, body: '<html><title>Proxy</title></html>' }
@@ -274,7 +277,7 @@ test("does not mention funds if a start gets a proxy's page", async () => {
   expect(requests.at(-1)).toMatchObject({ method: 'POST' });
 });
 
-describe('a page from a proxy in front of the service', () => {
+describe("a proxy's page", () => {
   const page =
     (status: number, title = 'Sign in — Corp &amp; Co\u202e'): Handler =>
     () => ({
@@ -302,13 +305,13 @@ describe('a page from a proxy in front of the service', () => {
     if (status !== 200) expect(stderr).toContain('("Sign in — Corp &amp; Co")');
   });
 
-  test("hides the page's title if it contains a key", async () => {
+  test('is reported without its title if that contains a key', async () => {
     const one = await world(page(502, 'svc_sk_test_0123456789abcdef'));
     const { stderr } = await one.cli(['me', 'get']);
     expect(stderr).not.toContain('0123456789abcdef');
   });
 
-  test('leaves the outcome of a create unknown', async () => {
+  test('exits with 7 after a create', async () => {
     const one = await world(page(502));
     const { code, stderr } = await one.cli([
       ...['instances', 'create', 'box', '--offer', ID, '--image', KEY],
@@ -353,7 +356,7 @@ describe('a mistyped word', () => {
     expect(requests.filter(({ method }) => method !== 'GET')).toEqual([]);
   });
 
-  test('suggests nothing for a word unlike any other', async () => {
+  test('suggests nothing if no known name is similar', async () => {
     const one = await world(account);
     await one.cli(['instances', 'track', ID]);
     const { code, stderr, requests } = await one.cli(['instances', 'get', 'quite-another']);

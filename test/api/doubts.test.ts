@@ -8,7 +8,7 @@ test.each([
   ['a 503 with a long pause', status(503, { 'retry-after': '7200' })],
   ['a 400', status(400)],
   ['a 401', status(401)],
-])('keeps a PATCH in doubt if %s follows a cut connection', async (_what, step) => {
+])('reports an unknown PATCH outcome if %s follows a cut connection', async (_what, step) => {
   const error = await failureOf(
     (await api(cut, step)).drives.update('drive-1', { name: 'data', size_gb: 900 }),
   );
@@ -16,12 +16,12 @@ test.each([
   expect(error.message).toContain('an earlier try may have taken effect');
 });
 
-test('reports an overlong pause as rate limited if no try changed anything', async () => {
+test('reports rateLimited if the pause is too long and no try changed anything', async () => {
   const limited = await api(status(429), status(429, { 'retry-after': '7200' }));
   expect((await failureOf(limited.users.update({ name: 'Ann' }))).failure).toBe('rateLimited');
 });
 
-test('rejects a 200 that contains an error, instead of reporting a deletion', async () => {
+test('does not count a 200 with an error in its body as a deletion', async () => {
   const failing = await api(json(200, { statusCode: 500, message: 'could not delete' }));
   expect((await failureOf(failing.sshKeys.delete('key-1'))).failure).toBe('notUnderstood');
 });

@@ -45,13 +45,13 @@ test.each(CASES)('maps %s %#: status %i to its exit code', async (_name, send, c
   expect([error.exitCode, error.httpStatus]).toEqual([exit, code]);
 });
 
-test.each([300, 304, 399])('rejects status %i, whatever its body', async (code) => {
+test.each([300, 304, 399])('rejects status %i with any body', async (code) => {
   const server = await scripted(json(code, { data: { id: ID, status: 'ACTIVE' } }));
   expect((await failureOf(get(apiFor(server.url)))).failure).toBe('notUnderstood');
 });
 
 test.each([408, 502])(
-  'reports an HTML page with %i as no response, and retryable',
+  'reports an HTML page with status %i as a retryable failure',
   async (code) => {
     const page: Step = (_request, response) => {
       response.writeHead(code, { 'content-type': 'text/html' }).end('<html>Sorry</html>');
@@ -63,13 +63,13 @@ test.each([408, 502])(
   },
 );
 
-test('names the resource of the request', async () => {
+test('includes the requested resource in the error', async () => {
   const server = await scripted(status(404));
   const error = await failureOf(get(apiFor(server.url)));
   expect(error).toMatchObject({ resource: ID, request: { about: ID } });
 });
 
-test('maps an error by its status, not by its wording', async () => {
+test('maps an error by its status, not by its message', async () => {
   const liar = { statusCode: 404, message: 'unauthorized: not enough funds', error: 'x' };
   const server = await scripted(json(422, liar));
   expect((await failureOf(get(apiFor(server.url)))).failure).toBe('refused');
@@ -123,11 +123,15 @@ describe("the service's message", () => {
       raw('', ' <!DOCTYPE html><p>x'),
       `${PAGE}an HTML page, perhaps from a proxy.`,
     ],
-    ['no UTF-8', raw('text/plain', Buffer.from([0xff, 0xfe])), 'a response that is not UTF-8.'],
+    [
+      'invalid UTF-8',
+      raw('text/plain', Buffer.from([0xff, 0xfe])),
+      'a response that is not UTF-8.',
+    ],
     ['the key', raw('text/plain', `no ${KEY}?`), 'no ********?'],
     ['another key', raw('text/plain', 'no svc_sk_live_abc-DEF'), 'no svc_sk_…'],
     [
-      'controls',
+      'control characters',
       json(422, { message: 'a\u001b]52;c;x\u0007b\u009b31m\u202ec\u200bd\r\n\te\u007f' }),
       'abcd e.',
     ],
@@ -141,7 +145,7 @@ describe("the service's message", () => {
     expect(message.endsWith('🙂…')).toBe(true);
   });
 
-  test('shows no part of a key that is cut off or split by control characters', async () => {
+  test('hides a key that is cut off or split by control characters', async () => {
     const long = `${'x'.repeat(190)}${KEY}`;
     expect(await messageOf(json(422, { message: long }))).not.toContain('svc_sk_test');
     const split = `${KEY.slice(0, 5)}\u200b${KEY.slice(5)}`;

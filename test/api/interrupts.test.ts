@@ -17,13 +17,13 @@ import {
 
 const INTERRUPT = new CliError('interrupted', 'Interrupted.');
 
-describe.each(['settings', 'options'])('the %s signal', (where) => {
+describe.each(['settings', 'options'])('a signal in the %s', (where) => {
   const using = (url: string, signal: AbortSignal) => {
     const api = apiFor(url, where === 'settings' ? { signal } : {});
     return { api, options: where === 'options' ? { signal } : {} };
   };
 
-  test('sends nothing and throws the reason if aborted before', async () => {
+  test('sends nothing and throws the abort reason if already aborted', async () => {
     const server = await scripted(data(instance('PROVISIONING'), 201));
     const { api, options } = using(server.url, AbortSignal.abort(INTERRUPT));
     await expect(api.instances.create(CREATE, options)).rejects.toBe(INTERRUPT);
@@ -31,14 +31,14 @@ describe.each(['settings', 'options'])('the %s signal', (where) => {
     expect(server.seen).toEqual([]);
   });
 
-  test("ends a read in flight with the signal's reason", async () => {
+  test('rejects a read in flight with the abort reason', async () => {
     const controller = new AbortController();
     const server = await rawServer(() => controller.abort(INTERRUPT));
     const { api, options } = using(server.url, controller.signal);
     await expect(api.users.me(options)).rejects.toBe(INTERRUPT);
   });
 
-  test('leaves the outcome of a POST in flight unknown', async () => {
+  test('reports an unknown outcome for a POST in flight', async () => {
     const controller = new AbortController();
     const server = await rawServer(() => controller.abort(INTERRUPT));
     const { api, options } = using(server.url, controller.signal);
@@ -47,7 +47,7 @@ describe.each(['settings', 'options'])('the %s signal', (where) => {
     expect(error.message).toContain('interrupted before the response arrived');
   });
 
-  test('leaves the outcome of terminate and PATCH in flight unknown, and sends nothing more', async () => {
+  test('reports an unknown outcome for terminate and PATCH in flight, without a retry', async () => {
     for (const send of ['terminate', 'update'] as const) {
       const controller = new AbortController();
       const server = await rawServer(() => controller.abort(INTERRUPT));
@@ -85,36 +85,29 @@ describe.each(['settings', 'options'])('the %s signal', (where) => {
   });
 });
 
-test.each(['GET', 'POST'])(
-  'never writes a %s that was aborted while connecting',
-  async (method) => {
-    const texts: string[] = [];
-    const server = await rawServer((socket, text) => {
-      texts.push(text);
-      socket.end('HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}');
-    });
-    const transport = await createTransport(new URL(server.url), {});
-    onTestFinished(() => transport.close());
-    const controller = new AbortController();
-    let sending = 0;
-    const request = { method, path: '/first', headers: {} };
-    const exchange = transport.exchange(request, controller.signal, () => {
-      sending += 1;
-    });
-    controller.abort();
-    await expect(exchange).rejects.toMatchObject({ sent: false, stopped: true });
-    // A later request proves that the transport connects, and shows which requests it writes.
-    await transport.exchange(
-      { ...request, path: '/second' },
-      new AbortController().signal,
-      () => {},
-    );
-    expect([sending, texts.filter((text) => text.includes('/first'))]).toEqual([0, []]);
-    expect(texts).toHaveLength(1);
-  },
-);
+test.each(['GET', 'POST'])('never sends a %s that was aborted while connecting', async (method) => {
+  const texts: string[] = [];
+  const server = await rawServer((socket, text) => {
+    texts.push(text);
+    socket.end('HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}');
+  });
+  const transport = await createTransport(new URL(server.url), {});
+  onTestFinished(() => transport.close());
+  const controller = new AbortController();
+  let sending = 0;
+  const request = { method, path: '/first', headers: {} };
+  const exchange = transport.exchange(request, controller.signal, () => {
+    sending += 1;
+  });
+  controller.abort();
+  await expect(exchange).rejects.toMatchObject({ sent: false, stopped: true });
+  // A later request proves that the transport connects, and shows which requests it writes.
+  await transport.exchange({ ...request, path: '/second' }, new AbortController().signal, () => {});
+  expect([sending, texts.filter((text) => text.includes('/first'))]).toEqual([0, []]);
+  expect(texts).toHaveLength(1);
+});
 
-test('ends a read in flight when the API closes, and sends nothing more', async () => {
+test('fails a read in flight when the client closes, without a retry', async () => {
   let requests = 0;
   const server = await rawServer(() => {
     requests += 1;
@@ -125,7 +118,7 @@ test('ends a read in flight when the API closes, and sends nothing more', async 
   expect(requests).toBe(1);
 });
 
-test('ends the call at once during a TLS handshake, with nothing sent', async () => {
+test('rejects at once if aborted during a TLS handshake', async () => {
   const controller = new AbortController();
   // The server receives the first bytes of the handshake and never responds.
   const server = await rawServer(() => controller.abort(INTERRUPT));
@@ -133,7 +126,7 @@ test('ends the call at once during a TLS handshake, with nothing sent', async ()
   await expect(api.instances.create(CREATE)).rejects.toBe(INTERRUPT);
 });
 
-test('ends a read between tries with the reason, and leaves a PATCH in doubt', async () => {
+test('rejects with the abort reason between tries of a read, with an unknown outcome for a PATCH', async () => {
   const paused = async (step: typeof cut) => {
     const controller = new AbortController();
     const clock = fakeClock();
@@ -149,7 +142,7 @@ test('ends a read between tries with the reason, and leaves a PATCH in doubt', a
   expect(error.failure).toBe('outcomeUnknown');
 });
 
-test('throws what onResponse throws, after the raw response', async () => {
+test('passes the raw response to onResponse, and rethrows its error', async () => {
   const server = await scripted(data({ id: 7 }, 201));
   const full = new CliError('storage', 'The disk is full.');
   const texts: string[] = [];

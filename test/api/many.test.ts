@@ -20,7 +20,7 @@ test('opens no more connections than requests in flight', async () => {
   expect(server.connections()).toBeLessThanOrEqual(MOST);
 });
 
-test('sends waiting requests in turn, and leaves no listener on their signal', async () => {
+test('sends queued requests, and removes their abort listeners', async () => {
   const server = await rawServer((socket) => void socket.write(ANSWER));
   const { signal } = new AbortController();
   const api = apiFor(server.url, { signal });
@@ -30,7 +30,7 @@ test('sends waiting requests in turn, and leaves no listener on their signal', a
   expect(server.connections()).toBeLessThanOrEqual(MOST);
 });
 
-test('never sends a request that was aborted while waiting', async () => {
+test('never sends a request aborted in the queue', async () => {
   const stop = new AbortController();
   let asked = 0;
   const server = await rawServer(() => {

@@ -34,7 +34,7 @@ describe('reading a list page by page', () => {
     expect(asked).toEqual([1, 2]);
   });
 
-  test('ends at an empty page, even if the service counts more', async () => {
+  test('stops at an empty page, even if total_pages is higher', async () => {
     const pages: number[] = [];
     const read = async (page: number) => {
       pages.push(page);
@@ -47,14 +47,11 @@ describe('reading a list page by page', () => {
   test.each([
     [false, [1]],
     [true, [1, 2]],
-  ])(
-    'prefetches the next page only on request (%s): pages %j when the first is used',
-    async (ahead, expected) => {
-      const { asked, read } = list(8);
-      await pagesOf(read, { ahead }).next();
-      expect(asked).toEqual(expected);
-    },
-  );
+  ])('prefetches one page only with `ahead` (ahead %s: requests %j)', async (ahead, expected) => {
+    const { asked, read } = list(8);
+    await pagesOf(read, { ahead }).next();
+    expect(asked).toEqual(expected);
+  });
 
   test('throws the error of a prefetched page', async () => {
     const { read } = list(4);

@@ -18,7 +18,7 @@ import {
   urlOf,
 } from './harness.ts';
 
-describe('the choice of a proxy', () => {
+describe('proxy selection', () => {
   const P = 'http://proxy.example:3128';
   const chosen = (target: string, env: Record<string, string>) => {
     const proxy = proxyFor(new URL(target), env);
@@ -142,7 +142,7 @@ async function secureService() {
   return { url: urlOf(server).replace('http:', 'https:'), requests };
 }
 
-test('sends plain http to this computer directly, so that no proxy sees the key', async () => {
+test('bypasses the proxy for plain HTTP to loopback', async () => {
   const through = await proxy();
   const server = await scripted(data({ id: 'user-1' }));
   const env = { http_proxy: through.url, ALL_PROXY: through.url };
@@ -150,7 +150,7 @@ test('sends plain http to this computer directly, so that no proxy sees the key'
   expect([through.seen, server.calls()]).toEqual([[], ['GET /users/me']]);
 });
 
-test('bypasses the proxy for NO_PROXY', async () => {
+test('bypasses the proxy for hosts in NO_PROXY', async () => {
   const through = await proxy();
   const service = await secureService();
   const env = { https_proxy: through.url, NO_PROXY: '127.0.0.1' };
@@ -159,7 +159,7 @@ test('bypasses the proxy for NO_PROXY', async () => {
   expect(through.seen).toEqual([]);
 });
 
-test('sends nothing through an https tunnel if the certificate is bad', async () => {
+test("sends no request if the service's certificate is untrusted", async () => {
   const through = await proxy();
   const service = await secureService();
   let sending = 0;
@@ -212,7 +212,7 @@ describe('a call through a failing proxy', () => {
     [407, 'user name and password (407)'],
     [403, 'the proxy refused the connection (403)'],
     [502, 'the proxy refused the connection (502)'],
-  ])('sends the service no request if the proxy answers CONNECT with %i', async (code, words) => {
+  ])('reports unreachable if the proxy answers CONNECT with %i', async (code, words) => {
     const server = createHttpServer();
     server.on('connect', (_request, socket: Socket) => {
       socket.on('error', () => undefined);
@@ -225,13 +225,13 @@ describe('a call through a failing proxy', () => {
     expect(error.message).toContain(words);
   });
 
-  test('tries three times if the proxy hangs up at CONNECT', async () => {
+  test('fails after three tries if the proxy closes the connection at CONNECT', async () => {
     const server = await rawServer((socket) => socket.destroy());
     expect((await through(server.url)).failure).toBe('unreachable');
     expect(server.connections()).toBe(3);
   });
 
-  test('fails if the proxy hangs up during the handshake', async () => {
+  test('fails after three tries if the proxy closes the connection during the handshake', async () => {
     let connections = 0;
     const server = createServer((socket) => {
       connections += 1;
@@ -256,7 +256,7 @@ describe('a call through a failing proxy', () => {
     expect((await failureOf(api.instances.create(CREATE))).failure).toBe('unreachable');
   });
 
-  test('fails if the proxy is not running', async () => {
+  test('reports unreachable if the proxy is not running', async () => {
     expect((await through(await closedPort())).failure).toBe('unreachable');
   });
 });

@@ -78,11 +78,11 @@ test.each([
     'transactions',
     (a: Awaited<ReturnType<typeof api>>) => a.billing.transactions({ type: ['A,B'] }),
   ],
-])('rejects fields and values that the document does not allow in %s', async (_name, send) => {
+])('rejects undocumented fields and values in %s', async (_name, send) => {
   expect((await failureOf(send(await api()))).failure).toBe('usage');
 });
 
-test('does not repeat a rejected password', async () => {
+test('omits the rejected password from the error', async () => {
   const { users } = await api();
   const body = { current_password: 'hunter2hunter2', new_password: '' };
   const error = await failureOf(users.setPassword(body));

@@ -36,13 +36,13 @@ test('accepts a missing or null field, except id and status', async () => {
 });
 
 test.each<[string, unknown, string]>([
-  ['no id', { status: 'ACTIVE' }, 'data.id is missing.'],
-  ['an id that is a number', { id: 7, status: 'A' }, 'data.id is not of the type string.'],
-  ['an id that climbs', { id: '../..', status: 'A' }, 'data.id breaks the rule: no id.'],
+  ['no ID', { status: 'ACTIVE' }, 'data.id is missing.'],
+  ['a number as ID', { id: 7, status: 'A' }, 'data.id is not of the type string.'],
+  ['an ID that contains ..', { id: '../..', status: 'A' }, 'data.id breaks the rule: no id.'],
   ['no status', { id: ID }, 'data.status is missing.'],
   ['a list', [], 'data is not of the type object.'],
   ['null', null, 'data is not of the type object.'],
-])('rejects %s and names only its path', async (_name, value, words) => {
+])('rejects %s, and reports the path without the value', async (_name, value, words) => {
   expect(await unclear(data(value))).toBe(words);
 });
 
@@ -52,7 +52,7 @@ test('rejects a list if a row has no ID', async () => {
   expect(error.message).toContain('data.1.id is missing');
 });
 
-test('rejects a response about another instance', async () => {
+test('rejects a response with another ID, but accepts another letter case', async () => {
   const other = 'ffffffff-8a51-4e0b-9c39-1f6f6a2b7d10';
   const elsewhere = await scripted(data({ id: other, status: 'ACTIVE' }));
   const error = await failureOf(apiFor(elsewhere.url).instances.get(ID));
@@ -67,7 +67,7 @@ describe('a response about another instance', () => {
   const goals = { start: 'ACTIVE', stop: 'STOPPED', terminate: 'TERMINATED' } as const;
   const verbs = ['start', 'stop', 'terminate'] as const;
 
-  test.each(verbs)("is ignored for %s: the right instance's state decides", async (verb) => {
+  test.each(verbs)('makes %s read the requested instance', async (verb) => {
     const status = goals[verb];
     const done = await scripted(data({ id: other, status }), data({ id: ID, status }));
     expect(await apiFor(done.url).instances[verb](ID)).toEqual({ status });
@@ -75,7 +75,7 @@ describe('a response about another instance', () => {
   });
 
   test.each(verbs)(
-    "leaves the outcome of %s unknown if the state doesn't show the effect",
+    'leaves the outcome of %s unknown unless the status shows the effect',
     async (verb) => {
       const server = await scripted(
         ...[1, 2].flatMap(() => [
@@ -93,14 +93,14 @@ describe('a response about another instance', () => {
     },
   );
 
-  test.each(verbs)('accepts the response to %s if its ID differs only in case', async (verb) => {
+  test.each(verbs)('is accepted by %s if the ID differs only in letter case', async (verb) => {
     const status = goals[verb];
     const { url } = await scripted(data({ id: ID.toUpperCase(), status }));
     expect(await apiFor(url).instances[verb](ID)).toMatchObject({ status });
   });
 });
 
-test('warns of an odd field in the response to a POST', async () => {
+test('warns of a field of the wrong type in the response to a POST', async () => {
   const warnings: string[] = [];
   const { url } = await scripted(data({ id: ID, status: 'PROVISIONING', name: ['a'] }, 201));
   const api = apiFor(url, { warn: (line) => warnings.push(line) });
@@ -109,7 +109,7 @@ test('warns of an odd field in the response to a POST', async () => {
   expect(warnings).toEqual([expect.stringContaining('data.name is not of the type string')]);
 });
 
-describe('an odd field', () => {
+describe('a field of the wrong type', () => {
   const read = async (value: unknown) => {
     const told: string[] = [];
     const { url } = await scripted(data(value));
@@ -120,22 +120,27 @@ describe('an odd field', () => {
     `The response to GET /instances/{id} does not match the API document: ${field}${more}. Unreadable fields are left out.`;
 
   test.each<[string, object, object, string]>([
-    ['a number for a text', { name: 1.5 }, { name: '1.5' }, 'data.name is not of the type string'],
-    ['a list for a text', { name: ['a'] }, { name: null }, 'data.name is not of the type string'],
     [
-      'a text for a number',
+      'a number for a string',
+      { name: 1.5 },
+      { name: '1.5' },
+      'data.name is not of the type string',
+    ],
+    ['a list for a string', { name: ['a'] }, { name: null }, 'data.name is not of the type string'],
+    [
+      'a string for a number',
       { offer: { gpu_count: '8', name: 'X' } },
       { offer: { gpu_count: null, name: 'X' } },
       'data.offer.gpu_count is not of the type number',
     ],
     [
-      'an odd field in a list',
+      'a field of a list item',
       { ssh_keys: [{ name: 'a' }, { name: 5 }] },
       { ssh_keys: [{ name: 'a' }, { name: '5' }] },
       'data.ssh_keys.1.name is not of the type string',
     ],
     [
-      'an odd item of a list',
+      'a list item',
       { ssh_keys: [{ name: 'a' }, 'b'] },
       { ssh_keys: null },
       'data.ssh_keys.1 is not of the type object',
@@ -146,7 +151,7 @@ describe('an odd field', () => {
     expect(told).toEqual([odd(words)]);
   });
 
-  test('warns of the first of several odd fields, and counts the others', async () => {
+  test('warns of the first such field, and counts the others', async () => {
     const { told } = await read({ ...instance('A'), name: 1, ip_address: 2, offer: 'x' });
     expect(told).toEqual([odd('data.name is not of the type string', ' (and 2 more like it)')]);
   });
@@ -198,13 +203,13 @@ describe('DELETE', () => {
     await expect(apiFor((await scripted(step)).url).sshKeys.delete('k')).resolves.toBeUndefined();
   });
 
-  test("rejects a network's sign-in page", async () => {
+  test('rejects an HTML sign-in page', async () => {
     const api = apiFor((await scripted(plain('<html>'))).url);
     expect((await failureOf(api.sshKeys.delete('k'))).failure).toBe('notUnderstood');
   });
 });
 
-describe("a page's meta", () => {
+describe('reading the meta of a page', () => {
   const events = (count: number) => Array.from({ length: count }, (_, at) => ({ id: `e${at}` }));
   const meta = async (
     value: unknown,
@@ -218,14 +223,14 @@ describe("a page's meta", () => {
     return (await apiFor((await scripted(step)).url).instances.events(ID, query)).meta;
   };
 
-  test('comes from the response', async () => {
+  test('returns the meta of the response', async () => {
     const told = { total: 0, page: 1, limit: 10, total_pages: 0 };
     expect(await meta(told, 0)).toEqual(told);
     const capped = { total: 250, page: 1, limit: 100, total_pages: 3 };
     expect(await meta(capped, 100, { limit: 1000 })).toEqual(capped);
   });
 
-  test('is computed if the response has none', async () => {
+  test('computes the meta if the response has none', async () => {
     expect(await meta(undefined, 10)).toEqual({ total: 10, page: 1, limit: 10, total_pages: 2 });
     expect(await meta(undefined, 3)).toEqual({ total: 3, page: 1, limit: 10, total_pages: 1 });
     expect(await meta(null, 5, { page: 3, limit: 20 })).toEqual({
@@ -238,7 +243,7 @@ describe("a page's meta", () => {
     expect(await meta(undefined, 50)).toMatchObject({ total: 50, total_pages: 1 });
   });
 
-  test('gets its missing fields computed', async () => {
+  test('computes missing fields', async () => {
     expect(await meta({ total: 41, limit: null }, 10)).toEqual({
       total: 41,
       page: 1,
@@ -247,7 +252,7 @@ describe("a page's meta", () => {
     });
   });
 
-  test('fails the read if it has another type', async () => {
+  test('fails if a field has the wrong type', async () => {
     const error = await failureOf(meta({ total: '41' }, 1));
     expect(error.message).toContain('meta.total is not of the type number');
   });

@@ -61,7 +61,7 @@ describe('GET, PATCH, DELETE', () => {
     await expect(api.users.me()).resolves.toEqual(USER);
   });
 
-  test('reports a read without a response as unreachable, since it changed nothing', async () => {
+  test('reports unreachable if a read gets no response', async () => {
     const { api } = await run([cut, cut, cut]);
     const error = await failureOf(api.users.me());
     expect(error).toMatchObject({ failure: 'unreachable', retryable: true });
@@ -75,24 +75,21 @@ describe('GET, PATCH, DELETE', () => {
   });
 
   test.each([
-    ['cut', cut],
+    ['a cut connection', cut],
     ['500', status(500)],
     ['408', status(408)],
-  ])(
-    'reports a PATCH in doubt (%s) as unknown, not as unreachable or refused',
-    async (_what, step) => {
-      const { api } = await run([step, step, step]);
-      const error = await failureOf(api.users.update({ name: 'Ann' }));
-      expect(error).toMatchObject({
-        failure: 'outcomeUnknown',
-        retryable: true,
-        mayBeBilling: false,
-      });
-    },
-  );
+  ])('reports an unknown outcome if each try of a PATCH ends with %s', async (_what, step) => {
+    const { api } = await run([step, step, step]);
+    const error = await failureOf(api.users.update({ name: 'Ann' }));
+    expect(error).toMatchObject({
+      failure: 'outcomeUnknown',
+      retryable: true,
+      mayBeBilling: false,
+    });
+  });
 
   test.each([[[cut]], [[status(503), status(429)]]])(
-    'treats a 404 after a DELETE without a response as success',
+    'treats a 404 as success if an earlier DELETE may have taken effect',
     async (before) => {
       const { api, server } = await run([...before, status(404)]);
       await api.sshKeys.delete('key-1');
@@ -114,7 +111,7 @@ describe('GET, PATCH, DELETE', () => {
     expect(error.message).toBe('SSH key key-1 not found (404): no key.');
   });
 
-  test('tries a refused connection three times, and reports that nothing changed', async () => {
+  test('tries a refused connection three times, then reports unreachable', async () => {
     const clock = fakeClock();
     const api = apiFor(await closedPort(), { clock });
     const error = await failureOf(api.users.update({ name: 'Ann' }));
@@ -134,7 +131,7 @@ describe('an error after all tries', () => {
     ['503', status(503, { 'retry-after': '7' })],
     ['503 with a page', page503],
     ['429', status(429, { 'retry-after': '7' })],
-  ])('includes the pause that a %s asked for', async (_what, step) => {
+  ])('includes the Retry-After of a %s', async (_what, step) => {
     const { api } = await run([step, step, step]);
     expect((await failureOf(api.users.me())).retryAfterMs).toBe(7_000);
   });
@@ -200,7 +197,7 @@ describe.each(NEVER)('%s', (_name, bills, send, answer) => {
     expect(server.seen).toHaveLength(1);
   });
 
-  test('retries if nothing was sent, then reports unreachable', async () => {
+  test('retries a refused connection, then reports unreachable', async () => {
     const clock = fakeClock();
     let sending = 0;
     const api = apiFor(await closedPort(), { clock });
@@ -329,7 +326,7 @@ describe.each(CHECKED)('%s', (_name, unwanted, wanted, path, send, verb) => {
     });
   });
 
-  test('reports the last read status after two failures', async () => {
+  test('reports a refusal and the last status after two 500s', async () => {
     const { api, server } = await run([
       status(500),
       data(instance(unwanted)),
@@ -342,26 +339,26 @@ describe.each(CHECKED)('%s', (_name, unwanted, wanted, path, send, verb) => {
     expect(server.calls()).toEqual([POST, GET, POST, GET]);
   });
 
-  test('stays unknown after two lost responses, and reports the last read status', async () => {
+  test('reports an unknown outcome and the last status after two lost responses', async () => {
     const { api } = await run([cut, data(instance(unwanted)), cut, data(instance(unwanted))]);
     const error = await failureOf(send(api));
     expect(error).toMatchObject({ failure: 'outcomeUnknown', retryable: true });
     expect(error.message).toContain(`its status is ${unwanted}`);
   });
 
-  test('treats a 400 to the second request as a possible effect of the first', async () => {
+  test('treats a 400 to the second request as success if the status shows the effect', async () => {
     const late = wanted[0] ?? '';
     const { api } = await run([cut, data(instance(unwanted)), status(400), data(instance(late))]);
     await expect(send(api)).resolves.toMatchObject({ status: late });
   });
 
-  test('reports a plain 400 as the wrong state, with one request', async () => {
+  test('reports a 400 to the first request as wrongState', async () => {
     const { api, server } = await run([status(400)]);
     expect((await failureOf(send(api))).failure).toBe('wrongState');
     expect(server.calls()).toEqual([POST]);
   });
 
-  test('stays unknown after a second 408, even if the status is unchanged', async () => {
+  test('reports an unknown outcome after a second 408, even if the status is unchanged', async () => {
     const before = data(instance(unwanted));
     const { api, server } = await run([status(408), before, status(408), before]);
     const error = await failureOf(send(api));
@@ -369,7 +366,7 @@ describe.each(CHECKED)('%s', (_name, unwanted, wanted, path, send, verb) => {
     expect(server.calls()).toEqual([POST, GET, POST, GET]);
   });
 
-  test('resends once after the pause that a 429 asks for', async () => {
+  test('resends once after the Retry-After of a 429', async () => {
     const { api, server, clock } = await run([
       status(429, { 'retry-after': '7' }),
       data(instance('DONE')),
@@ -388,7 +385,7 @@ describe.each(CHECKED)('%s', (_name, unwanted, wanted, path, send, verb) => {
     expect(server.calls()).toEqual(Array(posts).fill(POST));
   });
 
-  test('stays unknown if it can no longer reach the service', async () => {
+  test('reports an unknown outcome if the service becomes unreachable', async () => {
     const { api, server } = await run([cut, last(data(instance(unwanted)))]);
     const error = await failureOf(send(api));
     expect(error).toMatchObject({ failure: 'outcomeUnknown', mayBeBilling: true });
@@ -396,7 +393,7 @@ describe.each(CHECKED)('%s', (_name, unwanted, wanted, path, send, verb) => {
     expect(server.calls()).toEqual([POST, GET]);
   });
 
-  test("reports a pause beyond the caller's limit to the caller", async () => {
+  test("reports rateLimited if Retry-After exceeds the caller's limit", async () => {
     const { api, server, clock } = await run([status(429, { 'retry-after': '7' })]);
     const error = await failureOf(send(api, { longestPauseMs: 5000 }));
     expect(error).toMatchObject({ failure: 'rateLimited', retryAfterMs: 7000 });
@@ -444,13 +441,13 @@ describe('start', () => {
     ['a cut connection', cut],
     ['502', status(502)],
     ['408', status(408)],
-  ])('reads the status after %s: STARTING is success', async (_what, doubt) => {
+  ])('treats STARTING after %s as success', async (_what, doubt) => {
     const { api, server } = await run([doubt, data({ ...instance('STARTING'), paid_until: 'P' })]);
     await expect(api.instances.start(ID)).resolves.toEqual({ status: 'STARTING', paid_until: 'P' });
     expect(server.calls()).toEqual([POST, GET]);
   });
 
-  test('reports another status after a lost response, and never resends', async () => {
+  test('never resends after a lost response, and reports the status', async () => {
     const { api, server } = await run([
       cut,
       data(instance('STOPPED')),

@@ -36,7 +36,7 @@ describe('Retry-After', () => {
   });
 
   test.each([26, -26])(
-    "measures a date by the response's clock, %i hours from this computer's",
+    "measures a date by the Date header, %i hours from this computer's clock",
     async (ahead) => {
       const at = (seconds: number) =>
         new Date(Date.parse(SENT.date) + ahead * 3_600_000 + seconds * 1000).toUTCString();
@@ -53,7 +53,7 @@ describe('Retry-After', () => {
     ['forward', 26, '7', [7_000, 7_000]],
     ['back', -26, '21', []],
   ])(
-    'measures the pause against --timeout after the clock was set %s',
+    'measures the pause against --timeout after the clock moves %s',
     async (_way, hours, wait, sleeps) => {
       const clock = manualClock();
       const busy: Step = (request, response) => {
@@ -75,7 +75,7 @@ describe('Retry-After', () => {
   });
 
   test.each([429, 503])(
-    'ends a %i at once if the pause exceeds the deadline, and reports it',
+    'fails at once if the pause after a %i exceeds the deadline',
     async (code) => {
       const { api, clock, server } = await run([status(code, { 'retry-after': '21' }), data(USER)]);
       const error = await failureOf(api.users.me());

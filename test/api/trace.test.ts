@@ -66,7 +66,7 @@ test('masks every secret, wherever the response repeats it', async () => {
   expect(all).toContain('"TOKEN":"********"');
 });
 
-test('masks a new key and passwords', async () => {
+test('masks new keys and passwords', async () => {
   const { api, lines } = await traced(
     json(201, { data: { id: 'k', secret_key: 'other_form_of_key' } }),
   );
@@ -89,7 +89,7 @@ test('shows only the size of a non-JSON body, and no control characters', async 
   expect(lines.join('')).not.toMatch(/[\u0000-\u001f]/);
 });
 
-test('traces a fault', async () => {
+test('traces a failed connection', async () => {
   const lines: string[] = [];
   const api = apiFor(await closedPort(), { trace: (line) => void lines.push(line) });
   await failureOf(api.users.me());

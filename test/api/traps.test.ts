@@ -86,7 +86,7 @@ describe('the deadline', () => {
     expect(error.message).toContain('0.4 s');
   });
 
-  test('ends a wait for headers', async () => {
+  test('ends a wait for response headers', async () => {
     const server = await rawServer(() => undefined);
     const error = await failureOf(apiFor(server.url, { timeoutMs: 200 }).users.me());
     expect(error.failure).toBe('unreachable');
@@ -98,7 +98,7 @@ describe('the deadline', () => {
     expect(error.failure).toBe('unreachable');
   });
 
-  test("prefers the call's deadline to a longer one in the settings", async () => {
+  test("uses the call's timeout instead of a longer one in the settings", async () => {
     const server = await rawServer(() => undefined);
     const error = await failureOf(apiFor(server.url).users.me({ timeoutMs: 150 }));
     expect(error.message).toContain('within 0.15 s');
@@ -133,7 +133,7 @@ describe('the deadline', () => {
     expect(server.connections()).toBe(1);
   });
 
-  test('passes on a cut response, so that the caller can save its ID', async () => {
+  test('passes a cut response to onResponse, so that its ID is saved', async () => {
     const part = INSTANCE.slice(0, -5);
     const server = await rawServer((socket) => {
       socket.write(`HTTP/1.1 201 Created\r\ncontent-length: ${INSTANCE.length}\r\n\r\n${part}`);
@@ -153,32 +153,32 @@ describe('100 Continue', () => {
   const head = 'HTTP/1.1 100 Continue\r\n\r\n';
 
   test.each([
-    ['one', head],
-    ['two', head + head],
-    ['one with fields', 'HTTP/1.1 100 Continue\r\ndate: now\r\nx: 1\r\n\r\n'],
-  ])(
-    "%s before a response loses none of the response's bytes, however they are split",
-    async (_what, before) => {
-      const text = before + whole;
-      for (const at of [0, 1, 10, 12, before.length - 1, before.length, before.length + 9]) {
-        const server = await rawServer(async (socket) => {
-          socket.setNoDelay(true);
-          if (at > 0) socket.write(text.slice(0, at));
-          await new Promise((resolve) => setTimeout(resolve, 5));
-          socket.end(text.slice(at));
-        });
-        const made = await apiFor(server.url).instances.create(CREATE);
-        expect(made.id, `split at ${at}`).toBe(ID);
-        expect(server.connections()).toBe(1);
-      }
-    },
-  );
+    ['one interim response', head],
+    ['two interim responses', head + head],
+    [
+      'an interim response with header fields',
+      'HTTP/1.1 100 Continue\r\ndate: now\r\nx: 1\r\n\r\n',
+    ],
+  ])('keeps all bytes of the response after %s, however they are split', async (_what, before) => {
+    const text = before + whole;
+    for (const at of [0, 1, 10, 12, before.length - 1, before.length, before.length + 9]) {
+      const server = await rawServer(async (socket) => {
+        socket.setNoDelay(true);
+        if (at > 0) socket.write(text.slice(0, at));
+        await new Promise((resolve) => setTimeout(resolve, 5));
+        socket.end(text.slice(at));
+      });
+      const made = await apiFor(server.url).instances.create(CREATE);
+      expect(made.id, `split at ${at}`).toBe(ID);
+      expect(server.connections()).toBe(1);
+    }
+  });
 
   test.each([
     ['alone', head],
     ['cut', head.slice(0, -3)],
-    ['without an end', `HTTP/1.1 100 ${'x'.repeat(20_000)}`],
-  ])('%s leaves the outcome of a POST unknown', async (_what, text) => {
+    ['without a line end', `HTTP/1.1 100 ${'x'.repeat(20_000)}`],
+  ])('leaves the outcome of a POST unknown if it arrives %s', async (_what, text) => {
     const server = await rawServer((socket) => void socket.end(text));
     const error = await failureOf(apiFor(server.url).instances.create(CREATE));
     expect(error).toMatchObject({ failure: 'outcomeUnknown', mayBeBilling: true });
@@ -188,11 +188,11 @@ describe('100 Continue', () => {
 describe('a cut body', () => {
   const heads = {
     length: (whole: string) => `HTTP/1.1 201 X\r\ncontent-length: ${whole.length}\r\n\r\n`,
-    'length, told to be the last': (whole: string) =>
+    'length, with connection: close': (whole: string) =>
       `HTTP/1.1 201 X\r\nconnection: close\r\ncontent-length: ${whole.length}\r\n\r\n`,
     chunk: (whole: string) =>
       `HTTP/1.1 201 X\r\ntransfer-encoding: chunked\r\n\r\n${whole.length.toString(16)}\r\n`,
-    'chunk, told to be the last': (whole: string) =>
+    'chunk, with connection: close': (whole: string) =>
       `HTTP/1.1 201 X\r\nconnection: close\r\ntransfer-encoding: chunked\r\n\r\n${whole.length.toString(16)}\r\n`,
     close: () => 'HTTP/1.1 201 X\r\nconnection: close\r\n\r\n',
   };
@@ -217,7 +217,7 @@ describe('a cut body', () => {
     },
   );
 
-  test('still counts as a refusal if only its body is cut', async () => {
+  test('counts as a refusal after status 422', async () => {
     const server = await rawServer((socket) => {
       socket.end('HTTP/1.1 422 X\r\ncontent-length: 100\r\n\r\n{"message":');
     });
@@ -227,7 +227,7 @@ describe('a cut body', () => {
 });
 
 describe('a POST that rents', () => {
-  test('uses its own connection, not one that the server may be closing', async () => {
+  test('uses a new connection, since the server may be closing an idle one', async () => {
     const ports: (number | undefined)[] = [];
     const server = await scripted(
       (request, response) => {
@@ -247,7 +247,7 @@ describe('a POST that rents', () => {
     expect(new Set(ports).size).toBe(2);
   });
 
-  test('is sent once, whenever the connection closes', async () => {
+  test('is never resent after the connection closes', async () => {
     let requests = 0;
     const server = await rawServer((socket) => {
       requests += 1;
@@ -268,7 +268,7 @@ describe('a POST that rents', () => {
     }
   });
 
-  test('is sent once, even among concurrent POSTs', async () => {
+  test('is sent once among concurrent POSTs', async () => {
     const server = await scripted(...Array(8).fill(data(instance('PROVISIONING'), 201)));
     const api = apiFor(server.url);
     const sent = await Promise.all(
@@ -303,8 +303,8 @@ test('calls onSending before the first byte, and sends nothing if it throws', as
   expect(server.seen).toEqual([]);
 });
 
-describe('a response body', () => {
-  test('ends as soon as it exceeds 16 MiB', async () => {
+describe('reading a response body', () => {
+  test('stops after 16 MiB', async () => {
     let written = 0;
     const server = createServer((request, response) => {
       request.resume();
@@ -332,22 +332,22 @@ describe('a response body', () => {
       response.end(bytes);
     });
 
-  test('is decompressed if the server compresses it without being asked', async () => {
+  test('decompresses gzip that the request did not accept', async () => {
     const server = await packed(gzipSync(USER));
     expect((await apiFor(server.url).users.me()).id).toBe('user-1');
     expect(server.seen[0]?.headers['accept-encoding']).toBe('identity');
   });
 
   test.each([
-    ['of a bomb', gzipSync(Buffer.alloc(64 * 1024 * 1024))],
-    ['that is no gzip', Buffer.from('{}')],
+    ['that expands to 64 MiB', gzipSync(Buffer.alloc(64 * 1024 * 1024))],
+    ['that is not gzip', Buffer.from('{}')],
     ['that is cut off', gzipSync(USER).subarray(0, -4)],
-  ])('fails the read if compressed with %s', async (_what, bytes) => {
+  ])('rejects a gzip body %s', async (_what, bytes) => {
     const server = await packed(bytes);
     expect((await failureOf(apiFor(server.url).users.me())).failure).toBe('notUnderstood');
   });
 
-  test("fails the read if it isn't UTF-8", async () => {
+  test('rejects invalid UTF-8', async () => {
     const server = await scripted((_request, response) => {
       response.writeHead(200, { 'content-type': 'application/json' });
       response.end(Buffer.from('{"data":{"id":"user-1","name":"\xff"}}', 'latin1'));
@@ -355,7 +355,7 @@ describe('a response body', () => {
     expect((await failureOf(apiFor(server.url).users.me())).message).toContain('UTF-8');
   });
 
-  test('may start with a byte order mark', async () => {
+  test('accepts a byte order mark', async () => {
     const server = await scripted((_request, response) => void response.end(`\uFEFF${USER}`));
     expect((await apiFor(server.url).users.me()).id).toBe('user-1');
   });

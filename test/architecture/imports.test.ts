@@ -225,7 +225,7 @@ const WRITERS =
 /** Files that may print the service's text byte for byte to a pipe, on request. */
 const EXACT = /^commands\/(api\/index|instances\/connect\/secrets)\.ts$/;
 
-test('src/ writes to streams only in output/, and prints raw text only on request', () => {
+test('writes to streams and prints raw text only in the listed files', () => {
   const calls = sourceFiles().flatMap((file) => {
     const code = bareCode(readFileSync(join(SRC, file), 'utf8'));
     const isWriter = WRITERS.test(file) || !/\.write\(/.test(code);
@@ -326,8 +326,8 @@ function commandLinesIn(source: string): string[] {
   return code.split('\n').filter((line) => /gpucloud [a-z]/.test(line));
 }
 
-describe('src/api knows no command lines', () => {
-  test('names no command in any text', () => {
+describe('src/api', () => {
+  test('contains no gpucloud command', () => {
     const found = sourceFiles()
       .filter((file) => file.startsWith('api/'))
       .flatMap((file) =>
@@ -343,12 +343,12 @@ describe('src/api knows no command lines', () => {
   });
 });
 
-describe('import cycles', () => {
-  test('do not exist in src/', () => {
+describe('the files of src/', () => {
+  test('form no import cycle', () => {
     expect(circleIn(allImports())).toBeUndefined();
   });
 
-  test('are found among three files', () => {
+  test('reports a cycle of three files', () => {
     const imports = [
       { from: 'a.ts', to: './b/c.ts' },
       { from: 'b/c.ts', to: '../d.ts' },
@@ -358,7 +358,7 @@ describe('import cycles', () => {
     expect(circleIn(imports)).toEqual(['a.ts', 'b/c.ts', 'd.ts', 'a.ts']);
   });
 
-  test('folders hold at most 15 files each', () => {
+  test('hold at most 15 per folder', () => {
     const counts = new Map<string, number>();
     for (const file of sourceFiles()) {
       counts.set(dirname(file), (counts.get(dirname(file)) ?? 0) + 1);
@@ -368,8 +368,8 @@ describe('import cycles', () => {
   });
 });
 
-describe('the process', () => {
-  test('is used only by main.ts, and so are console and computed imports', () => {
+describe('process, console and computed imports', () => {
+  test('occur only in the entry points', () => {
     const offences = sourceFiles()
       .filter((file) => !EDGE.includes(file))
       .flatMap((file) =>

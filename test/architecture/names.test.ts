@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
-test('docs/architecture.md names a spine of files that exist, of at most 6,000 lines', () => {
+test('limits the spine in docs/architecture.md to 6,000 lines of existing files', () => {
   const page = readFileSync(join(ROOT, 'docs/architecture.md'), 'utf8');
   const [, spine = ''] = page.split('## The spine\n');
   const files = [...spine.matchAll(/\]\(\.\.\/(src\/[^)]+)\)/g)].map(([, file = '']) => file);
@@ -15,7 +15,7 @@ test('docs/architecture.md names a spine of files that exist, of at most 6,000 l
   expect(lines.reduce((sum, more) => sum + more, 0)).toBeLessThanOrEqual(6000);
 });
 
-test('comments name no missing file', () => {
+test('finds no comment that names a missing file', () => {
   const files = readdirSync(join(ROOT, 'src'), { recursive: true, encoding: 'utf8' });
   const names = new Set(files.map((file) => basename(file)));
   const gone = files

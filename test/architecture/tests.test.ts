@@ -14,17 +14,17 @@ function having(pattern: RegExp, ...except: string[]): string[] {
   );
 }
 
-test('every skipped test uses needs()', () => {
+test('skips tests only with needs()', () => {
   const skip = /\b(test|it|describe|task|context|ctx)\.(skip|skipIf|runIf|todo)\(/;
   expect(having(skip)).toEqual([]);
 });
 
-test("random numbers come from the run's seed", () => {
+test("takes random numbers only from the run's seed", () => {
   const own = 'architecture/tests.test.ts';
   expect(having(/Math\.random|from 'fast-check'/, 'support/random.ts', own)).toEqual([]);
 });
 
-test('files have at most 500 lines', () => {
+test('limits test files to 500 lines', () => {
   const long = FILES.filter(({ text }) => text.split('\n').length > 501);
   expect(long.map(({ path }) => path)).toEqual([]);
 });

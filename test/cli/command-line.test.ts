@@ -41,7 +41,7 @@ describe('a command line', () => {
     expect(stderr.trimEnd().split('\n')).toHaveLength(1);
   });
 
-  test('accepts a global flag before and after the command; the last one counts', async () => {
+  test('accepts a global flag before and after the command, and uses the last', async () => {
     const argv = ['-o', 'csv', 'instances', 'list', '-o', 'json'];
     expect(await world.cli(argv)).toMatchObject({ code: 0, stdout: '[]\n' });
   });
@@ -57,7 +57,7 @@ test.each([
     [...CREATE, '--docker-image', 'nginx', '-p', '8080'],
     '--port "8080": to publish 8080 under its own number, write 8080:8080',
   ],
-])("suggests our command for another tool's: %j", async (argv, message) => {
+])('suggests the gpucloud command for %j', async (argv, message) => {
   const { code, stderr, requests } = await world.cli(argv);
   expect({ code, stderr, requests }).toEqual({
     code: 2,
@@ -66,7 +66,7 @@ test.each([
   });
 });
 
-test('names the variable for another folder in a disk error', async () => {
+test('names the environment variable of the folder in a disk error', async () => {
   const file = join(world.home, 'file');
   await writeFile(file, '');
   const state = await world.cli(CREATE, { env: { GPUCLOUD_STATE_DIR: file } });

@@ -28,7 +28,7 @@ test.each([
     `The instance ${ID} was created. Interrupted.`,
   ],
   [
-    'a fault of our own',
+    'an internal error',
     new TypeError('x is not a function'),
     `The instance ${ID} was created. Unexpected failure: TypeError: x is not a function`,
   ],
@@ -40,7 +40,7 @@ test.each([
   expect(report(error, { json: false, profile: undefined, debug: false })).toContain(ID);
 });
 
-test('suggests the remedy before the command that terminates', async () => {
+test("prefers the error's hint to the command that terminates", async () => {
   const full = new CliError('storage', 'the disk is full', { hint: 'make room' });
   expect((await failureOf(full)).hint).toBe('make room');
   expect((await failureOf(new CliError('interrupted', 'Interrupted.'))).hint).toBe('end it');
@@ -55,7 +55,7 @@ test('succeeds if the result was written', async () => {
   await expect(writeCreated(MADE, CONTEXT, async () => undefined)).resolves.toBe(undefined);
 });
 
-test('sends nothing if Ctrl-C came before the request', async () => {
+test('sends nothing if Ctrl-C arrives before the request', async () => {
   const [first, second] = [new AbortController(), new AbortController()];
   const warnings: string[] = [];
   let hasLeft = false;

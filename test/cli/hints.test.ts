@@ -25,7 +25,7 @@ test.each<[Failure, ErrorDetails, string | undefined]>([
   ['outcomeUnknown', { request: { operation: 'POST /storage/drives' } }, 'gpucloud drives list'],
   ['outcomeUnknown', { request: { operation: 'POST /api-keys' } }, 'gpucloud api-keys list'],
   ['outcomeUnknown', { request: { operation: 'PUT /elsewhere' } }, 'before you send it again'],
-])('suggests for %s with %o: %s', (failure, details, hint) => {
+])('maps %s with %o to the hint %s', (failure, details, hint) => {
   const found = hintOf(new CliError(failure, 'It failed.', details));
   if (hint === undefined) expect(found).toBeUndefined();
   else expect(found).toContain(hint);

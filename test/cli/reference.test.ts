@@ -101,7 +101,7 @@ describe('groff', needs('groff'), () => {
     }
   });
 
-  test('shows flags with hyphens that can be copied', () => {
+  test('prints flags with ASCII hyphens', () => {
     const page = fileURLToPath(new URL('man/gpucloud-instances.1', ROOT));
     const { stdout } = spawnSync('groff', ['-man', '-Tutf8', '-P-c', page], { encoding: 'utf8' });
     expect(stdout.replace(/.\u0008/g, '')).toContain('gpucloud instances stop trainer lab --wait');

@@ -23,8 +23,8 @@ function statuses(json: string): [string, string][] {
   ]);
 }
 
-describe('names from stdin', () => {
-  test('pass from list -q to stop, wait, start and terminate', async () => {
+describe('reading names from stdin', () => {
+  test('passes IDs from list -q to stop, wait, start and terminate', async () => {
     await rent('box-a');
     await rent('box-b');
     const { stdout: ids } = await world.cli(['instances', 'list', '-q']);
@@ -43,7 +43,7 @@ describe('names from stdin', () => {
     }
   });
 
-  test('may have blank lines, Windows line ends and other names beside them', async () => {
+  test('skips blank lines, and accepts CRLF and names in arguments', async () => {
     await rent('box-a');
     await rent('box-b');
     await rent('box-c');
@@ -58,7 +58,7 @@ describe('names from stdin', () => {
     ]);
   });
 
-  test('work with untrack and track', async () => {
+  test('works with untrack and track', async () => {
     const id = await rent('box-a');
     const gone = await world.cli(['instances', 'untrack', '-', '--json', '--yes'], {
       stdin: `${id}\n`,
@@ -68,7 +68,7 @@ describe('names from stdin', () => {
     expect(statuses(back.stdout)).toEqual([['box-a', 'ACTIVE']]);
   });
 
-  test('work with ssh-keys delete', async () => {
+  test('works with ssh-keys delete', async () => {
     await world.cli(['ssh-keys', 'add', '-', '--name', 'my laptop'], {
       stdin: sshPublicKey('ssh-ed25519'),
     });
@@ -79,7 +79,7 @@ describe('names from stdin', () => {
     expect(JSON.parse(stdout)).toMatchObject([{ name: 'my laptop' }]);
   });
 
-  test('may be empty: nothing changes', async () => {
+  test('exits with 0 and sends nothing if stdin is empty', async () => {
     const people = await world.cli(['instances', 'stop', '-'], { stdin: '\n' });
     expect(people).toEqual({
       code: 0,
@@ -91,7 +91,7 @@ describe('names from stdin', () => {
     expect(json).toEqual({ code: 0, stdout: '[]\n', stderr: '', requests: [] });
   });
 
-  test("require --yes with terminate, since stdin can't also answer a prompt", async () => {
+  test("requires --yes with terminate, since stdin can't also answer a prompt", async () => {
     const id = await rent('box-a');
     for (const stdin of [`${id}\n`, '']) {
       const { code, stderr, requests } = await world.cli(['instances', 'terminate', '-'], {
@@ -113,7 +113,7 @@ describe('names from stdin', () => {
     ['drives', 'resume'],
     ['ssh-keys', 'get'],
     ['templates', 'get'],
-  ])("can't come from a terminal in %s %s", async (group, verb) => {
+  ])('is rejected in a terminal by %s %s', async (group, verb) => {
     const { code, stderr, requests } = await world.cli([group, verb, '-'], { terminal: true });
     expect({ code, requests }).toEqual({ code: 2, requests: [] });
     expect(stripVTControlCharacters(stderr)).toMatch(
@@ -121,13 +121,13 @@ describe('names from stdin', () => {
     );
   });
 
-  test('may not be read twice', async () => {
+  test('rejects a second -', async () => {
     const { code, stderr } = await world.cli(['instances', 'stop', '-', '-'], { stdin: 'x' });
     expect(code).toBe(2);
     expect(stderr).toContain('stdin can be read only once');
   });
 
-  test('may not exceed 1 MiB', async () => {
+  test('rejects more than 1 MiB', async () => {
     const { code, stderr, requests } = await world.cli(['instances', 'stop', '-'], {
       stdin: 'box\n'.repeat(300_000),
     });
@@ -135,7 +135,7 @@ describe('names from stdin', () => {
     expect(stderr).toBe('error: INSTANCE "stdin": longer than 1 MiB\n');
   });
 
-  test('are checked line by line', async () => {
+  test('validates each line', async () => {
     const { code, stderr, requests } = await world.cli(['instances', 'stop', '-'], {
       stdin: 'a/../b\n',
     });
@@ -144,7 +144,7 @@ describe('names from stdin', () => {
   });
 });
 
-describe('names from stdin for a command that prints one thing', () => {
+describe('reading names from stdin in a command for one item', () => {
   interface Row {
     name: string;
     instance_id: string;
@@ -168,7 +168,7 @@ describe('names from stdin for a command that prints one thing', () => {
     ['ssh-keys', 'get', 'one', 'two'],
     ['templates', 'get', 'JupyterLab', 'vLLM'],
   ])(
-    "print each item found, and exit with the missing item's code, in %s %s",
+    "prints each item found, and exits with the missing item's code, in %s %s",
     async (group, verb, one, other) => {
       await prepare();
       const stdin = `${one}\nnothing-like-it\n${other}\n${one}\n`;
@@ -185,7 +185,7 @@ describe('names from stdin for a command that prints one thing', () => {
     },
   );
 
-  test('resume the other drives if one is refused, and exit with the worst code', async () => {
+  test('resumes the other drives if one is refused, and exits with the worst code', async () => {
     await world.sandbox.reset({ balance: '5' });
     for (const name of ['one', 'two']) {
       await world.cli(['drives', 'create', name, '--size', '100GB']);
@@ -208,7 +208,7 @@ describe('names from stdin for a command that prints one thing', () => {
     ]);
   });
 
-  test('appear beside each endpoint in instances endpoints', async () => {
+  test('labels each endpoint with its instance in instances endpoints', async () => {
     const ids = [];
     for (const name of ['lab-a', 'lab-b']) {
       const argv = ['instances', 'create', name, ...HARDWARE, '--template', 'jupyterlab'];
@@ -223,7 +223,7 @@ describe('names from stdin for a command that prints one thing', () => {
     expect(table.stdout).toMatch(/^INSTANCE +NAME .*\n(lab-a .*\n){2}(lab-b .*\n){2}$/);
   });
 
-  test('print a list even for one name, and exclude --watch and --markdown', async () => {
+  test('prints a list even for one name, and rejects --watch and --markdown', async () => {
     await prepare();
     const one = await world.cli(['drives', 'get', '-', '--json'], { stdin: 'one\n' });
     expect(JSON.parse(one.stdout)).toMatchObject([{ name: 'one' }]);
@@ -261,7 +261,7 @@ describe('a command that changes instances', () => {
     },
   );
 
-  test('applies a query to the one object, and prints the usual table for a person', async () => {
+  test('applies --query to the object of one name, and prints a table for people', async () => {
     await rent('box-a');
     const argv = ['instances', 'wait', 'box-a'];
     const status = await world.cli([...argv, '--query', 'status', '-o', 'tsv']);

@@ -40,7 +40,7 @@ describe('in the sandbox', () => {
   });
   afterEach(() => world.close());
 
-  test('creates a key that works, with only its secret on stdout', async () => {
+  test('creates a working key, and prints only its secret to stdout', async () => {
     const created = await world.cli(['api-keys', 'create', 'ci']);
     expect(created.code).toBe(0);
     expect(created.stdout).toMatch(/^svc_sk_sandbox_[0-9a-f]+\n$/);
@@ -90,7 +90,7 @@ describe('in the sandbox', () => {
     }
   });
 
-  test("marks the built-in profile's own key and stores none in a profile", async () => {
+  test('marks the built-in key as in use, and rejects --save-profile', async () => {
     const env = { GPUCLOUD_API_KEY: undefined, GPUCLOUD_BASE_URL: undefined };
     const argv = ['--profile', 'sandbox', 'api-keys'];
     const list = await world.cli([...argv, 'list', '--columns', 'name,in_use', '-o', 'csv'], {
@@ -202,7 +202,7 @@ describe('create', () => {
     expect(sent(replaced.requests)).toEqual(['POST /api-keys']);
   });
 
-  test('changes only the address of a profile without a key, and only with consent', async () => {
+  test('requires consent to change the address of a profile without a key', async () => {
     world = await keyWorld();
     const add = ['profiles', 'add', 'work', '--base-url', 'https://other.example'];
     expect((await world.cli(add)).code).toBe(0);

@@ -19,7 +19,7 @@ describe('in the sandbox', () => {
   });
   afterEach(() => world.close());
 
-  test('prints the response to GET, envelope included', async () => {
+  test('prints the whole response to GET', async () => {
     const result = await world.cli(['api', 'GET', '/users/me'], { terminal: true });
     expect(result).toMatchObject({ code: 0, stderr: '' });
     const json = await world.cli(['api', 'GET', '/users/me', '--json']);
@@ -98,7 +98,7 @@ describe('in the sandbox', () => {
     expect(JSON.parse(shown.stdout).data.secret_key).toMatch(/^svc_sk_/);
   });
 
-  test('refuses to rent outside the journal', async () => {
+  test('rejects each path that rents', async () => {
     for (const path of [
       '/instances',
       '/instances/',
@@ -204,7 +204,7 @@ describe('against a scripted service', () => {
     world = await createWorld({ handler: typeof handler === 'function' ? handler : () => handler });
   }
 
-  test('sends typed fields with all their digits', async () => {
+  test('sends --field values as JSON types and --raw-field values as strings', async () => {
     let body = '';
     await scripted(({ body: got }) => {
       body = JSON.stringify(got);
@@ -239,7 +239,7 @@ describe('against a scripted service', () => {
     });
   });
 
-  test('sends fields as a query with GET and beside --input', async () => {
+  test('sends fields in the query with GET and with --input', async () => {
     await scripted({ status: 200, body: { data: 1 } });
     const got = await world.cli(['api', 'GET', '/x?a=1', '-f', 'b=c d&e', '-F', 'n=2']);
     expect(sent(got.requests)).toEqual(['GET /x?a=1&b=c%20d%26e&n=2']);
@@ -266,7 +266,7 @@ describe('against a scripted service', () => {
     expect(indented.stdout).toContain('    "n": "12345678901234567890",\n    "m": 1.1,\n');
   });
 
-  test('queries the whole response, in every format that fits the result', async () => {
+  test('applies --query to the whole response, in each format', async () => {
     const body =
       '{"data":[{"amount":"1.50","n":3},{"amount":"2","n":12345678901234567890}],"meta":{"total":2}}';
     await scripted({ status: 200, body });
@@ -311,7 +311,7 @@ describe('against a scripted service', () => {
     expect(shown.stdout).toBe('"canary-meta"\n');
   });
 
-  test('refuses to query a failure, an empty response or text', async () => {
+  test('ignores --query for a failed or empty response, and rejects text', async () => {
     await scripted({ status: 404, body: { statusCode: 404, message: 'why', error: 'x' } });
     const failed = await world.cli(['api', 'GET', '/x', '--query', 'data.id']);
     expect(failed.code).toBe(3);
@@ -327,7 +327,7 @@ describe('against a scripted service', () => {
     expect(text.stderr).toContain('omit --query');
   });
 
-  test('never prints raw text to a terminal', async () => {
+  test('strips control characters in a terminal', async () => {
     await scripted({ status: 200, body: 'line\u001b]52;c;x\u0007 one\r\ntwo \u202e\u009b2Jx' });
     const text = await world.cli(['api', 'GET', '/x', '-i'], { terminal: true });
     expect(text.stdout).toMatch(/\n\nline one\ntwo x\n$/);
@@ -365,7 +365,7 @@ describe('against a scripted service', () => {
     });
   });
 
-  test('masks a password of the request that the response repeats', async () => {
+  test('masks a password that the response repeats', async () => {
     await scripted({ status: 400, body: { message: 'new_password pa"ssw0rd is weak' } });
     const result = await world.cli(['api', 'POST', '/users/me/update-password', '--input', '-'], {
       stdin: '{"new_password":"pa\\"ssw0rd"}',
@@ -399,31 +399,31 @@ describe('against a scripted service', () => {
     });
   });
 
-  test('exits with 5 after a 400 that the document assigns to a wrong state', async () => {
+  test('exits with 5 if the API document assigns the 400 to a wrong state', async () => {
     await scripted({ status: 400, body: { message: 'not ACTIVE' } });
     expect((await world.cli(['api', 'POST', '/instances/i1/stop'])).code).toBe(5);
   });
 
-  test('leaves the outcome of a redirected POST unknown', async () => {
+  test('exits with 7 after a redirected POST', async () => {
     await scripted({ status: 303, body: {} });
     const { code, stderr } = await world.cli(['api', 'POST', '/storage/drives', '--json']);
     expect(code).toBe(7);
     expect(JSON.parse(stderr).error).toMatchObject({ may_be_billing: true });
   });
 
-  test('leaves the outcome of a PATCH unknown if a refusal follows a lost response', async () => {
+  test('exits with 7 if a PATCH is refused after a lost response', async () => {
     let tries = 0;
     await scripted(() => (tries++ === 0 ? 'hangUp' : { status: 401, body: {} }));
     expect((await world.cli(['api', 'PATCH', '/x', '-f', 'a=1'])).code).toBe(7);
   });
 
-  test('treats a 404 after an unanswered DELETE as success', async () => {
+  test('exits with 0 if a DELETE returns 404 after a lost response', async () => {
     let tries = 0;
     await scripted(() => (tries++ === 0 ? 'hangUp' : { status: 404, body: { message: 'gone' } }));
     expect((await world.cli(['api', 'DELETE', '/ssh-keys/k1'])).code).toBe(0);
   });
 
-  test('leaves the outcome of a POST unknown if its response is lost', async () => {
+  test('exits with 7 after a lost response to a POST', async () => {
     await scripted(() => 'hangUp');
     const result = await world.cli(['api', 'POST', '/x', '-f', 'a=1']);
     expect(result).toMatchObject({ code: 7, stdout: '' });
@@ -440,7 +440,7 @@ describe('against a scripted service', () => {
       'limit alone': () => ({ limit: 2 }),
     };
 
-    test.each(Object.keys(meta))('follows pages with meta that is %s', async (kind) => {
+    test.each(Object.keys(meta))('follows pages with meta: %s', async (kind) => {
       await scripted(({ path }) => ({
         status: 200,
         body: { data: slice(page(path)), meta: meta[kind]?.(page(path)) },
@@ -484,13 +484,13 @@ describe('against a scripted service', () => {
     });
   });
 
-  test('ignores a format in the environment', async () => {
+  test('ignores GPUCLOUD_OUTPUT', async () => {
     await scripted({ status: 200, body: { data: 1 } });
     const result = await world.cli(['api', 'GET', '/x'], { env: { GPUCLOUD_OUTPUT: 'csv' } });
     expect(result).toMatchObject({ code: 0, stdout: '{"data":1}' });
   });
 
-  test('prints a long text', async () => {
+  test('prints a string of 4 million characters', async () => {
     await scripted({ status: 200, body: { data: { readme: 'x\\'.repeat(2_000_000), n: 1 } } });
     const result = await world.cli(['api', 'GET', '/x']);
     expect(result.code).toBe(0);

@@ -44,8 +44,8 @@ const found = async (...flags: string[]) =>
 
 const FOUR = ['box-1', 'box-2', 'box-3', 'box-4'] as const;
 
-describe('four known instances', () => {
-  test('pass every check', async () => {
+describe('audit of four known instances', () => {
+  test('passes every check', async () => {
     await rent(...FOUR);
     const { code, stderr, results } = await audit('--exact');
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
@@ -60,7 +60,7 @@ describe('four known instances', () => {
     });
   });
 
-  test('do not hide a fifth instance, whose price --exact finds at once', async () => {
+  test('finds the price of an unknown fifth instance at once with --exact', async () => {
     await rent(...FOUR);
     await world.sandbox.rogue('rogue');
     const { code, stderr, row, results, requests } = await audit('--exact');
@@ -80,14 +80,14 @@ describe('four known instances', () => {
     expect(patches).toMatchObject([{ path: '/users/me', body: { name: 'Sandbox User' } }]);
   });
 
-  test('sends nothing but GET without --exact', async () => {
+  test('sends only GET requests without --exact', async () => {
     await rent(...FOUR);
     const { requests, results } = await audit();
     expect(requests.filter(({ method }) => method !== 'GET')).toEqual([]);
     expect(results).not.toHaveProperty('reserved_balance');
   });
 
-  test('do not hide a fifth instance, whose charges are found without --exact', async () => {
+  test('finds the charges of an unknown fifth instance without --exact', async () => {
     await rent(...FOUR);
     await world.sandbox.rogue('rogue');
     await world.sandbox.advance(20 * HOUR);

@@ -13,7 +13,7 @@ beforeEach(async () => {
 });
 afterEach(() => world.close());
 
-describe('instances that ended here', () => {
+describe('the check of terminated instances', () => {
   async function ended(terminated_at: string | null = service.ago(2 * HOUR)) {
     const created_at = service.ago(48 * HOUR);
     const id = at.running({ status: 'TERMINATED', created_at, terminated_at });
@@ -22,7 +22,7 @@ describe('instances that ended here', () => {
   }
   const check = () => at.resultOf('ended_but_charged');
 
-  test('are ok if they were charged for their last hour', async () => {
+  test('passes a charge for the last hour', async () => {
     const instance = await ended();
     instance.last_billed_at = service.ago(HOUR);
     expect(await check()).toMatchObject({
@@ -32,7 +32,7 @@ describe('instances that ended here', () => {
     });
   });
 
-  test('may be billed late, up to a day after their end', async () => {
+  test('passes a charge up to a day after the end', async () => {
     const instance = await ended(service.ago(25 * HOUR));
     instance.last_billed_at = service.ago(HOUR);
     const times = 'ended at 2026-01-14T11:00:00.000Z, and was charged at 2026-01-15T11:00:00.000Z';
@@ -45,7 +45,7 @@ describe('instances that ended here', () => {
     });
   });
 
-  test('are reported if they were charged after that day', async () => {
+  test('reports a charge more than a day after the end', async () => {
     const instance = await ended(service.ago(26 * HOUR));
     instance.last_billed_at = service.ago(2 * HOUR - MINUTE);
     expect(await check()).toMatchObject({
@@ -60,7 +60,7 @@ describe('instances that ended here', () => {
     });
   });
 
-  test('are ok if the service has forgotten them', async () => {
+  test('passes if the service no longer finds the instance', async () => {
     const { id } = await ended();
     service.instances.delete(String(id));
     expect(await check()).toMatchObject({
@@ -70,19 +70,19 @@ describe('instances that ended here', () => {
     });
   });
 
-  test('are reported if they run again', async () => {
+  test('reports an instance that runs again', async () => {
     const instance = await ended();
     instance.status = 'ACTIVE';
     expect(await check()).toMatchObject({ code: 5, result: 'finding', per_hour: '89.90' });
   });
 
-  test("are unknown if they can't be read", async () => {
+  test("returns unknown if the instance can't be read", async () => {
     const { id } = await ended();
     service.broken.set(`/instances/${id}`, no(500, 'No'));
     expect(await check()).toMatchObject({ code: 10, result: 'unknown' });
   });
 
-  test('explain no charge between their end and the read that showed it', async () => {
+  test('explains no charge between the termination and the next read', async () => {
     await ended(service.ago(20 * HOUR));
     service.transaction('USAGE_CHARGE', '1000.00', HOUR);
     // Four hours, plus one.
@@ -93,7 +93,7 @@ describe('instances that ended here', () => {
     });
   });
 
-  test('explain no charge after their end, even if read again', async () => {
+  test('explains no charge after the termination, even if read again', async () => {
     await ended(null);
     world.clock.advance(20 * HOUR);
     await at.audit();
@@ -105,7 +105,7 @@ describe('instances that ended here', () => {
   });
 });
 
-describe('charges', () => {
+describe('the check of charges', () => {
   const check = () => at.resultOf('unexplained_charges');
   const hourly = (hours: number) => {
     for (let hour = 0; hour < hours; hour += 1) {
@@ -120,7 +120,7 @@ describe('charges', () => {
     return id;
   }
 
-  test('are explained by an untracked instance only while it runs', async () => {
+  test('explains charges by an untracked instance only while it runs', async () => {
     const id = await seenOnce();
     await world.cli(['instances', 'untrack', id, '--yes']);
     world.clock.advance(48 * HOUR);
@@ -135,7 +135,7 @@ describe('charges', () => {
   });
 
   test.each(['untracked', 'tracked'])(
-    'are not explained by a %s instance that is gone',
+    'does not explain charges by a %s instance that the service no longer finds',
     async (how) => {
       const id = await seenOnce();
       if (how === 'untracked') await world.cli(['instances', 'untrack', id, '--yes']);
@@ -150,7 +150,7 @@ describe('charges', () => {
     },
   );
 
-  test('of an undocumented outgoing type make the check unknown', async () => {
+  test('returns unknown for outgoing payments of an undocumented type', async () => {
     service.transaction('GIFT', '70.00', HOUR);
     expect(await check()).toMatchObject({ code: 0, result: 'ok' });
     service.transaction('FEE', '50.00', HOUR, { direction: 'OUTGOING', description: 'storage' });
@@ -169,13 +169,13 @@ describe('charges', () => {
     expect(JSON.parse(runway.stdout).below).toBe(null);
   });
 
-  test('are reported even with payments of an undocumented type', async () => {
+  test('reports unexplained charges even with payments of an undocumented type', async () => {
     service.transaction('FEE', '50.00', HOUR, { direction: 'OUTGOING' });
     service.transaction('USAGE_CHARGE', '100.00', HOUR);
     expect(await check()).toMatchObject({ code: 5, result: 'finding' });
   });
 
-  test('are reduced by refunds', async () => {
+  test('subtracts refunds', async () => {
     await at.track(at.running());
     for (const type of ['USAGE_CHARGE', 'REFUND']) service.transaction(type, '1000.00', HOUR);
     service.transaction('USAGE_CHARGE', '179.80', HOUR);
@@ -192,7 +192,7 @@ describe('charges', () => {
   test.each([
     [30, 7, '24 h'],
     [23, 1, '3 h'],
-  ])('for the last hour may be late: end %i h ago, charge %i h ago', async (end, charge, span) => {
+  ])('accepts late billing: end %i h ago, charge %i h ago', async (end, charge, span) => {
     const id = at.running({ created_at: service.ago((end + 10) * HOUR) });
     Object.assign(service.instances.get(id) ?? {}, {
       status: 'TERMINATED',
@@ -209,7 +209,7 @@ describe('charges', () => {
     expect(await check()).toMatchObject({ code: 5, result: 'finding' });
   });
 
-  test('are explained up to the last charge that a terminated instance shows', async () => {
+  test('explains charges up to last_billed_at of a terminated instance', async () => {
     const id = at.running({ created_at: service.ago(72 * HOUR) });
     await at.track(id);
     const end = { status: 'TERMINATED', terminated_at: service.ago(5 * HOUR) };

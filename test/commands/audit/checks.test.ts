@@ -23,7 +23,7 @@ function reserved(amount: string | undefined): void {
 describe('--exact', () => {
   const exact = () => at.resultOf('reserved_balance', '--exact');
 
-  test('is ok if the service holds exactly the prices of the running instances', async () => {
+  test('passes if the held funds equal the prices of the running instances', async () => {
     await at.track(at.running(), at.running());
     reserved('179.80');
     expect(await exact()).toMatchObject({
@@ -56,7 +56,7 @@ describe('--exact', () => {
     expect(sent).toMatchObject([{ method: 'PATCH', body: { name: 'Anna' } }]);
   });
 
-  test.each([undefined, 'much'])('is unknown if the held funds are %j', async (amount) => {
+  test.each([undefined, 'much'])('returns unknown if the held funds are %j', async (amount) => {
     reserved(amount);
     expect(await exact()).toMatchObject({ code: 10, result: 'unknown' });
   });
@@ -71,7 +71,7 @@ describe('--exact', () => {
       },
       'An instance changed while it was read.',
     ],
-  ])('is unknown if %s changes during the check', async (_what, change, message) => {
+  ])('returns unknown if %s changes during the check', async (_what, change, message) => {
     await at.track(at.running());
     reserved('89.90');
     at.handler = (request) => {
@@ -86,7 +86,7 @@ describe('--exact', () => {
     });
   });
 
-  test('is unknown if a stopped instance may hold the difference', async () => {
+  test('returns unknown if a stopped instance may hold the difference', async () => {
     await at.track(at.running(), at.running({ status: 'STOPPED' }));
     reserved('89.90');
     expect(await exact()).toMatchObject({ code: 0, result: 'ok' });
@@ -106,7 +106,7 @@ describe('--exact', () => {
     expect(await exact()).toMatchObject({ code: 5, result: 'finding', per_hour: '20.20' });
   });
 
-  test('is unknown if a stopping instance may hold the difference', async () => {
+  test('returns unknown if a stopping instance may hold the difference', async () => {
     await at.track(at.running({ status: 'STOPPING' }));
     reserved('0.00');
     expect(await exact()).toMatchObject({ code: 0, result: 'ok' });
@@ -140,13 +140,13 @@ describe('--exact', () => {
     expect(await exact()).toMatchObject({ code: 10, result: 'unknown' });
   });
 
-  test('is unknown if the service holds less than the running instances cost', async () => {
+  test('returns unknown if the held funds are below the cost of the running instances', async () => {
     await at.track(at.running());
     reserved('50.00');
     expect(await exact()).toMatchObject({ code: 10, result: 'unknown' });
   });
 
-  test('is unknown if an untracked instance may hold the difference', async () => {
+  test('returns unknown if an untracked instance may hold the difference', async () => {
     const id = at.running();
     await at.track(id);
     await world.cli(['instances', 'untrack', id, '--yes']);
@@ -158,7 +158,7 @@ describe('--exact', () => {
     });
   });
 
-  test("is unknown if an instance can't be read", async () => {
+  test("returns unknown if an instance can't be read", async () => {
     const id = at.running();
     await at.track(id);
     service.broken.set(`/instances/${id}`, no(500, 'No'));
@@ -167,15 +167,15 @@ describe('--exact', () => {
   });
 });
 
-describe('other API keys', () => {
+describe('the check of other API keys', () => {
   const own = { key_prefix: TEST_KEY.slice(0, 20), last_used_at: null };
   const check = () => at.resultOf('other_api_keys');
 
   test.each([
-    ['was never used', null, 'ok'],
-    ['was used a day ago', 24, 'ok'],
-    ['was used within a day', 23, 'finding'],
-  ])('are reported if one %s', async (_what, hours, result) => {
+    ['never used', null, 'ok'],
+    ['used a day ago', 24, 'ok'],
+    ['used within a day', 23, 'finding'],
+  ])('reports a key only if used within a day: %s', async (_what, hours, result) => {
     const last_used_at = hours === null ? null : service.ago(hours * HOUR);
     at.keys(own, { name: 'ci', key_prefix: 'svc_sk_ci_1...', last_used_at });
     expect(await check()).toMatchObject({
@@ -186,15 +186,15 @@ describe('other API keys', () => {
   });
 
   test.each([
-    ['no key begins like the own one', [{ key_prefix: 'svc_sk_other' }]],
-    ['several keys begin alike', [own, own]],
-    ['the last use is not shown', [own, { key_prefix: 'svc_sk_ci' }]],
-  ])('is unknown if %s', async (_what, list) => {
+    ['no listed key has the prefix of the active key', [{ key_prefix: 'svc_sk_other' }]],
+    ['several keys have the prefix of the active key', [own, own]],
+    ['last_used_at is missing', [own, { key_prefix: 'svc_sk_ci' }]],
+  ])('returns unknown if %s', async (_what, list) => {
     at.keys(...list);
     expect(await check()).toMatchObject({ code: 10, result: 'unknown' });
   });
 
-  test("is unknown if they can't be listed", async () => {
+  test("returns unknown if keys can't be listed", async () => {
     service.broken.set('GET /api-keys', no(500, 'No'));
     expect(await check()).toMatchObject({ code: 10, result: 'unknown' });
   });
@@ -259,7 +259,7 @@ test('accepts an instance that another process rents during the audit', async ()
   expect(await at.resultOf('rented_elsewhere')).toMatchObject({ code: 0, result: 'ok' });
 });
 
-test('is unknown if an instance attached to a drive could not be read', async () => {
+test("returns unknown if an instance attached to a drive can't be read", async () => {
   const id = at.running();
   const drive = service.drive('data', { status: 'IN_USE', current_instance_id: id });
   service.drive('old', { name: null, status: 'IN_USE', current_instance_id: id });
@@ -274,7 +274,7 @@ test('is unknown if an instance attached to a drive could not be read', async ()
   });
 });
 
-test('is unknown while another process waits for the response to a create', async () => {
+test('returns unknown while another process waits for the response to a create', async () => {
   const isAlive = (pid: number) => pid === process.pid;
   const scope = { service: world.service.url, account: 'user-1' };
   const request = {

@@ -87,7 +87,7 @@ describe('billing promo', () => {
     expect(stderr).toContain(words);
   });
 
-  it('is never sent twice, and reports a lost response', async () => {
+  it('exits with 7 after a lost response, and never resends', async () => {
     const world = await worldOf('hangUp');
     const { code, stderr, requests } = await world.cli(['billing', 'promo', 'WELCOME500']);
     expect(code).toBe(7);

@@ -64,7 +64,7 @@ describe('billing spend', () => {
     });
   }
 
-  test("counts ages back from the service's time", async () => {
+  test("subtracts a --since duration from the service's time", async () => {
     await twoDaysAhead();
     service.transaction('USAGE_CHARGE', '10', 2 * HOUR);
     service.transaction('USAGE_CHARGE', '5', DAY);
@@ -86,7 +86,7 @@ describe('billing spend', () => {
     expect(stderr).toMatch(/^Spent 15\.00 ₽ from \S+ to 2026-01-17 /);
   });
 
-  test('reports an empty period, as [] in JSON', async () => {
+  test('reports an empty period, and prints [] with --json', async () => {
     const { code, stdout, stderr } = await world.cli(['billing', 'spend']);
     expect({ code, stdout }).toEqual({ code: 0, stdout: '' });
     expect(stderr).toBe('No transactions.\n');
@@ -110,7 +110,7 @@ describe('billing spend', () => {
     );
   });
 
-  test('shows an undocumented type by its own name', async () => {
+  test('lists undocumented types separately', async () => {
     service.transaction('CASHBACK', '12.345', HOUR);
     const { rows } = await spend();
     expect(rows.at(-1)).toMatchObject({
@@ -126,7 +126,7 @@ describe('billing spend', () => {
     ['day', 400, 365],
     ['week', 60, 53],
     ['month', 13, 13],
-  ])('adds up 10,000 transactions by %s, exact to the last digit', async (by, most, least) => {
+  ])('sums 10,000 transactions by %s exactly', async (by, most, least) => {
     for (let hour = 0; hour < 10_000; hour += 1) {
       service.transaction('USAGE_CHARGE', `${hour}.000001`, hour * HOUR * 0.9);
     }
@@ -159,7 +159,7 @@ describe('billing spend', () => {
     expect(stderr).toContain(words);
   });
 
-  test('rejects a period that has not begun', async () => {
+  test('rejects a --since in the future', async () => {
     const { code, stderr } = await world.cli(['billing', 'spend', '--since', '2030-01-01']);
     expect(code).toBe(2);
     expect(stderr).toContain('--since is in the future: 20');
@@ -188,7 +188,7 @@ describe('billing spend', () => {
     expect(asked).toBeLessThan(25);
   });
 
-  test('reports an unreadable history by its status', async () => {
+  test('exits with 1 if the service fails to return the history', async () => {
     service.broken.set('/billing', FAULT);
     expect(await world.cli(['billing', 'spend'])).toMatchObject({ code: 1, stdout: '' });
   });
@@ -222,7 +222,7 @@ describe('billing runway', () => {
     },
   );
 
-  test('is unlimited if nothing bills', async () => {
+  test('passes if nothing bills, unless the balance is negative', async () => {
     service.balance = '0.00';
     const { code, doc } = await runway('--fail-below', '24h');
     expect(code).toBe(0);
@@ -231,7 +231,7 @@ describe('billing runway', () => {
     expect((await runway('--fail-below', '24h')).code).toBe(5);
   });
 
-  test('is based on the charges if this computer knows no instance', async () => {
+  test('computes the rate from charges if no instance is known', async () => {
     service.balance = '1000.00';
     for (let hour = 0; hour < 24; hour += 1) {
       service.transaction('USAGE_CHARGE', '100.00', hour * HOUR + 60_000);
@@ -248,7 +248,7 @@ describe('billing runway', () => {
   });
 
   test.each([null, '', 'soon', '-1.00'])(
-    'shows the reason instead of hours if the price of an instance is %j',
+    'reports an unknown price instead of hours if the price is %j',
     async (price_per_hour_snapshot) => {
       await known(service.instance('told'), service.instance('mute', { price_per_hour_snapshot }));
       const { doc } = await runway();
@@ -277,7 +277,7 @@ describe('billing runway', () => {
     expect(doc).toMatchObject({ hours_left: null, hours_left_unknown: 'price_not_told' });
   });
 
-  test('shows the other reasons: no balance, nothing spent, unread parts', async () => {
+  test('reports why the hours are unknown', async () => {
     expect((await runway()).doc.hours_left_unknown).toBe('nothing_is_spent');
     service.balance = null;
     expect((await runway()).doc.hours_left_unknown).toBe('balance_not_told');
@@ -289,7 +289,7 @@ describe('billing runway', () => {
     expect((await runway()).doc).toMatchObject({ hours_left_unknown: null, hours_left: '111.23' });
   });
 
-  test('never passes with an unknown price', async () => {
+  test('exits with 10 for a limit in hours if a price is unknown', async () => {
     await known(service.instance('mute', { price_per_hour_snapshot: null }));
     const { code, doc } = await runway('--fail-below', '24h');
     expect({ code, below: doc.below }).toEqual({ code: 10, below: null });
@@ -299,7 +299,7 @@ describe('billing runway', () => {
     expect(stdout).toContain('Lasts     unknown\n');
   });
 
-  test('passes only if the balance also covers what may bill', async () => {
+  test('passes only if the balance also covers stopped instances at full price', async () => {
     await known(service.instance('quiet', { status: 'STOPPED' }));
     service.balance = '269.70';
     expect((await runway('--fail-below', '3h')).code).toBe(0);
@@ -310,7 +310,7 @@ describe('billing runway', () => {
     );
   });
 
-  test('never passes with a request of unknown outcome', async () => {
+  test('exits with 10 if a request has an unknown outcome', async () => {
     await world.cli(['me', 'get']);
     service.broken.set('/instances', 'hangUp');
     const create = await world.cli(['instances', 'create', 'lost', '--offer', 'o', '--image', 'i']);
@@ -320,7 +320,7 @@ describe('billing runway', () => {
     expect(errorOf(stderr)).toMatchObject({ hint: 'gpucloud instances recover' });
   });
 
-  test('never passes if charges could not be compared', async () => {
+  test("exits with 10 if charges can't be compared", async () => {
     service.order = 'none';
     for (let hour = 0; hour < 2000; hour += 1) {
       service.transaction('USAGE_CHARGE', '100.00', hour * HOUR + 60_000);
@@ -335,14 +335,14 @@ describe('billing runway', () => {
   });
 
   test.each([{ amount: 'much' }, { created_at: null }])(
-    'treats a charge with %o as unknown in amount and time',
+    'exits with 10 if a charge has %o',
     async (fields) => {
       service.transaction('USAGE_CHARGE', '100.00', HOUR, fields);
       expect((await runway('--fail-below', '24h')).code).toBe(10);
     },
   );
 
-  test('checks as many hours as fit into a few pages of charges', async () => {
+  test('compares only the hours that a few pages of charges cover', async () => {
     service.limit = 100;
     for (let minute = 0; minute < 3000; minute += 1) {
       service.transaction('USAGE_CHARGE', '1.00', minute * 60_000);
@@ -356,7 +356,7 @@ describe('billing runway', () => {
     expect(Number(doc.unexplained_per_hour)).toBeCloseTo(60, 0);
   });
 
-  test('never passes without a balance', async () => {
+  test('exits with 10 without a balance', async () => {
     service.balance = null;
     expect((await runway('--fail-below', '500')).code).toBe(10);
   });
@@ -375,7 +375,7 @@ describe('billing runway', () => {
   );
 
   test.each(['24', 'tomorrow', '0h', '0', '-5', '24h5'])(
-    'rejects --fail-below %s or reads it as an amount, before any request',
+    'validates --fail-below %s before any request',
     async (limit) => {
       const { code, requests } = await world.cli(['billing', 'runway', `--fail-below=${limit}`]);
       expect(code).toBe(limit === '24' ? 0 : 2);

@@ -72,7 +72,7 @@ async function worldOf(ledger: Ledger): Promise<World> {
 const list = (...more: string[]) => ['billing', 'transactions', ...more];
 
 describe('billing transactions, a page', () => {
-  it('shows the first page with totals, and the command for more', async () => {
+  it('prints the first page, its totals and the flags for more', async () => {
     const world = await worldOf({
       rows: [
         row(1),
@@ -111,7 +111,7 @@ describe('billing transactions, a page', () => {
   });
 
   it.each([['--json'], ['-o', 'jsonl'], ['--query', 'length(@)'], ['--json', '--limit', '20']])(
-    'warns a program that more pages follow the first: %s',
+    'warns in data formats that more pages follow: %s',
     async (...flags) => {
       const world = await worldOf({ rows: rows(45) });
       const { code, stderr } = await world.cli(list(...flags));
@@ -125,13 +125,13 @@ describe('billing transactions, a page', () => {
     ['--json', '--page', '1'],
     ['--json', '--all'],
     ['-o', 'jsonl', '--page', '2'],
-  ])('does not warn if a page or all pages were requested: %s', async (...flags) => {
+  ])('does not warn if --page or --all is given: %s', async (...flags) => {
     const world = await worldOf({ rows: rows(45) });
     const { code, stderr } = await world.cli(list(...flags));
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   });
 
-  it('reports a page past the end differently from an empty history', async () => {
+  it('distinguishes a page past the end from an empty history', async () => {
     const world = await worldOf({ rows: rows(3) });
     const past = await world.cli(list('--limit', '1', '--page', '99'));
     expect(past).toMatchObject({
@@ -147,7 +147,7 @@ describe('billing transactions, a page', () => {
     expect((await empty.cli(list('--page', '99'))).stderr).toBe('No matching transactions.\n');
   });
 
-  it('prints unknown fields, statuses, types and nulls unchanged, without a note in data formats', async () => {
+  it('prints unknown fields, statuses, types and nulls unchanged', async () => {
     const odd = { id: 't-9', type: 'FEE', status: 'REVERSED', amount: '', novel: { a: [1] } };
     const bare = { id: 't-8', type: null, status: null, amount: null, direction: null };
     const world = await worldOf({ rows: [odd, bare] });
@@ -178,7 +178,7 @@ describe('billing transactions, a page', () => {
     expect(await world.cli(list('--all', '--json'))).toMatchObject({ stdout: '[]\n', stderr: '' });
   });
 
-  it('accepts types in any case, with hyphens, several times', async () => {
+  it('accepts --type in any case, with hyphens and repeated', async () => {
     const world = await worldOf({ rows: [row(1), row(2, { type: 'DEPOSIT' })] });
     const { stdout, requests } = await world.cli(
       list('--type', 'Deposit,usage-charge', '--type', 'DEPOSIT', '-q'),
@@ -195,7 +195,7 @@ describe('billing transactions, a page', () => {
     expect(sent(requests)).toEqual(['GET /billing/transactions?type=FEE']);
   });
 
-  it('works with the sandbox', async () => {
+  it("lists the sandbox's transactions", async () => {
     const world = await createSandboxWorld();
     worlds.push(world);
     const { code, stdout, stderr } = await world.cli(list('--columns', 'type,amount'));
@@ -274,10 +274,10 @@ describe('billing transactions --all', () => {
 
   it.each([
     ['no meta', () => undefined],
-    ['no number of pages', ({ total: _t, total_pages: _p, ...told }: Row) => told],
+    ['no page count', ({ total: _t, total_pages: _p, ...told }: Row) => told],
     ['0 pages', (told: Row) => ({ ...told, total_pages: 0 })],
     ['too many pages', (told: Row) => ({ ...told, total_pages: 99 })],
-  ])('ends with %s', async (_what, meta) => {
+  ])('reads all rows if the service returns %s', async (_what, meta) => {
     const world = await worldOf({ rows: rows(25), meta });
     const { code, stdout } = await world.cli(list('--all', '--limit', '10', '-q'));
     expect(code).toBe(0);
@@ -300,7 +300,7 @@ describe('billing transactions --all', () => {
     expect([6, 7]).toContain(requests.length);
   });
 
-  it('ends with the error of a page, and prints no partial totals', async () => {
+  it('exits with the error of a failed page, without totals', async () => {
     const world = await worldOf({
       rows: rows(30),
       before: (page) => (page === 3 ? refused('enough') : undefined),
@@ -345,7 +345,7 @@ describe('billing transactions, a period', () => {
     expect(sent(requests)).toEqual(['GET /billing/transactions?page=1&limit=100']);
   });
 
-  it('accepts a duration back from now', async () => {
+  it('accepts a duration before now', async () => {
     const world = await worldOf(january);
     expect((await world.cli(list('--since', '5d', '-q'))).stdout).toBe('t-1\nt-3\n');
     expect((await world.cli(list('--until', '5d', '-q'))).stdout).toBe('t-2\nt-4\n');
